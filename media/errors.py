@@ -1,0 +1,9 @@
+"""The one error that a visitor can cause."""
+
+
+class InputError(ValueError):
+    """An input that cannot be used.
+
+    The message is shown to visitors: it says what is wrong and what to do, and names neither
+    files nor folders.
+    """
