@@ -82,18 +82,16 @@ def _decode_stream(container: InputContainer, max_seconds: float, damaged: bool)
     packets = container.demux(container.streams.audio[0])
     while True:
         try:
-            frames = next(packets).decode()
+            frames = [(frame, _samples(frame)) for frame in next(packets).decode()]
         except StopIteration:
             break
-        except FFmpegError:
+        except (FFmpegError, IndexError, ValueError):
+            # The last two are PyAV's, for streams that appear midway and types that numpy lacks.
             damaged = True
             continue
-        for frame in frames:
+        for frame, block in frames:
             _check_rate(frame.sample_rate)
             rate = rate or frame.sample_rate
-            block = _to_float(frame.to_ndarray())
-            if not frame.format.is_planar:
-                block = block.reshape(-1, frame.layout.nb_channels).T
             if frame.sample_rate != rate:
                 block = soxr.resample(block.T, frame.sample_rate, rate).T
             blocks.append(block)
@@ -102,6 +100,12 @@ def _decode_stream(container: InputContainer, max_seconds: float, damaged: bool)
     if not blocks:
         raise InputError(UNREADABLE)
     return Decoded(blocks, rate, damaged or seconds < 0.9 * _declared_seconds(container))
+
+
+def _samples(frame: av.AudioFrame) -> np.ndarray:
+    """The frame's samples as float32 (channels, T)."""
+    samples = _to_float(frame.to_ndarray())
+    return samples if frame.format.is_planar else samples.reshape(-1, frame.layout.nb_channels).T
 
 
 def _declared_seconds(container: InputContainer) -> float:
