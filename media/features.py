@@ -1,0 +1,117 @@
+"""Spectral features of speech at 16 kHz, every one on the same 10 ms frames.
+
+Frame t of every feature is centred on sample ``t * HOP_LENGTH``; a waveform of T samples has
+``T // HOP_LENGTH`` frames, so features of one waveform can be stacked without alignment.
+"""
+
+from functools import cache
+from typing import Final
+
+import librosa
+import numpy as np
+from scipy.fft import dct
+
+SAMPLE_RATE: Final = 16_000  # Hz
+HOP_LENGTH: Final = 160  # samples: 10 ms
+N_FFT: Final = 640  # samples: the 40 ms window of the spectrograms that are heard and seen
+N_MELS: Final = 80
+LOG_FLOOR: Final = 1e-5  # magnitude under which the log-mel spectrogram is flat
+
+MFCC_WINDOW: Final = 400  # samples: 25 ms
+MFCC_N_FFT: Final = 512
+MFCC_BANDS: Final = 40
+MFCC_FLOOR: Final = 1e-5  # power: about 70 dB under speech at -23 LUFS
+N_CEPSTRA: Final = 13
+DELTA_WIDTH: Final = 9  # frames
+
+
+def n_frames(n_samples: int) -> int:
+    """Frames in a waveform of ``n_samples`` samples."""
+    return n_samples // HOP_LENGTH
+
+
+def linear_magnitude(waveform: np.ndarray) -> np.ndarray:
+    """Magnitude of the short-time Fourier transform: (T,) → (S, N_FFT // 2 + 1)."""
+    return _magnitude(waveform, N_FFT, N_FFT)
+
+
+def log_mel(waveform: np.ndarray) -> np.ndarray:
+    """Natural logarithm of the mel magnitude spectrogram: (T,) → (S, N_MELS)."""
+    mel = linear_magnitude(waveform) @ mel_filters(N_FFT, N_MELS).T
+    return np.log(np.maximum(mel, LOG_FLOOR)).astype(np.float32)
+
+
+def log_bands(waveform: np.ndarray) -> np.ndarray:
+    """Log power in the mel bands below the cepstra: (T,) → (S, MFCC_BANDS)."""
+    power = _magnitude(waveform, MFCC_N_FFT, MFCC_WINDOW) ** 2
+    bands = power @ mel_filters(MFCC_N_FFT, MFCC_BANDS).T
+    return np.log(bands + MFCC_FLOOR).astype(np.float32)
+
+
+def mfcc(waveform: np.ndarray) -> np.ndarray:
+    """39-dimensional MFCC, 13 cepstra with Δ and ΔΔ (25 ms window, 10 ms hop): (T,) → (S, 39).
+
+    Raises ValueError for a waveform of fewer than DELTA_WIDTH frames.
+    """
+    cepstra = log_bands(waveform) @ dct_matrix().T
+    deltas = [librosa.feature.delta(cepstra, order=k, axis=0, width=DELTA_WIDTH) for k in (1, 2)]
+    return np.concatenate([cepstra, *deltas], axis=1).astype(np.float32)
+
+
+def linear_from_log_mel(mel: np.ndarray) -> np.ndarray:
+    """Least-squares linear magnitude of a log-mel spectrogram: (S, N_MELS) → (S, N_FFT // 2 + 1)."""
+    return np.maximum(np.exp(mel) @ _inverse_mel_filters().T, 0.0)
+
+
+def griffin_lim(magnitude: np.ndarray, n_iter: int = 32) -> np.ndarray:
+    """Waveform whose spectrogram has this magnitude (Griffin & Lim 1984, fast variant).
+
+    magnitude: (S, N_FFT // 2 + 1). Returns (S * HOP_LENGTH,), the same for the same input.
+    """
+    # A frame past the end is needed to cover the last hop.
+    padded = np.concatenate([magnitude, magnitude[-1:]])
+    return librosa.griffinlim(
+        padded.T.astype(np.float32),
+        n_iter=n_iter,
+        hop_length=HOP_LENGTH,
+        length=len(magnitude) * HOP_LENGTH,
+        random_state=0,
+    )
+
+
+def pitch(waveform: np.ndarray) -> np.ndarray:
+    """Fundamental frequency in Hz by pYIN, 0 where unvoiced: (T,) → (S,)."""
+    f0, voiced, _ = librosa.pyin(
+        waveform,
+        fmin=65.0,
+        fmax=450.0,
+        sr=SAMPLE_RATE,
+        frame_length=1024,
+        hop_length=HOP_LENGTH,
+        resolution=0.2,  # semitones
+    )
+    return np.where(voiced, f0, 0.0).astype(np.float32)[: n_frames(len(waveform))]
+
+
+@cache
+def mel_filters(n_fft: int, n_mels: int) -> np.ndarray:
+    """Slaney-style mel filterbank up to the Nyquist frequency: (n_mels, n_fft // 2 + 1)."""
+    return librosa.filters.mel(sr=SAMPLE_RATE, n_fft=n_fft, n_mels=n_mels)
+
+
+@cache
+def dct_matrix() -> np.ndarray:
+    """Orthonormal DCT-II from log bands to cepstra: (N_CEPSTRA, MFCC_BANDS)."""
+    return dct(np.eye(MFCC_BANDS, dtype=np.float32), norm="ortho", axis=0)[:N_CEPSTRA]
+
+
+@cache
+def _inverse_mel_filters() -> np.ndarray:
+    return np.linalg.pinv(mel_filters(N_FFT, N_MELS))
+
+
+def _magnitude(waveform: np.ndarray, n_fft: int, win_length: int) -> np.ndarray:
+    if len(waveform) < HOP_LENGTH:
+        raise ValueError(f"at least {HOP_LENGTH} samples are needed, not {len(waveform)}")
+    spectrum = librosa.stft(waveform, n_fft=n_fft, hop_length=HOP_LENGTH, win_length=win_length)
+    return np.abs(spectrum).T[: n_frames(len(waveform))]

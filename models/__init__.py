@@ -1,0 +1,1 @@
+"""Neural networks, each with the config dataclass that travels with its weights."""

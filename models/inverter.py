@@ -1,0 +1,123 @@
+"""Codebook inverter: units and a voice → spectrogram (Tjandra et al. 2020, section 4).
+
+The paper's inverter gives a linear magnitude spectrogram. With ``pitch`` the melody is made
+first, from the units and the voice alone, and given to the spectrogram network, because without
+one it can only average over all melodies and its harmonics blur.
+
+Shapes: B batch, U units, S = U * stride frames of 10 ms.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models.transformer import TransformerLayer, sinusoidal_positions
+
+KERNELS = (1, 3, 5, 7)
+
+
+@dataclass(frozen=True)
+class InverterConfig:
+    """Sizes of the network, and which of the two designs it is."""
+
+    stride: int = 4
+    n_outputs: int = 80
+    pitch: bool = True
+    n_voices: int = 5
+    code_width: int = 64
+    width: int = 256
+    layers: int = 3
+    heads: int = 4
+    inner: int = 512
+    voice_width: int = 64
+    dropout: float = 0.1
+
+
+class Inverter(nn.Module):
+    """Two multi-scale convolutions and three Transformer layers (Fig. 4), given the voice."""
+
+    def __init__(self, config: InverterConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.voices = nn.Embedding(config.n_voices, config.voice_width)
+        given = config.code_width + config.voice_width
+        self.melody = MelodyPredictor(given, config) if config.pitch else None
+        self.spectrogram = Trunk(given + (2 if config.pitch else 0), config.n_outputs, config)
+
+    def forward(
+        self, codes: Tensor, voice: Tensor, melody: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Spectrogram of the units in a voice, and the melody predicted for it.
+
+        codes: (B, U, code_width) vectors of the codebook; voice: (B,) indices;
+        melody: (B, S, 2), voicing (0 to 1) and log pitch relative to the voice's mean; where it
+        is not given the predicted one is used. Returns (B, S, n_outputs) and (B, S, 2) or None.
+        """
+        repeated = codes.repeat_interleave(self.config.stride, dim=1)
+        voices = self.voices(voice)[:, None].expand(-1, repeated.shape[1], -1)
+        given = torch.cat([repeated, voices], dim=-1)
+        if self.melody is None:
+            return self.spectrogram(given), None
+        predicted = self.melody(given)
+        if melody is None:
+            voiced = (predicted[..., :1].sigmoid() > 0.5).to(predicted.dtype)
+            melody = torch.cat([voiced, voiced * predicted[..., 1:]], dim=-1)
+        return self.spectrogram(torch.cat([given, melody], dim=-1)), predicted
+
+
+class MelodyPredictor(nn.Module):
+    """Voicing and pitch of every frame, from units and voice."""
+
+    def __init__(self, n_inputs: int, config: InverterConfig) -> None:
+        super().__init__()
+        self.convolutions = nn.Sequential(
+            MultiScaleConvolution(n_inputs, 128), MultiScaleConvolution(128, 128)
+        )
+        self.layer = TransformerLayer(128, 4, 256, config.dropout, rotary=True)
+        self.output = nn.Linear(128, 2)
+
+    def forward(self, given: Tensor) -> Tensor:
+        """(B, S, n_inputs) → (B, S, 2): logit of voicing, log pitch relative to the voice's."""
+        return self.output(self.layer(self.convolutions(given)))
+
+
+class Trunk(nn.Module):
+    """Two multi-scale convolutions, then Transformer layers with sinusoidal positions."""
+
+    def __init__(self, n_inputs: int, n_outputs: int, config: InverterConfig) -> None:
+        super().__init__()
+        self.convolutions = nn.Sequential(
+            MultiScaleConvolution(n_inputs, config.width),
+            MultiScaleConvolution(config.width, config.width),
+        )
+        layer = (config.width, config.heads, config.inner, config.dropout)
+        self.layers = nn.Sequential(
+            *(TransformerLayer(*layer, rotary=False) for _ in range(config.layers))
+        )
+        self.output = nn.Linear(config.width, n_outputs)
+
+    def forward(self, given: Tensor) -> Tensor:
+        """(B, S, n_inputs) → (B, S, n_outputs)."""
+        x = self.convolutions(given)
+        x = x + sinusoidal_positions(x.shape[1], x.shape[2], x.device).to(x.dtype)
+        return self.output(self.layers(x))
+
+
+class MultiScaleConvolution(nn.Module):
+    """Convolutions of several widths side by side over the same frames."""
+
+    def __init__(self, n_inputs: int, n_outputs: int) -> None:
+        super().__init__()
+        share = n_outputs // len(KERNELS)
+        self.scales = nn.ModuleList(
+            nn.Conv1d(n_inputs, share, kernel, padding=kernel // 2) for kernel in KERNELS
+        )
+        self.norm = nn.LayerNorm(n_outputs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, S, n_inputs) → (B, S, n_outputs)."""
+        x = x.transpose(1, 2)
+        wide = torch.cat([scale(x) for scale in self.scales], dim=1)
+        return F.relu(self.norm(wide.transpose(1, 2)))

@@ -1,0 +1,1 @@
+"""Training and evaluation of every system: the only writer of checkpoints/."""

@@ -1,0 +1,1 @@
+"""Measures of speech: how well units tell phones apart, and what survives a conversion."""

@@ -1,0 +1,53 @@
+"""Measures with a closed form: bitrate, mel-cepstral distortion, word error rate."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from scipy.fft import dct
+
+from training.evaluation.dtw import path_mean
+
+CEPSTRA = 24
+
+
+def bitrate(streams: Iterable[np.ndarray], seconds: float) -> float:
+    """Bits per second of unit streams, as in ZeroSpeech 2019: n / D · H.
+
+    n: units in all streams together, D: their whole duration in seconds, H = −Σ p log2 p: the
+    entropy in bits of how often each unit occurs, whatever its neighbours.
+    """
+    units = np.concatenate(list(streams))
+    _, counts = np.unique(units, return_counts=True)
+    shares = counts / counts.sum()
+    return float(len(units) / seconds * -(shares * np.log2(shares)).sum())
+
+
+def mel_cepstral_distortion(log_mel: np.ndarray, reference: np.ndarray) -> float:
+    """(10 / ln 10) √(2 Σ_{d=1..24} (c_d − r_d)²) in dB, the mean over the frames of a DTW path.
+
+    log_mel (S, bands) and reference (R, bands): natural logarithms of mel *magnitudes*, silence
+    trimmed. c is their orthonormal DCT-II over √bands: the cepstrum whose cosine series is the
+    log magnitude (√2 of it for d ≥ 1, hence √2 less here). c_0, the level, is left out.
+    """
+    scale = np.sqrt(2.0 * log_mel.shape[1])
+    c, r = (dct(x, norm="ortho", axis=1)[:, 1 : CEPSTRA + 1] / scale for x in (log_mel, reference))
+    squares = (c**2).sum(1)[:, None] + (r**2).sum(1)[None] - 2 * c @ r.T
+    frames = 10 / np.log(10) * np.sqrt(2 * np.maximum(squares, 0.0))
+    return float(path_mean(np.ascontiguousarray(frames, np.float32)))
+
+
+def word_error_rate(references: Sequence[Sequence[str]], heard: Sequence[Sequence[str]]) -> float:
+    """Substitutions, insertions and deletions in % of the words of the references."""
+    errors = sum(edit_distance(r, h) for r, h in zip(references, heard, strict=True))
+    return 100.0 * errors / sum(map(len, references))
+
+
+def edit_distance(reference: Sequence[str], heard: Sequence[str]) -> int:
+    """The fewest insertions, deletions and substitutions from one sequence to the other."""
+    row = list(range(len(heard) + 1))
+    for i, word in enumerate(reference, 1):
+        diagonal, row[0] = row[0], i
+        for j, other in enumerate(heard, 1):
+            best = min(row[j] + 1, row[j - 1] + 1, diagonal + (word != other))
+            diagonal, row[j] = row[j], best
+    return row[-1]

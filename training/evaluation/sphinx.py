@@ -1,0 +1,77 @@
+"""Pocketsphinx: phones of known words by forced alignment, words of a grammar by recognition."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pocketsphinx
+
+from media.audio import to_int16
+
+FRAME = 0.01  # seconds
+MARGIN = 1600  # samples of silence put around a recording, for the pauses that sphinx expects
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A phone, in seconds of the recording it was found in."""
+
+    phone: str
+    start: float
+    end: float
+
+
+class Sphinx:
+    """One decoder with pocketsphinx's own English model, given words with their phones."""
+
+    def __init__(self) -> None:
+        self._decoder = pocketsphinx.Decoder(samprate=16000, loglevel="FATAL", bestpath=False)
+        self._names: dict[tuple[str, str], str] = {}
+
+    def align(self, waveform: np.ndarray, words: Sequence[tuple[str, str]]) -> list[Segment]:
+        """The phones of words (each with its pronunciation) in a waveform (T,) at 16 kHz.
+
+        Empty when the words cannot be found in the sound.
+        """
+        names = [self._name(word, phones) for word, phones in words]
+        self._decoder.set_align_text(" ".join(names))
+        if self._listen(waveform) is None:
+            return []
+        self._decoder.set_alignment()
+        self._listen(waveform)
+        offset = MARGIN / 16000
+        return [
+            Segment(p.name, p.start * FRAME - offset, (p.start + p.duration) * FRAME - offset)
+            for word in self._decoder.get_alignment()
+            for p in word
+            if p.name != "SIL"
+        ]
+
+    def words(self, waveform: np.ndarray, grammar: Sequence[Mapping[str, str]]) -> list[str]:
+        """What sphinx hears when the grammar's slots follow each other; [] when nothing."""
+        slots = [
+            " | ".join(self._name(word, phones) for word, phones in slot.items())
+            for slot in grammar
+        ]
+        rule = " ".join(f"({slot})" for slot in slots)
+        self._decoder.add_jsgf_string("words", f"#JSGF V1.0; grammar g; public <s> = {rule};")
+        self._decoder.activate_search("words")
+        heard = self._listen(waveform)
+        spelling = {name: word for (word, _), name in self._names.items()}
+        return [spelling[name] for name in heard.split()] if heard else []
+
+    def _name(self, word: str, phones: str) -> str:
+        """The word's entry in the decoder's dictionary, made on first use."""
+        key = (word, phones)
+        if key not in self._names:
+            self._names[key] = f"word{len(self._names)}"
+            self._decoder.add_word(self._names[key], phones, True)
+        return self._names[key]
+
+    def _listen(self, waveform: np.ndarray) -> str | None:
+        samples = np.pad(to_int16(waveform), MARGIN).tobytes()
+        self._decoder.start_utt()
+        self._decoder.process_raw(samples, full_utt=True)
+        self._decoder.end_utt()
+        hypothesis = self._decoder.hyp()
+        return hypothesis.hypstr if hypothesis else None

@@ -1,0 +1,160 @@
+"""Trains the recogniser on labelled English words and GRID sentences of the training split."""
+
+from collections import defaultdict
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from training.corpora import DIGIT_VALIDATION_SPEAKERS, Item, grid_words, speech_items, waveforms
+from training.evaluation.frontend import (
+    SAMPLE_RATE,
+    WARPS,
+    add_noise,
+    change_speed,
+    mask_bands_and_times,
+    normalize,
+    pad,
+)
+from training.evaluation.lexicon import DIGITS, GRID, grid_phones, phone_ids
+from training.evaluation.metrics import word_error_rate
+from training.evaluation.recogniser import Recogniser, prepare
+
+BATCH = 24
+LEARNING_RATE = 2e-3
+SENTENCES = 0.5  # share of GRID sentences in a batch; the rest are runs of words of one speaker
+MAIN_SPEAKER = 0.5  # share of sentences by S1, of whom there are ten times as many
+# Words kept out of all training, so that a model of words can be tested on them.
+UNSEEN_WORDS = frozenset(
+    "alexa jarvis snowboy view_glass signal project marvin sheila bird house".split()
+)
+
+Example = tuple[np.ndarray, list[int]]  # waveform (T,), classes of its phones
+
+
+def train_recogniser(
+    data: Path, state: Path, minutes: float, steps: int, seed: int
+) -> tuple[Recogniser, dict[str, float]]:
+    """Trains for ``steps`` batches, or until ``minutes`` have passed, whichever is first.
+
+    Returns the network in evaluation mode and its measures on the validation split.
+    """
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    items = speech_items(data)
+    sentences, words = _training_material(items)
+    model = Recogniser()
+    optimizer = torch.optim.AdamW(model.parameters(), LEARNING_RATE, weight_decay=1e-2)
+    started, losses, share = perf_counter(), [], 0.0
+    step = 0
+    while share < 1.0:
+        share = max(step / steps, (perf_counter() - started) / (60 * minutes))
+        for group in optimizer.param_groups:
+            group["lr"] = LEARNING_RATE * min(1.0, step / 200, 1.02 - min(share, 1.0))
+        loss = _loss(model.train(), [_draw(sentences, words, rng) for _ in range(BATCH)], rng)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(float(loss.detach()))
+        step += 1
+        if step % 100 == 0:
+            seconds = perf_counter() - started
+            print(f"recogniser {step}: loss {np.mean(losses[-100:]):.3f}, {seconds:.0f} s", flush=True)
+        if step % 500 == 0:
+            torch.save(model.state_dict(), state / "recogniser.pt")
+            print(f"  {validate(model.eval(), items)}", flush=True)
+    measured = validate(model.eval(), items)
+    return model, measured | {"steps": step, "minutes": (perf_counter() - started) / 60}
+
+
+def validate(model: Recogniser, items: list[Item]) -> dict[str, float]:
+    """Word error (%) of GRID's validation sentences and of an unseen speaker's digits."""
+    grid = [i for i in items if i.corpus == "grid" and i.split == "val" and i.text]
+    digits = [i for i in items if i.speaker in DIGIT_VALIDATION_SPEAKERS][::5]
+    spoken = [trim_sentence(item, waveform) for item, waveform in waveforms(grid)]
+    heard = model.words(spoken, GRID)
+    digits_heard = model.words([waveform for _, waveform in waveforms(digits)], [DIGITS])
+    return {
+        "val_wer": word_error_rate([i.text.split() for i in grid], heard),
+        "val_digit_error": word_error_rate([[i.text] for i in digits], digits_heard),
+    }
+
+
+def trim_sentence(item: Item, waveform: np.ndarray, margin: float = 0.2) -> np.ndarray:
+    """A GRID clip from ``margin`` seconds before its first word to as long after its last."""
+    words = grid_words(item)
+    first = round((words[0][1] - margin - item.start) * SAMPLE_RATE)
+    last = round((words[-1][2] + margin - item.start) * SAMPLE_RATE)
+    return waveform[max(first, 0) : last]
+
+
+def _training_material(
+    items: list[Item],
+) -> tuple[dict[str, list[Example]], dict[str, list[Example]]]:
+    """GRID sentences and English words, each by speaker (or by file where that is unknown)."""
+    chosen = [
+        item
+        for item in items
+        if item.split == "train"
+        and item.language == "en"
+        and item.text not in UNSEEN_WORDS
+        and (item.phones or (item.corpus == "grid" and item.text))
+    ]
+    sentences: dict[str, list[Example]] = defaultdict(list)
+    words: dict[str, list[Example]] = defaultdict(list)
+    for item, waveform in waveforms(chosen):
+        name = item.speaker or item.path.stem
+        if item.corpus == "grid":
+            phones = " ".join(grid_phones(item.text))
+            sentences[name].append((trim_sentence(item, waveform), phone_ids(phones)))
+        else:
+            words[name].append((waveform, phone_ids(item.phones)))
+    return sentences, words
+
+
+def _draw(
+    sentences: dict[str, list[Example]], words: dict[str, list[Example]], rng: np.random.Generator
+) -> Example:
+    """A GRID sentence, or one to five words of one speaker with short pauses between."""
+    if rng.random() < SENTENCES:
+        others = [name for name in sentences if name != "S1"]
+        name = "S1" if rng.random() < MAIN_SPEAKER else others[rng.integers(len(others))]
+        return sentences[name][rng.integers(len(sentences[name]))]
+    names = list(words)
+    weights = np.sqrt([len(words[name]) for name in names])
+    spoken = words[names[rng.choice(len(names), p=weights / weights.sum())]]
+    parts, phones = [], []
+    for _ in range(rng.integers(1, 6)):
+        waveform, ids = spoken[rng.integers(len(spoken))]
+        pause = np.zeros(int(rng.uniform(0.0, 0.15) * SAMPLE_RATE), np.float32)
+        parts += [prepare(waveform)[1600:-1600], pause]
+        phones += ids
+    return np.concatenate(parts[:-1]), phones
+
+
+def _loss(model: Recogniser, examples: list[Example], rng: np.random.Generator) -> Tensor:
+    """CTC loss of examples distorted at random: speed, formants, noise, bandwidth, masks."""
+    batch, lengths = pad([_distort(waveform, rng) for waveform, _ in examples])
+    warp = torch.from_numpy(rng.integers(0, len(WARPS), len(examples)))
+    narrow = rng.random(len(examples)) < 0.25
+    cutoff = np.where(narrow, rng.uniform(3300, 4200, len(examples)), 8000.0)
+    features = model.log_mel(batch, warp, torch.from_numpy(cutoff))
+    features = mask_bands_and_times(normalize(features, lengths), rng)
+    with torch.autocast("cpu", torch.bfloat16):
+        output, steps = model(features, lengths)
+    targets = torch.tensor([phone for _, phones in examples for phone in phones])
+    sizes = torch.tensor([len(phones) for _, phones in examples])
+    loss = F.ctc_loss(
+        output.transpose(0, 1), targets, steps, sizes, reduction="sum", zero_infinity=True
+    )
+    return loss / len(targets)
+
+
+def _distort(waveform: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    faster = change_speed(waveform, rng.uniform(0.85, 1.18))
+    padded = prepare(faster)[rng.integers(0, 1600) :]
+    return add_noise(padded, rng.uniform(8.0, 45.0), rng)

@@ -1,0 +1,1 @@
+"""Voice conversion: prepare → train (units, vocoder, inverter) → evaluate."""
