@@ -1,0 +1,39 @@
+# make demo: the app on http://localhost:7860, with options in ARGS ("--preload --port 8000").
+# make test: every check; options of pytest in ARGS ("-k audio").
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))
+PYTHON ?= $(shell for python in python3 python3.12 python3.11; do \
+	$$python -c "$(SUPPORTED)" 2>/dev/null && echo $$python && break; done)
+SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
+apt = $(SUDO) apt-get update -q && \
+	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $(1)
+
+.PHONY: demo test
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/run-time
+	$(BIN)/python app.py $(ARGS)
+
+test: $(VENV)/dev
+	@command -v chromium >/dev/null || { $(call apt,chromium fonts-liberation); }
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/python -m pytest $(ARGS)
+
+$(VENV)/run-time: requirements.txt | $(BIN)/python
+	$(BIN)/python -m pip install -q -r requirements.txt
+	touch $@
+
+$(VENV)/dev: requirements.txt requirements-train.txt requirements-dev.txt | $(BIN)/python
+	$(BIN)/python -m pip install -q -r requirements-dev.txt
+	touch $@ $(VENV)/run-time
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or 3.12 is needed: install it," \
+		"or name it with PYTHON=/path/to/python3.12"; exit 1; }
+	@$(PYTHON) -c "$(SUPPORTED)" || { echo "$(PYTHON) is not Python 3.11 or 3.12"; exit 1; }
+	@$(PYTHON) -c "import ensurepip" 2>/dev/null || { $(call apt,python3-venv); }
+	$(PYTHON) -m venv $(VENV)
