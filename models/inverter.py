@@ -41,6 +41,8 @@ class Inverter(nn.Module):
     def __init__(self, config: InverterConfig) -> None:
         super().__init__()
         self.config = config
+        self.register_buffer("output_mean", torch.zeros(config.n_outputs))
+        self.register_buffer("output_std", torch.ones(config.n_outputs))
         self.voices = nn.Embedding(config.n_voices, config.voice_width)
         given = config.code_width + config.voice_width
         self.melody = MelodyPredictor(given, config) if config.pitch else None
@@ -59,12 +61,15 @@ class Inverter(nn.Module):
         voices = self.voices(voice)[:, None].expand(-1, repeated.shape[1], -1)
         given = torch.cat([repeated, voices], dim=-1)
         if self.melody is None:
-            return self.spectrogram(given), None
+            return self._spectrogram(given), None
         predicted = self.melody(given)
         if melody is None:
             voiced = (predicted[..., :1].sigmoid() > 0.5).to(predicted.dtype)
             melody = torch.cat([voiced, voiced * predicted[..., 1:]], dim=-1)
-        return self.spectrogram(torch.cat([given, melody], dim=-1)), predicted
+        return self._spectrogram(torch.cat([given, melody], dim=-1)), predicted
+
+    def _spectrogram(self, given: Tensor) -> Tensor:
+        return self.spectrogram(given) * self.output_std + self.output_mean
 
 
 class MelodyPredictor(nn.Module):

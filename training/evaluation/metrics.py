@@ -8,6 +8,7 @@ from scipy.fft import dct
 from training.evaluation.dtw import path_mean
 
 CEPSTRA = 24
+QUIETEST = np.log(100.0)  # 40 dB below the loudest frame, as a logarithm of magnitude
 
 
 def bitrate(streams: Iterable[np.ndarray], seconds: float) -> float:
@@ -25,15 +26,21 @@ def bitrate(streams: Iterable[np.ndarray], seconds: float) -> float:
 def mel_cepstral_distortion(log_mel: np.ndarray, reference: np.ndarray) -> float:
     """(10 / ln 10) √(2 Σ_{d=1..24} (c_d − r_d)²) in dB, the mean over the frames of a DTW path.
 
-    log_mel (S, bands) and reference (R, bands): natural logarithms of mel *magnitudes*, silence
-    trimmed. c is their orthonormal DCT-II over √bands: the cepstrum whose cosine series is the
-    log magnitude (√2 of it for d ≥ 1, hence √2 less here). c_0, the level, is left out.
+    log_mel (S, bands) and reference (R, bands): natural logarithms of mel *magnitudes*. c are
+    their mel-cepstra: log magnitude = Σ_d c_d cos(π d (m + ½) / bands) over bands m. c_0, the
+    level, is left out, and so are the frames more than 40 dB below the loudest.
     """
-    scale = np.sqrt(2.0 * log_mel.shape[1])
-    c, r = (dct(x, norm="ortho", axis=1)[:, 1 : CEPSTRA + 1] / scale for x in (log_mel, reference))
+    c, r = _cepstra(log_mel), _cepstra(reference)
     squares = (c**2).sum(1)[:, None] + (r**2).sum(1)[None] - 2 * c @ r.T
     frames = 10 / np.log(10) * np.sqrt(2 * np.maximum(squares, 0.0))
     return float(path_mean(np.ascontiguousarray(frames, np.float32)))
+
+
+def _cepstra(log_mel: np.ndarray) -> np.ndarray:
+    """Mel-cepstra 1 to 24 of the frames that are not silent: (S, bands) → (S', 24)."""
+    level = log_mel.mean(1)
+    heard = log_mel[level >= level.max() - QUIETEST]
+    return np.sqrt(2 / log_mel.shape[1]) * dct(heard, norm="ortho", axis=1)[:, 1 : CEPSTRA + 1]
 
 
 def word_error_rate(references: Sequence[Sequence[str]], heard: Sequence[Sequence[str]]) -> float:

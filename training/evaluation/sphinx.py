@@ -26,7 +26,8 @@ class Sphinx:
 
     def __init__(self) -> None:
         self._decoder = pocketsphinx.Decoder(samprate=16000, loglevel="FATAL", bestpath=False)
-        self._names: dict[tuple[str, str], str] = {}
+        self._names: dict[tuple[str, str], str] = {}  # of words with phones
+        self._searches: dict[str, str] = {}  # names, of grammar rules
 
     def align(self, waveform: np.ndarray, words: Sequence[tuple[str, str]]) -> list[Segment]:
         """The phones of words (each with its pronunciation) in a waveform (T,) at 16 kHz.
@@ -35,7 +36,8 @@ class Sphinx:
         """
         names = [self._name(word, phones) for word, phones in words]
         self._decoder.set_align_text(" ".join(names))
-        if self._listen(waveform) is None:
+        self._listen(waveform)
+        if self._decoder.hyp() is None:
             return []
         self._decoder.set_alignment()
         self._listen(waveform)
@@ -54,11 +56,15 @@ class Sphinx:
             for slot in grammar
         ]
         rule = " ".join(f"({slot})" for slot in slots)
-        self._decoder.add_jsgf_string("words", f"#JSGF V1.0; grammar g; public <s> = {rule};")
-        self._decoder.activate_search("words")
-        heard = self._listen(waveform)
+        if rule not in self._searches:
+            self._searches[rule] = f"grammar{len(self._searches)}"
+            jsgf = f"#JSGF V1.0; grammar g; public <s> = {rule};"
+            self._decoder.add_jsgf_string(self._searches[rule], jsgf)
+        self._decoder.activate_search(self._searches[rule])
+        self._listen(waveform)
+        heard = self._decoder.hyp()
         spelling = {name: word for (word, _), name in self._names.items()}
-        return [spelling[name] for name in heard.split()] if heard else []
+        return [spelling[name] for name in heard.hypstr.split()] if heard else []
 
     def _name(self, word: str, phones: str) -> str:
         """The word's entry in the decoder's dictionary, made on first use."""
@@ -68,10 +74,8 @@ class Sphinx:
             self._decoder.add_word(self._names[key], phones, True)
         return self._names[key]
 
-    def _listen(self, waveform: np.ndarray) -> str | None:
+    def _listen(self, waveform: np.ndarray) -> None:
         samples = np.pad(to_int16(waveform), MARGIN).tobytes()
         self._decoder.start_utt()
         self._decoder.process_raw(samples, full_utt=True)
         self._decoder.end_utt()
-        hypothesis = self._decoder.hyp()
-        return hypothesis.hypstr if hypothesis else None

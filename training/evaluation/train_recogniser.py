@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from training.corpora import DIGIT_VALIDATION_SPEAKERS, Item, grid_words, speech_items, waveforms
+from training.corpora import DIGIT_VALIDATION_SPEAKERS, Item, speech_items, waveforms
 from training.evaluation.frontend import (
     SAMPLE_RATE,
     WARPS,
@@ -20,6 +20,7 @@ from training.evaluation.frontend import (
     pad,
 )
 from training.evaluation.lexicon import DIGITS, GRID, grid_phones, phone_ids
+from training.evaluation.material import sentence_only
 from training.evaluation.metrics import word_error_rate
 from training.evaluation.recogniser import Recogniser, prepare
 
@@ -75,21 +76,13 @@ def validate(model: Recogniser, items: list[Item]) -> dict[str, float]:
     """Word error (%) of GRID's validation sentences and of an unseen speaker's digits."""
     grid = [i for i in items if i.corpus == "grid" and i.split == "val" and i.text]
     digits = [i for i in items if i.speaker in DIGIT_VALIDATION_SPEAKERS][::5]
-    spoken = [trim_sentence(item, waveform) for item, waveform in waveforms(grid)]
+    spoken = [sentence_only(item, waveform) for item, waveform in waveforms(grid)]
     heard = model.words(spoken, GRID)
     digits_heard = model.words([waveform for _, waveform in waveforms(digits)], [DIGITS])
     return {
         "val_wer": word_error_rate([i.text.split() for i in grid], heard),
         "val_digit_error": word_error_rate([[i.text] for i in digits], digits_heard),
     }
-
-
-def trim_sentence(item: Item, waveform: np.ndarray, margin: float = 0.2) -> np.ndarray:
-    """A GRID clip from ``margin`` seconds before its first word to as long after its last."""
-    words = grid_words(item)
-    first = round((words[0][1] - margin - item.start) * SAMPLE_RATE)
-    last = round((words[-1][2] + margin - item.start) * SAMPLE_RATE)
-    return waveform[max(first, 0) : last]
 
 
 def _training_material(
@@ -110,7 +103,7 @@ def _training_material(
         name = item.speaker or item.path.stem
         if item.corpus == "grid":
             phones = " ".join(grid_phones(item.text))
-            sentences[name].append((trim_sentence(item, waveform), phone_ids(phones)))
+            sentences[name].append((sentence_only(item, waveform), phone_ids(phones)))
         else:
             words[name].append((waveform, phone_ids(item.phones)))
     return sentences, words

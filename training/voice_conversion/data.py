@@ -17,27 +17,33 @@ class Windows:
     Each array has one row a frame, but ``waveform``, which has HOP_LENGTH samples a frame.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, balance: str | None = None) -> None:
+        """balance: the array whose values are to be drawn about equally often."""
         with np.load(path) as file:
             self.arrays = {name: torch.from_numpy(file[name]) for name in file.files}
         if "waveform" in self.arrays:
             self.arrays["waveform"] = self.arrays["waveform"].view(-1, HOP_LENGTH)
         self.frames = len(next(iter(self.arrays.values())))
+        self.weights = torch.ones(self.frames // 4)  # windows start at whole units
+        if balance:
+            values = self.arrays[balance][::4][: self.frames // 4].long()
+            self.weights = values.bincount().float().rsqrt()[values]
 
     def batch(
         self, names: tuple[str, ...], size: int, frames: int, generator: torch.Generator
     ) -> list[Tensor]:
         """Float windows of the named arrays, aligned: each (size, frames, …)."""
-        starts = torch.randint((self.frames - frames) // 4, (size, 1), generator=generator) * 4
-        index = starts + torch.arange(frames)
-        return [_floats(self.arrays[name][index]) for name in names]
+        possible = self.weights[: (self.frames - frames) // 4]
+        starts = torch.multinomial(possible, size, replacement=True, generator=generator)
+        index = 4 * starts[:, None] + torch.arange(frames)
+        return [_convert(name, self.arrays[name][index]) for name in names]
 
     def windows(self, names: tuple[str, ...], frames: int) -> list[Tensor]:
         """Every window in order, without overlap: each (count, frames, …)."""
         count = self.frames // frames
         return [
-            _floats(a[: count * frames].unflatten(0, (count, frames)))
-            for a in (self.arrays[name] for name in names)
+            _convert(name, self.arrays[name][: count * frames].unflatten(0, (count, frames)))
+            for name in names
         ]
 
 
@@ -64,7 +70,7 @@ class Cepstra:
         return torch.cat([cepstra, deltas.flatten(2)], dim=2)
 
 
-def _floats(values: Tensor) -> Tensor:
-    if values.dtype == torch.int16 and values.shape[-1] == HOP_LENGTH:
+def _convert(name: str, values: Tensor) -> Tensor:
+    if name == "waveform":
         return values.flatten(-2).float() / 32767
-    return values.long() if not values.is_floating_point() else values.float()
+    return values.float() if values.is_floating_point() else values.long()

@@ -1,0 +1,48 @@
+"""Tiny seeded checkpoints, so that no test needs the trained ones."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+from models.inverter import Inverter, InverterConfig
+from models.vocoder import Vocoder, VocoderConfig
+from models.vqvae import VQVAE, VQVAEConfig
+
+TINY_MODELS = {
+    "vqvae-64": VQVAEConfig(64, (2, 2), width=16, heads=2, inner=16, code_width=8),
+    "vqvae-128": VQVAEConfig(128, (2, 2), width=16, heads=2, inner=16, code_width=8),
+    "vqvae-256": VQVAEConfig(256, (2, 2), width=16, heads=2, inner=16, code_width=8),
+    "vqvae-512": VQVAEConfig(512, (2, 1), width=16, heads=2, inner=16, code_width=8),
+}
+
+
+@pytest.fixture(scope="session")
+def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder laid out like checkpoints/, of untrained networks with a fixed seed."""
+    root = tmp_path_factory.mktemp("checkpoints")
+    torch.manual_seed(0)
+    vocoder = VocoderConfig(width=16, inner=16, layers=1)
+    _write(root / "vocoder", asdict(vocoder), Vocoder(vocoder))
+    for name, config in TINY_MODELS.items():
+        inverter = InverterConfig(config.stride, code_width=8, width=16, layers=1, inner=16)
+        networks = nn.ModuleDict({"vqvae": VQVAE(config), "inverter": Inverter(inverter)})
+        settings = {
+            "name": name,
+            "vocoder": "vocoder",
+            "vqvae": asdict(config),
+            "inverter": asdict(inverter),
+        }
+        _write(root / name, settings, networks)
+    return root
+
+
+def _write(folder: Path, config: dict, network: nn.Module) -> None:
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config))
+    weights = {n: w.half() if w.is_floating_point() else w for n, w in network.state_dict().items()}
+    save_file(weights, folder / "model.safetensors")
