@@ -44,9 +44,7 @@ class Vocoder(nn.Module):
         x = self.output_norm(self.blocks(x))
         magnitude, phase = self.output(x).float().transpose(1, 2).chunk(2, dim=1)
         spectrum = torch.polar(magnitude.exp().clamp(max=self.LOUDEST), phase)
-        return torch.istft(
-            spectrum, self.config.n_fft, self.config.hop_length, window=self.window
-        )
+        return torch.istft(spectrum, self.config.n_fft, self.config.hop_length, window=self.window)
 
 
 class ConvNeXtBlock(nn.Module):

@@ -147,8 +147,7 @@ class Decoder(nn.Module):
         self.strides = config.strides[::-1]
         widths = [config.code_width] + [config.width] * len(self.strides)
         self.convolutions = nn.ModuleList(
-            nn.Conv1d(width + config.speaker_width, config.width, 5, padding=2)
-            for width in widths
+            nn.Conv1d(width + config.speaker_width, config.width, 5, padding=2) for width in widths
         )
         self.output = nn.Conv1d(config.width, config.n_features, 5, padding=2)
 

@@ -66,8 +66,7 @@ def speech_items(root: Path) -> list[Item]:
     for folder, reader in readers.items():
         rows = _rows(root / folder / "manifest.csv")
         items += [
-            _item(row, root / folder, split)
-            for row, split in zip(rows, reader(rows), strict=True)
+            _item(row, root / folder, split) for row, split in zip(rows, reader(rows), strict=True)
         ]
     return items + [_grid(row, root / "av") for row in _rows(root / "av" / "manifest.csv")]
 

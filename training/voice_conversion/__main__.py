@@ -3,17 +3,7 @@
 import argparse
 from pathlib import Path
 
-from models.vocoder import VocoderConfig
-from models.vqvae import VQVAEConfig
-from training.voice_conversion.units import train_units
-from training.voice_conversion.vocoder import train_vocoder
-
-UNITS = {
-    "vqvae-64": VQVAEConfig(codebook_size=64),
-    "vqvae-128": VQVAEConfig(codebook_size=128),
-    "vqvae-256": VQVAEConfig(codebook_size=256),
-    "vqvae-512": VQVAEConfig(codebook_size=512, strides=(2, 1)),
-}
+from training.voice_conversion.recipe import RECIPE
 
 
 def main() -> None:
@@ -24,19 +14,17 @@ def main() -> None:
     command.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
     command.add_argument("--out", type=Path, required=True)
     command = commands.add_parser("train", help="arrays in OUT → weights in OUT")
-    command.add_argument("name", choices=[*UNITS, "vocoder"])
+    command.add_argument("names", nargs="*", default=list(RECIPE), help="all, unless named")
     command.add_argument("--out", type=Path, required=True)
-    command.add_argument("--steps", type=int, required=True)
     arguments = parser.parse_args()
     if arguments.command == "prepare":
         from training.corpora import data_root
         from training.voice_conversion.prepare import prepare
 
         prepare(data_root(arguments.data), arguments.out)
-    elif arguments.name == "vocoder":
-        train_vocoder(arguments.out, "vocoder", VocoderConfig(), arguments.steps)
     else:
-        train_units(arguments.out, arguments.name, UNITS[arguments.name], arguments.steps)
+        for name in arguments.names:
+            RECIPE[name](arguments.out, name)
 
 
 if __name__ == "__main__":

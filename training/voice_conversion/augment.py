@@ -55,9 +55,7 @@ def _add_noise(bands: Tensor, generator: torch.Generator) -> Tensor:
     batch, _, n_bands = bands.shape
     speech = bands.flatten(1).quantile(0.95, dim=1)[:, None, None]
     level = torch.empty(batch, 1, 1).uniform_(*NOISE, generator=generator)
-    shape = F.interpolate(
-        torch.randn(batch, 1, KNOTS, generator=generator), n_bands, mode="linear"
-    )
+    shape = F.interpolate(torch.randn(batch, 1, KNOTS, generator=generator), n_bands, mode="linear")
     grain = torch.rand(bands.shape, generator=generator).clamp(min=1e-3).log()
     noise = speech + level + shape + 0.5 * grain
     edge = int(_hz_to_mel(torch.tensor(4000.0)) / TOP_MEL * n_bands)

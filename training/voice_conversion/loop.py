@@ -38,9 +38,7 @@ def fit(
     warmup = min(500, steps // 10)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer,
-        lambda n: (
-            min((n + 1) / warmup, 0.5 * (1 + math.cos(math.pi * min(n / steps, 1.0))) + 0.01)
-        ),
+        lambda n: min((n + 1) / warmup, 0.5 * (1 + math.cos(math.pi * min(n / steps, 1.0))) + 0.01),
     )
     first, hours = 0, 0.0
     generator = torch.Generator().manual_seed(seed)

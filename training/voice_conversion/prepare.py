@@ -31,7 +31,9 @@ def prepare(data: Path, out: Path) -> None:
     for split in ("train", "val"):
         chosen = [item for item in items if item.split == split]
         _write_units(chosen, out / f"units-{split}.npz")
-        _write_voices([i for i in chosen if i.speaker in TARGET_VOICES], out / f"voices-{split}.npz")
+        _write_voices(
+            [i for i in chosen if i.speaker in TARGET_VOICES], out / f"voices-{split}.npz"
+        )
 
 
 def _write_units(items: list[Item], path: Path) -> None:

@@ -1,9 +1,9 @@
-"""Train the neural vocoder on the target voices: spectral losses first, then adversarial ones.
+"""Train the neural vocoder on the target voices: first on real spectrograms with spectral losses,
+then on those of an inverter with discriminators, so that it mends what inverters blur.
 
 The spectral loss is the L1 distance of log magnitudes and the spectral convergence at several
-resolutions (Yamamoto et al. 2020), and the log-mel distance. The discriminators look at complex
-spectrograms at three resolutions, with the hinge and feature matching losses of Vocos (Siuzdak
-2023).
+resolutions (Yamamoto et al. 2020), and the log-mel distance. The adversarial losses are those of
+Vocos (Siuzdak 2023): hinge and feature matching.
 """
 
 from pathlib import Path
@@ -15,12 +15,12 @@ from torch.nn import functional as F
 
 from models.vocoder import Vocoder, VocoderConfig
 from training.voice_conversion.data import Windows
+from training.voice_conversion.discriminator import RESOLUTIONS, magnitude
 from training.voice_conversion.loop import device, fit, save
 
 WINDOW = 64  # frames
 BATCH = 12
 LEARNING_RATE = 1e-3
-RESOLUTIONS = ((1024, 256), (512, 128), (256, 64))  # FFT size and hop, samples
 MEL_WEIGHT = 4.0
 FLOOR = 1e-5
 
@@ -37,14 +37,14 @@ class SpectralLoss(nn.Module):
         """Sum of the distances, a scalar."""
         loss = MEL_WEIGHT * F.l1_loss(self._log_mel(made), self._log_mel(real))
         for n_fft, hop in RESOLUTIONS:
-            a, b = _magnitude(made, n_fft, hop), _magnitude(real, n_fft, hop)
+            a, b = magnitude(made, n_fft, hop), magnitude(real, n_fft, hop)
             convergence = (b - a).norm(dim=(1, 2)) / b.norm(dim=(1, 2)).clamp(min=1e-3)
             loss = loss + convergence.mean() + F.l1_loss(_log(a), _log(b))
         return loss
 
     def _log_mel(self, waveform: Tensor) -> Tensor:
         n_fft = 2 * (self.filters.shape[1] - 1)
-        return _log(self.filters @ _magnitude(waveform, n_fft, n_fft // 4))
+        return _log(self.filters @ magnitude(waveform, n_fft, n_fft // 4))
 
 
 def train_vocoder(run: Path, name: str, config: VocoderConfig, steps: int) -> None:
@@ -64,12 +64,6 @@ def train_vocoder(run: Path, name: str, config: VocoderConfig, steps: int) -> No
 
     result = fit(network, step_loss, validate, run / f"{name}.state", steps, LEARNING_RATE)
     save(run, name, config, network, result)
-
-
-def _magnitude(waveform: Tensor, n_fft: int, hop: int) -> Tensor:
-    window = torch.hann_window(n_fft, device=waveform.device)
-    spectrum = torch.stft(waveform, n_fft, hop, window=window, return_complex=True)
-    return (spectrum.real.square() + spectrum.imag.square() + 1e-12).sqrt()
 
 
 def _log(magnitude: Tensor) -> Tensor:

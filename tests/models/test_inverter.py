@@ -1,0 +1,49 @@
+"""The inverter keeps time, hears the voice, and sings the melody that it is given."""
+
+import torch
+
+from models.inverter import Inverter, InverterConfig
+
+SIZES = {"code_width": 8, "width": 16, "layers": 1, "inner": 16, "dropout": 0.0}
+
+
+def make(stride: int = 4, pitch: bool = True, n_outputs: int = 80) -> Inverter:
+    torch.manual_seed(0)
+    return Inverter(InverterConfig(stride, n_outputs, pitch, **SIZES)).eval()
+
+
+def test_each_unit_lasts_a_stride() -> None:
+    spectrogram, melody = make(stride=2)(torch.randn(3, 10, 8), torch.tensor([0, 1, 2]))
+    assert spectrogram.shape == (3, 20, 80)
+    assert melody is not None
+    assert melody.shape == (3, 20, 2)
+
+
+def test_the_papers_inverter_has_no_melody() -> None:
+    spectrogram, melody = make(pitch=False, n_outputs=321)(torch.randn(1, 10, 8), torch.tensor([0]))
+    assert spectrogram.shape == (1, 40, 321)
+    assert melody is None
+
+
+def test_voices_differ() -> None:
+    codes = torch.randn(1, 10, 8).expand(2, -1, -1)
+    spectrogram, _ = make()(codes, torch.tensor([0, 4]))
+    assert (spectrogram[0] - spectrogram[1]).abs().mean() > 0.01
+
+
+def test_a_given_melody_is_used() -> None:
+    inverter, codes, voice = make(), torch.randn(1, 10, 8), torch.tensor([0])
+    low, high = torch.zeros(1, 40, 2), torch.ones(1, 40, 2)
+    difference = inverter(codes, voice, low)[0] - inverter(codes, voice, high)[0]
+    assert difference.abs().mean() > 0.01
+
+
+def test_the_predicted_melody_is_silent_where_unvoiced() -> None:
+    """Forcing voicing off must equal giving an all-zero melody."""
+    inverter, codes, voice = make(), torch.randn(1, 10, 8), torch.tensor([0])
+    assert inverter.melody is not None
+    inverter.melody.output.weight.data[0] = 0.0
+    inverter.melody.output.bias.data[0] = -10.0
+    own, _ = inverter(codes, voice)
+    given, _ = inverter(codes, voice, torch.zeros(1, 40, 2))
+    torch.testing.assert_close(own, given)
