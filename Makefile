@@ -25,10 +25,12 @@ test: $(VENV)/dev
 	$(BIN)/python -m pytest $(ARGS)
 
 $(VENV)/run-time: requirements.txt | $(BIN)/python
+	@echo "Installing what the app needs: this takes some minutes, once."
 	$(BIN)/python -m pip install -q -r requirements.txt
 	touch $@
 
 $(VENV)/dev: requirements.txt requirements-train.txt requirements-dev.txt | $(BIN)/python
+	@echo "Installing what the tests need: this takes some minutes, once."
 	$(BIN)/python -m pip install -q -r requirements-dev.txt
 	touch $@ $(VENV)/run-time
 
