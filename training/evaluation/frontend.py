@@ -12,12 +12,16 @@ SAMPLE_RATE = 16_000
 HOP = 160
 N_FFT = 512
 N_BANDS = 40
+FLOOR = 1e-5  # of the power in a band, about 50 dB below speech
 WARPS = torch.linspace(0.8, 1.25, 19)  # frequency factors of vocal tract perturbation
 NO_WARP = int((WARPS - 1.0).abs().argmin())
 
 
 class LogMel(nn.Module):
     """Log power in 40 mel bands up to 7.6 kHz every 10 ms, frequencies scaled by a warp."""
+
+    filters: Tensor
+    window: Tensor
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +44,7 @@ class LogMel(nn.Module):
             hertz = torch.arange(power.shape[-1]) * SAMPLE_RATE / N_FFT
             power = power * (hertz[None] <= cutoff[:, None]).float()[:, None]
         warps = torch.full((len(waveform),), NO_WARP) if warp is None else warp
-        return torch.log(power @ self.filters[warps] + 1e-5)
+        return torch.log(power @ self.filters[warps] + FLOOR)
 
 
 def normalize(features: Tensor, lengths: Tensor) -> Tensor:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+Grammar = Sequence[Mapping[str, str]]  # slots, each of which maps words to their phones
+
 PHONES: Final = tuple(
     "AA AE AH AO AW AY B CH D DH EH ER EY F G HH IH IY JH K L M N NG OW OY P R S SH T TH UH UW"
     " V W Y Z ZH".split()
@@ -20,7 +22,7 @@ DIGITS: Final[Mapping[str, str]] = {
     "nine": "N AY N",
 }
 # The six slots of every GRID sentence: command, colour, preposition, letter, digit, adverb.
-GRID: Final[Sequence[Mapping[str, str]]] = (
+GRID: Final[Grammar] = (
     {"bin": "B IH N", "lay": "L EY", "place": "P L EY S", "set": "S EH T"},
     {"blue": "B L UW", "green": "G R IY N", "red": "R EH D", "white": "W AY T"},
     {"at": "AE T", "by": "B AY", "in": "IH N", "with": "W IH DH"},
@@ -57,7 +59,7 @@ GRID: Final[Sequence[Mapping[str, str]]] = (
 
 
 def grid_phones(sentence: str) -> list[str]:
-    """The phones of each word of a GRID sentence. Raises KeyError for a word outside the grammar."""
+    """The phones of each word of a GRID sentence. Raises KeyError for a word outside it."""
     return [slot[word] for slot, word in zip(GRID, sentence.split(), strict=True)]
 
 

@@ -40,7 +40,8 @@ def _cepstra(log_mel: np.ndarray) -> np.ndarray:
     """Mel-cepstra 1 to 24 of the frames that are not silent: (S, bands) → (S', 24)."""
     level = log_mel.mean(1)
     heard = log_mel[level >= level.max() - QUIETEST]
-    return np.sqrt(2 / log_mel.shape[1]) * dct(heard, norm="ortho", axis=1)[:, 1 : CEPSTRA + 1]
+    cepstra = np.asarray(dct(heard, norm="ortho", axis=1))[:, 1 : CEPSTRA + 1]
+    return np.sqrt(2 / log_mel.shape[1]) * cepstra
 
 
 def word_error_rate(references: Sequence[Sequence[str]], heard: Sequence[Sequence[str]]) -> float:

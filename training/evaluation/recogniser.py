@@ -4,8 +4,6 @@ Trained only on real recordings of the training splits, and never used to train 
 Shapes: B batch, S frames of 10 ms, U steps of 20 ms, C classes (blank, then PHONES).
 """
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
 import torch
 from numba import njit
@@ -13,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from training.evaluation.frontend import N_BANDS, LogMel, normalize, pad
-from training.evaluation.lexicon import PHONES, phone_ids
+from training.evaluation.lexicon import PHONES, Grammar, phone_ids
 
 MARGIN = 1600  # samples of silence put around what is recognised, so that edges are heard whole
 
@@ -23,6 +21,7 @@ class Recogniser(nn.Module):
 
     def __init__(self, width: int = 192, dropout: float = 0.1) -> None:
         super().__init__()
+        self.width = width
         self.log_mel = LogMel()
         self.entry = nn.Conv1d(N_BANDS, width, 5, stride=2, padding=2)
         self.blocks = nn.ModuleList(
@@ -57,9 +56,7 @@ class Recogniser(nn.Module):
             results += [row[:n].numpy() for row, n in zip(output, steps, strict=True)]
         return results
 
-    def words(
-        self, waveforms: list[np.ndarray], grammar: Sequence[Mapping[str, str]]
-    ) -> list[list[str]]:
+    def words(self, waveforms: list[np.ndarray], grammar: Grammar) -> list[list[str]]:
         """The most likely words of each waveform, one for every slot of the grammar."""
         return [best_words(posterior, grammar) for posterior in self.posteriors(waveforms)]
 
@@ -70,12 +67,10 @@ def prepare(waveform: np.ndarray) -> np.ndarray:
     return np.pad(waveform * np.float32(0.1 / max(power, 1e-5)), MARGIN)
 
 
-def best_words(
-    log_probabilities: np.ndarray, grammar: Sequence[Mapping[str, str]]
-) -> list[str]:
+def best_words(log_probabilities: np.ndarray, grammar: Grammar) -> list[str]:
     """The best path of CTC through one word of every slot in turn (Viterbi, exact).
 
-    log_probabilities: (U, C). A slot maps words to their phones. A phone that ends one word and
+    log_probabilities: (U, C). A phone that ends one word and
     starts the next needs no blank between. Returns one word a slot, or [] when U is too short.
     """
     steps = len(log_probabilities)

@@ -1,12 +1,13 @@
 """Pocketsphinx: phones of known words by forced alignment, words of a grammar by recognition."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pocketsphinx
 
 from media.audio import to_int16
+from training.evaluation.lexicon import Grammar
 
 FRAME = 0.01  # seconds
 MARGIN = 1600  # samples of silence put around a recording, for the pauses that sphinx expects
@@ -49,7 +50,7 @@ class Sphinx:
             if p.name != "SIL"
         ]
 
-    def words(self, waveform: np.ndarray, grammar: Sequence[Mapping[str, str]]) -> list[str]:
+    def words(self, waveform: np.ndarray, grammar: Grammar) -> list[str]:
         """What sphinx hears when the grammar's slots follow each other; [] when nothing."""
         slots = [
             " | ".join(self._name(word, phones) for word, phones in slot.items())

@@ -26,6 +26,7 @@ from training.evaluation.recogniser import Recogniser, prepare
 
 BATCH = 24
 LEARNING_RATE = 2e-3
+WARM_UP = 200  # batches
 SENTENCES = 0.5  # share of GRID sentences in a batch; the rest are runs of words of one speaker
 MAIN_SPEAKER = 0.5  # share of sentences by S1, of whom there are ten times as many
 # Words kept out of all training, so that a model of words can be tested on them.
@@ -36,40 +37,33 @@ UNSEEN_WORDS = frozenset(
 Example = tuple[np.ndarray, list[int]]  # waveform (T,), classes of its phones
 
 
-def train_recogniser(
-    data: Path, state: Path, minutes: float, steps: int, seed: int
-) -> tuple[Recogniser, dict[str, float]]:
-    """Trains for ``steps`` batches, or until ``minutes`` have passed, whichever is first.
-
-    Returns the network in evaluation mode and its measures on the validation split.
-    """
+def train_recogniser(data: Path, steps: int, seed: int) -> tuple[Recogniser, dict[str, float]]:
+    """Returns the network in evaluation mode and its measures on the validation split."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
+    started = perf_counter()
     items = speech_items(data)
     sentences, words = _training_material(items)
     model = Recogniser()
     optimizer = torch.optim.AdamW(model.parameters(), LEARNING_RATE, weight_decay=1e-2)
-    started, losses, share = perf_counter(), [], 0.0
-    step = 0
-    while share < 1.0:
-        share = max(step / steps, (perf_counter() - started) / (60 * minutes))
+    losses = []
+    for step in range(1, steps + 1):
         for group in optimizer.param_groups:
-            group["lr"] = LEARNING_RATE * min(1.0, step / 200, 1.02 - min(share, 1.0))
+            group["lr"] = LEARNING_RATE * min(step / WARM_UP, 1.02 - step / steps, 1.0)
         loss = _loss(model.train(), [_draw(sentences, words, rng) for _ in range(BATCH)], rng)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         losses.append(float(loss.detach()))
-        step += 1
         if step % 100 == 0:
-            seconds = perf_counter() - started
-            print(f"recogniser {step}: loss {np.mean(losses[-100:]):.3f}, {seconds:.0f} s", flush=True)
+            minutes = (perf_counter() - started) / 60
+            mean = np.mean(losses[-100:])
+            print(f"recogniser {step}: loss {mean:.3f}, {minutes:.1f} min", flush=True)
         if step % 500 == 0:
-            torch.save(model.state_dict(), state / "recogniser.pt")
             print(f"  {validate(model.eval(), items)}", flush=True)
-    measured = validate(model.eval(), items)
-    return model, measured | {"steps": step, "minutes": (perf_counter() - started) / 60}
+    minutes = (perf_counter() - started) / 60
+    return model.eval(), validate(model, items) | {"steps": steps, "minutes": minutes}
 
 
 def validate(model: Recogniser, items: list[Item]) -> dict[str, float]:

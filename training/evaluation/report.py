@@ -1,0 +1,48 @@
+"""The table as it is printed."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+COLUMNS: Final = {  # metric → heading, format
+    "abx_across": ("ABX across %", ".1f"),
+    "abx_within": ("ABX within %", ".1f"),
+    "bitrate": ("bit/s", ".0f"),
+    "mcd": ("MCD dB", ".2f"),
+    "closer_to_target": ("nearer target", ".2f"),
+    "wer": ("WER %", ".1f"),
+    "wer_seen": ("WER seen %", ".1f"),
+    "digit_error": ("digits %", ".1f"),
+    "wer_sphinx": ("WER sphinx %", ".1f"),
+    "digit_error_sphinx": ("digits sphinx %", ".1f"),
+}
+
+
+def markdown(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows as a Markdown table: the columns that any row has a number for."""
+    rows = list(rows)
+    shown = {metric: head for metric, head in COLUMNS.items() if any(metric in r for r in rows)}
+    lines = [["system", *(heading for heading, _ in shown.values())]]
+    for row in rows:
+        name = f"{row['system']} (default)" if row["shipped"] else str(row["system"])
+        lines.append(
+            [name, *(format(row[m], f) if m in row else "–" for m, (_, f) in shown.items())]
+        )
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) + " |"
+        for line in [lines[0], rule, *lines[1:]]
+    )
+
+
+def print_table(rows: list[dict[str, Any]]) -> None:
+    """The table, and the word errors of each target voice below it."""
+    print(markdown(rows))
+    for row in rows:
+        voices = {key.removeprefix("wer_"): row[key] for key in row if key in VOICE_KEYS}
+        if voices:
+            errors = ", ".join(f"{voice} {error:.1f}" for voice, error in voices.items())
+            print(f"{row['system']}: WER % by voice: {errors}")
+
+
+VOICE_KEYS: Final = tuple(f"wer_{voice}" for voice in ("SF1", "TF2", "SM1", "TM3", "S1"))
