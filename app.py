@@ -1,0 +1,119 @@
+"""Earshot: speech systems to hear, take apart and test. Options → pipelines → tabs → launch."""
+
+import argparse
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import gradio as gr
+
+from tabs import voice_conversion
+from tabs.page import FOOTER, HEAD, HEADER, model_cards
+from tabs.theme import CSS_PATHS, theme
+
+if TYPE_CHECKING:
+    from pipelines.voice_conversion import VoiceConversion
+
+CHECKPOINTS: Final = Path(__file__).parent / "checkpoints"
+KEPT: Final = 3600  # seconds that a visitor's files stay on the server at most
+UPLOAD: Final = "100mb"
+
+
+def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argparse.Namespace:
+    """The command line's options; EARSHOT_HOST and so on in the environment stand in for them."""
+    parser = argparse.ArgumentParser(prog="app.py", description=__doc__)
+    parser.add_argument("--host", help="address to listen on (default: this machine only)")
+    parser.add_argument("--port", type=int, help="port to listen on (default: 7860 or the next)")
+    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+    parser.add_argument("--share", action="store_true", help="make a public link by gradio.live")
+    parser.add_argument("--max-queue", type=int, default=20, help="visitors that may wait")
+    parser.add_argument("--preload", action="store_true", help="load every model before serving")
+    given: list[str] = []
+    for name in ("host", "port", "device", "max-queue"):
+        if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
+            given += [f"--{name}", value]
+    for name in ("share", "preload"):
+        if environment.get(f"EARSHOT_{name.upper()}", "").lower() in ("1", "true", "yes", "on"):
+            given.append(f"--{name}")
+    return parser.parse_args([*given, *arguments])
+
+
+def pipelines(folder: Path, device: str) -> Callable[[str], "VoiceConversion"]:
+    """Gives voice conversion by the name of its checkpoint, loaded once, on first use."""
+    lock = threading.Lock()
+
+    @cache
+    def load(name: str) -> "VoiceConversion":
+        from pipelines.voice_conversion import VoiceConversion  # late, for it loads torch
+
+        return VoiceConversion.from_pretrained(folder / name, device)
+
+    def get(name: str) -> "VoiceConversion":
+        with lock:
+            return load(name)
+
+    return get
+
+
+def available(folder: Path, names: Sequence[str]) -> list[str]:
+    """Those of the names whose checkpoint is in the folder."""
+    return [name for name in names if (folder / name / "config.json").exists()]
+
+
+def build(device: str = "auto", folder: Path = CHECKPOINTS, preload: bool = False) -> gr.Blocks:
+    """The whole page. Loads no model unless preload says so."""
+    convert = pipelines(folder, device)
+    models = available(folder, list(voice_conversion.MODELS))
+    if preload:
+        for name in models:
+            convert(name)
+    with gr.Blocks(
+        title="Earshot", analytics_enabled=False, delete_cache=(KEPT // 4, KEPT)
+    ) as page:
+        gr.HTML(HEADER, apply_default_css=False)
+        with gr.Tabs():  # noqa: SIM117  (each tab stands in one block of its own)
+            with gr.Tab("Voice conversion"):
+                voice_conversion.build(convert, models)
+        with gr.Accordion("Model cards", open=False):
+            gr.Markdown(model_cards(folder))
+        gr.HTML(FOOTER, apply_default_css=False)
+    return page
+
+
+def launch(page: gr.Blocks, chosen: argparse.Namespace, block: bool = True) -> str:
+    """Serves the page → its address on this machine. Returns at once unless block is true."""
+    page.queue(max_size=chosen.max_queue, default_concurrency_limit=1)
+    _, address, _ = page.launch(
+        server_name=chosen.host,
+        server_port=chosen.port,
+        share=chosen.share,
+        prevent_thread_lock=True,
+        theme=theme(),
+        css_paths=CSS_PATHS,
+        head=HEAD,
+        footer_links=[],
+        max_file_size=UPLOAD,
+        # What visitors say stays with them: no history of runs, no monitoring page.
+        run_history=False,
+        enable_monitoring=False,
+        ssr_mode=False,
+    )
+    # torch takes seconds to import: begin now, behind the page that is already served.
+    threading.Thread(target=import_module, args=["pipelines"], daemon=True).start()
+    if block:
+        page.block_thread()
+    return address
+
+
+def main() -> None:
+    chosen = options(sys.argv[1:], os.environ)
+    launch(build(chosen.device, preload=chosen.preload), chosen)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""One file per tab, and the components that tabs share. Layout and events only."""

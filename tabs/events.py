@@ -1,0 +1,122 @@
+"""How the events of every tab run, fail and stop.
+
+What a visitor can cause is said beside the input, and leaves the rest as it was. Bugs are logged.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from html import escape
+from inspect import isgeneratorfunction
+from typing import Final, ParamSpec, TypeVar
+
+import gradio as gr
+from gradio.components import Component
+from gradio.events import Dependency
+
+from media.errors import InputError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+logger = logging.getLogger("earshot")
+
+MODEL_QUEUE: Final = "model"  # the concurrency_id of everything that runs a model
+OUR_FAULT: Final = "Something went wrong on our side. Please try again, or try another input."
+SHOW: Final = """() => {
+  document.getElementById("%s").scrollIntoView({block: "nearest", behavior: "smooth"});
+  return [];
+}"""
+HIDDEN: Final = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+
+
+def say(message: str, kind: str = "notice") -> str:
+    """A message for beside the input, as HTML: an "error", read out at once, or a "notice"."""
+    role = "alert" if kind == "error" else "status"
+    return f'<p class="message {kind}" role="{role}">{escape(message)}</p>' if message else ""
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turns every error into a gr.Error for the visitor; a bug is logged, and not shown."""
+    try:
+        yield
+    except InputError as error:
+        raise gr.Error(str(error), print_exception=False) from error
+    except Exception as error:
+        logger.exception("an event failed")
+        raise gr.Error(OUR_FAULT, print_exception=False) from error
+
+
+def answering(handler: Callable[P, T]) -> Callable[P, T]:
+    """For an API endpoint: errors reach the client as gr.Error."""
+
+    @wraps(handler)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        with explained():
+            return handler(*args, **kwargs)
+
+    return run
+
+
+def inline(outputs: int) -> Callable[[Callable], Callable]:
+    """For an event whose outputs are a message and `outputs` others: an error becomes the message,
+    and the others stay as they were. The handler may be a generator."""
+
+    def failed(error: gr.Error) -> tuple:
+        return (say(error.message, "error"), *[gr.skip()] * outputs)
+
+    def decorate(handler: Callable[P, T]) -> Callable:
+        @wraps(handler)
+        def run(*args: P.args, **kwargs: P.kwargs) -> T | tuple:
+            try:
+                with explained():
+                    return handler(*args, **kwargs)
+            except gr.Error as error:
+                return failed(error)
+
+        @wraps(handler)
+        def stream(*args: P.args, **kwargs: P.kwargs) -> Iterator[tuple]:
+            try:
+                with explained():
+                    yield from handler(*args, **kwargs)  # type: ignore[misc]
+            except gr.Error as error:
+                yield failed(error)
+
+        return stream if isgeneratorfunction(handler) else run
+
+    return decorate
+
+
+def on_model(
+    trigger: Callable[..., Dependency],
+    handler: Callable,
+    inputs: Sequence[Component],
+    outputs: Sequence[Component],
+    *,
+    progress_on: Component,
+    start: gr.Button,
+    stop: gr.Button,
+) -> None:
+    """Runs handler on the queue that all models share; meanwhile `stop` stands in for `start`."""
+
+    def busy() -> tuple[gr.Button, gr.Button]:
+        return gr.Button(visible=False), gr.Button(visible=True)
+
+    def idle() -> tuple[gr.Button, gr.Button]:
+        return gr.Button(visible=True), gr.Button(visible=False)
+
+    buttons = [start, stop]
+    # On a phone the result lies below what was pressed.
+    show = SHOW % progress_on.elem_id
+    job = trigger(busy, outputs=buttons, js=show, **HIDDEN).then(
+        handler,
+        list(inputs),
+        list(outputs),
+        concurrency_id=MODEL_QUEUE,
+        concurrency_limit=1,
+        show_progress_on=progress_on,
+        api_visibility="private",
+    )
+    job.then(idle, outputs=buttons, **HIDDEN)
+    stop.click(idle, outputs=buttons, cancels=job, **HIDDEN)

@@ -1,0 +1,40 @@
+"""What stands above and below the tabs."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+HEADER: Final = """
+<div class="masthead"><h1><svg viewBox="0 0 32 32" aria-hidden="true"><path
+d="M4 13v6M9 9v14M14 4v24M19 10v12M24 7v18M29 13v6"/></svg>Earshot</h1>
+<p>Speech systems that you can hear, look inside, and try with your own voice.</p></div>
+"""
+FOOTER: Final = """
+<footer class="colophon">
+<p>What you record or upload is used for your answer only. It is never logged or trained on, and
+the server deletes it within the hour.</p>
+<p>Code: Apache-2.0. Model weights: see the model cards above. <a href="?view=api">Use Earshot
+from a program</a></p></footer>
+"""
+# One sound at a time, also for players that live outside the page's tree.
+HEAD: Final = """<script>
+(() => {
+  const start = HTMLMediaElement.prototype.play;
+  let sounding = null;
+  const only = (player) => {
+    if (sounding !== player) sounding?.pause();
+    sounding = player;
+  };
+  HTMLMediaElement.prototype.play = function () { only(this); return start.call(this); };
+  document.addEventListener("play", (event) => only(event.target), true);
+})();
+</script>"""
+NO_CARDS: Final = "No model is installed yet."
+
+
+def model_cards(folder: Path) -> str:
+    """The README of every checkpoint in the folder as one Markdown text."""
+    cards = [path.read_text() for path in sorted(folder.glob("*/README.md"))]
+    # The front matter is for the hub, not for reading.
+    texts = [re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL).strip() for card in cards]
+    return "\n\n---\n\n".join(texts) or NO_CARDS

@@ -1,0 +1,51 @@
+"""Numbers as pictures: spectrograms as small PNG files, and inks that can be read on a colour."""
+
+import base64
+import io
+from functools import cache
+
+import numpy as np
+from PIL import Image
+
+NYQUIST = 8_000.0  # Hz: the top of every spectrogram here
+TICKS = (500, 1_000, 2_000, 4_000)  # Hz
+RANGE = 8.0  # nats (70 dB) under the loudest point that still show
+QUIETEST_TOP = -3.5  # so that silence stays dark instead of showing its own noise
+
+
+def spectrogram_png(log_mel: np.ndarray) -> str:
+    """Data URI of log_mel (S, M) in viridis: one pixel a frame and band, low bands at the foot."""
+    top = max(float(log_mel.max()), QUIETEST_TOP)
+    level = np.clip((log_mel - top) / RANGE + 1, 0, 1)
+    image = Image.fromarray((level.T[::-1] * 255).astype(np.uint8))
+    image.putpalette(_viridis())
+    file = io.BytesIO()
+    image.save(file, "PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
+
+
+def frequency_ticks() -> list[tuple[str, float]]:
+    """Labels in kHz with their height, from 0 to 1, in a mel spectrogram up to NYQUIST."""
+    return [(f"{hz / 1000:g}", _mel(hz) / _mel(NYQUIST)) for hz in TICKS] + [("kHz", 0.95)]
+
+
+def ink_on(color: str) -> str:
+    """Black or white, whichever contrasts more with color (#rrggbb): at least 4.5 : 1."""
+    channels = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ (0.2126, 0.7152, 0.0722))
+    return "#000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#fff"
+
+
+def _mel(hz: float) -> float:
+    """Slaney's mel scale: straight to 1 kHz, logarithmic above."""
+    return 3 * hz / 200 if hz < 1000 else 15 + 27 * float(np.log(hz / 1000) / np.log(6.4))
+
+
+@cache
+def _viridis() -> bytes:
+    # Imported late, since matplotlib would slow the start of the page.
+    from matplotlib import colormaps
+
+    table = colormaps["viridis"](np.arange(256))[:, :3]
+    return (table * 255).round().astype(np.uint8).tobytes()

@@ -1,0 +1,177 @@
+"""Timeline: lanes on one time axis in seconds, with one playhead tied to one or more sounds.
+
+A Sheet says which lanes, sounds, files and buttons one timeline shows. assets/timeline.js brings it
+to life; without it there remain pictures, lists and the browser's own players.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Final
+
+import gradio as gr
+from gradio.data_classes import FileData
+from gradio.processing_utils import save_bytes_to_cache
+from gradio.utils import get_upload_folder
+
+from tabs.icons import icon
+from tabs.lanes import Lane, UnitCells
+from tabs.theme import ASSETS
+
+EMPTY: Final = {"html": "", "files": []}
+CELL_WIDTH: Final = 3  # px: the narrowest unit cell; longer timelines scroll
+
+
+@dataclass(frozen=True)
+class File:
+    """A sound to play or a file to take home; name is what its button says."""
+
+    name: str
+    file_name: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Action:
+    """A button under the lanes. Pressing it triggers `event` ("edit", or "submit" for what takes
+    long) with {"action", "cells": chosen cell indices, "number": what its number field says}."""
+
+    name: str
+    label: str
+    event: str = "edit"
+    needs_cells: bool = True
+    key: str = ""  # shortcut on the selected cells, as KeyboardEvent.key
+    highest: int | None = None  # of the number field, where there is one
+    enabled: bool = True
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Everything that one timeline shows; name is read to those who cannot see it."""
+
+    name: str
+    lanes: Sequence[Lane]
+    tracks: Sequence[File]
+    downloads: Sequence[File] = ()
+    actions: Sequence[Action] = ()
+    hint: str = ""
+
+    @property
+    def seconds(self) -> float:
+        return max(lane.seconds for lane in self.lanes)
+
+    def html(self) -> str:
+        """The page's part; @file0, @file1… stand for the addresses of tracks, then downloads."""
+        width = max((len(x.codes) for x in self.lanes if isinstance(x, UnitCells)), default=0)
+        lanes = "".join(self._lane(lane) for lane in self.lanes)
+        return (
+            f'<section class="tl" tabindex="0" aria-label="{escape(self.name)}" '
+            f'data-seconds="{self.seconds:.4f}">{self._bar()}'
+            f'<div class="tl-scroll"><div class="tl-lanes" style="--width:{width * CELL_WIDTH}px">'
+            f'{lanes}{self._axis()}<div class="tl-head" aria-hidden="true"></div></div></div>'
+            f"{self._tools()}{self._players()}"
+            '<div class="tl-tip" hidden></div></section>'
+        )
+
+    def value(self) -> dict[str, Any]:
+        """What a timeline takes as its value: the page's part, and the files it names. They lie in
+        Gradio's cache, which deletes them with the visitor's other files."""
+        files = [
+            FileData(
+                path=save_bytes_to_cache(file.content, file.file_name, get_upload_folder()),
+                orig_name=file.file_name,
+            ).model_dump()
+            for file in (*self.tracks, *self.downloads)
+        ]
+        return {"html": self.html(), "files": files}
+
+    def _lane(self, lane: Lane) -> str:
+        kind = "tl-lane tl-" + type(lane).__name__.lower() + (" tl-stale" if lane.stale else "")
+        share = lane.seconds / self.seconds
+        return (
+            f'<div class="{kind}"><span class="tl-label">{escape(lane.label)}</span>'
+            f'<div class="tl-box"><div class="tl-span" style="width:{share:.4%}">{lane.html()}'
+            "</div></div></div>"
+        )
+
+    def _axis(self) -> str:
+        ticks = "".join(
+            f'<i{" class=tl-edge" if t > 0.95 * self.seconds else ""} '
+            f'style="left:{t / self.seconds:.4%}">{t:g}</i>'
+            for t in time_ticks(self.seconds)
+        )
+        return f'<div class="tl-axis" aria-hidden="true"><div class="tl-box">{ticks}</div></div>'
+
+    def _bar(self) -> str:
+        plays = "".join(
+            f'<button type="button" class="tl-play" data-track="{i}" aria-pressed="false">'
+            f"{icon('play')}{icon('pause')}<span>{escape(track.name)}</span></button>"
+            for i, track in enumerate(self.tracks)
+        )
+        links = "".join(
+            f'<a class="tl-link" href="@file{i}" download="{escape(download.file_name)}">'
+            f"{icon('download')}{escape(download.name)}</a>"
+            for i, download in enumerate(self.downloads, start=len(self.tracks))
+        )
+        return (
+            f'<div class="tl-bar"><div class="tl-group">{plays}</div>'
+            f'<span class="tl-time" role="timer" aria-live="off">0.00 / {self.seconds:.2f} s</span>'
+            f'<div class="tl-group tl-end">{links}'
+            f'<button type="button" class="tl-zoom" data-zoom="0.5" aria-label="Show more time">'
+            f'{icon("minus")}</button><button type="button" class="tl-zoom" data-zoom="2" '
+            f'aria-label="Look closer">{icon("plus")}</button></div></div>'
+        )
+
+    def _tools(self) -> str:
+        if not self.actions:
+            return ""
+        buttons = "".join(self._button(action) for action in self.actions)
+        return (
+            f'<div class="tl-tools"><p class="tl-chosen" role="status" '
+            f'data-hint="{escape(self.hint)}">{escape(self.hint)}</p>'
+            f'<div class="tl-group">{buttons}</div></div>'
+        )
+
+    def _button(self, action: Action) -> str:
+        field = ""
+        if action.highest is not None:
+            field = (
+                f'<input type="number" min="0" max="{action.highest}" placeholder="0–'
+                f'{action.highest}" aria-label="{escape(action.label)}: unit number">'
+            )
+        off = "" if action.enabled and not action.needs_cells else "disabled"
+        return (
+            f'<span class="tl-action tl-{action.event}"><button type="button" {off} '
+            f'data-event="{action.event}" data-action="{action.name}" data-key="{action.key}" '
+            f'data-needs="{"cells" if action.needs_cells else ""}">{escape(action.label)}'
+            f"</button>{field}</span>"
+        )
+
+    def _players(self) -> str:
+        players = "".join(
+            f"<figure><figcaption>{escape(track.name)}</figcaption>"
+            f'<audio controls preload="auto" src="@file{i}"></audio></figure>'
+            for i, track in enumerate(self.tracks)
+        )
+        return f'<div class="tl-players">{players}</div>'
+
+
+def timeline(elem_id: str) -> gr.HTML:
+    """An empty timeline; return sheet.value() to fill it. Its events edit and submit carry what
+    Action says."""
+    return gr.HTML(
+        EMPTY,
+        html_template="${value.html.replace(/@file([0-9]+)/g, (_, i) => value.files[i].url)}",
+        js_on_load=(ASSETS / "timeline.js").read_text(),
+        apply_default_css=False,
+        elem_id=elem_id,
+    )
+
+
+def time_ticks(seconds: float, most: int = 10) -> list[float]:
+    """Round times from 0 to `seconds`, at most `most` steps of 1, 2 or 5 times a power of ten."""
+    rough = seconds / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * m for m in (1, 2, 5, 10) if power * m >= rough * (1 - 1e-9))
+    return [round(i * step, 6) for i in range(math.floor(seconds / step + 1e-9) + 1)]

@@ -1,0 +1,70 @@
+"""A running Earshot on tiny models, and a Chromium with a fake microphone to visit it."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import app
+from media.audio import wav_bytes
+from tests.browser.visit import FLAGS, Visit
+
+RATE = 16_000
+SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
+
+
+@pytest.fixture(scope="session")
+def speech(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two seconds of something like vowels, as a WAV file."""
+    time = np.arange(2 * RATE) / RATE
+    tones = sum(np.sin(2 * np.pi * 140 * k * time) / k for k in range(1, 20))
+    waveform = 0.1 * tones * (0.55 + 0.45 * np.sin(2 * np.pi * 3 * time))
+    path = tmp_path_factory.mktemp("speech") / "speech.wav"
+    path.write_bytes(wav_bytes(waveform.astype(np.float32), RATE))
+    return path
+
+
+@pytest.fixture(scope="session")
+def address(tiny_checkpoints: Path) -> Iterator[str]:
+    page = app.build("cpu", tiny_checkpoints)
+    yield app.launch(page, app.options([], {}), block=False)
+    page.close()
+
+
+@pytest.fixture(scope="session")
+def browser(speech: Path) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+        microphone = f"--use-file-for-fake-audio-capture={speech}"
+        chromium = playwright.chromium.launch(
+            executable_path=executable, args=[*FLAGS, microphone]
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(
+    browser: Browser, address: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[Visit]:
+    """A visitor on the first page. Parametrize indirectly with ("phone", "dark") and the like."""
+    size, scheme = getattr(request, "param", ("desktop", "light"))
+    width, height = SIZES[size]
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        has_touch=size == "phone",
+        permissions=["microphone"],
+    )
+    visitor = Visit(context.new_page(), address, tmp_path)
+    visitor.open(scheme)
+    yield visitor
+    context.close()
+    assert visitor.complaints == []
+
+
+@pytest.fixture
+def page(visit: Visit) -> Page:
+    return visit.page

@@ -1,0 +1,155 @@
+"""A visitor's way through voice conversion, in a real browser."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.visit import PATIENCE, Visit
+
+LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
+
+
+@pytest.mark.parametrize("visit", LOOKS, indirect=True)
+def test_record_convert_edit_and_speak_again(visit: Visit) -> None:
+    page = visit.page
+    expect(visit.button("Convert")).to_be_disabled()
+    visit.button("Record").click()
+    page.wait_for_timeout(1500)
+    page.locator(".sound-input .stop-button").click()
+    visit.convert()
+    heard = visit.units()
+    assert len(heard) > 25
+    expect(page.locator(".block.numbers")).to_contain_text(f"{len(heard)} units")
+
+    visit.cell(3).click()
+    expect(visit.button("Mute")).to_be_enabled()
+    visit.button("Mute").click()
+    expect(visit.cell(3)).to_have_attribute("data-name", "muted")
+    expect(page.locator("#conversion")).to_contain_text("edited, not spoken yet")
+
+    page.get_by_label("Replace by: unit number").fill("7")
+    visit.button("Replace by").click()
+    expect(visit.cell(3)).to_have_attribute("data-name", "unit 7")
+    visit.button("Undo").click()
+    expect(visit.cell(3)).to_have_attribute("data-name", "muted")
+
+    visit.button("Speak it again").click()
+    expect(page.locator("#conversion")).not_to_contain_text("not spoken yet", timeout=PATIENCE)
+    expect(page.locator(".block.numbers")).to_contain_text("s of speech")
+    assert fits(visit), "the page scrolls sideways"
+    visit.shoot("spoken")
+
+
+def test_what_is_no_sound_is_refused_and_nothing_else_changes(
+    visit: Visit, speech: Path, tmp_path: Path
+) -> None:
+    visit.upload(speech)
+    visit.convert()
+    before = visit.page.locator("#conversion").inner_text()
+    visit.page.get_by_role("button", name="Clear").click()
+    text = tmp_path / "text.wav"
+    text.write_text("This is no sound.")
+    visit.upload(text)
+    visit.convert()
+    expect(visit.page.get_by_role("alert")).to_contain_text("cannot be read as audio")
+    assert visit.page.locator("#conversion").inner_text() == before
+    visit.shoot("refused")
+    # The browser's own player says that it cannot decode the file; it is right.
+    visit.complaints = [text for text in visit.complaints if "decode" not in text.lower()]
+
+
+def test_an_example_converts_in_one_click(visit: Visit) -> None:
+    chips = visit.page.locator(".chips button")
+    assert chips.count() >= 3
+    chips.first.click()
+    expect(visit.page.locator("#conversion .tl-units")).to_be_visible(timeout=PATIENCE)
+    assert len(visit.units()) > 25
+
+
+def test_one_playhead_and_one_sound_at_a_time(visit: Visit, speech: Path) -> None:
+    visit.upload(speech)
+    visit.convert()
+    page = visit.page
+    source, converted = page.locator("#conversion .tl-play").all()
+    playing = "() => [...document.querySelectorAll('#conversion audio')].map(a => !a.paused)"
+    assert page.evaluate(playing) == [False, False], "nothing starts by itself"
+    source.click()
+    expect(source).to_have_attribute("aria-pressed", "true")
+    page.wait_for_function(
+        "() => Number(document.querySelector('#conversion .tl').style.getPropertyValue('--time')) > 0.05"
+    )
+    converted.click()
+    expect(source).to_have_attribute("aria-pressed", "false")
+    assert page.evaluate(playing) == [False, True]
+    converted.click()
+    assert page.evaluate(playing) == [False, False]
+
+    lane = page.locator("#conversion .tl-spectrogram .tl-box").first
+    box = lane.bounding_box()
+    assert box is not None
+    lane.click(position={"x": box["width"] / 2, "y": 20})
+    expect(page.locator("#conversion .tl-time")).to_have_text("1.00 / 2.00 s")
+
+
+def test_units_are_chosen_by_mouse_and_keyboard(visit: Visit, speech: Path) -> None:
+    visit.upload(speech)
+    visit.convert()
+    page = visit.page
+
+    def chosen() -> list[int]:
+        return page.locator("#conversion [role=option]").evaluate_all(
+            "cells => cells.flatMap((c, i) => c.ariaSelected === 'true' ? [i] : [])"
+        )
+
+    visit.cell(10).click()
+    assert chosen() == [10]
+    visit.cell(13).click(modifiers=["Shift"])
+    assert chosen() == [10, 11, 12, 13]
+    page.locator("#conversion [role=listbox]").focus()
+    page.keyboard.press("ArrowRight")
+    assert chosen() == [14]
+    page.keyboard.press("Shift+ArrowRight")
+    page.keyboard.press("Shift+ArrowRight")
+    assert chosen() == [14, 15, 16]
+    count = len(visit.units())
+    page.keyboard.press("Delete")
+    expect(page.locator("#conversion [role=option]")).to_have_count(count - 3)
+    page.keyboard.press("u")
+    expect(page.locator("#conversion [role=option]")).to_have_count(count)
+    page.keyboard.press("Home")
+    page.keyboard.press("Escape")
+    assert chosen() == []
+    expect(visit.button("Mute")).to_be_disabled()
+
+
+def test_units_go_out_as_json_and_come_back(visit: Visit, speech: Path, tmp_path: Path) -> None:
+    visit.upload(speech)
+    visit.convert()
+    units = visit.units()
+    with visit.page.expect_download() as download:
+        visit.page.get_by_role("link", name="Units").click()
+    path = tmp_path / "units.json"
+    download.value.save_as(path)
+    visit.page.reload()
+    visit.open()
+    visit.page.locator('.under-timeline input[type="file"]').set_input_files(path)
+    expect(visit.page.locator("#conversion .tl-play")).to_have_count(1, timeout=PATIENCE)
+    assert visit.units() == units
+
+
+def test_all_sizes_stand_side_by_side(visit: Visit, speech: Path) -> None:
+    visit.upload(speech)
+    visit.convert()
+    visit.page.get_by_role("button", name="All sizes").click()
+    visit.button("Run every size").click()
+    sizes = visit.page.locator("#sizes")
+    for rate in ("450", "200", "175", "150"):
+        expect(sizes).to_contain_text(f"{rate} bit/s", timeout=PATIENCE)
+    expect(visit.button("Run every size")).to_be_visible(timeout=PATIENCE)
+    assert sizes.locator(".tl-play").count() == 5
+
+
+def fits(visit: Visit) -> bool:
+    root = "document.documentElement"
+    return visit.page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")

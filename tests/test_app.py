@@ -1,0 +1,81 @@
+"""Options, import, and what the page does where models are missing."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import app
+from tabs import voice_conversion
+from tabs.page import model_cards
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_defaults() -> None:
+    chosen = app.options([], {})
+    assert (chosen.host, chosen.port, chosen.device) == (None, None, "auto")
+    assert not chosen.share and not chosen.preload
+    assert chosen.max_queue == 20
+
+
+def test_the_environment_stands_in_for_options() -> None:
+    environment = {
+        "EARSHOT_HOST": "0.0.0.0",
+        "EARSHOT_PORT": "8000",
+        "EARSHOT_DEVICE": "cpu",
+        "EARSHOT_MAX_QUEUE": "3",
+        "EARSHOT_SHARE": "1",
+        "EARSHOT_PRELOAD": "true",
+    }
+    chosen = app.options([], environment)
+    assert (chosen.host, chosen.port, chosen.device) == ("0.0.0.0", 8000, "cpu")
+    assert chosen.share and chosen.preload and chosen.max_queue == 3
+    assert app.options(["--port", "9000"], environment).port == 9000
+
+
+@pytest.mark.parametrize("value", ["0", "false", ""])
+def test_switches_can_be_off(value: str) -> None:
+    assert not app.options([], {"EARSHOT_SHARE": value}).share
+
+
+@pytest.mark.parametrize(("name", "value"), [("DEVICE", "tpu"), ("PORT", "http")])
+def test_bad_values_in_the_environment_are_refused(name: str, value: str) -> None:
+    with pytest.raises(SystemExit):
+        app.options([], {f"EARSHOT_{name}": value})
+
+
+def test_importing_the_app_loads_no_model_library() -> None:
+    script = "import app, sys; sys.exit('torch' in sys.modules or 'librosa' in sys.modules)"
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, timeout=60)
+    assert time.perf_counter() - began < 20  # 5 s on a machine that does nothing else
+
+
+def test_a_pipeline_is_loaded_once_and_when_asked_for(tiny_checkpoints: Path) -> None:
+    get = app.pipelines(tiny_checkpoints, "cpu")
+    assert get("vqvae-64") is get("vqvae-64")
+    with pytest.raises(FileNotFoundError):
+        get("vqvae-1")
+
+
+def test_only_models_that_are_there_are_offered(tiny_checkpoints: Path, tmp_path: Path) -> None:
+    names = list(voice_conversion.MODELS)
+    assert app.available(tiny_checkpoints, names) == names
+    assert app.available(tmp_path, names) == []
+
+
+def test_without_a_checkpoint_the_tab_says_how_to_get_one(tmp_path: Path) -> None:
+    page = app.build("cpu", tmp_path)
+    texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
+    assert "python -m training.voice_conversion train" in texts
+    assert "Earshot" in texts
+
+
+def test_model_cards_lose_their_front_matter(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "README.md").write_text("---\nlicense: cc-by-4.0\n---\n# Model A\n")
+    assert model_cards(tmp_path) == "# Model A"
+    assert "No model" in model_cards(tmp_path / "a")
