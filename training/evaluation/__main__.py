@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Final, TypeVar
 
 import torch
@@ -19,7 +20,7 @@ from training.evaluation.train_speaker_encoder import train_speaker_encoder
 
 Network = TypeVar("Network", bound=nn.Module)
 
-RECOGNISER_STEPS: Final = 1550
+STATE: Final = Path(gettempdir()) / "earshot-evaluation"
 SPEAKER_ENCODER_STEPS: Final = 800
 
 
@@ -30,7 +31,7 @@ def main() -> None:
     command = commands.add_parser("train", help="recordings → checkpoints/evaluation")
     command.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
     command.add_argument("--out", type=Path, default=FOLDER)
-    command.add_argument("--state", type=Path, required=True, help="folder of finished parts")
+    command.add_argument("--state", type=Path, default=STATE, help="folder of finished parts")
     command.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     data, seed = data_root(arguments.data), arguments.seed
@@ -38,7 +39,7 @@ def main() -> None:
     recogniser, heard = _part(
         arguments.state / "recogniser.pt",
         Recogniser(),
-        lambda: train_recogniser(data, RECOGNISER_STEPS, seed),
+        lambda: train_recogniser(data, arguments.state, seed),
     )
     speaker_encoder, told = _part(
         arguments.state / "speaker_encoder.pt",

@@ -13,7 +13,7 @@ For evaluation only: they measure the systems of this repository and are no part
 - **centroids**: 128 k-means units of MFCC, the baseline of the learned units.
 
 ## Training
-    python -m training.evaluation train --data DATA --state STATE --seed {seed}
+    python -m training.evaluation train --data DATA --seed {seed}
 
 On real recordings of the training splits only, never on converted speech:
 
@@ -28,14 +28,13 @@ Speech Commands sample, DSPSpeech-20, Arabic Speech Commands | {s[steps]} | {s[m
 Ten English words that other models must never hear in training are left out of the recogniser's.
 
 Licences of the data: CC BY 4.0 (npVCC2016, GRID, Speech Commands, Arabic Speech Commands),
-CC BY-SA 4.0 (Free Spoken Digit Dataset: the strictest), MIT (DSPSpeech-20), Apache-2.0
-(Picovoice). The weights are released under Apache-2.0.
+CC BY-SA 4.0 (Free Spoken Digit Dataset; the strictest), MIT (DSPSpeech-20), Apache-2.0 (Picovoice).
 
 ## Measured on the validation split
 | measure | |
 |---|---|
 | word errors in GRID sentences of talkers heard in training | {r[val_wer]:.1f} % |
-| errors in digits of a talker never heard (of one in ten by chance) | {r[val_digit_error]:.1f} % |
+| errors in digits of a talker never heard | {r[val_digit_error]:.1f} % |
 | equal error rate for speakers never heard, recordings of a second | {s[val_eer]:.1f} % |
 
 What they make of unseen original recordings is in the table of the voice conversion: judge

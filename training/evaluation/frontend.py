@@ -37,7 +37,7 @@ class LogMel(nn.Module):
         warp: (B,) numbers into WARPS; cutoff: (B,) Hz above which nothing is left.
         """
         spectrum = torch.stft(
-            waveform, N_FFT, HOP, 400, self.window, center=True, return_complex=True
+            waveform, N_FFT, HOP, 400, self.window, pad_mode="constant", return_complex=True
         )
         power = spectrum.abs().square().transpose(1, 2)
         if cutoff is not None:

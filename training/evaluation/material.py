@@ -16,7 +16,7 @@ import numpy as np
 from training.corpora import Item, grid_words, speech_items, waveforms
 from training.evaluation.abx import PhoneItem
 from training.evaluation.lexicon import DIGITS, grid_phones
-from training.evaluation.sphinx import FRAME, Sphinx
+from training.evaluation.sphinx import FRAME, Sphinx, Word
 
 GRID_TRAINING_TALKERS: Final = ("S1", "s4", "s26", "s31", "s11")
 SAMPLE_RATE: Final = 16000
@@ -123,7 +123,7 @@ def _abx(
         for name in richest[: budget.abx_speakers]
         for item in _sample(counts[name], budget.abx_words, rng)
     ]
-    sphinx = Sphinx()
+    sphinx = Sphinx(word for item in words for word in _words(item))
     recordings: list[np.ndarray] = []
     phones: list[PhoneItem] = []
     for item, waveform in waveforms(_in_file_order(words)):
@@ -140,7 +140,7 @@ def _abx(
     return recordings, kept
 
 
-def _words(item: Item) -> list[tuple[str, str]]:
+def _words(item: Item) -> list[Word]:
     """The words of an item with their phones; none where its corpus does not tell."""
     if item.corpus == "grid" and item.text:
         return list(zip(item.text.split(), grid_phones(item.text), strict=True))

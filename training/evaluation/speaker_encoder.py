@@ -33,7 +33,8 @@ class SpeakerEncoder(nn.Module):
 
     def forward(self, features: Tensor, lengths: Tensor) -> Tensor:
         """Log-mel features (B, S, 40), frames (B,) → unit vectors (B, D)."""
-        x = self.entry(features.transpose(1, 2))
+        inside = torch.arange(features.shape[1]) < lengths[:, None]
+        x = self.entry((features * inside[..., None]).transpose(1, 2))
         steps = (lengths + 1) // 2
         mask = (torch.arange(x.shape[2]) < steps[:, None]).to(x.dtype)[:, None]
         for block in self.blocks:

@@ -1,7 +1,8 @@
 """Pocketsphinx: phones of known words by forced alignment, words of a grammar by recognition."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from tempfile import NamedTemporaryFile
 
 import numpy as np
 import pocketsphinx
@@ -11,6 +12,8 @@ from training.evaluation.lexicon import Grammar
 
 FRAME = 0.01  # seconds
 MARGIN = 1600  # samples of silence put around a recording, for the pauses that sphinx expects
+
+Word = tuple[str, str]  # spelling, phones
 
 
 @dataclass(frozen=True)
@@ -23,20 +26,28 @@ class Segment:
 
 
 class Sphinx:
-    """One decoder with pocketsphinx's own English model, given words with their phones."""
+    """One decoder with pocketsphinx's own English model and the words given to it.
 
-    def __init__(self) -> None:
-        self._decoder = pocketsphinx.Decoder(samprate=16000, loglevel="FATAL", bestpath=False)
-        self._names: dict[tuple[str, str], str] = {}  # of words with phones
+    A word is its spelling and its phones.
+    """
+
+    def __init__(self, words: Iterable[Word]) -> None:
+        self._names = {word: f"word{number}" for number, word in enumerate(dict.fromkeys(words))}
+        self._spelling = {name: word for (word, _), name in self._names.items()}
         self._searches: dict[str, str] = {}  # names, of grammar rules
+        with NamedTemporaryFile("w", suffix=".dict") as dictionary:
+            dictionary.writelines(f"{name} {p}\n" for (_, p), name in self._names.items())
+            dictionary.flush()
+            self._decoder = pocketsphinx.Decoder(
+                samprate=16000, loglevel="FATAL", bestpath=False, lm=None, dict=dictionary.name
+            )
 
-    def align(self, waveform: np.ndarray, words: Sequence[tuple[str, str]]) -> list[Segment]:
+    def align(self, waveform: np.ndarray, words: Iterable[Word]) -> list[Segment]:
         """The phones of words (each with its pronunciation) in a waveform (T,) at 16 kHz.
 
         Empty when the words cannot be found in the sound.
         """
-        names = [self._name(word, phones) for word, phones in words]
-        self._decoder.set_align_text(" ".join(names))
+        self._decoder.set_align_text(" ".join(self._names[word] for word in words))
         self._listen(waveform)
         if self._decoder.hyp() is None:
             return []
@@ -52,10 +63,7 @@ class Sphinx:
 
     def words(self, waveform: np.ndarray, grammar: Grammar) -> list[str]:
         """What sphinx hears when the grammar's slots follow each other; [] when nothing."""
-        slots = [
-            " | ".join(self._name(word, phones) for word, phones in slot.items())
-            for slot in grammar
-        ]
+        slots = [" | ".join(self._names[word] for word in slot.items()) for slot in grammar]
         rule = " ".join(f"({slot})" for slot in slots)
         if rule not in self._searches:
             self._searches[rule] = f"grammar{len(self._searches)}"
@@ -64,16 +72,7 @@ class Sphinx:
         self._decoder.activate_search(self._searches[rule])
         self._listen(waveform)
         heard = self._decoder.hyp()
-        spelling = {name: word for (word, _), name in self._names.items()}
-        return [spelling[name] for name in heard.hypstr.split()] if heard else []
-
-    def _name(self, word: str, phones: str) -> str:
-        """The word's entry in the decoder's dictionary, made on first use."""
-        key = (word, phones)
-        if key not in self._names:
-            self._names[key] = f"word{len(self._names)}"
-            self._decoder.add_word(self._names[key], phones, True)
-        return self._names[key]
+        return [self._spelling[name] for name in heard.hypstr.split()] if heard else []
 
     def _listen(self, waveform: np.ndarray) -> None:
         samples = np.pad(to_int16(waveform), MARGIN).tobytes()

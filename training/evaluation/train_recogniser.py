@@ -1,8 +1,10 @@
 """Trains the recogniser on labelled English words and GRID sentences of the training split."""
 
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Final
 
 import numpy as np
 import torch
@@ -25,9 +27,7 @@ from training.evaluation.metrics import word_error_rate
 from training.evaluation.recogniser import Recogniser, prepare
 
 BATCH = 24
-LEARNING_RATE = 2e-3
 WARM_UP = 200  # batches
-SENTENCES = 0.5  # share of GRID sentences in a batch; the rest are runs of words of one speaker
 MAIN_SPEAKER = 0.5  # share of sentences by S1, of whom there are ten times as many
 # Words kept out of all training, so that a model of words can be tested on them.
 UNSEEN_WORDS = frozenset(
@@ -37,33 +37,72 @@ UNSEEN_WORDS = frozenset(
 Example = tuple[np.ndarray, list[int]]  # waveform (T,), classes of its phones
 
 
-def train_recogniser(data: Path, steps: int, seed: int) -> tuple[Recogniser, dict[str, float]]:
-    """Returns the network in evaluation mode and its measures on the validation split."""
-    torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
-    started = perf_counter()
+@dataclass(frozen=True)
+class Stage:
+    """A part of the training.
+
+    sentences: share of GRID sentences, the rest are runs of words of one speaker; narrow: share
+    of recordings that lose what is above 3 to 4 kHz; digits: weight of the speakers who say some.
+    """
+
+    steps: int
+    learning_rate: float
+    sentences: float
+    narrow: float
+    digits: float
+
+
+# At the end, more of what is hardest: digits through a telephone.
+STAGES: Final = (Stage(1550, 2e-3, 0.5, 0.25, 1.0), Stage(600, 1e-3, 0.35, 0.5, 3.0))
+
+
+def train_recogniser(data: Path, state: Path, seed: int) -> tuple[Recogniser, dict[str, float]]:
+    """Returns the network in evaluation mode and its measures on the validation split.
+
+    state: a folder that keeps the network after each stage, to go on from there.
+    """
     items = speech_items(data)
     sentences, words = _training_material(items)
     model = Recogniser()
-    optimizer = torch.optim.AdamW(model.parameters(), LEARNING_RATE, weight_decay=1e-2)
+    minutes = 0.0
+    for number, stage in enumerate(STAGES):
+        path = state / f"recogniser-{number}.pt"
+        if not path.exists():
+            torch.manual_seed(seed + number)
+            rng = np.random.default_rng(seed + number)
+            started = perf_counter()
+            _run(stage, model.train(), sentences, words, rng)
+            minutes += (perf_counter() - started) / 60
+            torch.save({"network": model.state_dict(), "minutes": minutes}, path)
+        saved = torch.load(path, weights_only=True)
+        model.load_state_dict(saved["network"])
+        minutes = saved["minutes"]
+        print(f"recogniser, stage {number}: {validate(model.eval(), items)}", flush=True)
+    steps = sum(stage.steps for stage in STAGES)
+    return model.eval(), validate(model, items) | {"steps": steps, "minutes": minutes}
+
+
+def _run(
+    stage: Stage,
+    model: Recogniser,
+    sentences: dict[str, list[Example]],
+    words: dict[str, list[Example]],
+    rng: np.random.Generator,
+) -> None:
+    optimizer = torch.optim.AdamW(model.parameters(), stage.learning_rate, weight_decay=1e-2)
     losses = []
-    for step in range(1, steps + 1):
+    for step in range(1, stage.steps + 1):
         for group in optimizer.param_groups:
-            group["lr"] = LEARNING_RATE * min(step / WARM_UP, 1.02 - step / steps, 1.0)
-        loss = _loss(model.train(), [_draw(sentences, words, rng) for _ in range(BATCH)], rng)
+            progress = min(step / WARM_UP, 1.02 - step / stage.steps, 1.0)
+            group["lr"] = stage.learning_rate * progress
+        loss = _loss(model, [_draw(stage, sentences, words, rng) for _ in range(BATCH)], stage, rng)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         losses.append(float(loss.detach()))
         if step % 100 == 0:
-            minutes = (perf_counter() - started) / 60
-            mean = np.mean(losses[-100:])
-            print(f"recogniser {step}: loss {mean:.3f}, {minutes:.1f} min", flush=True)
-        if step % 500 == 0:
-            print(f"  {validate(model.eval(), items)}", flush=True)
-    minutes = (perf_counter() - started) / 60
-    return model.eval(), validate(model, items) | {"steps": steps, "minutes": minutes}
+            print(f"recogniser {step}: loss {np.mean(losses[-100:]):.3f}", flush=True)
 
 
 def validate(model: Recogniser, items: list[Item]) -> dict[str, float]:
@@ -104,15 +143,18 @@ def _training_material(
 
 
 def _draw(
-    sentences: dict[str, list[Example]], words: dict[str, list[Example]], rng: np.random.Generator
+    stage: Stage,
+    sentences: dict[str, list[Example]],
+    words: dict[str, list[Example]],
+    rng: np.random.Generator,
 ) -> Example:
     """A GRID sentence, or one to five words of one speaker with short pauses between."""
-    if rng.random() < SENTENCES:
+    if rng.random() < stage.sentences:
         others = [name for name in sentences if name != "S1"]
         name = "S1" if rng.random() < MAIN_SPEAKER else others[rng.integers(len(others))]
         return sentences[name][rng.integers(len(sentences[name]))]
     names = list(words)
-    weights = np.sqrt([len(words[name]) for name in names])
+    weights = np.array([_weight(words[name], stage) for name in names])
     spoken = words[names[rng.choice(len(names), p=weights / weights.sum())]]
     parts, phones = [], []
     for _ in range(rng.integers(1, 6)):
@@ -123,12 +165,20 @@ def _draw(
     return np.concatenate(parts[:-1]), phones
 
 
-def _loss(model: Recogniser, examples: list[Example], rng: np.random.Generator) -> Tensor:
+def _weight(spoken: list[Example], stage: Stage) -> float:
+    digits = [phone_ids(phones) for phones in DIGITS.values()]
+    says_digits = any(ids in digits for _, ids in spoken)
+    return np.sqrt(len(spoken)) * (stage.digits if says_digits else 1.0)
+
+
+def _loss(
+    model: Recogniser, examples: list[Example], stage: Stage, rng: np.random.Generator
+) -> Tensor:
     """CTC loss of examples distorted at random: speed, formants, noise, bandwidth, masks."""
     batch, lengths = pad([_distort(waveform, rng) for waveform, _ in examples])
     warp = torch.from_numpy(rng.integers(0, len(WARPS), len(examples)))
-    narrow = rng.random(len(examples)) < 0.25
-    cutoff = np.where(narrow, rng.uniform(3300, 4200, len(examples)), 8000.0)
+    narrow = rng.random(len(examples)) < stage.narrow
+    cutoff = np.where(narrow, rng.uniform(3000, 4200, len(examples)), 8000.0)
     features = model.log_mel(batch, warp, torch.from_numpy(cutoff))
     features = mask_bands_and_times(normalize(features, lengths), rng)
     with torch.autocast("cpu", torch.bfloat16):

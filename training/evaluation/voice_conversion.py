@@ -74,7 +74,7 @@ class Bench:
     def __init__(self, material: Material, quick: bool) -> None:
         self.material = material
         self.judges = Judges.load()
-        self._sphinx = Sphinx()
+        self._sphinx = Sphinx(word for slot in (*GRID, DIGITS) for word in slot.items())
         self._voices_each = QUICK.voices if quick else Budget().voices
         embed = self.judges.speaker_encoder.embed
         self._talkers = {name: embed(said).mean(0) for name, said in material.talkers.items()}
