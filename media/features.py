@@ -59,7 +59,7 @@ def mfcc(waveform: np.ndarray) -> np.ndarray:
 
 
 def linear_from_log_mel(mel: np.ndarray) -> np.ndarray:
-    """Least-squares linear magnitude of a log-mel spectrogram: (S, N_MELS) → (S, N_FFT // 2 + 1)."""
+    """Least-squares linear magnitude of a log-mel spectrogram: (S, N_MELS) → (S, bins)."""
     return np.maximum(np.exp(mel) @ _inverse_mel_filters().T, 0.0)
 
 
@@ -102,7 +102,7 @@ def mel_filters(n_fft: int, n_mels: int) -> np.ndarray:
 @cache
 def dct_matrix() -> np.ndarray:
     """Orthonormal DCT-II from log bands to cepstra: (N_CEPSTRA, MFCC_BANDS)."""
-    return dct(np.eye(MFCC_BANDS, dtype=np.float32), norm="ortho", axis=0)[:N_CEPSTRA]
+    return np.asarray(dct(np.eye(MFCC_BANDS, dtype=np.float32), norm="ortho", axis=0))[:N_CEPSTRA]
 
 
 @cache

@@ -38,6 +38,9 @@ class InverterConfig:
 class Inverter(nn.Module):
     """Two multi-scale convolutions and three Transformer layers (Fig. 4), given the voice."""
 
+    output_mean: Tensor
+    output_std: Tensor
+
     def __init__(self, config: InverterConfig) -> None:
         super().__init__()
         self.config = config

@@ -26,6 +26,8 @@ class Vocoder(nn.Module):
 
     LOUDEST = 1e2  # the magnitude that a bin may reach
 
+    window: Tensor
+
     def __init__(self, config: VocoderConfig) -> None:
         super().__init__()
         self.config = config

@@ -30,6 +30,7 @@ class VQVAEConfig:
     commitment: float = 0.25  # γ, eq. 7
     smoothing: float = 1e-3  # λ, eq. 10
     jitter: float = 0.05  # p, eq. 11
+    contrast: float = 0.0  # weight of the loss between two disturbed views; 0 is the paper's model
     mean_prior: float = 100.0  # frames' worth of belief in the training mean
 
     @property
@@ -40,8 +41,10 @@ class VQVAEConfig:
 
 @dataclass(frozen=True)
 class VQVAEOutput:
-    """reconstruction (B, S, n_features); codes (B, U); the three terms of eq. 7 and 10."""
+    """z (B, U, code_width) before the codebook; codes (B, U); reconstruction (B, S, n_features);
+    the three terms of eq. 7 and 10, and their sum."""
 
+    z: Tensor
     reconstruction: Tensor
     codes: Tensor
     reconstruction_loss: Tensor
@@ -52,6 +55,9 @@ class VQVAEOutput:
 
 class VQVAE(nn.Module):
     """Encoder, codebook and speaker-conditioned decoder."""
+
+    feature_mean: Tensor
+    feature_std: Tensor
 
     def __init__(self, config: VQVAEConfig) -> None:
         super().__init__()
@@ -99,6 +105,7 @@ class VQVAE(nn.Module):
         commitment_loss = F.mse_loss(z, quantized)
         smoothing_loss = F.mse_loss(z[:, 1:], z[:, :-1])
         return VQVAEOutput(
+            z,
             reconstruction,
             codes,
             reconstruction_loss,
@@ -118,13 +125,19 @@ class Encoder(nn.Module):
         self.input = nn.Conv1d(config.n_features, config.width, 3, padding=1)
         self.blocks = nn.ModuleList(_EncoderBlock(config, stride) for stride in config.strides)
         self.output = nn.Linear(config.width, config.code_width)
+        self.contrasted = config.contrast > 0
 
     def forward(self, features: Tensor) -> Tensor:
-        """(B, S, n_features) → (B, U, code_width)."""
+        """(B, S, n_features) → (B, U, code_width), of unit variance where views are contrasted.
+
+        Contrast compares directions only; without the norm the commitment loss would shrink the
+        encodings to the few directions in which spectra vary most, loudness first.
+        """
         x = self.input(features.transpose(1, 2)).transpose(1, 2)
         for block in self.blocks:
             x = block(x)
-        return self.output(x)
+        z = self.output(x)
+        return F.layer_norm(z, z.shape[-1:]) if self.contrasted else z
 
 
 class _EncoderBlock(nn.Module):
@@ -169,6 +182,10 @@ class Codebook(nn.Module):
 
     DECAY = 0.99
     RESTART_BELOW = 0.1  # expected uses of a unit in a batch
+
+    vectors: Tensor
+    usage: Tensor
+    total: Tensor
 
     def __init__(self, size: int, width: int) -> None:
         super().__init__()

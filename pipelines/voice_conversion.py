@@ -79,6 +79,8 @@ class VoiceConversion:
         codebook = vqvae.codebook.vectors.cpu().numpy()
         self.fingerprint = hashlib.sha256(codebook.tobytes()).hexdigest()[:12]
         self.colors = codebook_colors(codebook)
+        # The paper's inverter gives linear spectrograms, which the neural vocoder does not read.
+        self.vocoders = self.VOCODERS if inverter.config.pitch else ("griffin-lim",)
         self.silence = self._silence_unit()
 
     @classmethod
@@ -172,14 +174,17 @@ class VoiceConversion:
         """Spectrogram (S, n_outputs) → waveform (S * HOP_LENGTH,)."""
         if vocoder == "neural":
             return self.vocoder(spectrogram[None])[0].cpu().numpy()
-        magnitude = features.linear_from_log_mel(spectrogram.cpu().numpy())
-        return features.griffin_lim(magnitude)
+        made = spectrogram.cpu().numpy()
+        is_mel = self.inverter.config.pitch
+        return features.griffin_lim(
+            features.linear_from_log_mel(made) if is_mel else np.maximum(made, 0.0)
+        )
 
     def _check(self, units: Units, target: str, vocoder: str) -> None:
         if target not in self.VOICES:
             raise InputError(f"There is no voice {target}. Choose one of {', '.join(self.VOICES)}.")
-        if vocoder not in self.VOCODERS:
-            raise InputError(f"Choose one of the vocoders {', '.join(self.VOCODERS)}.")
+        if vocoder not in self.vocoders:
+            raise InputError(f"{self.name} speaks through {' or '.join(self.vocoders)} only.")
         if (units.model, units.fingerprint) != (self.name, self.fingerprint):
             raise InputError(
                 f"These units are of another model ({units.model}). Choose that one to speak them."

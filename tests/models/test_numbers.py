@@ -13,7 +13,6 @@ from models.inverter import Inverter, InverterConfig
 from models.vocoder import Vocoder, VocoderConfig
 from models.vqvae import VQVAE, VQVAEConfig
 
-
 Network = TypeVar("Network", bound=nn.Module)
 
 

@@ -28,16 +28,15 @@ class Discriminator(nn.Module):
 
     def __init__(self, channels: int) -> None:
         super().__init__()
-        wide, near = {"kernel_size": (3, 9), "padding": (1, 4)}, {"kernel_size": 3, "padding": 1}
         self.convolutions = nn.ModuleList(
             [
-                nn.Conv2d(1, channels, **wide, stride=(1, 2)),
-                nn.Conv2d(channels, channels, **wide, stride=(1, 2)),
-                nn.Conv2d(channels, channels, **wide, stride=(1, 2)),
-                nn.Conv2d(channels, channels, **near),
+                nn.Conv2d(1, channels, (3, 9), (1, 2), (1, 4)),
+                nn.Conv2d(channels, channels, (3, 9), (1, 2), (1, 4)),
+                nn.Conv2d(channels, channels, (3, 9), (1, 2), (1, 4)),
+                nn.Conv2d(channels, channels, 3, padding=1),
             ]
         )
-        self.verdict = nn.Conv2d(channels, 1, **near)
+        self.verdict = nn.Conv2d(channels, 1, 3, padding=1)
 
     def forward(self, x: Tensor) -> list[Tensor]:
         """(B, 1, S, bins) → the feature maps, then the verdict."""
@@ -49,8 +48,8 @@ class Discriminator(nn.Module):
         return [*maps, self.verdict(x)]
 
 
-def discriminator_loss(real: list[list[Tensor]], made: list[list[Tensor]]) -> Tensor:
-    """Hinge loss: real speech above 1, made speech below -1."""
+def hinge_loss(real: list[list[Tensor]], made: list[list[Tensor]]) -> Tensor:
+    """What the discriminators want: real speech above 1, made speech below -1."""
     return sum(
         (
             F.relu(1 - r[-1]).mean() + F.relu(1 + m[-1]).mean()

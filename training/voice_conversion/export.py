@@ -19,7 +19,6 @@ SHIPPED = {
     "vqvae-512": ("vqvae-512", "inverter-512"),
     "vqvae-128-linear": ("vqvae-128", "inverter-128-linear"),
 }
-DEFAULT = "vqvae-512"
 
 
 def export(run: Path, out: Path) -> None:

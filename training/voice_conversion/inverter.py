@@ -41,7 +41,7 @@ def train_inverter(
         saved = torch.load(run / f"{start}.pt", weights_only=True, map_location=device())
         network.load_state_dict(saved["network"])
     names = ("log_bands", "log_mel" if config.pitch else "waveform", "pitch", "voice")
-    pitch_mean = _pitch_mean(train)
+    pitch_mean = mean_log_pitch(train)
     _fit_scale(network, _spectrogram(train.windows(names, WINDOW)[1][::4]))
 
     def losses(batch: list[Tensor], disturbed: Tensor) -> Tensor:
@@ -50,14 +50,14 @@ def train_inverter(
         with torch.no_grad():
             codes = vqvae.encode(vqvae.normalize(cepstra(disturbed.to(device()))))
             vectors = vqvae.codebook.vectors[codes]
-        voiced = pitch > 0
-        melody = torch.where(voiced, pitch.clamp(min=1).log() - pitch_mean[voice][:, None], 0.0)
-        made, predicted = network(vectors, voice, torch.stack([voiced.float(), melody], dim=-1))
+        melody = relative_melody(pitch, pitch_mean[voice])
+        made, predicted = network(vectors, voice, melody)
         made, target = made / network.output_std, target / network.output_std
         if predicted is None:
             return F.mse_loss(made, target)
-        voicing_loss = F.binary_cross_entropy_with_logits(predicted[..., 0], voiced.float())
-        pitch_loss = F.l1_loss(predicted[..., 1][voiced], melody[voiced])
+        voiced = melody[..., 0] > 0
+        voicing_loss = F.binary_cross_entropy_with_logits(predicted[..., 0], melody[..., 0])
+        pitch_loss = F.l1_loss(predicted[..., 1][voiced], melody[..., 1][voiced])
         return F.l1_loss(made, target) + 0.2 * voicing_loss + PITCH_WEIGHT * pitch_loss
 
     def step_loss(generator: torch.Generator) -> Tensor:
@@ -81,6 +81,13 @@ def load_vqvae(path: Path) -> VQVAE:
     return vqvae
 
 
+def relative_melody(pitch: Tensor, mean: Tensor) -> Tensor:
+    """Pitch in Hz (B, S), 0 where unvoiced, and mean log pitch (B,) → melody (B, S, 2)."""
+    voiced = pitch > 0
+    relative = torch.where(voiced, pitch.clamp(min=1).log() - mean[:, None], 0.0)
+    return torch.stack([voiced.float(), relative], dim=-1)
+
+
 def _spectrogram(target: Tensor) -> Tensor:
     """Log-mel as it is; a waveform (B, T) as linear magnitude (B, S, n_fft // 2 + 1)."""
     if target.ndim == 3:
@@ -95,7 +102,7 @@ def _fit_scale(network: Inverter, target: Tensor) -> None:
     network.output_std.copy_(target.std(dim=(0, 1)) if network.melody else target.std())
 
 
-def _pitch_mean(train: Windows) -> Tensor:
+def mean_log_pitch(train: Windows) -> Tensor:
     """Mean log pitch of each voice: (n_voices,)."""
     pitch, voice = train.arrays["pitch"], train.arrays["voice"]
     return torch.stack(

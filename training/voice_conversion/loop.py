@@ -6,10 +6,15 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
+
+from models.inverter import InverterConfig
+from models.vocoder import VocoderConfig
+from models.vqvae import VQVAEConfig
+
+Config = VQVAEConfig | InverterConfig | VocoderConfig
 
 SAVE_EVERY = 120.0  # seconds between states on disk
 REPORT_EVERY = 100  # steps
@@ -91,7 +96,9 @@ def fit(
     return {"hours": hours, "score": validate()}
 
 
-def save(run: Path, name: str, config: Any, network: nn.Module, result: dict[str, float]) -> None:
+def save(
+    run: Path, name: str, config: Config, network: nn.Module, result: dict[str, float]
+) -> None:
     """Write the trained network with its config to run/name.pt, and what fit said beside it."""
     torch.save({"config": asdict(config), "network": network.state_dict()}, run / f"{name}.pt")
     (run / f"{name}.json").write_text(json.dumps(result))

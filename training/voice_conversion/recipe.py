@@ -8,17 +8,28 @@ from models.vocoder import VocoderConfig
 from models.vqvae import VQVAEConfig
 from training.voice_conversion.inverter import train_inverter
 from training.voice_conversion.units import train_units
-from training.voice_conversion.vocoder import train_vocoder
+from training.voice_conversion.vocoder import train_vocoder, tune_vocoder
 
+CONTRAST = 0.2
 MEL = InverterConfig()
 LINEAR = InverterConfig(n_outputs=321, pitch=False)  # the paper's
 
 # Networks that start from another's weights need fewer steps.
 RECIPE: dict[str, Callable[[Path, str], None]] = {
-    "vqvae-512": lambda run, name: train_units(run, name, VQVAEConfig(512, (2, 1)), 2600),
-    "vqvae-256": lambda run, name: train_units(run, name, VQVAEConfig(256), 2600),
-    "vqvae-128": lambda run, name: train_units(run, name, VQVAEConfig(128), 900, "vqvae-256"),
-    "vqvae-64": lambda run, name: train_units(run, name, VQVAEConfig(64), 900, "vqvae-256"),
+    "plain-512": lambda run, name: train_units(run, name, VQVAEConfig(512, (2, 1)), 2600),
+    "plain-256": lambda run, name: train_units(run, name, VQVAEConfig(256), 2600),
+    "vqvae-512": lambda run, name: train_units(
+        run, name, VQVAEConfig(512, (2, 1), contrast=CONTRAST), 1000, "plain-512"
+    ),
+    "vqvae-256": lambda run, name: train_units(
+        run, name, VQVAEConfig(256, contrast=CONTRAST), 1000, "plain-256"
+    ),
+    "vqvae-128": lambda run, name: train_units(
+        run, name, VQVAEConfig(128, contrast=CONTRAST), 500, "vqvae-256"
+    ),
+    "vqvae-64": lambda run, name: train_units(
+        run, name, VQVAEConfig(64, contrast=CONTRAST), 500, "vqvae-256"
+    ),
     "vocoder-spectral": lambda run, name: train_vocoder(run, name, VocoderConfig(), 4000),
     "inverter-512": lambda run, name: train_inverter(run, name, "vqvae-512", MEL, 2500),
     "inverter-256": lambda run, name: train_inverter(run, name, "vqvae-256", MEL, 2500),
@@ -29,4 +40,7 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
         run, name, "vqvae-64", MEL, 1200, "inverter-256"
     ),
     "inverter-128-linear": lambda run, name: train_inverter(run, name, "vqvae-128", LINEAR, 1500),
+    "vocoder": lambda run, name: tune_vocoder(
+        run, name, "vocoder-spectral", "vqvae-512", "inverter-512", 1200
+    ),
 }

@@ -2,6 +2,8 @@
 
 The encoder hears disturbed speech (another vocal tract, room and line) and the decoder must give
 back the clean cepstra of the named speaker, so that units keep the words and lose the talker.
+With contrast, two disturbed copies of the same speech must be heard alike, as Gat et al. (2023)
+ask of the units of larger models.
 """
 
 from dataclasses import replace
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from models.vqvae import VQVAE, VQVAEConfig
 from training.voice_conversion.augment import disturb
@@ -17,6 +20,8 @@ from training.voice_conversion.loop import device, fit, save
 
 WINDOW = 160  # frames
 BATCH = 32
+TEMPERATURE = 0.1
+NEAR = 0.06  # seconds around an encoding whose neighbours need not differ from it
 LEARNING_RATE = 1.5e-3
 
 
@@ -30,6 +35,7 @@ def train_units(
     cepstra = Cepstra(run / "constants.npz")
     train, val = Windows(run / "units-train.npz"), Windows(run / "units-val.npz")
     config = replace(config, n_speakers=int(train.arrays["speaker"].max()) + 1)
+    views = 2 if config.contrast else 1
     network = VQVAE(config).to(device())
     mean, std = _statistics(train, cepstra)
     network.feature_mean.copy_(mean)
@@ -40,9 +46,14 @@ def train_units(
     val_bands = val.windows(("log_bands",), WINDOW)[0][::4].to(device())
 
     def step_loss(generator: torch.Generator) -> Tensor:
-        bands, speaker = train.batch(("log_bands", "speaker"), BATCH, WINDOW, generator)
+        names = ("log_bands", "speaker")
+        bands, speaker = train.batch(names, BATCH // views, WINDOW, generator)
+        bands, speaker = bands.repeat(views, 1, 1), speaker.repeat(views, 1)
         features = cepstra(disturb(bands, generator).to(device()))
-        return network(features, cepstra(bands.to(device())), speaker.to(device())).loss
+        output = network(features, cepstra(bands.to(device())), speaker.to(device()))
+        if views == 1:
+            return output.loss
+        return output.loss + config.contrast * contrast(*output.z.chunk(2))
 
     @torch.no_grad()
     def validate() -> float:
@@ -55,6 +66,21 @@ def train_units(
 
     result = fit(network, step_loss, validate, run / f"{name}.state", steps, LEARNING_RATE)
     save(run, name, config, network, result)
+
+
+def contrast(one: Tensor, other: Tensor) -> Tensor:
+    """How hard it is to find a moment of one view among those of the other (InfoNCE, van den Oord
+    et al. 2018). All moments are of one talker, so that only what is said can tell them apart.
+
+    one, other: (B, U, code_width). Returns a scalar.
+    """
+    one, other = F.normalize(one, dim=-1), F.normalize(other, dim=-1)
+    similarity = one @ other.transpose(1, 2) / TEMPERATURE  # (B, U, U)
+    units = torch.arange(one.shape[1], device=one.device)
+    distance = (units[:, None] - units).abs() * (WINDOW * 0.01 / len(units))
+    near = (distance > 0) & (distance <= NEAR)
+    similarity = similarity.masked_fill(near, float("-inf"))
+    return F.cross_entropy(similarity.flatten(0, 1), units.repeat(len(one)))
 
 
 def _start_from(network: VQVAE, path: Path, features: Tensor) -> None:
