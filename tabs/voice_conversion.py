@@ -44,7 +44,8 @@ MISSING: Final = """
 <p>It needs a checkpoint in <code>checkpoints/vqvae-512</code>, and there is none. Train one, with
 your speech in DIR, and start Earshot again. The other tabs work meanwhile.</p>
 <pre>python -m training.voice_conversion prepare --data DIR --out OUT
-python -m training.voice_conversion train --data DIR --out OUT</pre></header>
+python -m training.voice_conversion train --out OUT
+python -m training.voice_conversion export --out OUT</pre></header>
 """
 
 

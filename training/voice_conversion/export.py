@@ -29,7 +29,10 @@ def export(run: Path, out: Path) -> None:
     if (run / "vocoder.pt").exists():
         config, weights = _read(run, "vocoder")
         write_weights(out / "vocoder", config, weights)
-        update_metrics(out / "vocoder", {"training": _training(run, "vocoder")})
+        parts = ("vocoder-spectral", "vocoder")
+        update_metrics(
+            out / "vocoder", {"training": {part: _training(run, part) for part in parts}}
+        )
 
 
 def _export_model(run: Path, folder: Path, units: str, inverter: str) -> None:

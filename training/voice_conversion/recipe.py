@@ -10,7 +10,7 @@ from training.voice_conversion.inverter import train_inverter
 from training.voice_conversion.units import train_units
 from training.voice_conversion.vocoder import train_vocoder, tune_vocoder
 
-CONTRAST = 0.2
+CONTRAST = 0.3
 MEL = InverterConfig()
 LINEAR = InverterConfig(n_outputs=321, pitch=False)  # the paper's
 
@@ -18,11 +18,14 @@ LINEAR = InverterConfig(n_outputs=321, pitch=False)  # the paper's
 RECIPE: dict[str, Callable[[Path, str], None]] = {
     "plain-512": lambda run, name: train_units(run, name, VQVAEConfig(512, (2, 1)), 2600),
     "plain-256": lambda run, name: train_units(run, name, VQVAEConfig(256), 2600),
+    "contrast-512": lambda run, name: train_units(
+        run, name, VQVAEConfig(512, (2, 1), contrast=0.2), 1000, "plain-512"
+    ),
     "vqvae-512": lambda run, name: train_units(
-        run, name, VQVAEConfig(512, (2, 1), contrast=CONTRAST), 1000, "plain-512"
+        run, name, VQVAEConfig(512, (2, 1), contrast=CONTRAST), 1200, "contrast-512"
     ),
     "vqvae-256": lambda run, name: train_units(
-        run, name, VQVAEConfig(256, contrast=CONTRAST), 1000, "plain-256"
+        run, name, VQVAEConfig(256, contrast=CONTRAST), 1200, "contrast-512"
     ),
     "vqvae-128": lambda run, name: train_units(
         run, name, VQVAEConfig(128, contrast=CONTRAST), 500, "vqvae-256"

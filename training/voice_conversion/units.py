@@ -84,10 +84,12 @@ def contrast(one: Tensor, other: Tensor) -> Tensor:
 
 
 def _start_from(network: VQVAE, path: Path, features: Tensor) -> None:
-    """Take over all weights but the codebook, which starts at outputs of the encoder."""
+    """Take over all weights that fit (a convolution of another stride does not), but the codebook,
+    which starts at outputs of the encoder."""
     saved = torch.load(path, weights_only=True, map_location=device())["network"]
-    own = {n: w for n, w in network.state_dict().items() if n.startswith("codebook.")}
-    network.load_state_dict({**saved, **own})
+    own = network.state_dict()
+    fits = {n: w for n, w in saved.items() if own[n].shape == w.shape and "codebook" not in n}
+    network.load_state_dict({**own, **fits})
     with torch.no_grad():
         z = network.encoder(network.normalize(features.to(device()))).flatten(0, 1)
     chosen = z[torch.randperm(len(z))[: network.config.codebook_size]]
