@@ -14,13 +14,14 @@ import gradio as gr
 
 from tabs import voice_conversion
 from tabs.page import FOOTER, HEAD, HEADER, model_cards
-from tabs.theme import CSS_PATHS, theme
+from tabs.theme import CSS, theme
 
 if TYPE_CHECKING:
     from pipelines.voice_conversion import VoiceConversion
 
 CHECKPOINTS: Final = Path(__file__).parent / "checkpoints"
-KEPT: Final = 3600  # seconds that a visitor's files stay on the server at most
+# Every 10 minutes, a visitor's files older than 50 go: in an hour, as the footer says.
+DELETE: Final = (600, 3000)  # seconds
 UPLOAD: Final = "100mb"
 
 
@@ -72,9 +73,7 @@ def build(device: str = "auto", folder: Path = CHECKPOINTS, preload: bool = Fals
     if preload:
         for name in models:
             convert(name)
-    with gr.Blocks(
-        title="Earshot", analytics_enabled=False, delete_cache=(KEPT // 4, KEPT)
-    ) as page:
+    with gr.Blocks(title="Earshot", analytics_enabled=False, delete_cache=DELETE) as page:
         gr.HTML(HEADER, apply_default_css=False)
         with gr.Tabs():  # noqa: SIM117  (each tab stands in one block of its own)
             with gr.Tab("Voice conversion"):
@@ -94,7 +93,7 @@ def launch(page: gr.Blocks, chosen: argparse.Namespace, block: bool = True) -> s
         share=chosen.share,
         prevent_thread_lock=True,
         theme=theme(),
-        css_paths=CSS_PATHS,
+        css_paths=CSS,
         head=HEAD,
         footer_links=[],
         max_file_size=UPLOAD,

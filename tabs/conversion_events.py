@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
-from media.audio import wav_bytes
 from media.errors import InputError
 from tabs import edits
-from tabs.conversion_result import Result, numbers, read_finished
+from tabs.conversion_result import Result, numbers, wav
 from tabs.events import answering, inline, say
+from tabs.finished_example import read_finished
 from tabs.lanes import Lane, Spectrogram, UnitCells
 from tabs.timeline import EMPTY, File, Sheet
 
@@ -134,9 +134,7 @@ class ConversionEvents:
             pipeline = self.pipeline(model)
             conversion = pipeline(source.content, target, vocoder)
             lanes += _size_lanes(model, conversion, pipeline.colors)
-            speech = conversion.converted
-            wav = wav_bytes(speech.waveform, speech.sample_rate)
-            tracks.append(File(model, f"{model}.wav", wav))
+            tracks.append(File(model, f"{model}.wav", wav(conversion.converted)))
             sheet = Sheet(f"The same speech as {target} through every model", lanes, tracks)
             yield "", sheet.value()
 
@@ -144,9 +142,8 @@ class ConversionEvents:
     def api_convert(self, audio: str, target: str, model: str, vocoder: str) -> tuple:
         """Speech in another voice → WAV file, units, line of numbers."""
         conversion = self.pipeline(model)(audio, target, vocoder)
-        speech = conversion.converted
-        wav = wav_bytes(speech.waveform, speech.sample_rate)
-        return wav, json.loads(conversion.units.to_json()), numbers(conversion)
+        units = json.loads(conversion.units.to_json())
+        return wav(conversion.converted), units, numbers(conversion)
 
     @answering
     def api_encode(self, audio: str, model: str) -> dict[str, Any]:
@@ -158,8 +155,7 @@ class ConversionEvents:
     def api_decode(self, units: dict[str, Any], target: str, vocoder: str) -> bytes:
         """The speech of units, as a WAV file."""
         parsed = _units(json.dumps(units))
-        speech = self.pipeline(parsed.model).decode(parsed, target, vocoder)
-        return wav_bytes(speech.waveform, speech.sample_rate)
+        return wav(self.pipeline(parsed.model).decode(parsed, target, vocoder))
 
 
 def _units(text: str) -> "Units":

@@ -3,23 +3,19 @@
 Nothing here changes in place: an edit gives a new Result, so that undo is the old one.
 """
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from media.audio import wav_bytes
 from tabs.lanes import Lane, Spectrogram, UnitCells, Waveform
-from tabs.theme import ASSETS
 from tabs.timeline import Action, File, Sheet
 
 if TYPE_CHECKING:
     from pipelines.voice_conversion import Conversion, Speech, Units, VoiceConversion
 
-FINISHED: Final = ASSETS / "examples" / "finished.json"
 MOST_UNDO: Final = 50
 HINT: Final = "Click units to choose them; with shift, a stretch. Double-click takes a whole run."
 
@@ -38,7 +34,7 @@ class Sound:
     def of(cls, speech: "Speech") -> "Sound":
         seconds = len(speech.waveform) / speech.sample_rate
         return cls(
-            wav_bytes(speech.waveform, speech.sample_rate),
+            wav(speech),
             "wav",
             seconds,
             Spectrogram.of("", speech.log_mel, seconds).picture,
@@ -169,6 +165,13 @@ def actions(highest: int, can_undo: bool) -> Sequence[Action]:
     )
 
 
+def wav(speech: "Speech") -> bytes:
+    """The sound as a WAV file."""
+    from media.audio import wav_bytes  # late, for it loads scipy
+
+    return wav_bytes(speech.waveform, speech.sample_rate)
+
+
 def numbers(conversion: "Conversion") -> str:
     """The line of numbers under a conversion."""
     return (
@@ -184,46 +187,4 @@ def spoken_numbers(units: "Units", speech: "Speech") -> str:
     return (
         f"{len(units.codes)} units · {length:.1f} s of speech · {speech.seconds:.1f} s to speak · "
         f"{speech.seconds / length:.2f}× real time"
-    )
-
-
-def write_finished(result: Result) -> None:
-    """Writes the example that the tab shows before its first run, beside its sounds."""
-    sounds = {"source": result.source, "converted": result.converted}
-    data: dict[str, Any] = {
-        "units": json.loads(result.units.to_json()),
-        "colors": result.colors,
-        "target": result.target,
-        "vocoder": result.vocoder,
-        "numbers": result.numbers,
-    }
-    for name, sound in sounds.items():
-        if sound is None:
-            raise ValueError("the finished example needs a source")
-        data[name] = asdict(sound) | {"content": f"finished-{name}.{sound.suffix}"}
-        (FINISHED.parent / data[name]["content"]).write_bytes(sound.content)
-    FINISHED.write_text(json.dumps(data) + "\n")
-
-
-def read_finished() -> Result | None:
-    """The example that the tab shows before its first run; None where none was made."""
-    if not FINISHED.exists():
-        return None
-    from pipelines.voice_conversion import Units  # late, for it loads torch
-
-    data = json.loads(FINISHED.read_text())
-    units = Units.from_json(json.dumps(data["units"]))
-    source, converted = (
-        Sound(**data[name] | {"content": (FINISHED.parent / data[name]["content"]).read_bytes()})
-        for name in ("source", "converted")
-    )
-    return Result(
-        units,
-        units,
-        tuple(data["colors"]),
-        source,
-        converted,
-        data["target"],
-        data["vocoder"],
-        data["numbers"],
     )

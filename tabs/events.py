@@ -24,7 +24,8 @@ logger = logging.getLogger("earshot")
 MODEL_QUEUE: Final = "model"  # the concurrency_id of everything that runs a model
 OUR_FAULT: Final = "Something went wrong on our side. Please try again, or try another input."
 SHOW: Final = """() => {
-  document.getElementById("%s").scrollIntoView({block: "nearest", behavior: "smooth"});
+  const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+  document.getElementById("%s").scrollIntoView({ block: "nearest", behavior });
   return [];
 }"""
 HIDDEN: Final = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}

@@ -14,6 +14,7 @@ import numpy as np
 from tabs.picture import frequency_ticks, ink_on, spectrogram_png
 
 PEAKS_PER_SECOND: Final = 100
+QUIET: Final = 0.1  # a waveform whose highest peak is lower stays low
 MUTED: Final = -1
 
 
@@ -47,8 +48,10 @@ class Waveform:
         return cls(label, tuple(peaks.tolist()), len(waveform) / sample_rate)
 
     def html(self) -> str:
-        points = [f"{i},{1 - peak:.3f}" for i, peak in enumerate(self.peaks)]
-        mirror = [f"{i},{1 + peak:.3f}" for i, peak in reversed(list(enumerate(self.peaks)))]
+        # As tall as the lane, but near silence is not blown up to look like sound.
+        scale = max(QUIET, *self.peaks)
+        points = [f"{i},{1 - peak / scale:.3f}" for i, peak in enumerate(self.peaks)]
+        mirror = [f"{i},{1 + peak / scale:.3f}" for i, peak in enumerate(self.peaks)][::-1]
         return (
             f'<svg class="tl-wave" viewBox="0 0 {len(self.peaks)} 2" preserveAspectRatio="none" '
             f'role="img" aria-label="Waveform: {escape(self.label)}">'

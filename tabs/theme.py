@@ -5,7 +5,7 @@ from pathlib import Path
 from gradio import themes
 
 ASSETS = Path(__file__).parent.parent / "assets"
-CSS_PATHS = [ASSETS / "style.css", ASSETS / "timeline.css"]
+CSS = ASSETS / "style.css"
 
 SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "sans-serif")
 MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")

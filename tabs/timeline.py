@@ -97,7 +97,7 @@ class Sheet:
 
     def _axis(self) -> str:
         ticks = "".join(
-            f'<i{" class=tl-edge" if t > 0.95 * self.seconds else ""} '
+            f"<i{' class=tl-edge' if t > 0.95 * self.seconds else ''} "
             f'style="left:{t / self.seconds:.4%}">{t:g}</i>'
             for t in time_ticks(self.seconds)
         )
@@ -163,6 +163,7 @@ def timeline(elem_id: str) -> gr.HTML:
     return gr.HTML(
         EMPTY,
         html_template="${value.html.replace(/@file([0-9]+)/g, (_, i) => value.files[i].url)}",
+        css_template=(ASSETS / "timeline.css").read_text(),
         js_on_load=(ASSETS / "timeline.js").read_text(),
         apply_default_css=False,
         elem_id=elem_id,

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -48,10 +47,12 @@ def test_bad_values_in_the_environment_are_refused(name: str, value: str) -> Non
 
 
 def test_importing_the_app_loads_no_model_library() -> None:
-    script = "import app, sys; sys.exit('torch' in sys.modules or 'librosa' in sys.modules)"
-    began = time.perf_counter()
-    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, timeout=60)
-    assert time.perf_counter() - began < 20  # 5 s on a machine that does nothing else
+    script = (
+        "import app, sys, time; print(time.process_time());"
+        "sys.exit(bool({'torch', 'librosa', 'scipy', 'matplotlib'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True)
+    assert float(run.stdout) < 5  # seconds of processor, whatever else runs here
 
 
 def test_a_pipeline_is_loaded_once_and_when_asked_for(tiny_checkpoints: Path) -> None:

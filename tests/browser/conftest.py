@@ -18,8 +18,8 @@ SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 
 @pytest.fixture(scope="session")
 def speech(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two seconds of something like vowels, as a WAV file."""
-    time = np.arange(2 * RATE) / RATE
+    """Five seconds of something like vowels, as a WAV file."""
+    time = np.arange(5 * RATE) / RATE
     tones = sum(np.sin(2 * np.pi * 140 * k * time) / k for k in range(1, 20))
     waveform = 0.1 * tones * (0.55 + 0.45 * np.sin(2 * np.pi * 3 * time))
     path = tmp_path_factory.mktemp("speech") / "speech.wav"
@@ -39,9 +39,7 @@ def browser(speech: Path) -> Iterator[Browser]:
     with sync_playwright() as playwright:
         executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
         microphone = f"--use-file-for-fake-audio-capture={speech}"
-        chromium = playwright.chromium.launch(
-            executable_path=executable, args=[*FLAGS, microphone]
-        )
+        chromium = playwright.chromium.launch(executable_path=executable, args=[*FLAGS, microphone])
         yield chromium
         chromium.close()
 

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from pipelines.voice_conversion import VoiceConversion
-from tabs import conversion_result
+from tabs import conversion_result, finished_example
 from tabs.conversion_result import Result
 
 RATE = 16_000
+CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 
 
 @pytest.fixture(scope="module")
@@ -69,11 +70,20 @@ def test_the_downloads_are_what_was_shown(result: Result) -> None:
 def test_the_finished_example_is_read_as_it_was_written(
     result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversion_result, "FINISHED", tmp_path / "finished.json")
-    assert conversion_result.read_finished() is None
-    conversion_result.write_finished(result)
-    again = conversion_result.read_finished()
+    monkeypatch.setattr(finished_example, "FINISHED", tmp_path / "finished.json")
+    assert finished_example.read_finished() is None
+    finished_example.write_finished(result)
+    again = finished_example.read_finished()
     assert again is not None
     assert again.units.to_json() == result.units.to_json()
     assert again.line() == result.line()
     assert again.sheet().value()["html"] == result.sheet().value()["html"]
+
+
+def test_the_finished_example_can_be_spoken_by_the_model_that_is_shipped() -> None:
+    shown = finished_example.read_finished()
+    if shown is None:
+        pytest.skip("no finished example has been made")
+    pipeline = VoiceConversion.from_pretrained(CHECKPOINTS / shown.units.model, "cpu")
+    speech = pipeline.decode(shown.units, shown.target, shown.vocoder)
+    assert len(speech.waveform) / speech.sample_rate == pytest.approx(shown.converted.seconds)

@@ -31,7 +31,9 @@ def test_a_waveform_is_outlined_by_its_peaks() -> None:
     assert len(lane.peaks) == 100
     assert np.flatnonzero(lane.peaks).tolist() == [50]
     assert lane.peaks[50] == 0.5
-    assert "50,0.500" in lane.html() and "50,1.500" in lane.html()
+    assert "50,0.000" in lane.html() and "50,2.000" in lane.html()  # the height of the lane
+    quiet = Waveform.of("x", 0.1 * waveform, 16_000)
+    assert "50,0.500" in quiet.html()
 
 
 def test_a_tone_is_bright_at_its_height_and_nowhere_else() -> None:
@@ -126,7 +128,9 @@ def test_actions_wait_for_cells_where_they_need_them() -> None:
         Action("undo", "Undo", needs_cells=False, enabled=False),
         Action("speak", "Speak", event="submit", needs_cells=False),
     ]
-    buttons = re.findall(r"<button[^>]*data-action[^>]*>", Sheet("x", [lane], [], (), actions).html())
+    buttons = re.findall(
+        r"<button[^>]*data-action[^>]*>", Sheet("x", [lane], [], (), actions).html()
+    )
     assert ["disabled" in button for button in buttons] == [True, True, True, False]
     assert 'data-event="submit"' in buttons[3]
     assert 'max="63"' in Sheet("x", [lane], [], (), actions).html()

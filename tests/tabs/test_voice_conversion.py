@@ -46,8 +46,9 @@ def test_the_tab_offers_what_the_pipeline_has() -> None:
 
 
 def test_only_these_endpoints_are_public(client: Client) -> None:
-    endpoints = client.view_api(return_format="dict")["named_endpoints"]
-    assert set(endpoints) == {"/convert", "/encode", "/decode"}
+    api = client.view_api(return_format="dict")
+    assert isinstance(api, dict)
+    assert set(api["named_endpoints"]) == {"/convert", "/encode", "/decode"}
 
 
 def test_convert(client: Client, speech: Any) -> None:

@@ -1,0 +1,91 @@
+"""Takes the README's pictures of a running app into assets/screenshots.
+
+Run as `python -m tests.browser.screenshots [ADDRESS]` while `make demo` runs.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from PIL import Image
+from playwright.sync_api import expect, sync_playwright
+
+from tests.browser.visit import FLAGS, PATIENCE, Visit
+
+FOLDER: Final = Path(os.environ.get("SHOTS", Path(__file__).parents[2] / "assets/screenshots"))
+LARGEST: Final = 400_000  # bytes
+
+
+class Shot(NamedTuple):
+    """How the page is looked at, what is done first, and which part of it is taken."""
+
+    name: str
+    scheme: str
+    size: tuple[int, int]
+    prepare: Callable[[Visit], None]
+    part: str = "body"
+
+
+def example(visit: Visit) -> None:
+    """Converts the first example."""
+    visit.page.locator(".chips button").first.click()
+    expect(visit.button("Stop")).to_be_visible(timeout=PATIENCE)
+    expect(visit.button("Convert")).to_be_visible(timeout=PATIENCE)
+    visit.page.wait_for_timeout(500)
+
+
+def edit(visit: Visit) -> None:
+    """Mutes some units of an example, looked at closely."""
+    example(visit)
+    visit.page.get_by_role("button", name="Look closer").first.click()
+    visit.cell(24).click()
+    visit.cell(33).click(modifiers=["Shift"])
+    visit.button("Mute").click()
+    expect(visit.cell(24)).to_have_attribute("data-name", "muted")
+    visit.cell(40).click()
+    visit.cell(44).click(modifiers=["Shift"])
+
+
+def sizes(visit: Visit) -> None:
+    """Runs an example through every model."""
+    example(visit)
+    visit.page.get_by_role("button", name="All sizes").click()
+    visit.button("Run every size").click()
+    expect(visit.page.locator("#sizes .tl-play")).to_have_count(5, timeout=PATIENCE)
+    expect(visit.button("Run every size")).to_be_visible(timeout=PATIENCE)
+
+
+SHOTS: Final = [
+    Shot("voice-conversion", "light", (1280, 900), example),
+    Shot("voice-conversion-dark", "dark", (1280, 900), edit),
+    Shot("voice-conversion-sizes", "light", (1280, 900), sizes, "#sizes"),
+    Shot("voice-conversion-phone", "light", (390, 844), example),
+]
+
+
+def main() -> None:
+    address = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:7860/"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        for shot in SHOTS:
+            width, height = shot.size
+            page = browser.new_page(viewport={"width": width, "height": height})
+            visit = Visit(page, address, FOLDER)
+            visit.open(shot.scheme)
+            shot.prepare(visit)
+            path = FOLDER / f"{shot.name}.png"
+            page.mouse.move(0, 0)  # away from what would show a tip
+            page.locator(shot.part).screenshot(path=path)
+            # 256 colours are enough here, and a third of the size.
+            Image.open(path).convert("RGB").quantize(256).save(path, optimize=True)
+            if path.stat().st_size > LARGEST:
+                raise ValueError(f"{path.name} is larger than {LARGEST} bytes")
+            page.close()
+
+
+if __name__ == "__main__":
+    main()
