@@ -11,7 +11,7 @@ SLOPE = 0.1
 class Discriminators(nn.Module):
     """One discriminator a resolution; each gives its feature maps, the last being the verdict."""
 
-    def __init__(self, channels: int = 16) -> None:
+    def __init__(self, channels: int = 8) -> None:
         super().__init__()
         self.parts = nn.ModuleList(Discriminator(channels) for _ in RESOLUTIONS)
 

@@ -1,0 +1,165 @@
+"""python -m benchmarks.voice_conversion: time by part, growth with length, memory.
+
+Beside ours, in the same run, the networks of soft-vc (van Niekerk et al. 2022) with random weights:
+HuBERT-base and HiFi-GAN, through transformers. Times are medians. Writes voice_conversion.md.
+"""
+
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import numpy as np
+import torch
+from gradio_client import Client, handle_file
+from transformers import HubertConfig, HubertModel, SpeechT5HifiGan, SpeechT5HifiGanConfig
+
+from media import features
+from media.audio import load, wav_bytes
+from pipelines import VoiceConversion
+
+ROOT = Path(__file__).parents[1]
+MODELS = ("vqvae-512", "vqvae-256", "vqvae-128", "vqvae-64")
+LENGTHS = (1, 2, 5, 10, 20, 40, 60)  # seconds
+REPEATS = 5
+RATE = features.SAMPLE_RATE
+
+
+def main() -> None:
+    """Measure, print, and write the table."""
+    torch.manual_seed(0)
+    pipeline = VoiceConversion.from_pretrained(ROOT / "checkpoints" / MODELS[0], "cpu")
+    lines = [
+        "# Voice conversion: speed and memory",
+        "",
+        f"`python -m benchmarks.voice_conversion`, {torch.get_num_threads()} threads, "
+        f"{platform.machine()}, torch {torch.__version__}. Medians of {REPEATS} runs, in seconds.",
+        "",
+        *_parts(pipeline),
+        *_growth(pipeline),
+    ]
+    lines += [
+        "",
+        f"The whole app, {len(MODELS)} models, 60 s through each: {_peak_memory():.2f} GB.",
+    ]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    Path(__file__).with_suffix(".md").write_text(text)
+
+
+def speech(seconds: float) -> np.ndarray:
+    """An example recording, repeated to this length: (T,)."""
+    example = load(ROOT / "assets" / "examples" / "woman-lighthouse.ogg").waveform
+    return np.resize(example, round(seconds * RATE))
+
+
+def _parts(pipeline: VoiceConversion) -> list[str]:
+    """Ten seconds by part, beside the networks of soft-vc."""
+    waveform = speech(10)
+    mfcc = features.mfcc(waveform)
+    _, units, _ = pipeline.encode((RATE, waveform))
+    vectors = pipeline.vqvae.codebook.vectors[torch.from_numpy(np.maximum(units.codes, 0))]
+    with torch.inference_mode():
+        mel = pipeline._invert(vectors, "TF2")
+        parts = {
+            "features (MFCC)": median(lambda: features.mfcc(waveform)),
+            "encoder": median(lambda: pipeline._encode(mfcc)),
+            "inverter": median(lambda: pipeline._invert(vectors, "TF2")),
+            "vocoder, neural": median(lambda: pipeline._vocode(mel, "neural")),
+            "vocoder, Griffin-Lim": median(lambda: pipeline._vocode(mel, "griffin-lim")),
+        }
+        hubert, hifigan = HubertModel(HubertConfig()).eval(), _hifigan()
+        samples = torch.from_numpy(waveform)[None]
+        other = median(lambda: hubert(samples)) + median(lambda: hifigan(mel))
+    neural = median(lambda: pipeline((RATE, waveform)))
+    griffin_lim = median(lambda: pipeline((RATE, waveform), vocoder="griffin-lim"))
+    rows = [
+        *parts.items(),
+        ("**whole conversion, neural**", neural),
+        ("**whole conversion, Griffin-Lim**", griffin_lim),
+        ("HuBERT-base + HiFi-GAN, random weights", other),
+    ]
+    return [
+        f"| 10 s of speech, {pipeline.name} | s | of real time |",
+        "|---|---:|---:|",
+        *(f"| {name} | {seconds:.3f} | {seconds / 10:.3f} |" for name, seconds in rows),
+        "",
+        f"HuBERT-base + HiFi-GAN take {other / neural:.1f} times as long as the whole conversion "
+        f"with the neural vocoder, {other / griffin_lim:.1f} times as long as with Griffin-Lim.",
+        "",
+    ]
+
+
+def _growth(pipeline: VoiceConversion) -> list[str]:
+    rows = []
+    for seconds in LENGTHS:
+        waveform = speech(seconds)
+        taken = [
+            median(lambda w=waveform, v=v: pipeline((RATE, w), vocoder=v))
+            for v in VoiceConversion.VOCODERS
+        ]
+        rows.append(
+            f"| {seconds} | {taken[0]:.3f} | {taken[0] / seconds:.3f} "
+            f"| {taken[1]:.3f} | {taken[1] / seconds:.3f} |"
+        )
+    head = "| seconds of speech | neural, s | of real time | Griffin-Lim, s | of real time |"
+    return [head, "|---:|---:|---:|---:|---:|", *rows]
+
+
+def _peak_memory() -> float:
+    """Peak resident memory in GB of the app after it has converted a minute with every model."""
+    address = "http://127.0.0.1:7879"
+    app = subprocess.Popen(
+        [sys.executable, ROOT / "app.py", "--port", "7879", "--preload"], stdout=subprocess.DEVNULL
+    )
+    with tempfile.NamedTemporaryFile(suffix=".wav") as file:
+        file.write(wav_bytes(speech(60), RATE))
+        file.flush()
+        client = _connect(address)
+        for model in MODELS:
+            for vocoder in VoiceConversion.VOCODERS:
+                client.predict(handle_file(file.name), "TF2", model, vocoder, api_name="/convert")
+    status = Path(f"/proc/{app.pid}/status").read_text()
+    app.terminate()
+    peak = re.search(r"VmHWM:\s+(\d+) kB", status)
+    assert peak  # Linux always tells
+    return int(peak[1]) * 1024 / 1e9
+
+
+def _connect(address: str, patience: float = 120.0) -> Client:
+    """A client of the app, once it answers."""
+    began = time.monotonic()
+    while True:
+        try:
+            return Client(address, verbose=False)
+        except httpx.ConnectError:
+            if time.monotonic() - began > patience:
+                raise
+            time.sleep(0.5)
+
+
+def _hifigan() -> SpeechT5HifiGan:
+    """HiFi-GAN V1 for 16 kHz and a hop of 10 ms."""
+    config = SpeechT5HifiGanConfig(upsample_rates=[5, 4, 4, 2], upsample_kernel_sizes=[10, 8, 8, 4])
+    return SpeechT5HifiGan(config).eval()
+
+
+def median(work: Callable[[], object]) -> float:
+    """Median seconds of REPEATS runs, after one that warms up."""
+    work()
+    times = []
+    for _ in range(REPEATS):
+        began = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - began)
+    return statistics.median(times)
+
+
+if __name__ == "__main__":
+    main()
