@@ -114,7 +114,11 @@ def sentence_only(item: Item, waveform: np.ndarray, margin: float = 0.2) -> np.n
 def _abx(
     items: list[Item], budget: Budget, rng: np.random.Generator
 ) -> tuple[list[np.ndarray], list[PhoneItem]]:
-    """Phones of English words and GRID sentences, aligned by pocketsphinx, by named speakers."""
+    """Phones of English words and GRID sentences by named speakers, aligned by pocketsphinx.
+
+    The speakers with most recordings; of each, ``abx_words`` recordings, and of these at most
+    ``abx_tokens`` of each phone, 50 ms or longer, in whatever context they are found.
+    """
     labelled = [i for i in items if i.speaker and i.language == "en" and _words(i)]
     counts = _grouped(labelled, lambda item: str(item.speaker))
     richest = sorted(counts, key=lambda name: (-min(len(counts[name]), budget.abx_words), name))

@@ -85,7 +85,8 @@ class Bench:
         encoded = [representation(waveform) for waveform in self.material.abx_waveforms]
         if self.material.abx_items:
             result = abx(self.material.abx_items, [frames for frames, _ in encoded])
-            row |= {"abx_across": result.across, "abx_within": result.within}
+            errors = {"abx_across": result.across, "abx_within": result.within}
+            row |= {metric: error for metric, error in errors.items() if np.isfinite(error)}
         others = [p.source_waveform for p in self.material.pairs]
         others += [u.waveform for u in self.material.sentences]
         streams = [codes for _, codes in [*encoded, *map(representation, others)]]
