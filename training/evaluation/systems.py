@@ -42,16 +42,12 @@ class KMeans(Representation):
 
 
 class VQVAEUnits(Representation):
-    """A unit's frames are its codebook vector, repeated for as long as it lasts.
-
-    The codebook's mean is taken off, so that angles are not between vectors that share an offset.
-    """
+    """A unit's frames are its codebook vector, as it is, repeated for as long as it lasts."""
 
     def __init__(self, pipeline: VoiceConversion) -> None:
         self.name = pipeline.name
         self._pipeline = pipeline
-        codebook = np.asarray(pipeline.vqvae.codebook.vectors.cpu())
-        self._vectors = codebook - codebook.mean(axis=0)
+        self._vectors = np.asarray(pipeline.vqvae.codebook.vectors.cpu())
 
     def __call__(self, waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         _, units, _ = self._pipeline.encode((features.SAMPLE_RATE, waveform))
