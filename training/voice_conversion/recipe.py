@@ -17,7 +17,6 @@ LINEAR = InverterConfig(n_outputs=321, pitch=False)  # the paper's
 # Networks that start from another's weights need fewer steps.
 RECIPE: dict[str, Callable[[Path, str], None]] = {
     "plain-512": lambda run, name: train_units(run, name, VQVAEConfig(512, (2, 1)), 2600),
-    "plain-256": lambda run, name: train_units(run, name, VQVAEConfig(256), 2600),
     "contrast-512": lambda run, name: train_units(
         run, name, VQVAEConfig(512, (2, 1), contrast=0.2), 1000, "plain-512"
     ),
