@@ -10,27 +10,23 @@ from training.voice_conversion.inverter import train_inverter
 from training.voice_conversion.units import train_units
 from training.voice_conversion.vocoder import train_vocoder, tune_vocoder
 
-CONTRAST = 0.3
 MEL = InverterConfig()
 LINEAR = InverterConfig(n_outputs=321, pitch=False)  # the paper's
 
 # Networks that start from another's weights need fewer steps.
 RECIPE: dict[str, Callable[[Path, str], None]] = {
     "plain-512": lambda run, name: train_units(run, name, VQVAEConfig(512, (2, 1)), 2600),
-    "contrast-512": lambda run, name: train_units(
+    "vqvae-512": lambda run, name: train_units(
         run, name, VQVAEConfig(512, (2, 1), contrast=0.2), 1000, "plain-512"
     ),
-    "vqvae-512": lambda run, name: train_units(
-        run, name, VQVAEConfig(512, (2, 1), contrast=CONTRAST), 1200, "contrast-512"
-    ),
     "vqvae-256": lambda run, name: train_units(
-        run, name, VQVAEConfig(256, contrast=CONTRAST), 1200, "contrast-512"
+        run, name, VQVAEConfig(256, contrast=0.3), 1200, "vqvae-512"
     ),
     "vqvae-128": lambda run, name: train_units(
-        run, name, VQVAEConfig(128, contrast=CONTRAST), 500, "vqvae-256"
+        run, name, VQVAEConfig(128, contrast=0.1), 500, "vqvae-256"
     ),
     "vqvae-64": lambda run, name: train_units(
-        run, name, VQVAEConfig(64, contrast=CONTRAST), 500, "vqvae-256"
+        run, name, VQVAEConfig(64, contrast=0.1), 500, "vqvae-256"
     ),
     "vocoder-spectral": lambda run, name: train_vocoder(run, name, VocoderConfig(), 4000),
     "inverter-512": lambda run, name: train_inverter(run, name, "vqvae-512", MEL, 1800),
