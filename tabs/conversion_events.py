@@ -14,14 +14,14 @@ from tabs.conversion_result import Result, numbers, wav
 from tabs.events import answering, inline, say
 from tabs.finished_example import read_finished
 from tabs.lanes import Lane, Spectrogram, UnitCells
-from tabs.timeline import EMPTY, File, Sheet
+from tabs.timeline import File, Sheet, nothing
 
 if TYPE_CHECKING:
     from pipelines.voice_conversion import Conversion, Units, VoiceConversion
 
 FIRST: Final = (
-    '<p class="first">Record or upload speech, or try an example: its spectrogram, the units that '
-    "the model heard in it and its conversion appear here, on one time axis.</p>"
+    "Record or upload speech, or try an example: its spectrogram, the units that the model heard "
+    "in it and its conversion appear here, on one time axis."
 )
 
 
@@ -42,7 +42,7 @@ class ConversionEvents:
         """What the result shows before the first run → result, sheet, numbers."""
         result = read_finished()
         if result is None:
-            return None, EMPTY, FIRST
+            return None, nothing(FIRST), ""
         return result, result.sheet().value(), result.line()
 
     @inline(outputs=3)

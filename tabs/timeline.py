@@ -19,7 +19,6 @@ from tabs.icons import icon
 from tabs.lanes import Lane, UnitCells
 from tabs.theme import ASSETS
 
-EMPTY: Final = {"html": "", "files": []}
 CELL_WIDTH: Final = 3  # px: the narrowest unit cell; longer timelines scroll
 
 
@@ -157,11 +156,16 @@ class Sheet:
         return f'<div class="tl-players">{players}</div>'
 
 
-def timeline(elem_id: str) -> gr.HTML:
-    """An empty timeline; return sheet.value() to fill it. Its events edit and submit carry what
-    Action says."""
+def nothing(text: str) -> dict[str, Any]:
+    """The value of a timeline that has nothing to show but a text."""
+    return {"html": f'<p class="tl-nothing">{escape(text)}</p>', "files": []}
+
+
+def timeline(elem_id: str, text: str) -> gr.HTML:
+    """A timeline with nothing but a text; return sheet.value() to fill it. Its events edit and
+    submit carry what Action says."""
     return gr.HTML(
-        EMPTY,
+        nothing(text),
         html_template="${value.html.replace(/@file([0-9]+)/g, (_, i) => value.files[i].url)}",
         css_template=(ASSETS / "timeline.css").read_text(),
         js_on_load=(ASSETS / "timeline.js").read_text(),
@@ -170,7 +174,7 @@ def timeline(elem_id: str) -> gr.HTML:
     )
 
 
-def time_ticks(seconds: float, most: int = 10) -> list[float]:
+def time_ticks(seconds: float, most: int = 6) -> list[float]:
     """Round times from 0 to `seconds`, at most `most` steps of 1, 2 or 5 times a power of ten."""
     rough = seconds / most
     power = 10.0 ** math.floor(math.log10(rough))

@@ -38,6 +38,7 @@ another voice.</h2>
 single words. It hears speech only: music and noise come out as babble, and rare names may slur.</p>
 </header>
 """
+SIZES: Final = "The speech above through every model, in the voice that you chose."
 STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
 MISSING: Final = """
 <header class="intro"><h2>This tab has no model yet.</h2>
@@ -94,17 +95,16 @@ def _room(tab: gr.Blocks, events: ConversionEvents) -> None:
                     list(VOCODERS.items()), value="neural", label="What makes the waveform"
                 )
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
-            lanes = timeline(elem_id="conversion")
+            lanes = timeline("conversion", "One moment …")
             with gr.Row(elem_classes="under-timeline"):
                 numbers = gr.HTML(elem_classes="numbers")
                 units_file = gr.UploadButton("Load units", file_types=[".json"], size="sm", scale=0)
             with gr.Accordion("All sizes: what fewer bits cost", open=False):
-                gr.Markdown("The speech above through every model, in the voice that you chose.")
                 with gr.Row(elem_classes="sizes-button"):
                     compare = gr.Button("Run every size", size="sm", scale=0, min_width=160)
                     halt = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
                 sizes_message = gr.HTML()
-                sizes = timeline(elem_id="sizes")
+                sizes = timeline("sizes", SIZES)
     with gr.Accordion("How it works", open=False):
         gr.HTML((ASSETS / "voice_conversion.html").read_text(), apply_default_css=False)
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from PIL import Image
 from playwright.sync_api import expect, sync_playwright
 
-from tests.browser.visit import FLAGS, PATIENCE, Visit
+from tests.browser.visit import FLAGS, Visit
 
 FOLDER: Final = Path(os.environ.get("SHOTS", Path(__file__).parents[2] / "assets/screenshots"))
 LARGEST: Final = 400_000  # bytes
@@ -31,8 +31,8 @@ class Shot(NamedTuple):
 def example(visit: Visit) -> None:
     """Converts the first example."""
     visit.page.locator(".chips button").first.click()
-    expect(visit.button("Stop")).to_be_visible(timeout=PATIENCE)
-    expect(visit.button("Convert")).to_be_visible(timeout=PATIENCE)
+    expect(visit.button("Stop")).to_be_visible()
+    expect(visit.button("Convert")).to_be_visible()
     visit.page.wait_for_timeout(500)
 
 
@@ -53,15 +53,15 @@ def sizes(visit: Visit) -> None:
     example(visit)
     visit.page.get_by_role("button", name="All sizes").click()
     visit.button("Run every size").click()
-    expect(visit.page.locator("#sizes .tl-play")).to_have_count(5, timeout=PATIENCE)
-    expect(visit.button("Run every size")).to_be_visible(timeout=PATIENCE)
+    expect(visit.page.locator("#sizes .tl-play")).to_have_count(5)
+    expect(visit.button("Run every size")).to_be_visible()
 
 
 SHOTS: Final = [
-    Shot("voice-conversion", "light", (1280, 900), example),
-    Shot("voice-conversion-dark", "dark", (1280, 900), edit),
-    Shot("voice-conversion-sizes", "light", (1280, 900), sizes, "#sizes"),
-    Shot("voice-conversion-phone", "light", (390, 844), example),
+    Shot("desktop-light", "light", (1280, 900), example),
+    Shot("desktop-dark", "dark", (1280, 900), edit),
+    Shot("sizes", "light", (1280, 900), sizes, "#sizes"),
+    Shot("phone-light", "light", (390, 844), example),
 ]
 
 

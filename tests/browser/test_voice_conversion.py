@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pipelines.voice_conversion import Speech, VoiceConversion
-from tests.browser.visit import PATIENCE, Visit
+from tests.browser.visit import Visit
 
 LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
 
@@ -38,9 +38,10 @@ def test_record_convert_edit_and_speak_again(visit: Visit) -> None:
     expect(visit.cell(3)).to_have_attribute("data-name", "muted")
 
     visit.button("Speak it again").click()
-    expect(page.locator("#conversion")).not_to_contain_text("not spoken yet", timeout=PATIENCE)
+    expect(page.locator("#conversion")).not_to_contain_text("not spoken yet")
     expect(page.locator(".block.numbers")).to_contain_text("s of speech")
     assert fits(visit), "the page scrolls sideways"
+    assert visit.faint() == []
     visit.shoot("spoken")
 
 
@@ -67,7 +68,7 @@ def test_an_example_converts_in_one_click(visit: Visit) -> None:
     chips = visit.page.locator(".chips button")
     assert chips.count() >= 3
     chips.first.click()
-    expect(visit.page.locator("#conversion .tl-units")).to_be_visible(timeout=PATIENCE)
+    expect(visit.page.locator("#conversion .tl-units")).to_be_visible()
     assert len(visit.units()) > 25
 
 
@@ -137,7 +138,7 @@ def test_units_go_out_as_json_and_come_back(visit: Visit, speech: Path, tmp_path
     visit.page.reload()
     visit.open()
     visit.page.locator('.under-timeline input[type="file"]').set_input_files(path)
-    expect(visit.page.locator("#conversion .tl-play")).to_have_count(1, timeout=PATIENCE)
+    expect(visit.page.locator("#conversion .tl-play")).to_have_count(1)
     assert visit.units() == units
 
 
@@ -148,8 +149,8 @@ def test_all_sizes_stand_side_by_side(visit: Visit, speech: Path) -> None:
     visit.button("Run every size").click()
     sizes = visit.page.locator("#sizes")
     for rate in ("450", "200", "175", "150"):
-        expect(sizes).to_contain_text(f"{rate} bit/s", timeout=PATIENCE)
-    expect(visit.button("Run every size")).to_be_visible(timeout=PATIENCE)
+        expect(sizes).to_contain_text(f"{rate} bit/s")
+    expect(visit.button("Run every size")).to_be_visible()
     assert sizes.locator(".tl-play").count() == 5
 
 
@@ -164,9 +165,9 @@ def test_stop_brings_the_button_back_and_leaves_the_result(
 
     monkeypatch.setattr(VoiceConversion, "decode", slowly)
     visit.upload(speech)
-    expect(visit.button("Convert")).to_be_enabled(timeout=PATIENCE)
+    expect(visit.button("Convert")).to_be_enabled()
     visit.button("Convert").click()
-    expect(visit.page.locator("#conversion .progress-text")).to_be_visible(timeout=PATIENCE)
+    expect(visit.page.locator("#conversion .progress-text")).to_be_visible()
     visit.shoot("progress")
     visit.button("Stop").click()
     expect(visit.button("Convert")).to_be_visible(timeout=2000)

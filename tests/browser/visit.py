@@ -21,6 +21,40 @@ PATIENCE = 60_000  # ms: tests run beside other work
 HARMLESS = ("GPU stall", "Permissions policy")
 
 
+# Texts that contrast less than 4.5 : 1 with what is behind them. Disabled controls may be faint,
+# and what has a picture behind it cannot be judged.
+FAINT = """() => {
+  const parse = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
+  const luminance = ([r, g, b]) => [r, g, b]
+    .map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+      const style = getComputedStyle(e);
+      if (style.backgroundImage !== "none") return null;
+      const [r, g, b, alpha = 1] = parse(style.backgroundColor);
+      if (alpha > 0.99) return [r, g, b];
+    }
+    return [255, 255, 255];
+  };
+  const found = new Set();
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const text = walk.currentNode.textContent.trim();
+    const element = walk.currentNode.parentElement;
+    if (!text || !element.checkVisibility({ visibilityProperty: true })) continue;
+    if (element.closest("button:disabled, style, script")) continue;
+    const back = behind(element);
+    if (!back) continue;
+    const pair = [luminance(parse(getComputedStyle(element).color)), luminance(back)];
+    const [dark, light] = pair.sort((a, b) => a - b);
+    if ((light + 0.05) / (dark + 0.05) < 4.5) found.add(text.slice(0, 40));
+  }
+  return [...found];
+}"""
+
+
 class Visit:
     """A page of Earshot. complaints: console errors, and requests to any other host."""
 
@@ -28,15 +62,17 @@ class Visit:
         self.page, self.address, self.shots = page, address, shots
         self.complaints: list[str] = []
         page.set_default_timeout(PATIENCE)
+        expect.set_options(timeout=PATIENCE)
         page.on("console", self._hear)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", self._watch)
 
     def open(self, scheme: str = "light") -> None:
         """Waits until the tab can be used."""
+        expect.set_options()
         self.page.goto(f"{self.address}?__theme={scheme}")
-        expect(self.button("Convert")).to_be_visible(timeout=PATIENCE)
-        expect(self.page.locator(".block.numbers")).not_to_be_empty(timeout=PATIENCE)
+        expect(self.button("Convert")).to_be_visible()
+        expect(self.page.locator("#conversion")).not_to_contain_text("One moment")
 
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
@@ -47,10 +83,10 @@ class Visit:
 
     def convert(self) -> None:
         """Presses Convert and waits for a timeline with both sounds."""
-        expect(self.button("Convert")).to_be_enabled(timeout=PATIENCE)
+        expect(self.button("Convert")).to_be_enabled()
         self.button("Convert").click()
-        expect(self.button("Convert")).to_be_hidden(timeout=PATIENCE)
-        expect(self.button("Convert")).to_be_visible(timeout=PATIENCE)
+        expect(self.button("Convert")).to_be_hidden()
+        expect(self.button("Convert")).to_be_visible()
 
     def units(self) -> list[str]:
         """What each unit cell says: "unit 12" or "muted"."""
@@ -59,6 +95,10 @@ class Visit:
 
     def cell(self, index: int) -> Locator:
         return self.page.locator("#conversion [role=option]").nth(index)
+
+    def faint(self) -> list[str]:
+        """Texts that are hard to read."""
+        return self.page.evaluate(FAINT)
 
     def shoot(self, name: str) -> Path:
         path = self.shots / f"{name}.png"

@@ -138,7 +138,7 @@ def test_actions_wait_for_cells_where_they_need_them() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "expected"),
-    [(1.0, 0.1), (2.94, 0.5), (5.04, 1.0), (10.0, 1.0), (60.0, 10.0), (0.1, 0.01)],
+    [(1.0, 0.2), (2.94, 0.5), (5.04, 1.0), (10.0, 2.0), (60.0, 10.0), (0.1, 0.02)],
 )
 def test_time_ticks_are_round(seconds: float, expected: float) -> None:
     ticks = time_ticks(seconds)
