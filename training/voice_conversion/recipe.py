@@ -29,16 +29,18 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
         run, name, VQVAEConfig(64, contrast=0.1), 500, "vqvae-256"
     ),
     "vocoder-spectral": lambda run, name: train_vocoder(run, name, VocoderConfig(), 4000),
-    "inverter-512": lambda run, name: train_inverter(run, name, "vqvae-512", MEL, 1800),
-    "inverter-256": lambda run, name: train_inverter(run, name, "vqvae-256", MEL, 1800),
+    "inverter-512": lambda run, name: train_inverter(run, name, "vqvae-512", MEL, 1200),
+    "inverter-256": lambda run, name: train_inverter(
+        run, name, "vqvae-256", MEL, 500, "inverter-512"
+    ),
     "inverter-128": lambda run, name: train_inverter(
-        run, name, "vqvae-128", MEL, 700, "inverter-256"
+        run, name, "vqvae-128", MEL, 400, "inverter-256"
     ),
     "inverter-64": lambda run, name: train_inverter(
-        run, name, "vqvae-64", MEL, 700, "inverter-256"
+        run, name, "vqvae-64", MEL, 400, "inverter-256"
     ),
-    "inverter-128-linear": lambda run, name: train_inverter(run, name, "vqvae-128", LINEAR, 1200),
+    "inverter-128-linear": lambda run, name: train_inverter(run, name, "vqvae-128", LINEAR, 900),
     "vocoder": lambda run, name: tune_vocoder(
-        run, name, "vocoder-spectral", "vqvae-512", "inverter-512", 1000
+        run, name, "vocoder-spectral", "vqvae-512", "inverter-512", 800
     ),
 }
