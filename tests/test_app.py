@@ -75,8 +75,8 @@ def test_without_a_checkpoint_the_tab_says_how_to_get_one(tmp_path: Path) -> Non
     assert "Earshot" in texts
 
 
-def test_model_cards_lose_their_front_matter(tmp_path: Path) -> None:
+def test_model_cards_lose_their_front_matter_and_rank(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "README.md").write_text("---\nlicense: cc-by-4.0\n---\n# Model A\n")
-    assert model_cards(tmp_path) == "# Model A"
+    assert model_cards(tmp_path) == "### Model A"
     assert "No model" in model_cards(tmp_path / "a")
