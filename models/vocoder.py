@@ -1,12 +1,18 @@
-"""A small neural vocoder after Vocos (Siuzdak 2023): ConvNeXt blocks and an inverse-STFT head.
+"""A small neural vocoder: ConvNeXt blocks steer pulses and noise through an inverse STFT.
 
-Shapes: B batch, S frames of 10 ms, T = S * hop_length samples.
+The network is Vocos's (Siuzdak 2023). Left to invent the phase, it needs days of training; so the
+phase comes from a train of pulses at the pitch that it hears in the spectrogram, and from noise,
+each shaped by a filter a frame, as in the neural homomorphic vocoder (Liu et al. 2020).
+
+Shapes: B batch, S frames of 10 ms, T = S * hop_length samples, F = n_fft // 2 + 1 bins.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 
 @dataclass(frozen=True)
@@ -16,15 +22,18 @@ class VocoderConfig:
     n_mels: int = 80
     width: int = 256
     inner: int = 768
-    layers: int = 6
+    layers: int = 5
     n_fft: int = 640
     hop_length: int = 160
+    sample_rate: int = 16_000
 
 
 class Vocoder(nn.Module):
     """Log-mel spectrogram → waveform, all at the rate of frames until the inverse STFT."""
 
-    LOUDEST = 1e2  # the magnitude that a bin may reach
+    LOUDEST = 6.0  # natural log of the gain that a filter may reach
+    MIDDLE_PITCH = math.log(150.0)  # log Hz: where the estimate of the pitch begins
+    PITCH_RANGE = (60.0, 500.0)  # Hz
 
     window: Tensor
 
@@ -35,18 +44,42 @@ class Vocoder(nn.Module):
         self.input_norm = nn.LayerNorm(config.width)
         self.blocks = nn.Sequential(*(ConvNeXtBlock(config) for _ in range(config.layers)))
         self.output_norm = nn.LayerNorm(config.width)
-        self.output = nn.Linear(config.width, config.n_fft + 2)
+        self.filters = nn.Linear(config.width, config.n_fft + 2)
+        nn.init.constant_(self.filters.bias, -4.0)  # about the level of speech
+        self.melody = nn.Linear(config.width, 2)
         self.register_buffer("window", torch.hann_window(config.n_fft))
 
-    def forward(self, log_mel: Tensor) -> Tensor:
-        """(B, S, n_mels) → (B, T)."""
-        # One more frame, so that the windows cover the last hop.
-        mel = torch.cat([log_mel, log_mel[:, -1:]], dim=1).transpose(1, 2)
-        x = self.input_norm(self.input(mel).transpose(1, 2))
+    def forward(self, log_mel: Tensor, pitch: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Sound of a spectrogram, and the melody that was heard in it.
+
+        log_mel: (B, S, n_mels); pitch: (B, S) in Hz, 0 where unvoiced; where it is not given, that
+        heard is used. Returns (B, T), and (B, S, 2): logit of voicing, log of the pitch in Hz.
+        """
+        x = self.input_norm(self.input(log_mel.transpose(1, 2)).transpose(1, 2))
         x = self.output_norm(self.blocks(x))
-        magnitude, phase = self.output(x).float().transpose(1, 2).chunk(2, dim=1)
-        spectrum = torch.polar(magnitude.exp().clamp(max=self.LOUDEST), phase)
-        return torch.istft(spectrum, self.config.n_fft, self.config.hop_length, window=self.window)
+        melody = self.melody(x).float()
+        melody = torch.stack([melody[..., 0], melody[..., 1] + self.MIDDLE_PITCH], dim=-1)
+        if pitch is None:
+            heard = melody[..., 1].exp().clamp(*self.PITCH_RANGE)
+            pitch = torch.where(melody[..., 0] > 0, heard, 0.0)
+        gains = self.filters(x).float().clamp(max=self.LOUDEST).transpose(1, 2)
+        harmonic, noise = gains.chunk(2, dim=1)  # log gains (B, F, S)
+        pulses = pulse_train(pitch, self.config.hop_length, self.config.sample_rate)
+        hiss = _noise(pulses)
+        spectrum = self._stft(pulses) * minimum_phase(harmonic) + self._stft(hiss) * noise.exp()
+        return self._istft(spectrum), melody
+
+    def _stft(self, waveform: Tensor) -> Tensor:
+        """(B, T) → (B, F, S): the frame after the last sample is left out."""
+        n_fft, hop = self.config.n_fft, self.config.hop_length
+        spectrum = torch.stft(waveform, n_fft, hop, window=self.window, return_complex=True)
+        return spectrum[..., :-1]
+
+    def _istft(self, spectrum: Tensor) -> Tensor:
+        """(B, F, S) → (B, T): one more frame, so that the windows cover the last hop."""
+        n_fft, hop = self.config.n_fft, self.config.hop_length
+        padded = torch.cat([spectrum, spectrum[..., -1:]], dim=-1)
+        return torch.istft(padded, n_fft, hop, window=self.window)
 
 
 class ConvNeXtBlock(nn.Module):
@@ -65,3 +98,38 @@ class ConvNeXtBlock(nn.Module):
         """(B, S, width) → (B, S, width)."""
         y = self.depthwise(x.transpose(1, 2)).transpose(1, 2)
         return x + self.scale * self.inner(self.norm(y))
+
+
+def pulse_train(pitch: Tensor, hop_length: int, sample_rate: int) -> Tensor:
+    """All harmonics below the Nyquist frequency in one phase, of power 1, silent where unvoiced.
+
+    pitch: (B, S) in Hz, 0 where unvoiced. Returns (B, S * hop_length).
+    """
+    voiced = pitch > 0
+    # Across an unvoiced frame the pitch glides nowhere: each sample takes its frame's.
+    steady = torch.where(voiced, pitch, torch.full_like(pitch, 100.0))
+    hz = F.interpolate(steady[:, None], scale_factor=hop_length, mode="linear")[:, 0].double()
+    harmonics = (sample_rate / 2 / hz).floor()
+    half = torch.cumsum(math.pi * hz / sample_rate, dim=1) % math.pi  # half the phase
+    # The sum of N cosines in closed form (Dirichlet's kernel).
+    sine = half.sin()
+    total = ((2 * harmonics + 1) * half).sin() / (2 * sine.clamp(min=1e-4)) - 0.5
+    total = torch.where(sine < 1e-4, harmonics, total) * (2 / harmonics).sqrt()
+    return (total * voiced.repeat_interleave(hop_length, dim=1)).to(pitch.dtype)
+
+
+def minimum_phase(log_gain: Tensor) -> Tensor:
+    """The minimum-phase filter of a log gain, by folding its cepstrum: (B, F, S) → complex."""
+    cepstrum = torch.fft.irfft(log_gain, dim=1)
+    n = cepstrum.shape[1]
+    fold = torch.zeros(n, 1, device=log_gain.device)
+    fold[0] = fold[n // 2] = 1.0
+    fold[1 : n // 2] = 2.0
+    folded = torch.fft.rfft(cepstrum * fold, dim=1)
+    return torch.polar(folded.real.exp(), folded.imag)
+
+
+def _noise(like: Tensor) -> Tensor:
+    """White noise of power 1, the same at every call, so that the same units sound the same."""
+    generator = torch.Generator(like.device).manual_seed(0)
+    return torch.randn(like.shape, generator=generator, device=like.device, dtype=like.dtype)

@@ -173,7 +173,7 @@ class VoiceConversion:
     def _vocode(self, spectrogram: Tensor, vocoder: str) -> np.ndarray:
         """Spectrogram (S, n_outputs) → waveform (S * HOP_LENGTH,)."""
         if vocoder == "neural":
-            return self.vocoder(spectrogram[None])[0].cpu().numpy()
+            return self.vocoder(spectrogram[None])[0][0].cpu().numpy()
         made = spectrogram.cpu().numpy()
         is_mel = self.inverter.config.pitch
         return features.griffin_lim(

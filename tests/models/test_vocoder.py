@@ -1,8 +1,11 @@
-"""The vocoder's frame count, determinism and locality."""
+"""The vocoder's frame count, determinism and locality, and the parts of its sound."""
 
+import math
+
+import pytest
 import torch
 
-from models.vocoder import Vocoder, VocoderConfig
+from models.vocoder import Vocoder, VocoderConfig, minimum_phase, pulse_train
 
 CONFIG = VocoderConfig(width=16, inner=16, layers=2)
 
@@ -13,18 +16,53 @@ def make() -> Vocoder:
 
 
 def test_a_frame_is_a_hop() -> None:
-    assert make()(torch.randn(2, 25, 80)).shape == (2, 25 * 160)
+    waveform, melody = make()(torch.randn(2, 25, 80))
+    assert waveform.shape == (2, 25 * 160)
+    assert melody.shape == (2, 25, 2)
+
+
+def test_the_same_spectrogram_sounds_the_same() -> None:
+    vocoder, mel = make(), torch.randn(1, 25, 80)
+    torch.testing.assert_close(vocoder(mel)[0], vocoder(mel)[0])
 
 
 def test_only_nearby_frames_matter() -> None:
-    """Two layers of kernel 7 and the first one see 9 frames each way, the window 2 more."""
+    """Two layers of kernel 7 and the first one see 9 frames each way, the windows 4 more."""
     vocoder, mel = make(), torch.randn(1, 60, 80)
-    other = mel.clone()
-    other[:, 40:] += 1.0
-    difference = (vocoder(mel) - vocoder(other)).abs()[0]
-    assert difference[: (40 - 12) * 160].max() < 1e-5
+    other, pitch = mel.clone(), torch.full((1, 60), 120.0)
+    other[:, 40:] += torch.linspace(-1, 1, 80)
+    difference = (vocoder(mel, pitch)[0] - vocoder(other, pitch)[0]).abs()[0]
+    assert difference[: (40 - 14) * 160].max() < 1e-5
     assert difference[45 * 160 :].max() > 1e-4
 
 
 def test_loud_spectra_do_not_overflow() -> None:
-    assert make()(torch.full((1, 10, 80), 80.0)).isfinite().all()
+    assert make()(torch.full((1, 10, 80), 80.0))[0].isfinite().all()
+
+
+@pytest.mark.parametrize("hz", [70.0, 123.0, 440.0])
+def test_pulses_are_the_harmonics_of_the_pitch(hz: float) -> None:
+    pulses = pulse_train(torch.full((1, 100), hz), 160, 16_000)[0]
+    spectrum = torch.fft.rfft(pulses).abs()  # bins of 1 Hz
+    assert pulses.square().mean().item() == pytest.approx(1.0, rel=0.02)
+    harmonics = torch.arange(1, int(8000 / hz) - 1) * hz
+    at = spectrum[harmonics.round().long()]
+    between = spectrum[(harmonics + hz / 2).round().long()]
+    assert at.min() > 10 * between.max()
+
+
+def test_pulses_are_silent_where_unvoiced() -> None:
+    pitch = torch.full((1, 20), 100.0)
+    pitch[:, 5:15] = 0.0
+    pulses = pulse_train(pitch, 160, 16_000)[0]
+    assert pulses[5 * 160 : 15 * 160].abs().max() == 0
+    assert pulses[: 5 * 160].abs().max() > 1
+
+
+def test_the_minimum_phase_filter_has_the_gain_and_answers_at_once() -> None:
+    bins = torch.arange(321) / 320
+    gain = (2 * torch.cos(math.pi * bins) + torch.cos(3 * math.pi * bins))[None, :, None]
+    response = minimum_phase(gain)
+    torch.testing.assert_close(response.abs(), gain.exp(), atol=1e-3, rtol=1e-3)
+    impulse = torch.fft.irfft(response[0, :, 0])
+    assert impulse[:40].square().sum() > 0.99 * impulse.square().sum()

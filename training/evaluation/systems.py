@@ -95,7 +95,7 @@ class CopySynthesis(Speaker):
         log_mel = features.log_mel(waveform)
         if self._vocoder == "neural":
             spectrogram = torch.from_numpy(log_mel)[None].to(self._pipeline.device)
-            return [self._pipeline.vocoder(spectrogram)[0].cpu().numpy()]
+            return [self._pipeline.vocoder(spectrogram)[0][0].cpu().numpy()]
         return [features.griffin_lim(features.linear_from_log_mel(log_mel))]
 
     def pair(self, pair: Pair) -> np.ndarray:

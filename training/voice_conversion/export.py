@@ -29,7 +29,7 @@ def export(run: Path, out: Path) -> None:
     if (run / "vocoder.pt").exists():
         config, weights = _read(run, "vocoder")
         write_weights(out / "vocoder", config, weights)
-        parts = ("vocoder-spectral", "vocoder")
+        parts = ("vocoder-real", "vocoder")
         update_metrics(
             out / "vocoder", {"training": {part: _training(run, part) for part in parts}}
         )

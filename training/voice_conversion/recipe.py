@@ -28,7 +28,7 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
     "vqvae-64": lambda run, name: train_units(
         run, name, VQVAEConfig(64, contrast=0.1), 500, "vqvae-256"
     ),
-    "vocoder-spectral": lambda run, name: train_vocoder(run, name, VocoderConfig(), 4000),
+    "vocoder-real": lambda run, name: train_vocoder(run, name, VocoderConfig(), 2500),
     "inverter-512": lambda run, name: train_inverter(run, name, "vqvae-512", MEL, 1200),
     "inverter-256": lambda run, name: train_inverter(
         run, name, "vqvae-256", MEL, 500, "inverter-512"
@@ -41,6 +41,6 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
     ),
     "inverter-128-linear": lambda run, name: train_inverter(run, name, "vqvae-128", LINEAR, 900),
     "vocoder": lambda run, name: tune_vocoder(
-        run, name, "vocoder-spectral", "vqvae-512", "inverter-512", 800
+        run, name, "vocoder-real", "vqvae-512", "inverter-512", 500
     ),
 }

@@ -1,9 +1,8 @@
-"""Train the neural vocoder on the target voices: first on real spectrograms with spectral losses,
-then on those of an inverter with discriminators, so that it mends what inverters blur.
+"""Train the neural vocoder on the target voices: first on real spectrograms, then half on those of
+an inverter, so that it mends what inverters blur.
 
-The spectral loss is the L1 distance of log magnitudes and the spectral convergence at several
-resolutions (Yamamoto et al. 2020), and the log-mel distance. The adversarial losses are those of
-Vocos (Siuzdak 2023): hinge and feature matching.
+The loss is the L1 distance of log magnitudes and the spectral convergence at several resolutions
+(Yamamoto et al. 2020), the log-mel distance, and how wrongly the melody is heard.
 """
 
 from pathlib import Path
@@ -17,115 +16,99 @@ from models.inverter import Inverter, InverterConfig
 from models.vocoder import Vocoder, VocoderConfig
 from training.voice_conversion.augment import disturb
 from training.voice_conversion.data import Cepstra, Windows
-from training.voice_conversion.discriminator import (
-    RESOLUTIONS,
-    Discriminators,
-    adversarial_loss,
-    hinge_loss,
-    magnitude,
-)
 from training.voice_conversion.inverter import load_vqvae, mean_log_pitch, relative_melody
 from training.voice_conversion.loop import device, fit, save
 
-WINDOW = 64  # frames
-BATCH = 12
+WINDOW = 100  # frames
+BATCH = 8
 LEARNING_RATE = 1e-3
-TUNING_WINDOW = 200  # frames, of which three pieces of WINDOW are used
+TUNING_WINDOW = 200  # frames, as the inverter was trained
 TUNING_BATCH = 4
-TUNING_RATE = 2e-4
-ADVERSARIAL_WEIGHT = 1.0
+TUNING_RATE = 3e-4
+RESOLUTIONS = ((1024, 256), (512, 128), (256, 64))  # FFT size and hop, samples
 MEL_WEIGHT = 4.0
 FLOOR = 1e-5
 
 
-class SpectralLoss(nn.Module):
-    """Distance between waveforms (B, T) in log magnitude and log mel."""
+class VocoderLoss(nn.Module):
+    """Distance between waveforms (B, T) in log magnitude and log mel, and of the melody."""
+
+    filters: Tensor
 
     def __init__(self, constants: Path) -> None:
         super().__init__()
-        self.filters: Tensor
         with np.load(constants) as file:
             self.register_buffer("filters", torch.from_numpy(file["mel_filters"]))
 
-    def forward(self, made: Tensor, real: Tensor) -> Tensor:
-        """Sum of the distances, a scalar."""
+    def forward(self, made: Tensor, real: Tensor, melody: Tensor, pitch: Tensor) -> Tensor:
+        """melody (B, S, 2) as the vocoder heard it, pitch (B, S) in Hz. Returns a scalar."""
         loss = MEL_WEIGHT * F.l1_loss(self._log_mel(made), self._log_mel(real))
         for n_fft, hop in RESOLUTIONS:
-            a, b = magnitude(made, n_fft, hop), magnitude(real, n_fft, hop)
+            a, b = _magnitude(made, n_fft, hop), _magnitude(real, n_fft, hop)
             convergence = (b - a).norm(dim=(1, 2)) / b.norm(dim=(1, 2)).clamp(min=1e-3)
             loss = loss + convergence.mean() + F.l1_loss(_log(a), _log(b))
-        return loss
+        voiced = pitch > 0
+        voicing_loss = F.binary_cross_entropy_with_logits(melody[..., 0], voiced.float())
+        pitch_loss = F.l1_loss(melody[..., 1][voiced], pitch[voiced].log())
+        return loss + voicing_loss + 5 * pitch_loss
 
     def _log_mel(self, waveform: Tensor) -> Tensor:
         n_fft = 2 * (self.filters.shape[1] - 1)
-        return _log(self.filters @ magnitude(waveform, n_fft, n_fft // 4))
+        return _log(self.filters @ _magnitude(waveform, n_fft, n_fft // 4))
 
 
 def train_vocoder(run: Path, name: str, config: VocoderConfig, steps: int) -> None:
-    """Train with spectral losses on the arrays of ``prepare`` in ``run``; write run/name.pt."""
-    train, val = Windows(run / "voices-train.npz"), Windows(run / "voices-val.npz")
+    """Train on real spectrograms, of the arrays of ``prepare`` in ``run``; write run/name.pt."""
+    train, val = Windows(run / "voices-train.npz", "voice"), Windows(run / "voices-val.npz")
     network = Vocoder(config).to(device())
-    distance = SpectralLoss(run / "constants.npz").to(device())
+    distance = VocoderLoss(run / "constants.npz").to(device())
+    names = ("log_mel", "waveform", "pitch")
+
+    def loss(batch: list[Tensor]) -> Tensor:
+        mel, real, pitch = (part.to(device()) for part in batch)
+        made, melody = network(mel, pitch)
+        return distance(made, real, melody, pitch)
 
     def step_loss(generator: torch.Generator) -> Tensor:
-        mel, real = train.batch(("log_mel", "waveform"), BATCH, WINDOW, generator)
-        return distance(network(mel.to(device())), real.to(device()))
+        return loss(train.batch(names, BATCH, WINDOW, generator))
 
     @torch.no_grad()
     def validate() -> float:
-        mel, real = val.windows(("log_mel", "waveform"), 400)
-        return distance(network(mel.to(device())), real.to(device())).item()
+        return loss(val.windows(names, 400)).item()
 
     result = fit(network, step_loss, validate, run / f"{name}.state", steps, LEARNING_RATE)
     save(run, name, config, network, result)
 
 
 def tune_vocoder(run: Path, name: str, start: str, units: str, inverter: str, steps: int) -> None:
-    """Train run/start.pt further, on real spectrograms and on those of run/inverter.pt, with the
-    spectral and the adversarial losses; write run/name.pt."""
+    """Train run/start.pt further, half on the spectrograms of run/inverter.pt; write run/name.pt."""
     train, val = Windows(run / "voices-train.npz", "voice"), Windows(run / "voices-val.npz")
     saved = torch.load(run / f"{start}.pt", weights_only=True, map_location=device())
     config = VocoderConfig(**saved["config"])
-    # The discriminators travel with the vocoder, so that training can be resumed.
-    networks = nn.ModuleDict({"vocoder": Vocoder(config), "judges": Discriminators()}).to(device())
-    vocoder, judges = networks["vocoder"], networks["judges"]
-    vocoder.load_state_dict(saved["network"])
-    judges_optimizer = torch.optim.AdamW(judges.parameters(), TUNING_RATE, betas=(0.8, 0.99))
-    distance = SpectralLoss(run / "constants.npz").to(device())
+    network = Vocoder(config).to(device())
+    network.load_state_dict(saved["network"])
+    distance = VocoderLoss(run / "constants.npz").to(device())
     speak = Speaker(run, units, inverter, train)
     names = ("log_bands", "log_mel", "waveform", "pitch", "voice")
 
-    def pieces(batch: list[Tensor], generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Spectrograms, half of them the inverter's, with the sound that they should make."""
+    def loss(batch: list[Tensor], real_share: float, generator: torch.Generator) -> Tensor:
         bands, mel, real, pitch, voice = (part.to(device()) for part in batch)
-        half = len(mel) // 2
-        mel = torch.cat([mel[:half], speak(bands, pitch, voice, generator)[half:]])
-        count = mel.shape[1] // WINDOW
-        real = real.unflatten(1, (-1, config.hop_length))
-        mel, real = (x[:, : count * WINDOW].unflatten(1, (count, WINDOW)) for x in (mel, real))
-        return mel.flatten(0, 1), real.flatten(0, 1).flatten(1)
+        kept = round(real_share * len(mel))
+        mel = torch.cat([mel[:kept], speak(bands, pitch, voice, generator)[kept:]])
+        made, melody = network(mel, pitch)
+        return distance(made, real, melody, pitch)
 
     def step_loss(generator: torch.Generator) -> Tensor:
         batch = train.batch(names, TUNING_BATCH, TUNING_WINDOW, generator)
-        mel, real = pieces(batch, generator)
-        made = vocoder(mel)
-        judges.requires_grad_(True)
-        verdict = judges(real)
-        judges_optimizer.zero_grad()
-        hinge_loss(verdict, judges(made.detach())).backward()
-        judges_optimizer.step()
-        judges.requires_grad_(False)
-        return distance(made, real) + ADVERSARIAL_WEIGHT * adversarial_loss(verdict, judges(made))
+        return loss(batch, 0.5, generator)
 
     @torch.no_grad()
     def validate() -> float:
-        """Spectral distance on validation speech by way of the inverter."""
-        bands, _, real, pitch, voice = (p.to(device()) for p in val.windows(names, 200))
-        mel = speak(bands, pitch, voice, torch.Generator().manual_seed(1))
-        return distance(vocoder(mel), real).item()
+        """On validation speech by way of the inverter."""
+        return loss(val.windows(names, TUNING_WINDOW), 0.0, torch.Generator().manual_seed(1)).item()
 
-    result = fit(networks, step_loss, validate, run / f"{name}.state", steps, TUNING_RATE)
-    save(run, name, config, vocoder, result)
+    result = fit(network, step_loss, validate, run / f"{name}.state", steps, TUNING_RATE)
+    save(run, name, config, network, result)
 
 
 class Speaker:
@@ -149,6 +132,12 @@ class Speaker:
         codes = self.vqvae.encode(self.vqvae.normalize(features))
         melody = relative_melody(pitch, self.pitch_mean[voice[:, 0]])
         return self.inverter(self.vqvae.codebook.vectors[codes], voice[:, 0], melody)[0].float()
+
+
+def _magnitude(waveform: Tensor, n_fft: int, hop: int) -> Tensor:
+    window = torch.hann_window(n_fft, device=waveform.device)
+    spectrum = torch.stft(waveform, n_fft, hop, window=window, return_complex=True)
+    return (spectrum.real.square() + spectrum.imag.square() + 1e-12).sqrt()
 
 
 def _log(magnitude: Tensor) -> Tensor:
