@@ -17,7 +17,7 @@ For evaluation only: they measure the systems of this repository and are no part
 
 On real recordings of the training splits only, never on converted speech:
 
-| part | data | steps | minutes on one core |
+| part | data | steps | minutes on a busy CPU |
 |---|---|---|---|
 | recogniser | GRID, Free Spoken Digit Dataset, Speech Commands sample, DSPSpeech-20 (English), \
 Picovoice wake words | {r[steps]} | {r[minutes]:.0f} |
