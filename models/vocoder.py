@@ -45,7 +45,13 @@ class Vocoder(nn.Module):
         self.blocks = nn.Sequential(*(ConvNeXtBlock(config) for _ in range(config.layers)))
         self.output_norm = nn.LayerNorm(config.width)
         self.filters = nn.Linear(config.width, config.n_fft + 2)
-        nn.init.constant_(self.filters.bias, -4.0)  # about the level of speech
+        # Both filters begin as the spectrogram itself, so that little is left to learn.
+        self.envelope = nn.Linear(config.n_mels, config.n_fft + 2)
+        with torch.no_grad():
+            self.envelope.weight.copy_(_interpolation(config).repeat(2, 1))
+            nn.init.zeros_(self.envelope.bias)
+            nn.init.zeros_(self.filters.weight)
+            nn.init.zeros_(self.filters.bias)
         self.melody = nn.Linear(config.width, 2)
         self.register_buffer("window", torch.hann_window(config.n_fft))
 
@@ -62,7 +68,8 @@ class Vocoder(nn.Module):
         if pitch is None:
             heard = melody[..., 1].exp().clamp(*self.PITCH_RANGE)
             pitch = torch.where(melody[..., 0] > 0, heard, 0.0)
-        gains = self.filters(x).float().clamp(max=self.LOUDEST).transpose(1, 2)
+        gains = self.filters(x).float() + self.envelope(log_mel).float()
+        gains = gains.clamp(max=self.LOUDEST).transpose(1, 2)
         harmonic, noise = gains.chunk(2, dim=1)  # log gains (B, F, S)
         pulses = pulse_train(pitch, self.config.hop_length, self.config.sample_rate)
         hiss = _noise(pulses)
@@ -127,6 +134,16 @@ def minimum_phase(log_gain: Tensor) -> Tensor:
     fold[1 : n // 2] = 2.0
     folded = torch.fft.rfft(cepstrum * fold, dim=1)
     return torch.polar(folded.real.exp(), folded.imag)
+
+
+def _interpolation(config: VocoderConfig) -> Tensor:
+    """Weights from mel bands to the bins between their centres: (F, n_mels)."""
+    knee, rate = 15.0, 27 / math.log(6.4)  # Slaney's mel scale: linear to 1 kHz, then logarithmic
+    hz = torch.linspace(0, config.sample_rate / 2, config.n_fft // 2 + 1)
+    mel = torch.where(hz < 1000, hz * 3 / 200, knee + rate * (hz.clamp(min=1.0) / 1000).log())
+    position = mel / mel[-1] * (config.n_mels + 1) - 1
+    distance = (position.clamp(0, config.n_mels - 1)[:, None] - torch.arange(config.n_mels)).abs()
+    return (1 - distance).clamp(min=0.0)
 
 
 def _noise(like: Tensor) -> Tensor:

@@ -81,7 +81,7 @@ def test_windows_stay_aligned(tmp_path: Path) -> None:
 
 
 def test_training_resumes_where_it_stopped(tmp_path: Path) -> None:
-    def train(steps: int, state: Path) -> nn.Module:
+    def train(steps: int, state: Path) -> nn.Linear:
         torch.manual_seed(0)
         network = nn.Linear(4, 1)
         fit(

@@ -28,7 +28,7 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
     "vqvae-64": lambda run, name: train_units(
         run, name, VQVAEConfig(64, contrast=0.1), 500, "vqvae-256"
     ),
-    "vocoder-real": lambda run, name: train_vocoder(run, name, VocoderConfig(), 2500),
+    "vocoder-real": lambda run, name: train_vocoder(run, name, VocoderConfig(), 1500),
     "inverter-512": lambda run, name: train_inverter(run, name, "vqvae-512", MEL, 1200),
     "inverter-256": lambda run, name: train_inverter(
         run, name, "vqvae-256", MEL, 500, "inverter-512"

@@ -81,7 +81,7 @@ def train_vocoder(run: Path, name: str, config: VocoderConfig, steps: int) -> No
 
 
 def tune_vocoder(run: Path, name: str, start: str, units: str, inverter: str, steps: int) -> None:
-    """Train run/start.pt further, half on the spectrograms of run/inverter.pt; write run/name.pt."""
+    """Train run/start.pt further, half on spectrograms of run/inverter.pt; write run/name.pt."""
     train, val = Windows(run / "voices-train.npz", "voice"), Windows(run / "voices-val.npz")
     saved = torch.load(run / f"{start}.pt", weights_only=True, map_location=device())
     config = VocoderConfig(**saved["config"])
