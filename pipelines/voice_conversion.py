@@ -54,13 +54,7 @@ class Conversion:
 class VoiceConversion:
     """A VQ-VAE, its inverter and a vocoder, shared by all visitors: nothing they choose stays."""
 
-    VOICES: Final = {
-        "SF1": "woman, lighter",
-        "TF2": "woman, fuller",
-        "SM1": "man, lighter",
-        "TM3": "man, deeper",
-        "S1": "man, clipped and quick",
-    }
+    VOICES: Final = ("SF1", "TF2", "SM1", "TM3", "S1")
     VOCODERS: Final = ("neural", "griffin-lim")
     LEVEL: Final = -23.0  # LUFS at which the networks hear speech
     GATE: Final = -60.0  # dBFS: quieter is silence, and comes out as silence
@@ -160,7 +154,7 @@ class VoiceConversion:
 
     def _invert(self, vectors: Tensor, target: str) -> Tensor:
         """(U, code_width) → spectrogram (S, n_outputs)."""
-        voice = torch.tensor(list(self.VOICES).index(target), device=self.device)
+        voice = torch.tensor(self.VOICES.index(target), device=self.device)
         stride = self.vqvae.config.stride
         return in_windows(
             lambda batch: self.inverter(batch, voice.expand(len(batch)))[0],

@@ -41,7 +41,7 @@ def seconds(path: str) -> float:
 
 
 def test_the_tab_offers_what_the_pipeline_has() -> None:
-    assert voice_conversion.VOICES == VoiceConversion.VOICES
+    assert tuple(voice_conversion.VOICES) == VoiceConversion.VOICES
     assert tuple(voice_conversion.VOCODERS.values()) == VoiceConversion.VOCODERS
 
 

@@ -105,7 +105,7 @@ class CopySynthesis(Speaker):
 class Converter(Speaker):
     """A pipeline with one of its vocoders."""
 
-    voices = tuple(VoiceConversion.VOICES)
+    voices = VoiceConversion.VOICES
 
     def __init__(self, pipeline: VoiceConversion, vocoder: str) -> None:
         self.name = f"{pipeline.name}, {vocoder}"
