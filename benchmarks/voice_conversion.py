@@ -66,13 +66,13 @@ def _parts(pipeline: VoiceConversion) -> list[str]:
     _, units, _ = pipeline.encode((RATE, waveform))
     vectors = pipeline.vqvae.codebook.vectors[torch.from_numpy(np.maximum(units.codes, 0))]
     with torch.inference_mode():
-        mel = pipeline._invert(vectors, "TF2")
+        mel, pitch = pipeline._invert(vectors, "TF2")
         parts = {
             "features (MFCC)": median(lambda: features.mfcc(waveform)),
             "encoder": median(lambda: pipeline._encode(mfcc)),
             "inverter": median(lambda: pipeline._invert(vectors, "TF2")),
-            "vocoder, neural": median(lambda: pipeline._vocode(mel, "neural")),
-            "vocoder, Griffin-Lim": median(lambda: pipeline._vocode(mel, "griffin-lim")),
+            "vocoder, neural": median(lambda: pipeline._vocode(mel, pitch, "neural")),
+            "vocoder, Griffin-Lim": median(lambda: pipeline._vocode(mel, pitch, "griffin-lim")),
         }
         hubert, hifigan = HubertModel(HubertConfig()).eval(), _hifigan()
         samples = torch.from_numpy(waveform)[None]

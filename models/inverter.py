@@ -33,6 +33,7 @@ class InverterConfig:
     inner: int = 512
     voice_width: int = 64
     dropout: float = 0.1
+    pitch_means: tuple[float, ...] = ()  # mean log pitch in Hz of each voice, where there is pitch
 
 
 class Inverter(nn.Module):

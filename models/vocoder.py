@@ -1,8 +1,8 @@
 """A small neural vocoder: ConvNeXt blocks steer pulses and noise through an inverse STFT.
 
 The network is Vocos's (Siuzdak 2023). Left to invent the phase, it needs days of training; so the
-phase comes from a train of pulses at the pitch that it hears in the spectrogram, and from noise,
-each shaped by a filter a frame, as in the neural homomorphic vocoder (Liu et al. 2020).
+phase comes from a train of pulses at the pitch that is given, and from noise, each shaped by a
+filter a frame, as in the neural homomorphic vocoder (Liu et al. 2020).
 
 Shapes: B batch, S frames of 10 ms, T = S * hop_length samples, F = n_fft // 2 + 1 bins.
 """
@@ -29,18 +29,16 @@ class VocoderConfig:
 
 
 class Vocoder(nn.Module):
-    """Log-mel spectrogram → waveform, all at the rate of frames until the inverse STFT."""
+    """Log-mel spectrogram and pitch → waveform, at the rate of frames until the inverse STFT."""
 
     LOUDEST = 6.0  # natural log of the gain that a filter may reach
-    MIDDLE_PITCH = math.log(150.0)  # log Hz: where the estimate of the pitch begins
-    PITCH_RANGE = (60.0, 500.0)  # Hz
 
     window: Tensor
 
     def __init__(self, config: VocoderConfig) -> None:
         super().__init__()
         self.config = config
-        self.input = nn.Conv1d(config.n_mels, config.width, 7, padding=3)
+        self.input = nn.Conv1d(config.n_mels + 1, config.width, 7, padding=3)
         self.input_norm = nn.LayerNorm(config.width)
         self.blocks = nn.Sequential(*(ConvNeXtBlock(config) for _ in range(config.layers)))
         self.output_norm = nn.LayerNorm(config.width)
@@ -52,29 +50,20 @@ class Vocoder(nn.Module):
             nn.init.zeros_(self.envelope.bias)
             nn.init.zeros_(self.filters.weight)
             nn.init.zeros_(self.filters.bias)
-        self.melody = nn.Linear(config.width, 2)
         self.register_buffer("window", torch.hann_window(config.n_fft))
 
-    def forward(self, log_mel: Tensor, pitch: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Sound of a spectrogram, and the melody that was heard in it.
-
-        log_mel: (B, S, n_mels); pitch: (B, S) in Hz, 0 where unvoiced; where it is not given, that
-        heard is used. Returns (B, T), and (B, S, 2): logit of voicing, log of the pitch in Hz.
-        """
-        x = self.input_norm(self.input(log_mel.transpose(1, 2)).transpose(1, 2))
-        x = self.output_norm(self.blocks(x))
-        melody = self.melody(x).float()
-        melody = torch.stack([melody[..., 0], melody[..., 1] + self.MIDDLE_PITCH], dim=-1)
-        if pitch is None:
-            heard = melody[..., 1].exp().clamp(*self.PITCH_RANGE)
-            pitch = torch.where(melody[..., 0] > 0, heard, 0.0)
+    def forward(self, log_mel: Tensor, pitch: Tensor) -> Tensor:
+        """log_mel: (B, S, n_mels); pitch: (B, S) in Hz, 0 where unvoiced. Returns (B, T)."""
+        voiced = (pitch > 0).to(log_mel.dtype)[..., None]
+        x = self.input(torch.cat([log_mel, voiced], dim=-1).transpose(1, 2)).transpose(1, 2)
+        x = self.output_norm(self.blocks(self.input_norm(x)))
         gains = self.filters(x).float() + self.envelope(log_mel).float()
         gains = gains.clamp(max=self.LOUDEST).transpose(1, 2)
         harmonic, noise = gains.chunk(2, dim=1)  # log gains (B, F, S)
         pulses = pulse_train(pitch, self.config.hop_length, self.config.sample_rate)
         hiss = _noise(pulses)
         spectrum = self._stft(pulses) * minimum_phase(harmonic) + self._stft(hiss) * noise.exp()
-        return self._istft(spectrum), melody
+        return self._istft(spectrum)
 
     def _stft(self, waveform: Tensor) -> Tensor:
         """(B, T) → (B, F, S): the frame after the last sample is left out."""

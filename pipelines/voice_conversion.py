@@ -141,8 +141,8 @@ class VoiceConversion:
         began = time.perf_counter()
         muted = units.codes == MUTED
         codes = torch.from_numpy(np.where(muted, self.silence, units.codes)).to(self.device)
-        spectrogram = self._invert(self.vqvae.codebook.vectors[codes], target)
-        waveform = self._vocode(spectrogram, vocoder)
+        spectrogram, pitch = self._invert(self.vqvae.codebook.vectors[codes], target)
+        waveform = self._vocode(spectrogram, pitch, vocoder)
         waveform = waveform * _gate(muted, len(waveform) // len(muted))
         return self._speech(waveform.astype(np.float32), began)
 
@@ -152,22 +152,28 @@ class VoiceConversion:
         ratio = 1 / self.vqvae.config.stride
         return in_windows(self.vqvae.encoder, normalized, self.WINDOW, self.OVERLAP, ratio)
 
-    def _invert(self, vectors: Tensor, target: str) -> Tensor:
-        """(U, code_width) → spectrogram (S, n_outputs)."""
-        voice = torch.tensor(self.VOICES.index(target), device=self.device)
-        stride = self.vqvae.config.stride
-        return in_windows(
-            lambda batch: self.inverter(batch, voice.expand(len(batch)))[0],
-            vectors,
-            self.WINDOW // stride,
-            self.OVERLAP // stride,
-            ratio=stride,
-        )
+    def _invert(self, vectors: Tensor, target: str) -> tuple[Tensor, Tensor]:
+        """(U, code_width) → spectrogram (S, n_outputs) and its pitch (S,) in Hz, 0 if unvoiced."""
+        number, config = self.VOICES.index(target), self.inverter.config
+        voice = torch.tensor(number, device=self.device)
 
-    def _vocode(self, spectrogram: Tensor, vocoder: str) -> np.ndarray:
-        """Spectrogram (S, n_outputs) → waveform (S * HOP_LENGTH,)."""
+        def invert(batch: Tensor) -> Tensor:
+            spectrogram, melody = self.inverter(batch, voice.expand(len(batch)))
+            return spectrogram if melody is None else torch.cat([spectrogram, melody], dim=-1)
+
+        size, overlap = self.WINDOW // config.stride, self.OVERLAP // config.stride
+        made = in_windows(invert, vectors, size, overlap, ratio=config.stride)
+        spectrogram = made[:, : config.n_outputs]
+        if not config.pitch:
+            return spectrogram, spectrogram.new_zeros(len(made))
+        voicing, melody = made[:, config.n_outputs :].T
+        pitch = (melody + config.pitch_means[number]).exp()
+        return spectrogram, torch.where(voicing > 0, pitch, 0.0)
+
+    def _vocode(self, spectrogram: Tensor, pitch: Tensor, vocoder: str) -> np.ndarray:
+        """Spectrogram (S, n_outputs) and pitch (S,) in Hz → waveform (S * HOP_LENGTH,)."""
         if vocoder == "neural":
-            return self.vocoder(spectrogram[None])[0][0].cpu().numpy()
+            return self.vocoder(spectrogram[None], pitch[None])[0].cpu().numpy()
         made = spectrogram.cpu().numpy()
         is_mel = self.inverter.config.pitch
         return features.griffin_lim(

@@ -29,7 +29,9 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     vocoder = VocoderConfig(width=16, inner=16, layers=1)
     _write(root / "vocoder", asdict(vocoder), Vocoder(vocoder))
     for name, config in TINY_MODELS.items():
-        inverter = InverterConfig(config.stride, code_width=8, width=16, layers=1, inner=16)
+        inverter = InverterConfig(
+            config.stride, code_width=8, width=16, layers=1, inner=16, pitch_means=(5.0,) * 5
+        )
         networks = nn.ModuleDict({"vqvae": VQVAE(config), "inverter": Inverter(inverter)})
         settings = {
             "name": name,

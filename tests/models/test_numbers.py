@@ -44,11 +44,11 @@ def test_inverter() -> None:
 def test_vocoder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("models.vocoder._noise", torch.zeros_like)  # random numbers are not sines
     network = filled(Vocoder(VocoderConfig(width=16, inner=16, layers=1)))
-    waveform, _ = network(wave(1, 5, 80), torch.full((1, 5), 120.0))
+    waveform = network(wave(1, 5, 80), torch.full((1, 5), 120.0))
     assert waveform[0, 300:304].tolist() == pytest.approx(VOCODER_OUTPUT, abs=1e-5)
 
 
 VQVAE_OUTPUT = [0.266741, 0.287261, 0.107519, -0.142082]
 VQVAE_CODES = [5, 5, 5, 5]
 INVERTER_OUTPUT = [1.033917, -0.813521, 1.075858, -0.730584]
-VOCODER_OUTPUT = [0.077764, -0.05761, 0.093792, -0.037625]
+VOCODER_OUTPUT = [0.060636, -0.05492, 0.075861, -0.035457]

@@ -84,7 +84,7 @@ class Original(Speaker):
 
 
 class CopySynthesis(Speaker):
-    """The real log-mel spectrogram through a vocoder: the best that a conversion could get."""
+    """The real log-mel spectrogram and pitch through a vocoder: the best there could be."""
 
     def __init__(self, pipeline: VoiceConversion, vocoder: str) -> None:
         self.name = f"copy synthesis, {vocoder}"
@@ -94,8 +94,9 @@ class CopySynthesis(Speaker):
     def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
         log_mel = features.log_mel(waveform)
         if self._vocoder == "neural":
+            pitch = torch.from_numpy(features.pitch(waveform))[None].to(self._pipeline.device)
             spectrogram = torch.from_numpy(log_mel)[None].to(self._pipeline.device)
-            return [self._pipeline.vocoder(spectrogram)[0][0].cpu().numpy()]
+            return [self._pipeline.vocoder(spectrogram, pitch)[0].cpu().numpy()]
         return [features.griffin_lim(features.linear_from_log_mel(log_mel))]
 
     def pair(self, pair: Pair) -> np.ndarray:

@@ -42,6 +42,8 @@ def train_inverter(
         network.load_state_dict(saved["network"])
     names = ("log_bands", "log_mel" if config.pitch else "waveform", "pitch", "voice")
     pitch_mean = mean_log_pitch(train)
+    if config.pitch:
+        config = replace(config, pitch_means=tuple(pitch_mean.tolist()))
     _fit_scale(network, _spectrogram(train.windows(names, WINDOW)[1][::4]))
 
     def losses(batch: list[Tensor], disturbed: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 an inverter, so that it mends what inverters blur.
 
 The loss is the L1 distance of log magnitudes and the spectral convergence at several resolutions
-(Yamamoto et al. 2020), the log-mel distance, and how wrongly the melody is heard.
+(Yamamoto et al. 2020), and the log-mel distance.
 """
 
 from pathlib import Path
@@ -30,8 +30,8 @@ MEL_WEIGHT = 4.0
 FLOOR = 1e-5
 
 
-class VocoderLoss(nn.Module):
-    """Distance between waveforms (B, T) in log magnitude and log mel, and of the melody."""
+class SpectralLoss(nn.Module):
+    """Distance between waveforms (B, T) in log magnitude and log mel."""
 
     filters: Tensor
 
@@ -40,17 +40,14 @@ class VocoderLoss(nn.Module):
         with np.load(constants) as file:
             self.register_buffer("filters", torch.from_numpy(file["mel_filters"]))
 
-    def forward(self, made: Tensor, real: Tensor, melody: Tensor, pitch: Tensor) -> Tensor:
-        """melody (B, S, 2) as the vocoder heard it, pitch (B, S) in Hz. Returns a scalar."""
+    def forward(self, made: Tensor, real: Tensor) -> Tensor:
+        """Sum of the distances, a scalar."""
         loss = MEL_WEIGHT * F.l1_loss(self._log_mel(made), self._log_mel(real))
         for n_fft, hop in RESOLUTIONS:
             a, b = _magnitude(made, n_fft, hop), _magnitude(real, n_fft, hop)
             convergence = (b - a).norm(dim=(1, 2)) / b.norm(dim=(1, 2)).clamp(min=1e-3)
             loss = loss + convergence.mean() + F.l1_loss(_log(a), _log(b))
-        voiced = pitch > 0
-        voicing_loss = F.binary_cross_entropy_with_logits(melody[..., 0], voiced.float())
-        pitch_loss = F.l1_loss(melody[..., 1][voiced], pitch[voiced].log())
-        return loss + voicing_loss + 5 * pitch_loss
+        return loss
 
     def _log_mel(self, waveform: Tensor) -> Tensor:
         n_fft = 2 * (self.filters.shape[1] - 1)
@@ -61,13 +58,12 @@ def train_vocoder(run: Path, name: str, config: VocoderConfig, steps: int) -> No
     """Train on real spectrograms, of the arrays of ``prepare`` in ``run``; write run/name.pt."""
     train, val = Windows(run / "voices-train.npz", "voice"), Windows(run / "voices-val.npz")
     network = Vocoder(config).to(device())
-    distance = VocoderLoss(run / "constants.npz").to(device())
+    distance = SpectralLoss(run / "constants.npz").to(device())
     names = ("log_mel", "waveform", "pitch")
 
     def loss(batch: list[Tensor]) -> Tensor:
         mel, real, pitch = (part.to(device()) for part in batch)
-        made, melody = network(mel, pitch)
-        return distance(made, real, melody, pitch)
+        return distance(network(mel, pitch), real)
 
     def step_loss(generator: torch.Generator) -> Tensor:
         return loss(train.batch(names, BATCH, WINDOW, generator))
@@ -87,7 +83,7 @@ def tune_vocoder(run: Path, name: str, start: str, units: str, inverter: str, st
     config = VocoderConfig(**saved["config"])
     network = Vocoder(config).to(device())
     network.load_state_dict(saved["network"])
-    distance = VocoderLoss(run / "constants.npz").to(device())
+    distance = SpectralLoss(run / "constants.npz").to(device())
     speak = Speaker(run, units, inverter, train)
     names = ("log_bands", "log_mel", "waveform", "pitch", "voice")
 
@@ -95,8 +91,7 @@ def tune_vocoder(run: Path, name: str, start: str, units: str, inverter: str, st
         bands, mel, real, pitch, voice = (part.to(device()) for part in batch)
         kept = round(real_share * len(mel))
         mel = torch.cat([mel[:kept], speak(bands, pitch, voice, generator)[kept:]])
-        made, melody = network(mel, pitch)
-        return distance(made, real, melody, pitch)
+        return distance(network(mel, pitch), real)
 
     def step_loss(generator: torch.Generator) -> Tensor:
         batch = train.batch(names, TUNING_BATCH, TUNING_WINDOW, generator)
