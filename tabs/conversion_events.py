@@ -169,5 +169,5 @@ def _size_lanes(model: str, conversion: "Conversion", colors: Sequence[str]) -> 
     label = f"{model} · {conversion.bits_per_second:.0f} bit/s · {len(units.codes)} units"
     return [
         UnitCells(label, tuple(units.codes.tolist()), units.step, colors),
-        Spectrogram.of("", speech.log_mel, len(speech.waveform) / speech.sample_rate),
+        Spectrogram.of(label, speech.log_mel, len(speech.waveform) / speech.sample_rate),
     ]

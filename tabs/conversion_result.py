@@ -44,7 +44,7 @@ class Sound:
     def lanes(self, label: str, stale: bool = False) -> list[Lane]:
         return [
             Waveform(label, self.peaks, self.seconds, stale),
-            Spectrogram("", self.picture, self.seconds, stale),
+            Spectrogram(label, self.picture, self.seconds, stale),
         ]
 
     def file(self, name: str, stem: str) -> File:

@@ -63,7 +63,7 @@ class Sheet:
     def html(self) -> str:
         """The page's part; @file0, @file1… stand for the addresses of tracks, then downloads."""
         width = max((len(x.codes) for x in self.lanes if isinstance(x, UnitCells)), default=0)
-        lanes = "".join(self._lane(lane) for lane in self.lanes)
+        lanes = "".join(map(self._lane, self.lanes, ["", *(lane.label for lane in self.lanes)]))
         return (
             f'<section class="tl" tabindex="0" aria-label="{escape(self.name)}" '
             f'data-seconds="{self.seconds:.4f}">{self._bar()}'
@@ -85,11 +85,13 @@ class Sheet:
         ]
         return {"html": self.html(), "files": files}
 
-    def _lane(self, lane: Lane) -> str:
+    def _lane(self, lane: Lane, above: str) -> str:
+        """One lane; neighbours of the same label are labelled once. above: the label before."""
+        label = "" if lane.label == above else escape(lane.label)
         kind = "tl-lane tl-" + type(lane).__name__.lower() + (" tl-stale" if lane.stale else "")
         share = lane.seconds / self.seconds
         return (
-            f'<div class="{kind}"><span class="tl-label">{escape(lane.label)}</span>'
+            f'<div class="{kind}"><span class="tl-label">{label}</span>'
             f'<div class="tl-box"><div class="tl-span" style="width:{share:.4%}">{lane.html()}'
             "</div></div></div>"
         )
