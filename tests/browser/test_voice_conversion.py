@@ -168,12 +168,6 @@ def test_stop_brings_the_button_back_and_leaves_the_result(
     expect(visit.button("Convert")).to_be_enabled()
     visit.button("Convert").click()
     expect(visit.page.locator("#conversion").get_by_text("speaking as TF2")).to_be_in_viewport()
-    print(
-        "DOM",
-        visit.page.evaluate(
-            "(()=>{const e=document.querySelector('#conversion [data-testid=status-tracker]');const out=[];for(const x of [e,...e.querySelectorAll('div')]){const r=x.getBoundingClientRect();out.push(x.className+' '+getComputedStyle(x).display+' '+[r.x,r.y,r.width,r.height].map(Math.round)+' op'+getComputedStyle(x).opacity)};return e.outerHTML.replace(/<path[^>]*>/g,'')+out.join('\\n')})()"
-        ),
-    )
     visit.shoot("progress")
     visit.button("Stop").click()
     expect(visit.button("Convert")).to_be_visible(timeout=2000)
