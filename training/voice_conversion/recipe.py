@@ -29,9 +29,12 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
         run, name, VQVAEConfig(64, contrast=0.1), 500, "vqvae-256"
     ),
     "vocoder-real": lambda run, name: train_vocoder(run, name, VocoderConfig(), 1500),
-    "inverter-512": lambda run, name: train_inverter(run, name, "vqvae-512", MEL, 1200),
+    "inverter-first": lambda run, name: train_inverter(run, name, "vqvae-512", MEL, 1200),
+    "inverter-512": lambda run, name: train_inverter(
+        run, name, "vqvae-512", MEL, 1500, "inverter-first"
+    ),
     "inverter-256": lambda run, name: train_inverter(
-        run, name, "vqvae-256", MEL, 500, "inverter-512"
+        run, name, "vqvae-256", MEL, 500, "inverter-first"
     ),
     "inverter-128": lambda run, name: train_inverter(
         run, name, "vqvae-128", MEL, 400, "inverter-256"
@@ -41,6 +44,6 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
     ),
     "inverter-128-linear": lambda run, name: train_inverter(run, name, "vqvae-128", LINEAR, 900),
     "vocoder": lambda run, name: tune_vocoder(
-        run, name, "vocoder-real", "vqvae-512", "inverter-512", 500
+        run, name, "vocoder-real", "vqvae-512", "inverter-first", 500
     ),
 }
