@@ -48,10 +48,11 @@ VOCODER: Final = """\
 license: cc-by-4.0
 tags: [vocoder]
 ---
-# vocoder: log-mel spectrogram → waveform at 16 kHz
+# vocoder: log-mel spectrogram and pitch → waveform at 16 kHz
 
-ConvNeXt blocks at 100 frames a second and an inverse-STFT head, after Vocos (Siuzdak 2023,
-arXiv:2306.00814). 80 mel bands, 40 ms window, 10 ms hop.
+ConvNeXt blocks at 100 frames a second, as in Vocos (Siuzdak 2023, arXiv:2306.00814), shape pulses
+at the given pitch, and noise, in the short-time Fourier domain. 80 mel bands, 40 ms window, 10 ms
+hop.
 
 ## Training
 
@@ -59,8 +60,8 @@ arXiv:2306.00814). 80 mel bands, 40 ms window, 10 ms hop.
     python -m training.voice_conversion train --out OUT
     python -m training.voice_conversion export --out OUT
 
-Seed 0, on {cores}; hours by part: {hours}. First on real spectrograms with spectral losses, then on
-real ones and on those of the inverter of vqvae-512 with three spectrogram discriminators. 53
+Seed 0, on {cores}; hours by part: {hours}. First on real spectrograms, then half on those of an
+inverter for the units of vqvae-512, with spectral losses only. 53
 minutes of five voices of npVCC2016 and GRID (both CC BY 4.0).
 
 ## Results
