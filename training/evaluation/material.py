@@ -34,11 +34,11 @@ class Budget:
     abx_speakers: int = 24
     abx_words: int = 40
     abx_tokens: int = 8  # of each phone
-    parallel: int = 8  # sentences for each ordered pair of voices
+    parallel: int = 6  # sentences for each ordered pair of voices
     sentences: int = 60  # by talkers never heard in training
     seen_sentences: int = 20  # by talkers who were
-    digits: int = 10  # of each digit
-    voices: int = 5  # target voices that each recording is converted to
+    digits: int = 6  # of each digit
+    voices: int = 2  # target voices that each recording is converted to, in turn
 
 
 QUICK: Final = Budget(
