@@ -110,8 +110,7 @@ def test_export_gives_what_the_pipeline_loads(
     result = {"hours": 0.1, "score": 1.0}
     save(tmp_path, "vqvae-64", vqvae, VQVAE(vqvae), result)
     save(tmp_path, "inverter-64", inverter, Inverter(inverter), result)
-    for part in ("vocoder-real", "vocoder"):
-        save(tmp_path, part, vocoder, Vocoder(vocoder), result)
+    save(tmp_path, "vocoder", vocoder, Vocoder(vocoder), result)
     exporting.export(tmp_path, tmp_path / "checkpoints")
     pipeline = VoiceConversion.from_pretrained(tmp_path / "checkpoints" / "vqvae-64", "cpu")
     assert pipeline.vqvae.config.n_speakers == 1  # who spoke in training is not shipped

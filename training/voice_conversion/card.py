@@ -60,9 +60,8 @@ hop.
     python -m training.voice_conversion train --out OUT
     python -m training.voice_conversion export --out OUT
 
-Seed 0, on {cores}; hours by part: {hours}. First on real spectrograms, then half on those of an
-inverter for the units of vqvae-512, with spectral losses only. 53
-minutes of five voices of npVCC2016 and GRID (both CC BY 4.0).
+Seed 0, on {cores}; hours by part: {hours}. On the real spectrograms and pitch of 53 minutes of five
+voices of npVCC2016 and GRID (both CC BY 4.0), with spectral losses only.
 
 ## Results
 

@@ -29,10 +29,7 @@ def export(run: Path, out: Path) -> None:
     if (run / "vocoder.pt").exists():
         config, weights = _read(run, "vocoder")
         write_weights(out / "vocoder", config, weights)
-        parts = ("vocoder-real", "vocoder")
-        update_metrics(
-            out / "vocoder", {"training": {part: _training(run, part) for part in parts}}
-        )
+        update_metrics(out / "vocoder", {"training": {"vocoder": _training(run, "vocoder")}})
 
 
 def _export_model(run: Path, folder: Path, units: str, inverter: str) -> None:

@@ -8,7 +8,7 @@ from models.vocoder import VocoderConfig
 from models.vqvae import VQVAEConfig
 from training.voice_conversion.inverter import train_inverter
 from training.voice_conversion.units import train_units
-from training.voice_conversion.vocoder import train_vocoder, tune_vocoder
+from training.voice_conversion.vocoder import train_vocoder
 
 MEL = InverterConfig()
 LINEAR = InverterConfig(n_outputs=321, pitch=False)  # the paper's
@@ -28,7 +28,7 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
     "vqvae-64": lambda run, name: train_units(
         run, name, VQVAEConfig(64, contrast=0.1), 500, "vqvae-256"
     ),
-    "vocoder-real": lambda run, name: train_vocoder(run, name, VocoderConfig(), 1500),
+    "vocoder": lambda run, name: train_vocoder(run, name, VocoderConfig(), 1500),
     "inverter-first": lambda run, name: train_inverter(run, name, "vqvae-512", MEL, 1200),
     "inverter-512": lambda run, name: train_inverter(
         run, name, "vqvae-512", MEL, 1500, "inverter-first"
@@ -43,7 +43,4 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
         run, name, "vqvae-64", MEL, 400, "inverter-256"
     ),
     "inverter-128-linear": lambda run, name: train_inverter(run, name, "vqvae-128", LINEAR, 900),
-    "vocoder": lambda run, name: tune_vocoder(
-        run, name, "vocoder-real", "vqvae-512", "inverter-first", 500
-    ),
 }
