@@ -20,7 +20,6 @@ test: $(VENV)/dev
 	@command -v chromium >/dev/null || { $(call apt,chromium fonts-liberation); }
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	@rm -f tabs/*.pyi # written by Gradio at import, and soon out of date
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/python -m pytest $(ARGS)
 

@@ -31,7 +31,7 @@ def train_inverter(
     With pitch, the target is the log-mel spectrogram, by L1 distance; without (the paper's) it is
     the linear magnitude, by L2 distance (eq. 14). Writes run/name.pt.
     """
-    vqvae = load_vqvae(run / f"{units}.pt")
+    vqvae = _load_vqvae(run / f"{units}.pt")
     cepstra = Cepstra(run / "constants.npz")
     train = Windows(run / "voices-train.npz", balance="voice")
     val = Windows(run / "voices-val.npz")
@@ -41,7 +41,7 @@ def train_inverter(
         saved = torch.load(run / f"{start}.pt", weights_only=True, map_location=device())
         network.load_state_dict(saved["network"])
     names = ("log_bands", "log_mel" if config.pitch else "waveform", "pitch", "voice")
-    pitch_mean = mean_log_pitch(train)
+    pitch_mean = _mean_log_pitch(train)
     if config.pitch:
         config = replace(config, pitch_means=tuple(pitch_mean.tolist()))
     _fit_scale(network, _spectrogram(train.windows(names, WINDOW)[1][::4]))
@@ -52,7 +52,7 @@ def train_inverter(
         with torch.no_grad():
             codes = vqvae.encode(vqvae.normalize(cepstra(disturbed.to(device()))))
             vectors = vqvae.codebook.vectors[codes]
-        melody = relative_melody(pitch, pitch_mean[voice])
+        melody = _relative_melody(pitch, pitch_mean[voice])
         made, predicted = network(vectors, voice, melody)
         made, target = made / network.output_std, target / network.output_std
         if predicted is None:
@@ -75,7 +75,7 @@ def train_inverter(
     save(run, name, config, network, result)
 
 
-def load_vqvae(path: Path) -> VQVAE:
+def _load_vqvae(path: Path) -> VQVAE:
     """A trained VQ-VAE, frozen."""
     saved = torch.load(path, weights_only=True, map_location=device())
     vqvae = VQVAE(VQVAEConfig(**saved["config"])).to(device()).eval().requires_grad_(False)
@@ -83,7 +83,7 @@ def load_vqvae(path: Path) -> VQVAE:
     return vqvae
 
 
-def relative_melody(pitch: Tensor, mean: Tensor) -> Tensor:
+def _relative_melody(pitch: Tensor, mean: Tensor) -> Tensor:
     """Pitch in Hz (B, S), 0 where unvoiced, and mean log pitch (B,) → melody (B, S, 2)."""
     voiced = pitch > 0
     relative = torch.where(voiced, pitch.clamp(min=1).log() - mean[:, None], 0.0)
@@ -104,7 +104,7 @@ def _fit_scale(network: Inverter, target: Tensor) -> None:
     network.output_std.copy_(target.std(dim=(0, 1)) if network.melody else target.std())
 
 
-def mean_log_pitch(train: Windows) -> Tensor:
+def _mean_log_pitch(train: Windows) -> Tensor:
     """Mean log pitch of each voice: (n_voices,)."""
     pitch, voice = train.arrays["pitch"], train.arrays["voice"]
     return torch.stack(
