@@ -30,17 +30,23 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
     ),
     "vocoder": lambda run, name: train_vocoder(run, name, VocoderConfig(), 1500),
     "inverter-first": lambda run, name: train_inverter(run, name, "vqvae-512", MEL, 1200),
-    "inverter-512": lambda run, name: train_inverter(
+    "inverter-second": lambda run, name: train_inverter(
         run, name, "vqvae-512", MEL, 1500, "inverter-first"
     ),
-    "inverter-256": lambda run, name: train_inverter(
+    "inverter-512": lambda run, name: train_inverter(
+        run, name, "vqvae-512", MEL, 1500, "inverter-second"
+    ),
+    "inverter-256-first": lambda run, name: train_inverter(
         run, name, "vqvae-256", MEL, 500, "inverter-first"
     ),
+    "inverter-256": lambda run, name: train_inverter(
+        run, name, "vqvae-256", MEL, 1300, "inverter-256-first"
+    ),
     "inverter-128": lambda run, name: train_inverter(
-        run, name, "vqvae-128", MEL, 400, "inverter-256"
+        run, name, "vqvae-128", MEL, 400, "inverter-256-first"
     ),
     "inverter-64": lambda run, name: train_inverter(
-        run, name, "vqvae-64", MEL, 400, "inverter-256"
+        run, name, "vqvae-64", MEL, 400, "inverter-256-first"
     ),
     "inverter-128-linear": lambda run, name: train_inverter(run, name, "vqvae-128", LINEAR, 900),
 }
