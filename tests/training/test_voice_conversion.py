@@ -108,8 +108,11 @@ def test_export_gives_what_the_pipeline_loads(
     inverter = InverterConfig(code_width=8, width=16, layers=1, inner=16)
     vocoder = VocoderConfig(width=16, inner=16, layers=1)
     result = {"hours": 0.1, "score": 1.0}
-    save(tmp_path, "vqvae-64", vqvae, VQVAE(vqvae), result)
-    save(tmp_path, "inverter-64", inverter, Inverter(inverter), result)
+    units, inverters = exporting.SHIPPED["vqvae-64"]
+    for part in units:
+        save(tmp_path, part, vqvae, VQVAE(vqvae), result)
+    for part in inverters:
+        save(tmp_path, part, inverter, Inverter(inverter), result)
     save(tmp_path, "vocoder", vocoder, Vocoder(vocoder), result)
     exporting.export(tmp_path, tmp_path / "checkpoints")
     pipeline = VoiceConversion.from_pretrained(tmp_path / "checkpoints" / "vqvae-64", "cpu")

@@ -15,7 +15,9 @@ tags: [voice-conversion, unit-discovery, vq-vae]
 
 A Transformer VQ-VAE that finds discrete units in speech without any text, and an inverter that
 speaks them in five voices: SF1, TF2 (women), SM1, TM3 (men) and S1 (GRID's talker 1, a man). After
-Tjandra, Sakti and Nakamura (ZeroSpeech 2020, arXiv:2005.11676). {inverter}
+Tjandra, Sakti and Nakamura (ZeroSpeech 2020, arXiv:2005.11676).
+
+{inverter}
 
     VoiceConversion.from_pretrained("checkpoints/{name}")("speech.wav", target="TF2")
 
@@ -25,7 +27,9 @@ Tjandra, Sakti and Nakamura (ZeroSpeech 2020, arXiv:2005.11676). {inverter}
     python -m training.voice_conversion train --out OUT
     python -m training.voice_conversion export --out OUT
 
-Seed 0, on {cores}; hours by part: {hours}. 198 minutes of speech by 1,187 speakers (whom a corpus
+Seed 0, on {cores}; hours by part: {hours}.
+
+198 minutes of speech by 1,187 speakers (whom a corpus
 does not name counts as a speaker of one recording): npVCC2016, GRID, Speech Commands sample and
 Arabic Speech Commands (CC BY 4.0), DSPSpeech-20 (MIT), Picovoice commands and wake words
 (Apache-2.0), Free Spoken Digit Dataset (CC BY-SA 4.0, the strictest, and therefore the licence of
@@ -104,6 +108,7 @@ def publish_table(rows: list[dict[str, Any]], readme: Path) -> None:
 
 def _card(config: dict[str, Any], training: dict[str, Any], rows: list[dict[str, Any]]) -> str:
     hours = ", ".join(f"{part} {told['hours']:.2f}" for part, told in training.items())
+    hours += f"; together {sum(told['hours'] for told in training.values()):.1f}"
     common = {"cores": CORES, "hours": hours, "results": markdown(rows)}
     if "vqvae" not in config:
         return VOCODER.format(**common)

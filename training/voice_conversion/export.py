@@ -11,21 +11,25 @@ from torch import Tensor
 from models.vqvae import VQVAEConfig
 from training.checkpoints import update_metrics, write_weights
 
-# Checkpoint → its VQ-VAE and its inverter, as named in the recipe.
+UNITS_512, UNITS_256 = ("plain-512", "vqvae-512"), ("plain-512", "vqvae-512", "vqvae-256")
+FIRST = ("inverter-first", "inverter-256-first")
+# Checkpoint → its VQ-VAE and its inverter, as named in the recipe, each after what it grew from.
 SHIPPED = {
-    "vqvae-64": ("vqvae-64", "inverter-64"),
-    "vqvae-128": ("vqvae-128", "inverter-128"),
-    "vqvae-256": ("vqvae-256", "inverter-256"),
-    "vqvae-512": ("vqvae-512", "inverter-512"),
-    "vqvae-128-linear": ("vqvae-128", "inverter-128-linear"),
+    "vqvae-64": ((*UNITS_256, "vqvae-64"), (*FIRST, "inverter-64")),
+    "vqvae-128": ((*UNITS_256, "vqvae-128"), (*FIRST, "inverter-128")),
+    "vqvae-256": (UNITS_256, (*FIRST, "inverter-256")),
+    "vqvae-512": (UNITS_512, ("inverter-first", "inverter-second", "inverter-512")),
+    "vqvae-128-linear": ((*UNITS_256, "vqvae-128"), ("inverter-128-linear",)),
 }
 
 
 def export(run: Path, out: Path) -> None:
     """Write every checkpoint whose networks have been trained in ``run`` below ``out``."""
-    for name, parts in SHIPPED.items():
-        if all((run / f"{part}.pt").exists() for part in parts):
-            _export_model(run, out / name, *parts)
+    for name, (units, inverter) in SHIPPED.items():
+        if all((run / f"{part}.pt").exists() for part in (units[-1], inverter[-1])):
+            _export_model(run, out / name, units[-1], inverter[-1])
+            hours = {part: _training(run, part) for part in (*units, *inverter)}
+            update_metrics(out / name, {"training": hours})
     if (run / "vocoder.pt").exists():
         config, weights = _read(run, "vocoder")
         write_weights(out / "vocoder", config, weights)
@@ -33,10 +37,8 @@ def export(run: Path, out: Path) -> None:
 
 
 def _export_model(run: Path, folder: Path, units: str, inverter: str) -> None:
-    (vqvae_config, vqvae), (inverter_config, inverter_weights) = (
-        _read(run, units),
-        _read(run, inverter),
-    )
+    vqvae_config, vqvae = _read(run, units)
+    inverter_config, inverter_weights = _read(run, inverter)
     # Only training needs to know whose speech it was: the decoder's speakers stay behind.
     vqvae_config = asdict(VQVAEConfig(**{**vqvae_config, "n_speakers": 1}))
     vqvae["speakers.weight"] = vqvae["speakers.weight"].mean(dim=0, keepdim=True)
@@ -53,7 +55,6 @@ def _export_model(run: Path, folder: Path, units: str, inverter: str) -> None:
             **{f"inverter.{name}": weight for name, weight in inverter_weights.items()},
         },
     )
-    update_metrics(folder, {"training": {part: _training(run, part) for part in (units, inverter)}})
 
 
 def _read(run: Path, name: str) -> tuple[dict[str, Any], dict[str, Tensor]]:
