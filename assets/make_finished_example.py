@@ -32,7 +32,7 @@ def main() -> None:
     pipeline = VoiceConversion.from_pretrained(ROOT / "checkpoints" / model, device="cpu")
     pipeline(SOURCE, TARGET)  # once for nothing, so that the time shown is that of a warm model
     conversion = pipeline(SOURCE, TARGET)
-    result = Result.of(conversion, pipeline, TARGET, "neural")
+    result = Result.of(conversion, pipeline, TARGET, VoiceConversion.VOCODERS[0])
     source = compressed(Sound.of(conversion.source), conversion.source)
     converted = compressed(result.converted, conversion.converted)
     write_finished(replace(result, source=source, converted=converted))

@@ -55,7 +55,7 @@ class VoiceConversion:
     """A VQ-VAE, its inverter and a vocoder, shared by all visitors: nothing they choose stays."""
 
     VOICES: Final = ("SF1", "TF2", "SM1", "TM3", "S1")
-    VOCODERS: Final = ("neural", "griffin-lim")
+    VOCODERS: Final = ("griffin-lim", "neural")  # the default first
     LEVEL: Final = -23.0  # LUFS at which the networks hear speech
     GATE: Final = -60.0  # dBFS: quieter is silence, and comes out as silence
     MAX_SECONDS: Final = 60.0
@@ -93,7 +93,9 @@ class VoiceConversion:
         load_weights(vocoder, vocoder_folder, place)
         return cls(config["name"], vqvae, inverter, vocoder, place)
 
-    def __call__(self, audio: Audio, target: str = "TF2", vocoder: str = "neural") -> Conversion:
+    def __call__(
+        self, audio: Audio, target: str = "TF2", vocoder: str = "griffin-lim"
+    ) -> Conversion:
         """Say the words of ``audio`` in the voice ``target``.
 
         Raises InputError for audio that cannot be used, or an unknown voice or vocoder.
@@ -131,7 +133,7 @@ class VoiceConversion:
         return source, units, recording.notices
 
     @torch.inference_mode()
-    def decode(self, units: Units, target: str = "TF2", vocoder: str = "neural") -> Speech:
+    def decode(self, units: Units, target: str = "TF2", vocoder: str = "griffin-lim") -> Speech:
         """Speak units in the voice ``target``.
 
         Raises InputError for units of another model, units that are not in the codebook, none or

@@ -29,7 +29,7 @@ MODELS: Final = {
     "vqvae-128": "128 units, 25 a second · at most 175 bit/s",
     "vqvae-64": "64 units, 25 a second · at most 150 bit/s",
 }
-VOCODERS: Final = {"Neural, trained here": "neural", "Griffin-Lim, as in the paper": "griffin-lim"}
+VOCODERS: Final = {"Griffin-Lim, as in the paper": "griffin-lim", "Neural, trained here": "neural"}
 
 INTRO: Final = """
 <header class="intro"><h2>Say something, see which sounds the model heard, and hear them again in
@@ -92,7 +92,7 @@ def _room(tab: gr.Blocks, events: ConversionEvents) -> None:
                     label="How finely it listens",
                 )
                 vocoder = gr.Radio(
-                    list(VOCODERS.items()), value="neural", label="What makes the waveform"
+                    list(VOCODERS.items()), value="griffin-lim", label="What makes the waveform"
                 )
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             lanes = timeline("conversion", "One moment …")

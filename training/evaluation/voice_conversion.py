@@ -168,4 +168,4 @@ def _vocoders(name: str) -> tuple[str, ...]:
     """Every model is measured with the neural vocoder, the default one with both."""
     if name.endswith(LINEAR):
         return ("griffin-lim",)
-    return VoiceConversion.VOCODERS if name == DEFAULT else VoiceConversion.VOCODERS[:1]
+    return VoiceConversion.VOCODERS if name == DEFAULT else ("neural",)

@@ -73,7 +73,8 @@ voices of npVCC2016 and GRID (both CC BY 4.0), with spectral losses only.
 
 ## Limits
 
-It knows five voices; others keep their words but may sound rough.
+It knows five voices; others keep their words but may sound rough. Griffin-Lim measures as well or
+slightly better, and is the default of the app.
 """
 PAPERS_INVERTER: Final = "This is the paper's inverter: linear spectrograms, for Griffin-Lim."
 OUR_INVERTER: Final = (
