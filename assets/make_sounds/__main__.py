@@ -1,0 +1,42 @@
+"""Makes assets/sounds: one Ogg Vorbis file a recipe, and captions.csv.
+
+Run as `python -m assets.make_sounds`, or with the names of families (`weather bells`) to write
+only their sounds; needs espeak-ng (Debian: apt-get install espeak-ng).
+"""
+
+import csv
+import sys
+from pathlib import Path
+
+import soundfile
+
+from assets.make_sounds import FAMILIES, RECIPES, SAMPLE_RATE, render
+
+SOUNDS = Path(__file__).parents[1] / "sounds"
+SEED = 0
+COMPRESSION = 0.7  # of libsndfile: about 60 kbit/s
+
+
+def main(wanted: list[str]) -> None:
+    """Write the sounds of the wanted families (of all, if none is named) and all captions."""
+    SOUNDS.mkdir(exist_ok=True)
+    for family in FAMILIES:
+        if not wanted or family.__name__.rpartition(".")[2] in wanted:
+            for recipe in family.RECIPES:
+                soundfile.write(
+                    SOUNDS / f"{recipe.name}.ogg",
+                    render(recipe, SEED),
+                    SAMPLE_RATE,
+                    format="OGG",
+                    subtype="VORBIS",
+                    compression_level=COMPRESSION,
+                )
+    with open(SOUNDS / "captions.csv", "w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["file", "kind", "caption"])
+        for recipe in sorted(RECIPES, key=lambda recipe: recipe.name):
+            rows.writerow([f"{recipe.name}.ogg", recipe.kind, " | ".join(recipe.captions)])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
