@@ -117,7 +117,7 @@ def wander(
     smooth = np.interp(clock(seconds) * rate + rng.uniform(0, 2), np.arange(knots), values)
     width = max(samples(0.5 / rate) // 2 * 2 + 1, 3)
     padded = np.pad(smooth, width // 2, mode="edge")
-    window = signal.get_window("hann", width + 1)[1:]
+    window = np.hanning(width + 2)[1:-1]
     return signal.fftconvolve(padded, window / window.sum(), "valid")
 
 
