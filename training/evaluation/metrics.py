@@ -1,4 +1,4 @@
-"""Measures with a closed form: bitrate, mel-cepstral distortion, word error rate."""
+"""Measures with a closed form: bitrate, mel-cepstral distortion, word and equal error rates."""
 
 from collections.abc import Iterable, Sequence
 
@@ -59,3 +59,15 @@ def edit_distance(reference: Sequence[str], heard: Sequence[str]) -> int:
             best = min(row[j] + 1, row[j - 1] + 1, diagonal + (word != other))
             diagonal, row[j] = row[j], best
     return row[-1]
+
+
+def equal_error(matches: np.ndarray, others: np.ndarray) -> tuple[float, float]:
+    """The threshold at which misses and false alarms are equally frequent, and their share.
+
+    A match is missed below the threshold, another is a false alarm at or above it.
+    """
+    thresholds = np.sort(np.concatenate([matches, others]))
+    misses = np.searchsorted(np.sort(matches), thresholds) / len(matches)
+    alarms = 1 - np.searchsorted(np.sort(others), thresholds) / len(others)
+    best = np.argmin(np.abs(misses - alarms))
+    return float(thresholds[best]), float(misses[best] + alarms[best]) / 2

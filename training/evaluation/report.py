@@ -1,6 +1,7 @@
-"""The table as it is printed."""
+"""The table as it is printed, and as it stands in the README."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 COLUMNS: Final = {  # metric → heading, format
@@ -14,6 +15,18 @@ COLUMNS: Final = {  # metric → heading, format
     "digit_error": ("digits %", ".1f"),
     "wer_sphinx": ("WER sphinx %", ".1f"),
     "digit_error_sphinx": ("digits sphinx %", ".1f"),
+    "R@1": ("R@1", ".3f"),
+    "R@5": ("R@5", ".3f"),
+    "R@10": ("R@10", ".3f"),
+    "P@5": ("P@5", ".3f"),
+    "mAP@10": ("mAP@10", ".3f"),
+    "mAP@16": ("mAP@16", ".3f"),
+    "no_match_auroc": ("no-match AUROC", ".3f"),
+    "no_match_error": ("no-match error", ".3f"),
+    "mixture_R@1": ("mixture R@1", ".3f"),
+    "mixture_R@10": ("mixture R@10", ".3f"),
+    "both_found": ("both found", ".3f"),
+    "class_accuracy": ("class accuracy", ".3f"),
 }
 
 
@@ -23,9 +36,8 @@ def markdown(rows: Iterable[Mapping[str, Any]]) -> str:
     shown = {metric: head for metric, head in COLUMNS.items() if any(metric in r for r in rows)}
     lines = [["system", *(heading for heading, _ in shown.values())]]
     for row in rows:
-        name = f"{row['system']} (default)" if row["shipped"] else str(row["system"])
         lines.append(
-            [name, *(format(row[m], f) if m in row else "–" for m, (_, f) in shown.items())]
+            [_name(row), *(format(row[m], f) if m in row else "–" for m, (_, f) in shown.items())]
         )
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
@@ -33,6 +45,15 @@ def markdown(rows: Iterable[Mapping[str, Any]]) -> str:
         "| " + " | ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True)) + " |"
         for line in [lines[0], rule, *lines[1:]]
     )
+
+
+def publish_table(rows: Iterable[Mapping[str, Any]], readme: Path, mark: str) -> None:
+    """Put the table between the comments <!-- mark --> and <!-- /mark --> of a file."""
+    start, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
+    before, rest = readme.read_text(encoding="utf-8").split(start)
+    after = rest.split(end)[1]
+    text = f"{before}{start}\n{markdown(rows)}\n{end}{after}"
+    readme.write_text(text, encoding="utf-8")
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:
@@ -43,6 +64,11 @@ def print_table(rows: list[dict[str, Any]]) -> None:
         if voices:
             errors = ", ".join(f"{voice} {error:.1f}" for voice, error in voices.items())
             print(f"{row['system']}: WER % by voice: {errors}")
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    name = f"{row['system']} (default)" if row["shipped"] else str(row["system"])
+    return f"{name} – HAS SEEN THESE CLIPS: no result" if row.get("seen") else name
 
 
 VOICE_KEYS: Final = tuple(f"wer_{voice}" for voice in ("SF1", "TF2", "SM1", "TM3", "S1"))

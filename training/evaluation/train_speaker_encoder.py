@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from training.corpora import speech_items, waveforms
 from training.evaluation.frontend import N_BANDS, SAMPLE_RATE, add_noise, mask_bands_and_times, pad
+from training.evaluation.metrics import equal_error
 from training.evaluation.speaker_encoder import SpeakerEncoder, scale
 
 BATCH = 48
@@ -60,16 +61,7 @@ def validate(model: SpeakerEncoder, data: Path) -> dict[str, float]:
     cosines = np.concatenate(vectors) @ np.concatenate(vectors).T
     same = np.equal.outer(labels, labels)
     pairs = np.triu(np.ones_like(same), 1)
-    return {"val_eer": equal_error_rate(cosines[pairs & same], cosines[pairs & ~same])}
-
-
-def equal_error_rate(same: np.ndarray, different: np.ndarray) -> float:
-    """The error in % at the threshold where misses and false alarms are equally frequent."""
-    thresholds = np.sort(np.concatenate([same, different]))
-    misses = np.searchsorted(np.sort(same), thresholds) / len(same)
-    alarms = 1 - np.searchsorted(np.sort(different), thresholds) / len(different)
-    best = np.argmin(np.abs(misses - alarms))
-    return float(50 * (misses[best] + alarms[best]))
+    return {"val_eer": 100 * equal_error(cosines[pairs & same], cosines[pairs & ~same])[1]}
 
 
 def _recordings(data: Path, split: str) -> dict[str, list[np.ndarray]]:

@@ -28,15 +28,16 @@ def main() -> None:
         export(arguments.out, CHECKPOINTS)
     else:
         from training.corpora import data_root
+        from training.evaluation.report import publish_table
         from training.evaluation.voice_conversion import evaluate
-        from training.voice_conversion.card import publish, publish_table
+        from training.voice_conversion.card import publish
 
         folders = sorted(CHECKPOINTS.glob("vqvae-*"))
         data = data_root(arguments.data)
         rows = evaluate(data, folders, arguments.split, arguments.json, arguments.quick)
         if arguments.publish:
             publish(rows, CHECKPOINTS)
-            publish_table(rows, CHECKPOINTS.parent / "README.md")
+            publish_table(rows, CHECKPOINTS.parent / "README.md", "results")
 
 
 def _arguments() -> argparse.Namespace:

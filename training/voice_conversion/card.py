@@ -81,7 +81,6 @@ OUR_INVERTER: Final = (
     "Unlike the paper's, the inverter makes the melody first and gives log-mel spectrograms, and "
     "the units are trained to be the same for disturbed copies of the same speech."
 )
-MARKS: Final = ("<!-- results -->", "<!-- /results -->")
 CORES: Final = "2 cores of a CPU (AMD EPYC)"
 
 
@@ -98,13 +97,6 @@ def publish(rows: list[dict[str, Any]], checkpoints: Path) -> None:
         path.write_text(json.dumps(metrics, indent=2) + "\n")
         config = json.loads((folder / "config.json").read_text())
         (folder / "README.md").write_text(_card(config, metrics["training"], own))
-
-
-def publish_table(rows: list[dict[str, Any]], readme: Path) -> None:
-    """Put the table between the marks in the project's README."""
-    before, rest = readme.read_text().split(MARKS[0])
-    after = rest.split(MARKS[1])[1]
-    readme.write_text(f"{before}{MARKS[0]}\n{markdown(rows)}\n{MARKS[1]}{after}")
 
 
 def _card(config: dict[str, Any], training: dict[str, Any], rows: list[dict[str, Any]]) -> str:

@@ -1,0 +1,52 @@
+"""python -m training.sound_search evaluate: see --help."""
+
+import argparse
+from pathlib import Path
+
+CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
+
+
+def main() -> None:
+    """Parse the command line and run one stage.
+
+    Each stage imports what it needs: training runs where only torch and numpy are installed.
+    """
+    arguments = _arguments()
+    from training.corpora import data_root
+    from training.evaluation.report import publish_table
+    from training.sound_search.card import publish
+    from training.sound_search.evaluate import evaluate
+    from training.sound_search.material import QUERIES
+
+    folders = sorted(arguments.checkpoints.glob("sound-*"))
+    rows = evaluate(
+        data_root(arguments.data),
+        folders,
+        arguments.queries or QUERIES,
+        arguments.fold,
+        arguments.split,
+        arguments.json,
+        arguments.quick,
+    )
+    if arguments.publish:
+        publish(rows, folders, CHECKPOINTS)
+        publish_table(rows, CHECKPOINTS.parent / "README.md", "sound results")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m training.sound_search")
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("evaluate", help="the table of all checkpoints")
+    command.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
+    command.add_argument("--queries", type=Path, help="lines of JSON; ours unless given")
+    command.add_argument("--fold", type=int, help="the clips to rank: 4 unless given")
+    command.add_argument("--split", choices=["test", "all"], default="test", help="all: every fold")
+    command.add_argument("--json", type=Path, help="also write the rows to this file")
+    command.add_argument("--quick", action="store_true", help="a sample, for a quick answer")
+    command.add_argument("--checkpoints", type=Path, default=CHECKPOINTS, help="other models")
+    command.add_argument("--publish", action="store_true", help="write metrics and the README")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
