@@ -258,14 +258,24 @@ def room(rng: np.random.Generator, sound: Signal, t60: float, wet: float = 0.2) 
     return (1 - wet) * dry + wet * signal.fftconvolve(sound, haze)
 
 
+def outdoors(rng: np.random.Generator, sound: Signal, gain: float = 0.01) -> Signal:
+    """The sound with the quiet murmur that every recording has; gain: against the sound's peak."""
+    seconds = len(sound) / SAMPLE_RATE
+    murmur = noise(rng, seconds, 1.3) * wander(rng, seconds, 1.5, 0.6, 1.2)
+    return sound + gain * np.max(np.abs(sound)) * murmur[: len(sound)]
+
+
 def drive(sound: Signal, amount: float) -> Signal:
     """Soft clipping: 1 is a touch of warmth, 10 is torn."""
     return np.tanh(amount * sound / (np.max(np.abs(sound)) + 1e-12))
 
 
 def normalise(sound: Signal) -> Signal:
-    """No DC, soft ends, and a peak of PEAK dB."""
+    """No DC, soft ends, and a peak of PEAK dB; spikes far above the loudest moment are rounded."""
     sound = high_pass(sound - np.mean(sound), 20, order=1)
+    moment = np.ones(samples(0.1)) / samples(0.1)
+    most = 6 * np.sqrt(np.max(signal.fftconvolve(sound**2, moment, "same")) + 1e-20)
+    sound = most * np.tanh(sound / most)
     ends = np.minimum(np.arange(len(sound)), np.arange(len(sound))[::-1])
     sound = sound * np.minimum(ends / samples(EDGE), 1)
     return sound * 10 ** (PEAK / 20) / (np.max(np.abs(sound)) + 1e-12)

@@ -11,7 +11,7 @@ import soundfile
 import soxr
 from scipy import signal
 
-from assets.make_sounds.kit import SAMPLE_RATE, Signal, band, high_pass, level, wander
+from assets.make_sounds.kit import SAMPLE_RATE, Point, Signal, band, bump, curve, high_pass, level, wander
 
 BLOCK = 128  # samples over which formants stand still
 
@@ -79,6 +79,28 @@ def vowels(length: int, spoken: str, size: float = 1.0) -> list[Signal]:
     stations = np.array([VOWELS[vowel] for vowel in spoken.split()]) * size
     places = np.linspace(0, length, len(stations)) if len(stations) > 1 else [0]
     return [np.interp(np.arange(length), places, track) for track in stations.T]
+
+
+def call(
+    rng: np.random.Generator,
+    pitch: Sequence[Point],
+    spoken: str,
+    size: float = 1.0,
+    tension: float = 0.7,
+    breath: float = 0.1,
+    rough: float = 0.0,
+    peak: float = 0.35,
+) -> Signal:
+    """One call of an animal or a person, as long as the last of the (time, Hz) points of pitch.
+
+    spoken, size: see `vowels`; tension, breath: see `glottis`; rough: from 0 to about 1, how
+    unsteadily the folds swing; peak: where in the call it is loudest.
+    """
+    seconds = pitch[-1][0]
+    unrest = rough * wander(rng, seconds, 90, -1, 1)
+    source = glottis(rng, curve(seconds, *pitch) * (1 + 0.25 * unrest), tension, breath)
+    voiced = formants(source * (1 + unrest), vowels(len(source), spoken, size))
+    return voiced * bump(seconds, peak, 0.6)
 
 
 @lru_cache(maxsize=256)
