@@ -15,10 +15,10 @@ from models.vocoder import Vocoder, VocoderConfig
 from models.vqvae import VQVAE, VQVAEConfig
 from pipelines import VoiceConversion
 from training.corpora import speech_items
+from training.loop import fit, save
 from training.voice_conversion import export as exporting
 from training.voice_conversion.augment import disturb, warp
 from training.voice_conversion.data import Cepstra, Windows
-from training.voice_conversion.loop import fit, save
 from training.voice_conversion.units import contrast
 
 

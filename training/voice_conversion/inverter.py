@@ -13,9 +13,9 @@ from torch.nn import functional as F
 
 from models.inverter import Inverter, InverterConfig
 from models.vqvae import VQVAE, VQVAEConfig
+from training.loop import device, fit, save
 from training.voice_conversion.augment import disturb
 from training.voice_conversion.data import Cepstra, Windows
-from training.voice_conversion.loop import device, fit, save
 
 WINDOW = 200  # frames
 BATCH = 16

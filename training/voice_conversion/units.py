@@ -14,9 +14,9 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from models.vqvae import VQVAE, VQVAEConfig
+from training.loop import device, fit, save
 from training.voice_conversion.augment import disturb
 from training.voice_conversion.data import Cepstra, Windows
-from training.voice_conversion.loop import device, fit, save
 
 WINDOW = 160  # frames
 BATCH = 32

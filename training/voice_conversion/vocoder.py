@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models.vocoder import Vocoder, VocoderConfig
+from training.loop import device, fit, save
 from training.voice_conversion.data import Windows
-from training.voice_conversion.loop import device, fit, save
 
 WINDOW = 100  # frames
 BATCH = 8

@@ -6,15 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
-from models.inverter import InverterConfig
-from models.vocoder import VocoderConfig
-from models.vqvae import VQVAEConfig
-
-Config = VQVAEConfig | InverterConfig | VocoderConfig
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 SAVE_EVERY = 120.0  # seconds between states on disk
 REPORT_EVERY = 100  # steps
@@ -32,6 +30,7 @@ def fit(
     state: Path,
     steps: int,
     learning_rate: float,
+    weight_decay: float = 0.01,
     seed: int = 0,
 ) -> dict[str, float]:
     """Train for ``steps`` steps of AdamW, resuming from the file ``state`` if it is there.
@@ -39,7 +38,9 @@ def fit(
     step_loss draws a batch with the generator and returns its loss; validate returns a score that
     falls as the network gets better. Returns the hours spent, over all runs, and the last score.
     """
-    optimizer = torch.optim.AdamW(network.parameters(), learning_rate, betas=(0.9, 0.98))
+    optimizer = torch.optim.AdamW(
+        network.parameters(), learning_rate, betas=(0.9, 0.98), weight_decay=weight_decay
+    )
     warmup = min(500, steps // 10)
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer,
@@ -97,7 +98,7 @@ def fit(
 
 
 def save(
-    run: Path, name: str, config: Config, network: nn.Module, result: dict[str, float]
+    run: Path, name: str, config: "DataclassInstance", network: nn.Module, result: dict[str, float]
 ) -> None:
     """Write the trained network with its config to run/name.pt, and what fit said beside it."""
     torch.save({"config": asdict(config), "network": network.state_dict()}, run / f"{name}.pt")

@@ -1,0 +1,98 @@
+"""A small PaSST: an audio spectrogram transformer with structured patchout (Koutini et al. 2022).
+
+Shapes: B batch, S frames of 10 ms, M mel bands, F × T patches (frequency, time), D width.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from models.transformer import TransformerLayer
+
+
+@dataclass(frozen=True)
+class PatchTransformerConfig:
+    """stride: 16 as in PaSST-N, or 10 for the overlapping patches of PaSST-S.
+
+    stem: channels of strided convolutions in place of the linear patch embedding, which learn
+    from few clips (Xiao et al. 2021); their stride is 16 together. Empty as in PaSST.
+    patchout: rows of frequency and columns of time left out of each batch in training.
+    """
+
+    width: int = 256
+    layers: int = 5
+    heads: int = 4
+    inner: int = 1024
+    patch: int = 16
+    stride: int = 16
+    stem: tuple[int, ...] = ()
+    n_mels: int = 128
+    longest: int = 1001  # frames: the positions that are learned
+    patchout: tuple[int, int] = (2, 7)
+    dropout: float = 0.1
+
+
+class PatchTransformer(nn.Module):
+    """Patches + encodings of their place in time and in frequency → transformer → (B, T, D)."""
+
+    def __init__(self, config: PatchTransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.width = config.width
+        self.embed = _stem(config) if config.stem else _patches(config)
+        rows, columns = (self._places(n) for n in (config.n_mels, config.longest))
+        self.frequency = nn.Parameter(0.02 * torch.randn(1, rows, 1, config.width))
+        self.time = nn.Parameter(0.02 * torch.randn(1, 1, columns, config.width))
+        self.layers = nn.ModuleList(
+            TransformerLayer(config.width, config.heads, config.inner, config.dropout, rotary=False)
+            for _ in range(config.layers)
+        )
+        self.norm = nn.LayerNorm(config.width)
+
+    def _places(self, length: int) -> int:
+        if self.config.stem:
+            return -(-length // self.config.stride)
+        return (max(length, self.config.patch) - self.config.patch) // self.config.stride + 1
+
+    def forward(self, mel: Tensor) -> Tensor:
+        """Normalised log-mel (B, S, M) → outputs averaged over frequency (B, T, D).
+
+        Raises ValueError for more frames than there are positions.
+        """
+        if mel.shape[1] > self.config.longest:
+            raise ValueError(f"{mel.shape[1]} frames; {self.config.longest} is the most.")
+        grid = self.embed(mel.transpose(1, 2)[:, None]).permute(0, 2, 3, 1)  # (B, F, T, D)
+        grid = grid + self.frequency[:, : grid.shape[1]] + self.time[:, :, : grid.shape[2]]
+        if self.training:
+            grid = self._patchout(grid)
+        batch, rows, columns, width = grid.shape
+        tokens = grid.reshape(batch, rows * columns, width)
+        for layer in self.layers:
+            tokens = layer(tokens)
+        return self.norm(tokens).view(batch, rows, columns, width).mean(dim=1)
+
+    def _patchout(self, grid: Tensor) -> Tensor:
+        """Structured patchout: whole rows and whole columns go, as in PaSST's section 2.2."""
+        rows, columns = (
+            torch.randperm(length)[: max(1, length - out)].sort().values.to(grid.device)
+            for length, out in zip(grid.shape[1:3], self.config.patchout, strict=True)
+        )
+        return grid[:, rows][:, :, columns]
+
+
+def _patches(config: PatchTransformerConfig) -> nn.Module:
+    return nn.Conv2d(1, config.width, config.patch, config.stride)
+
+
+def _stem(config: PatchTransformerConfig) -> nn.Module:
+    layers: list[nn.Module] = []
+    before = 1
+    for channels in config.stem:
+        layers += [
+            nn.Conv2d(before, channels, 3, stride=2, padding=1, bias=False),
+            nn.BatchNorm2d(channels),
+            nn.ReLU(),
+        ]
+        before = channels
+    return nn.Sequential(*layers, nn.Conv2d(before, config.width, 1))

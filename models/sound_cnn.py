@@ -1,0 +1,75 @@
+"""A residual network on log-mel spectrograms: the teacher, and half of the ensemble.
+
+Shapes: B batch, S frames of 10 ms, M mel bands, C channels, S' = S / 32 rounded up.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+@dataclass(frozen=True)
+class SoundCNNConfig:
+    """channels: those of each stage, and blocks: how many; multiples of 32 suit processors best."""
+
+    channels: tuple[int, ...] = (32, 64, 160, 320)
+    blocks: tuple[int, ...] = (1, 2, 2, 2)
+    dropout: float = 0.2
+
+
+class SoundCNN(nn.Module):
+    """Two strided convolutions, then stages of residual blocks, each at half the resolution."""
+
+    def __init__(self, config: SoundCNNConfig) -> None:
+        super().__init__()
+        first = config.channels[0]
+        self.stem = nn.Sequential(
+            _convolution(1, first // 2, stride=2), nn.ReLU(), _convolution(first // 2, first, 2)
+        )
+        layers: list[nn.Module] = []
+        before = first
+        for stage, (channels, blocks) in enumerate(
+            zip(config.channels, config.blocks, strict=True)
+        ):
+            for block in range(blocks):
+                layers.append(_Block(before, channels, 2 if stage and not block else 1))
+                before = channels
+        self.blocks = nn.Sequential(*layers)
+        self.dropout = nn.Dropout(config.dropout)
+        self.width = before
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # fast on CPUs
+
+    def forward(self, mel: Tensor) -> Tensor:
+        """Normalised log-mel (B, S, M) → features averaged over frequency (B, S', C)."""
+        image = mel[:, None].contiguous(memory_format=torch.channels_last)
+        features = self.blocks(F.relu(self.stem(image)))
+        return self.dropout(features.mean(dim=3).transpose(1, 2))
+
+
+class _Block(nn.Module):
+    """ReLU(x + two convolutions of x) (He et al. 2016); the shortcut averages where it strides."""
+
+    def __init__(self, before: int, channels: int, stride: int) -> None:
+        super().__init__()
+        self.branch = nn.Sequential(
+            _convolution(before, channels, stride), nn.ReLU(), _convolution(channels, channels)
+        )
+        self.shortcut = nn.Sequential()
+        if stride > 1 or before != channels:
+            self.shortcut = nn.Sequential(
+                nn.AvgPool2d(stride, ceil_mode=True),
+                nn.Conv2d(before, channels, 1, bias=False),
+                nn.BatchNorm2d(channels),
+            )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, C, S, M) → (B, C', S / stride, M / stride), rounded up."""
+        return F.relu(self.branch(x) + self.shortcut(x))
+
+
+def _convolution(before: int, channels: int, stride: int = 1) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Conv2d(before, channels, 3, stride, padding=1, bias=False), nn.BatchNorm2d(channels)
+    )
