@@ -106,7 +106,7 @@ RECIPES = (
             "fire, crackling wood, camp",
             "sitting around the campfire",
         ),
-        lambda rng: outdoors(rng, _fire(rng, 12, 0.15, 1, 0.05), 0.004),
+        lambda rng: outdoors(rng, _fire(rng, 12, 0.4, 1, 0.05), 0.004),
     ),
     Recipe(
         "crackling_fire",
@@ -116,7 +116,7 @@ RECIPES = (
             "fireplace, logs, snapping, cosy",
             "a winter evening by the hearth",
         ),
-        lambda rng: _fire(rng, 4, 0.3, 2, 0.03),
+        lambda rng: _fire(rng, 4, 0.7, 2, 0.03),
     ),
     Recipe(
         "crackling_fire",
@@ -136,7 +136,7 @@ RECIPES = (
             "burning twigs, brushwood, fine crackle",
             "getting the kindling going",
         ),
-        lambda rng: _fire(rng, 55, 0.2, 0.2, 0.3),
+        lambda rng: _fire(rng, 55, 0.35, 0.4, 0.2),
     ),
     Recipe(
         "lighting_a_flame",

@@ -62,7 +62,7 @@ def _whine(rng: np.random.Generator) -> Signal:
         long, high = rng.uniform(0.4, 0.65), rng.uniform(900, 1500)
         pitch = curve(long, (0, 0.7 * high), (0.4 * long, high), (long, 0.55 * high))
         pitch *= wander(rng, long, 25, 0.97, 1.03)
-        whine = tone(pitch, (1, 0.5, 0.35, 0.15, 0.08)) + 0.15 * noise(rng, long, 0.5)
+        whine = tone(pitch, (1, 0.5, 0.35, 0.15, 0.08)) + 0.03 * noise(rng, long, 0.5)
         add(ground, whine * bump(long, 0.4), at, rng.uniform(0.5, 1))
     return outdoors(rng, ground, 0.004)
 

@@ -11,7 +11,7 @@ import soundfile
 import soxr
 from scipy import signal
 
-from assets.make_sounds.kit import SAMPLE_RATE, Point, Signal, band, bump, curve, high_pass, level, wander
+from assets.make_sounds.kit import SAMPLE_RATE, Point, Signal, band, bump, curve, high_pass, level, noise, wander
 
 BLOCK = 128  # samples over which formants stand still
 
@@ -27,6 +27,7 @@ VOWELS = {
     "m": (250, 1050, 2100, 3000, 4000),
 }
 WIDTHS = (70, 90, 130, 200, 300)  # Hz
+HEIGHTS = (10, 9, 6, 4, 3)  # of the peaks, as ratios
 
 
 def glottis(
@@ -45,7 +46,7 @@ def glottis(
         0.5 - 0.5 * np.cos(np.pi * phase / rise),
         np.cos(0.5 * np.pi * np.clip((phase - rise) / close, 0, 1)),
     )
-    air = high_pass(rng.standard_normal(len(pitch)), 1500) * (0.3 + flow)
+    air = high_pass(noise(rng, seconds, 0.8), 1000, 1) * (0.3 + flow)
     pulses = np.diff(flow, prepend=flow[0])
     return level(pulses) * wander(rng, seconds, 30, 0.9, 1.1) + breath * air
 
@@ -55,19 +56,25 @@ def formants(
 ) -> Signal:
     """The source through one resonator after another; a track is a curve in Hz, or one value."""
     sound = source
-    for track, width in zip(tracks, widths, strict=False):
-        sound = _resonator(sound, np.broadcast_to(track, len(source))[::BLOCK], width)
+    for track, width, height in zip(tracks, widths, HEIGHTS, strict=False):
+        sound = _resonator(sound, np.broadcast_to(track, len(source))[::BLOCK], width, height)
     return level(sound)
 
 
-def _resonator(sound: Signal, centres: Signal, width: float) -> Signal:
-    """One formant, with a gain of 1 at 0 Hz, whose centre (Hz) moves from block to block."""
+def _resonator(sound: Signal, centres: Signal, width: float, height: float) -> Signal:
+    """One formant: a peak whose centre (Hz) moves from block to block.
+
+    What lies far from it passes as it is, for a throat has more formants than we model.
+    """
     out, state = np.empty(len(sound)), np.zeros(2)
-    radius = np.exp(-np.pi * width / SAMPLE_RATE)
+    pole = np.exp(-np.pi * width / SAMPLE_RATE)
+    zero = pole**height
     for i, hz in enumerate(centres):
-        a = [1, -2 * radius * np.cos(2 * np.pi * hz / SAMPLE_RATE), radius**2]
+        turn = -2 * np.cos(2 * np.pi * hz / SAMPLE_RATE)
         part = slice(i * BLOCK, (i + 1) * BLOCK)
-        out[part], state = signal.lfilter([sum(a)], a, sound[part], zi=state)
+        out[part], state = signal.lfilter(
+            [1, zero * turn, zero**2], [1, pole * turn, pole**2], sound[part], zi=state
+        )
     return out
 
 

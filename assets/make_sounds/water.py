@@ -57,13 +57,13 @@ def _waves(
 ) -> Signal:
     """Waves that swell, break and draw back; surf: their weight, fizz: of the foam left behind."""
     seconds = rng.uniform(6.5, 8)
-    ground = 0.12 * noise(rng, seconds, 1.2)
+    ground = 0.2 * noise(rng, seconds, 1.2)
     for at in in_step(rng, seconds + period, period, 0.12) - 0.7 * period:
         long = period * rng.uniform(1.1, 1.5)
         peak, strength = rng.uniform(0.25, 0.4), rng.uniform(0.6, 1)
         swell = bump(long, peak, 1.3)
-        brightness = 250 + 3200 * surf * swell**2
-        water = level(moving_band(noise(rng, long, 0.6), brightness, 3.2)) * swell
+        brightness = 200 + 1500 * surf * swell**2
+        water = level(moving_band(noise(rng, long, 1), brightness, 4)) * swell
         foam = level(high_pass(impulses(rng, long, 100 + 6000 * bump(long, peak + 0.2), 1), 2500))
         add(ground, strength * (water + fizz * foam * bump(long, peak + 0.25)), at)
         if stones:

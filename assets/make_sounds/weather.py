@@ -32,7 +32,7 @@ from assets.make_sounds.water import bubble
 def _shower(rng: np.random.Generator, seconds: float, tilt: float, unrest: float) -> Signal:
     """The far, even part of rain: drops too many to be told apart."""
     far = coloured(
-        rng, seconds, (60, 2), (400, 0), (2500, 1), (6000, -2), (16_000, -8 + tilt)
+        rng, seconds, (60, 9), (400, 5), (2500, 0), (6000, -4), (16_000, -11 + tilt)
     ) * wander(rng, seconds, 2, 1 - unrest, 1 + unrest)
     return far + 0.5 * level(band(impulses(rng, seconds, 3000, 1.2), 1500, 13_000))
 
@@ -102,7 +102,7 @@ def _rumble(rng: np.random.Generator, seconds: float, top: float, rolls: int) ->
 
 def _thunder_far(rng: np.random.Generator) -> Signal:
     seconds = rng.uniform(6, 7.5)
-    thunder = _rumble(rng, seconds, rng.uniform(70, 130), int(rng.integers(3, 6)))
+    thunder = _rumble(rng, seconds, rng.uniform(90, 180), int(rng.integers(3, 6)))
     return level(thunder) + 0.02 * noise(rng, seconds, 1)
 
 
@@ -113,7 +113,7 @@ def _thunder_near(rng: np.random.Generator, rain: float) -> Signal:
     for delay in np.append(0, np.sort(rng.exponential(0.12, rng.integers(5, 12)))):
         crack = rng.standard_normal(16_000) * decay(0.5, rng.uniform(0.08, 0.4))
         add(ground, band(crack, 60, rng.uniform(2500, 9000), 1), at + delay, rng.uniform(0.4, 1.3))
-    add(ground, level(_rumble(rng, seconds, rng.uniform(120, 220), 5)), at, 0.9)
+    add(ground, level(_rumble(rng, seconds, rng.uniform(140, 260), 5)), at, 0.9)
     return ground + rain * _shower(rng, seconds, 0, 0.1)
 
 
