@@ -10,6 +10,9 @@ from safetensors.torch import save_file
 from torch import nn
 
 from models.inverter import Inverter, InverterConfig
+from models.patch_transformer import PatchTransformerConfig
+from models.sound_cnn import SoundCNNConfig
+from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig
 from models.vocoder import Vocoder, VocoderConfig
 from models.vqvae import VQVAE, VQVAEConfig
 
@@ -18,6 +21,10 @@ TINY_MODELS = {
     "vqvae-128": VQVAEConfig(128, (2, 2), width=16, heads=2, inner=16, code_width=8),
     "vqvae-256": VQVAEConfig(256, (2, 2), width=16, heads=2, inner=16, code_width=8),
     "vqvae-512": VQVAEConfig(512, (2, 1), width=16, heads=2, inner=16, code_width=8),
+}
+TINY_SOUND_MODELS = {
+    "sound-cnn": SoundCNNConfig(channels=(8, 16), blocks=(1, 1)),
+    "sound-passt": PatchTransformerConfig(width=16, layers=1, heads=2, inner=16),
 }
 
 
@@ -40,11 +47,24 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "inverter": asdict(inverter),
         }
         _write(root / name, settings, networks)
+    for name, trunk in TINY_SOUND_MODELS.items():
+        config = SoundEmbedderConfig(trunk, width=16)
+        settings = {
+            "name": name,
+            "sentence_encoder": "all-MiniLM-L6-v2",
+            "threshold": 0.1,
+            "folds": [1, 2, 3],
+            "network": asdict(config),
+        }
+        _write(root / name, settings, SoundEmbedder(config))
     return root
 
 
 def _write(folder: Path, config: dict, network: nn.Module) -> None:
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(config))
-    weights = {n: w.half() if w.is_floating_point() else w for n, w in network.state_dict().items()}
+    weights = {
+        n: (w.half() if w.is_floating_point() else w).contiguous()
+        for n, w in network.state_dict().items()
+    }
     save_file(weights, folder / "model.safetensors")

@@ -1,0 +1,80 @@
+"""Sounds and sentences in one space: shapes, lengths, parts, patchout."""
+
+from dataclasses import asdict
+
+import pytest
+import torch
+
+from models.patch_transformer import PatchTransformer, PatchTransformerConfig
+from models.sound_cnn import SoundCNN, SoundCNNConfig
+from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig
+
+SMALL_CNN = SoundCNNConfig(channels=(8, 16), blocks=(1, 1))
+SMALL_PASST = PatchTransformerConfig(width=16, layers=1, heads=2, inner=16)
+
+
+@pytest.fixture(params=[SMALL_CNN, SMALL_PASST], ids=["cnn", "passt"])
+def network(request: pytest.FixtureRequest) -> SoundEmbedder:
+    torch.manual_seed(0)
+    return SoundEmbedder(SoundEmbedderConfig(request.param, width=12)).eval()
+
+
+def test_vectors_have_length_one(network: SoundEmbedder) -> None:
+    audio = network.embed_audio(torch.randn(3, 250, 128))
+    text = network.embed_sentences(torch.randn(5, 384))
+    assert audio.shape == (3, 12)
+    assert text.shape == (5, 12)
+    torch.testing.assert_close(torch.cat([audio, text]).norm(dim=1), torch.ones(8))
+
+
+def test_parts_are_told_apart_where_the_sound_changes(network: SoundEmbedder) -> None:
+    mel = torch.full((1, 1000, 128), -13.0)
+    mel[:, 400:600, 60:70] = 3.0
+    whole, parts = network.embed_parts(mel, 100)
+    torch.testing.assert_close(whole, network.embed_audio(mel))
+    assert parts.shape == (1, 10, 12)
+    torch.testing.assert_close(parts.norm(dim=2), torch.ones(1, 10))
+    changed = (parts[0] - parts[0, 2]).norm(dim=1)
+    assert changed[4:6].min() > 3 * changed[[1, 7, 8]].max()
+
+
+def test_the_last_part_may_be_short(network: SoundEmbedder) -> None:
+    _, parts = network.embed_parts(torch.randn(1, 230, 128), 100)
+    assert parts.shape[1] == 3
+
+
+def test_config_comes_back_from_its_values() -> None:
+    for trunk in (SMALL_CNN, SMALL_PASST):
+        config = SoundEmbedderConfig(trunk, width=12)
+        assert SoundEmbedderConfig.from_dict(asdict(config)) == config
+
+
+@pytest.mark.parametrize(("stride", "grid"), [(16, (8, 62)), (10, (12, 99))])
+def test_ten_seconds_have_as_many_patches_as_in_passt(stride: int, grid: tuple[int, int]) -> None:
+    network = PatchTransformer(PatchTransformerConfig(width=16, layers=1, heads=2, stride=stride))
+    assert network.embed(torch.zeros(1, 1, 128, 1000)).shape[2:] == grid
+
+
+def test_patchout_leaves_out_whole_rows_and_columns() -> None:
+    network = PatchTransformer(SMALL_PASST).train()
+    places = torch.arange(8 * 31, dtype=torch.float32).view(1, 8, 31, 1)
+    kept = network._patchout(places)[0, :, :, 0]
+    assert kept.shape == (6, 24)
+    assert (kept % 31 == kept[0] % 31).all()  # every row keeps the same columns
+    assert (kept // 31 == kept[:, :1] // 31).all()
+
+
+def test_a_sound_that_is_too_long_is_refused() -> None:
+    with pytest.raises(ValueError, match="1001 is the most"):
+        PatchTransformer(SMALL_PASST)(torch.zeros(1, 1100, 128))
+
+
+def test_the_cnn_hears_where_but_not_beyond() -> None:
+    """Features come every few frames, and silence far from a sound is not changed by it."""
+    network = SoundCNN(SMALL_CNN).eval()
+    quiet = torch.zeros(1, 800, 128)
+    loud = quiet.clone()
+    loud[:, :100] = 2.0
+    change = (network(loud) - network(quiet)).abs().amax(dim=(0, 2))
+    assert change[:12].min() > 0
+    assert change[-12:].max() == 0
