@@ -93,10 +93,10 @@ def _flush(rng: np.random.Generator, fill: float, handle: float) -> Signal:
     return room(rng, ground * curve(seconds, (7, 1), (7.5, 0)), 0.5, 0.25)
 
 
-def _sewing(rng: np.random.Generator, bursts: float, rate: float) -> Signal:
+def _sewing(rng: np.random.Generator, bursts: float, pauses: float, rate: float) -> Signal:
     """A needle that stitches in bursts, as the foot presses."""
     seconds = 6.0
-    foot = np.clip(wander(rng, seconds, bursts, -1.2, 1.6), 0, 1)
+    foot = np.clip(wander(rng, seconds, bursts, -pauses, 1.6), 0, 1)
     speed = vary(rng, rate) * foot + 0.3
     stitch = firings(rng, speed, (1,), 0.03)
     back = firings(rng, speed, (0.6,), 0.03)
@@ -147,12 +147,12 @@ RECIPES = (
         "sewing_machine",
         "sewing-machine-bursts",
         ("A sewing machine stitches in short bursts.", "sewing machine, needle, start and stop"),
-        partial(_sewing, bursts=1.4, rate=15),
+        partial(_sewing, bursts=1.4, pauses=1.2, rate=15),
     ),
     Recipe(
         "sewing_machine",
         "sewing-machine-treadle",
         ("An old treadle sewing machine clatters along.", "slow sewing machine, clacking, tailor"),
-        partial(_sewing, bursts=0.4, rate=7),
+        partial(_sewing, bursts=0.6, pauses=-0.2, rate=7),
     ),
 )
