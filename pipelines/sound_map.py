@@ -1,0 +1,62 @@
+"""A map of sounds: those that sound alike lie side by side."""
+
+from typing import Final
+
+import numpy as np
+
+ANCHORS: Final = 1000  # sounds that t-SNE places; the others go beside the nearest of them
+FEWEST: Final = 8  # below, principal components do as well
+NEIGHBOURS: Final = 5  # that say where a newcomer goes
+TEMPERATURE: Final = 0.05  # of their scores
+BLOCK: Final = 4096  # newcomers placed at once
+
+
+def layout(vectors: np.ndarray) -> np.ndarray:
+    """Places of the sounds with unit vectors (n, D) on the map, in [0, 1]: float32 (n, 2).
+
+    t-SNE (van der Maaten & Hinton 2008), seeded: the same sounds make the same map.
+    """
+    if len(vectors) < FEWEST:
+        return _stretch(_principal(vectors))
+    from sklearn.manifold import TSNE  # a second or more to import: only where a map is drawn
+
+    anchors = vectors
+    if len(vectors) > ANCHORS:
+        chosen = np.random.default_rng(0).choice(len(vectors), ANCHORS, replace=False)
+        anchors = vectors[np.sort(chosen)]
+    tsne = TSNE(metric="cosine", init="pca", perplexity=min(30.0, len(anchors) / 4), random_state=0)
+    places = _stretch(tsne.fit_transform(anchors))
+    if anchors is vectors:
+        return places
+    blocks = (vectors[i : i + BLOCK] @ anchors.T for i in range(0, len(vectors), BLOCK))
+    return np.concatenate([place(block, places) for block in blocks])
+
+
+def place(scores: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Where newcomers go: scores (m, n) with sounds whose places are (n, 2) → float32 (m, 2)."""
+    count = min(NEIGHBOURS, scores.shape[1])
+    nearest = np.argpartition(-scores, count - 1, axis=1)[:, :count]
+    score = np.take_along_axis(scores, nearest, axis=1)
+    weight = np.exp((score - score.max(axis=1, keepdims=True)) / TEMPERATURE)
+    weight /= weight.sum(axis=1, keepdims=True)
+    return np.einsum("mk,mkd->md", weight, places[nearest]).astype(np.float32)
+
+
+def _principal(vectors: np.ndarray) -> np.ndarray:
+    """The first two principal components (n, 2), zeros where there are none."""
+    if len(vectors) < 2:
+        return np.zeros((len(vectors), 2))
+    centred = vectors - vectors.mean(axis=0)
+    left, scale, _ = np.linalg.svd(centred, full_matrices=False)
+    components = (left * scale)[:, :2]
+    return np.pad(components, ((0, 0), (0, 2 - components.shape[1])))
+
+
+def _stretch(places: np.ndarray) -> np.ndarray:
+    """Both coordinates over [0, 1]; 0.5 where they are all the same."""
+    if len(places) == 0:
+        return np.zeros((0, 2), np.float32)
+    low, high = places.min(axis=0), places.max(axis=0)
+    span = np.where(high - low > 1e-6, high - low, 1.0)
+    stretched = np.where(high - low > 1e-6, (places - low) / span, 0.5)
+    return stretched.astype(np.float32)

@@ -1,0 +1,28 @@
+"""The model that hears and reads for the sound search, by its name."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from transformers import PreTrainedConfig
+
+from pipelines.clap_encoder import ClapEncoder
+from pipelines.sound_encoder import EarshotEncoder, SoundEncoder
+
+CHECKPOINTS: Final = Path(__file__).parents[1] / "checkpoints"
+DEFAULT_MODEL: Final = tuple(CHECKPOINTS / name for name in ("sound-cnn", "sound-passt"))
+
+
+def load_encoder(
+    model: str | Path | Sequence[str | Path] = DEFAULT_MODEL, device: str = "auto"
+) -> SoundEncoder:
+    """Checkpoints of ours (several are an ensemble) or one CLAP model: folders or hub ids.
+
+    Raises OSError where there is no such model.
+    """
+    names = [model] if isinstance(model, str | Path) else list(model)
+    if len(names) == 1:
+        config, _ = PreTrainedConfig.get_config_dict(names[0])
+        if config.get("model_type") == "clap":
+            return ClapEncoder.from_pretrained(names[0], device)
+    return EarshotEncoder.from_pretrained(names, device)
