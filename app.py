@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 
-from tabs import voice_conversion
+from tabs import sound_search, voice_conversion
 from tabs.page import FOOTER, HEAD, HEADER, model_cards
 from tabs.theme import CSS, theme
 
 if TYPE_CHECKING:
+    from pipelines.sound_search import SoundSearch
     from pipelines.voice_conversion import VoiceConversion
 
 CHECKPOINTS: Final = Path(__file__).parent / "checkpoints"
+SOUNDS: Final = Path(__file__).parent / "assets" / "sounds.index"
 # Every 10 minutes, a visitor's files older than 50 go: in an hour, as the footer says.
 DELETE: Final = (600, 3000)  # seconds
 UPLOAD: Final = "100mb"
@@ -31,11 +33,12 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument("--host", help="address to listen on (default: this machine only)")
     parser.add_argument("--port", type=int, help="port to listen on (default: 7860 or the next)")
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+    parser.add_argument("--sound-model", help="a CLAP folder or hub id to search sounds with")
     parser.add_argument("--share", action="store_true", help="make a public link by gradio.live")
     parser.add_argument("--max-queue", type=int, default=20, help="visitors that may wait")
     parser.add_argument("--preload", action="store_true", help="load every model before serving")
     given: list[str] = []
-    for name in ("host", "port", "device", "max-queue"):
+    for name in ("host", "port", "device", "sound-model", "max-queue"):
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
             given += [f"--{name}", value]
     for name in ("share", "preload"):
@@ -61,23 +64,55 @@ def pipelines(folder: Path, device: str) -> Callable[[str], "VoiceConversion"]:
     return get
 
 
+def sounds(folder: Path, device: str, model: str | None) -> Callable[[], "SoundSearch"] | None:
+    """Gives sound search with a model of the user's or our checkpoints in the folder, loaded once,
+    on first use; None where there are no such checkpoints."""
+    names = sound_search.MODELS
+    if not model and len(available(folder, names)) < len(names):
+        return None
+    lock = threading.Lock()
+
+    @cache
+    def load() -> "SoundSearch":
+        from pipelines.sound_search import SoundSearch  # late, for it loads torch
+
+        return SoundSearch.from_pretrained(model or [folder / name for name in names], device)
+
+    def get() -> "SoundSearch":
+        with lock:
+            return load()
+
+    return get
+
+
 def available(folder: Path, names: Sequence[str]) -> list[str]:
     """Those of the names whose checkpoint is in the folder."""
     return [name for name in names if (folder / name / "config.json").exists()]
 
 
-def build(device: str = "auto", folder: Path = CHECKPOINTS, preload: bool = False) -> gr.Blocks:
-    """The whole page. Loads no model unless preload says so."""
+def build(
+    device: str = "auto",
+    folder: Path = CHECKPOINTS,
+    preload: bool = False,
+    sound_model: str | None = None,
+    index: Path = SOUNDS,
+) -> gr.Blocks:
+    """The whole page. Loads no model unless preload says so. index: of our library of sounds."""
     convert = pipelines(folder, device)
     models = available(folder, list(voice_conversion.MODELS))
+    search = sounds(folder, device, sound_model)
     if preload:
         for name in models:
             convert(name)
+        if search:
+            search()
     with gr.Blocks(title="Earshot", analytics_enabled=False, delete_cache=DELETE) as page:
         gr.HTML(HEADER, apply_default_css=False)
-        with gr.Tabs():  # noqa: SIM117  (each tab stands in one block of its own)
+        with gr.Tabs():
             with gr.Tab("Voice conversion"):
                 voice_conversion.build(convert, models)
+            with gr.Tab("Sound search"):
+                sound_search.build(search, index)
         with gr.Accordion("Model cards", open=False):
             gr.Markdown(model_cards(folder))
         gr.HTML(FOOTER, apply_default_css=False)
@@ -111,7 +146,8 @@ def launch(page: gr.Blocks, chosen: argparse.Namespace, block: bool = True) -> s
 
 def main() -> None:
     chosen = options(sys.argv[1:], os.environ)
-    launch(build(chosen.device, preload=chosen.preload), chosen)
+    page = build(chosen.device, preload=chosen.preload, sound_model=chosen.sound_model)
+    launch(page, chosen)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ const all = (selector) => [...element.querySelectorAll(selector)];
 const cells = () => all(".tl-units[role=listbox] [role=option]");
 const players = () => all("audio");
 
-let time = 0; // seconds
+let time = Number(one(".tl")?.dataset.start ?? 0); // seconds
 let current = 0; // the track that the space bar plays
 let zoom = 1;
 let chosen = new Set(); // indices of cells
@@ -149,10 +149,13 @@ element.addEventListener("click", (event) => {
     return one(".tl-lanes").style.setProperty("--zoom", zoom);
   }
   const box = event.target.closest(".tl-box");
-  if (!box || pointer === "mouse") return;
-  const index = cellOf(event.target);
-  if (index >= 0) toggle(index);
-  seek(timeAt(event, box));
+  if (!box) return;
+  if (pointer !== "mouse") {
+    const index = cellOf(event.target);
+    if (index >= 0) toggle(index);
+    seek(timeAt(event, box));
+  }
+  if (one(".tl").dataset.plays && players()[current]?.paused) play(current);
 });
 
 element.addEventListener("dblclick", (event) => {
@@ -204,9 +207,9 @@ element.addEventListener("keydown", (event) => {
 element.addEventListener("play", () => (showPlaying(), follow()), true);
 element.addEventListener("pause", showPlaying, true);
 
-// The number of the cell under the mouse, beside it.
+// What the cell under the mouse says, beside it.
 element.addEventListener("pointerover", (event) => {
-  const cell = event.target.closest(".tl-units i");
+  const cell = event.target.closest(".tl-units i, .tl-cells i");
   const tip = one(".tl-tip");
   if (!tip) return;
   tip.hidden = !cell;

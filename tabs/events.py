@@ -96,7 +96,7 @@ def on_model(
     outputs: Sequence[Component],
     *,
     progress_on: Component,
-    start: gr.Button,
+    start: Component,
     stop: gr.Button,
 ) -> None:
     """Runs handler on the queue that all models share; meanwhile `stop` stands in for `start`."""

@@ -1,11 +1,15 @@
 """Line icons, drawn here so that nothing is fetched."""
 
+THUMB = "M7 20V11l4-7.5c1.4 0 2.4 1 2.4 2.4v3.6h4.7a2 2 0 0 1 2 2.3l-1 6.4a2 2 0 0 1-2 1.8zH4v-9h3"
 PATHS = {
     "play": '<path d="M7 4.8v14.4L19 12z" fill="currentColor"/>',
     "pause": '<path d="M7 5h3.4v14H7zM13.6 5H17v14h-3.4z" fill="currentColor"/>',
     "download": '<path d="M12 4v11m-4.5-4.5L12 15l4.5-4.5M5 19.5h14"/>',
     "plus": '<path d="M12 6v12M6 12h12"/>',
     "minus": '<path d="M6 12h12"/>',
+    "up": f'<path d="{THUMB}"/>',
+    "down": f'<path transform="rotate(180 12 12)" d="{THUMB}"/>',
+    "similar": '<path d="M3 9v6m4-9v12m4-8v4M15 7v10m3-7v4m3-6v8"/>',
 }
 
 

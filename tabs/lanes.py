@@ -11,11 +11,12 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from tabs.picture import frequency_ticks, ink_on, spectrogram_png
+from tabs.picture import NYQUIST, frequency_ticks, ink_on, spectrogram_png, viridis_colors
 
 PEAKS_PER_SECOND: Final = 100
 QUIET: Final = 0.1  # a waveform whose highest peak is lower stays low
 MUTED: Final = -1
+MOST_CELLS: Final = 240  # of a heat strip; in longer ones a cell is the best of several seconds
 
 
 class Lane(Protocol):
@@ -67,6 +68,7 @@ class Spectrogram:
     picture: str  # data URI
     seconds: float
     stale: bool = False
+    nyquist: float = NYQUIST  # Hz
 
     @classmethod
     def of(cls, label: str, log_mel: np.ndarray, seconds: float) -> "Spectrogram":
@@ -75,7 +77,8 @@ class Spectrogram:
 
     def html(self) -> str:
         ticks = "".join(
-            f'<i style="bottom:{place:.1%}">{label}</i>' for label, place in frequency_ticks()
+            f'<i style="bottom:{place:.1%}">{label}</i>'
+            for label, place in frequency_ticks(self.nyquist)
         )
         return (
             f'<img class="tl-picture" src="{self.picture}" draggable="false" '
@@ -124,4 +127,36 @@ class UnitCells:
         return (
             f'<li style="flex-grow:{length};--unit:{color};color:{ink_on(color)}">'
             f"{cells}<b>{code}</b></li>"
+        )
+
+
+@dataclass(frozen=True)
+class Heat:
+    """Scores as a strip in viridis, one cell a second: dark where little matches, bright where
+    much does.
+
+    scores (S,), S = ceil(seconds); low and high are the ends of the colour scale.
+    """
+
+    label: str
+    scores: tuple[float, ...]
+    seconds: float
+    low: float
+    high: float
+    stale: bool = False
+
+    def html(self) -> str:
+        step = -(-len(self.scores) // MOST_CELLS)  # seconds a cell, rounded up
+        starts = range(0, len(self.scores), step)
+        best = [max(self.scores[start : start + step]) for start in starts]
+        levels = (np.array(best) - self.low) / max(self.high - self.low, 1e-6)
+        colors = viridis_colors(levels)
+        cells = "".join(map(self._cell, starts, [step] * len(best), best, colors))
+        return f'<div class="tl-cells" role="group" aria-label="{escape(self.label)}">{cells}</div>'
+
+    def _cell(self, start: int, step: int, score: float, color: str) -> str:
+        end = min(start + step, self.seconds)
+        return (
+            f'<i role="img" style="flex-grow:{end - start:.3g};background:{color}" '
+            f'aria-label="{start} to {end:.3g} s: {score:.2f}"></i>'
         )

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 from PIL import Image
 
-NYQUIST = 8_000.0  # Hz: the top of every spectrogram here
-TICKS = (500, 1_000, 2_000, 4_000)  # Hz
+NYQUIST = 8_000.0  # Hz: the top of the spectrograms of speech
+TICKS = (500, 1_000, 2_000, 4_000, 8_000)  # Hz
 RANGE = 8.0  # nats (70 dB) under the loudest point that still show
 QUIETEST_TOP = -3.5  # so that silence stays dark instead of showing its own noise
 
@@ -24,9 +24,17 @@ def spectrogram_png(log_mel: np.ndarray) -> str:
     return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
 
 
-def frequency_ticks() -> list[tuple[str, float]]:
-    """Labels in kHz with their height, from 0 to 1, in a mel spectrogram up to NYQUIST."""
-    return [(f"{hz / 1000:g}", _mel(hz) / _mel(NYQUIST)) for hz in TICKS] + [("kHz", 0.95)]
+def frequency_ticks(nyquist: float = NYQUIST) -> list[tuple[str, float]]:
+    """Labels in kHz with their height, from 0 to 1, in a mel spectrogram up to nyquist (Hz)."""
+    ticks = [(f"{hz / 1000:g}", _mel(hz) / _mel(nyquist)) for hz in TICKS if hz < nyquist]
+    return [*ticks, ("kHz", 0.95)]
+
+
+def viridis_colors(levels: np.ndarray) -> list[str]:
+    """Levels (N,) from 0 to 1 as #rrggbb; what is outside is clipped."""
+    table = np.frombuffer(_viridis(), np.uint8).reshape(-1, 3)
+    rows = np.round(np.clip(levels, 0, 1) * 255).astype(int)
+    return ["#" + table[row].tobytes().hex() for row in rows]
 
 
 def ink_on(color: str) -> str:

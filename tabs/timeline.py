@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any, Final
 
 import gradio as gr
@@ -24,11 +25,20 @@ CELL_WIDTH: Final = 3  # px: the narrowest unit cell; longer timelines scroll
 
 @dataclass(frozen=True)
 class File:
-    """A sound to play or a file to take home; name is what its button says."""
+    """A sound to play or a file to take home; name is what its button says. A content that lies in
+    a file already is loaded by the page only when it is played."""
 
     name: str
     file_name: str
-    content: bytes
+    content: bytes | Path
+
+    def data(self) -> dict[str, Any]:
+        """What the page needs to fetch it. Bytes go to Gradio's cache, which deletes them with the
+        visitor's other files."""
+        path = self.content
+        if isinstance(path, bytes):
+            path = save_bytes_to_cache(path, self.file_name, get_upload_folder())
+        return FileData(path=str(path), orig_name=self.file_name).model_dump()
 
 
 @dataclass(frozen=True)
@@ -43,11 +53,14 @@ class Action:
     key: str = ""  # shortcut on the selected cells, as KeyboardEvent.key
     highest: int | None = None  # of the number field, where there is one
     enabled: bool = True
+    icon: str = ""
+    pressed: bool | None = None  # of a button that stays pressed
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """Everything that one timeline shows; name is read to those who cannot see it."""
+    """Everything that one timeline shows; name is read to those who cannot see it. `start` is where
+    the playhead stands at first (seconds); with `plays`, a click on a lane plays from there."""
 
     name: str
     lanes: Sequence[Lane]
@@ -55,35 +68,35 @@ class Sheet:
     downloads: Sequence[File] = ()
     actions: Sequence[Action] = ()
     hint: str = ""
+    start: float = 0.0
+    plays: bool = False
 
     @property
     def seconds(self) -> float:
         return max(lane.seconds for lane in self.lanes)
 
-    def html(self) -> str:
-        """The page's part; @file0, @file1… stand for the addresses of tracks, then downloads."""
+    @property
+    def files(self) -> Sequence[File]:
+        return (*self.tracks, *self.downloads)
+
+    def html(self, first_file: int = 0) -> str:
+        """The page's part; @file0, @file1… stand for the addresses of `files`, which may be
+        numbered from another number on."""
         width = max((len(x.codes) for x in self.lanes if isinstance(x, UnitCells)), default=0)
         lanes = "".join(map(self._lane, self.lanes, ["", *(lane.label for lane in self.lanes)]))
         return (
             f'<section class="tl" tabindex="0" aria-label="{escape(self.name)}" '
-            f'data-seconds="{self.seconds:.4f}">{self._bar()}'
+            f'data-seconds="{self.seconds:.4f}" data-start="{self.start:.2f}" '
+            f'data-plays="{"click" if self.plays else ""}">{self._bar(first_file)}'
             f'<div class="tl-scroll"><div class="tl-lanes" style="--width:{width * CELL_WIDTH}px">'
             f'{lanes}{self._axis()}<div class="tl-head" aria-hidden="true"></div></div></div>'
-            f"{self._tools()}{self._players()}"
+            f"{self._tools()}{self._players(first_file)}"
             '<div class="tl-tip" hidden></div></section>'
         )
 
     def value(self) -> dict[str, Any]:
-        """What a timeline takes as its value: the page's part, and the files it names. They lie in
-        Gradio's cache, which deletes them with the visitor's other files."""
-        files = [
-            FileData(
-                path=save_bytes_to_cache(file.content, file.file_name, get_upload_folder()),
-                orig_name=file.file_name,
-            ).model_dump()
-            for file in (*self.tracks, *self.downloads)
-        ]
-        return {"html": self.html(), "files": files}
+        """What a timeline takes as its value: the page's part, and the files it names."""
+        return {"html": self.html(), "files": [file.data() for file in self.files]}
 
     def _lane(self, lane: Lane, above: str) -> str:
         """One lane; neighbours of the same label are labelled once. above: the label before."""
@@ -104,7 +117,7 @@ class Sheet:
         )
         return f'<div class="tl-axis" aria-hidden="true"><div class="tl-box">{ticks}</div></div>'
 
-    def _bar(self) -> str:
+    def _bar(self, first_file: int) -> str:
         plays = "".join(
             f'<button type="button" class="tl-play" data-track="{i}" aria-pressed="false">'
             f"{icon('play')}{icon('pause')}<span>{escape(track.name)}</span></button>"
@@ -113,7 +126,7 @@ class Sheet:
         links = "".join(
             f'<a class="tl-link" href="@file{i}" download="{escape(download.file_name)}">'
             f"{icon('download')}{escape(download.name)}</a>"
-            for i, download in enumerate(self.downloads, start=len(self.tracks))
+            for i, download in enumerate(self.downloads, start=first_file + len(self.tracks))
         )
         return (
             f'<div class="tl-bar"><div class="tl-group">{plays}</div>'
@@ -142,18 +155,21 @@ class Sheet:
                 f'{action.highest}" aria-label="{escape(action.label)}: unit number">'
             )
         off = "" if action.enabled and not action.needs_cells else "disabled"
+        pressed = "" if action.pressed is None else f'aria-pressed="{str(action.pressed).lower()}"'
         return (
-            f'<span class="tl-action tl-{action.event}"><button type="button" {off} '
+            f'<span class="tl-action tl-{action.event}"><button type="button" {off} {pressed} '
             f'data-event="{action.event}" data-action="{action.name}" data-key="{action.key}" '
-            f'data-needs="{"cells" if action.needs_cells else ""}">{escape(action.label)}'
+            f'data-needs="{"cells" if action.needs_cells else ""}">'
+            f"{icon(action.icon) if action.icon else ''}{escape(action.label)}"
             f"</button>{field}</span>"
         )
 
-    def _players(self) -> str:
+    def _players(self, first_file: int) -> str:
         players = "".join(
             f"<figure><figcaption>{escape(track.name)}</figcaption>"
-            f'<audio controls preload="auto" src="@file{i}"></audio></figure>'
-            for i, track in enumerate(self.tracks)
+            f'<audio controls preload="{"auto" if isinstance(track.content, bytes) else "none"}" '
+            f'src="@file{i}"></audio></figure>'
+            for i, track in enumerate(self.tracks, start=first_file)
         )
         return f'<div class="tl-players">{players}</div>'
 
@@ -163,12 +179,16 @@ def nothing(text: str) -> dict[str, Any]:
     return {"html": f'<p class="tl-nothing">{escape(text)}</p>', "files": []}
 
 
+# The value's page with the addresses of its files.
+TEMPLATE: Final = "${value.html.replace(/@file([0-9]+)/g, (_, i) => value.files[i].url)}"
+
+
 def timeline(elem_id: str, text: str) -> gr.HTML:
     """A timeline with nothing but a text; return sheet.value() to fill it. Its events edit and
     submit carry what Action says."""
     return gr.HTML(
         nothing(text),
-        html_template="${value.html.replace(/@file([0-9]+)/g, (_, i) => value.files[i].url)}",
+        html_template=TEMPLATE,
         css_template=(ASSETS / "timeline.css").read_text(),
         js_on_load=(ASSETS / "timeline.js").read_text(),
         apply_default_css=False,

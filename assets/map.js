@@ -1,0 +1,131 @@
+// One Map: its points under mouse, finger and keyboard, its player, and what is near its star.
+// Handlers sit on `element`, which outlives every value; what is inside it is looked up.
+const one = (selector) => element.querySelector(selector);
+const points = () => [...element.querySelectorAll(".map-point")];
+const player = () => one("audio");
+const REACH = 22; // px around the mouse in which a point is meant
+
+let chosen = null; // id of the chosen point
+let playing = null; // id of the point whose sound the player holds
+
+const chosenPoint = () => points().find((point) => point.dataset.id === chosen);
+const at = (point) => [Number(point.dataset.x), Number(point.dataset.y)];
+
+function nearest(event) {
+  const box = one("svg").getBoundingClientRect();
+  const scale = one("svg").viewBox.baseVal.width / box.width;
+  const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+  let best = null;
+  let distance = REACH * scale;
+  for (const point of points()) {
+    const away = Math.hypot(at(point)[0] - x, at(point)[1] - y);
+    if (away < distance) [best, distance] = [point, away];
+  }
+  return best;
+}
+
+// The nearest point in a quarter of the plane: dx and dy say to which side.
+function neighbour(from, dx, dy) {
+  const ahead = points()
+    .map((point) => [point, at(point)[0] - at(from)[0], at(point)[1] - at(from)[1]])
+    .filter(([, x, y]) => x * dx + y * dy > Math.abs(x * dy) + Math.abs(y * dx));
+  const far = ([, x, y]) => Math.hypot(x, y);
+  return ahead.reduce((best, other) => (best && far(best) <= far(other) ? best : other), null)?.[0];
+}
+
+function showTip(point) {
+  const tip = one(".map-tip");
+  if (!tip) return;
+  tip.hidden = !point;
+  if (!point) return;
+  const frame = one("svg").viewBox.baseVal;
+  const [x, y] = [at(point)[0] / frame.width, at(point)[1] / frame.height];
+  tip.textContent = point.dataset.name;
+  tip.style.left = `${100 * x}%`;
+  tip.style.top = `${100 * y}%`;
+  // Inside the plane: to the left of a point on the right, below a point at the top.
+  tip.style.translate = `${-100 * x}% ${y < 0.15 ? "12px" : "calc(-100% - 10px)"}`;
+}
+
+function showChosen() {
+  for (const point of points()) {
+    const is = point.dataset.id === chosen;
+    point.setAttribute("aria-selected", is);
+    point.classList.toggle("map-playing", point.dataset.id === playing && !player().paused);
+    if (is) one(".map-plane").setAttribute("aria-activedescendant", point.id);
+  }
+  const line = one(".map-chosen");
+  const point = chosenPoint();
+  line.hidden = !point;
+  if (!point) return;
+  line.querySelector("b").textContent = point.dataset.name;
+  line.classList.toggle("tl-on", playing === chosen && !player().paused);
+}
+
+function choose(point) {
+  chosen = point.dataset.id;
+  showChosen();
+  showTip(point);
+}
+
+function play(point) {
+  const { id, sound } = point.dataset;
+  trigger("select", { id });
+  if (!sound) return;
+  if (playing === id && !player().paused) return player().pause();
+  if (playing !== id) player().src = sound;
+  playing = id;
+  player().play().catch(() => (one(".map-chosen b").textContent = "This sound is no longer there."));
+}
+
+function render() {
+  if (!one(".map")) return;
+  one(".map").classList.add("map-live");
+  points().forEach((point, i) => (point.id = `${element.id || "map"}-point-${i}`));
+  const near = new Set(props.near);
+  for (const point of points()) point.classList.toggle("map-near", near.has(point.dataset.id));
+  // The player forgets a sound whose point is gone.
+  if (!points().some((point) => point.dataset.id === playing)) {
+    playing = null;
+    player().pause();
+  }
+  showTip(null);
+  showChosen();
+}
+
+element.addEventListener("pointermove", (event) => {
+  if (event.pointerType === "mouse" && event.target.closest(".map-plane")) showTip(nearest(event));
+});
+element.addEventListener("pointerout", () => showTip(null));
+element.addEventListener("click", (event) => {
+  if (event.target.closest(".map-chosen button")) return trigger("submit", { id: chosen });
+  if (event.target.closest(".map-chosen") && chosenPoint()) return play(chosenPoint());
+  const point = event.target.closest(".map-plane") && nearest(event);
+  if (!point) return;
+  choose(point);
+  play(point);
+});
+element.addEventListener("keydown", (event) => {
+  if (!event.target.closest(".map-plane")) return;
+  const from = chosenPoint() ?? points().find((p) => p.classList.contains("map-near")) ?? points()[0];
+  const [dx, dy] =
+    { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] ?? [];
+  if (dx !== undefined) {
+    event.preventDefault();
+    const to = chosenPoint() ? neighbour(from, dx, dy) : from;
+    if (to) choose(to);
+  } else if (event.key === "Enter" || event.key === " ") {
+    event.preventDefault();
+    choose(from);
+    play(from);
+  } else if (event.key === "Escape") {
+    chosen = null;
+    showChosen();
+    showTip(null);
+  }
+});
+// Media events do not bubble, but they can be caught on the way down.
+for (const event of ["play", "pause"]) element.addEventListener(event, showChosen, true);
+
+watch(["value", "star", "near"], render);
+render();

@@ -1,0 +1,117 @@
+"""What can be searched: our sounds, shared by all, or a visitor's own, which go when they leave."""
+
+import shutil
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from gradio.utils import get_upload_folder
+
+from media.errors import InputError
+from tabs.sound_shelf import Shelf
+
+if TYPE_CHECKING:
+    from pipelines.sound_index import SoundIndex
+    from pipelines.sound_search import SoundSearch
+
+MOST_FILES: Final = 200  # of a visitor's own
+MOST_SECONDS: Final = 7200.0  # of them together
+FILES_AT_ONCE: Final = 4  # added between two moments at which the visitor can stop
+# What browsers play; anything else is kept as WAV.
+PLAYABLE: Final = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a", ".webm", ".mp4")
+
+
+class Library(Shelf):
+    """An index that can be searched."""
+
+    def __init__(self, index: "SoundIndex", own: bool = False) -> None:
+        super().__init__(lambda: index.library, own)
+        self.index = index
+
+
+class OwnLibrary(Library):
+    """One visitor's sounds, in a folder that nobody else is told of."""
+
+    def __init__(self, search: "SoundSearch") -> None:
+        from pipelines.sound_index import SoundIndex  # late, for it loads torch
+
+        super().__init__(SoundIndex.empty(search.encoder), own=True)
+        Path(get_upload_folder()).mkdir(parents=True, exist_ok=True)
+        # Gradio serves what lies in its folder; Python deletes this one with the object, too.
+        self.folder = TemporaryDirectory(prefix="sounds-", dir=get_upload_folder())
+
+    @property
+    def seconds(self) -> float:
+        """How long the sounds are together."""
+        return sum(sound.seconds for sound in self.sounds)
+
+    def close(self) -> None:
+        """Forgets the sounds and deletes their files."""
+        self.index.remove([sound.id for sound in self.sounds])
+        self.pictures.clear()
+        self.folder.cleanup()
+
+    def add(self, files: Sequence[str]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
+        """Takes uploaded files over → again and again, how many are done, and all (name, reason)
+        of those that were skipped. What was yielded is there to be searched."""
+        skipped: list[tuple[str, str]] = []
+        for first in range(0, len(files), FILES_AT_ONCE):
+            paths = []
+            for file in map(Path, files[first : first + FILES_AT_ONCE]):
+                try:
+                    paths.append(self._take(file, len(paths)))
+                except InputError as error:
+                    skipped.append((file.name, str(error)))
+            skipped += self.index.add(paths).skipped
+            yield min(first + FILES_AT_ONCE, len(files)), skipped
+
+    def _take(self, file: Path, waiting: int) -> Path:
+        """Moves an upload to this visitor's folder, as a file that browsers play. Its folder there
+        is named after its content, so that two files of one name stay two."""
+        if len(self.sounds) + waiting >= MOST_FILES:
+            raise InputError(f"There is room for {MOST_FILES} files only.")
+        if self.seconds > MOST_SECONDS:
+            raise InputError(f"There is room for {MOST_SECONDS / 3600:g} hours of sound only.")
+        if not file.exists():
+            raise InputError("The upload did not arrive. Add it again.")
+        place = Path(self.folder.name) / file.parent.name
+        place.mkdir(exist_ok=True)
+        if file.suffix.lower() in PLAYABLE:
+            return Path(shutil.move(file, place / file.name))
+        from media.audio import load, wav_bytes  # late, for they load scipy
+
+        recording = load(file, 32_000, max_seconds=3600)
+        path = place / f"{file.stem}.wav"
+        path.write_bytes(wav_bytes(recording.waveform, recording.sample_rate))
+        file.unlink()
+        return path
+
+
+class Ours:
+    """Our own library: what its folder says at once, and the index once there is a model."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._library: Library | None = None
+        self._lock = threading.Lock()
+
+    def shelf(self) -> tuple[str, Shelf]:
+        """The fingerprint of the model that the index is of, and its sounds, without that model.
+
+        Raises InputError where the index is missing or damaged.
+        """
+        from pipelines import sound_store  # late, for it loads torch
+
+        about, stored = sound_store.read(self.folder)
+        return about.fingerprint, Shelf(lambda: stored)
+
+    def __call__(self, search: "SoundSearch") -> Library:
+        """Raises InputError where the index is missing, damaged or another model's."""
+        from pipelines.sound_index import SoundIndex  # late, for it loads torch
+
+        with self._lock:
+            if self._library is None:
+                self._library = Library(SoundIndex.open(self.folder, search.encoder))
+            return self._library
