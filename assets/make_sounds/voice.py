@@ -11,9 +11,20 @@ import soundfile
 import soxr
 from scipy import signal
 
-from assets.make_sounds.kit import SAMPLE_RATE, Point, Signal, band, bump, curve, high_pass, level, noise, wander
+from assets.make_sounds.kit import (
+    SAMPLE_RATE,
+    Point,
+    Signal,
+    band,
+    bump,
+    curve,
+    high_pass,
+    level,
+    noise,
+    wander,
+)
 
-BLOCK = 128  # samples over which formants stand still
+BLOCK = 256  # samples over which formants stand still
 
 # Hz of the first five formants of a man; a woman's lie about 1.17, a child's 1.35 times as high.
 VOWELS = {

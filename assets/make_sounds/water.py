@@ -1,4 +1,4 @@
-"""Waves, streams, drops, pouring, splashes, bubbles."""
+"""Water close by: drops, bubbles, pouring, splashes."""
 
 import numpy as np
 
@@ -40,7 +40,7 @@ def bubble(rng: np.random.Generator, hz: float, t60: float, rise: float = 1.0) -
     return np.sin(2 * np.pi * np.cumsum(pitch) / SAMPLE_RATE) * decay(seconds, t60, 0.1 * t60)
 
 
-def _bubbles(
+def bubbles(
     rng: np.random.Generator, seconds: float, rate: float | Signal, low: float, high: float
 ) -> Signal:
     """Many bubbles; large ones sound deep and long."""
@@ -50,39 +50,6 @@ def _bubbles(
         return rng.lognormal(0, 0.8) * bubble(rng, hz, min(28 / hz, 0.15), 0.6)
 
     return level(scatter(seconds, at_random(rng, seconds, rate), one))
-
-
-def _waves(
-    rng: np.random.Generator, period: float, surf: float, fizz: float, stones: float = 0
-) -> Signal:
-    """Waves that swell, break and draw back; surf: their weight, fizz: of the foam left behind."""
-    seconds = rng.uniform(6.5, 8)
-    ground = 0.2 * noise(rng, seconds, 1.2)
-    for at in in_step(rng, seconds + period, period, 0.12) - 0.7 * period:
-        long = period * rng.uniform(1.1, 1.5)
-        peak, strength = rng.uniform(0.25, 0.4), rng.uniform(0.6, 1)
-        swell = bump(long, peak, 1.3)
-        brightness = 200 + 1500 * surf * swell**2
-        water = level(moving_band(noise(rng, long, 1), brightness, 4)) * swell
-        foam = level(high_pass(impulses(rng, long, 100 + 6000 * bump(long, peak + 0.2), 1), 2500))
-        add(ground, strength * (water + fizz * foam * bump(long, peak + 0.25)), at)
-        if stones:
-            drag = bump(long, 0.75, 3) ** 2
-            pebbles = impulses(rng, long, 20 + 500 * drag, 1)
-            clatter = modes(0.02, rng.uniform(1500, 6000, 9), 0.012, 1)
-            add(ground, stones * level(np.convolve(pebbles, clatter)[: len(drag)]) * drag, at)
-    return ground
-
-
-def _lapping(rng: np.random.Generator) -> Signal:
-    seconds = rng.uniform(5, 7)
-    ground = 0.03 * noise(rng, seconds, 1.2)
-    for at in in_step(rng, seconds, rng.uniform(0.7, 1.1), 0.25):
-        long = rng.uniform(0.4, 0.8)
-        slap = band(noise(rng, long, 0.5), 200, rng.uniform(1200, 2500), 1) * bump(long, 0.2)
-        gulps = _bubbles(rng, long, 40 * bump(long, 0.4), 300, 1400)
-        add(ground, rng.uniform(0.4, 1) * (level(slap) * bump(long, 0.2) + 0.7 * gulps), at)
-    return ground
 
 
 def _drop(rng: np.random.Generator, hz: float) -> Signal:
@@ -131,18 +98,11 @@ def _pouring(
     pitch = (low + (high - low) * height) * rng.uniform(0.85, 1.2)
     hiss = coloured(rng, seconds, (200, -6), (900, 0), (3500, -2), (8000, -8), (16_000, -18))
     column = level(moving_band(noise(rng, seconds), pitch, 0.35))
-    gurgle = _bubbles(rng, seconds, 240.0, 500, 4500)
+    gurgle = bubbles(rng, seconds, 240.0, 500, 4500)
     total = 0.35 * hiss * wander(rng, seconds, 25, 0.3, 1) + 0.7 * column + gurgle
     if ring:
         total = total + ring * level(moving_band(impulses(rng, seconds, 300), 3.1 * pitch, 0.2))
     return total * flow + 0.003 * noise(rng, seconds, 1)
-
-
-def _stream(rng: np.random.Generator, low: float, high: float, rush: float) -> Signal:
-    seconds = rng.uniform(5, 7)
-    calm = wander(rng, seconds, 3, 0.5, 1.2)
-    far = coloured(rng, seconds, (100, -4), (400, 2), (1500, 0), (5000, -9), (16_000, -24))
-    return _bubbles(rng, seconds, 320 * calm, low, high) * calm + rush * far
 
 
 def _underwater(rng: np.random.Generator, rate: float, low: float, high: float) -> Signal:
@@ -170,7 +130,7 @@ def _splash(rng: np.random.Generator, size: float) -> Signal:
     for at in 0.06 + rng.exponential(0.12 + 0.1 * size, 6):
         hz = rng.uniform(130, 420) / (0.6 + size)
         add(ground, bubble(rng, hz, rng.uniform(0.1, 0.22), 0.5), at, rng.uniform(0.8, 2))
-    return ground + 0.8 * _bubbles(rng, seconds, 90 * bump(seconds, 0.35), 400, 3000) * bump(
+    return ground + 0.8 * bubbles(rng, seconds, 90 * bump(seconds, 0.35), 400, 3000) * bump(
         seconds, 0.3, 1.5
     )
 
@@ -188,55 +148,7 @@ def _splashing(rng: np.random.Generator) -> Signal:
     return scatter(seconds, times, lambda: rng.uniform(0.3, 1) * _splash(rng, rng.uniform(0, 0.5)))
 
 
-def _waterfall(rng: np.random.Generator, deep: float, cut: float) -> Signal:
-    seconds = rng.uniform(5, 6.5)
-    fall = coloured(rng, seconds, (40, deep), (250, 2), (2000, 0), (6000, -5), (16_000, -14))
-    spray = level(band(impulses(rng, seconds, 5000, 1), 1500, 12_000))
-    total = fall * wander(rng, seconds, 5, 0.8, 1.1) + 0.45 * spray
-    return low_pass(total, cut, 1) + 0.25 * _bubbles(rng, seconds, 120, 200, 900)
-
-
 RECIPES = (
-    Recipe(
-        "sea_waves",
-        "waves-breaking-on-a-beach",
-        (
-            "Waves break on a sandy beach and run back.",
-            "ocean waves, beach, surf",
-            "a day at the seaside",
-        ),
-        lambda rng: _waves(rng, rng.uniform(3.2, 4.2), 1, 0.4),
-    ),
-    Recipe(
-        "sea_waves",
-        "waves-dragging-pebbles",
-        (
-            "Waves roll onto a shingle beach and drag the pebbles back.",
-            "sea, pebble beach, rattling stones",
-            "surf on stones",
-        ),
-        lambda rng: _waves(rng, rng.uniform(3, 3.8), 0.8, 0.2, rng.uniform(0.5, 0.8)),
-    ),
-    Recipe(
-        "sea_waves",
-        "stormy-sea",
-        (
-            "Heavy waves of a stormy sea crash against rocks.",
-            "rough sea, breakers, storm surge",
-            "big waves pounding the coast",
-        ),
-        lambda rng: _waves(rng, rng.uniform(2, 2.6), 1.6, 0.7),
-    ),
-    Recipe(
-        "sea_waves",
-        "water-lapping-at-a-boat",
-        (
-            "Small waves lap gently against the hull of a moored boat.",
-            "water, lapping, harbour, calm",
-            "lying in a rowing boat on a lake",
-        ),
-        _lapping,
-    ),
     Recipe(
         "water_drops",
         "dripping-tap",
@@ -298,36 +210,6 @@ RECIPES = (
         lambda rng: _pouring(rng, 1100, 3000, 0.65, 0.3),
     ),
     Recipe(
-        "stream",
-        "brook-over-stones",
-        (
-            "A brook babbles over stones.",
-            "stream, babbling, running water",
-            "hiking along a mountain stream",
-        ),
-        lambda rng: _stream(rng, 350, 2600, 0.35),
-    ),
-    Recipe(
-        "stream",
-        "fast-flowing-river",
-        (
-            "A river flows fast past its banks.",
-            "river, rushing water, current",
-            "standing beside a wild river",
-        ),
-        lambda rng: _stream(rng, 180, 1200, 1.3),
-    ),
-    Recipe(
-        "stream",
-        "trickle-of-a-garden-fountain",
-        (
-            "A small fountain trickles in a garden.",
-            "fountain, trickling, splashing water",
-            "the little fountain in the courtyard",
-        ),
-        lambda rng: _stream(rng, 900, 5500, 0.2),
-    ),
-    Recipe(
         "bubbles",
         "bubbles-rising-under-water",
         (
@@ -356,26 +238,6 @@ RECIPES = (
             "the fish tank in the waiting room",
         ),
         lambda rng: _underwater(rng, 32, 700, 2400),
-    ),
-    Recipe(
-        "waterfall",
-        "big-waterfall",
-        (
-            "A big waterfall thunders into its basin.",
-            "waterfall, roaring water, powerful",
-            "standing below the falls",
-        ),
-        lambda rng: _waterfall(rng, 8, 11_000),
-    ),
-    Recipe(
-        "waterfall",
-        "waterfall-in-the-distance",
-        (
-            "A waterfall roars somewhere further off.",
-            "distant waterfall, steady rushing",
-            "you can hear the falls through the forest",
-        ),
-        lambda rng: _waterfall(rng, 3, 1800),
     ),
     Recipe(
         "splash",
