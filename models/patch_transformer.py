@@ -14,9 +14,6 @@ from models.transformer import TransformerLayer
 @dataclass(frozen=True)
 class PatchTransformerConfig:
     """stride: 16 as in PaSST-N, or 10 for the overlapping patches of PaSST-S.
-
-    stem: channels of strided convolutions in place of the linear patch embedding, which learn
-    from few clips (Xiao et al. 2021); their stride is 16 together. Empty as in PaSST.
     patchout: rows of frequency and columns of time left out of each batch in training.
     """
 
@@ -26,7 +23,6 @@ class PatchTransformerConfig:
     inner: int = 1024
     patch: int = 16
     stride: int = 16
-    stem: tuple[int, ...] = ()
     n_mels: int = 128
     longest: int = 1001  # frames: the positions that are learned
     patchout: tuple[int, int] = (2, 7)
@@ -40,7 +36,7 @@ class PatchTransformer(nn.Module):
         super().__init__()
         self.config = config
         self.width = config.width
-        self.embed = _stem(config) if config.stem else _patches(config)
+        self.embed = nn.Conv2d(1, config.width, config.patch, config.stride)
         rows, columns = (self._places(n) for n in (config.n_mels, config.longest))
         self.frequency = nn.Parameter(0.02 * torch.randn(1, rows, 1, config.width))
         self.time = nn.Parameter(0.02 * torch.randn(1, 1, columns, config.width))
@@ -51,8 +47,6 @@ class PatchTransformer(nn.Module):
         self.norm = nn.LayerNorm(config.width)
 
     def _places(self, length: int) -> int:
-        if self.config.stem:
-            return -(-length // self.config.stride)
         return (max(length, self.config.patch) - self.config.patch) // self.config.stride + 1
 
     def forward(self, mel: Tensor) -> Tensor:
@@ -79,20 +73,3 @@ class PatchTransformer(nn.Module):
             for length, out in zip(grid.shape[1:3], self.config.patchout, strict=True)
         )
         return grid[:, rows][:, :, columns]
-
-
-def _patches(config: PatchTransformerConfig) -> nn.Module:
-    return nn.Conv2d(1, config.width, config.patch, config.stride)
-
-
-def _stem(config: PatchTransformerConfig) -> nn.Module:
-    layers: list[nn.Module] = []
-    before = 1
-    for channels in config.stem:
-        layers += [
-            nn.Conv2d(before, channels, 3, stride=2, padding=1, bias=False),
-            nn.BatchNorm2d(channels),
-            nn.ReLU(),
-        ]
-        before = channels
-    return nn.Sequential(*layers, nn.Conv2d(before, config.width, 1))

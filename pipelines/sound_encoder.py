@@ -61,7 +61,7 @@ class EarshotEncoder:
     """One or more of our checkpoints. Several are an ensemble (Primus et al. 2023, section 3):
     their vectors, end to end, give the mean of their scores."""
 
-    sample_rate: Final = sound_features.SAMPLE_RATE
+    sample_rate: int = sound_features.SAMPLE_RATE
 
     def __init__(
         self, members: dict[str, SoundEmbedder], sentences: SentenceEncoder, threshold: float

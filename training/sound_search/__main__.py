@@ -1,4 +1,4 @@
-"""python -m training.sound_search evaluate: see --help."""
+"""python -m training.sound_search prepare|train|export|evaluate: see --help of each."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,28 @@ def main() -> None:
     Each stage imports what it needs: training runs where only torch and numpy are installed.
     """
     arguments = _arguments()
+    if arguments.command == "train":
+        from training.sound_search.recipe import RECIPE
+
+        for name in arguments.names or RECIPE:
+            RECIPE[name](arguments.out, name)
+        return
     from training.corpora import data_root
+
+    data = data_root(arguments.data)
+    if arguments.command == "prepare":
+        from training.sound_search.prepare import prepare
+
+        prepare(data, arguments.out)
+    elif arguments.command == "export":
+        from training.sound_search.export import export
+
+        export(data, arguments.out, CHECKPOINTS)
+    else:
+        _evaluate(data, arguments)
+
+
+def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
     from training.evaluation.report import publish_table
     from training.sound_search.card import publish
     from training.sound_search.evaluate import evaluate
@@ -20,7 +41,7 @@ def main() -> None:
 
     folders = sorted(arguments.checkpoints.glob("sound-*"))
     rows = evaluate(
-        data_root(arguments.data),
+        data,
         folders,
         arguments.queries or QUERIES,
         arguments.fold,
@@ -36,6 +57,15 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m training.sound_search")
     commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("prepare", help="sounds and texts → arrays in OUT")
+    command.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
+    command.add_argument("--out", type=Path, required=True)
+    command = commands.add_parser("train", help="arrays in OUT → weights in OUT; resumes")
+    command.add_argument("names", nargs="*", help="parts of the recipe; all of it unless named")
+    command.add_argument("--out", type=Path, required=True)
+    command = commands.add_parser("export", help="weights in OUT → checkpoints/")
+    command.add_argument("--data", help="the data folder, to calibrate, else $EARSHOT_DATA")
+    command.add_argument("--out", type=Path, required=True)
     command = commands.add_parser("evaluate", help="the table of all checkpoints")
     command.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
     command.add_argument("--queries", type=Path, help="lines of JSON; ours unless given")

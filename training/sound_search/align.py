@@ -18,6 +18,7 @@ from training.sound_search.data import Diet, Sounds
 BATCH = 48
 TRAINING_FOLDS = (0, 1, 2, 3)
 VALIDATION_FOLD = 4
+DISTILLATION = 5.0  # weight of the distance to the teacher's vectors
 OWN_CAPTION = 0.5  # how much more a clip's own caption is meant than another of its kind
 
 
@@ -39,7 +40,11 @@ def align(run: Path, name: str, config: SoundEmbedderConfig, stage: Stage) -> No
     network = SoundEmbedder(config).to(device())
     if stage.start:
         network.load_state_dict(load(run, stage.start).state_dict())
-    teacher = load(run, stage.teacher) if stage.teacher else None
+    teacher = None
+    if stage.teacher:  # the student's captions must lie where the teacher's do
+        teacher = load(run, stage.teacher)
+        for part in ("adapter", "sentence_projection"):
+            getattr(network, part).load_state_dict(getattr(teacher, part).state_dict())
 
     def step_loss(generator: torch.Generator) -> Tensor:
         batch = sounds.batch(BATCH, stage.diet, generator)
@@ -65,9 +70,6 @@ def align(run: Path, name: str, config: SoundEmbedderConfig, stage: Stage) -> No
         weight_decay=0.05,
     )
     save(run, name, config, network, result)
-
-
-DISTILLATION = 5.0
 
 
 def weights(audio_kinds: Tensor, text_kinds: Tensor) -> Tensor:

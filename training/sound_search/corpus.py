@@ -52,18 +52,17 @@ def kinds() -> dict[str, Any]:
 
 def mentioned(caption: str) -> list[str]:
     """Every kind, and every source without a kind, that a caption speaks of."""
-    return [
-        kind for kind, patterns in _patterns().items() if any(p.search(caption) for p in patterns)
-    ]
+    return [kind for kind, pattern in _patterns().items() if pattern.search(caption)]
 
 
 @cache
-def _patterns() -> dict[str, list[re.Pattern[str]]]:
+def _patterns() -> dict[str, re.Pattern[str]]:
     sources: dict[str, list[str]] = {kind: entry["audiocaps"] for kind, entry in kinds().items()}
     sources |= {f"other: {name}": value for name, value in texts()["other_sources"].items()}
     return {
-        kind: [re.compile(pattern, re.IGNORECASE) for pattern in patterns]
+        kind: re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
         for kind, patterns in sources.items()
+        if patterns
     }
 
 

@@ -1,24 +1,32 @@
 """The networks of sound search, in the order in which they are trained.
 
-The names that end in -123 learn from folds 1 to 3 and are measured on fold 4; the shipped networks
-go on from them with all four folds.
+What learns from folds 1 to 3 is measured on fold 4; the shipped networks, sound-*, go on from
+there with all four folds.
 """
 
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from models.patch_transformer import PatchTransformerConfig
 from models.sound_cnn import SoundCNNConfig
 from models.sound_embedder import SoundEmbedderConfig
-from training.sound_search.align import Stage, align
+from training.sound_search.align import TRAINING_FOLDS, VALIDATION_FOLD, Stage, align
 from training.sound_search.data import Diet
 
 CNN: Final = SoundEmbedderConfig(SoundCNNConfig())
 PASST: Final = SoundEmbedderConfig(PatchTransformerConfig())
 
-RECIPE: Final[dict[str, Callable[[Path, str], None]]] = {
-    "cnn-first-123": partial(align, config=CNN, stage=Stage(2200, 1.5e-3, Diet())),
-    "passt-plain-123": partial(align, config=PASST, stage=Stage(900, 5e-4, Diet())),
+FINE: Final = Diet(mixed=0.4, own=0.15, borrowed=0.15)
+ALL_FOLDS: Final = (*TRAINING_FOLDS, VALIDATION_FOLD)
+
+STAGES: Final[dict[str, tuple[SoundEmbedderConfig, Stage]]] = {
+    "cnn-first": (CNN, Stage(1600, 1.5e-3, Diet())),
+    "passt-plain": (PASST, Stage(900, 5e-4, Diet())),
+    "cnn-123": (CNN, Stage(500, 4e-4, FINE, start="cnn-first")),
+    "sound-cnn": (CNN, Stage(500, 4e-4, FINE, ALL_FOLDS, start="cnn-first")),
+    "passt-123": (PASST, Stage(500, 4e-4, FINE, start="passt-plain", teacher="cnn-123")),
+    "sound-passt": (PASST, Stage(300, 3e-4, FINE, ALL_FOLDS, "passt-123", "sound-cnn")),
+}
+RECIPE: Final = {
+    name: partial(align, config=config, stage=stage) for name, (config, stage) in STAGES.items()
 }

@@ -1,0 +1,60 @@
+"""Trained networks as the checkpoints that the pipeline loads."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from pipelines.sentence_encoder import MINILM
+from pipelines.sound_encoder import EarshotEncoder
+from training.checkpoints import update_metrics, write_weights
+from training.sound_search.align import VALIDATION_FOLD
+from training.sound_search.evaluate import calibrate
+from training.sound_search.recipe import STAGES
+
+# Checkpoint → the network that is measured, as it has not seen the validation fold.
+MEASURED: Final = {"sound-cnn": "cnn-123", "sound-passt": "passt-123"}
+
+
+def export(data: Path, run: Path, out: Path) -> None:
+    """Write the checkpoints below ``out``, and those to measure below run/validation.
+
+    The threshold of both is calibrated on the validation fold by the one that has not seen it.
+    """
+    for name, measured in MEASURED.items():
+        if not (run / f"{name}.pt").exists():
+            continue
+        validation = run / "validation" / name
+        _write(run, measured, validation, threshold=0.0)
+        encoder = EarshotEncoder.from_pretrained(validation)
+        threshold = calibrate(encoder, data, VALIDATION_FOLD)
+        _write(run, measured, validation, threshold)
+        _write(run, name, out / name, threshold)
+        hours = {part: _hours(run, part) for part in _lineage(name)}
+        update_metrics(out / name, {"training_hours": hours})
+
+
+def _write(run: Path, network: str, folder: Path, threshold: float) -> None:
+    saved: dict[str, Any] = torch.load(run / f"{network}.pt", weights_only=True)
+    config = {
+        "name": folder.name,
+        "sentence_encoder": MINILM,
+        "threshold": round(threshold, 4),
+        "folds": [fold for fold in STAGES[network][1].folds if fold],
+        "network": saved["config"],
+    }
+    write_weights(folder, config, saved["network"])
+
+
+def _lineage(name: str) -> list[str]:
+    """Every network that the named one learned from, and itself, in the order of the recipe."""
+    stage = STAGES[name][1]
+    before = {
+        part for origin in (stage.start, stage.teacher) if origin for part in _lineage(origin)
+    }
+    return [part for part in STAGES if part in before | {name}]
+
+
+def _hours(run: Path, name: str) -> float:
+    return round(json.loads((run / f"{name}.json").read_text())["hours"], 2)
