@@ -202,11 +202,13 @@ def _fit(sound: Signal, length: int) -> Signal:
 
 def tone(pitch: Signal, harmonics: Sequence[float] = (1.0,), phase: float = 0.0) -> Signal:
     """Harmonics of these strengths over a curve of pitch; those beyond the band are left out."""
-    turn = phase + 2 * np.pi * np.cumsum(pitch) / SAMPLE_RATE
+    turn = np.exp(1j * (phase + 2 * np.pi * np.cumsum(pitch) / SAMPLE_RATE))
+    harmonic = np.ones(len(pitch), complex)
     total = np.zeros(len(pitch))
     for number, gain in enumerate(harmonics, 1):
+        harmonic *= turn
         if gain:
-            total += gain * np.sin(number * turn) * (number * pitch < 0.48 * SAMPLE_RATE)
+            total += gain * harmonic.imag * (number * pitch < 0.48 * SAMPLE_RATE)
     return total
 
 
@@ -218,11 +220,14 @@ def fm(pitch: Signal, ratio: float, index: Signal | float) -> Signal:
 
 def modes(seconds: float, hz: ArrayLike, t60: ArrayLike, gain: ArrayLike = 1.0) -> Signal:
     """A body struck once: sines that die away, one for each frequency, T60 and gain."""
-    t = clock(seconds)
-    total = np.zeros(len(t))
+    total, hit = silence(seconds), silence(seconds)
+    hit[:1] = 1
     for pitch, fall, strength in np.broadcast(hz, t60, gain):
         if pitch < 0.48 * SAMPLE_RATE:
-            total += strength * np.sin(2 * np.pi * pitch * t) * 10 ** (-3 * t / fall)
+            turn, shrink = 2 * np.pi * pitch / SAMPLE_RATE, 10 ** (-3 / (fall * SAMPLE_RATE))
+            poles = [1, -2 * shrink * np.cos(turn), shrink**2]
+            part = slice(samples(1.7 * fall) + 1)  # down to -102 dB
+            total[part] += signal.lfilter([0, strength * shrink * np.sin(turn)], poles, hit[part])
     return total
 
 
