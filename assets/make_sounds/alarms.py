@@ -26,7 +26,7 @@ def horn_speaker(sound: Signal) -> Signal:
 
 def wail(rng: np.random.Generator, low: float, high: float, period: float, shape: float) -> Signal:
     """An electronic siren between two pitches; shape: share of the period that rises."""
-    t = clock(6.5)
+    t = clock(5)
     x = (t / vary(rng, period) + rng.uniform()) % 1
     rise = np.where(x < shape, x / shape, (1 - x) / (1 - shape))
     pitch = vary(rng, low) * (high / low) ** rise
@@ -37,10 +37,10 @@ def two_tone(
     rng: np.random.Generator, low: float, high: float, held: float, speed: float
 ) -> Signal:
     """A European siren that drives by."""
-    t = clock(7.5)
+    t = clock(6)
     step = np.where((t / held).astype(int) % 2, vary(rng, high, 0.02), vary(rng, low, 0.02))
     sound = horn_speaker(tone(step, HORN[:12]))
-    gone = passing(sound, rng.uniform(3, 4), vary(rng, speed), 12)
+    gone = passing(sound, rng.uniform(2.5, 3.5), vary(rng, speed), 12)
     return room(rng, gone, 1.0, 0.2)[: len(t)]
 
 
@@ -61,7 +61,7 @@ def air_raid(rng: np.random.Generator) -> Signal:
 
 def car_alarm(rng: np.random.Generator) -> Signal:
     """Whoops, yelps and two-tones in turn."""
-    t = clock(6.3)
+    t = clock(5)
     tunes = (
         1600 * (1 - 0.5 * ((t * 2.2) % 1)),
         700 + 900 * (0.5 + 0.5 * np.sin(2 * np.pi * 5.5 * t)),
@@ -69,7 +69,7 @@ def car_alarm(rng: np.random.Generator) -> Signal:
         600 * 2 ** (1.5 * ((t * 1.4) % 1)),
     )
     order = rng.permutation(4)
-    pitch = np.choose(order[np.minimum((t / 1.6).astype(int), 3)], tunes) * vary(rng, 1)
+    pitch = np.choose(order[np.minimum((t / 1.25).astype(int), 3)], tunes) * vary(rng, 1)
     return room(rng, horn_speaker(tone(pitch, HORN[:10])), 1.0, 0.3)[: len(t)]
 
 

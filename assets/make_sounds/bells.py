@@ -56,7 +56,7 @@ def chimes(
     hard: float,
 ) -> Signal:
     """Hanging pieces that the wind knocks together, more in the gusts."""
-    seconds = 7.0
+    seconds = 5.5
     scale = vary(rng, low, 0.2) * np.array([1, 1.125, 1.25, 1.5, 1.667, 2, 2.25])
     gusts = rate * wander(rng, seconds, 0.8, 0, 2.2)
     strokes = [
@@ -94,9 +94,9 @@ def shaken(rng: np.random.Generator, hz: float, rate: float, t60: float, seconds
 
 def sleigh(rng: np.random.Generator, rate: float) -> Signal:
     """Dozens of little round bells shaken in time."""
-    seconds, rate = 4.5, vary(rng, rate)
+    seconds, rate = 3.5, vary(rng, rate)
     shakes = np.concatenate(
-        [at + np.abs(0.03 * rng.standard_normal(14)) for at in np.arange(0.1, 4, 1 / rate)]
+        [at + np.abs(0.03 * rng.standard_normal(14)) for at in np.arange(0.1, 3, 1 / rate)]
     )
     jingles = [
         (at, rng.uniform(0.1, 1) * modes(0.4, rng.uniform(3500, 11_000, 4), 0.25, 0.5))
@@ -116,19 +116,19 @@ RECIPES = (
         "church_bells",
         "church-bell-large-tolling",
         ("A large church bell tolls slowly.", "big bell, tolling, deep", "a funeral bell"),
-        partial(toll, hz=220, period=2.6, seconds=6, wet=0.3),
+        partial(toll, hz=220, period=2.3, seconds=5.2, wet=0.3),
     ),
     Recipe(
         "church_bells",
         "church-bell-village",
         ("A village church bell strikes the hour.", "church bell, striking, bright, distant"),
-        partial(toll, hz=420, period=1.5, seconds=6, wet=0.55),
+        partial(toll, hz=420, period=1.3, seconds=4.5, wet=0.55),
     ),
     Recipe(
         "church_bells",
         "church-bells-pealing",
         ("Church bells peal for a wedding.", "bells, change ringing, many", "wedding bells"),
-        partial(peal, low=330, seconds=6.5),
+        partial(peal, low=330, seconds=5),
     ),
     Recipe(
         "wind_chimes",
@@ -170,7 +170,7 @@ RECIPES = (
         "hand_bell",
         "hand-bell-town-crier",
         ("A hand bell is swung loudly.", "hand bell, swinging, clanging", "hear ye, hear ye"),
-        partial(shaken, hz=1050, rate=4.2, t60=1.6, seconds=5),
+        partial(shaken, hz=1050, rate=4.2, t60=1.6, seconds=4),
     ),
     Recipe(
         "hand_bell",

@@ -24,7 +24,7 @@ QUARTERS = (415.3, 370.0, 329.6, 246.9)  # the four notes of Westminster
 
 
 def ticking(
-    rng: np.random.Generator, rate: float, case: float, bright: float, seconds: float = 5.0
+    rng: np.random.Generator, rate: float, case: float, bright: float, seconds: float = 3.5
 ) -> Signal:
     """An escapement in a case that resonates at `case` Hz; ticks and tocks differ."""
     rate, case, beats = vary(rng, rate, 0.04), vary(rng, case, 0.2), []
@@ -123,13 +123,13 @@ RECIPES = (
         "clock_tick",
         "clock-wall",
         ("A wall clock ticks once a second.", "clock, ticking, quiet room", "waiting, tick tock"),
-        partial(ticking, rate=1, case=420, bright=0.9, seconds=6),
+        partial(ticking, rate=1, case=420, bright=0.9, seconds=4.4),
     ),
     Recipe(
         "clock_tick",
         "clock-grandfather-ticking",
         ("A grandfather clock ticks slowly in its case.", "tick tock, wooden, slow, pendulum"),
-        partial(ticking, rate=1.6, case=190, bright=0.5, seconds=6),
+        partial(ticking, rate=1.6, case=190, bright=0.5, seconds=4.4),
     ),
     Recipe(
         "clock_tick",
@@ -153,7 +153,7 @@ RECIPES = (
         "clock_alarm",
         "alarm-clock-twin-bell",
         ("An old alarm clock with two bells rings.", "alarm clock, ringing, mechanical", "get up"),
-        partial(wound_alarm, hz=1900, rate=22, wound=3.6),
+        partial(wound_alarm, hz=1900, rate=22, wound=2.8),
     ),
     Recipe(
         "clock_alarm",

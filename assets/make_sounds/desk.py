@@ -48,7 +48,7 @@ def _wheel(rng: np.random.Generator) -> Signal:
 
 def _typing(rng: np.random.Generator, rate: float, hz: float, bright: float, deep: float) -> Signal:
     """Words typed on a keyboard: every key goes down and comes up; the space bar is deeper."""
-    seconds, at, parts, left = 6.0, 0.1, [], rng.integers(3, 8)
+    seconds, at, parts, left = 4.5, 0.1, [], rng.integers(3, 8)
     while at < seconds - 0.3:
         key = hz * (0.55 if not left else 1) * rng.uniform(0.85, 1.2)
         gain = vary(rng, 0.8 if left else 1.1, 0.4)

@@ -65,29 +65,29 @@ def _cork(rng: np.random.Generator, hz: float, fizz: float) -> Signal:
 
 def _blender(rng: np.random.Generator) -> Signal:
     """A motor that winds up, with ice that is thrown about until it is crushed."""
-    seconds = 5.5
-    rate = curve(seconds, (0, 40), (0.6, vary(rng, 260)), (4.6, vary(rng, 300)), (5.3, 60))
+    seconds = 4.5
+    rate = curve(seconds, (0, 40), (0.6, vary(rng, 260)), (3.6, vary(rng, 300)), (4.3, 60))
     whine = tone(rate, (0.6, 1, 0.3, 0.8, 0.2, 0.6, 0.15, 0.5, 0.1, 0.3, 0.1, 0.2))
     brushes = resonate(firings(rng, 2 * rate, (1, 0.8), 0.05), (2400, 3900, 5600, 8200), 0.01)
     air = coloured(rng, seconds, (150, -8), (900, 0), (5000, -3), (15_000, -16))
     ice = scatter(
         seconds,
-        at_random(rng, seconds, 45 * curve(seconds, (0.2, 0), (0.4, 1), (3.5, 0.15), (5, 0))),
+        at_random(rng, seconds, 45 * curve(seconds, (0.2, 0), (0.4, 1), (2.8, 0.15), (4, 0))),
         lambda: rng.lognormal(1, 0.6) * click(rng, 500, 9000, 0.03),
     )
-    power = curve(seconds, (0, 0), (0.4, 1), (4.6, 1), (5.4, 0))
+    power = curve(seconds, (0, 0), (0.4, 1), (3.6, 1), (4.4, 0))
     return (level(whine) + 0.6 * level(brushes) + 0.8 * air) * power + 0.7 * ice
 
 
 def _espresso(rng: np.random.Generator) -> Signal:
     """A pump hums, then steam screams into milk."""
-    seconds, turn = 7.0, vary(rng, 3, 0.15)
+    seconds, turn = 5.5, vary(rng, 2, 0.15)
     pump = resonate(firings(rng, np.full(len(clock(seconds)), 50.0)), (180, 420, 1100, 2600), 0.03)
     pump = level(pump) * curve(seconds, (0.1, 0), (0.3, 1), (turn, 1), (turn + 0.1, 0))
     steam = colour(noise(rng, seconds), (200, -20), (1500, -3), (4500, 2), (15_000, -8))
     scream = moving_band(noise(rng, seconds), 1200 * wander(rng, seconds, 2, 0.7, 2), 0.25)
     milk = steam + 0.5 * level(scream) * wander(rng, seconds, 5, 0, 1)
-    blown = curve(seconds, (turn + 0.3, 0), (turn + 0.5, 1), (6.4, 1), (6.7, 0.05))
+    blown = curve(seconds, (turn + 0.3, 0), (turn + 0.5, 1), (5, 1), (5.3, 0.05))
     drip = low_pass(noise(rng, seconds, 0.5), 1500) * wander(rng, seconds, 20, 0, 0.15)
     return outdoors(rng, pump + milk * blown + drip, 0.005)
 

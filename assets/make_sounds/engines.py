@@ -58,14 +58,14 @@ def engine(
 def _idle(
     rng: np.random.Generator, rate: float, pipe: float, strokes: Sequence[float], clatter: float
 ) -> Signal:
-    turn = vary(rng, rate) * wander(rng, 6, 1.5, 0.97, 1.03)
+    turn = vary(rng, rate) * wander(rng, 4, 1.5, 0.97, 1.03)
     sound = engine(rng, turn, strokes, vary(rng, pipe), 0.1, clatter, 0.04)
     return outdoors(rng, sound, 0.01)
 
 
 def _start(rng: np.random.Generator, cranks: float, pipe: float) -> Signal:
     """The starter cranks until the engine catches, revs up and settles."""
-    seconds, at = 6.5, vary(rng, cranks, 0.2)
+    seconds, at = 5.5, vary(rng, cranks, 0.2)
     crank = curve(seconds, (0.15, 0), (0.2, 1), (at, 1), (at + 0.15, 0))
     turn = vary(rng, 9.5) * wander(rng, seconds, 2, 0.9, 1.1)
     heave = 0.6 + 0.4 * np.sin(2 * np.pi * np.cumsum(turn) / 32_000)
@@ -82,9 +82,9 @@ def _start(rng: np.random.Generator, cranks: float, pipe: float) -> Signal:
 
 def _revving(rng: np.random.Generator, strokes: Sequence[float], low: float, high: float) -> Signal:
     """The throttle is opened again and again."""
-    seconds = 6.0
+    seconds = 4.6
     throttle, points = silence(seconds), [(0.0, 0.0)]
-    for at in np.arange(0.5, 5, vary(rng, 1.35)):
+    for at in np.arange(0.4, 3.6, vary(rng, 1.35)):
         peak = rng.uniform(0.6, 1)
         points += [(at, 0.05), (at + 0.35, peak), (at + 0.5, peak), (at + 1.1, 0.05)]
     throttle = low_pass(curve(seconds, *points), 4, 1)
@@ -95,7 +95,7 @@ def _revving(rng: np.random.Generator, strokes: Sequence[float], low: float, hig
 def _drives_by(
     rng: np.random.Generator, rate: float, pipe: float, strokes: Sequence[float], speed: float
 ) -> Signal:
-    seconds, near = 7.0, rng.uniform(3, 4)
+    seconds, near = 5.2, rng.uniform(2.2, 3)
     turn = vary(rng, rate) * curve(seconds, (0, 0.93), (seconds, 1.08))
     sound = engine(rng, turn, strokes, vary(rng, pipe), 0.9, 0.15, 0.01)
     tyres = coloured(rng, seconds, (80, -6), (500, 0), (1100, 3), (4000, -9), (15_000, -24))
@@ -105,7 +105,7 @@ def _drives_by(
 
 def _mower(rng: np.random.Generator) -> Signal:
     """A lawn mower: one cylinder, and the blade's wind."""
-    seconds = 6.0
+    seconds = 4.0
     rate = vary(rng, 25) * wander(rng, seconds, 0.9, 0.93, 1.02)
     sound = engine(rng, rate, ONE, vary(rng, 120), 0.6, 0.5, 0.04)
     blade = coloured(rng, seconds, (150, 0), (700, 2), (4000, -6), (15_000, -18))
@@ -116,8 +116,8 @@ def _mower(rng: np.random.Generator) -> Signal:
 
 def _chainsaw(rng: np.random.Generator, cuts: float, top: float) -> Signal:
     """A two-stroke that idles, screams, and labours in the wood (cuts: how much of the time)."""
-    seconds = 6.5
-    throttle = np.clip(wander(rng, seconds, 0.7, -1.4 + 1.6 * cuts, 1.8), 0, 1)
+    seconds = 4.6
+    throttle = np.clip(wander(rng, seconds, 0.9, -1.4 + 1.6 * cuts, 1.8), 0, 1)
     bite = cuts * np.clip(wander(rng, seconds, 1.1, -0.6, 1.4), 0, 1) * (throttle > 0.7)
     bite = low_pass(bite, 6, 1).clip(0)
     rate = vary(rng, top) * (0.3 + 0.7 * throttle) * (1 - 0.25 * bite)
@@ -132,7 +132,7 @@ def _chainsaw(rng: np.random.Generator, cuts: float, top: float) -> Signal:
 
 def _pulled(rng: np.random.Generator) -> Signal:
     """A chainsaw's cord is pulled twice in vain; at the third pull it runs."""
-    ground = silence(7.0)
+    ground = silence(6.0)
     pulls = 0.2 + np.array([0, 1.1, 2.2]) * vary(rng, 1)
     for at in pulls:
         rate = 45 * bump(0.5, 0.4) + 1
@@ -140,7 +140,7 @@ def _pulled(rng: np.random.Generator) -> Signal:
         puff = engine(rng, rate, ONE, 210, 0.1, 0.3)
         add(ground, (level(ratchet) + puff) * bump(0.5, 0.4, 0.5), at, 0.5)
     start = pulls[-1] + 0.35
-    rate = curve(7 - start, (0, 20), (0.3, 45), (1.2, 38), (1.6, 120), (2.6, 130), (3.2, 42))
+    rate = curve(6 - start, (0, 20), (0.3, 45), (1.2, 38), (1.6, 120), (2.6, 130), (3.2, 42))
     add(
         ground, engine(rng, rate, (1, 0.9), 210, rate / 130, 0.4, 0.05) * (rate / 130) ** 0.6, start
     )
@@ -174,7 +174,7 @@ RECIPES = (
         "engine",
         "car-engine-hard-start",
         ("An old car cranks for a long time before it starts.", "cold start, cranking, engine"),
-        partial(_start, cranks=3.0, pipe=65),
+        partial(_start, cranks=2.4, pipe=65),
     ),
     Recipe(
         "engine",

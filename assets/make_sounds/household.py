@@ -45,8 +45,8 @@ def _vacuum(
     rng: np.random.Generator, hz: float, whine: float, starts: bool, moves: float
 ) -> Signal:
     """A vacuum cleaner; moves: how much the sound changes as the nozzle is pushed about."""
-    seconds, top = 6.0, vary(rng, hz, 0.15)
-    spin = curve(seconds, (0.1, 5), (0.5, 0.7 * top), (1.4, top)) if starts else top + 0 * clock(6)
+    seconds, top = 4.2, vary(rng, hz, 0.15)
+    spin = curve(seconds, (0.1, 5), (0.5, 0.7 * top), (1.4, top)) if starts else top + 0 * clock(4.2)
     push = wander(rng, seconds, 1.2, -1, 1)
     air = ((80, -4), (350, 2), (1100, 3), (3500, -2), (8000, -8), (15_000, -18))
     sound = motor(rng, spin * (1 + 0.02 * moves * push), whine, *air, rough=0.5)
@@ -57,8 +57,8 @@ def _vacuum(
 
 def _dryer(rng: np.random.Generator, hz: float, wave: float) -> Signal:
     """A hair dryer; wave: how far it is waved to and fro."""
-    seconds, top = 5.5, vary(rng, hz, 0.15)
-    spin = curve(seconds, (0.15, 3), (0.7, top), (4.6, top), (5.4, 0.2 * top))
+    seconds, top = 4.2, vary(rng, hz, 0.15)
+    spin = curve(seconds, (0.15, 3), (0.7, top), (3.4, top), (4.1, 0.2 * top))
     air = ((100, -14), (500, -2), (2200, 3), (6000, 0), (15_000, -10))
     sound = motor(rng, spin, 0.35, *air, rough=0.2)
     return outdoors(rng, sound * (1 - wave * wander(rng, seconds, 2.5, 0, 1)), 0.004)
@@ -66,7 +66,7 @@ def _dryer(rng: np.random.Generator, hz: float, wave: float) -> Signal:
 
 def _fan(rng: np.random.Generator, blades: float, rattle: float, dull: float) -> Signal:
     """Air chopped by blades (Hz); a loose part rattles along."""
-    seconds, blades = 6.0, vary(rng, blades, 0.15)
+    seconds, blades = 4.0, vary(rng, blades, 0.15)
     turn = blades * (1 + 0.01 * wander(rng, seconds, 1, -1, 1))
     chop = 1 + 0.5 * np.sin(2 * np.pi * np.cumsum(turn) / 32_000)
     air = coloured(rng, seconds, (40, 0), (300, 2), (1200, -4), (6000, -14), (15_000, -26 - dull))
@@ -77,7 +77,7 @@ def _fan(rng: np.random.Generator, blades: float, rattle: float, dull: float) ->
 
 def _shaver(rng: np.random.Generator) -> Signal:
     """An electric shaver on a beard."""
-    seconds, hz = 5.0, vary(rng, 118)
+    seconds, hz = 3.2, vary(rng, 118)
     pitch = hz * wander(rng, seconds, 2, 0.96, 1.0)
     buzz = resonate(firings(rng, pitch, (1, 0.9), 0.01), (500, 1400, 2900, 4700, 7400), 0.008)
     beard = high_pass(firings(rng, pitch, (1, 0.6), 0.3), 3000) * wander(rng, seconds, 6, 0, 1)

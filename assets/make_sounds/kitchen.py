@@ -32,7 +32,7 @@ from assets.make_sounds.water import bubble
 
 def _frying(rng: np.random.Generator, wet: float, spit: float, starts: float) -> Signal:
     """Fat that sizzles and spits; wet: how much of it is steam; starts: second it gets going."""
-    seconds = rng.uniform(5, 6)
+    seconds = rng.uniform(3.5, 4.5)
     heat = curve(seconds, (starts, 0.02), (starts + 0.15, 1), (seconds, 0.75))
     fizz = level(high_pass(impulses(rng, seconds, vary(rng, 2500, 0.3), 1.1), 2200, 1))
     steam = coloured(rng, seconds, (300, -25), (2500, -2), (6000, 2), (15_000, -6))
@@ -48,7 +48,7 @@ def _frying(rng: np.random.Generator, wet: float, spit: float, starts: float) ->
 
 def _boiling(rng: np.random.Generator, rate: float, low: float, high: float, lid: float) -> Signal:
     """Bubbles burst at the surface of a pot; lid: how often one lifts it and it rattles."""
-    seconds = rng.uniform(5, 6)
+    seconds = rng.uniform(3.5, 4.5)
     surge = rate * wander(rng, seconds, 6, 0.4, 1.4)
 
     def one() -> Signal:
@@ -73,7 +73,7 @@ def _boiling(rng: np.random.Generator, rate: float, low: float, high: float, lid
 
 def _kettle(rng: np.random.Generator, low: float, high: float, warble: float) -> Signal:
     """The roar of the water, then steam finds the whistle, whose pitch climbs."""
-    seconds = 6.5
+    seconds = 5.5
     low, high, start = vary(rng, low), vary(rng, high), vary(rng, 1.6, 0.3)
     pitch = curve(seconds, (start, low), (start + 1.5, 0.93 * high), (seconds, high))
     pitch = pitch * (1 + warble * wander(rng, seconds, 9, -1, 1))
@@ -89,7 +89,7 @@ def _kettle(rng: np.random.Generator, low: float, high: float, warble: float) ->
 
 def _chopping(rng: np.random.Generator, rate: float, crunch: float, heavy: float) -> Signal:
     """A knife through something crisp onto a wooden board."""
-    seconds, strokes = rng.uniform(4, 5), []
+    seconds, strokes = rng.uniform(3.2, 4), []
     board = vary(rng, 260 / heavy, 0.15) * np.array([1, 1.62, 2.7, 3.9, 5.6])
     for at in in_step(rng, seconds - 0.4, vary(rng, 1 / rate), 0.08):
         crisp = level(band(impulses(rng, 0.05, 1500), 1200, 12_000)) * bump(0.05, 0.6)

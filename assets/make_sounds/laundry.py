@@ -31,14 +31,14 @@ from assets.make_sounds.water import bubble
 
 def _washing(rng: np.random.Generator, turn: float, water: float) -> Signal:
     """A drum that turns one way and the other, with wet clothes falling and water about."""
-    seconds = 7.5
+    seconds = 5.5
     run = np.clip(wander(rng, seconds, 0.35, -0.3, 1.6), 0, 1)
     speed = 24 * run + 1
     machine = motor(rng, speed, 0.3, (40, 3), (150, 2), (600, -10), (4000, -25), (15_000, -40))
     whir = low_pass(tone(320 * run + 30, (1, 0.6, 0.4, 0.3, 0.2)), 2500) * run
     thumps = [
         (at, 2.2 * modes(0.3, rng.uniform(50, 75) * np.array([1, 1.8, 2.9]), 0.25, (1, 0.5, 0.3)))
-        for at in np.arange(rng.uniform(0, 0.4), 7, 1 / vary(rng, turn))
+        for at in np.arange(rng.uniform(0, 0.4), 5, 1 / vary(rng, turn))
     ]
     thumps += [(at, vary(rng, 1.2, 0.4) * click(rng, 120, 2500, 0.12)) for at, _ in thumps]
 
@@ -50,13 +50,13 @@ def _washing(rng: np.random.Generator, turn: float, water: float) -> Signal:
     gulps = scatter(seconds, at_random(rng, seconds, 90 * slosh + 1), gulp)
     wash = level(band(noise(rng, seconds, 0.7), 400, 5000, 1)) * slosh
     ground = machine + 0.4 * whir + sequence(seconds, thumps) + gulps + 0.25 * wash
-    return room(rng, ground, 0.4, 0.2)[: 32_000 * 7] + 0.01 * noise(rng, 7, 0.7)
+    return room(rng, ground, 0.4, 0.2)[: 32_000 * 5] + 0.01 * noise(rng, 5, 0.7)
 
 
 def _spinning(rng: np.random.Generator) -> Signal:
     """A washing machine that spins up, out of balance, until the floor hums."""
-    seconds, top = 7.5, vary(rng, 19)
-    speed = curve(seconds, (0, 0.25 * top), (4.5, top), (seconds, 1.05 * top))
+    seconds, top = 5.5, vary(rng, 19)
+    speed = curve(seconds, (0, 0.25 * top), (3.8, top), (seconds, 1.05 * top))
     knock = exhaust(
         firings(rng, speed, (1, 0.7), 0.02), (62, 145, 330, 610), (0.12, 0.1, 0.05, 0.03)
     )
@@ -69,8 +69,8 @@ def _spinning(rng: np.random.Generator) -> Signal:
 
 def _flush(rng: np.random.Generator, fill: float, handle: float) -> Signal:
     """The handle, the rush, the swallow, and the cistern that fills again (its loudness)."""
-    seconds = 7.5
-    gone = vary(rng, 3.4)
+    seconds = 5.6
+    gone = vary(rng, 2.8)
     rush = curve(seconds, (0.35, 0), (0.6, 1), (1.8, 0.9), (gone, 0.35), (gone + 1, 0.02))
     water = colour(
         noise(rng, seconds, 0.6), (60, -3), (300, 4), (1200, 0), (5000, -8), (15_000, -22)
@@ -90,12 +90,12 @@ def _flush(rng: np.random.Generator, fill: float, handle: float) -> Signal:
     )
     clunk = [(at, handle * click(rng, 300, 4000, 0.04)) for at in (0.1, 0.32)]
     ground = water * rush + 0.5 * gurgle + fill * refill + sequence(seconds, clunk)
-    return room(rng, ground * curve(seconds, (7, 1), (7.5, 0)), 0.5, 0.25)
+    return room(rng, ground * curve(seconds, (5.1, 1), (5.6, 0)), 0.5, 0.25)
 
 
 def _sewing(rng: np.random.Generator, bursts: float, pauses: float, rate: float) -> Signal:
     """A needle that stitches in bursts, as the foot presses."""
-    seconds = 6.0
+    seconds = 4.4
     foot = np.clip(wander(rng, seconds, bursts, -pauses, 1.6), 0, 1)
     speed = vary(rng, rate) * foot + 0.3
     stitch = firings(rng, speed, (1,), 0.03)

@@ -52,8 +52,8 @@ def _typewriter(rng: np.random.Generator, rate: float) -> Signal:
 
 def _dot_matrix(rng: np.random.Generator) -> Signal:
     """A head of needles goes to and fro; the paper is fed after every line."""
-    ground, at, hz = silence(6.2), 0.1, vary(rng, 1150)
-    while at < 5.4:
+    ground, at, hz = silence(4.4), 0.1, vary(rng, 1150)
+    while at < 3.6:
         held = rng.uniform(0.5, 1.1)
         needles = firings(rng, np.full(round(held * 32_000), hz), rng.integers(0, 2, 90), 0.05)
         buzz = resonate(needles, (1700, 2600, 3900, 5600, 8300), 0.006) + 0.2 * needles

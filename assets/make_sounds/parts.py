@@ -1,6 +1,6 @@
 """What several families of made things share: strikes, gates, engines, things that pass by."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -120,3 +120,21 @@ def sequence(seconds: float, sounds: Iterable[tuple[float, Signal]]) -> Signal:
     for at, sound in sounds:
         add(ground, sound, at)
     return ground
+
+
+def melody(
+    rng: np.random.Generator,
+    notes: Iterable[tuple[float, int, float]],
+    play: Callable[[float, float], Signal],
+    pace: float = 1.0,
+) -> Signal:
+    """Notes (beat, MIDI number, beats) played at some pace (seconds a beat) in some key.
+
+    play: gives a note of a pitch (Hz) and length (seconds); what it adds rings on.
+    """
+    key, pace, sounds = 2 ** (rng.integers(-3, 4) / 12), vary(rng, pace, 0.12), []
+    for beat, number, beats in notes:
+        hz = 440 * key * 2 ** ((number - 69) / 12)
+        at = 0.05 + pace * beat + 0.008 * abs(rng.standard_normal())
+        sounds.append((at, vary(rng, 0.8, 0.2) * play(hz, beats * pace)))
+    return sequence(max(at + len(sound) / SAMPLE_RATE for at, sound in sounds), sounds)

@@ -31,13 +31,13 @@ GEARS = (0.5, 1, 0.4, 0.7, 0.5, 0.6, 0.3, 0.5, 0.3, 0.3, 0.2, 0.25, 0.2, 0.15, 0
 
 def _drill(rng: np.random.Generator, hz: float, hammer: float, wall: float) -> Signal:
     """A drill spins up, bites (pitch sinks), and is let go; hammer: its blows in a wall."""
-    seconds, top = 5.5, vary(rng, hz)
+    seconds, top = 4.4, vary(rng, hz)
     bite = wander(rng, seconds, 1.2, 0.82, 0.95)
     spin = curve(
-        seconds, (0.1, 0.05), (0.45, 1), (1.1, 1), (1.4, 0.9), (4.5, 0.9), (4.8, 1), (5.3, 0.1)
+        seconds, (0.1, 0.05), (0.45, 1), (1.1, 1), (1.4, 0.9), (3.5, 0.9), (3.8, 1), (4.2, 0.1)
     )
     spin *= top * bite
-    load = curve(seconds, (1.1, 0), (1.4, 1), (4.5, 1), (4.7, 0))
+    load = curve(seconds, (1.1, 0), (1.4, 1), (3.5, 1), (3.7, 0))
     gears = level(drive(tone(spin, GEARS) + 0.4 * tone(3.63 * spin, GEARS[:8]), 2))
     brushes = moving_band(noise(rng, seconds), 12 * spin + 200, 2.5)
     blows = exhaust(firings(rng, spin / 8, (1,), 0.02), (160, 420, 1100, 2700, 5200), 0.03)
@@ -52,7 +52,7 @@ def _drill(rng: np.random.Generator, hz: float, hammer: float, wall: float) -> S
 
 def _sander(rng: np.random.Generator) -> Signal:
     """An electric sander: a motor at some 200 turns a second, and grit."""
-    seconds, hz = 5.5, vary(rng, 195)
+    seconds, hz = 3.8, vary(rng, 195)
     speed = curve(seconds, (0, 10), (0.5, hz)) * wander(rng, seconds, 1.5, 0.9, 1)
     motor = level(drive(tone(speed, GEARS), 2)) + 0.5 * level(tone(9.3 * speed, (1, 0.4, 0.2)))
     grit = coloured(rng, seconds, (200, -10), (1500, 0), (5000, 3), (15_000, -6))
@@ -64,7 +64,7 @@ def _sander(rng: np.random.Generator) -> Signal:
 
 def _grinder(rng: np.random.Generator) -> Signal:
     """A grinding wheel screams on steel, again and again."""
-    seconds, hz = 6.0, vary(rng, 330)
+    seconds, hz = 4.2, vary(rng, 330)
     press = np.clip(wander(rng, seconds, 1.6, -0.8, 1.5), 0, 1)
     speed = hz * (1 - 0.12 * press)
     motor = level(tone(speed, GEARS)) + 0.4 * level(tone(5.7 * speed, (1, 0.5)))
@@ -76,9 +76,9 @@ def _grinder(rng: np.random.Generator) -> Signal:
 
 def _jackhammer(rng: np.random.Generator) -> Signal:
     """A pneumatic drill on concrete in bursts, with the hiss of its air."""
-    seconds = 5.5
+    seconds = 4
     on = curve(
-        seconds, (0.2, 0), (0.25, 1), (2.2, 1), (2.25, 0), (2.9, 0), (2.95, 1), (5.2, 1), (5.25, 0)
+        seconds, (0.2, 0), (0.25, 1), (1.6, 1), (1.65, 0), (2.2, 0), (2.25, 1), (3.7, 1), (3.75, 0)
     )
     rate = vary(rng, 24) * wander(rng, seconds, 2, 0.95, 1.05)
     blows = firings(rng, rate, (1, 0.85), 0.03) * on
@@ -146,7 +146,7 @@ RECIPES = (
         "steam_hiss",
         "steam-valve",
         ("Steam escapes from a valve in one long hiss.", "steam, hissing, pressure", "boiler room"),
-        partial(_steam, puffs=1, held=3.6, wet=0.4),
+        partial(_steam, puffs=1, held=2.6, wet=0.4),
     ),
     Recipe(
         "steam_hiss",

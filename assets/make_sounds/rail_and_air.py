@@ -33,7 +33,7 @@ from assets.make_sounds.parts import HORN, click, exhaust, firings, passing, var
 
 def _train(rng: np.random.Generator, speed: float, inside: bool, flange: float) -> Signal:
     """Wheels over rail joints, two axles at a time, roaring; inside: heard from a seat."""
-    seconds = 7.5
+    seconds = 5.4
     roar = coloured(rng, seconds, (40, 4), (200, 2), (800, 0), (2500, -8), (15_000, -28))
     roar *= wander(rng, seconds, 3, 0.7, 1.1)
     hit = mix(modes(0.2, (85, 190, 420, 950, 1700), (0.15, 0.12, 0.08, 0.05, 0.04), 0.6))
@@ -50,13 +50,13 @@ def _train(rng: np.random.Generator, speed: float, inside: bool, flange: float) 
     )
     if inside:
         return low_pass(sound, 1400, 1) + 0.15 * noise(rng, seconds, 1)
-    coming = curve(seconds, (0, 0.1), (1.6, 1), (5.4, 1), (seconds, 0.08))
+    coming = curve(seconds, (0, 0.1), (1.2, 1), (4.2, 1), (seconds, 0.08))
     return outdoors(rng, coming * sound, 0.01)
 
 
 def _steam_train(rng: np.random.Generator) -> Signal:
     """Four chuffs a turn of the wheels, gathering speed."""
-    seconds = 8.0
+    seconds = 6.0
     rate = curve(seconds, (0, 2.2), (seconds, vary(rng, 6.5)))
     beats = firings(rng, rate, (1, 0.75, 0.9, 0.7), 0.02)
     envelope = signal.fftconvolve(beats, decay(0.3, 0.28, 0.03))[: len(beats)].clip(0)
@@ -68,7 +68,7 @@ def _steam_train(rng: np.random.Generator) -> Signal:
 
 def _helicopter(rng: np.random.Generator, blades: float, slap: float, flies: float) -> Signal:
     """Blades that slap the air, the turbine's whine, the small tail rotor."""
-    seconds = 7.5
+    seconds = 4.8
     rate = np.full(round(seconds * 32_000), vary(rng, blades))
     thump = exhaust(firings(rng, rate, (1, 0.93), 0.01), (32, 65, 120, 210, 380, 700), 0.05)
     beat = np.cumsum(rate) / 32_000
@@ -78,13 +78,13 @@ def _helicopter(rng: np.random.Generator, blades: float, slap: float, flies: flo
     turbine = tone(np.full(len(rate), vary(rng, 3100)), (1, 0.1)) * wander(rng, seconds, 1, 0.3, 1)
     sound = slap * level(thump) + air * (0.25 + 1.6 * chop) + 0.2 * level(tail) + 0.06 * turbine
     if flies:
-        sound = passing(sound, rng.uniform(3, 4.5), flies, 60)
+        sound = passing(sound, rng.uniform(2, 3), flies, 60)
     return outdoors(rng, sound, 0.006)
 
 
 def _jet(rng: np.random.Generator, near: float) -> Signal:
     """A jet overhead: a roar whose comb of reflections sweeps down, and a whine ahead of it."""
-    seconds, over = 8.0, vary(rng, near)
+    seconds, over = 6.0, vary(rng, near)
     roar = coloured(rng, seconds, (40, 2), (250, 3), (1200, 0), (4000, -6), (15_000, -18))
     echo = np.interp(
         clock(seconds) - 0.004 * np.abs(clock(seconds) - over) / 4 - 0.0006, clock(seconds), roar
@@ -100,17 +100,17 @@ def _jet(rng: np.random.Generator, near: float) -> Signal:
 
 def _propeller(rng: np.random.Generator, rate: float, flies: float) -> Signal:
     """A small plane: blades and cylinders in one drone."""
-    seconds = 8.0
+    seconds = 5.8
     turn = vary(rng, rate) * wander(rng, seconds, 0.7, 0.985, 1.01)
     drone = engine(rng, turn, FOUR, vary(rng, 110), 0.7, 0.1)
     blades = level(tone(turn, HORN)) + 0.5 * coloured(rng, seconds, (80, 0), (600, 0), (4000, -14))
-    sound = passing(drone + blades, rng.uniform(3, 5), flies, 90)
-    return outdoors(rng, room(rng, sound, 0.8, 0.15)[: 32_000 * 8], 0.01)
+    sound = passing(drone + blades, rng.uniform(2.4, 3.4), flies, 90)
+    return outdoors(rng, room(rng, sound, 0.8, 0.15)[: 32_000 * 6], 0.01)
 
 
 def _cabin(rng: np.random.Generator) -> Signal:
     """Inside a jet: steady rush, a hum of engines out of step."""
-    seconds, hz = 6.0, vary(rng, 88)
+    seconds, hz = 3.6, vary(rng, 88)
     rush = coloured(rng, seconds, (40, 4), (200, 3), (900, 0), (3500, -10), (15_000, -28))
     t = clock(seconds)
     hum = (
@@ -172,7 +172,7 @@ RECIPES = (
         "airplane",
         "jet-overhead",
         ("A jet plane roars overhead.", "airplane, jet, flyover", "living near the airport"),
-        partial(_jet, near=3.5),
+        partial(_jet, near=2.6),
     ),
     Recipe(
         "airplane",

@@ -108,24 +108,24 @@ RECIPES = (
         "school_bell",
         "school-bell-break",
         ("A school bell rings for the end of the lesson.", "school bell, long, loud, corridor"),
-        partial(electric_bell, hz=900, presses=((0.1, 4.0),), rate=16),
+        partial(electric_bell, hz=900, presses=((0.1, 2.6),), rate=16),
     ),
     Recipe(
         "school_bell",
         "fire-bell-alarm",
         ("A fast fire bell rings without a pause.", "fire bell, alarm, ringing", "fire drill"),
-        partial(electric_bell, hz=1150, presses=((0.05, 4.5),), rate=27),
+        partial(electric_bell, hz=1150, presses=((0.05, 3.0),), rate=27),
     ),
     Recipe(
         "level_crossing_bell",
         "level-crossing-bell",
         ("The bell of a level crossing warns of a train.", "railway crossing bell, warning"),
-        partial(electric_bell, hz=780, presses=((0.1, 6),), rate=2.6),
+        partial(electric_bell, hz=780, presses=((0.1, 3.6),), rate=2.6),
     ),
     Recipe(
         "level_crossing_bell",
         "level-crossing-bell-fast",
         ("A railroad crossing bell rings fast and bright.", "crossing, gates are closing, ding"),
-        partial(electric_bell, hz=1300, presses=((0.1, 5),), rate=4.2),
+        partial(electric_bell, hz=1300, presses=((0.1, 3.2),), rate=4.2),
     ),
 )

@@ -28,7 +28,7 @@ from assets.make_sounds.parts import click, firings, sequence, vary
 
 def _hammer(rng: np.random.Generator, hz: float, t60: float, period: float, wood: float) -> Signal:
     """Blows on a nail, that sounds higher the deeper it sits, or on iron (wood 0)."""
-    seconds, parts, rise = 5.0, [], 1.0
+    seconds, parts, rise = 3.8, [], 1.0
     body = vary(rng, hz) * np.array([1, 1.63, 2.41, 3.35, 4.6, 5.9, 7.7])
     plank = vary(rng, 170) * np.array([1, 1.6, 2.3, 3.7, 5.2])
     for at in in_step(rng, seconds - 0.5, vary(rng, period), 0.04):
@@ -45,7 +45,7 @@ def _hammer(rng: np.random.Generator, hz: float, t60: float, period: float, wood
 
 def _saw(rng: np.random.Generator, period: float, teeth: float, body: float) -> Signal:
     """Strokes of a hand saw: the push louder and longer than the pull."""
-    seconds, period = 6.0, vary(rng, period)
+    seconds, period = 4.2, vary(rng, period)
     ground, at = silence(seconds), 0.1
     wood = vary(rng, body, 0.2) * np.array([1, 1.7, 2.8, 4.4])
     while at < seconds - period:
@@ -62,8 +62,8 @@ def _saw(rng: np.random.Generator, period: float, teeth: float, body: float) -> 
 
 def _sanding(rng: np.random.Generator, rate: float, coarse: float) -> Signal:
     """Sandpaper is rubbed to and fro."""
-    ground, at = silence(5.0), 0.1
-    while at < 4.7:
+    ground, at = silence(3.6), 0.1
+    while at < 3.3:
         held = vary(rng, 0.5 / rate, 0.12)
         grit = level(impulses(rng, held, 9000, 0.8)) + noise(rng, held)
         rub = colour(

@@ -45,19 +45,19 @@ def _car_horn(
 
 def _rolls_by(rng: np.random.Generator, speed: float, wet: float, motor: float) -> Signal:
     """Tyres and engine of a car; wet: the hiss of water on the road."""
-    seconds = 7.0
+    seconds = 5.4
     tyres = coloured(rng, seconds, (60, 0), (300, 0), (1000, 4), (3000, -8), (15_000, -26))
     spray = coloured(rng, seconds, (500, -20), (2500, 0), (7000, 2), (15_000, -4))
     turn = np.full(len(tyres), vary(rng, 24 + 2.2 * speed))
     sound = tyres + wet * spray + motor * engine(rng, turn, FOUR, 70, 0.5)
-    return outdoors(rng, passing(sound, rng.uniform(2.8, 4.2), vary(rng, speed), 6), 0.012)
+    return outdoors(rng, passing(sound, rng.uniform(2.2, 3.2), vary(rng, speed), 6), 0.012)
 
 
 def _street(rng: np.random.Generator) -> Signal:
     """Many cars, near and far, at once."""
-    seconds = 7.5
+    seconds = 5.2
     ground = 0.25 * coloured(rng, seconds, (50, 4), (250, 2), (900, 0), (3000, -14), (15_000, -34))
-    for near in rng.uniform(-0.5, 8, 6):
+    for near in rng.uniform(-0.5, 5.5, 5):
         tyres = coloured(rng, seconds, (60, 2), (300, 0), (1000, 3), (3000, -8), (15_000, -25))
         turn = np.full(len(tyres), rng.uniform(35, 75))
         sound = tyres + 0.5 * engine(rng, turn, FOUR, rng.uniform(55, 90), 0.4)
@@ -83,7 +83,7 @@ def _skid(rng: np.random.Generator) -> Signal:
 
 def _freewheel(rng: np.random.Generator) -> Signal:
     """A bicycle rolls: the pawls of its hub tick, slower and slower."""
-    seconds = 5.0
+    seconds = 4.0
     rate = curve(seconds, (0, vary(rng, 42)), (seconds, 14))
     pawls = exhaust(firings(rng, rate, (1, 0.8, 0.9), 0.02), (2400, 3800, 5700, 8800), 0.012)
     tyres = 0.12 * coloured(rng, seconds, (200, 0), (1500, 0), (6000, -8), (15_000, -20))
@@ -101,7 +101,7 @@ RECIPES = (
         "car_horn",
         "car-horn-long-angry",
         ("An angry driver leans on the horn.", "car horn, one long blast", "road rage"),
-        partial(_car_horn, pitches=(350, 440), calls=((0.1, 2.6),), wet=0.3),
+        partial(_car_horn, pitches=(350, 440), calls=((0.1, 2.0),), wet=0.3),
     ),
     Recipe(
         "car_horn",
