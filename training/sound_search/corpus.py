@@ -76,7 +76,7 @@ def real_clips(data: Path) -> Iterator[Clip]:
             if row["set"] == "esc50_16k":
                 kind, fold, captions = row["label"], int(row["fold"]), [title]
             else:
-                named = mentioned(row["label"])
+                named = [kind for kind in mentioned(row["label"]) if kind in kinds()]
                 kind = named[0] if len(named) == 1 else _slug(row["label"])
                 same = SAME_SOURCE.search(row["notes"])
                 fold = int(same[1]) if same else OUTSIDE_FOLDS
