@@ -155,8 +155,8 @@ class Heat:
         return f'<div class="tl-cells" role="group" aria-label="{escape(self.label)}">{cells}</div>'
 
     def _cell(self, start: int, step: int, score: float, color: str) -> str:
-        end = min(start + step, self.seconds)
+        end = round(min(start + step, self.seconds), 2)
         return (
-            f'<i role="img" style="flex-grow:{end - start:.3g};background:{color}" '
-            f'aria-label="{start} to {end:.3g} s: {score:.2f}"></i>'
+            f'<i role="img" style="flex-grow:{end - start:g};background:{color}" '
+            f'aria-label="{start} to {end:g} s: {score:.2f}"></i>'
         )

@@ -3,33 +3,37 @@
 from typing import Final
 
 FAMILIES: Final = {
-    "water and weather": "rain sea_waves water_drops wind pouring_water thunderstorm stream "
-    "waterfall bubbles hail splash crackling_fire underwater boiling_water dripping_tap",
-    "animals": "dog rooster pig cow frog cat hen insects sheep crow crickets chirping_birds horse "
-    "owl duck goose seagull wolf bee mosquito cuckoo pigeon woodpecker elephant lion turkey "
-    "snake whale cicada fly goat donkey monkey mouse",
-    "people": "crying_baby sneezing clapping breathing coughing footsteps laughing snoring "
-    "brushing_teeth drinking_sipping speech singing whispering whistling crowd hiccup yawning "
-    "heartbeat screaming humming cheering burping kissing finger_snap children_playing",
-    "home": "door_wood_knock mouse_click keyboard_typing door_wood_creaks can_opening "
-    "washing_machine vacuum_cleaner glass_breaking toilet_flush frying kettle dishes cutlery "
-    "microwave blender coins zipper paper tearing_paper door_slam fan hair_dryer camera shower "
-    "crumpling_paper bouncing_ball ball_bounce dice cork typewriter printer toaster",
-    "tools and machines": "chainsaw hand_saw drill hammer sewing_machine engine machine sawing "
-    "lawn_mower sanding grinder jackhammer pump generator factory crane robot lathe",
-    "traffic": "helicopter car_horn train airplane car motorcycle bus truck bicycle_bell "
-    "train_horn ship_horn tram rocket subway boat jet car_engine race_car car_passing",
-    "bells and alarms": "siren church_bells clock_alarm clock_tick doorbell telephone bell gong "
-    "smoke_alarm buzzer beep wind_chime fireworks gunshot explosion sonar chime hand_bell "
-    "bicycle_bell car_alarm cowbell ringtone cuckoo_clock foghorn school_bell",
-    "music": "piano guitar flute violin drum cymbal trumpet organ synthesizer harp xylophone "
-    "marimba bass tambourine maracas accordion clarinet music_box snare_drum kick_drum hi_hat",
+    "water and weather": "boiling_water bubbles crackling_fire hail lighting_a_flame pouring_water "
+    "rain sea_waves splash stream thunderstorm water_drops waterfall wind",
+    "animals": "bee cat chicks chirping_birds cicadas cow crickets crow cuckoo dog donkey duck "
+    "elephant flapping_wings frog goose hen horse_gallop horse_neigh insects lion monkey mosquito "
+    "owl pig pigeon purring rooster seagull sheep snake wolf_howl woodpecker",
+    "people": "announcement breathing brushing_teeth cheering clapping coughing crowd_talking "
+    "crying_baby drinking_sipping eating finger_snapping footsteps footsteps_in_snow "
+    "footsteps_on_gravel footsteps_on_leaves gargling heartbeat hiccup humming kissing laughing "
+    "robot_voice screaming singing_vowel sneezing sniffing snoring speech voice_over_line "
+    "whispering whistling yawn",
+    "home and office": "ball_bounce blender camera_shutter can_opening chopping coffee_machine "
+    "coins cork_pop cutlery dishes door_lock door_slam door_wood_creaks door_wood_knock drawer "
+    "electric_shaver fan frying glass_breaking glass_clink hair_dryer kettle_whistle "
+    "keyboard_typing keys light_switch metal_gate mouse_click page_turn paper_crumple paper_tear "
+    "printer scissors sizzling spray_can stapler toilet_flush typewriter vacuum_cleaner "
+    "washing_machine zipper",
+    "tools and bangs": "angle_grinder balloon_pop chainsaw drill engine explosion fireworks "
+    "gunshot hammering hand_saw jackhammer lawn_mower ratchet sanding sewing_machine steam_hiss",
+    "traffic": "airplane bicycle_wheel car_brakes car_horn car_passing city_traffic helicopter "
+    "motorcycle ship_horn train train_horn train_whistle",
+    "bells and alarms": "air_horn bicycle_bell car_alarm church_bells clock_alarm clock_chime "
+    "clock_tick cowbell doorbell gong hand_bell kitchen_timer level_crossing_bell microwave_beep "
+    "reversing_beeper school_bell siren sleigh_bells smoke_alarm whistle_blown wind_chimes",
+    "music": "accordion bass_guitar cymbal drum flute guitar harmonica harp maracas metronome "
+    "music_box organ piano trumpet violin xylophone",
 }
 OTHER: Final = "other"
 CATEGORIES: Final = (*FAMILIES, OTHER)
-_FAMILY: Final = {kind: family for family, kinds in FAMILIES.items() for kind in kinds.split()}
+_FAMILY: Final = {kind: name for name, kinds in FAMILIES.items() for kind in kinds.split()}
 
 
 def family(kind: str) -> str:
-    """The family of a kind of sound, OTHER for one that is in none."""
+    """The family of a kind of sound; OTHER for one that is in none."""
     return _FAMILY.get(kind, OTHER)

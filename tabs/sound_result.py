@@ -106,7 +106,8 @@ def _mapped(search: Search, shelf: Shelf) -> str:
 
 
 def _found(search: Search, result: "SearchResult", shelf: Shelf, note: str) -> str:
-    best = f"best score <b>{result.hits[0].score:.2f}</b> · " if result.hits else ""
+    top = max((hit.score for hit in result.hits), default=None)
+    best = "" if top is None else f"best score <b>{top:.2f}</b> · "
     also = f" · {escape(note)}" if note else ""
     return (
         f"<h3>{escape(search.name)}</h3><p>{best}<b>{len(shelf.sounds)}</b> sounds searched in "
@@ -130,5 +131,5 @@ def _labels(search: Search, shelf: Shelf) -> gr.DownloadButton:
     from pipelines.sound_search import labels_csv  # late, for it loads torch
 
     table = File("Labels", "labels.csv", labels_csv(shelf.index, search.labels).encode())
-    label = f"{count} label{'s' if count > 1 else ''} (CSV)"
+    label = f"Export {count} label{'s' if count > 1 else ''} (CSV)"
     return gr.DownloadButton(label, value=table.data()["path"], visible=True)

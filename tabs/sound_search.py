@@ -112,7 +112,7 @@ def _room(tab: gr.Blocks, events: SoundEvents) -> None:
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             with gr.Row(elem_classes="under-timeline"):
                 found = gr.HTML("<p>One moment …</p>", elem_id="found", elem_classes="found")
-                labels = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=140)
+                labels = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=170)
             with gr.Row(elem_classes="best-and-map"):
                 best = sound_cards("best-sound")
                 chart = sound_map("sound-map")

@@ -26,12 +26,14 @@ def test_the_environment_stands_in_for_options() -> None:
         "EARSHOT_PORT": "8000",
         "EARSHOT_DEVICE": "cpu",
         "EARSHOT_MAX_QUEUE": "3",
+        "EARSHOT_SOUND_MODEL": "laion/clap-htsat-unfused",
         "EARSHOT_SHARE": "1",
         "EARSHOT_PRELOAD": "true",
     }
     chosen = app.options([], environment)
     assert (chosen.host, chosen.port, chosen.device) == ("0.0.0.0", 8000, "cpu")
     assert chosen.share and chosen.preload and chosen.max_queue == 3
+    assert chosen.sound_model == "laion/clap-htsat-unfused"
     assert app.options(["--port", "9000"], environment).port == 9000
 
 
@@ -62,6 +64,18 @@ def test_a_pipeline_is_loaded_once_and_when_asked_for(tiny_checkpoints: Path) ->
         get("vqvae-1")
 
 
+def test_sounds_are_searched_by_our_models_or_one_that_is_named(
+    tiny_checkpoints: Path, tmp_path: Path
+) -> None:
+    assert app.sounds(tmp_path, "cpu", None) is None
+    get, other = app.sounds(tiny_checkpoints, "cpu", None), app.sounds(tmp_path, "cpu", "nowhere")
+    assert get and other
+    assert get() is get()
+    assert get().encoder.name == "sound-cnn + sound-passt"
+    with pytest.raises(OSError, match="nowhere"):
+        other()
+
+
 def test_only_models_that_are_there_are_offered(tiny_checkpoints: Path, tmp_path: Path) -> None:
     names = list(voice_conversion.MODELS)
     assert app.available(tiny_checkpoints, names) == names
@@ -72,6 +86,7 @@ def test_without_a_checkpoint_the_tab_says_how_to_get_one(tmp_path: Path) -> Non
     page = app.build("cpu", tmp_path)
     texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
     assert "python -m training.voice_conversion train" in texts
+    assert "python -m training.sound_search train" in texts
     assert "Earshot" in texts
 
 

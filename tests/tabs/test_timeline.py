@@ -145,3 +145,21 @@ def test_time_ticks_are_round(seconds: float, expected: float) -> None:
     assert ticks[0] == 0
     assert ticks[-1] <= seconds
     assert ticks[1] == pytest.approx(expected)
+
+
+def test_files_can_be_numbered_from_another_number_on(tmp_path: Path) -> None:
+    path = tmp_path / "long.wav"
+    path.write_bytes(b"RIFF")
+    lane = UnitCells("u", (1,), 0.04, COLORS)
+    sheet = Sheet("x", [lane], [File("Play", "a.wav", path)], [File("U", "u.json", b"{}")])
+    html = sheet.html(first_file=4)
+    assert 'src="@file4"' in html and 'href="@file5"' in html
+    assert 'preload="none"' in html, "what lies in a file is loaded when it is played"
+    assert sheet.files[0].data()["path"] == str(path)
+
+
+def test_a_button_can_stay_pressed() -> None:
+    actions = [Action("up", "Fits", needs_cells=False, icon="up", pressed=True)]
+    html = Sheet("x", [UnitCells("u", (1,), 0.04, COLORS)], [], (), actions).html()
+    assert re.search('<button type="button"  aria-pressed="true"[^>]*data-action="up"', html)
+    assert "icon-up" in html

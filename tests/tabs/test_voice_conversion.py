@@ -48,7 +48,8 @@ def test_the_tab_offers_what_the_pipeline_has() -> None:
 def test_only_these_endpoints_are_public(client: Client) -> None:
     api = client.view_api(return_format="dict")
     assert isinstance(api, dict)
-    assert set(api["named_endpoints"]) == {"/convert", "/encode", "/decode"}
+    ours = {"/convert", "/encode", "/decode", "/search_sounds", "/similar_sounds"}
+    assert set(api["named_endpoints"]) == ours
 
 
 def test_convert(client: Client, speech: Any) -> None:
