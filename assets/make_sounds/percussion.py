@@ -110,7 +110,8 @@ def _timpani(rng: np.random.Generator) -> Signal:
 
 
 def _cymbals(rng: np.random.Generator, times: tuple[float, ...], low: float, t60: float) -> Signal:
-    strokes = [(0.05 + at, vary(rng, 0.8, 0.2) * _plate(rng, low, t60, 0.5)) for at in times]
+    plate = _plate(rng, low, t60, 0.5)
+    strokes = [(0.05 + at, vary(rng, 0.8, 0.2) * plate) for at in times]
     return room(rng, sequence(max(times) + min(t60, 5.0) + 0.1, strokes), 0.8, 0.12)
 
 

@@ -3,7 +3,6 @@
 from functools import partial
 
 import numpy as np
-from scipy import signal
 
 from assets.make_sounds.kit import (
     SAMPLE_RATE,
@@ -61,10 +60,12 @@ def pluck(rng: np.random.Generator, hz: float, seconds: float, t60: float, brigh
     period = SAMPLE_RATE / hz - (1 - bright)
     whole, part = int(period), period % 1
     loop = 10 ** (-3 / (t60 * hz)) * np.convolve((1 - part, part), (bright, 1 - bright))
-    burst = np.zeros(samples(seconds))
-    burst[:whole] = rng.uniform(-1, 1, whole)
-    burst = burst - 0.9 * np.roll(burst, round(0.18 * whole))
-    return signal.lfilter([1], np.concatenate([[1], np.zeros(whole - 1), -loop]), burst)
+    burst = rng.uniform(-1, 1, whole)
+    string = np.zeros(samples(seconds) + whole + 2)
+    string[2 : whole + 2] = burst - 0.9 * np.roll(burst, round(0.18 * whole))
+    for at in range(whole + 2, len(string) - whole, whole):
+        string[at : at + whole] = np.convolve(string[at - whole - 2 : at], loop, "valid")
+    return string[2 : samples(seconds) + 2]
 
 
 def _piano(rng: np.random.Generator, notes: Notes, pace: float, hard: float) -> Signal:
