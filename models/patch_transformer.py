@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from models.sound_cnn import SoundCNN, SoundCNNConfig
 from models.transformer import TransformerLayer
 
 
@@ -23,6 +24,8 @@ class PatchTransformerConfig:
     inner: int = 1024
     patch: int = 16
     stride: int = 16
+    stem_channels: tuple[int, ...] = ()
+    stem_blocks: tuple[int, ...] = ()
     n_mels: int = 128
     longest: int = 1001  # frames: the positions that are learned
     patchout: tuple[int, int] = (2, 7)
@@ -36,7 +39,12 @@ class PatchTransformer(nn.Module):
         super().__init__()
         self.config = config
         self.width = config.width
-        self.embed = nn.Conv2d(1, config.width, config.patch, config.stride)
+        self.stem, channels, patch, stride = None, 1, config.patch, config.stride
+        if config.stem_channels:
+            stages = SoundCNNConfig(tuple(config.stem_channels), tuple(config.stem_blocks), 0.0)
+            self.stem = SoundCNN(stages)
+            channels, patch, stride = self.stem.width, 1, 1
+        self.embed = nn.Conv2d(channels, config.width, patch, stride)
         rows, columns = (self._places(n) for n in (config.n_mels, config.longest))
         self.frequency = nn.Parameter(0.02 * torch.randn(1, rows, 1, config.width))
         self.time = nn.Parameter(0.02 * torch.randn(1, 1, columns, config.width))
@@ -47,6 +55,8 @@ class PatchTransformer(nn.Module):
         self.norm = nn.LayerNorm(config.width)
 
     def _places(self, length: int) -> int:
+        if self.stem:
+            return -(-length // self.config.stride)
         return (max(length, self.config.patch) - self.config.patch) // self.config.stride + 1
 
     def forward(self, mel: Tensor) -> Tensor:
@@ -56,7 +66,8 @@ class PatchTransformer(nn.Module):
         """
         if mel.shape[1] > self.config.longest:
             raise ValueError(f"{mel.shape[1]} frames; {self.config.longest} is the most.")
-        grid = self.embed(mel.transpose(1, 2)[:, None]).permute(0, 2, 3, 1)  # (B, F, T, D)
+        image = self.stem.maps(mel) if self.stem else mel[:, None]
+        grid = self.embed(image).permute(0, 3, 2, 1)  # (B, F, T, D)
         grid = grid + self.frequency[:, : grid.shape[1]] + self.time[:, :, : grid.shape[2]]
         if self.training:
             grid = self._patchout(grid)

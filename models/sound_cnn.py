@@ -1,6 +1,7 @@
 """A residual network on log-mel spectrograms: the teacher, and half of the ensemble.
 
-Shapes: B batch, S frames of 10 ms, M mel bands, C channels, S' = S / 32 rounded up.
+Shapes: B batch, S frames of 10 ms, M mel bands, C channels;
+S' and M' are S and M divided by 4, and by 2 more for each stage after the first, rounded up.
 """
 
 from dataclasses import dataclass
@@ -43,9 +44,12 @@ class SoundCNN(nn.Module):
 
     def forward(self, mel: Tensor) -> Tensor:
         """Normalised log-mel (B, S, M) → features averaged over frequency (B, S', C)."""
+        return self.dropout(self.maps(mel).mean(dim=3).transpose(1, 2))
+
+    def maps(self, mel: Tensor) -> Tensor:
+        """Normalised log-mel (B, S, M) → features in time and frequency (B, C, S', M')."""
         image = mel[:, None].contiguous(memory_format=torch.channels_last)
-        features = self.blocks(F.relu(self.stem(image)))
-        return self.dropout(features.mean(dim=3).transpose(1, 2))
+        return self.blocks(F.relu(self.stem(image)))
 
 
 class _Block(nn.Module):

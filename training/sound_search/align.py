@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from models.patch_transformer import PatchTransformer
 from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig
 from training.loop import device, fit, save
 from training.sound_search.data import Diet, Sounds
@@ -40,11 +42,9 @@ def align(run: Path, name: str, config: SoundEmbedderConfig, stage: Stage) -> No
     network = SoundEmbedder(config).to(device())
     if stage.start:
         network.load_state_dict(load(run, stage.start).state_dict())
-    teacher = None
-    if stage.teacher:  # the student's captions must lie where the teacher's do
-        teacher = load(run, stage.teacher)
-        for part in ("adapter", "sentence_projection"):
-            getattr(network, part).load_state_dict(getattr(teacher, part).state_dict())
+    teacher = load(run, stage.teacher) if stage.teacher else None
+    if teacher and not stage.start:
+        _inherit(network, teacher)
 
     def step_loss(generator: torch.Generator) -> Tensor:
         batch = sounds.batch(BATCH, stage.diet, generator)
@@ -70,6 +70,16 @@ def align(run: Path, name: str, config: SoundEmbedderConfig, stage: Stage) -> No
         weight_decay=0.05,
     )
     save(run, name, config, network, result)
+
+
+def _inherit(student: SoundEmbedder, teacher: SoundEmbedder) -> None:
+    """Starts from what of the teacher fits: its captions' place, and the stages of the stem."""
+    for part in ("adapter", "sentence_projection"):
+        getattr(student, part).load_state_dict(getattr(teacher, part).state_dict())
+    if isinstance(student.trunk, PatchTransformer) and student.trunk.stem:
+        known = teacher.trunk.state_dict()
+        stem = student.trunk.stem
+        stem.load_state_dict({name: known[name] for name in stem.state_dict()})
 
 
 def weights(audio_kinds: Tensor, text_kinds: Tensor) -> Tensor:
@@ -104,14 +114,16 @@ def class_accuracy(network: SoundEmbedder, run: Path, fold: int = VALIDATION_FOL
             network.embed_sentences(
                 sounds.vectors[sounds.table["written"][kind]].to(device())
             ).mean(dim=0)
-            for kind in sounds.kinds
+            for kind in sounds.written
         ]
     )
-    right = 0
+    right = []
     for number, clip in enumerate(sounds.clips):
-        vector = network.embed_audio(sounds.whole(number)[None].to(device()))[0]
-        right += sounds.kinds[int((prototypes @ vector).argmax())] == clip["kind"]
-    return right / len(sounds.clips)
+        if clip["kind"] in sounds.written:
+            vector = network.embed_audio(sounds.whole(number)[None].to(device()))[0]
+            nearest = int((prototypes @ vector).argmax())
+            right.append(sounds.written[nearest] == clip["kind"])
+    return float(np.mean(right))
 
 
 def load(run: Path, name: str) -> SoundEmbedder:

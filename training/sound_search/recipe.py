@@ -15,17 +15,21 @@ from training.sound_search.data import Diet
 
 CNN: Final = SoundEmbedderConfig(SoundCNNConfig())
 PASST: Final = SoundEmbedderConfig(PatchTransformerConfig())
+STEMMED: Final = SoundEmbedderConfig(
+    PatchTransformerConfig(layers=4, stem_channels=(32, 64, 160), stem_blocks=(1, 2, 2))
+)
 
 FINE: Final = Diet(mixed=0.4, own=0.15, borrowed=0.15)
 ALL_FOLDS: Final = (*TRAINING_FOLDS, VALIDATION_FOLD)
 
 STAGES: Final[dict[str, tuple[SoundEmbedderConfig, Stage]]] = {
     "cnn-first": (CNN, Stage(1600, 1.5e-3, Diet())),
-    "passt-plain": (PASST, Stage(900, 5e-4, Diet())),
-    "cnn-123": (CNN, Stage(500, 4e-4, FINE, start="cnn-first")),
-    "sound-cnn": (CNN, Stage(500, 4e-4, FINE, ALL_FOLDS, start="cnn-first")),
-    "passt-123": (PASST, Stage(500, 4e-4, FINE, start="passt-plain", teacher="cnn-123")),
-    "sound-passt": (PASST, Stage(300, 3e-4, FINE, ALL_FOLDS, "passt-123", "sound-cnn")),
+    "passt-first": (PASST, Stage(900, 5e-4, Diet())),
+    "passt-plain": (PASST, Stage(400, 3e-4, FINE, start="passt-first")),
+    "cnn-123": (CNN, Stage(600, 5e-4, FINE, start="cnn-first")),
+    "passt-123": (STEMMED, Stage(700, 5e-4, FINE, teacher="cnn-first")),
+    "sound-cnn": (CNN, Stage(600, 5e-4, FINE, ALL_FOLDS, start="cnn-123")),
+    "sound-passt": (STEMMED, Stage(350, 3e-4, FINE, ALL_FOLDS, "passt-123", "sound-cnn")),
 }
 RECIPE: Final = {
     name: partial(align, config=config, stage=stage) for name, (config, stage) in STAGES.items()
