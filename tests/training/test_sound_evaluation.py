@@ -205,12 +205,19 @@ def test_publishing_fills_metrics_and_the_readme(
     rows = evaluate(data, checkpoints, queries)
     shipped = tmp_path / "shipped"
     (shipped / "sound-ear").mkdir(parents=True)
-    (shipped / "sound-ear" / "metrics.json").write_text(json.dumps({"sha256": "0"}))
-    publish(rows, checkpoints[1:], shipped)
+    metrics = {"sha256": "0", "training_hours": {"first": 1.25, "second": 0.5}}
+    (shipped / "sound-ear" / "metrics.json").write_text(json.dumps(metrics))
+    config = {"network": {"trunk": {"channels": [8]}}}
+    (shipped / "sound-ear" / "config.json").write_text(json.dumps(config))
+    publish(rows, checkpoints, shipped)
     metrics = json.loads((shipped / "sound-ear" / "metrics.json").read_text())
     assert metrics["sha256"] == "0"
     assert metrics["results_trained_on_folds"] == [1, 2, 3]
     assert [row["system"] for row in metrics["results"]] == ["sound-ear", "sound-deaf + sound-ear"]
+    card = (shipped / "sound-ear" / "README.md").read_text()
+    assert "first 1.25, second 0.50; together 1.8" in card
+    assert "convolutional" in card
+    assert "| sound-ear " in card
     readme = tmp_path / "README.md"
     readme.write_text("before\n<!-- sound results -->\nold\n<!-- /sound results -->\nafter\n")
     publish_table(rows, readme, "sound results")

@@ -10,8 +10,10 @@ import pytest
 import torch
 
 from models.sound_cnn import SoundCNNConfig
-from models.sound_embedder import SoundEmbedderConfig
-from training.sound_search import align
+from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig
+from pipelines.sound_encoder import EarshotEncoder
+from training.loop import save
+from training.sound_search import align, export
 from training.sound_search.align import Stage, class_accuracy, load, nt_xent, weights
 from training.sound_search.augment import FLOOR, disturb, mix, window
 from training.sound_search.captions import AT_ONCE, IN_TURN, describe
@@ -157,3 +159,27 @@ def test_training_tells_kinds_apart_and_a_student_follows(
     assert class_accuracy(load(run, "student"), run) == 1.0
     told = json.loads((run / "student.json").read_text())
     assert told["score"] == 0.0
+
+
+def test_export_ships_one_network_and_keeps_the_one_to_measure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export, "calibrate", lambda encoder, data, fold: 0.25)
+    config = SoundEmbedderConfig(SoundCNNConfig(channels=(8,), blocks=(1,)), width=8)
+    for seed, name in enumerate(("cnn-first", "cnn-123", "sound-cnn")):
+        torch.manual_seed(seed)
+        save(tmp_path, name, config, SoundEmbedder(config), {"hours": 0.5, "score": 0.2})
+    export.export(tmp_path, tmp_path, tmp_path / "checkpoints")
+    shipped, measured = (
+        EarshotEncoder.from_pretrained(tmp_path / folder / "sound-cnn", "cpu")
+        for folder in ("checkpoints", "validation")
+    )
+    assert shipped.threshold == measured.threshold == 0.25
+    assert shipped.fingerprint != measured.fingerprint
+    told = json.loads((tmp_path / "checkpoints/sound-cnn/metrics.json").read_text())
+    assert told["training_hours"] == {"cnn-first": 0.5, "cnn-123": 0.5, "sound-cnn": 0.5}
+    folds = [
+        json.loads((tmp_path / folder / "sound-cnn/config.json").read_text())["folds"]
+        for folder in ("checkpoints", "validation")
+    ]
+    assert folds == [[1, 2, 3, 4], [1, 2, 3]]

@@ -11,12 +11,14 @@ import numpy as np
 from pipelines.checkpoint import read_config
 from pipelines.sentence_encoder import SentenceEncoder
 from pipelines.sound_encoder import EarshotEncoder, SoundEncoder
+from pipelines.sound_models import DEFAULT_MODEL
 from training.evaluation.metrics import equal_error
 from training.evaluation.report import markdown
 from training.sound_search.bench import Bench
 from training.sound_search.material import QUERIES, QUICK, Budget, choose
 
 BATCH: Final = 16  # sounds
+SHIPPED: Final = frozenset(folder.name for folder in DEFAULT_MODEL)
 CHANCE_DRAWS: Final = 50
 TIE_BREAK: Final = 1e-4  # weight of the classifier's score among clips of one guessed class
 
@@ -34,7 +36,7 @@ def evaluate(
 ) -> list[Row]:
     """Ranks the clips of a fold by every system; prints and returns the table's rows.
 
-    checkpoints: folders of our models; all of them together are the ensemble, the app's default.
+    checkpoints: folders of our models; those of the app's default, or else all, are the ensemble.
     fold, split and queries: see material.choose; quick: a sample, seeded, for a quick answer.
     Raises SystemExit where there is nothing to rank, or nothing to rank it by.
     """
@@ -76,21 +78,33 @@ def embed(encoder: SoundEncoder, bench: Bench) -> np.ndarray:
 
 
 def _rows(bench: Bench, folders: Sequence[Path]) -> list[Row]:
-    """Chance, the sentence encoder alone, each model, and all models together."""
+    """Chance, the sentence encoder alone, each model, and the app's default models together."""
     encoder = EarshotEncoder.from_pretrained(folders)
     texts, sounds = encoder.embed_text(bench.texts), embed(encoder, bench)
-    scores = texts @ sounds.T
-    trained = [set(read_config(folder)["folds"]) for folder in folders]
-    seen = [bool(folds & bench.folds) for folds in trained]
-    rows = [_chance(bench), _text_only(bench, scores) | {"seen": any(seen)}]
-    start = 0
-    for folder, has_seen in zip(folders, seen, strict=True) if len(folders) > 1 else ():
-        part = EarshotEncoder.from_pretrained([folder])
-        own = slice(start, start := start + part.dimension)  # of the ensemble's vectors
-        # There they are divided by the root of the number of models, on both sides.
-        part_scores = len(folders) * texts[:, own] @ sounds[:, own].T
-        rows.append(_row(bench, part, part_scores) | {"shipped": False, "seen": has_seen})
-    return [*rows, _row(bench, encoder, scores) | {"shipped": True, "seen": any(seen)}]
+    # Of the ensemble's vectors each model has a part, divided by the root of their number.
+    widths = [EarshotEncoder.from_pretrained([folder]).dimension for folder in folders]
+    ends = np.cumsum(widths)
+    scores = {
+        folder: len(folders) * texts[:, end - width : end] @ sounds[:, end - width : end].T
+        for folder, width, end in zip(folders, widths, ends, strict=True)
+    }
+    default = [folder for folder in folders if folder.name in SHIPPED] or list(folders)
+    systems = [[folder] for folder in folders] + ([default] if len(default) > 1 else [])
+    rows = [_chance(bench)]
+    rows.append(_text_only(bench, _mean(scores, default)) | {"seen": _seen(bench, default)})
+    for system in systems:
+        row = _row(bench, EarshotEncoder.from_pretrained(system), _mean(scores, system))
+        rows.append(row | {"shipped": system == default, "seen": _seen(bench, system)})
+    return rows
+
+
+def _mean(scores: dict[Path, np.ndarray], folders: Sequence[Path]) -> np.ndarray:
+    return np.mean([scores[folder] for folder in folders], axis=0)
+
+
+def _seen(bench: Bench, folders: Sequence[Path]) -> bool:
+    """Whether any of the models was trained on any of the clips."""
+    return any(bench.folds & set(read_config(folder)["folds"]) for folder in folders)
 
 
 def _row(bench: Bench, encoder: SoundEncoder, scores: np.ndarray) -> Row:
