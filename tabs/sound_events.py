@@ -62,20 +62,15 @@ class SoundEvents:
         query = {"text": text, "like": like, "like_name": name, "without": without}
         return self._run(replace(past, **query, place=place), own, progress)
 
-    @inline(outputs=9)
-    def more(
-        self,
-        past: Search,
-        own: OwnLibrary | None,
-        without: str,
-        event: gr.EventData,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> tuple:
-        """More like a sound that is shown → message, shown outputs, liked, text, recording."""
-        sound = self._library(past.place, own).index[_sound(event)]
-        query = {"text": "", "like": sound.id, "like_name": title(sound), "without": without}
-        result = self._run(replace(past, **query), own, progress)
-        return *result, (sound.id, title(sound)), "", None
+    @answering
+    def like(self, past: Search, own: OwnLibrary | None, event: gr.EventData) -> tuple:
+        """Takes the sound whose button was pressed as what to find more of → liked, text,
+        recording."""
+        shelf = own if past.place == MINE and own else self.ours.shelf()[1]
+        stored, sound = shelf.stored(), _sound(event)
+        if sound not in stored.numbers:
+            raise InputError("This sound is no longer in the library. Search again.")
+        return (sound, title(stored.sounds[stored.numbers[sound]])), "", None
 
     @inline(outputs=6)
     def vote(self, past: Search, own: OwnLibrary | None, event: gr.EventData) -> tuple:
@@ -115,11 +110,11 @@ class SoundEvents:
         if own := self._own.pop(str(request.session_hash), None):
             own.close()
 
-    @inline(outputs=7)
+    @inline(outputs=6)
     def switch(self, past: Search, own: OwnLibrary | None, place: str) -> tuple:
-        """To the other library → message, shown outputs, liked."""
+        """To the other library → message, shown outputs."""
         search = Search(place=place, labels=past.labels)
-        return "", *waiting(search, self._library(place, own)), None
+        return "", *waiting(search, self._library(place, own))
 
     @answering
     def api_search(self, text: str, without: str = "") -> list[dict[str, Any]]:
@@ -147,10 +142,12 @@ class SoundEvents:
             for hit in result.hits
         ]
 
-    def _library(self, place: str, own: OwnLibrary | None) -> Library:
+    def _library(
+        self, place: str, own: OwnLibrary | None, progress: gr.Progress | None = None
+    ) -> Library:
         """The library that the visitor searches. Raises InputError where it is empty."""
         if place != MINE:
-            return self.ours(self.pipeline())
+            return self.ours(self.pipeline(), progress)
         if own is None or not own.sounds:
             raise InputError(NONE_YET)
         return own
@@ -162,9 +159,9 @@ class SoundEvents:
         if progress:
             progress(0.2, desc="Getting ready")
         pipeline = self.pipeline()
-        library = self._library(search.place, own)
+        library = self._library(search.place, own, progress)
         if progress:
-            progress(0.6, desc=f"Comparing with {len(library.sounds)} sounds")
+            progress(0.8, desc=f"Comparing with {len(library.sounds)} sounds")
         query = (search.text, search.like, search.without, search.votes)
         result = pipeline(library.index, *query, limit=SHOWN)
         return say(" ".join(result.notices)), *shown(search, result, library)
@@ -186,4 +183,5 @@ def _skipped(skipped: Sequence[tuple[str, str]]) -> str:
 
 def _contents(own: OwnLibrary) -> str:
     minutes = f"{own.seconds / 60:.1f} minutes" if own.seconds >= 60 else f"{own.seconds:.0f} s"
-    return f"<b>{len(own.sounds)}</b> sounds of yours, <b>{minutes}</b>"
+    count = len(own.sounds)
+    return f"<b>{count}</b> sound{'s' if count != 1 else ''} of yours, <b>{minutes}</b>"

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
+import gradio as gr
 from gradio.utils import get_upload_folder
 
 from media.errors import InputError
@@ -90,7 +91,7 @@ class OwnLibrary(Library):
 
 
 class Ours:
-    """Our own library: what its folder says at once, and the index once there is a model."""
+    """Our own library: its sounds at once, and its index once there is a model."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -104,14 +105,30 @@ class Ours:
         """
         from pipelines import sound_store  # late, for it loads torch
 
+        if self._library:
+            return self._library.index.encoder.fingerprint, self._library
         about, stored = sound_store.read(self.folder)
         return about.fingerprint, Shelf(lambda: stored)
 
-    def __call__(self, search: "SoundSearch") -> Library:
-        """Raises InputError where the index is missing, damaged or another model's."""
+    def __call__(self, search: "SoundSearch", progress: gr.Progress | None = None) -> Library:
+        """The library for this model, which hears its sounds anew if the index is of another.
+
+        Raises InputError where the index is missing or damaged.
+        """
         from pipelines.sound_index import SoundIndex  # late, for it loads torch
+
+        def show(done: int, total: int, _: str) -> None:
+            if progress:
+                progress((done, total), desc="A new model listens to our sounds", unit="sounds")
 
         with self._lock:
             if self._library is None:
-                self._library = Library(SoundIndex.open(self.folder, search.encoder))
+                fingerprint, shelf = self.shelf()
+                if fingerprint == search.encoder.fingerprint:
+                    self._library = Library(SoundIndex.open(self.folder, search.encoder))
+                else:
+                    index = SoundIndex.empty(search.encoder)
+                    captions = {sound.name: (sound.kind, sound.caption) for sound in shelf.sounds}
+                    index.add([sound.path for sound in shelf.sounds], captions, show)
+                    self._library = Library(index)
             return self._library

@@ -102,7 +102,7 @@ def waiting(search: Search, shelf: Shelf | None) -> tuple:
 
 
 def _mapped(search: Search, shelf: Shelf) -> str:
-    return f"{search.place} {len(shelf.sounds)}"
+    return f"{search.place} {hash(shelf.stored().layout.tobytes())}"
 
 
 def _found(search: Search, result: "SearchResult", shelf: Shelf, note: str) -> str:

@@ -135,11 +135,11 @@ def _room(tab: gr.Blocks, events: SoundEvents) -> None:
     for chip, words in chips:
         fresh = [text, recording, liked, without]
         triggers.append(chip.click(lambda w=words: (w, None, None, ""), None, fresh, **HIDDEN).then)
+    for sounds in (best, rest, chart):
+        like = sounds.submit(events.like, [past, own], [liked, text, recording], **HIDDEN)
+        triggers.append(like.success)
     for trigger in triggers:
         on_model(trigger, events.search, query, shown, **main)
-    for list_of_sounds in (best, rest, chart):
-        also = [liked, text, recording]
-        on_model(list_of_sounds.submit, events.more, [past, own, without], [*shown, *also], **main)
     for cards in (best, rest):
         cards.edit(
             events.vote,
@@ -150,7 +150,7 @@ def _room(tab: gr.Blocks, events: SoundEvents) -> None:
             api_visibility="private",
         )
     liked.change(_liked_chip, liked, liked_chip, **HIDDEN)
-    for gone in (liked_chip.click, recording.input):
+    for gone in (liked_chip.click, recording.input, place.change):
         gone(lambda: None, outputs=liked, **HIDDEN)
 
     held = [own, place, contents]
@@ -167,7 +167,7 @@ def _room(tab: gr.Blocks, events: SoundEvents) -> None:
     own.change(lambda library: gr.Button(visible=bool(library)), own, forget, **HIDDEN)
     deleted = forget.click(events.forget, own, held, **HIDDEN)
     deleted.then(events.first_look, outputs=shown, **HIDDEN)
-    place.input(events.switch, [past, own, place], [*shown, liked], **HIDDEN)
+    place.input(events.switch, [past, own, place], shown, **HIDDEN)
 
 
 def _close(own: OwnLibrary | None) -> None:

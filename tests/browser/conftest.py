@@ -10,7 +10,10 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 import app
 from media.audio import wav_bytes
+from pipelines.sound_search import SoundSearch
+from tabs.sound_search import MODELS
 from tests.browser.visit import FLAGS, Visit
+from tests.sounds import write_library
 
 RATE = 16_000
 SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
@@ -28,8 +31,10 @@ def speech(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def address(tiny_checkpoints: Path) -> Iterator[str]:
-    page = app.build("cpu", tiny_checkpoints)
+def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    search = SoundSearch.from_pretrained([tiny_checkpoints / name for name in MODELS], "cpu")
+    index = write_library(tmp_path_factory.mktemp("library"), search)
+    page = app.build("cpu", tiny_checkpoints, index=index)
     yield app.launch(page, app.options([], {}), block=False)
     page.close()
 

@@ -57,11 +57,32 @@ def sizes(visit: Visit) -> None:
     expect(visit.button("Run every size")).to_be_visible()
 
 
+def sounds(visit: Visit) -> None:
+    """Searches sounds by words."""
+    visit.enter("Sound search")
+    visit.search("a dog barks while it rains")
+    visit.page.wait_for_timeout(500)
+
+
+def sounds_voted(visit: Visit) -> None:
+    """Searches sounds, plays one on the map and votes for another."""
+    visit.enter("Sound search")
+    visit.search("something that wakes you in the morning")
+    visit.page.locator("#sound-map .map-plane").focus()
+    visit.page.keyboard.press("ArrowRight")
+    visit.page.keyboard.press("ArrowRight")
+    visit.page.locator("#best-sound").get_by_role("button", name="Fits").click()
+    expect(visit.page.get_by_role("button", name="Export 1 label")).to_be_visible()
+
+
 SHOTS: Final = [
     Shot("desktop-light", "light", (1280, 900), example),
     Shot("desktop-dark", "dark", (1280, 900), edit),
     Shot("sizes", "light", (1280, 900), sizes, "#sizes"),
     Shot("phone-light", "light", (390, 844), example),
+    Shot("sounds-light", "light", (1280, 900), sounds),
+    Shot("sounds-dark", "dark", (1280, 900), sounds_voted),
+    Shot("sounds-phone", "light", (390, 844), sounds),
 ]
 
 

@@ -74,6 +74,22 @@ class Visit:
         expect(self.button("Convert")).to_be_visible()
         expect(self.page.locator("#conversion")).not_to_contain_text("One moment")
 
+    def enter(self, tab: str) -> None:
+        """Opens another tab of the page."""
+        self.page.get_by_role("tab", name=tab).click()
+
+    def search(self, text: str) -> None:
+        """Searches sounds for the text and waits for the answer."""
+        self.page.get_by_placeholder("a dog barks").fill(text)
+        self.button("Search").click()
+        expect(self.page.locator("#found")).to_contain_text(f"“{text}”")
+        expect(self.button("Search")).to_be_visible()
+
+    def cards(self) -> list[str]:
+        """The ids of the sounds on the cards, in their order."""
+        cards = self.page.locator(".card")
+        return cards.evaluate_all("cards => cards.map(card => card.dataset.sound)")
+
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
 

@@ -63,6 +63,7 @@ def test_units_that_were_loaded_have_no_source(result: Result, pipeline: VoiceCo
 
 def test_the_downloads_are_what_was_shown(result: Result) -> None:
     wav, units = result.sheet().downloads
+    assert isinstance(wav.content, bytes) and isinstance(units.content, bytes)
     assert wav.content[:4] == b"RIFF" and wav.file_name == "converted.wav"
     assert json.loads(units.content)["codes"] == result.units.codes.tolist()
 

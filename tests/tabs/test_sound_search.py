@@ -6,15 +6,16 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import gradio as gr
 import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
 import app
 from assets.make_sounds import RECIPES
-from media.errors import InputError
 from pipelines import sound_search as pipeline
 from pipelines.sound_search import SoundSearch
 from tabs import finished_search, sound_search
@@ -225,13 +226,15 @@ def test_searching_among_sounds_of_mine_needs_some(search: SoundSearch, index: P
     assert "Your own sounds" in message
 
 
-def test_only_sounds_of_the_library_can_be_asked_for(search: SoundSearch, index: Path) -> None:
-    class Event:
-        _data = {"sound": "/etc/hostname"}
-
+@pytest.mark.parametrize("sound", ["/etc/hostname", None, 7])
+def test_only_sounds_of_the_library_can_be_asked_for(
+    search: SoundSearch, index: Path, sound: object
+) -> None:
     events = SoundEvents(lambda: search, Ours(index))
-    event: Any = Event()
-    message, *_ = events.more(Search(), None, "", event)
+    event: Any = SimpleNamespace(_data={"sound": sound, "action": "up"})
+    with pytest.raises(gr.Error, match="no longer in the library"):
+        events.like(Search(), None, event)
+    message, *_ = events.vote(Search("rain"), None, event)
     assert "no longer in the library" in message
 
 
@@ -256,10 +259,14 @@ def test_the_finished_search_is_read_as_it_was_written(
     assert "an example" in events.first_look()[2]
 
 
-def test_another_models_index_is_refused(search: SoundSearch, index: Path) -> None:
-    class Other:
-        name, fingerprint, dimension = "other", "0", 2
-
-    other: Any = type("Search", (), {"encoder": Other()})()
-    with pytest.raises(InputError, match="[Aa]nother model"):
-        Ours(index)(other)
+def test_another_model_hears_our_sounds_anew(
+    search: SoundSearch, tiny_checkpoints: Path, index: Path
+) -> None:
+    other = SoundSearch.from_pretrained(tiny_checkpoints / "sound-cnn", "cpu")
+    ours = Ours(index)
+    library = ours(other)
+    assert [sound.name for sound in library.sounds] == list(CAPTIONS)
+    assert library.sounds[0].caption == CAPTIONS["rain.wav"][1]
+    assert other(library.index, "rain").hits
+    assert ours(other) is library and ours.shelf()[1] is library
+    assert Ours(index).shelf()[0] == search.encoder.fingerprint, "the index is as it was"

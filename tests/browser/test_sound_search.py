@@ -1,0 +1,197 @@
+"""A visitor's way through sound search, in a real browser."""
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from pipelines.sound_index import SoundIndex
+from pipelines.sound_search import SearchResult, SoundSearch
+from tests.browser.visit import Visit
+from tests.sounds import CAPTIONS, write_sound
+
+LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
+PLAYING = """() => [...document.querySelectorAll("audio")].filter((a) => !a.paused).length"""
+
+
+@pytest.fixture(autouse=True)
+def room(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Untrained networks match nothing: here, whatever is nearest matches."""
+    search = SoundSearch.__call__
+
+    def matching(self: SoundSearch, *args: Any, **kwargs: Any) -> SearchResult:
+        return replace(search(self, *args, **kwargs), matched=True)
+
+    monkeypatch.setattr(SoundSearch, "__call__", matching)
+    visit.enter("Sound search")
+    expect(visit.page.locator("#sound-map .map-point")).to_have_count(len(CAPTIONS))
+
+
+@pytest.fixture
+def other(browser: Browser, visit: Visit, tmp_path: Path) -> Iterator[Visit]:
+    """Another visitor at the same time."""
+    context = browser.new_context()
+    visitor = Visit(context.new_page(), visit.address, tmp_path)
+    visitor.open()
+    visitor.enter("Sound search")
+    yield visitor
+    context.close()
+
+
+@pytest.mark.parametrize("visit", LOOKS, indirect=True)
+def test_search_hear_vote_and_export(visit: Visit, page: Page) -> None:
+    visit.search("rain on a roof")
+    cards = visit.cards()
+    assert len(cards) == 9
+    assert page.evaluate(PLAYING) == 0, "nothing starts by itself"
+
+    # A click on the heat strip plays from there; another card stops the first.
+    strip = page.locator("#best-sound .tl-heat .tl-box")
+    box = strip.bounding_box()
+    assert box
+    strip.click(position={"x": 0.55 * box["width"], "y": 8})
+    play = page.locator("#best-sound .tl-play")
+    expect(play).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#best-sound .tl-time")).to_have_text(re.compile(r"^1\.[1-9]"))
+    page.locator("#other-sounds .tl-play").first.click()
+    expect(play).to_have_attribute("aria-pressed", "false")
+
+    fits = page.locator("#other-sounds .card").nth(2).get_by_role("button", name="Fits")
+    fits.click()
+    expect(page.locator("#best-sound .card")).to_have_attribute("data-sound", cards[3])
+    best = page.locator("#best-sound").get_by_role("button", name="Fits")
+    expect(best).to_have_attribute("aria-pressed", "true")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export 1 label").click()
+    assert "rain on a roof" in download.value.path().read_text()
+
+    root = "document.documentElement"
+    assert page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
+    assert visit.faint() == []
+    visit.shoot("searched")
+
+
+def test_an_example_is_one_click(visit: Visit, page: Page) -> None:
+    page.locator(".chips button", has_text="old steam train").click()
+    expect(page.locator("#found")).to_contain_text("“an old steam train”")
+    expect(page.locator("#best-sound .card")).to_have_count(1)
+
+
+def test_more_like_a_result_but_not_something(visit: Visit, page: Page) -> None:
+    visit.search("a bell")
+    first = visit.cards()[0]
+    page.get_by_role("button", name="Options").last.click()
+    page.get_by_label("But not …").fill("water")
+    page.locator("#best-sound").get_by_role("button", name="More like this").click()
+    expect(page.locator("#found")).to_contain_text("but not “water”")
+    assert first not in visit.cards()
+    chip = page.locator("button.liked")
+    expect(chip).to_contain_text("Like “")
+    visit.search("quiet")
+    expect(page.locator("#found")).to_contain_text("“quiet” and like “")
+    chip.click()
+    expect(chip).to_be_hidden()
+
+
+def test_more_like_an_upload(visit: Visit, page: Page, tmp_path: Path) -> None:
+    page.get_by_role("button", name="Search by a sound").click()
+    box = page.locator(".sound-input", has=page.locator(":visible")).last
+    box.get_by_role("button", name="Upload file").click()
+    path = write_sound(tmp_path / "dog.wav", list(CAPTIONS).index("dog.wav"))
+    box.locator('input[type="file"]').set_input_files(path)
+    expect(box.locator('[data-testid="waveform-Waveform"], #waveform').first).to_be_visible()
+    visit.button("Search").click()
+    expect(page.locator("#found")).to_contain_text("like your recording")
+    expect(page.locator("#best-sound h4")).to_have_text("A dog barks twice.")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("", "Type what"), ("x" * 10_000, "too long"), ("🐕", "words")],
+    ids=["nothing", "too long", "emoji"],
+)
+def test_a_query_that_says_nothing_changes_nothing(
+    visit: Visit, page: Page, text: str, message: str
+) -> None:
+    visit.search("rain")
+    before = visit.cards()
+    page.get_by_placeholder("a dog barks").fill(text)
+    visit.button("Search").click()
+    expect(page.get_by_role("alert")).to_contain_text(message)
+    assert visit.cards() == before
+
+
+def test_the_map_is_walked_and_heard(visit: Visit, page: Page) -> None:
+    visit.search("rain")
+    plane = page.locator("#sound-map .map-plane")
+    expect(page.locator("#sound-map .map-star")).to_have_count(1)
+    expect(page.locator("#sound-map .map-near")).to_have_count(9)
+    plane.focus()
+    chosen = page.locator('#sound-map .map-point[aria-selected="true"]')
+    seen = set()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"):
+        page.keyboard.press(key)
+        expect(chosen).to_have_count(1)
+        seen.add(chosen.get_attribute("data-name"))
+    assert len(seen) > 2
+    page.keyboard.press("Enter")
+    expect(page.locator("#sound-map .map-playing")).to_have_count(1)
+    assert page.evaluate(PLAYING) == 1
+    name = chosen.get_attribute("data-name")
+    page.locator("#sound-map").get_by_role("button", name="More like this").click()
+    expect(page.locator("#found")).to_contain_text(f"like “{name}”")
+
+
+def test_nothing_here_matches(visit: Visit, page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    search = SoundSearch.__call__
+
+    def failing(self: SoundSearch, index: SoundIndex, *args: Any, **kwargs: Any) -> SearchResult:
+        return replace(search(self, index, *args, **kwargs), matched=False)
+
+    monkeypatch.setattr(SoundSearch, "__call__", failing)
+    visit.search("a spaceship")
+    expect(page.locator("#best-sound")).to_contain_text("Nothing here matches “a spaceship”.")
+    card = page.locator("#other-sounds .card").first
+    expect(card).to_be_hidden()
+    page.get_by_text("nearest sounds all the same").click()
+    expect(card).to_be_visible()
+    visit.shoot("nothing")
+
+
+def test_two_visitors_with_one_file_name(
+    visit: Visit, other: Visit, page: Page, tmp_path: Path
+) -> None:
+    for seed, visitor in enumerate((visit, other)):
+        files = [write_sound(tmp_path / f"{seed}" / "same.wav", seed, 1.0 + seed)]
+        (tmp_path / "notes.txt").write_text("no sound")
+        visitor.page.get_by_role("button", name="Your own sounds").click()
+        chooser = visitor.page.locator('input[type="file"][multiple]').first
+        chooser.set_input_files([*files, tmp_path / "notes.txt"])
+        expect(visitor.page.locator(".numbers:visible")).to_contain_text("1 sound of yours")
+        expect(visitor.page.get_by_text("Not added: notes.txt")).to_be_visible()
+        visitor.search("anything")
+        assert len(visitor.cards()) == 1
+    for visitor, length in ((visit, "1.00 s"), (other, "2.00 s")):
+        expect(visitor.page.locator("#best-sound .tl-time")).to_contain_text(length)
+    sound = page.locator("#best-sound audio").get_attribute("src")
+    assert sound and other.page.request.get(sound).ok
+    visit.page.close()
+    deadline = time.monotonic() + 20
+    while other.page.request.get(sound).ok and time.monotonic() < deadline:
+        time.sleep(0.5)
+    assert not other.page.request.get(sound).ok, "a visitor's sounds outlive the visit"
+
+
+def test_my_sounds_can_be_deleted(visit: Visit, page: Page, tmp_path: Path) -> None:
+    page.get_by_role("button", name="Your own sounds").click()
+    chooser = page.locator('input[type="file"][multiple]').first
+    chooser.set_input_files(write_sound(tmp_path / "mine.wav", 3))
+    expect(page.get_by_label("My sounds")).to_be_checked()
+    visit.button("Delete my sounds").click()
+    expect(page.get_by_text("Your sounds are deleted.")).to_be_visible()
+    expect(page.locator("#sound-map .map-point")).to_have_count(len(CAPTIONS))
