@@ -158,7 +158,7 @@ class SoundSearch:
                 towards += weight * library.means[voted].mean(axis=0)
         if not vote.any():
             return found.numbers
-        scores = found.scores + library.means[found.numbers] @ towards
+        scores = found.scores + (library.means @ towards)[found.numbers]
         return found.numbers[np.lexsort((-scores, -vote[found.numbers]))]
 
     def _hear(self, like: Audio, index: SoundIndex | None) -> np.ndarray:
