@@ -19,32 +19,32 @@ from assets.make_sounds.kit import (
 from assets.make_sounds.parts import HORN, passing, vary
 
 
-def horn_speaker(sound: Signal) -> Signal:
+def _horn_speaker(sound: Signal) -> Signal:
     """What the horn of a siren leaves of a sound, and tears."""
     return colour(drive(sound, 2.5), (150, -40), (600, 0), (2500, 3), (5000, -6), (15_000, -30))
 
 
-def wail(rng: np.random.Generator, low: float, high: float, period: float, shape: float) -> Signal:
+def _wail(rng: np.random.Generator, low: float, high: float, period: float, shape: float) -> Signal:
     """An electronic siren between two pitches; shape: share of the period that rises."""
     t = clock(5)
     x = (t / vary(rng, period) + rng.uniform()) % 1
     rise = np.where(x < shape, x / shape, (1 - x) / (1 - shape))
     pitch = vary(rng, low) * (high / low) ** rise
-    return room(rng, horn_speaker(tone(pitch, HORN[:12])), 1.2, 0.35)[: len(t)]
+    return room(rng, _horn_speaker(tone(pitch, HORN[:12])), 1.2, 0.35)[: len(t)]
 
 
-def two_tone(
+def _two_tone(
     rng: np.random.Generator, low: float, high: float, held: float, speed: float
 ) -> Signal:
     """A European siren that drives by."""
     t = clock(6)
     step = np.where((t / held).astype(int) % 2, vary(rng, high, 0.02), vary(rng, low, 0.02))
-    sound = horn_speaker(tone(step, HORN[:12]))
+    sound = _horn_speaker(tone(step, HORN[:12]))
     gone = passing(sound, rng.uniform(2.5, 3.5), vary(rng, speed), 12)
     return room(rng, gone, 1.0, 0.2)[: len(t)]
 
 
-def air_raid(rng: np.random.Generator) -> Signal:
+def _air_raid(rng: np.random.Generator) -> Signal:
     """A motor winds a siren's rotor up and lets it run down."""
     top = vary(rng, 440)
     pitch = curve(
@@ -59,7 +59,7 @@ def air_raid(rng: np.random.Generator) -> Signal:
     ]
 
 
-def car_alarm(rng: np.random.Generator) -> Signal:
+def _car_alarm(rng: np.random.Generator) -> Signal:
     """Whoops, yelps and two-tones in turn."""
     t = clock(5)
     tunes = (
@@ -70,7 +70,7 @@ def car_alarm(rng: np.random.Generator) -> Signal:
     )
     order = rng.permutation(4)
     pitch = np.choose(order[np.minimum((t / 1.25).astype(int), 3)], tunes) * vary(rng, 1)
-    return room(rng, horn_speaker(tone(pitch, HORN[:10])), 1.0, 0.3)[: len(t)]
+    return room(rng, _horn_speaker(tone(pitch, HORN[:10])), 1.0, 0.3)[: len(t)]
 
 
 RECIPES = (
@@ -78,19 +78,19 @@ RECIPES = (
         "siren",
         "siren-police-wail",
         ("A police siren wails.", "siren, rising and falling, slow", "here come the police"),
-        partial(wail, low=580, high=1500, period=3.6, shape=0.45),
+        partial(_wail, low=580, high=1500, period=3.6, shape=0.45),
     ),
     Recipe(
         "siren",
         "siren-yelp",
         ("An ambulance siren yelps quickly.", "siren, fast, yelping, emergency"),
-        partial(wail, low=650, high=1450, period=0.33, shape=0.6),
+        partial(_wail, low=650, high=1450, period=0.33, shape=0.6),
     ),
     Recipe(
         "siren",
         "siren-two-tone-passing",
         ("A fire engine with a two-tone siren drives by.", "nee-naw, siren, passing, Doppler"),
-        partial(two_tone, low=435, high=580, held=0.62, speed=17),
+        partial(_two_tone, low=435, high=580, held=0.62, speed=17),
     ),
     Recipe(
         "siren",
@@ -100,7 +100,7 @@ RECIPES = (
             "air raid, howling, war",
             "take cover",
         ),
-        air_raid,
+        _air_raid,
     ),
     Recipe(
         "car_alarm",
@@ -110,6 +110,6 @@ RECIPES = (
             "car alarm, whooping, parked",
             "someone stole it",
         ),
-        car_alarm,
+        _car_alarm,
     ),
 )

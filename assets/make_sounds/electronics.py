@@ -44,7 +44,7 @@ def _hum(rng: np.random.Generator, mains: float, buzz: float, crackle: float) ->
     seconds = 3.6
     pitch = np.full(len(clock(seconds)), mains)
     gains = np.array(BUZZ) * rng.uniform(0.6, 1.4, 16) * np.arange(1.0, 17) ** (buzz - 1)
-    sound = level(tone(pitch, gains)) + 0.15 * buzz * level(
+    sound = level(tone(pitch, gains.tolist())) + 0.15 * buzz * level(
         high_pass(firings(rng, 2 * pitch), 1500)
     )
     sparks = high_pass(impulses(rng, seconds, 30 * crackle, 1), 800)

@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from assets.make_sounds.electronics import SAW
 from assets.make_sounds.kit import (
     Recipe,
     Signal,
@@ -27,8 +28,6 @@ from assets.make_sounds.kit import (
     tone,
 )
 from assets.make_sounds.parts import click, gate, sequence, struck, vary
-
-SAW = [1 / k for k in range(1, 40)]
 
 
 def _game(rng: np.random.Generator, steps: Sequence[float], held: float, ends: float) -> Signal:

@@ -26,7 +26,7 @@ from assets.make_sounds.kit import (
 from assets.make_sounds.parts import HORN, gate, sequence, vary
 
 
-def blast(
+def _blast(
     rng: np.random.Generator,
     pitches: Sequence[float],
     calls: Sequence[Point],
@@ -51,7 +51,7 @@ def blast(
     return room(rng, shaped, 2.0, wet)
 
 
-def steam_whistle(
+def _steam_whistle(
     rng: np.random.Generator, pitches: Sequence[float], calls: Sequence[Point]
 ) -> Signal:
     """Flue pipes on steam: weak harmonics in much hiss; pitch scoops up at the start."""
@@ -67,7 +67,7 @@ def steam_whistle(
     return room(rng, sequence(sum(calls[-1]) + 0.2, sounds), 2.2, 0.35)
 
 
-def pea_whistle(
+def _pea_whistle(
     rng: np.random.Generator, hz: float, calls: Sequence[Point], trill: float
 ) -> Signal:
     """A whistle with a pea that trills; two chambers that beat."""
@@ -89,20 +89,20 @@ RECIPES = (
         "ship_horn",
         "ship-horn-ferry",
         ("A ferry sounds its horn as it leaves.", "ship horn, deep, one long blast", "all aboard"),
-        partial(blast, pitches=(110, 139), calls=((0.1, 3.6),), hiss=0.03, wet=0.5),
+        partial(_blast, pitches=(110, 139), calls=((0.1, 3.6),), hiss=0.03, wet=0.5),
     ),
     Recipe(
         "ship_horn",
         "fog-horn",
         ("A fog horn moans twice across the bay.", "fog horn, very low, lonely, sea"),
-        partial(blast, pitches=(78,), calls=((0.1, 1.8), (2.9, 1.8)), hiss=0.02, wet=0.6),
+        partial(_blast, pitches=(78,), calls=((0.1, 1.8), (2.9, 1.8)), hiss=0.02, wet=0.6),
     ),
     Recipe(
         "ship_horn",
         "harbour-tug-toots",
         ("A tugboat gives three short toots.", "boat horn, short blasts, harbour"),
         partial(
-            blast, pitches=(185,), calls=((0.1, 0.5), (0.9, 0.5), (1.7, 0.8)), hiss=0.08, wet=0.4
+            _blast, pitches=(185,), calls=((0.1, 0.5), (0.9, 0.5), (1.7, 0.8)), hiss=0.08, wet=0.4
         ),
     ),
     Recipe(
@@ -110,7 +110,7 @@ RECIPES = (
         "train-horn-diesel",
         ("A diesel train blows its horn at a crossing.", "train horn, long long short long"),
         partial(
-            blast,
+            _blast,
             pitches=(311, 370, 415, 494, 622),
             calls=((0.1, 1.2), (1.7, 1.2), (3.2, 0.4), (3.9, 1.7)),
             hiss=0.04,
@@ -121,19 +121,19 @@ RECIPES = (
         "train_horn",
         "train-horn-two-tone",
         ("A commuter train sounds two tones, high then low.", "railway horn, two tones"),
-        partial(blast, pitches=(370, 466), calls=((0.1, 0.6), (0.75, 0.9)), hiss=0.03, wet=0.35),
+        partial(_blast, pitches=(370, 466), calls=((0.1, 0.6), (0.75, 0.9)), hiss=0.03, wet=0.35),
     ),
     Recipe(
         "train_whistle",
         "train-whistle-steam-long",
         ("A steam train whistles long and mournfully.", "steam whistle, chord, far away"),
-        partial(steam_whistle, pitches=(440, 523, 659), calls=((0.1, 1.3), (1.7, 2.4))),
+        partial(_steam_whistle, pitches=(440, 523, 659), calls=((0.1, 1.3), (1.7, 2.4))),
     ),
     Recipe(
         "train_whistle",
         "train-whistle-shrill",
         ("A small steam engine gives two shrill peeps.", "steam whistle, peep peep, high"),
-        partial(steam_whistle, pitches=(1180, 1490), calls=((0.1, 0.35), (0.65, 0.6))),
+        partial(_steam_whistle, pitches=(1180, 1490), calls=((0.1, 0.35), (0.65, 0.6))),
     ),
     Recipe(
         "train_whistle",
@@ -143,32 +143,32 @@ RECIPES = (
             "steam whistle, one low note, works",
             "time to go home",
         ),
-        partial(steam_whistle, pitches=(330,), calls=((0.1, 3.5),)),
+        partial(_steam_whistle, pitches=(330,), calls=((0.1, 3.5),)),
     ),
     Recipe(
         "whistle_blown",
         "referee-whistle-short",
         ("A referee blows a whistle for a foul.", "whistle, short, shrill, football", "foul"),
-        partial(pea_whistle, hz=2900, calls=((0.1, 0.5),), trill=38),
+        partial(_pea_whistle, hz=2900, calls=((0.1, 0.5),), trill=38),
     ),
     Recipe(
         "whistle_blown",
         "referee-whistle-final",
         ("Three blasts of a whistle end the match.", "whistle, two short one long", "full time"),
-        partial(pea_whistle, hz=3100, calls=((0.1, 0.4), (0.7, 0.4), (1.3, 1.5)), trill=34),
+        partial(_pea_whistle, hz=3100, calls=((0.1, 0.4), (0.7, 0.4), (1.3, 1.5)), trill=34),
     ),
     Recipe(
         "whistle_blown",
         "lifeguard-whistle",
         ("A lifeguard whistles without a trill.", "plain whistle, loud, steady, beach"),
-        partial(pea_whistle, hz=3600, calls=((0.1, 0.8), (1.15, 0.8)), trill=0),
+        partial(_pea_whistle, hz=3600, calls=((0.1, 0.8), (1.15, 0.8)), trill=0),
     ),
     Recipe(
         "air_horn",
         "football-air-horn",
         ("A fan squeezes an air horn.", "air horn, blaring, stadium", "goal"),
         partial(
-            blast,
+            _blast,
             pitches=(466, 470),
             calls=((0.1, 0.3), (0.55, 0.3), (1.0, 1.6)),
             hiss=0.1,

@@ -46,7 +46,9 @@ def _vacuum(
 ) -> Signal:
     """A vacuum cleaner; moves: how much the sound changes as the nozzle is pushed about."""
     seconds, top = 4.2, vary(rng, hz, 0.15)
-    spin = curve(seconds, (0.1, 5), (0.5, 0.7 * top), (1.4, top)) if starts else top + 0 * clock(4.2)
+    spin = (
+        curve(seconds, (0.1, 5), (0.5, 0.7 * top), (1.4, top)) if starts else top + 0 * clock(4.2)
+    )
     push = wander(rng, seconds, 1.2, -1, 1)
     air = ((80, -4), (350, 2), (1100, 3), (3500, -2), (8000, -8), (15_000, -18))
     sound = motor(rng, spin * (1 + 0.02 * moves * push), whine, *air, rough=0.5)

@@ -55,7 +55,9 @@ def _dot_matrix(rng: np.random.Generator) -> Signal:
     ground, at, hz = silence(4.4), 0.1, vary(rng, 1150)
     while at < 3.6:
         held = rng.uniform(0.5, 1.1)
-        needles = firings(rng, np.full(round(held * 32_000), hz), rng.integers(0, 2, 90), 0.05)
+        needles = firings(
+            rng, np.full(round(held * 32_000), hz), rng.integers(0, 2, 90).tolist(), 0.05
+        )
         buzz = resonate(needles, (1700, 2600, 3900, 5600, 8300), 0.006) + 0.2 * needles
         head = tone(np.full(len(buzz), hz / 6), (1, 0.6, 0.4, 0.3))
         add(ground, (level(buzz) + 0.3 * head) * gate(held, 0.01, 0.01), at)

@@ -15,7 +15,6 @@ from assets.make_sounds.kit import (
     decay,
     low_pass,
     modes,
-    noise,
     samples,
     silence,
 )
@@ -70,12 +69,6 @@ def struck(
     body *= np.minimum(clock(seconds) / 0.0008, 1)
     add(body, click(rng, 2 * hz, 14_000, 0.03), 0, 0.25 * hardness * np.max(np.abs(body)))
     return body
-
-
-def hush(rng: np.random.Generator, sound: Signal, loudness: float = 0.0006) -> Signal:
-    """The sound at a peak of 1, in the noise of a quiet place of that level."""
-    air = noise(rng, len(sound) / SAMPLE_RATE, 1)
-    return sound / np.max(np.abs(sound)) + loudness * air
 
 
 def firings(

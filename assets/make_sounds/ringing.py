@@ -16,7 +16,7 @@ from assets.make_sounds.kit import (
 from assets.make_sounds.parts import BAR, CUP, click, gate, sequence, struck, vary
 
 
-def bicycle(rng: np.random.Generator, hz: float, rings: Sequence[float], rattle: float) -> Signal:
+def _bicycle(rng: np.random.Generator, hz: float, rings: Sequence[float], rattle: float) -> Signal:
     """Rings at these times; the little hammers in the cup strike `rattle` times a second."""
     hz, rattle = vary(rng, hz, 0.15), vary(rng, rattle, 0.15)
     strokes = []
@@ -28,7 +28,7 @@ def bicycle(rng: np.random.Generator, hz: float, rings: Sequence[float], rattle:
     return sequence(max(rings) + 1.9, strokes)
 
 
-def chime(rng: np.random.Generator, notes: Sequence[float], period: float) -> Signal:
+def _chime(rng: np.random.Generator, notes: Sequence[float], period: float) -> Signal:
     """A door chime: felt hammers on metal bars."""
     gap, tune = vary(rng, period), vary(rng, 1)
     strokes = [
@@ -38,7 +38,7 @@ def chime(rng: np.random.Generator, notes: Sequence[float], period: float) -> Si
     return room(rng, sequence(len(notes) * gap + 2.2, strokes), 0.6, 0.2)
 
 
-def electric_bell(
+def _electric_bell(
     rng: np.random.Generator, hz: float, presses: Sequence[tuple[float, float]], rate: float
 ) -> Signal:
     """A hammer that hits its gong `rate` times a second, while pressed (from, for)."""
@@ -51,7 +51,7 @@ def electric_bell(
     return room(rng, sequence(sum(presses[-1]) + 1.3, strokes), 0.5, 0.2)
 
 
-def buzzer(rng: np.random.Generator, hz: float, presses: Sequence[tuple[float, float]]) -> Signal:
+def _buzzer(rng: np.random.Generator, hz: float, presses: Sequence[tuple[float, float]]) -> Signal:
     hz, ground = vary(rng, hz, 0.15), []
     for at, held in presses:
         t = clock(held)
@@ -66,66 +66,66 @@ RECIPES = (
         "bicycle_bell",
         "bicycle-bell-twice",
         ("A small bicycle bell is rung twice.", "bike bell, ring ring", "cyclist behind you"),
-        partial(bicycle, hz=2300, rings=(0.1, 0.85), rattle=26),
+        partial(_bicycle, hz=2300, rings=(0.1, 0.85), rattle=26),
     ),
     Recipe(
         "bicycle_bell",
         "bicycle-bell-ping",
         ("A single clear ping of a bicycle bell.", "bike bell, ding, single"),
-        partial(bicycle, hz=3100, rings=(0.1,), rattle=1),
+        partial(_bicycle, hz=3100, rings=(0.1,), rattle=1),
     ),
     Recipe(
         "bicycle_bell",
         "bicycle-bell-impatient",
         ("Someone rings an old bicycle bell again and again.", "bicycle bell, impatient, rattling"),
-        partial(bicycle, hz=1700, rings=(0.1, 0.65, 1.15, 1.7, 2.2), rattle=22),
+        partial(_bicycle, hz=1700, rings=(0.1, 0.65, 1.15, 1.7, 2.2), rattle=22),
     ),
     Recipe(
         "doorbell",
         "doorbell-ding-dong",
         ("A doorbell chimes ding dong.", "doorbell, two notes, chime", "someone is at the door"),
-        partial(chime, notes=(659, 523), period=0.75),
+        partial(_chime, notes=(659, 523), period=0.75),
     ),
     Recipe(
         "doorbell",
         "doorbell-westminster",
         ("A door chime plays four notes.", "doorbell, melody, bars", "visitors have come"),
-        partial(chime, notes=(659, 523, 587, 392), period=0.5),
+        partial(_chime, notes=(659, 523, 587, 392), period=0.5),
     ),
     Recipe(
         "doorbell",
         "doorbell-buzzer",
         ("An apartment buzzer buzzes twice.", "door buzzer, harsh, entry", "let me in downstairs"),
-        partial(buzzer, hz=110, presses=((0.1, 0.9), (1.4, 1.3))),
+        partial(_buzzer, hz=110, presses=((0.1, 0.9), (1.4, 1.3))),
     ),
     Recipe(
         "doorbell",
         "doorbell-electric-bell",
         ("An old electric doorbell rings briefly, twice.", "doorbell, electric bell, ringing"),
-        partial(electric_bell, hz=1450, presses=((0.1, 0.8), (1.3, 1.0)), rate=19),
+        partial(_electric_bell, hz=1450, presses=((0.1, 0.8), (1.3, 1.0)), rate=19),
     ),
     Recipe(
         "school_bell",
         "school-bell-break",
         ("A school bell rings for the end of the lesson.", "school bell, long, loud, corridor"),
-        partial(electric_bell, hz=900, presses=((0.1, 2.6),), rate=16),
+        partial(_electric_bell, hz=900, presses=((0.1, 2.6),), rate=16),
     ),
     Recipe(
         "school_bell",
         "fire-bell-alarm",
         ("A fast fire bell rings without a pause.", "fire bell, alarm, ringing", "fire drill"),
-        partial(electric_bell, hz=1150, presses=((0.05, 3.0),), rate=27),
+        partial(_electric_bell, hz=1150, presses=((0.05, 3.0),), rate=27),
     ),
     Recipe(
         "level_crossing_bell",
         "level-crossing-bell",
         ("The bell of a level crossing warns of a train.", "railway crossing bell, warning"),
-        partial(electric_bell, hz=780, presses=((0.1, 3.6),), rate=2.6),
+        partial(_electric_bell, hz=780, presses=((0.1, 3.6),), rate=2.6),
     ),
     Recipe(
         "level_crossing_bell",
         "level-crossing-bell-fast",
         ("A railroad crossing bell rings fast and bright.", "crossing, gates are closing, ding"),
-        partial(electric_bell, hz=1300, presses=((0.1, 3.2),), rate=4.2),
+        partial(_electric_bell, hz=1300, presses=((0.1, 3.2),), rate=4.2),
     ),
 )
