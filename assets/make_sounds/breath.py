@@ -54,12 +54,12 @@ def _sneezing(rng: np.random.Generator, size: float, pitch: float) -> Signal:
 
 
 def _cough(rng: np.random.Generator, size: float, pitch: float, wet: float) -> Signal:
-    long = rng.uniform(0.28, 0.4)
-    blast = level(band(rng.standard_normal(samples(long)), 300, 7000, 1)) * decay(long, 0.22, 0.006)
+    long = rng.uniform(0.3, 0.45)
+    blast = level(band(rng.standard_normal(samples(long)), 300, 7000, 1)) * decay(long, 0.7, 0.008)
     throat = formants(blast, [f * size for f in (650, 1450, 2600, 3500)], (150, 180, 250, 300))
     tail = call(rng, [(0, 1.4 * pitch), (0.6 * long, pitch)], "a er", size, 0.7, 0.5, 0.6, 0.3)
-    ground = throat * decay(long, 0.3, 0.004)
-    add(ground, tail, rng.uniform(0.06, 0.1), 0.45)
+    ground = throat * decay(long, 0.8, 0.008)
+    add(ground, tail, rng.uniform(0.05, 0.08), 0.9)
     if wet:
         rattle = np.maximum(
             np.sin(2 * np.pi * np.cumsum(wander(rng, long, 20, 35, 70)) / SAMPLE_RATE), 0

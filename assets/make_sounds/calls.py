@@ -50,7 +50,7 @@ def _laugh(rng: np.random.Generator, pitch: float, size: float, pace: float, vow
     ground, at = silence(bursts / pace + 0.6), 0.02
     for index in range(bursts):
         top = pitch * (1.15 - 0.5 * index / bursts) * rng.uniform(0.93, 1.1)
-        long = 0.62 / pace * rng.uniform(0.85, 1.1)
+        long = 0.78 / pace * rng.uniform(0.85, 1.1)
         points = [(0, 0.9 * top), (0.3 * long, 1.1 * top), (long, 0.8 * top)]
         huff = formants(noise(rng, 0.4 / pace, 0.4), vowels(samples(0.4 / pace), vowel, size))
         loud = (0.6 + 0.4 * np.sin(np.pi * (index + 1) / (bursts + 1))) * rng.uniform(0.8, 1)

@@ -72,9 +72,9 @@ def _bleat(rng: np.random.Generator, pitch: float, size: float) -> Signal:
     long = rng.uniform(0.7, 1.2)
     own = pitch * rng.uniform(0.9, 1.12)
     points = [(0, 0.9 * own), (0.2 * long, own), (0.75 * long, 0.97 * own), (long, 0.8 * own)]
-    voice = call(rng, points, "er ae e ae er", size, 0.85, 0.2, 0.15)
+    voice = call(rng, points, "er ae e ae er", size, 0.95, 0.5, 0.3)
     shake = 2 * np.pi * rng.uniform(7, 10) * clock(long)[: len(voice)]
-    return voice * (1 + 0.6 * np.sin(shake))
+    return voice * (1 + 0.35 * np.sin(shake))
 
 
 def _bleating(rng: np.random.Generator, pitch: float, size: float, rate: float) -> Signal:

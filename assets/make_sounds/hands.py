@@ -30,7 +30,7 @@ def _clap(rng: np.random.Generator, cup: float) -> Signal:
     """Two hands; cup: Hz of the hollow between them."""
     long = 0.12
     slap = rng.standard_normal(samples(long)) * decay(long, rng.uniform(0.03, 0.06), 0.0008)
-    hollow = resonate(slap, cup * rng.uniform(0.9, 1.1, 3) * (1, 1.7, 2.6), 0.018, (1, 0.6, 0.4))
+    hollow = resonate(slap, cup * rng.uniform(0.8, 1.2, 4) * (1, 1.3, 1.8, 2.6), 0.009, 1)
     return level(hollow) * decay(long, 0.07) + 0.5 * high_pass(slap, 2500, 1)
 
 

@@ -35,7 +35,7 @@ def _crowd(
     rng: np.random.Generator, texts: Sequence[str], people: int, pitch: float, hall: float
 ) -> Signal:
     """Everybody talks at once, none to be understood."""
-    seconds = rng.uniform(5, 6)
+    seconds = rng.uniform(4.5, 5.3)
     ground = silence(seconds)
     for _ in range(people):
         variant = pick(rng, WOMEN + MEN)

@@ -99,7 +99,7 @@ def _singing(rng: np.random.Generator, base: float, size: float, spoken: str) ->
 
 
 def _choir(rng: np.random.Generator) -> Signal:
-    seconds = rng.uniform(5, 6)
+    seconds = rng.uniform(4.5, 5.4)
     ground, root = silence(seconds), rng.uniform(110, 147)
     for semitones in (0, 0, 7, 7, 12, 12, 16, 16, 19, 19, 24, 24):
         hz = root * 2 ** (semitones / 12) * rng.uniform(0.994, 1.006)

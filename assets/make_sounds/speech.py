@@ -78,12 +78,12 @@ def _speaking(
 
 def _conversation(rng: np.random.Generator) -> Signal:
     """A woman and a man in turn."""
-    ground, at = silence(8), 0.1
+    ground, at = silence(7.4), 0.1
     for variants, pitch in ((WOMEN, 55), (MEN, 40)):
         turn = talk(rng, ENGLISH, "en-gb" + pick(rng, variants), pitch, 185)
         add(ground, turn, at)
         at += len(turn) / SAMPLE_RATE + rng.uniform(0.1, 0.3)
-    return outdoors(rng, room(rng, ground[: samples(min(at, 8))], 0.5, 0.12), 0.003)
+    return outdoors(rng, room(rng, ground[: samples(min(at, 7.4))], 0.5, 0.12), 0.003)
 
 
 def _whispering(rng: np.random.Generator, speed: float) -> Signal:

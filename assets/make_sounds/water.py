@@ -64,7 +64,7 @@ def _drop(rng: np.random.Generator, hz: float) -> Signal:
 
 
 def _dripping(rng: np.random.Generator, period: float, hz: float, hall: float) -> Signal:
-    seconds = rng.uniform(4.5, 6)
+    seconds = rng.uniform(4.2, 5.6)
     pitch = hz * rng.uniform(0.8, 1.25)
     drops = scatter(
         seconds,

@@ -63,7 +63,7 @@ def _howl(rng: np.random.Generator, long: float) -> Signal:
 
 
 def _howling(rng: np.random.Generator, wolves: int) -> Signal:
-    seconds = rng.uniform(5.5, 6.5)
+    seconds = rng.uniform(4.6, 5.4)
     pack = silence(seconds)
     for index in range(wolves):
         long = rng.uniform(2.6, 3.6)
@@ -128,7 +128,7 @@ RECIPES = (
             "frog, croak, pond",
             "the bullfrog by the water",
         ),
-        lambda rng: _croaking(rng, 480, 28, 0.7, 1),
+        lambda rng: _croaking(rng, 950, 28, 0.7, 1),
     ),
     Recipe(
         "frog",
