@@ -17,6 +17,7 @@ from torch import Tensor
 from training.sound_search.augment import disturb, mix, window
 
 FRAMES = 500  # 5 s: the length of ESC-50's clips
+LONGEST = 1000  # frames: a segment in use
 
 
 @dataclass(frozen=True)
@@ -90,9 +91,10 @@ class Sounds:
         return self.vectors[torch.tensor(numbers)], self._one_hot([(k,) for k in self.written])
 
     def whole(self, number: int) -> Tensor:
-        """A clip as it is: (S, M)."""
+        """A clip as it is, its first LONGEST frames: (S, M)."""
         clip = self.clips[number]
-        return torch.from_numpy(np.array(clip["frames"][clip["start"] : clip["end"]])).float()
+        end = min(clip["end"], clip["start"] + LONGEST)
+        return torch.from_numpy(np.array(clip["frames"][clip["start"] : end])).float()
 
     def _single(
         self, diet: Diet, generator: torch.Generator

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import torch
 
@@ -11,10 +11,7 @@ from pipelines.sound_encoder import EarshotEncoder
 from training.checkpoints import update_metrics, write_weights
 from training.sound_search.align import VALIDATION_FOLD
 from training.sound_search.evaluate import calibrate
-from training.sound_search.recipe import STAGES
-
-# Checkpoint → the network that is measured, as it has not seen the validation fold.
-MEASURED: Final = {"sound-cnn": "cnn-123", "sound-passt": "passt-123"}
+from training.sound_search.recipe import MEASURED, SHIPPED, STAGES, kinds_of
 
 
 def export(data: Path, run: Path, out: Path) -> None:
@@ -23,20 +20,21 @@ def export(data: Path, run: Path, out: Path) -> None:
     The threshold of both is calibrated on the validation fold by the one that has not seen it.
     """
     for name, measured in MEASURED.items():
-        if not (run / f"{name}.pt").exists():
+        if not (run / f"{kinds_of(measured)}.pt").exists():
             continue
         validation = run / "validation" / name
         _write(run, measured, validation, threshold=0.0)
-        encoder = EarshotEncoder.from_pretrained(validation)
-        threshold = calibrate(encoder, data, VALIDATION_FOLD)
+        threshold = calibrate(EarshotEncoder.from_pretrained(validation), data, VALIDATION_FOLD)
         _write(run, measured, validation, threshold)
-        _write(run, name, out / name, threshold)
-        hours = {part: _hours(run, part) for part in _lineage(name)}
-        update_metrics(out / name, {"training_hours": hours})
+        if name in SHIPPED:
+            shipped = SHIPPED[name]
+            _write(run, shipped, out / name, threshold)
+            hours = {part: _hours(run, part) for part in [*_lineage(shipped), kinds_of(shipped)]}
+            update_metrics(out / name, {"training_hours": hours})
 
 
 def _write(run: Path, network: str, folder: Path, threshold: float) -> None:
-    saved: dict[str, Any] = torch.load(run / f"{network}.pt", weights_only=True)
+    saved: dict[str, Any] = torch.load(run / f"{kinds_of(network)}.pt", weights_only=True)
     config = {
         "name": folder.name,
         "sentence_encoder": MINILM,

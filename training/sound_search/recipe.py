@@ -1,7 +1,7 @@
 """The networks of sound search, in the order in which they are trained.
 
-What learns from folds 1 to 3 is measured on fold 4; the shipped networks, sound-*, go on from
-there with all four folds.
+What learns from folds 1 to 3 is measured on fold 4; what is shipped goes on from there with all
+four folds.
 """
 
 from functools import partial
@@ -12,6 +12,7 @@ from models.sound_cnn import SoundCNNConfig
 from models.sound_embedder import SoundEmbedderConfig
 from training.sound_search.align import TRAINING_FOLDS, VALIDATION_FOLD, Stage, align
 from training.sound_search.data import Diet
+from training.sound_search.kinds import ground
 
 CNN: Final = SoundEmbedderConfig(SoundCNNConfig())
 PASST: Final = SoundEmbedderConfig(PatchTransformerConfig())
@@ -24,13 +25,29 @@ ALL_FOLDS: Final = (*TRAINING_FOLDS, VALIDATION_FOLD)
 
 STAGES: Final[dict[str, tuple[SoundEmbedderConfig, Stage]]] = {
     "cnn-first": (CNN, Stage(1600, 1.5e-3, Diet())),
-    "passt-first": (PASST, Stage(900, 5e-4, Diet())),
-    "passt-plain": (PASST, Stage(400, 3e-4, FINE, start="passt-first")),
+    "passt-plain": (PASST, Stage(900, 5e-4, Diet())),
     "cnn-123": (CNN, Stage(600, 5e-4, FINE, start="cnn-first")),
-    "passt-123": (STEMMED, Stage(700, 5e-4, FINE, teacher="cnn-first")),
-    "sound-cnn": (CNN, Stage(600, 5e-4, FINE, ALL_FOLDS, start="cnn-123")),
-    "sound-passt": (STEMMED, Stage(350, 3e-4, FINE, ALL_FOLDS, "passt-123", "sound-cnn")),
+    "passt-123": (STEMMED, Stage(450, 5e-4, FINE, teacher="cnn-first")),
+    "cnn-1234": (CNN, Stage(450, 4e-4, FINE, ALL_FOLDS, start="cnn-123")),
+    "passt-1234": (STEMMED, Stage(250, 3e-4, FINE, ALL_FOLDS, start="passt-123")),
 }
+# Checkpoint → the network that is shipped, with its kinds; and the one that is measured.
+SHIPPED: Final = {"sound-cnn": "cnn-1234", "sound-passt": "passt-1234"}
+MEASURED: Final = {
+    "sound-cnn": "cnn-123",
+    "sound-passt": "passt-123",
+    "sound-passt-plain": "passt-plain",
+}
+
+
+def kinds_of(name: str) -> str:
+    """The name of a network that has its kinds."""
+    return f"{name}-kinds"
+
+
 RECIPE: Final = {
     name: partial(align, config=config, stage=stage) for name, (config, stage) in STAGES.items()
+} | {
+    kinds_of(name): partial(ground, start=name, folds=STAGES[name][1].folds)
+    for name in (*MEASURED.values(), *SHIPPED.values())
 }
