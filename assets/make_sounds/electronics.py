@@ -42,7 +42,7 @@ ARPEGGIO: Notes = tuple(
 def _hum(rng: np.random.Generator, mains: float, buzz: float, crackle: float) -> Signal:
     """A transformer or a bad cable: even harmonics of the mains."""
     seconds = 3.6
-    pitch = np.full(len(clock(seconds)), mains)
+    pitch = np.full(len(clock(seconds)), vary(rng, mains, 0.03))
     gains = np.array(BUZZ) * rng.uniform(0.6, 1.4, 16) * np.arange(1.0, 17) ** (buzz - 1)
     sound = level(tone(pitch, gains.tolist())) + 0.15 * buzz * level(
         high_pass(firings(rng, 2 * pitch), 1500)

@@ -83,9 +83,13 @@ def _vibrating(rng: np.random.Generator) -> Signal:
 
 def _tones(rng: np.random.Generator, pitches: Sequence[float], calls: Sequence[Point]) -> Signal:
     """Steady tones of an exchange."""
-    ground = silence(sum(calls[-1]) + 0.3)
+    ground, tune = silence(sum(calls[-1]) + 0.3), vary(rng, 1, 0.05)
     for at, held in calls:
-        add(ground, sum(tone(np.full(len(clock(held)), hz)) for hz in pitches) * gate(held), at)
+        add(
+            ground,
+            sum(tone(np.full(len(clock(held)), tune * hz)) for hz in pitches) * gate(held),
+            at,
+        )
     return line(rng, ground, vary(rng, 0.01, 0.5))
 
 
