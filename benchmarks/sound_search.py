@@ -20,7 +20,7 @@ from pipelines.nearest import PROBED, Nearest
 from pipelines.sound_encoder import SoundEncoder
 from pipelines.sound_index import SoundIndex
 from pipelines.sound_library import POOL, Entry, Library, Sound
-from pipelines.sound_models import DEFAULT_MODEL, load_encoder
+from pipelines.sound_models import DEFAULT_MODEL, ENSEMBLE, load_encoder
 from pipelines.sound_search import SoundSearch
 
 ROOT = Path(__file__).parents[1]
@@ -37,7 +37,7 @@ def main() -> None:
     encoder = load_encoder(DEFAULT_MODEL, "cpu")
     library = SoundIndex.open(ROOT / "assets" / "sounds.index", encoder).library
     texts = list(dict.fromkeys(sound.caption for sound in library.sounds))[:200]
-    members = [encoder, *(load_encoder(model, "cpu") for model in DEFAULT_MODEL)]
+    members = [encoder, load_encoder(ENSEMBLE, "cpu")]
     lines = [
         "# Sound search: speed",
         "",

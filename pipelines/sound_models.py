@@ -10,7 +10,8 @@ from pipelines.clap_encoder import ClapEncoder
 from pipelines.sound_encoder import EarshotEncoder, SoundEncoder
 
 CHECKPOINTS: Final = Path(__file__).parents[1] / "checkpoints"
-DEFAULT_MODEL: Final = tuple(CHECKPOINTS / name for name in ("sound-cnn", "sound-passt"))
+ENSEMBLE: Final = tuple(CHECKPOINTS / name for name in ("sound-cnn", "sound-passt"))
+DEFAULT_MODEL: Final = ENSEMBLE[:1]  # alone it ranks as well on validation, and is quicker
 
 
 def load_encoder(

@@ -43,6 +43,19 @@ def test_the_last_part_may_be_short(network: SoundEmbedder) -> None:
     assert parts.shape[1] == 3
 
 
+def test_a_sentence_that_speaks_of_a_kind_lies_where_its_sounds_do() -> None:
+    torch.manual_seed(0)
+    network = SoundEmbedder(SoundEmbedderConfig(SMALL_CNN, n_kinds=3, width=12)).eval()
+    keys = torch.nn.functional.normalize(torch.randn(3, 384), dim=1)
+    values = torch.nn.functional.normalize(torch.randn(3, 12), dim=1)
+    network.kind_keys.data, network.kind_values.data = keys, values
+    one = network.embed_sentences(keys)
+    both = network.embed_sentences(torch.nn.functional.normalize(keys[:1] + keys[1:2], dim=1))
+    assert (one @ values.t()).argmax(dim=1).tolist() == [0, 1, 2]
+    assert (one * values).sum(dim=1).min() > 0.9
+    assert (both @ values.t())[0, :2].min() > 0.3
+
+
 def test_config_comes_back_from_its_values() -> None:
     for trunk in (SMALL_CNN, SMALL_PASST):
         config = SoundEmbedderConfig(trunk, width=12)

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from models.sound_cnn import SoundCNNConfig
-from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig
+from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig, kind_logits
 from pipelines.sound_encoder import EarshotEncoder
 from training.loop import save
 from training.sound_search import align, export
@@ -19,6 +19,7 @@ from training.sound_search.augment import FLOOR, disturb, mix, window
 from training.sound_search.captions import AT_ONCE, IN_TURN, describe
 from training.sound_search.corpus import kinds, mentioned, real_clips
 from training.sound_search.data import FRAMES, Diet, Sounds
+from training.sound_search.kinds import ground
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -161,12 +162,33 @@ def test_training_tells_kinds_apart_and_a_student_follows(
     assert told["score"] == 0.0
 
 
+def test_kinds_are_read_from_captions_and_heard_from_clips(run: Path) -> None:
+    torch.manual_seed(0)
+    config = SoundEmbedderConfig(SoundCNNConfig(channels=(8,), blocks=(1,)), width=8)
+    before = SoundEmbedder(config).eval()
+    save(run, "plain", config, before, {"hours": 0.1, "score": 0.5})
+    ground(run, "plain-kinds", "plain", folds=(0, 1, 2))
+    network = load(run, "plain-kinds")
+    assert network.config.n_kinds == 2
+    sounds = Sounds(run, (0, 1, 2))
+    attention = kind_logits(sounds.vectors, network.kind_keys).softmax(dim=1)
+    assert attention[[0, 1], [0, 1]].min() > 0.9  # "dog", "rain"
+    assert attention[2].min() > 0.3  # a mixture of both
+    with torch.inference_mode():
+        rain = torch.cat(
+            [before.embed_audio(sounds.whole(n)[None]) for n in sounds.of_kind["rain"]]
+        )
+    mean = torch.nn.functional.normalize(rain.mean(dim=0), dim=0)
+    torch.testing.assert_close(network.kind_values[1], mean)
+
+
 def test_export_ships_one_network_and_keeps_the_one_to_measure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "calibrate", lambda encoder, data, fold: 0.25)
     config = SoundEmbedderConfig(SoundCNNConfig(channels=(8,), blocks=(1,)), width=8)
-    for seed, name in enumerate(("cnn-first", "cnn-123", "sound-cnn")):
+    parts = ("cnn-first", "cnn-123", "cnn-1234", "cnn-123-kinds", "cnn-1234-kinds")
+    for seed, name in enumerate(parts):
         torch.manual_seed(seed)
         save(tmp_path, name, config, SoundEmbedder(config), {"hours": 0.5, "score": 0.2})
     export.export(tmp_path, tmp_path, tmp_path / "checkpoints")
@@ -177,7 +199,8 @@ def test_export_ships_one_network_and_keeps_the_one_to_measure(
     assert shipped.threshold == measured.threshold == 0.25
     assert shipped.fingerprint != measured.fingerprint
     told = json.loads((tmp_path / "checkpoints/sound-cnn/metrics.json").read_text())
-    assert told["training_hours"] == {"cnn-first": 0.5, "cnn-123": 0.5, "sound-cnn": 0.5}
+    learned = ("cnn-first", "cnn-123", "cnn-1234", "cnn-1234-kinds")
+    assert told["training_hours"] == dict.fromkeys(learned, 0.5)
     folds = [
         json.loads((tmp_path / folder / "sound-cnn/config.json").read_text())["folds"]
         for folder in ("checkpoints", "validation")

@@ -11,14 +11,16 @@ import numpy as np
 from pipelines.checkpoint import read_config
 from pipelines.sentence_encoder import SentenceEncoder
 from pipelines.sound_encoder import EarshotEncoder, SoundEncoder
-from pipelines.sound_models import DEFAULT_MODEL
+from pipelines.sound_models import DEFAULT_MODEL, ENSEMBLE
 from training.evaluation.metrics import equal_error
 from training.evaluation.report import markdown
 from training.sound_search.bench import Bench
 from training.sound_search.material import QUERIES, QUICK, Budget, choose
 
 BATCH: Final = 16  # sounds
-SHIPPED: Final = frozenset(folder.name for folder in DEFAULT_MODEL)
+DEFAULT_NAMES, ENSEMBLE_NAMES = (
+    [folder.name for folder in folders] for folders in (DEFAULT_MODEL, ENSEMBLE)
+)
 CHANCE_DRAWS: Final = 50
 TIE_BREAK: Final = 1e-4  # weight of the classifier's score among clips of one guessed class
 
@@ -36,7 +38,7 @@ def evaluate(
 ) -> list[Row]:
     """Ranks the clips of a fold by every system; prints and returns the table's rows.
 
-    checkpoints: folders of our models; those of the app's default, or else all, are the ensemble.
+    checkpoints: folders of our models; those of ENSEMBLE, or else all, are also put together.
     fold, split and queries: see material.choose; quick: a sample, seeded, for a quick answer.
     Raises SystemExit where there is nothing to rank, or nothing to rank it by.
     """
@@ -78,7 +80,7 @@ def embed(encoder: SoundEncoder, bench: Bench) -> np.ndarray:
 
 
 def _rows(bench: Bench, folders: Sequence[Path]) -> list[Row]:
-    """Chance, the sentence encoder alone, each model, and the app's default models together."""
+    """Chance, the sentence encoder alone, each model, and the ensemble."""
     encoder = EarshotEncoder.from_pretrained(folders)
     texts, sounds = encoder.embed_text(bench.texts), embed(encoder, bench)
     # Of the ensemble's vectors each model has a part, divided by the root of their number.
@@ -88,8 +90,9 @@ def _rows(bench: Bench, folders: Sequence[Path]) -> list[Row]:
         folder: len(folders) * texts[:, end - width : end] @ sounds[:, end - width : end].T
         for folder, width, end in zip(folders, widths, ends, strict=True)
     }
-    default = [folder for folder in folders if folder.name in SHIPPED] or list(folders)
-    systems = [[folder] for folder in folders] + ([default] if len(default) > 1 else [])
+    ensemble = [folder for folder in folders if folder.name in ENSEMBLE_NAMES] or list(folders)
+    default = [folder for folder in folders if folder.name in DEFAULT_NAMES] or ensemble
+    systems = [[folder] for folder in folders] + ([ensemble] if len(ensemble) > 1 else [])
     rows = [_chance(bench)]
     rows.append(_text_only(bench, _mean(scores, default)) | {"seen": _seen(bench, default)})
     for system in systems:
