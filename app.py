@@ -33,14 +33,19 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument("--host", help="address to listen on (default: this machine only)")
     parser.add_argument("--port", type=int, help="port to listen on (default: 7860 or the next)")
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
-    parser.add_argument("--sound-model", help="a CLAP folder or hub id to search sounds with")
+    parser.add_argument(
+        "--sound-model",
+        nargs="+",
+        metavar="NAME_OR_FOLDER",
+        help="what searches sounds: a CLAP model, or checkpoints of ours, together",
+    )
     parser.add_argument("--share", action="store_true", help="make a public link by gradio.live")
     parser.add_argument("--max-queue", type=int, default=20, help="visitors that may wait")
     parser.add_argument("--preload", action="store_true", help="load every model before serving")
     given: list[str] = []
     for name in ("host", "port", "device", "sound-model", "max-queue"):
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
-            given += [f"--{name}", value]
+            given += [f"--{name}", *value.split()]
     for name in ("share", "preload"):
         if environment.get(f"EARSHOT_{name.upper()}", "").lower() in ("1", "true", "yes", "on"):
             given.append(f"--{name}")
@@ -64,7 +69,9 @@ def pipelines(folder: Path, device: str) -> Callable[[str], "VoiceConversion"]:
     return get
 
 
-def sounds(folder: Path, device: str, model: str | None) -> Callable[[], "SoundSearch"] | None:
+def sounds(
+    folder: Path, device: str, model: Sequence[str] | None
+) -> Callable[[], "SoundSearch"] | None:
     """Gives sound search with a model of the user's or our checkpoints in the folder, loaded once,
     on first use; None where there are no such checkpoints."""
     names = sound_search.MODELS
@@ -94,7 +101,7 @@ def build(
     device: str = "auto",
     folder: Path = CHECKPOINTS,
     preload: bool = False,
-    sound_model: str | None = None,
+    sound_model: Sequence[str] | None = None,
     index: Path = SOUNDS,
 ) -> gr.Blocks:
     """The whole page. Loads no model unless preload says so. index: of our library of sounds."""

@@ -17,7 +17,7 @@ from tabs.theme import ASSETS
 if TYPE_CHECKING:
     from pipelines.sound_search import SoundSearch
 
-MODELS: Final = ("sound-cnn", "sound-passt")  # in checkpoints/, searched together
+MODELS: Final = ("sound-cnn",)  # in checkpoints/; several are searched together
 EXAMPLES: Final = (
     "a dog barks while it rains",
     "waves roll onto a beach",
@@ -29,7 +29,7 @@ EXAMPLES: Final = (
 INTRO: Final = """
 <header class="intro"><h2>Describe a sound in your own words, and hear the sounds that fit, right
 where they do.</h2>
-<p>Two small networks, one that hears and one that reads, trained on everyday sounds of about a
+<p>Two small networks, one that hears and one that reads, trained on everyday sounds of some two
 hundred kinds. English only. They know kinds of sounds better than places, counts or who is
 speaking; the library is synthetic.</p></header>
 """
@@ -124,6 +124,7 @@ def _room(tab: gr.Blocks, events: SoundEvents) -> None:
     liked = gr.State(None, time_to_live=3600)
     own = gr.State(None, time_to_live=3600, delete_callback=_close)
     shown = [message, past, found, best, chart, rest, labels]
+    like = [liked, liked_chip]
     query = [past, own, text, recording, liked, without, place]
     main: dict[str, Any] = {"progress_on": found, "start": search, "stop": stop}
 
@@ -132,12 +133,13 @@ def _room(tab: gr.Blocks, events: SoundEvents) -> None:
     tab.load(events.first_look, outputs=shown, **HIDDEN)
     tab.unload(events.leave)
     triggers: list[Callable] = [search.click, text.submit]
+    asked = [text, recording, without]
     for chip, words in chips:
-        fresh = [text, recording, liked, without]
-        triggers.append(chip.click(lambda w=words: (w, None, None, ""), None, fresh, **HIDDEN).then)
+        fresh = chip.click(lambda w=words: (w, None, ""), None, asked, **HIDDEN)
+        triggers.append(fresh.then(events.unlike, None, like, **HIDDEN).then)
     for sounds in (best, rest, chart):
-        like = sounds.submit(events.like, [past, own], [liked, text, recording], **HIDDEN)
-        triggers.append(like.success)
+        more = sounds.submit(events.like, [past, own], [*like, text, recording], **HIDDEN)
+        triggers.append(more.success)
     for trigger in triggers:
         on_model(trigger, events.search, query, shown, **main)
     for cards in (best, rest):
@@ -149,9 +151,8 @@ def _room(tab: gr.Blocks, events: SoundEvents) -> None:
             show_progress="hidden",
             api_visibility="private",
         )
-    liked.change(_liked_chip, liked, liked_chip, **HIDDEN)
     for gone in (liked_chip.click, recording.input, place.change):
-        gone(lambda: None, outputs=liked, **HIDDEN)
+        gone(events.unlike, None, like, **HIDDEN)
 
     held = [own, place, contents]
     for button in (files, folder):
@@ -173,11 +174,6 @@ def _room(tab: gr.Blocks, events: SoundEvents) -> None:
 def _close(own: OwnLibrary | None) -> None:
     if own:
         own.close()
-
-
-def _liked_chip(liked: tuple[str, str] | None) -> gr.Button:
-    """The button that says which sound the query is like, and takes it out of the query."""
-    return gr.Button(f"Like “{liked[1]}” ✕" if liked else "", visible=bool(liked))
 
 
 def _example_chips() -> list[tuple[gr.Button, str]]:

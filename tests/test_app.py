@@ -33,7 +33,7 @@ def test_the_environment_stands_in_for_options() -> None:
     chosen = app.options([], environment)
     assert (chosen.host, chosen.port, chosen.device) == ("0.0.0.0", 8000, "cpu")
     assert chosen.share and chosen.preload and chosen.max_queue == 3
-    assert chosen.sound_model == "laion/clap-htsat-unfused"
+    assert chosen.sound_model == ["laion/clap-htsat-unfused"]
     assert app.options(["--port", "9000"], environment).port == 9000
 
 
