@@ -40,7 +40,7 @@ SHAPES: Final[tuple[tuple[tuple[float, float], ...], ...]] = (
     tuple((1.35, turn) for turn in (0, 90, 180, 270)),
     tuple((1.45, turn) for turn in (60, 180, 300)),
     tuple((1.25, turn) for turn in range(0, 360, 72)),
-    tuple((1.45 if i % 2 else 0.6, 45 * i) for i in range(8)),
+    tuple(c for i in range(0, 360, 90) for c in ((1.4, i - 20), (1.4, i + 20), (0.7, i + 45))),
     tuple((1.2, turn) for turn in range(30, 390, 60)),
 )
 STAR: Final = tuple((1.3 if i % 2 else 3.2, 36 * i + 36) for i in range(10))

@@ -64,13 +64,18 @@ class SoundEvents:
 
     @answering
     def like(self, past: Search, own: OwnLibrary | None, event: gr.EventData) -> tuple:
-        """Takes the sound whose button was pressed as what to find more of → liked, text,
-        recording."""
+        """Takes the sound whose button was pressed as what to find more of → liked, its chip,
+        text, recording."""
         shelf = own if past.place == MINE and own else self.ours.shelf()[1]
         stored, sound = shelf.stored(), _sound(event)
         if sound not in stored.numbers:
             raise InputError("This sound is no longer in the library. Search again.")
-        return (sound, title(stored.sounds[stored.numbers[sound]])), "", None
+        name = title(stored.sounds[stored.numbers[sound]])
+        return (sound, name), gr.Button(f"Like “{name}” ✕", visible=True), "", None
+
+    def unlike(self) -> tuple:
+        """→ liked, its chip."""
+        return None, gr.Button(visible=False)
 
     @inline(outputs=6)
     def vote(self, past: Search, own: OwnLibrary | None, event: gr.EventData) -> tuple:

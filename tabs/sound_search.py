@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
+from gradio.context import Context
 
 from tabs.events import HIDDEN, MODEL_QUEUE, on_model
 from tabs.map import sound_map
@@ -131,7 +132,8 @@ def _room(tab: gr.Blocks, events: SoundEvents) -> None:
     # First, for the names of endpoints are given in this order.
     _api(events, text, recording, without)
     tab.load(events.first_look, outputs=shown, **HIDDEN)
-    tab.unload(events.leave)
+    # Gradio forgets what a Blocks inside another does at the end of a visit.
+    (Context.root_block or tab).unload(events.leave)
     triggers: list[Callable] = [search.click, text.submit]
     asked = [text, recording, without]
     for chip, words in chips:

@@ -172,7 +172,7 @@ def test_two_visitors_with_one_file_name(
         visitor.page.get_by_role("button", name="Your own sounds").click()
         chooser = visitor.page.locator('input[type="file"][multiple]').first
         chooser.set_input_files([*files, tmp_path / "notes.txt"])
-        expect(visitor.page.locator(".numbers:visible")).to_contain_text("1 sound of yours")
+        expect(visitor.page.locator(".block.numbers:visible")).to_contain_text("1 sound of yours")
         expect(visitor.page.get_by_text("Not added: notes.txt")).to_be_visible()
         visitor.search("anything")
         assert len(visitor.cards()) == 1
