@@ -43,6 +43,7 @@ from assets.make_sounds import (
     rail_and_air,
     rain,
     ringing,
+    scenes,
     sea,
     singing,
     sleep,
@@ -82,7 +83,7 @@ HOME = (
 WORK = (tools, power_tools, engines, garden_engines, traffic, rail_and_air, explosions, fireworks)
 MUSIC = (strings, bowed, winds, percussion, mallets, electronics, gadgets)
 
-FAMILIES = (*NATURE, *ANIMALS, *PEOPLE, *SIGNALS, *HOME, *WORK, *MUSIC)
+FAMILIES = (*NATURE, *ANIMALS, *PEOPLE, *SIGNALS, *HOME, *WORK, *MUSIC, scenes)
 RECIPES: tuple[Recipe, ...] = tuple(recipe for family in FAMILIES for recipe in family.RECIPES)
 
 __all__ = ["FAMILIES", "RECIPES", "SAMPLE_RATE", "Recipe", "render"]
