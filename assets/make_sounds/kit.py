@@ -208,7 +208,7 @@ def tone(pitch: Signal, harmonics: Sequence[float] = (1.0,), phase: float = 0.0)
     for number, gain in enumerate(harmonics, 1):
         harmonic *= turn
         if gain:
-            total += gain * harmonic.imag * (number * pitch < 0.48 * SAMPLE_RATE)
+            total += gain * np.imag(harmonic) * (number * pitch < 0.48 * SAMPLE_RATE)
     return total
 
 
