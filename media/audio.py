@@ -66,7 +66,7 @@ def load(
             "The recording holds values that are not numbers (NaN or infinity). "
             "Export it again, as 16-bit WAV for example."
         )
-    waveform = waveform - waveform.mean(dtype=np.float64)
+    waveform = waveform - np.float32(waveform.mean(dtype=np.float64))
     waveform = soxr.resample(waveform.astype(np.float32), rate, sample_rate)
     waveform = waveform[: round(max_seconds * sample_rate)]
     peak = float(np.abs(waveform).max())
