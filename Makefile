@@ -17,7 +17,8 @@ demo: $(VENV)/run-time
 	$(BIN)/python app.py $(ARGS)
 
 test: $(VENV)/dev
-	@command -v chromium >/dev/null || { $(call apt,chromium fonts-liberation); }
+	@{ command -v chromium && command -v espeak-ng; } >/dev/null || \
+		{ $(call apt,chromium fonts-liberation espeak-ng); }
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python

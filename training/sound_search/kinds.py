@@ -19,7 +19,7 @@ from training.sound_search.data import Sounds
 EPOCHS = 15
 BATCH = 128
 PAIRS = 24  # captions of mixtures beside each batch
-PAIRS_WEIGHT = 0.2
+PAIRS_WEIGHT = 0.4
 LEARNING_RATE = 3e-3
 SMOOTHING = 0.05
 
