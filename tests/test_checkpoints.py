@@ -4,11 +4,15 @@ import hashlib
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pipelines import VoiceConversion
+from pipelines.sound_index import SoundIndex
+from pipelines.sound_search import SoundSearch
 
 ROOT = Path(__file__).parents[1] / "checkpoints"
+SOUNDS = ROOT.parent / "assets" / "sounds"
 FOLDERS = sorted(path for path in ROOT.iterdir() if path.is_dir())
 MODELS = [folder for folder in FOLDERS if folder.name.startswith("vqvae-")]
 
@@ -39,3 +43,54 @@ def test_an_example_is_converted(folder: Path) -> None:
     correlation = float(((source - source.mean()) * (made - made.mean())).mean())
     assert correlation / float(source.std() * made.std()) > 0.7
     assert len(set(result.units.codes.tolist())) > 20
+
+
+@pytest.fixture(scope="module")
+def search() -> SoundSearch:
+    return SoundSearch.from_pretrained(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def library(search: SoundSearch) -> SoundIndex:
+    """Raises InputError when other models made it than those that are shipped."""
+    return SoundIndex.open(SOUNDS.with_suffix(".index"), search.encoder)
+
+
+def test_the_index_is_of_the_sounds_beside_it(library: SoundIndex) -> None:
+    files = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in SOUNDS.glob("*.ogg")
+    }
+    assert {sound.name: sound.content_hash for sound in library.sounds} == files
+    assert all(sound.path.parent == SOUNDS and sound.caption for sound in library.sounds)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("a dog is barking", "dog"),
+        ("rain falling on a roof", "rain"),
+        ("ocean surf", "sea_waves"),
+        ("someone knocks at the door", "door_wood_knock"),
+        ("ding dong from the steeple", "church_bells"),
+        ("a cat wants its dinner", "cat"),
+    ],
+)
+def test_words_find_their_sound(
+    search: SoundSearch, library: SoundIndex, text: str, kind: str
+) -> None:
+    result = search(library, text)
+    assert kind in [hit.sound.kind for hit in result.hits[:3]]
+    assert result.matched
+
+
+def test_a_sound_finds_its_like(search: SoundSearch, library: SoundIndex) -> None:
+    crickets = [sound for sound in library.sounds if sound.kind == "crickets"]
+    result = search(library, like=crickets[0].id)
+    assert result.hits[0].sound.kind == "crickets"
+
+
+def test_a_real_pipeline_embeds_alike_alone_and_in_a_batch(search: SoundSearch) -> None:
+    noise = np.random.default_rng(0).normal(size=(3, 64_000)).astype(np.float32) / 5
+    batch = search.encoder.embed_audio(noise).vectors
+    alone = np.concatenate([search.encoder.embed_audio(row[None]).vectors for row in noise])
+    np.testing.assert_allclose(alone, batch, atol=1e-5)
