@@ -3,8 +3,8 @@
 from typing import Final
 
 FAMILIES: Final = {
-    "water and weather": "boiling_water bubbles crackling_fire hail lighting_a_flame pouring_water "
-    "rain sea_waves splash stream thunderstorm water_drops waterfall wind",
+    "water and weather": "boiling_water bubbles crackling_fire hail lighting_a_flame "
+    "pouring_water rain sea_waves splash stream thunderstorm water_drops waterfall wind",
     "animals": "bee cat chicks chirping_birds cicadas cow crickets crow cuckoo dog donkey duck "
     "elephant flapping_wings frog goose hen horse_gallop horse_neigh insects lion monkey mosquito "
     "owl pig pigeon purring rooster seagull sheep snake wolf_howl woodpecker",
@@ -13,23 +13,26 @@ FAMILIES: Final = {
     "footsteps_on_gravel footsteps_on_leaves gargling heartbeat hiccup humming kissing laughing "
     "robot_voice screaming singing_vowel sneezing sniffing snoring speech voice_over_line "
     "whispering whistling yawn",
-    "home and office": "ball_bounce blender camera_shutter can_opening chopping coffee_machine "
-    "coins cork_pop cutlery dishes door_lock door_slam door_wood_creaks door_wood_knock drawer "
-    "electric_shaver fan frying glass_breaking glass_clink hair_dryer kettle_whistle "
-    "keyboard_typing keys light_switch metal_gate mouse_click page_turn paper_crumple paper_tear "
-    "printer scissors sizzling spray_can stapler toilet_flush typewriter vacuum_cleaner "
-    "washing_machine zipper",
-    "tools and bangs": "angle_grinder balloon_pop chainsaw drill engine explosion fireworks "
-    "gunshot hammering hand_saw jackhammer lawn_mower ratchet sanding sewing_machine steam_hiss",
+    "home and office": "ball_bounce blender camera_shutter can_opening cash_register chopping "
+    "coffee_machine coins cork_pop cutlery dishes door_lock door_slam door_wood_creaks "
+    "door_wood_knock drawer electric_shaver fan frying glass_breaking glass_clink hair_dryer "
+    "kettle_whistle keyboard_typing keys light_switch metal_gate mouse_click page_turn "
+    "paper_crumple paper_tear printer radio_static scissors sizzling spray_can stapler "
+    "toilet_flush typewriter vacuum_cleaner washing_machine zipper",
+    "tools and bangs": "angle_grinder balloon_pop chainsaw drill electric_hum electric_sparks "
+    "engine explosion fireworks geiger_counter gunshot hammering hand_saw jackhammer lawn_mower "
+    "ratchet sanding sewing_machine steam_hiss",
     "traffic": "airplane bicycle_wheel car_brakes car_horn car_passing city_traffic helicopter "
     "motorcycle ship_horn train train_horn train_whistle",
-    "bells and alarms": "air_horn bicycle_bell car_alarm church_bells clock_alarm clock_chime "
-    "clock_tick cowbell doorbell gong hand_bell kitchen_timer level_crossing_bell microwave_beep "
-    "reversing_beeper school_bell siren sleigh_bells smoke_alarm whistle_blown wind_chimes",
+    "bells and beeps": "air_horn bicycle_bell buzzer car_alarm church_bells clock_alarm "
+    "clock_chime clock_tick computer_beeps cowbell dial_tone doorbell gong hand_bell "
+    "heart_monitor kitchen_timer laser level_crossing_bell microwave_beep modem morse_code "
+    "phone_keypad phone_vibrating reversing_beeper rotary_dial school_bell siren sleigh_bells "
+    "smoke_alarm sonar telephone_ring video_game whistle_blown wind_chimes",
     "music": "accordion bass_guitar cymbal drum flute guitar harmonica harp maracas metronome "
-    "music_box organ piano trumpet violin xylophone",
+    "music_box organ piano synthesizer trumpet violin xylophone",
 }
-OTHER: Final = "other"
+OTHER: Final = "scenes, other"
 CATEGORIES: Final = (*FAMILIES, OTHER)
 _FAMILY: Final = {kind: name for name, kinds in FAMILIES.items() for kind in kinds.split()}
 

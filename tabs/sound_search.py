@@ -39,10 +39,9 @@ OWN: Final = """<p class="hint">Search your own recordings: up to 200 files, 2 h
 Nobody else sees them, and they are deleted when you leave.</p>"""
 MISSING: Final = """
 <header class="intro"><h2>This tab has no model yet.</h2>
-<p>It needs checkpoints in <code>checkpoints/sound-cnn</code> and
-<code>checkpoints/sound-passt</code>, and they are not there. Train them, with your sounds in DIR,
-or start Earshot with <code>--sound-model laion/clap-htsat-unfused</code>. The other tabs work
-meanwhile.</p>
+<p>It needs a checkpoint in <code>checkpoints/sound-cnn</code>, and there is none. Train one, with
+your sounds in DIR, or start Earshot with <code>--sound-model laion/clap-htsat-unfused</code>. The
+other tabs work meanwhile.</p>
 <pre>python -m training.sound_search prepare --data DIR --out OUT
 python -m training.sound_search train --out OUT
 python -m training.sound_search export --out OUT</pre></header>

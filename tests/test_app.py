@@ -71,7 +71,7 @@ def test_sounds_are_searched_by_our_models_or_one_that_is_named(
     get, other = app.sounds(tiny_checkpoints, "cpu", None), app.sounds(tmp_path, "cpu", "nowhere")
     assert get and other
     assert get() is get()
-    assert get().encoder.name == "sound-cnn + sound-passt"
+    assert get().encoder.name == "sound-cnn"
     with pytest.raises(OSError, match="nowhere"):
         other()
 
