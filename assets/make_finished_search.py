@@ -12,7 +12,7 @@ from tabs.finished_search import write_finished
 from tabs.sound_events import SHOWN
 from tabs.theme import ASSETS
 
-QUERY: Final = "a dog barks while it rains"
+QUERY: Final = "a fire crackles while a clock ticks"
 
 
 def main() -> None:

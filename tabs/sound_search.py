@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 MODELS: Final = ("sound-cnn",)  # in checkpoints/; several are searched together
 EXAMPLES: Final = (
-    "a dog barks while it rains",
-    "waves roll onto a beach",
+    "a fire crackles while a clock ticks",
+    "a baby that wants its milk",
     "someone knocks at the door",
-    "what tells you that the tea water is ready",
-    "an old steam train",
-    "church bells far away",
+    "an alarm that gets you out of bed",
+    "an elephant trumpets",
+    "birds at dawn",
 )
 INTRO: Final = """
 <header class="intro"><h2>Describe a sound in your own words, and hear the sounds that fit, right
@@ -70,7 +70,7 @@ def _room(tab: gr.Blocks, events: SoundEvents) -> None:
                 label="What do you want to hear?",
                 show_label=False,
                 container=False,
-                placeholder="a dog barks while it rains",
+                placeholder=EXAMPLES[0],
                 max_lines=3,
                 elem_classes="query",
             )

@@ -60,7 +60,7 @@ def sizes(visit: Visit) -> None:
 def sounds(visit: Visit) -> None:
     """Searches sounds by words."""
     visit.enter("Sound search")
-    visit.search("a dog barks while it rains")
+    visit.search("a fire crackles while a clock ticks")
     visit.page.wait_for_timeout(500)
 
 
