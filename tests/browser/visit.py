@@ -80,7 +80,7 @@ class Visit:
 
     def search(self, text: str) -> None:
         """Searches sounds for the text and waits for the answer."""
-        self.page.get_by_placeholder("a dog barks").fill(text)
+        self.page.locator(".query textarea").fill(text)
         self.button("Search").click()
         expect(self.page.locator("#found")).to_contain_text(f"“{text}”")
         expect(self.button("Search")).to_be_visible()
