@@ -20,12 +20,13 @@ STEMMED: Final = SoundEmbedderConfig(
     PatchTransformerConfig(layers=4, stem_channels=(32, 64, 160), stem_blocks=(1, 2, 2))
 )
 
+REAL: Final = Diet(synthetic=0.0, borrowed=0.0)
 FINE: Final = Diet(mixed=0.4, own=0.15, borrowed=0.15)
 ALL_FOLDS: Final = (*TRAINING_FOLDS, VALIDATION_FOLD)
 
 STAGES: Final[dict[str, tuple[SoundEmbedderConfig, Stage]]] = {
-    "cnn-first": (CNN, Stage(1600, 1.5e-3, Diet())),
-    "passt-plain": (PASST, Stage(900, 5e-4, Diet())),
+    "cnn-first": (CNN, Stage(1600, 1.5e-3, REAL)),
+    "passt-plain": (PASST, Stage(900, 5e-4, REAL)),
     "cnn-123": (CNN, Stage(600, 5e-4, FINE, start="cnn-first")),
     "passt-123": (STEMMED, Stage(450, 5e-4, FINE, teacher="cnn-first")),
     "cnn-1234": (CNN, Stage(450, 4e-4, FINE, ALL_FOLDS, start="cnn-123")),
