@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from pipelines.sound_index import SoundIndex
 from pipelines.sound_search import SearchResult, SoundSearch
+from tabs.sound_search import EXAMPLES
 from tests.browser.visit import Visit
 from tests.sounds import CAPTIONS, write_sound
 
@@ -77,8 +78,8 @@ def test_search_hear_vote_and_export(visit: Visit, page: Page) -> None:
 
 
 def test_an_example_is_one_click(visit: Visit, page: Page) -> None:
-    page.locator(".chips button", has_text="old steam train").click()
-    expect(page.locator("#found")).to_contain_text("“an old steam train”")
+    visit.button(EXAMPLES[0]).click()
+    expect(page.locator("#found")).to_contain_text(f"“{EXAMPLES[0]}”")
     expect(page.locator("#best-sound .card")).to_have_count(1)
 
 
