@@ -115,7 +115,8 @@ def build(
             search()
     with gr.Blocks(title="Earshot", analytics_enabled=False, delete_cache=DELETE) as page:
         gr.HTML(HEADER, apply_default_css=False)
-        with gr.Tabs():
+        # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
+        with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Voice conversion"):
                 voice_conversion.build(convert, models)
             with gr.Tab("Sound search"):

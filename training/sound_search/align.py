@@ -3,7 +3,6 @@
 Shapes: B batch, N captions, K kinds, D the shared space.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +30,7 @@ class Stage:
     steps: int
     learning_rate: float
     diet: Diet
-    folds: Sequence[int] = TRAINING_FOLDS
+    folds: tuple[int, ...] = TRAINING_FOLDS
     start: str = ""  # the run whose weights it starts from
     teacher: str = ""  # the run whose vectors of clips it also learns to give
 
