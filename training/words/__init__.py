@@ -1,0 +1,1 @@
+"""Acoustic word embeddings: recordings and phonemes of words → networks → checkpoints."""
