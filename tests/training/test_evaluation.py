@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from training.evaluation.abx import PhoneItem, abx
-from training.evaluation.dtw import path_mean
+from media.dtw import path_mean
 from training.evaluation.lexicon import DIGITS, GRID, PHONES, grid_phones, phone_ids
 from training.evaluation.metrics import (
     bitrate,

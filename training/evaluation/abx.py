@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from training.evaluation.dtw import path_mean
+from media.dtw import path_mean
 
 
 @dataclass(frozen=True)

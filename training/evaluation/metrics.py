@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from scipy.fft import dct
 
-from training.evaluation.dtw import path_mean
+from media.dtw import path_mean
 
 CEPSTRA = 24
 QUIETEST = np.log(100.0)  # 40 dB below the loudest frame, as a logarithm of magnitude

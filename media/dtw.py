@@ -1,7 +1,9 @@
-"""Dynamic time warping of two sequences, given the distances between their frames."""
+"""Dynamic time warping: how far apart two sequences are when each may go at its own pace."""
 
 import numpy as np
 from numba import njit
+
+from media.features import DELTA_WIDTH, HOP_LENGTH, mfcc
 
 
 @njit(cache=True)
@@ -25,3 +27,18 @@ def path_mean(distances: np.ndarray) -> float:
             cost[i, j] = best + distances[i, j]
             count[i, j] = length + 1
     return cost[-1, -1] / count[-1, -1]
+
+
+def mfcc_frames(waveform: np.ndarray) -> np.ndarray:
+    """What a word is compared by: (T,) at 16 kHz → (S, 39) MFCC with Δ and ΔΔ, each of mean 0 and
+    variance 1 over the word, frames of unit length."""
+    # Deltas look DELTA_WIDTH frames wide, and shorter words have too few.
+    frames = mfcc(np.pad(waveform, (0, max(0, DELTA_WIDTH * HOP_LENGTH - len(waveform)))))
+    frames = (frames - frames.mean(axis=0)) / np.maximum(frames.std(axis=0), 1e-6)
+    return frames / np.maximum(np.linalg.norm(frames, axis=1, keepdims=True), 1e-6)
+
+
+def distance(one: np.ndarray, other: np.ndarray) -> float:
+    """The DTW distance of two words as mfcc_frames gives them, (S, D) and (R, D): the mean of
+    1 − cosine along the path, from 0 (the same) to 2."""
+    return float(path_mean(np.ascontiguousarray(1 - one @ other.T, np.float32)))
