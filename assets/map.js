@@ -1,15 +1,17 @@
 // One Map: its points under mouse, finger and keyboard, its player, and what is near its star.
 // Handlers sit on `element`, which outlives every value; what is inside it is looked up.
 const one = (selector) => element.querySelector(selector);
-const points = () => [...element.querySelectorAll(".map-point")];
 const player = () => one("audio");
 const REACH = 22; // px around the mouse in which a point is meant
 
+// Points by their ids, looked up once a chart: there may be thousands.
+let points = new Map();
 let chosen = null; // id of the chosen point
 let playing = null; // id of the point whose sound the player holds
 
-const chosenPoint = () => points().find((point) => point.dataset.id === chosen);
-const at = (point) => [Number(point.dataset.x), Number(point.dataset.y)];
+const chosenPoint = () => points.get(chosen);
+const at = (point) => point.place;
+const marked = (name) => element.querySelectorAll(`.${name}`);
 
 function nearest(event) {
   const box = one("svg").getBoundingClientRect();
@@ -17,7 +19,7 @@ function nearest(event) {
   const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
   let best = null;
   let distance = REACH * scale;
-  for (const point of points()) {
+  for (const point of points.values()) {
     const away = Math.hypot(at(point)[0] - x, at(point)[1] - y);
     if (away < distance) [best, distance] = [point, away];
   }
@@ -26,7 +28,7 @@ function nearest(event) {
 
 // The nearest point in a quarter of the plane: dx and dy say to which side.
 function neighbour(from, dx, dy) {
-  const ahead = points()
+  const ahead = [...points.values()]
     .map((point) => [point, at(point)[0] - at(from)[0], at(point)[1] - at(from)[1]])
     .filter(([, x, y]) => x * dx + y * dy > Math.abs(x * dy) + Math.abs(y * dx));
   const far = ([, x, y]) => Math.hypot(x, y);
@@ -48,18 +50,33 @@ function showTip(point) {
 }
 
 function showChosen() {
-  for (const point of points()) {
-    const is = point.dataset.id === chosen;
-    point.setAttribute("aria-selected", is);
-    point.classList.toggle("map-playing", point.dataset.id === playing && !player().paused);
-    if (is) one(".map-plane").setAttribute("aria-activedescendant", point.id);
-  }
-  const line = one(".map-chosen");
   const point = chosenPoint();
+  for (const old of element.querySelectorAll('.map-point[aria-selected="true"]'))
+    old.setAttribute("aria-selected", false);
+  point?.setAttribute("aria-selected", true);
+  for (const old of marked("map-playing")) old.classList.remove("map-playing");
+  if (playing && !player().paused) points.get(playing)?.classList.add("map-playing");
+  const line = one(".map-chosen");
   line.hidden = !point;
-  if (!point) return;
+  if (!point) return one(".map-plane").removeAttribute("aria-activedescendant");
+  one(".map-plane").setAttribute("aria-activedescendant", point.id);
   line.querySelector("b").textContent = point.dataset.name;
   line.classList.toggle("tl-on", playing === chosen && !player().paused);
+}
+
+// The star moves over the points: they are not drawn again.
+function showStar() {
+  const layer = one(".map-stars");
+  const fresh = layer.cloneNode();
+  fresh.innerHTML = props.star;
+  const [old, star] = [layer.firstElementChild, fresh.firstElementChild];
+  if (old && star) {
+    old.setAttribute("style", star.getAttribute("style"));
+    old.replaceChildren(...star.children);
+  } else layer.replaceChildren(...fresh.children);
+  one(".map").classList.toggle("map-starred", !!star);
+  for (const point of marked("map-near")) point.classList.remove("map-near");
+  for (const id of props.near) points.get(id)?.classList.add("map-near");
 }
 
 function choose(point) {
@@ -79,18 +96,21 @@ function play(point) {
 }
 
 function render() {
+  points = new Map();
   if (!one(".map")) return;
-  one(".map").classList.add("map-live");
-  points().forEach((point, i) => (point.id = `${element.id || "map"}-point-${i}`));
-  const near = new Set(props.near);
-  for (const point of points()) point.classList.toggle("map-near", near.has(point.dataset.id));
+  marked("map-point").forEach((point, i) => {
+    point.id = `${element.id || "map"}-point-${i}`;
+    point.place = [Number(point.dataset.x), Number(point.dataset.y)];
+    points.set(point.dataset.id, point);
+  });
   // The player forgets a sound whose point is gone.
-  if (!points().some((point) => point.dataset.id === playing)) {
+  if (!points.has(playing)) {
     playing = null;
     player().pause();
   }
   showTip(null);
   showChosen();
+  showStar();
 }
 
 element.addEventListener("pointermove", (event) => {
@@ -107,7 +127,7 @@ element.addEventListener("click", (event) => {
 });
 element.addEventListener("keydown", (event) => {
   if (!event.target.closest(".map-plane")) return;
-  const from = chosenPoint() ?? points().find((p) => p.classList.contains("map-near")) ?? points()[0];
+  const from = chosenPoint() ?? one(".map-near") ?? one(".map-point");
   const [dx, dy] =
     { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] ?? [];
   if (dx !== undefined) {
@@ -127,5 +147,6 @@ element.addEventListener("keydown", (event) => {
 // Media events do not bubble, but they can be caught on the way down.
 for (const event of ["play", "pause"]) element.addEventListener(event, showChosen, true);
 
-watch(["value", "star", "near"], render);
+watch("value", render);
+watch(["star", "near"], () => one(".map") && showStar());
 render();

@@ -5,45 +5,24 @@ and a list. The map's events are select (a point was chosen and played) and subm
 pressed), each with {"id"}.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from itertools import groupby
+from itertools import groupby, repeat
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 import gradio as gr
 
 from tabs.icons import icon
+from tabs.marks import REST, SIZE, STAR, marker, outline, shape
 from tabs.theme import ASSETS
 from tabs.timeline import TEMPLATE, File
 
 WIDTH, HEIGHT, MARGIN = 1000, 760, 42  # of the picture, in its own units
-SIZE: Final = 11  # of a point
-# Okabe and Ito's palette; its black is the ink of the page, so that it shows in the dark too.
-COLORS: Final = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#CC79A7",
-    "#56B4E9",
-    "#D55E00",
-    "#F0E442",
-    "var(--ink)",
-)
-# Corners around the middle as (radius, degrees clockwise from the top); a circle has none.
-SHAPES: Final[tuple[tuple[tuple[float, float], ...], ...]] = (
-    (),
-    tuple((1.25, turn) for turn in (45, 135, 225, 315)),
-    tuple((1.45, turn) for turn in (0, 120, 240)),
-    tuple((1.35, turn) for turn in (0, 90, 180, 270)),
-    tuple((1.45, turn) for turn in (60, 180, 300)),
-    tuple((1.25, turn) for turn in range(0, 360, 72)),
-    tuple(c for i in range(0, 360, 90) for c in ((1.4, i - 20), (1.4, i + 20), (0.7, i + 45))),
-    tuple((1.2, turn) for turn in range(30, 390, 60)),
-)
-STAR: Final = tuple((1.3 if i % 2 else 3.2, 36 * i + 36) for i in range(10))
+FEW: Final = 600  # points; more are drawn smaller, so that they cover as much of the plane
+SMALLEST: Final = 4
 
 
 @dataclass(frozen=True)
@@ -61,55 +40,74 @@ class Point:
 @dataclass(frozen=True)
 class Chart:
     """Everything that one map shows; name is read to those who cannot see it. Categories take
-    their colours and shapes in the given order. button: what the button of a chosen point says."""
+    their colours and shapes in the given order; rest is one more, which stays in the background.
+    button: what the button of a chosen point says."""
 
     name: str
     points: Sequence[Point]
     categories: Sequence[str]
     button: str = ""
+    rest: str = ""
 
     def value(self) -> dict[str, Any]:
         """What a map takes as its value: the page's part, and the files it names."""
-        files = [
-            File(point.name, f"{i}.wav", point.sound).data()
-            for i, point in enumerate(self.points)
-            if point.sound is not None
-        ]
-        return {"html": self.html(), "files": files}
+        sounds, files = self._sounds()
+        return {"html": self._page(sounds), "files": [file.data() for file in files]}
 
     def html(self) -> str:
-        """The page's part; @file0, @file1… stand for the sounds, and @star for the star."""
-        numbers = iter(range(len(self.points)))
-        sounds = ["" if p.sound is None else f"@file{next(numbers)}" for p in self.points]
-        dots = "".join(map(self._dot, self.points, sounds))
+        """The page's part; @file0, @file1… stand for the sounds."""
+        return self._page(self._sounds()[0])
+
+    def _sounds(self) -> tuple[list[str], list[File]]:
+        """Each point's sound as the page says it, and the files that are named to the page: of
+        each folder one, beside which the others lie. Thousands of them would take it seconds."""
+        sounds, files, folders = [], [], {}
+        for i, point in enumerate(self.points):
+            if point.sound is None:
+                sounds.append("")
+                continue
+            folder = point.sound.parent if isinstance(point.sound, Path) else i
+            if folder in folders:
+                number, first = folders[folder]
+                same = point.sound == first
+                sounds.append(f"@file{number}" + ("" if same else f"/../{quote(point.sound.name)}"))
+                continue
+            folders[folder] = len(files), point.sound
+            sounds.append(f"@file{len(files)}")
+            files.append(File(point.name, f"{i}.wav", point.sound))
+        return sounds, files
+
+    def _page(self, sounds: Sequence[str]) -> str:
+        size = max(SMALLEST, SIZE * min(1.0, FEW / max(1, len(self.points))) ** 0.5)
+        dots = "".join(map(self._dot, self.points, sounds, repeat(size)))
         return (
             f'<figure class="map"><div class="map-plane" role="listbox" tabindex="0" '
-            f'aria-label="{escape(self.name)}"><svg viewBox="0 0 {WIDTH} {HEIGHT}">{dots}@star'
-            f'</svg><div class="map-tip" hidden></div></div>'
+            f'aria-label="{escape(self.name)}"><svg viewBox="0 0 {WIDTH} {HEIGHT}">{dots}'
+            '<g class="map-stars"></g></svg><div class="map-tip" hidden></div></div>'
             f'<figcaption class="map-legend">{self._legend()}</figcaption>'
             f'<p class="map-chosen" role="status" hidden>{icon("play")}{icon("pause")}<b></b>'
             f'<button type="button">{escape(self.button)}</button></p>'
             f'<audio preload="none"></audio>{self._list(sounds)}</figure>'
         )
 
-    def _dot(self, point: Point, sound: str) -> str:
+    def _dot(self, point: Point, sound: str, size: float) -> str:
         x, y = _place(point.x, point.y)
         label = escape(f"{point.name}, {point.category}")
         return (
-            f'<g class="map-point" role="option" aria-selected="false" aria-label="{label}" '
+            f'<path class="map-point" role="option" aria-selected="false" aria-label="{label}" '
             f'data-id="{escape(point.id)}" data-name="{escape(point.name)}" data-sound="{sound}" '
-            f'data-x="{x}" data-y="{y}" transform="translate({x} {y})">'
-            f"{_shape(self._number(point), SIZE)}</g>"
+            f'data-x="{x}" data-y="{y}" {shape(self._number(point), size, x, y)}/>'
         )
 
     def _number(self, point: Point) -> int:
-        return self.categories.index(point.category)
+        return REST if point.category == self.rest else self.categories.index(point.category)
 
     def _legend(self) -> str:
         present = {point.category for point in self.points}
+        named = [*enumerate(self.categories), (REST, self.rest)]
         return "".join(
             f"<span>{marker(i)}{escape(category)}</span>"
-            for i, category in enumerate(self.categories)
+            for i, category in named
             if category in present
         )
 
@@ -119,7 +117,8 @@ class Chart:
             f"<dt>{escape(category)}</dt>" + "".join(_item(point, sound) for point, sound in group)
             for category, group in groupby(pairs, key=lambda pair: pair[0].category)
         )
-        return f'<dl class="map-list">{groups}</dl>'
+        # As text where there is script: thousands of items that nobody sees take a second.
+        return f'<noscript><dl class="map-list">{groups}</dl></noscript>'
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ class Star:
         left, top = _place(self.x, self.y)
         return (
             f'<g class="map-star" style="translate:{left}px {top}px">'
-            f'<title>{escape(self.name)}</title><path d="{_path(STAR, SIZE)}"/></g>'
+            f'<title>{escape(self.name)}</title><path d="{outline(STAR, SIZE)}"/></g>'
         )
 
 
@@ -149,7 +148,7 @@ def sound_map(elem_id: str) -> gr.HTML:
     """A map with nothing on it; return show() to fill it."""
     return gr.HTML(
         {"html": "", "files": []},
-        html_template=TEMPLATE.replace("value.html", "value.html.replace('@star', star)"),
+        html_template=TEMPLATE,  # without the star, which moves over points that stay as they are
         css_template=(ASSETS / "map.css").read_text(),
         js_on_load=(ASSETS / "map.js").read_text(),
         apply_default_css=False,
@@ -157,27 +156,6 @@ def sound_map(elem_id: str) -> gr.HTML:
         star="",
         near=[],
     )
-
-
-def marker(category: int) -> str:
-    """The colour and shape of the category of this number, as large as the text."""
-    shape = _shape(category, SIZE)
-    return f'<svg class="map-marker" viewBox="-16 -16 32 32" aria-hidden="true">{shape}</svg>'
-
-
-def _shape(category: int, size: float) -> str:
-    # Beyond eight categories, colours and shapes meet in other pairs.
-    corners = SHAPES[(category + category // len(COLORS)) % len(SHAPES)]
-    fill = f'style="fill:{COLORS[category % len(COLORS)]}"'
-    return (
-        f'<path {fill} d="{_path(corners, size)}"/>' if corners else f'<circle {fill} r="{size}"/>'
-    )
-
-
-def _path(corners: Sequence[tuple[float, float]], size: float) -> str:
-    """A closed line around the corners, which _shape's tables give as (radius, degrees)."""
-    turns = [(size * radius, math.radians(degrees)) for radius, degrees in corners]
-    return "M" + "L".join(f"{r * math.sin(a):.1f} {-r * math.cos(a):.1f}" for r, a in turns) + "Z"
 
 
 def _place(x: float, y: float) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import gradio as gr
 
 from media.errors import InputError
 from tabs.lanes import Heat, Lane, Spectrogram
-from tabs.map import marker
+from tabs.marks import marker
 from tabs.sound_shelf import Shelf, title
 from tabs.theme import ASSETS
 from tabs.timeline import TEMPLATE, Action, File, Sheet

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tabs.map import COLORS, HEIGHT, WIDTH, Chart, Point, Star, marker, show
+from tabs.map import HEIGHT, SMALLEST, WIDTH, Chart, Point, Star, show
+from tabs.marks import COLORS, FAINT, SIZE, marker
 
 POINTS = [
     Point("a", 0.0, 0.0, "Rain <on> leaves", "weather", b"RIFF"),
@@ -45,6 +46,13 @@ def test_categories_differ_in_colour_and_in_shape() -> None:
     assert len(shapes) == len(COLORS)
 
 
+def test_the_rest_stays_in_the_background() -> None:
+    chart = Chart("", POINTS, ["animals"], rest="weather")
+    assert chart.html().count(f'style="fill:{FAINT}"') == 3  # two points, and the legend
+    legend = chart.html().split("map-legend")[1].split("</figcaption>")[0]
+    assert re.findall(r"</svg>(\w+)</span>", legend) == ["animals", "weather"]
+
+
 def test_sounds_are_named_in_the_order_of_their_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -54,6 +62,27 @@ def test_sounds_are_named_in_the_order_of_their_files(
     assert contents == [b"RIFF", b"RIFX"]
     sounds = re.findall(r'data-id="(\w)"[^>]*data-sound="([^"]*)"', value["html"])
     assert sounds == [("a", "@file0"), ("b", ""), ("c", "@file1")]
+
+
+def test_of_a_folder_one_file_is_named_to_the_page(tmp_path: Path) -> None:
+    for name in ("a.wav", "b c#.wav"):
+        (tmp_path / name).write_bytes(b"RIFF")
+    points = [
+        Point(str(i), 0, 0, "", "x", tmp_path / name)
+        for i, name in enumerate(("a.wav", "b c#.wav", "a.wav"))
+    ]
+    value = Chart("Words", points, ["x"]).value()
+    assert [file["path"] for file in value["files"]] == [str(tmp_path / "a.wav")]
+    sounds = re.findall(r'data-sound="([^"]*)"', value["html"])
+    assert sounds == ["@file0", "@file0/../b%20c%23.wav", "@file0"]
+
+
+def test_many_points_are_drawn_smaller() -> None:
+    def width(count: int) -> float:
+        chart = Chart("", [Point(str(i), 0, 0, "", "x") for i in range(count)], ["x"])
+        return float(re.findall(r'd="M\S+ \d+a(\S+)', chart.html())[0])
+
+    assert width(500) == SIZE > width(1000) > width(5000) == SMALLEST
 
 
 def test_without_script_there_is_a_list_by_category() -> None:

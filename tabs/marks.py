@@ -1,0 +1,58 @@
+"""The marks of a map: a colour and a shape for each category, and the star."""
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+SIZE: Final = 11  # of a mark, half of its width about
+# Okabe and Ito's palette; its black is the ink of the page, so that it shows in the dark too.
+COLORS: Final = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#F0E442",
+    "var(--ink)",
+)
+REST: Final = -1  # the number of the category that stays in the background
+FAINT: Final = "color-mix(in srgb, var(--quiet) 38%, var(--card))"
+# Corners around the middle as (radius, degrees clockwise from the top); a circle has none.
+SHAPES: Final[tuple[tuple[tuple[float, float], ...], ...]] = (
+    (),
+    tuple((1.25, turn) for turn in (45, 135, 225, 315)),
+    tuple((1.45, turn) for turn in (0, 120, 240)),
+    tuple((1.35, turn) for turn in (0, 90, 180, 270)),
+    tuple((1.45, turn) for turn in (60, 180, 300)),
+    tuple((1.25, turn) for turn in range(0, 360, 72)),
+    tuple(c for i in range(0, 360, 90) for c in ((1.4, i - 20), (1.4, i + 20), (0.7, i + 45))),
+    tuple((1.2, turn) for turn in range(30, 390, 60)),
+)
+STAR: Final = tuple((1.3 if i % 2 else 3.2, 36 * i + 36) for i in range(10))
+
+
+def marker(category: int) -> str:
+    """The colour and shape of the category of this number, as large as the text."""
+    drawn = f"<path {shape(category, SIZE)}/>"
+    return f'<svg class="map-marker" viewBox="-16 -16 32 32" aria-hidden="true">{drawn}</svg>'
+
+
+def shape(category: int, size: float, x: float = 0, y: float = 0) -> str:
+    """Colour and outline, around (x, y), of a point of this category."""
+    if category == REST:
+        return f'style="fill:{FAINT}" d="{outline((), 0.7 * size, x, y)}"'
+    # Beyond eight categories, colours and shapes meet in other pairs.
+    corners = SHAPES[(category + category // len(COLORS)) % len(SHAPES)]
+    return f'style="fill:{COLORS[category % len(COLORS)]}" d="{outline(corners, size, x, y)}"'
+
+
+def outline(corners: Sequence[tuple[float, float]], size: float, x: float = 0, y: float = 0) -> str:
+    """A closed line around (x, y) by the corners, which SHAPES gives as (radius, degrees); or a
+    circle."""
+    if not corners:
+        half = f"a{size:.1f} {size:.1f} 0 0 1"
+        return f"M{x - size:.1f} {y}{half} {2 * size:.1f} 0{half} {-2 * size:.1f} 0Z"
+    turns = [(size * radius, math.radians(degrees)) for radius, degrees in corners]
+    ends = (f"{x + r * math.sin(a):.1f} {y - r * math.cos(a):.1f}" for r, a in turns)
+    return f"M{'L'.join(ends)}Z"
