@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from models.g2p import G2P, G2PConfig, letter_numbers
 from models.inverter import Inverter, InverterConfig
 from models.vocoder import Vocoder, VocoderConfig
 from models.vqvae import VQVAE, VQVAEConfig
@@ -48,7 +49,14 @@ def test_vocoder(monkeypatch: pytest.MonkeyPatch) -> None:
     assert waveform[0, 300:304].tolist() == pytest.approx(VOCODER_OUTPUT, abs=1e-5)
 
 
+def test_g2p() -> None:
+    network = filled(G2P(G2PConfig(width=8, layers=2)))
+    logits = network(torch.tensor([letter_numbers("cat's")]))
+    assert logits[0, 5, :4].tolist() == pytest.approx(G2P_OUTPUT, abs=1e-5)
+
+
 VQVAE_OUTPUT = [0.266741, 0.287261, 0.107519, -0.142082]
 VQVAE_CODES = [5, 5, 5, 5]
 INVERTER_OUTPUT = [1.033917, -0.813521, 1.075858, -0.730584]
 VOCODER_OUTPUT = [0.060636, -0.05492, 0.075861, -0.035457]
+G2P_OUTPUT = [-0.068866, 0.194171, 0.090893, 0.288997]
