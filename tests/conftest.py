@@ -9,6 +9,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
+from models.g2p import G2P, G2PConfig
 from models.inverter import Inverter, InverterConfig
 from models.patch_transformer import PatchTransformerConfig
 from models.sound_cnn import SoundCNNConfig
@@ -57,6 +58,8 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "network": asdict(config),
         }
         _write(root / name, settings, SoundEmbedder(config))
+    g2p = G2PConfig(width=8, layers=1, dropout=0.0)
+    _write(root / "g2p", {"name": "g2p", "network": asdict(g2p)}, G2P(g2p))
     return root
 
 
