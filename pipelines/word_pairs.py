@@ -79,7 +79,10 @@ class WordPairs:
         cosines, words = self._sorted[same]
         cut = int(np.searchsorted(cosines, threshold))
         rows = range(cut, len(cosines)) if above else range(cut - 1, -1, -1)
-        pairs = [Pair(*(self._words[i] for i in words[r]), float(cosines[r])) for r in rows[:limit]]
+        pairs = [
+            Pair(self._words[words[r, 0]], self._words[words[r, 1]], float(cosines[r]))
+            for r in rows[:limit]
+        ]
         return Side(len(rows), tuple(pairs))
 
 

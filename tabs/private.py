@@ -1,4 +1,4 @@
-"""What a visitor records for one visit: its file goes once it was heard, the rest when they leave."""
+"""What a visitor records for one visit: its file goes once it was heard, the rest with them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
