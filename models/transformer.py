@@ -36,25 +36,28 @@ class TransformerLayer(nn.Module):
         projected = self.query_key_value(x).view(batch, frames, 3, self.heads, -1)
         query, key, value = projected.permute(2, 0, 3, 1, 4)  # each (B, H, S, D / H)
         if self.rotary:
-            query, key = _rotate(query), _rotate(key)
+            query, key = rotate(query), rotate(key)
         attended = F.scaled_dot_product_attention(query, key, value)
         return self.attention_out(attended.transpose(1, 2).reshape(batch, frames, width))
 
 
-def sinusoidal_positions(frames: int, width: int, device: torch.device) -> Tensor:
+def sinusoidal_positions(
+    frames: int, width: int, device: torch.device, base: float = 10_000.0
+) -> Tensor:
     """Sine and cosine position vectors (Vaswani et al. 2017): (frames, width)."""
-    angles = _angles(frames, width, device)
+    angles = _angles(frames, width, device, base)
     return torch.cat([angles.sin(), angles.cos()], dim=-1)
 
 
-def _rotate(x: Tensor) -> Tensor:
+def rotate(x: Tensor) -> Tensor:
+    """Turn queries or keys (…, S, D / H) by angles that grow with their place (Su et al. 2021)."""
     angles = _angles(x.shape[-2], x.shape[-1], x.device)
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     a, b = x.chunk(2, dim=-1)
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
 
-def _angles(frames: int, width: int, device: torch.device) -> Tensor:
+def _angles(frames: int, width: int, device: torch.device, base: float = 10_000.0) -> Tensor:
     """Angle of every frame at every frequency: (frames, width / 2)."""
-    rates = 10_000.0 ** (-torch.arange(0, width, 2, device=device) / width)
+    rates = base ** (-torch.arange(0, width, 2, device=device) / width)
     return torch.arange(frames, device=device)[:, None] * rates

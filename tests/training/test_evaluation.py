@@ -6,9 +6,9 @@ import pytest
 from training.evaluation.abx import PhoneItem, abx
 from media.dtw import path_mean
 from training.evaluation.lexicon import DIGITS, GRID, PHONES, grid_phones, phone_ids
+from media.phonemes import edit_distance
 from training.evaluation.metrics import (
     bitrate,
-    edit_distance,
     mel_cepstral_distortion,
     word_error_rate,
 )

@@ -50,15 +50,6 @@ def word_error_rate(references: Sequence[Sequence[str]], heard: Sequence[Sequenc
     return 100.0 * errors / sum(map(len, references))
 
 
-def edit_distance(reference: Sequence[str], heard: Sequence[str]) -> int:
-    """The fewest insertions, deletions and substitutions from one sequence to the other."""
-    row = list(range(len(heard) + 1))
-    for i, word in enumerate(reference, 1):
-        diagonal, row[0] = row[0], i
-        for j, other in enumerate(heard, 1):
-            best = min(row[j] + 1, row[j - 1] + 1, diagonal + (word != other))
-            diagonal, row[j] = row[j], best
-    return row[-1]
 
 
 def equal_error(matches: np.ndarray, others: np.ndarray) -> tuple[float, float]:

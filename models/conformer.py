@@ -1,0 +1,69 @@
+"""The conformer layer (Gulati et al. 2020), with rotary positions.
+
+Shapes: B batch, S steps, C width, H heads.
+"""
+
+from typing import Final
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models.transformer import rotate
+
+KERNEL: Final = 7  # steps that the convolution sees
+
+
+class ConformerLayer(nn.Module):
+    """Half a feed-forward, self-attention, a convolution and the other half, all residual.
+
+    Layer norm takes the place of batch norm in the convolution, so that padding does not count.
+    """
+
+    def __init__(self, width: int, heads: int, inner: int, dropout: float) -> None:
+        super().__init__()
+        self.heads = heads
+        self.before = _feed_forward(width, inner, dropout)
+        self.attention_norm = nn.LayerNorm(width)
+        self.query_key_value = nn.Linear(width, 3 * width)
+        self.attention_out = nn.Linear(width, width)
+        self.convolution_norm = nn.LayerNorm(width)
+        self.gated = nn.Linear(width, 2 * width)
+        self.convolution = nn.Conv1d(width, width, KERNEL, padding=KERNEL // 2, groups=width)
+        self.inner_norm = nn.LayerNorm(width)
+        self.convolution_out = nn.Linear(width, width)
+        self.after = _feed_forward(width, inner, dropout)
+        self.norm = nn.LayerNorm(width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, real: Tensor) -> Tensor:
+        """(B, S, C) → (B, S, C); real (B, S) is false for padding, which nothing looks at."""
+        x = x + 0.5 * self.before(x)
+        x = x + self.dropout(self._attend(self.attention_norm(x), real))
+        x = x + self.dropout(self._convolve(self.convolution_norm(x), real))
+        x = x + 0.5 * self.after(x)
+        return self.norm(x)
+
+    def _attend(self, x: Tensor, real: Tensor) -> Tensor:
+        batch, steps, width = x.shape
+        projected = self.query_key_value(x).view(batch, steps, 3, self.heads, -1)
+        query, key, value = projected.permute(2, 0, 3, 1, 4)  # each (B, H, S, C / H)
+        attended = F.scaled_dot_product_attention(
+            rotate(query), rotate(key), value, attn_mask=real[:, None, None]
+        )
+        return self.attention_out(attended.transpose(1, 2).reshape(batch, steps, width))
+
+    def _convolve(self, x: Tensor, real: Tensor) -> Tensor:
+        gated = F.glu(self.gated(x), dim=-1) * real[..., None]
+        convolved = self.convolution(gated.transpose(1, 2)).transpose(1, 2)
+        return self.convolution_out(F.silu(self.inner_norm(convolved)))
+
+
+def _feed_forward(width: int, inner: int, dropout: float) -> nn.Sequential:
+    return nn.Sequential(
+        nn.LayerNorm(width),
+        nn.Linear(width, inner),
+        nn.SiLU(),
+        nn.Dropout(dropout),
+        nn.Linear(inner, width),
+        nn.Dropout(dropout),
+    )

@@ -1,0 +1,114 @@
+"""The prepared words in memory, and batches of them.
+
+Shapes: N words, B batch, S frames of 10 ms, M mel bands, P phonemes.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from training.words.augment import disturb
+
+RECORDED: Final = 0.55  # share of words in a batch that people said, where there are enough
+TAKES: Final = 2  # recordings of each word in a batch
+LONGEST: Final = 170  # frames of a word that are heard
+CHUNKS: Final = 4  # of a batch, of words of like length, so that little is padding
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Words, TAKES recordings of each: chunks of mel (b, S, M) with lengths (b,), in the order of
+    the rows of types (B,): the place of each recording's word in phonemes (W, P), W words."""
+
+    chunks: list[tuple[Tensor, Tensor]]
+    types: Tensor
+    phonemes: Tensor
+    phoneme_lengths: Tensor
+
+
+class Words:
+    """Every recorded and synthetic word of a run, but those to leave out.
+
+    left_out: phonemes of words that this training shall not hear; validation speakers never are
+    heard. shards: how many of the synthetic arrays are read.
+    """
+
+    def __init__(self, run: Path, shards: int, left_out: Collection[tuple[int, ...]] = ()) -> None:
+        paths = [run / "recorded.npz", *(run / f"synthetic-{i}.npz" for i in range(shards))]
+        self.frames: list[np.ndarray] = []
+        self.offsets: list[tuple[int, int, int]] = []  # part, first and last frame
+        self.recorded: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        self.synthetic: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        self.validation: list[tuple[int, tuple[int, ...], str]] = []
+        self.noise = np.load(run / "noise.npz")["frames"]
+        for part, path in enumerate(paths):
+            arrays = np.load(path)
+            self.frames.append(arrays["frames"])
+            ends = np.cumsum(arrays["lengths"])
+            rows = zip(
+                ends - arrays["lengths"],
+                ends,
+                arrays["phonemes"].tolist(),
+                arrays["speakers"].tolist(),
+                arrays["validation"].tolist(),
+                strict=True,
+            )
+            for first, last, padded, speaker, validation in rows:
+                word = tuple(number for number in padded if number)
+                number = len(self.offsets)
+                self.offsets.append((part, int(first), int(last)))
+                if validation:
+                    self.validation.append((number, word, speaker))
+                elif word not in left_out:
+                    (self.synthetic if part else self.recorded)[word].append(number)
+
+    def mel(self, number: int) -> np.ndarray:
+        """Frames of a word as they are: (S, M), at most LONGEST."""
+        part, first, last = self.offsets[number]
+        return self.frames[part][first : min(last, first + LONGEST)]
+
+    def batches(self, n_words: int, generator: torch.Generator) -> Iterator[Batch]:
+        """Endless batches of so many words, TAKES recordings each, every one disturbed anew."""
+        rng = np.random.default_rng(torch.randint(2**31, (), generator=generator).item())
+        recorded, synthetic = list(self.recorded), list(self.synthetic)
+        share = min(round(RECORDED * n_words), len(recorded))
+        while True:
+            words = [recorded[i] for i in rng.choice(len(recorded), share, replace=False)]
+            seen = set(words)
+            while len(words) < n_words:
+                word = synthetic[rng.integers(len(synthetic))]
+                if word not in seen:
+                    seen.add(word)
+                    words.append(word)
+            yield self._batch(words, rng)
+
+    def _batch(self, words: list[tuple[int, ...]], rng: np.random.Generator) -> Batch:
+        takes: list[tuple[np.ndarray, int]] = []
+        for place, word in enumerate(words):
+            # A word of people's is now and then also said by a synthetic voice.
+            pools = [pool[word] for pool in (self.recorded, self.synthetic) if word in pool]
+            for _ in range(TAKES):
+                pool = pools[-1 if rng.random() < 0.2 else 0]
+                takes.append((self.mel(pool[rng.integers(len(pool))]), place))
+        takes.sort(key=lambda take: len(take[0]))
+        size = -(-len(takes) // CHUNKS)
+        chunks = [
+            disturb([mel for mel, _ in takes[i : i + size]], self.noise, rng)
+            for i in range(0, len(takes), size)
+        ]
+        types = torch.tensor([place for _, place in takes])
+        return Batch(chunks, types, *padded(words))
+
+
+def padded(words: list[tuple[int, ...]]) -> tuple[Tensor, Tensor]:
+    """Phoneme numbers (W, P), padded with 0, and their lengths (W,)."""
+    numbers = torch.zeros(len(words), max(map(len, words)), dtype=torch.long)
+    for row, word in zip(numbers, words, strict=True):
+        row[: len(word)] = torch.tensor(word)
+    return numbers, torch.tensor([len(word) for word in words])

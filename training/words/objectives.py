@@ -1,0 +1,73 @@
+"""What brings the two views together.
+
+Shapes: B recordings, W words, each of another spelling; D the space. Vectors have length 1.
+"""
+
+from typing import Final
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+MARGIN: Final = 0.4
+OFFENDERS: Final = 5  # the k most offending examples
+
+
+def triplets(audio: Tensor, written: Tensor, types: Tensor) -> Tensor:
+    """The three terms of equation 4 of Rhodes & Bains (obj⁰, obj¹, obj² of He et al.), averaged.
+
+    audio (B, D), written (W, D), types (B,): the word of each recording. Distance is 1 − cosine;
+    of the words, or recordings, that offend most the mean of OFFENDERS is taken.
+    """
+    across = 1 - audio @ written.t()  # (B, W)
+    within = 1 - written @ written.t()  # (W, W)
+    own = across.gather(1, types[:, None])[:, 0]
+    same = F.one_hot(types, len(written)).bool()  # (B, W)
+    words = _offending(across.masked_fill(same, torch.inf))
+    spellings = _offending(within.masked_fill(torch.eye(len(written)).bool(), torch.inf))[types]
+    recordings = _offending(across.t().masked_fill(same.t(), torch.inf))[types]
+    return sum(
+        ((MARGIN + own - others).clamp(min=0).mean() for others in (words, spellings, recordings)),
+        start=torch.zeros(()),
+    )
+
+
+def _offending(distances: Tensor) -> Tensor:
+    """Mean of the smallest of each row."""
+    return distances.topk(OFFENDERS, dim=1, largest=False).values.mean(dim=1)
+
+
+def contrast(
+    audio: Tensor, written: Tensor, wrong: Tensor, types: Tensor, scale: Tensor, bias: Tensor
+) -> Tensor:
+    """Supervised contrast of recordings with words and with each other, and of every pair alone.
+
+    wrong (V, D): spellings of no word here, one or two phonemes from one that is. The cross-entropy
+    (Khosla et al. 2020) ranks within a row; the sigmoid of each pair (Zhai et al. 2023) gives one
+    threshold for all of them, as average precision asks.
+    """
+    across = audio @ torch.cat([written, wrong]).t()  # (B, W + V)
+    within = audio @ audio.t()
+    same = types[:, None] == types[None]  # (B, B)
+    itself = torch.eye(len(audio), dtype=torch.bool)
+    to_words = F.cross_entropy(scale * across, types)
+    shares = same.float() / same.sum(dim=0)
+    to_recordings = F.cross_entropy(
+        scale * across[:, : len(written)].t(), _mean_rows(shares, types, len(written))
+    )
+    among = (scale * within).masked_fill(itself, -1e4).log_softmax(dim=1)
+    others = (same & ~itself).float()
+    to_each_other = -(among * others).sum(dim=1).div(others.sum(dim=1).clamp(min=1)).mean()
+    return to_words + to_recordings + 0.5 * to_each_other + _pairs(across, types, scale, bias)
+
+
+def _mean_rows(shares: Tensor, types: Tensor, n_words: int) -> Tensor:
+    """For each word the shares (W, B) of its recordings."""
+    rows = torch.zeros(n_words, len(types))
+    rows[types] = shares
+    return rows
+
+
+def _pairs(across: Tensor, types: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+    signs = 2.0 * F.one_hot(types, across.shape[1]) - 1
+    return -F.logsigmoid(signs * (scale * across - bias)).sum(dim=1).mean()

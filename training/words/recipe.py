@@ -1,0 +1,49 @@
+"""The networks of the words tab, in the order in which they are trained.
+
+The first stages do not hear the words of DEVELOPMENT, on which the choices were made that decide
+how words fare that nobody recorded; what is shipped goes on from there and hears them too.
+"""
+
+from functools import partial
+from typing import Final
+
+from media.phonemes import numbers
+from models.word_embedder import ViewConfig, WordEmbedderConfig
+from training.words.align import Stage, align
+from training.words.zero_shot import READERS
+
+PAPER: Final = WordEmbedderConfig()
+LSTM: Final = WordEmbedderConfig(ViewConfig("lstm", 3, width=512), ViewConfig("lstm", 2, width=512))
+OURS: Final = WordEmbedderConfig(
+    ViewConfig("conformer", 4, 4, width=192, inner=512),
+    ViewConfig("conformer", 2, 4, width=192, inner=512),
+    channels=48,
+)
+
+DEVELOPMENT: Final = frozenset(
+    tuple(numbers(READERS[language](phones)))
+    for language, words in {
+        "en": ("P R IH N T", "P R AA S EH S", "S EH V AH N", "F AY V", "K AE T"),
+        "ar": ("taħriːk", "ʔasfal", "sˤifr", "jamiːn", "xalf"),
+        "zh": ("shang4 hai3", "shi2 bie2"),
+    }.items()
+    for phones in words
+)
+
+STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
+    "conformer-dev": (OURS, Stage(1800, 2e-3, 4, DEVELOPMENT)),
+    "transformer": (PAPER, Stage(900, 5e-4, 4, triplets=True)),
+    "lstm": (LSTM, Stage(900, 5e-4, 4, triplets=True)),
+    "conformer": (OURS, Stage(800, 1e-3, 8, start="conformer-dev")),
+}
+# Checkpoint → the network.
+MEASURED: Final = {
+    "words": "conformer",
+    "words-transformer": "transformer",
+    "words-lstm": "lstm",
+}
+SHIPPED: Final = ("words",)
+
+RECIPE: Final = {
+    name: partial(align, config=config, stage=stage) for name, (config, stage) in STAGES.items()
+}
