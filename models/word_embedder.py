@@ -88,13 +88,15 @@ class WordEmbedder(nn.Module):
     def hear(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Log-mel (B, S, M) → unit vectors (B, D), phoneme logits (B, S', n_phonemes) and how
         many steps count (B,)."""
-        x = (mel - self.config.mean) / self.config.deviation
-        stride = 4 if self.config.channels else self.config.stack
-        x = F.pad(x, (0, 0, 0, -x.shape[1] % stride))
-        if not self.config.channels:
-            x = x.reshape(len(x), -1, stride * self.config.n_mels)
-        steps = -(-lengths // stride)
-        pooled, states = self.acoustic(self.frames(x), steps)
+        real = _counted(lengths, mel.shape[1])
+        x = ((mel - self.config.mean) / self.config.deviation).masked_fill(~real[..., None], 0.0)
+        if isinstance(self.frames, Subsampling):
+            x, steps = self.frames(x, lengths)
+        else:
+            x = F.pad(x, (0, 0, 0, -x.shape[1] % self.config.stack))
+            x = self.frames(x.reshape(len(x), -1, self.config.stack * self.config.n_mels))
+            steps = -(-lengths // self.config.stack)
+        pooled, states = self.acoustic(x, steps)
         return _unit(self.acoustic_projection(pooled)), self.reading(states), steps
 
     def embed_phonemes(self, phonemes: Tensor, lengths: Tensor) -> Tensor:
@@ -139,7 +141,7 @@ class Encoder(nn.Module):
         if self.config.pooling == "cls":
             x = torch.cat([self.cls.expand(len(x), 1, -1).to(x.dtype), x], dim=1)
             lengths = lengths + 1
-        real = torch.arange(x.shape[1], device=x.device)[None] < lengths[:, None]
+        real = _counted(lengths, x.shape[1])
         states = self._states(x, real, lengths)
         if self.config.pooling == "mean":
             counted = states * real[..., None]
@@ -164,23 +166,30 @@ class Encoder(nn.Module):
 
 
 class Subsampling(nn.Module):
-    """Two convolutions over time and frequency that take every second of each, then a projection:
-    (B, S, M) → (B, S / 4, C)."""
+    """Two convolutions over time and frequency that take every second of each, then a projection.
+    What is beyond a word counts as zero in both, so that padding does not matter."""
 
     def __init__(self, n_mels: int, channels: int, width: int) -> None:
         super().__init__()
-        self.convolutions = nn.Sequential(
-            nn.Conv2d(1, channels, 3, stride=2, padding=1),
-            nn.GELU(),
-            nn.Conv2d(channels, channels, 3, stride=2, padding=1),
-            nn.GELU(),
+        # Channels last: twice as fast on CPUs.
+        self.first = nn.Conv2d(1, channels, 3, stride=2, padding=1)
+        self.second = nn.Conv2d(channels, channels, 3, stride=2, padding=1).to(
+            memory_format=torch.channels_last
         )
         self.out = nn.Linear(channels * (n_mels // 4), width)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(B, S, M) → (B, S / 4, C)."""
-        x = self.convolutions(x[:, None])  # (B, channels, S / 4, M / 4)
-        return self.out(x.transpose(1, 2).flatten(2))
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """(B, S, M), of which lengths (B,) count → (B, S / 4, C), of which so many count (B,)."""
+        half = -(-lengths // 2)
+        x = F.gelu(self.first(x[:, None].to(memory_format=torch.channels_last)))
+        x = x * _counted(half, x.shape[2])[:, None, :, None]
+        x = F.gelu(self.second(x))  # (B, channels, S / 4, M / 4)
+        return self.out(x.transpose(1, 2).flatten(2)), -(-half // 2)
+
+
+def _counted(lengths: Tensor, steps: int) -> Tensor:
+    """Which of so many steps count: (B,) → (B, steps)."""
+    return torch.arange(steps, device=lengths.device)[None] < lengths[:, None]
 
 
 def _unit(x: Tensor) -> Tensor:

@@ -30,8 +30,8 @@ def test_what_is_unknown_is_named() -> None:
         from_arpabet("K QQ T")
     with pytest.raises(InputError, match="bei"):
         from_pinyin("bei")
-    with pytest.raises(InputError, match="xa4"):
-        from_pinyin("xa4")
+    with pytest.raises(InputError, match="bq4"):
+        from_pinyin("bq4")
     with pytest.raises(InputError, match="ʘ"):
         from_ipa("kʘt")
 

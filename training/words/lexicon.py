@@ -8,18 +8,19 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 import pocketsphinx
 
 from media.phonemes import from_arpabet, from_ipa, from_pinyin
+from pipelines.dictionary import pronunciations
 from training.words.zero_shot import is_zero_shot
 
 FREQUENT: Final = 6000  # of English, by pocketsphinx' language model
 RARE: Final = 4000
 LONGEST: Final = 12  # phonemes
+LANGUAGE_MODEL: Final = "en-us/en-us.lm.bin"
 # Initials and the finals that may follow them.
 SYLLABLES: Final[Mapping[str, str]] = {
     "b p m": "a o ai ei ao an en ang eng i ie iao ian in ing u",
@@ -36,10 +37,13 @@ SYLLABLES: Final[Mapping[str, str]] = {
 }
 # Patterns of Arabic words: 1, 2, 3 are the consonants of the root.
 PATTERNS: Final = tuple(
-    "1a23 1i23 1u23 1a2a3 1aː2i3 1a2iː3 1i2aː3 1u2uː3 1a2uː3 1u2aː3 1a22aː3 ma12a3 ma12uː3 mi12aː3 "
-    "mu1a22i3 ta12iː3 ta1aː2u3 ta1a22u3 ta1a22a3 ʔi12aː3 ʔa12a3 ʔa12aː3 ja12a3 ja12u3 ja12i3 na12u3 "
-    "1a23a 1i23a 1u23a 1a2a3a 1aː2i3a 1a2iː3a 1i2aː3a 1a2aː3 ta12i3a mu1aː2a3a 1a2aː3iː 1a23aː 1u23aː "
-    "ista12a3 isti12aː3 mu1aː2i3 muta1a22i3 1a2aː3aːt 1a2a3aːt in1i2aː3 it1a2aː 1i2iː3aː 1a23iː".split()
+    (
+        "1a23 1i23 1u23 1a2a3 1aː2i3 1a2iː3 1i2aː3 1u2uː3 1a2uː3 1u2aː3 1a22aː3 ma12a3 ma12uː3 "
+        "mi12aː3 mu1a22i3 ta12iː3 ta1aː2u3 ta1a22u3 ta1a22a3 ʔi12aː3 ʔa12a3 ʔa12aː3 ja12a3 ja12u3 "
+        "ja12i3 na12u3 1a23a 1i23a 1u23a 1a2a3a 1aː2i3a 1a2iː3a 1i2aː3a 1a2aː3 ta12i3a mu1aː2a3a "
+        "1a2aː3iː 1a23aː 1u23aː ista12a3 isti12aː3 mu1aː2i3 muta1a22i3 1a2aː3aːt 1a2a3aːt in1i2aː3 "
+        "it1a2aː 1i2iː3aː 1a23iː"
+    ).split()
 )
 ROOTS: Final = tuple("ʔ b t θ ʒ ħ x d ð r z s ʃ sˤ dˤ tˤ ʕ ɣ f q k l m n h w j".split())
 SCRIPT: Final = dict(
@@ -61,25 +65,19 @@ class Word:
     phonemes: tuple[str, ...]
 
 
-def dictionary() -> Mapping[str, list[tuple[str, ...]]]:
-    """English words with all their pronunciations, as phonemes, from pocketsphinx' dictionary."""
-    words: dict[str, list[tuple[str, ...]]] = {}
-    for line in (_model() / "cmudict-en-us.dict").read_text().splitlines():
-        spelling, phones = line.split(maxsplit=1)
-        words.setdefault(spelling.split("(")[0], []).append(from_arpabet(phones))
-    return words
-
-
 def english(rng: np.random.Generator) -> list[tuple[str, list[tuple[str, ...]]]]:
     """Spellings with their pronunciations: the most frequent of the dictionary, and some more."""
+    spoken: dict[str, list[tuple[str, ...]]] = {}
+    for entry, phones in pronunciations().items():
+        spoken.setdefault(entry.partition("(")[0], []).append(from_arpabet(phones))
     words = {
-        spelling: pronunciations
-        for spelling, pronunciations in dictionary().items()
+        spelling: variants
+        for spelling, variants in spoken.items()
         if spelling.isalpha()
-        and all(2 <= len(p) <= LONGEST for p in pronunciations)
-        and not any(is_zero_shot("en", spelling, p) for p in pronunciations)
+        and all(2 <= len(variant) <= LONGEST for variant in variants)
+        and not any(is_zero_shot("en", spelling, variant) for variant in variants)
     }
-    model = pocketsphinx.NGramModel.readfile(str(_model() / "en-us.lm.bin"))
+    model = pocketsphinx.NGramModel.readfile(f"{pocketsphinx.get_model_path()}/{LANGUAGE_MODEL}")
     ranked = sorted(words, key=lambda spelling: -model.prob([spelling]))
     rare = rng.choice(ranked[FREQUENT:], RARE, replace=False)
     return [(spelling, words[spelling]) for spelling in [*ranked[:FREQUENT], *map(str, rare)]]
@@ -139,7 +137,3 @@ def vowelled(phonemes: tuple[str, ...]) -> str:
 
 def _neighbours(phonemes: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
     return zip(("", *phonemes), phonemes, (*phonemes[1:], ""), strict=False)
-
-
-def _model() -> Path:
-    return Path(pocketsphinx.get_model_path()) / "en-us"

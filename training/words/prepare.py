@@ -14,9 +14,14 @@ from training.corpora import LEVEL
 from training.sound_search.align import TRAINING_FOLDS
 from training.sound_search.corpus import real_clips
 from training.words.lexicon import Word, arabic, english, mandarin
-from training.words.recordings import cut_from_sentences, phonemes_of, recorded, trained, word_items
+from training.words.recordings import (
+    cut_from_sentences,
+    recorded,
+    trained,
+    validating,
+    word_items,
+)
 from training.words.synthesis import Rendition, as_spoken, rendition, speak
-from training.words.zero_shot import is_zero_shot
 
 SEED: Final = 0
 RENDITIONS: Final = 5  # of a synthetic word, each by another voice
@@ -102,11 +107,7 @@ def _recorded(data: Path, path: Path) -> None:
     """Words that training may hear, and those of validation speakers, zero-shot words left out."""
     columns = Columns()
     items = word_items(data)
-    heard = [item for item in items if trained(item)]
-    speakers = {item.speaker for item in heard}
-    held = [i for i in items if i.split == "val" and i.speaker and i.speaker not in speakers]
-    held = [i for i in held if not is_zero_shot(i.language, i.text, phonemes_of(i))]
-    for part, validation in ((heard, False), (held, True)):
+    for part, validation in (([i for i in items if trained(i)], False), (validating(items), True)):
         for word in recorded(part):
             speaker = word.item.speaker or f"{word.item.corpus} {len(columns.speakers)}"
             columns.add(word.waveform, word.phonemes, speaker, word.item.language, validation)

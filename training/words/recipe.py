@@ -17,7 +17,7 @@ LSTM: Final = WordEmbedderConfig(ViewConfig("lstm", 3, width=512), ViewConfig("l
 OURS: Final = WordEmbedderConfig(
     ViewConfig("conformer", 4, 4, width=192, inner=512),
     ViewConfig("conformer", 2, 4, width=192, inner=512),
-    channels=48,
+    channels=32,
 )
 
 DEVELOPMENT: Final = frozenset(

@@ -48,6 +48,19 @@ def trained(item: Item) -> bool:
     return item.split == "train" and not is_zero_shot(item.language, item.text, phonemes_of(item))
 
 
+def validating(items: list[Item]) -> list[Item]:
+    """The recordings of validation speakers, who are not heard in training; no zero-shot words."""
+    speakers = {item.speaker for item in items if trained(item)}
+    return [
+        item
+        for item in items
+        if item.split == "val"
+        and item.speaker
+        and item.speaker not in speakers
+        and not is_zero_shot(item.language, item.text, phonemes_of(item))
+    ]
+
+
 def recorded(items: list[Item]) -> Iterator[Recorded]:
     """Items of the word corpora with their sound."""
     for item, waveform in waveforms(items):

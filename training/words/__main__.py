@@ -1,0 +1,80 @@
+"""python -m training.words prepare|train|export|evaluate: see --help of each."""
+
+import argparse
+from pathlib import Path
+
+CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
+
+
+def main() -> None:
+    """Parse the command line and run one stage.
+
+    Each stage imports what it needs: training runs where only torch and numpy are installed.
+    """
+    arguments = _arguments()
+    if arguments.command == "train":
+        from training.words.g2p import NAME, train_g2p
+        from training.words.recipe import RECIPE
+
+        for name in arguments.names or [NAME, *RECIPE]:
+            train_g2p(arguments.out) if name == NAME else RECIPE[name](arguments.out, name)
+        return
+    from training.corpora import data_root
+
+    data = data_root(arguments.data)
+    if arguments.command == "prepare":
+        from training.words.g2p import prepare_g2p
+        from training.words.prepare import prepare
+
+        prepare_g2p(arguments.out)
+        prepare(data, arguments.out)
+    elif arguments.command == "export":
+        from training.words.export import export
+        from training.words.g2p import evaluate_g2p, export_g2p
+
+        export(data, arguments.out, CHECKPOINTS)
+        export_g2p(arguments.out, CHECKPOINTS)
+        evaluate_g2p(arguments.out, CHECKPOINTS)
+    else:
+        _evaluate(data, arguments)
+
+
+def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
+    from training.evaluation.report import publish_table
+    from training.words.card import publish
+    from training.words.evaluate import evaluate
+    from training.words.recipe import MEASURED
+
+    roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]
+    folders = [root / name for name in MEASURED for root in roots if (root / name).exists()]
+    plot = CHECKPOINTS / "words" / "curves.svg" if arguments.publish else None
+    rows = evaluate(data, folders, arguments.split, arguments.json, arguments.quick, plot)
+    if arguments.publish:
+        publish(rows, CHECKPOINTS)
+        publish_table(rows, CHECKPOINTS.parent / "README.md", "word results")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m training.words")
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("prepare", help="recordings and made words → arrays in OUT")
+    command.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
+    command.add_argument("--out", type=Path, required=True)
+    command = commands.add_parser("train", help="arrays in OUT → weights in OUT; resumes")
+    command.add_argument("names", nargs="*", help="parts of the recipe; all of it unless named")
+    command.add_argument("--out", type=Path, required=True)
+    command = commands.add_parser("export", help="weights in OUT → checkpoints/")
+    command.add_argument("--data", help="the data folder, to calibrate, else $EARSHOT_DATA")
+    command.add_argument("--out", type=Path, required=True)
+    command = commands.add_parser("evaluate", help="the table of all systems")
+    command.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
+    command.add_argument("--split", choices=["test", "all"], default="test", help="all: every row")
+    command.add_argument("--json", type=Path, help="also write the rows to this file")
+    command.add_argument("--quick", action="store_true", help="a sample, for a quick answer")
+    command.add_argument("--compared", type=Path, help="a folder of further checkpoints")
+    command.add_argument("--publish", action="store_true", help="write metrics and the README")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

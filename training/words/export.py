@@ -1,0 +1,60 @@
+"""Trained networks as checkpoints, calibrated on validation speakers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from pipelines.words import Words
+from training.checkpoints import update_metrics, write_weights
+from training.words.metrics import calibrate, operating_curve
+from training.words.recipe import MEASURED, SHIPPED, STAGES
+from training.words.recordings import Recorded, phonemes_of, recorded, validating, word_items
+
+
+def export(data: Path, run: Path, out: Path) -> None:
+    """Write the shipped checkpoint below ``out``, and those to compare it with below
+    run/validation, which are too large to be pushed.
+
+    Each has the temperature of its guesses and its operating curve, both of validation speakers.
+    """
+    items = word_items(data)
+    vocabulary = sorted({phonemes_of(item) for item in items})
+    held = list(recorded(validating(items)))
+    for name, network in MEASURED.items():
+        if not (run / f"{network}.pt").exists():
+            continue
+        ships = name in SHIPPED
+        folder = (out if ships else run / "validation") / name
+        saved: dict[str, Any] = torch.load(run / f"{network}.pt", weights_only=True)
+        config: dict[str, Any] = {"name": name, "network": saved["config"]}
+        write_weights(folder, config, saved["network"], limited=ships)
+        config |= _calibration(Words.from_pretrained(folder, "cpu"), held, vocabulary)
+        (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+        parts = {part: _result(run, part) for part in _lineage(network)}
+        validation = {k: v for k, v in parts[network].items() if k not in ("hours", "score")}
+        hours = {part: round(result["hours"], 2) for part, result in parts.items()}
+        update_metrics(folder, {"training_hours": hours, "validation": validation})
+
+
+def _calibration(
+    words: Words, held: list[Recorded], vocabulary: list[tuple[str, ...]]
+) -> dict[str, Any]:
+    spoken = words.embed_waveforms([word.waveform for word in held])
+    labels = np.array([vocabulary.index(word.phonemes) for word in held])
+    speakers = np.array([word.item.speaker for word in held])
+    curve = operating_curve(spoken, labels, speakers)
+    temperature = calibrate(spoken, words.embed_phonemes(vocabulary), labels)
+    return {"temperature": round(temperature, 5), "operating_curve": curve}
+
+
+def _lineage(name: str) -> list[str]:
+    """The stages that led to a network, and its own."""
+    start = STAGES[name][1].start
+    return [*(_lineage(start) if start else []), name]
+
+
+def _result(run: Path, name: str) -> dict[str, float]:
+    return json.loads((run / f"{name}.json").read_text())
