@@ -79,10 +79,11 @@ def _decode_file(file: BinaryIO, max_seconds: float) -> Decoded:
 def _decode_stream(container: InputContainer, max_seconds: float, damaged: bool) -> Decoded:
     blocks: list[np.ndarray] = []
     rate, seconds = 0, 0.0
-    packets = container.demux(container.streams.audio[0])
+    stream = container.streams.audio[0]
+    packets, decoder = container.demux(stream), _decoder(stream)
     while True:
         try:
-            frames = [(frame, _samples(frame)) for frame in next(packets).decode()]
+            frames = [(frame, _samples(frame)) for frame in decoder.decode(next(packets))]
         except StopIteration:
             break
         except (FFmpegError, IndexError, ValueError):
@@ -100,6 +101,16 @@ def _decode_stream(container: InputContainer, max_seconds: float, damaged: bool)
     if not blocks:
         raise InputError(UNREADABLE)
     return Decoded(blocks, rate, damaged or seconds < 0.9 * _declared_seconds(container))
+
+
+def _decoder(stream: av.AudioStream) -> av.AudioCodecContext:
+    """The stream's own, but libopus for Opus: FFmpeg's bursts to thousands of times full scale
+    within some files."""
+    if stream.codec_context.name != "opus":
+        return stream.codec_context
+    decoder = av.AudioCodecContext.create("libopus", "r")
+    decoder.extradata = stream.codec_context.extradata
+    return decoder
 
 
 def _samples(frame: av.AudioFrame) -> np.ndarray:
