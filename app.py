@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 
-from tabs import sound_search, voice_conversion
+from tabs import sound_search, voice_conversion, words
 from tabs.page import FOOTER, HEAD, HEADER, model_cards
 from tabs.theme import CSS, theme
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SoundSearch
     from pipelines.voice_conversion import VoiceConversion
+    from pipelines.words import Words
 
 CHECKPOINTS: Final = Path(__file__).parent / "checkpoints"
 SOUNDS: Final = Path(__file__).parent / "assets" / "sounds.index"
+WORDS: Final = Path(__file__).parent / "assets" / "words.index"
 # Every 10 minutes, a visitor's files older than 50 go: in an hour, as the footer says.
 DELETE: Final = (600, 3000)  # seconds
 UPLOAD: Final = "100mb"
@@ -92,6 +94,26 @@ def sounds(
     return get
 
 
+def word_embeddings(folder: Path, device: str) -> Callable[[], "Words"] | None:
+    """Gives the networks of the words tab, loaded once, on first use; None where the folder has no
+    such checkpoint."""
+    if not available(folder, [words.MODEL]):
+        return None
+    lock = threading.Lock()
+
+    @cache
+    def load() -> "Words":
+        from pipelines.words import Words  # late, for it loads torch
+
+        return Words.from_pretrained(folder / words.MODEL, device)
+
+    def get() -> "Words":
+        with lock:
+            return load()
+
+    return get
+
+
 def available(folder: Path, names: Sequence[str]) -> list[str]:
     """Those of the names whose checkpoint is in the folder."""
     return [name for name in names if (folder / name / "config.json").exists()]
@@ -103,22 +125,27 @@ def build(
     preload: bool = False,
     sound_model: Sequence[str] | None = None,
     index: Path = SOUNDS,
+    word_index: Path = WORDS,
 ) -> gr.Blocks:
-    """The whole page. Loads no model unless preload says so. index: of our library of sounds."""
+    """The whole page. Loads no model unless preload says so. index, word_index: of our libraries
+    of sounds and of words."""
     convert = pipelines(folder, device)
     models = available(folder, list(voice_conversion.MODELS))
+    embeddings = word_embeddings(folder, device)
     search = sounds(folder, device, sound_model)
     if preload:
         for name in models:
             convert(name)
-        if search:
-            search()
+        for load in filter(None, (embeddings, search)):
+            load()
     with gr.Blocks(title="Earshot", analytics_enabled=False, delete_cache=DELETE) as page:
         gr.HTML(HEADER, apply_default_css=False)
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
         with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Voice conversion"):
                 voice_conversion.build(convert, models)
+            with gr.Tab("Words"):
+                words.build(embeddings, word_index)
             with gr.Tab("Sound search"):
                 sound_search.build(search, index)
         with gr.Accordion("Model cards", open=False):

@@ -10,6 +10,7 @@ import numpy as np
 
 from media.audio import load, wav_bytes
 from media.errors import InputError
+from pipelines.spoken_word import CutNeededError
 
 RATE: Final = 16_000
 DIMENSIONS: Final = 32
@@ -126,6 +127,11 @@ class FakeWords:
         loud = np.flatnonzero(np.abs(waveform) > 0.01)
         if not len(loud):
             raise InputError("The recording is silent. Check that the right microphone is on.")
+        pauses = np.flatnonzero(np.diff(loud) > 0.6 * RATE)
+        if len(pauses) and not cut:
+            ends = [loud[0], *np.stack([loud[pauses], loud[pauses + 1]], axis=1).ravel(), loud[-1]]
+            cuts = tuple((a / RATE, b / RATE) for a, b in zip(ends[::2], ends[1::2], strict=True))
+            raise CutNeededError(f"There are {len(cuts)} words. Say one.", waveform, cuts)
         start, end = cut or (float(loud[0]) / RATE, float(loud[-1] + 1) / RATE)
         if end - start < 0.1:
             raise InputError("The word is too short (less than 0.1 s). Say it again.")

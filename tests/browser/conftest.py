@@ -1,7 +1,7 @@
 """A running Earshot on tiny models, and a Chromium with a fake microphone to visit it."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -40,13 +40,23 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture(scope="session")
-def browser(speech: Path) -> Iterator[Browser]:
+def chromium() -> Iterator[Callable[[Path], Browser]]:
+    """Starts a Chromium whose microphone hears a file, again and again."""
     with sync_playwright() as playwright:
         executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-        microphone = f"--use-file-for-fake-audio-capture={speech}"
-        chromium = playwright.chromium.launch(executable_path=executable, args=[*FLAGS, microphone])
-        yield chromium
-        chromium.close()
+
+        def start(heard: Path) -> Browser:
+            args = [*FLAGS, f"--use-file-for-fake-audio-capture={heard}"]
+            return playwright.chromium.launch(executable_path=executable, args=args)
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: Callable[[Path], Browser], speech: Path) -> Iterator[Browser]:
+    started = chromium(speech)
+    yield started
+    started.close()
 
 
 @pytest.fixture
