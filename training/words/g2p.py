@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Final
 
 import torch
@@ -128,13 +128,13 @@ def majority_rule(words: Words) -> Callable[[str], tuple[str, ...]]:
 
 def error_rates(pronounce: Callable[[str], Sequence[str]], words: Words) -> dict[str, float]:
     """Phone and word errors in %, each word against the nearest of its pronunciations, and the
-    milliseconds that a word takes."""
+    milliseconds of a core that a word takes."""
     phones = phone_errors = word_errors = 0
     seconds = 0.0
     for spelling, variants in words.items():
-        began = perf_counter()
+        began = process_time()
         said = pronounce(spelling)
-        seconds += perf_counter() - began
+        seconds += process_time() - began
         errors, length = min(
             (edit_distance(variant.split(), said), len(variant.split())) for variant in variants
         )

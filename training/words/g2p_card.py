@@ -9,7 +9,7 @@ from training.evaluation.report import markdown
 COLUMNS: Final = {
     "per": ("phone errors %", ".1f"),
     "wer": ("words with an error %", ".1f"),
-    "milliseconds": ("ms a word", ".2f"),
+    "milliseconds": ("ms of a core a word", ".2f"),
 }
 CARD: Final = """\
 ---
