@@ -21,14 +21,8 @@ class OperatingCurve:
 
     @classmethod
     def read(cls, lists: Mapping[str, Sequence[float]]) -> "OperatingCurve":
-        """The curve of a checkpoint's config."""
-        thresholds = np.asarray(lists["thresholds"])
-        order = np.argsort(thresholds)
-        return cls(
-            thresholds[order],
-            np.asarray(lists["precision"])[order],
-            np.asarray(lists["recall"])[order],
-        )
+        """The curve of a checkpoint's config: lists named threshold, precision and recall."""
+        return cls(*(np.asarray(lists[name]) for name in ("threshold", "precision", "recall")))
 
     def at(self, threshold: float) -> tuple[float, float]:
         """(precision, recall) at a threshold, in between straight from one to the next."""
@@ -55,7 +49,7 @@ class Side:
 
 
 class WordPairs:
-    """All pairs of a library's spoken words, in the order of their cosine.
+    """All pairs of a library's words spoken by two voices, in the order of their cosine.
 
     Words of the same language with the same phonemes are the same word, however they are spelled.
     """
@@ -65,7 +59,8 @@ class WordPairs:
         vectors = np.asarray(library.vectors, np.float32)[library.spoken]
         keys = {key: i for i, key in enumerate(map(_key, self._words))}
         kinds = np.array([keys[_key(word)] for word in self._words])
-        one, other = np.triu_indices(len(kinds), k=1)
+        voices = np.array([word.voice for word in self._words])
+        one, other = np.nonzero(np.triu(voices[:, None] != voices, k=1))
         cosines = (vectors @ vectors.T)[one, other]
         same = kinds[one] == kinds[other]
         # The same word or not → cosines that rise, and the two words of each.

@@ -3,13 +3,19 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 from weakref import WeakValueDictionary
 
 import gradio as gr
 from gradio.context import Context
 from gradio.utils import get_upload_folder
 
+from media.errors import InputError
+
+if TYPE_CHECKING:
+    from pipelines.words import Spoken, Words
+
+SEVERAL: Final = "This is more than one word. Say one only, without a pause."
 TIME_TO_LIVE: Final = 3600  # seconds, for visitors who leave the page open
 
 
@@ -58,6 +64,16 @@ def heard_once(upload: str | None) -> Iterator[None]:
         # A request may name any file that Gradio serves: only uploads are deleted.
         if upload and Path(upload).resolve().is_relative_to(Path(get_upload_folder()).resolve()):
             Path(upload).unlink(missing_ok=True)
+
+
+def one_word(words: "Words", recording: str | None) -> "Spoken":
+    """The word of a recording. Raises InputError where there is none, or more."""
+    from pipelines.spoken_word import CutNeededError  # late, for pipelines load torch
+
+    try:
+        return words.embed_audio(recording)
+    except CutNeededError:
+        raise InputError(SEVERAL) from None
 
 
 def _clear(kept: Kept | None) -> None:

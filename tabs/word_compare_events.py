@@ -11,7 +11,7 @@ import numpy as np
 
 from media.errors import InputError
 from tabs.events import answering, inline
-from tabs.private import Visits, heard_once
+from tabs.private import Visits, heard_once, one_word
 from tabs.word_panel import Label, Sounds, heat_table, sound_of
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class CompareEvents:
         with heard_once(recording):
             if len(picked) >= MOST:
                 raise InputError(f"There are {MOST} words already. Take one out first.")
-            spoken = self.pipeline().embed_audio(recording)
+            spoken = one_word(self.pipeline(), recording)
             mine = self.visits.of(mine, request)
             # Recordings that are no longer picked go.
             for word in set(mine) - set(picked):
@@ -126,7 +126,7 @@ class CompareEvents:
         from pipelines.word_comparison import compare  # late, for it loads librosa
 
         pipeline = self.pipeline()
-        words = [_said(pipeline.embed_audio(file)) for file in recordings or ()]
+        words = [_said(one_word(pipeline, file)) for file in recordings or ()]
         result = compare(*_stacked(words, [word.vector for word in self._written(written)]))
         numbers = {"heard": result.heard, "written": result.written, "dtw": result.warped}
         return {name: values.tolist() for name, values in numbers.items()}

@@ -13,9 +13,8 @@ from tabs.word_panel import Sounds, word_panel
 
 if TYPE_CHECKING:
     from pipelines.word_library import WordLibrary
-    from pipelines.words import Words
-
     from pipelines.word_pairs import OperatingCurve, Pair, Side, WordPairs
+    from pipelines.words import Words
 
 HINT: Final = """<p class="hint">Two recordings count as the same word from this cosine on. A higher
 threshold makes fewer false alarms, and misses more.</p>"""
@@ -112,8 +111,8 @@ def plot(curve: "OperatingCurve", threshold: float) -> str:
         f'</text><circle cx="{PLOT * recall:.1f}" cy="{PLOT * (1 - precision):.1f}" r="8"/></svg>'
         f"<p>At <b>{threshold:.2f}</b>, of 100 pairs called the same word <b>{100 * precision:.0f}"
         f"</b> are (precision), and of 100 that are the same <b>{100 * recall:.0f}</b> are found "
-        "(recall). Measured over all pairs of real recordings, of speakers that were never trained "
-        "on; the pairs shown here are of our library, which machines speak.</p>"
+        "(recall). Measured on real recordings: all pairs of two speakers, nobody of whom was "
+        "trained on. The pairs shown here are of our library, which machines speak.</p>"
     )
 
 

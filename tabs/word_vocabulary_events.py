@@ -1,27 +1,28 @@
 """What a visitor's own words do: taught by example, found when they are said."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
 
+from media.errors import InputError
 from pipelines.vocabulary import Found, Vocabulary
 from tabs.events import inline
-from tabs.private import Visits, heard_once
+from tabs.private import Visits, heard_once, one_word
+from tabs.word_panel import Sounds
 
 if TYPE_CHECKING:
+    from pipelines.vocabulary import Found, Vocabulary
     from pipelines.word_library import WordLibrary
     from pipelines.words import Spoken, Words
 
-    from pipelines.vocabulary import Found, Vocabulary
-
 RATE: Final = 16_000  # Hz
-LONGEST: Final = 30.0  # seconds in which words are looked for
-SHORTEST: Final = 0.1  # seconds; a shorter sound is no word
+MOST_SAID: Final = 20  # words in a recording
 MOST_SHOWN: Final = 5  # words, the nearest
 EXAMPLE: Final = ("tree", "water", "apple", "yes")  # the last is said
+MANY: Final = f"Say one word, or up to {MOST_SAID} with pauses between them."
 EMPTY: Final = "<p>No words yet.</p>"
 
 
@@ -51,7 +52,7 @@ class VocabularyEvents:
             words.add(spelling, vectors[spelling, teacher])
         found = words.find(vectors[EXAMPLE[-1], speaker], self.pipeline().threshold)
         about = f"An example: {len(EXAMPLE)} words of one voice, and “{EXAMPLE[-1]}” in another."
-        return "", taught(None), f"<p>{about}</p>{shown(found)}"
+        return "", taught(None), Sounds().value(f"<p>{about}</p>{shown(found)}")
 
     @inline(outputs=3)
     def teach(
@@ -61,7 +62,7 @@ class VocabularyEvents:
         with heard_once(recording):
             own = self.visits.of(own, request)
             name = own.check(name if name.strip() else _unused(own.words))
-            own.add(name, self.pipeline().embed_audio(recording).vector)
+            own.add(name, one_word(self.pipeline(), recording).vector)
             return "", own, taught(own), gr.Button(visible=True)
 
     @inline(outputs=1)
@@ -72,9 +73,11 @@ class VocabularyEvents:
             said = [
                 (word.start, words.find(word.vector, threshold)) for word in self._said(recording)
             ]
-        if len(said) == 1:
-            return "", shown(said[0][1])
-        return "", "".join(f"<h4>At {start:.1f} s</h4>{shown(found)}" for start, found in said)
+        html = "".join(
+            (f"<h4>At {start:.1f} s</h4>" if len(said) > 1 else "") + shown(found)
+            for start, found in said
+        )
+        return "", Sounds().value(html)
 
     def remove(self, own: "Vocabulary | None", event: gr.EventData) -> tuple:
         """Forgets one word → words, list, delete button."""
@@ -90,18 +93,19 @@ class VocabularyEvents:
 
     def _said(self, recording: str | None) -> "list[Spoken]":
         """The words of a recording; several where there are pauses between them."""
-        from media import voice_activity  # late, for they load scipy and librosa
-        from media.audio import load
+        from pipelines.spoken_word import CutNeededError  # late, for pipelines load torch
 
         pipeline = self.pipeline()
-        waveform = load(recording, RATE, max_seconds=LONGEST).waveform
-        cuts = [cut for cut in voice_activity.words(waveform) if cut[1] - cut[0] >= SHORTEST]
-        if len(cuts) < 2:
+        try:
             return [pipeline.embed_audio(recording)]
-        return [pipeline.embed_audio((RATE, waveform), cut) for cut in cuts]
+        except CutNeededError as several:
+            if not 1 < len(several.cuts) <= MOST_SAID:
+                raise InputError(MANY) from None
+            heard = (RATE, several.recording)
+            return [pipeline.embed_audio(heard, cut) for cut in several.cuts]
 
 
-def taught(own: "Vocabulary | None") -> dict:
+def taught(own: "Vocabulary | None") -> dict[str, Any]:
     """The list of a visitor's words, as a panel's value."""
     items = "".join(
         f"<li><b>{escape(name)}</b><small>{count} recording{'s' if count > 1 else ''}</small>"
@@ -109,7 +113,7 @@ def taught(own: "Vocabulary | None") -> dict:
         f'aria-label="Remove {escape(name)}">✕</button></li>'
         for name, count in (own.words if own else {}).items()
     )
-    return {"html": f'<ul class="taught">{items}</ul>' if items else EMPTY, "files": []}
+    return Sounds().value(f'<ul class="taught">{items}</ul>' if items else EMPTY)
 
 
 def shown(found: "Found") -> str:
@@ -136,7 +140,7 @@ def _vocabulary() -> "Vocabulary":
     return Vocabulary()
 
 
-def _unused(names: Mapping[str, int] | Sequence[str]) -> str:
+def _unused(names: Mapping[str, int]) -> str:
     """A name for a word that was given none."""
     numbers = range(1, len(names) + 2)
     return next(name for name in (f"word {i}" for i in numbers) if name not in names)

@@ -1,6 +1,5 @@
 """Pairs beside a threshold must be the ones that are there."""
 
-import numpy as np
 import pytest
 
 from pipelines.word_pairs import OperatingCurve, WordPairs
@@ -14,9 +13,8 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> WordPairs:
 
 @pytest.mark.parametrize("threshold", [-1.1, 0.0, 0.5, 0.9, 1.1])
 def test_every_pair_is_on_one_side(pairs: WordPairs, threshold: float) -> None:
-    words, voices = len(SPOKEN), len(VOICES)
-    total = {True: words * voices * (voices - 1) // 2}
-    total[False] = words * voices * (words * voices - 1) // 2 - total[True]
+    words, couples = len(SPOKEN), len(VOICES) * (len(VOICES) - 1) // 2
+    total = {True: words * couples, False: words * (words - 1) * couples}
     for same in (True, False):
         sides = [pairs.beside(threshold, same, above) for above in (True, False)]
         assert sum(side.count for side in sides) == total[same]
@@ -34,12 +32,11 @@ def test_the_same_word_is_told_by_its_phonemes(pairs: WordPairs) -> None:
     for pair in pairs.beside(0.0, True, above=True, limit=100).pairs:
         assert pair.one.phonemes == pair.other.phonemes and pair.one.voice != pair.other.voice
     for pair in pairs.beside(0.0, False, above=True, limit=100).pairs:
-        assert pair.one.phonemes != pair.other.phonemes
+        assert pair.one.phonemes != pair.other.phonemes and pair.one.voice != pair.other.voice
 
 
-def test_a_curve_is_read_in_any_order_and_between_its_points() -> None:
-    lists = {"thresholds": [0.8, 0.2], "precision": [1.0, 0.5], "recall": [0.4, 1.0]}
+def test_a_curve_is_read_between_its_points() -> None:
+    lists = {"threshold": [0.2, 0.8], "precision": [0.5, 1.0], "recall": [1.0, 0.4]}
     curve = OperatingCurve.read(lists)
-    assert np.all(np.diff(curve.thresholds) > 0)
     assert curve.at(0.5) == (pytest.approx(0.75), pytest.approx(0.7))
     assert curve.at(2.0) == (1.0, 0.4)

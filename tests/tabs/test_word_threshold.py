@@ -9,7 +9,7 @@ import pytest
 from tabs.word_threshold import NAMES, ThresholdEvents, threshold_section
 from tests.fake_words import FakeLibrary, FakeWords
 
-CURVE = {"thresholds": [0.2, 0.6, 0.9], "precision": [0.5, 0.9, 1.0], "recall": [1.0, 0.8, 0.3]}
+CURVE = {"threshold": [0.2, 0.6, 0.9], "precision": [0.5, 0.9, 1.0], "recall": [1.0, 0.8, 0.3]}
 
 
 class Measured(FakeWords):

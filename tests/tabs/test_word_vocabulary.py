@@ -5,9 +5,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
+import numpy as np
 import pytest
 
-from media import voice_activity
+from media.audio import load, wav_bytes
+from tabs.private import SEVERAL
 from tabs.word_vocabulary_events import EXAMPLE, VocabularyEvents
 from tests.fake_words import getters, write_word
 
@@ -40,9 +42,9 @@ def test_a_taught_word_is_found(events: VocabularyEvents, say: Any) -> None:
     assert "2 recordings" in listed["html"] and delete.constructor_args["visible"]
     upload = say("ship")
     message, result = events.find(upload, own)
-    assert message == "" and "<h3>door</h3>" in result and not Path(upload).exists()
+    assert message == "" and "<h3>door</h3>" in result["html"] and not Path(upload).exists()
     _, result = events.find(say("yellow"), own)
-    assert "<h3>None of them</h3>" in result
+    assert "<h3>None of them</h3>" in result["html"]
 
 
 def test_nothing_is_found_among_no_words(events: VocabularyEvents, say: Any) -> None:
@@ -65,12 +67,20 @@ def test_a_recording_of_no_use_is_deleted_and_changes_nothing(
 
 
 def test_several_words_are_found_where_they_are(
-    events: VocabularyEvents, say: Any, monkeypatch: pytest.MonkeyPatch
+    events: VocabularyEvents, say: Any, tmp_path: Path
 ) -> None:
     _, own, *_ = events.teach(say("ship"), "door", None, VISITOR)
-    monkeypatch.setattr(voice_activity, "words", lambda _: [(0.2, 0.4), (0.45, 0.7), (0.71, 0.75)])
-    _, result = events.find(say("ship"), own)
-    assert "At 0.2 s" in result and "At 0.5 s" in result and result.count('class="said-word"') == 2
+    both = tmp_path / "uploads" / "both.wav"
+    sounds = [load(say(word), 16_000).waveform for word in ("zoo", "ship")]
+    both.write_bytes(wav_bytes(np.concatenate([sounds[0], np.zeros(8000), sounds[1]]), 16_000))
+    content = both.read_bytes()
+    message, result = events.find(str(both), own)
+    first, second = result["html"].split("<h4>")[1:]
+    assert message == "" and not both.exists()
+    assert "At 0.2 s" in first and "None of them" in first
+    assert "At 1.6 s" in second and "<h3>door</h3>" in second
+    both.write_bytes(content)
+    assert SEVERAL in events.teach(str(both), "two", own, VISITOR)[0]
 
 
 def test_words_are_removed_one_by_one_and_all_at_once(events: VocabularyEvents, say: Any) -> None:
@@ -94,7 +104,7 @@ def test_a_visitor_who_leaves_takes_their_words_along(events: VocabularyEvents, 
 
 def test_an_example_stands_there_until_there_are_words(events: VocabularyEvents, say: Any) -> None:
     _, listed, result = events.first_look(None)
-    assert "No words yet" in listed["html"] and f"<h3>{EXAMPLE[-1]}</h3>" in result
+    assert "No words yet" in listed["html"] and f"<h3>{EXAMPLE[-1]}</h3>" in result["html"]
     _, own, *_ = events.teach(say("ship"), "door", None, VISITOR)
     _, listed, result = events.first_look(own)
     assert "door" in listed["html"] and result == gr.skip()

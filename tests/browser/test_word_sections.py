@@ -1,0 +1,153 @@
+"""A visitor compares words, moves the threshold, and teaches words of their own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+import app
+from tabs.word_compare import compare_section
+from tabs.word_threshold import threshold_section
+from tabs.word_vocabulary import vocabulary_section
+from tests.browser.conftest import SIZES
+from tests.browser.visit import Visit
+from tests.fake_words import FakeLibrary, write_word
+from tests.tabs.test_word_threshold import CURVE, Measured
+
+LOOKS = [("desktop", "light"), ("phone", "light"), ("desktop", "dark")]
+PLAYING = "() => window.sounds.filter((sound) => !sound.paused).length"
+# Players of panels are not in the page's tree.
+WATCH = """
+window.sounds = [];
+const start = HTMLMediaElement.prototype.play;
+HTMLMediaElement.prototype.play = function () {
+  window.sounds.push(this);
+  return start.call(this);
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A page with the three sections alone."""
+    words: Any = Measured(CURVE)
+    library: Any = FakeLibrary(folder := tmp_path_factory.mktemp("library"))
+    gr.set_static_paths([folder])
+    with gr.Blocks(title="Words") as page:
+        for section in (compare_section, threshold_section, vocabulary_section):
+            section(lambda: words, lambda: library)
+    yield app.launch(page, app.options([], {}), block=False)
+    page.close()
+
+
+@pytest.fixture
+def visit(
+    browser: Browser, address: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[Visit]:
+    size, scheme = getattr(request, "param", ("desktop", "light"))
+    width, height = SIZES[size]
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, permissions=["microphone"]
+    )
+    context.add_init_script(WATCH)
+    visitor = Visit(context.new_page(), address, tmp_path)
+    visitor.page.goto(f"{address}?__theme={scheme}")
+    yield visitor
+    context.close()
+    assert visitor.complaints == []
+
+
+@pytest.fixture
+def page(visit: Visit) -> Page:
+    return visit.page
+
+
+def say(page: Page, number: int) -> None:
+    """Records a second with one of the recorders that can be seen."""
+    recorder = page.locator(".sound-input:visible").nth(number)
+    recorder.get_by_role("button", name="Record", exact=True).click()
+    page.wait_for_timeout(1000)
+    recorder.locator(".stop-button").click()
+
+
+def upload(page: Page, number: int, path: Path) -> None:
+    recorder = page.locator(".sound-input:visible").nth(number)
+    recorder.get_by_role("button", name="Upload file").click()
+    recorder.locator('input[type="file"]').set_input_files(path)
+
+
+def fold(page: Page, name: str) -> Locator:
+    return page.get_by_role("button", name=name)
+
+
+def looks_right(visit: Visit, name: str) -> None:
+    root = "document.documentElement"
+    assert visit.page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
+    assert visit.faint() == []
+    visit.shoot(name)
+
+
+@pytest.mark.parametrize("visit", LOOKS, indirect=True)
+def test_words_are_compared_and_heard(visit: Visit, page: Page) -> None:
+    fold(page, "Compare words").click()
+    rows = page.locator("#compared-words table").first.locator("tbody tr")
+    expect(rows).to_have_count(8)
+    say(page, 0)
+    expect(page.get_by_role("alert")).to_contain_text("There are 8 words already")
+    page.get_by_role("button", name="cat, bat, apple").click()
+    expect(rows.first).to_contain_text("cat")
+    page.locator('[aria-label^="Remove"]:visible, .token-remove:visible').first.click()
+    expect(rows).to_have_count(7)
+    say(page, 0)
+    expect(rows).to_have_count(8)
+    expect(rows.last).to_contain_text("your word")
+    assert page.evaluate(PLAYING) == 0, "nothing starts by itself"
+    # A number plays both words, one after the other.
+    rows.first.locator("td button").nth(2).click()
+    page.wait_for_function("() => window.sounds.length === 2")
+    rows.last.locator("th button").click()
+    expect(rows.last.locator("th button")).to_have_class("word-play tl-on")
+    page.get_by_label("Written words beside them").fill("threat, shape")
+    page.keyboard.press("Enter")
+    expect(page.locator("#compared-words")).to_contain_text("threat")
+    looks_right(visit, "compare")
+
+
+@pytest.mark.parametrize("visit", LOOKS, indirect=True)
+def test_the_threshold_moves(visit: Visit, page: Page) -> None:
+    fold(page, "Same or different?").click()
+    panel = page.locator("#threshold")
+    expect(panel).to_contain_text("At 0.60")
+    expect(panel.locator(".side")).to_have_count(4)
+    page.locator('input[type="range"]:visible').focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    expect(panel).to_contain_text("At 0.65")
+    panel.locator(".cosine").first.click()
+    page.wait_for_function("() => window.sounds.length === 2")
+    looks_right(visit, "threshold")
+
+
+@pytest.mark.parametrize("visit", LOOKS, indirect=True)
+def test_own_words_are_taught_found_and_gone(visit: Visit, page: Page, tmp_path: Path) -> None:
+    fold(page, "Your own words").click()
+    result, taught = page.locator("#found-word"), page.locator("#taught-words")
+    expect(result).to_contain_text("An example")
+    page.get_by_label("Name").fill("hello")
+    say(page, 0)
+    expect(taught).to_contain_text("hello1 recording")
+    page.get_by_label("Name").fill("")
+    upload(page, 0, write_word(tmp_path / "zoo.wav", "zoo"))
+    expect(taught).to_contain_text("word 11 recording")
+    say(page, 1)
+    expect(result.locator("h3")).to_have_text("hello")
+    upload(page, 1, write_word(tmp_path / "yes.wav", "yes"))
+    expect(result.locator("h3")).to_have_text("None of them")
+    looks_right(visit, "vocabulary")
+    taught.get_by_role("button", name="Remove word 1").click()
+    expect(taught.locator("li")).to_have_count(1)
+    page.get_by_role("button", name="Delete my words").click()
+    expect(taught).to_contain_text("No words yet")
