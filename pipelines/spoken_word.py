@@ -32,7 +32,7 @@ class Word:
         return self.recording[round(self.start * SAMPLE_RATE) : round(self.end * SAMPLE_RATE)]
 
 
-class CutNeeded(InputError):
+class CutNeededError(InputError):
     """The recording holds more than one word: recording (T,) at 16 kHz, a cut to begin with, and
     all stretches of speech, each at most MAX_SECONDS long."""
 
@@ -51,7 +51,7 @@ def find_word(audio: Audio, cut: Cut | None = None) -> Word:
     """The one word, or short phrase, in a recording, or the part of it that was cut out.
 
     Raises InputError where there is no such thing (not audio, silent, no speech, too little of
-    it, a cut outside the recording, too short or too long), and CutNeeded where there is more.
+    it, a cut outside the recording, too short or too long), and CutNeededError where there is more.
     """
     recording = load(audio, SAMPLE_RATE, LONGEST_RECORDING, MIN_SECONDS).waveform
     if np.abs(recording).max() < SILENT_PEAK:
@@ -76,14 +76,14 @@ def find_word(audio: Audio, cut: Cut | None = None) -> Word:
     stretches = [(start, end) for start, end in found if end - start >= MIN_SECONDS]
     cuts = tuple(_with_margin(start, end, len(recording) / SAMPLE_RATE) for start, end in stretches)
     if longest > MAX_SECONDS:
-        raise CutNeeded(
+        raise CutNeededError(
             f"That is {longest:.0f} s of speech: too long for one word. "
             f"Say one word, or cut out at most {MAX_SECONDS:g} s.",
             recording,
             cuts,
         )
     if len(cuts) > 1:
-        raise CutNeeded(
+        raise CutNeededError(
             f"There are {len(cuts)} words with pauses between them. "
             "Say one at a time, or cut one of them out: the longest is marked.",
             recording,

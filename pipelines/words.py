@@ -2,17 +2,59 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import torch
 
-from media.audio import match_loudness
+from media.audio import Audio, match_loudness
 from media.features import SAMPLE_RATE, log_mel
 from media.phonemes import numbers
 from models.word_embedder import WordEmbedder, WordEmbedderConfig
 from pipelines.checkpoint import choose_device, load_weights, locate, read_config
+from pipelines.pronounce import Pronouncer, Pronunciation
+from pipelines.spoken_word import Cut, find_word
+from pipelines.word_library import LibraryWord, View, WordLibrary
+
+
+@dataclass(frozen=True, eq=False)
+class Spoken:
+    """A recording (T,) at 16 kHz, where in it the word starts and ends (s), and the word's unit
+    vector (D,)."""
+
+    waveform: np.ndarray
+    start: float
+    end: float
+    vector: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A word as it was typed, how it is said, and its unit vector (D,)."""
+
+    spelling: str
+    pronunciation: Pronunciation
+    vector: np.ndarray
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A word of the library, and its cosine to what was asked."""
+
+    word: LibraryWord
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A word that may have been said, and how probable that is, from 0 to 1."""
+
+    spelling: str
+    phonemes: tuple[str, ...]
+    probability: float
 
 
 class Words:
@@ -23,12 +65,17 @@ class Words:
 
     LEVEL: Final = -23.0  # LUFS at which the network hears a word
     BATCH: Final = 64  # words at once
+    GUESSES: Final = 5
+    CANDIDATES: Final = 200  # written words that a guess weighs; the rest are too far away
 
     def __init__(self, network: WordEmbedder, config: dict[str, Any], device: torch.device) -> None:
         self._network = network
         self._device = device
         self.config = config
         self.fingerprint = ""
+        self._g2p: str | Path = "checkpoints/g2p"
+        self.operating_curve: dict[str, list[float]] = config.get("operating_curve", {})
+        self.threshold = _threshold(self.operating_curve)
 
     @classmethod
     def from_pretrained(
@@ -42,7 +89,56 @@ class Words:
         words = cls(network, config, place)
         weights = (folder / "model.safetensors").read_bytes()
         words.fingerprint = hashlib.sha256(weights).hexdigest()[:16]
+        words._g2p = folder.parent / "g2p"
         return words
+
+    @cached_property
+    def _pronounce(self) -> Pronouncer:
+        return Pronouncer.from_pretrained(self._g2p)
+
+    def embed_audio(self, audio: Audio, cut: Cut | None = None) -> Spoken:
+        """A recording of one word or short phrase; ``cut``: where it starts and ends (s), if it is
+        not to be found.
+
+        Raises InputError where it cannot be used (see find_word); CutNeededError, which proposes a
+        cut, where it holds several words or a long one.
+        """
+        word = find_word(audio, cut)
+        vector = self.embed_waveforms([word.waveform])[0]
+        return Spoken(word.recording, word.start, word.end, vector)
+
+    def embed_text(self, text: str) -> Written:
+        """A word or short phrase in English letters, IPA, ARPAbet or pinyin.
+
+        Raises InputError where it cannot be said.
+        """
+        said = self._pronounce(text)
+        return Written(text.strip(), said, self.embed_phonemes([said.phonemes])[0])
+
+    def nearest(
+        self, library: WordLibrary, vector: np.ndarray, view: View, limit: int = 10
+    ) -> tuple[Neighbour, ...]:
+        """The words of a view nearest to a unit vector (D,), in the full space."""
+        cosines, rows = library.search(vector, view, limit)
+        pairs = zip(rows.tolist(), cosines.tolist(), strict=True)
+        return tuple(Neighbour(library.words[row], cosine) for row, cosine in pairs)
+
+    def guess(self, library: WordLibrary, spoken: Spoken) -> tuple[Guess, ...]:
+        """What may have been said, the most probable first; what is missing from 1 is the
+        probability of other words.
+
+        The probabilities are a softmax over the written words, one for all that sound the same,
+        and a word outside the library, whose cosine is taken to be the threshold.
+        """
+        best: dict[tuple[str, ...], Neighbour] = {}
+        for neighbour in self.nearest(library, spoken.vector, "written", self.CANDIDATES):
+            best.setdefault(neighbour.word.phonemes, neighbour)
+        cosines = np.array([self.threshold, *(n.cosine for n in best.values())])
+        weights = np.exp((cosines - cosines.max()) / self.config.get("temperature", 0.1))
+        shares = (weights / weights.sum()).tolist()[1:]
+        pairs = zip(best.values(), shares, strict=True)
+        guesses = [Guess(n.word.spelling, n.word.phonemes, share) for n, share in pairs]
+        return tuple(guesses[: self.GUESSES])
 
     @torch.inference_mode()
     def embed_waveforms(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
@@ -78,3 +174,12 @@ class Words:
             )
             vectors[first : first + len(part)] = embedded.cpu().numpy()
         return vectors
+
+
+def _threshold(curve: dict[str, list[float]]) -> float:
+    """The cosine from which on two words are best called the same: where F1 is highest."""
+    if not curve:
+        return 0.5
+    precision, recall = np.array(curve["precision"]), np.array(curve["recall"])
+    f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-9)
+    return float(curve["threshold"][int(f1.argmax())])

@@ -9,6 +9,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
+from media.phonemes import PHONEMES
 from models.g2p import G2P, G2PConfig
 from models.inverter import Inverter, InverterConfig
 from models.patch_transformer import PatchTransformerConfig
@@ -16,6 +17,7 @@ from models.sound_cnn import SoundCNNConfig
 from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig
 from models.vocoder import Vocoder, VocoderConfig
 from models.vqvae import VQVAE, VQVAEConfig
+from models.word_embedder import ViewConfig, WordEmbedder, WordEmbedderConfig
 
 TINY_MODELS = {
     "vqvae-64": VQVAEConfig(64, (2, 2), width=16, heads=2, inner=16, code_width=8),
@@ -60,6 +62,10 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
         _write(root / name, settings, SoundEmbedder(config))
     g2p = G2PConfig(width=8, layers=1, dropout=0.0)
     _write(root / "g2p", {"name": "g2p", "network": asdict(g2p)}, G2P(g2p))
+    view = ViewConfig("transformer", layers=1, heads=2, width=16, inner=16)
+    embedder = WordEmbedderConfig(view, view, n_phonemes=len(PHONEMES), width=16)
+    settings = {"name": "words", "temperature": 0.05, "network": asdict(embedder)}
+    _write(root / "words", settings, WordEmbedder(embedder))
     return root
 
 
