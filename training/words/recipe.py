@@ -15,8 +15,9 @@ from training.words.zero_shot import READERS
 PAPER: Final = WordEmbedderConfig()
 LSTM: Final = WordEmbedderConfig(ViewConfig("lstm", 3, width=512), ViewConfig("lstm", 2, width=512))
 OURS: Final = WordEmbedderConfig(
-    ViewConfig("conformer", 4, 4, width=192, inner=512),
-    ViewConfig("conformer", 2, 4, width=192, inner=512),
+    # No word is disturbed twice alike: dropout has nothing to add, and takes a sixth of the time.
+    ViewConfig("conformer", 4, 4, width=192, inner=512, dropout=0.0),
+    ViewConfig("conformer", 2, 4, width=192, inner=512, dropout=0.0),
     channels=32,
 )
 
