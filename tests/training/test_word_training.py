@@ -1,0 +1,192 @@
+"""Training of word embeddings: the words, their voices, disturbances, losses and schedule."""
+
+from dataclasses import replace
+from pathlib import Path
+from unicodedata import normalize
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from media.phonemes import edit_distance, from_arpabet, from_ipa, numbers
+from models.word_embedder import ViewConfig, WordEmbedderConfig
+from training.words import align, plateau
+from training.words.align import Stage, _changed
+from training.words.augment import FLOOR, disturb
+from training.words.data import Words, padded
+from training.words.lexicon import Word, arabic, english, mandarin, vowelled
+from training.words.objectives import MARGIN, contrast, triplets
+from training.words.prepare import Columns
+from training.words.recipe import DEVELOPMENT, STAGES
+from training.words.synthesis import as_spoken, rendition, speak
+from training.words.zero_shot import is_zero_shot
+
+TINY = WordEmbedderConfig(
+    ViewConfig("conformer", 1, 2, width=16, inner=16),
+    ViewConfig("conformer", 1, 2, width=16, inner=16),
+    channels=4,
+    width=12,
+)
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def test_no_made_word_is_one_to_be_kept_out() -> None:
+    words = [*mandarin(200, rng()), *arabic(200, rng())]
+    assert len({word.phonemes for word in words}) == 400
+    for word in words:
+        assert not is_zero_shot(word.language, word.text, word.phonemes)
+    spellings = dict(english(rng()))
+    assert {"hello", "speech", "tree"} <= set(spellings)
+    assert not {"bird", "house", "project", "signal", "marvin", "sheila"} & set(spellings)
+
+
+def test_arabic_is_written_with_every_vowel() -> None:
+    assert vowelled(from_ipa("madrasa")) == "مَدْرَسَ"
+    assert normalize("NFC", vowelled(from_ipa("kabbaːr"))) == normalize("NFC", "كَبَّارْ")
+    assert vowelled(from_ipa("ʔislaːm")) == "إِسْلَامْ"
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        Word("en", "speaker", from_arpabet("S P IY K ER")),
+        *mandarin(1, rng(1)),
+        *arabic(1, rng(1)),
+    ],
+    ids=["en", "zh", "ar"],
+)
+def test_a_voice_says_the_word(word: Word, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("training.words.synthesis.FLITE_SHARE", 0.0)  # flite may not be there
+    waveform = speak(rendition(word, rng()))
+    assert 0.15 < len(waveform) / 16_000 < 2.5
+    assert 0.05 < np.abs(waveform).max() <= 1.0
+    edge = np.abs(waveform[:160]).max()
+    assert edge < 0.2 * np.abs(waveform).max()  # cut to the word, with a little rest
+
+
+def test_words_that_a_voice_says_otherwise_are_left_out() -> None:
+    said = as_spoken(
+        [("speech", [from_arpabet("S P IY CH")]), ("house", [from_arpabet("K AE T S")])]
+    )
+    assert [word.text for word in said] == ["speech"]
+    assert said[0].phonemes == from_arpabet("S P IY CH")
+
+
+def test_disturbed_words_are_padded_at_the_floor_and_keep_their_sound() -> None:
+    word = np.full((40, 80), FLOOR, np.float16)
+    word[10:30, 30:40] = 2.0
+    noise = np.full((3, 400, 80), -9.0, np.float16)
+    mel, lengths = disturb([word] * 64, noise, rng())
+    assert mel.shape == (64, int(lengths.max()), 80)
+    assert bool((mel >= FLOOR - 1e-3).all()) and bool(torch.isfinite(mel).all())
+    heard = mel.amax(dim=(1, 2)) > 0.0
+    assert heard.float().mean() > 0.9  # a mask may hide it
+    assert len({round(float(m), 3) for m in mel.mean(dim=(1, 2))}) > 60  # each another way
+
+
+def test_triplets_vanish_when_words_are_apart_and_not_before() -> None:
+    written = torch.eye(12)[:8]
+    types = torch.arange(8).repeat(2)
+    assert float(triplets(written[types], written, types)) == pytest.approx(0.0)
+    same = F.normalize(torch.ones(8, 12), dim=1)
+    assert float(triplets(same[types], same, types)) == pytest.approx(3 * MARGIN, abs=1e-4)
+
+
+def test_contrast_prefers_the_right_word_to_one_that_is_wrong_by_a_phoneme() -> None:
+    written, types = torch.eye(12)[:4], torch.arange(4).repeat(2)
+    scale, bias = torch.tensor(20.0), torch.tensor(8.0)
+    apart = contrast(written[types], written, torch.eye(12)[4:8], types, scale, bias)
+    alike = contrast(written[types], written, written, types, scale, bias)
+    assert float(apart) < 0.8  # the entropy of two takes is 0.69
+    assert float(alike) > float(apart) + 0.5
+
+
+def test_a_changed_word_is_near_but_another() -> None:
+    word = tuple(numbers(from_ipa("kitaːb")))
+    sounds = np.arange(1, 60)
+    changed = [_changed(word, sounds, numbers(("˥", "˥˩")), rng(seed)) for seed in range(50)]
+    assert all(1 <= edit_distance(word, other) <= 4 for other in changed if other != word)
+    assert len(set(changed)) > 40
+
+
+def _arrays(run: Path) -> None:
+    """Ten words as tones, of three talkers, one of whom validates; five more are synthetic."""
+    words = [from_arpabet(p) for p in ("K AE T", "D AO G", "B EH D", "S IH T", "G OW", "T R IY")]
+    for name, speakers in (("recorded", "abv"), ("synthetic-0", "s")):
+        columns = Columns()
+        for number, word in enumerate(words if name == "recorded" else words[:3] + words[3:]):
+            for speaker in speakers:
+                time = np.arange(6000 + 400 * ord(speaker) % 1000) / 16_000
+                wave = np.sin(2 * np.pi * (300 + 150 * number + ord(speaker)) * time)
+                phonemes = word if name == "recorded" else (*word, "z")
+                columns.add(0.1 * wave.astype(np.float32), phonemes, speaker, "en", speaker == "v")
+        columns.write(run / f"{name}.npz")
+    np.savez(run / "noise.npz", frames=np.full((2, 500, 80), -9.0, np.float16))
+
+
+def test_batches_pair_words_with_their_recordings_and_leave_validation_out(
+    tmp_path: Path,
+) -> None:
+    _arrays(tmp_path)
+    left_out = {tuple(numbers(from_arpabet("K AE T")))}
+    words = Words(tmp_path, 1, left_out)
+    assert len(words.recorded) == 5 and len(words.synthetic) == 6 and len(words.validation) == 6
+    batch = next(words.batches(8, torch.Generator().manual_seed(0)))
+    assert sum(len(mel) for mel, _ in batch.chunks) == len(batch.types) == 16
+    assert torch.bincount(batch.types).tolist() == [2] * 8
+    spelled = {tuple(n for n in row if n) for row in batch.phonemes.tolist()}
+    assert len(spelled) == 8 and not spelled & left_out
+
+
+@pytest.mark.parametrize("by_triplets", [False, True])
+def test_training_learns_resumes_and_tells_of_words_left_out(
+    tmp_path: Path, by_triplets: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _arrays(tmp_path)
+    monkeypatch.setattr(align, "N_WORDS", 8)
+    monkeypatch.setattr(plateau, "EPOCH", 4)
+    left_out = frozenset({tuple(numbers(from_arpabet("K AE T")))})
+    stage = Stage(12, 1e-3, 1, left_out, triplets=by_triplets)
+    align.align(tmp_path, "tiny", TINY, stage)
+    assert (tmp_path / "tiny.pt").exists()
+    told = (tmp_path / "tiny.json").read_text()
+    assert "unseen_cross_view_ap" in told and "hours" in told
+    align.align(tmp_path, "next", TINY, replace(stage, start="tiny"))
+
+
+def test_the_paper_schedule_goes_back_to_the_best(tmp_path: Path) -> None:
+    network = nn.Linear(1, 1)
+    scores = iter([0.5, 0.9, 0.9, 0.9, 0.9, *[0.9] * 100])
+    told = plateau.descend(
+        network,
+        lambda _: (network(torch.ones(1, 1)) - 3).square().mean(),
+        lambda: next(scores),
+        tmp_path / "state.pt",
+        10_000,
+        1e-3,
+    )
+    # 1e-3 falls to 1e-7 in five decays of four epochs each, after the epoch that was best.
+    assert told["steps"] == plateau.EPOCH * (1 + 5 * plateau.PATIENCE)
+    assert told["score"] == 0.5
+
+
+def test_words_of_development_are_no_test_words() -> None:
+    zero = {tuple(numbers(p)) for language in ("en", "ar", "zh") for p in _zero(language)}
+    assert not DEVELOPMENT & zero
+    assert all(stage.start in ("", *STAGES) for _, stage in STAGES.values())
+
+
+def _zero(language: str) -> list[tuple[str, ...]]:
+    from training.words.zero_shot import zero_shot
+
+    return list(zero_shot(language))
+
+
+def test_padded_spellings() -> None:
+    phonemes, lengths = padded([(3, 4), (5,)])
+    assert phonemes.tolist() == [[3, 4], [5, 0]] and lengths.tolist() == [2, 1]
