@@ -42,16 +42,14 @@ class VocabularyEvents:
         if own and own.words:
             return "", taught(own), gr.skip()
         library, words = self.library(), _vocabulary()
-        spoken = [library.words[row] for row in library.spoken]
-        vectors = {
-            (word.spelling, word.voice): np.asarray(library.vectors[row], np.float32)
-            for word, row in zip(spoken, library.spoken, strict=True)
-        }
-        teacher, *_, speaker = (word.voice for word in spoken if word.spelling == EXAMPLE[-1])
-        for spelling in EXAMPLE:
-            words.add(spelling, vectors[spelling, teacher])
-        found = words.find(vectors[EXAMPLE[-1], speaker], self.pipeline().threshold)
-        about = f"An example: {len(EXAMPLE)} words of one voice, and “{EXAMPLE[-1]}” in another."
+        vectors: dict[str, list[np.ndarray]] = {spelling: [] for spelling in EXAMPLE}
+        for row in library.spoken:
+            if (spelling := library.words[row].spelling) in vectors:
+                vectors[spelling].append(np.asarray(library.vectors[row], np.float32))
+        for spelling, voices in vectors.items():
+            words.add(spelling, voices[0])
+        found = words.find(vectors[EXAMPLE[-1]][-1], self.pipeline().threshold)
+        about = f"An example: {len(EXAMPLE)} words, and “{EXAMPLE[-1]}” in another voice."
         return "", taught(None), Sounds().value(f"<p>{about}</p>{shown(found)}")
 
     @inline(outputs=3)

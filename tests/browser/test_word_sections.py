@@ -14,9 +14,11 @@ from tabs.word_threshold import threshold_section
 from tabs.word_vocabulary import vocabulary_section
 from tests.browser.conftest import SIZES
 from tests.browser.visit import Visit
-from tests.fake_words import FakeLibrary, write_word
+from tests.fake_words import FakeLibrary, Spoken, write_word
 from tests.tabs.test_word_threshold import CURVE, Measured
 
+# On a busy machine recordings last longer than was meant: each is heard for as long.
+CUT = (0.2, 0.7)  # seconds
 LOOKS = [("desktop", "light"), ("phone", "light"), ("desktop", "dark")]
 PLAYING = "() => window.sounds.filter((sound) => !sound.paused).length"
 # Players of panels are not in the page's tree.
@@ -30,10 +32,17 @@ HTMLMediaElement.prototype.play = function () {
 """
 
 
+class Patient(Measured):
+    """Hears only the beginning of a recording."""
+
+    def embed_audio(self, audio: Any, cut: tuple[float, float] | None = None) -> Spoken:
+        return super().embed_audio(audio, CUT)
+
+
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A page with the three sections alone."""
-    words: Any = Measured(CURVE)
+    words: Any = Patient(CURVE)
     library: Any = FakeLibrary(folder := tmp_path_factory.mktemp("library"))
     gr.set_static_paths([folder])
     with gr.Blocks(title="Words") as page:
@@ -94,15 +103,13 @@ def looks_right(visit: Visit, name: str) -> None:
 def test_words_are_compared_and_heard(visit: Visit, page: Page) -> None:
     fold(page, "Compare words").click()
     rows = page.locator("#compared-words table").first.locator("tbody tr")
-    expect(rows).to_have_count(8)
+    expect(rows).to_have_count(6)
+    page.get_by_role("button", name="bat, cat and water").click()
+    expect(rows.first).to_contain_text("bat")
+    page.locator(".token-remove:visible").first.click()
+    expect(rows).to_have_count(5)
     say(page, 0)
-    expect(page.get_by_role("alert")).to_contain_text("There are 8 words already")
-    page.get_by_role("button", name="cat, bat, apple").click()
-    expect(rows.first).to_contain_text("cat")
-    page.locator('[aria-label^="Remove"]:visible, .token-remove:visible').first.click()
-    expect(rows).to_have_count(7)
-    say(page, 0)
-    expect(rows).to_have_count(8)
+    expect(rows).to_have_count(6)
     expect(rows.last).to_contain_text("your word")
     assert page.evaluate(PLAYING) == 0, "nothing starts by itself"
     # A number plays both words, one after the other.
