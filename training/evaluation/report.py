@@ -27,13 +27,23 @@ COLUMNS: Final = {  # metric → heading, format
     "mixture_R@10": ("mixture R@10", ".3f"),
     "both_found": ("both found", ".3f"),
     "class_accuracy": ("class accuracy", ".3f"),
+    "acoustic_ap": ("acoustic AP", ".3f"),
+    "acoustic_ap_across": ("across speakers", ".3f"),
+    "cross_view_ap": ("cross-view AP", ".3f"),
+    "p_at_1": ("P@1", ".3f"),
+    "unseen_cross_view_ap": ("unseen words: cross-view AP", ".3f"),
+    "unseen_p_at_1": ("unseen words: P@1", ".3f"),
+    "near_homophones": ("near-homophones", ".3f"),
+    "calibration_error": ("calibration error", ".3f"),
 }
 
 
-def markdown(rows: Iterable[Mapping[str, Any]]) -> str:
+def markdown(
+    rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, str]] = COLUMNS
+) -> str:
     """Rows as a Markdown table: the columns that any row has a number for."""
     rows = list(rows)
-    shown = {metric: head for metric, head in COLUMNS.items() if any(metric in r for r in rows)}
+    shown = {metric: head for metric, head in columns.items() if any(metric in r for r in rows)}
     lines = [["system", *(heading for heading, _ in shown.values())]]
     for row in rows:
         lines.append(
@@ -68,6 +78,7 @@ def print_table(rows: list[dict[str, Any]]) -> None:
 
 def _name(row: Mapping[str, Any]) -> str:
     name = f"{row['system']} (default)" if row["shipped"] else str(row["system"])
+    name += f", {row['note']}" if "note" in row else ""
     return f"{name} – HAS SEEN THESE CLIPS: no result" if row.get("seen") else name
 
 
