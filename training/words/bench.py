@@ -173,6 +173,8 @@ def _p_at_1(name: str, spelt: np.ndarray, labels: np.ndarray) -> Row:
 
 
 def _curve(matching: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Precision (POINTS,) at recalls from 1 / POINTS to 1."""
+    """Precision (POINTS,) at recalls from 1 / POINTS to 1; NaN where there is nothing to find."""
+    if not len(matching):
+        return np.full(POINTS, np.nan)
     places = np.ceil(np.linspace(0, len(matching), POINTS + 1)[1:]).astype(int) - 1
     return precisions(matching, others)[places]

@@ -59,7 +59,7 @@ class TimeWarping:
         similarity = np.zeros((len(heard), len(heard)), np.float32)
         for i, one in enumerate(heard[:-1]):
             distances = 1 - frames[ends[i] :] @ one.T
-            similarity[i, i + 1 :] = 1 - _path_means(distances, ends[i:] - ends[i])
+            similarity[i, i + 1 :] = 1 - path_means(distances, ends[i:] - ends[i])
         return similarity
 
     def spell(self, heard: list[np.ndarray], words: Sequence[WordType]) -> None:
@@ -122,7 +122,7 @@ def systems(folders: Sequence[Path]) -> list[System]:
 
 
 @njit(cache=True, parallel=True)
-def _path_means(distances: np.ndarray, ends: np.ndarray) -> np.ndarray:
+def path_means(distances: np.ndarray, ends: np.ndarray) -> np.ndarray:
     """One recording of S frames against others, one after another: (F, S) → (N,).
 
     ends (N + 1,): where each begins, and the last one ends.
@@ -139,4 +139,4 @@ def _at_ten_places(frames: np.ndarray) -> np.ndarray:
     before = np.minimum(places.astype(int), len(frames) - 2)
     share = (places - before)[:, None]
     vector = ((1 - share) * frames[before] + share * frames[before + 1]).ravel()
-    return (vector / np.linalg.norm(vector)).astype(np.float32)
+    return (vector / max(float(np.linalg.norm(vector)), 1e-6)).astype(np.float32)

@@ -1,0 +1,126 @@
+"""python -m benchmarks.words: from a recording to its neighbours among 50,000 words.
+
+Beside it, in the same run, dynamic time warping over the same recordings. Writes words.md.
+"""
+
+import platform
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from benchmarks.sound_search import percentiles, resembling
+from media import voice_activity
+from media.audio import load, match_loudness, wav_bytes
+from media.dtw import mfcc_frames
+from media.features import SAMPLE_RATE, log_mel
+from pipelines.spoken_word import find_word
+from pipelines.word_library import LibraryWord, Projection, WordLibrary
+from pipelines.words import Words
+from training.words.systems import path_means
+
+ROOT = Path(__file__).parents[1]
+STORED = 50_000  # spoken words, and written ones
+QUERIES = 200
+WARPED = 8  # queries that are also compared by time warping
+BLOCK = 1_000  # stored words that are warped at once
+PAUSE = 0.5  # s of silence before and after a word in its recording
+
+
+def main() -> None:
+    """Measure, print, and write the table."""
+    words = Words.from_pretrained(ROOT / "checkpoints" / "words", "cpu")
+    sounds = sorted((ROOT / "assets" / "words").glob("*.ogg"))
+    with tempfile.TemporaryDirectory() as folder:
+        recordings = [recording(sound, Path(folder)) for sound in sounds[:: -(-len(sounds) // 300)]]
+        text = "\n".join(lines(words, recordings)) + "\n"
+    print(text)
+    Path(__file__).with_suffix(".md").write_text(text)
+
+
+def recording(sound: Path, folder: Path) -> Path:
+    """A WAV file of the sound between pauses, as a visitor would record it."""
+    pause = np.zeros(round(PAUSE * SAMPLE_RATE), np.float32)
+    waveform = np.concatenate([pause, load(sound, SAMPLE_RATE).waveform, pause])
+    path = folder / f"{sound.stem}.wav"
+    path.write_bytes(wav_bytes(waveform, SAMPLE_RATE))
+    return path
+
+
+def lines(words: Words, recordings: list[Path]) -> list[str]:
+    """The page."""
+    spoken = [find_word(path).waveform for path in recordings]
+    library = store(words.embed_waveforms(spoken))
+    queries = recordings[:QUERIES]
+    loaded = [load(path, SAMPLE_RATE).waveform for path in queries]
+    cut = spoken[:QUERIES]
+    vectors = list(words.embed_waveforms(cut))
+
+    def search(vector: np.ndarray) -> None:
+        words.nearest(library, vector, "spoken")
+        words.nearest(library, vector, "written")
+
+    rows = {
+        "reading the file": percentiles(lambda path: load(path, SAMPLE_RATE), queries),
+        "finding the word in it": percentiles(voice_activity.words, loaded),
+        "features": percentiles(
+            lambda word: log_mel(match_loudness(word, SAMPLE_RATE, words.LEVEL)), cut
+        ),
+        "features and network": percentiles(lambda word: words.embed_waveforms([word]), cut),
+        "ten nearest spoken and ten nearest written words": percentiles(search, vectors),
+        "**recording → neighbours**": percentiles(
+            lambda path: search(words.embed_audio(path).vector), queries
+        ),
+    }
+    warped = time_warping(spoken)
+    rows[f"DTW of MFCC with {STORED:,} recordings"] = warped
+    ours = rows["**recording → neighbours**"]
+    return [
+        "# Words: speed",
+        "",
+        f"`python -m benchmarks.words`, {torch.get_num_threads()} threads, {platform.machine()}, "
+        f"torch {torch.__version__}.",
+        "",
+        f"| {STORED:,} spoken and {STORED:,} written words | p50, ms | p95, ms |",
+        "|---|---:|---:|",
+        *(f"| {name} | {p50:.1f} | {p95:.1f} |" for name, (p50, p95) in rows.items()),
+        "",
+        f"Dynamic time warping takes {warped[0] / ours[0]:.0f} times as long, although it starts "
+        "with MFCC already made, and knows no written words. Its recordings are those of the "
+        f"library, over and over, {WARPED} of them queries; the stored vectors are made: mixtures "
+        f"of two of the library's own, moved. {len(queries)} recordings of one word each, with "
+        f"{PAUSE:g} s of silence before and after.",
+    ]
+
+
+def store(vectors: np.ndarray) -> WordLibrary:
+    """A library of STORED spoken and STORED written words, whose vectors resemble those given."""
+    made = resembling(vectors, 2 * STORED)
+    kept = [
+        LibraryWord(str(i), str(i), (), "en", "a voice" if i < STORED else None, None)
+        for i in range(len(made))
+    ]
+    dimension = made.shape[1]
+    flat = Projection(np.zeros(dimension), np.eye(dimension, 2), -np.ones(2), np.ones(2))
+    return WordLibrary(kept, made, flat, np.zeros((len(made), 2), np.float32), {}, "")
+
+
+def time_warping(spoken: list[np.ndarray]) -> tuple[float, float]:
+    """Milliseconds, p50 and p95, in which a word finds its ten nearest of STORED others."""
+    frames = [mfcc_frames(waveform).astype(np.float32) for waveform in spoken]
+    blocks = []
+    for first in range(0, STORED, BLOCK):
+        block = [frames[i % len(frames)] for i in range(first, min(first + BLOCK, STORED))]
+        ends = np.cumsum([0, *map(len, block)])
+        blocks.append((np.concatenate(block), ends))
+
+    def warp(word: np.ndarray) -> np.ndarray:
+        found = [path_means(1 - stored @ word.T, ends) for stored, ends in blocks]
+        return np.argpartition(np.concatenate(found), 10)[:10]
+
+    return percentiles(warp, frames[:WARPED])
+
+
+if __name__ == "__main__":
+    main()
