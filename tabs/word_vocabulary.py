@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from pipelines.word_library import WordLibrary
     from pipelines.words import Words
 
-TEACH: Final = """<h3 class="step">Teach it some words</h3><p class="hint">Type a name and record
-the word, once to three times: any word, any language. Nobody else can use them. The sound is
-deleted as soon as it was heard, and the 256 numbers that are left of it when you leave.</p>"""
-SAY: Final = """<h3 class="step">Say one of them</h3><p class="hint">One word, or several with
-pauses between them.</p>"""
+TEACH: Final = '<h3 class="step">Teach it some words</h3>'
+TEACH_HINT: Final = """<p class="hint">Type a name and record the word, once to three times: any
+word, any language. Nobody else can use them. The sound is deleted as soon as it was heard, and the
+numbers that are left of it when you leave.</p>"""
+SAY: Final = '<h3 class="step">Say one of them</h3>'
+SAY_HINT: Final = '<p class="hint">One word, or several with pauses between them.</p>'
 
 
 def vocabulary_section(
@@ -28,6 +29,7 @@ def vocabulary_section(
     with gr.Accordion("Your own words", open=False) as fold, gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
             gr.HTML(TEACH)
+            gr.HTML(TEACH_HINT)
             name = gr.Textbox("", label="Name", placeholder="lamp", max_lines=1, max_length=40)
             example = word_recorder("A word to teach")
             message = gr.HTML()
@@ -35,6 +37,7 @@ def vocabulary_section(
             forget = gr.Button("Delete my words", size="sm", visible=False)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             gr.HTML(SAY)
+            gr.HTML(SAY_HINT)
             said = word_recorder("A word to find")
             problem = gr.HTML()
             result = word_panel("found-word")
