@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pipelines import VoiceConversion
+from pipelines.pronounce import Pronouncer
 from pipelines.sound_index import SoundIndex
 from pipelines.sound_search import SoundSearch
 
@@ -94,3 +95,12 @@ def test_a_real_pipeline_embeds_alike_alone_and_in_a_batch(search: SoundSearch) 
     batch = search.encoder.embed_audio(noise).vectors
     alone = np.concatenate([search.encoder.embed_audio(row[None]).vectors for row in noise])
     np.testing.assert_allclose(alone, batch, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("word", "phonemes"),
+    [("blorft", "b l ɔ ɹ f t"), ("tiktok", "t ɪ k t ɑ k"), ("earshotting", "ɪ ɹ ʃ ɑ t ɪ ŋ")],
+)
+def test_new_words_are_read(word: str, phonemes: str) -> None:
+    said = Pronouncer.from_pretrained(ROOT / "g2p")(word)
+    assert (" ".join(said.phonemes), said.source) == (phonemes, "guess")
