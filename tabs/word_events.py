@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 NOTHING: Final = "Say a word into the microphone, or type one."
 GONE: Final = "This word is no longer in the library. Choose another."
-EXAMPLE: Final = "tree"  # the word that is shown first
+EXAMPLE: Final = "sheep"  # the word that is shown first
 MOST: Final = 100  # neighbours that a program can ask for
 
 

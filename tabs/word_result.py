@@ -64,6 +64,7 @@ class Asked:
             if word.id == id:
                 vector = library.vectors[row].astype(np.float32)
                 about = f"spoken by {word.voice}" if word.voice else "written"
+                about = f"{about} · {word.gloss}" if word.gloss else about
                 return cls(word.spelling, vector, word.phonemes, about, id)
         return None
 
@@ -102,6 +103,11 @@ def found(asked: Asked) -> str:
 def said(phonemes: Sequence[str]) -> str:
     """Phonemes as text between slashes."""
     return f'<span class="ipa" lang="und-fonipa">/{escape(" ".join(phonemes))}/</span>'
+
+
+def gloss(word: "LibraryWord") -> str:
+    """What a word of another language is in its own letters, and what it means."""
+    return f"<small>{escape(word.gloss)}</small>" if word.gloss else ""
 
 
 def honesty(trustworthiness: float) -> str:
@@ -144,7 +150,7 @@ def bar(cosine: float) -> str:
 def _row(word: "LibraryWord", label: Label, cosine: float, edits: int) -> str:
     question = escape(f"What is near “{word.spelling}”?")
     return (
-        f"<tr><td>{label.button()}</td><td>{said(word.phonemes)}</td>"
+        f"<tr><td>{label.button()}</td><td>{said(word.phonemes)} {gloss(word)}</td>"
         f'<td class="near-cosine">{bar(cosine)}</td><td class="near-edits">{edits}</td>'
         f'<td><button type="button" class="near-look" data-action="look" '
         f'data-word="{escape(word.id)}" title="{question}" aria-label="{question}">'

@@ -10,18 +10,21 @@ from tabs.events import HIDDEN, MODEL_QUEUE, on_model
 from tabs.map import sound_map
 from tabs.theme import ASSETS
 from tabs.timeline import TEMPLATE
+from tabs.word_compare import compare_section
 from tabs.word_cut import word_cut
 from tabs.word_events import WordEvents
 from tabs.word_library import library_getter
 from tabs.word_map import COLORS, LAYOUTS
 from tabs.word_panel import SCRIPT, word_recorder
+from tabs.word_threshold import threshold_section
+from tabs.word_vocabulary import vocabulary_section
 
 if TYPE_CHECKING:
     from pipelines.words import Words
 
 MODEL: Final = "words"  # in checkpoints/
 EXAMPLES: Final = ("speech", "onomatopoeia", "snorkelish", "/ʃɪp/", "bei3 jing1")
-EXAMPLE_SOUNDS: Final = ("three-slt", "water-awb", "yellow-kal16")
+EXAMPLE_SOUNDS: Final = ("elephant-slt", "water-awb", "coffee-kal16", "beijing-rms")
 INTRO: Final = """
 <header class="intro"><h2>Say any word, or type one, and see which words it sounds like.</h2>
 <p>Two small networks, one that hears and one that reads phonemes, put a word in the same place
@@ -87,6 +90,8 @@ def _room(tab: gr.Blocks, events: WordEvents, sounds: Path) -> None:
                     layout = gr.Radio(list(LAYOUTS.items()), value="pca", label="Places")
                     color = gr.Radio(list(COLORS), value=COLORS[0], label="Coloured by")
                 near = _panel("word-near")
+    for section in (compare_section, threshold_section, vocabulary_section):
+        section(events.pipeline, events.library)
     with gr.Accordion("How it works", open=False):
         gr.HTML((ASSETS / "words.html").read_text(), apply_default_css=False)
 
@@ -110,9 +115,11 @@ def _room(tab: gr.Blocks, events: WordEvents, sounds: Path) -> None:
         asking.append(chip.click(lambda w=word: w, None, text, **HIDDEN).then)
     for trigger in asking:
         on_model(trigger, events.find, [asked, text, recording, *look], shown, **main)
-    on_model(cut.submit, events.recut, [asked, heard, *look], shown, **main)
+    # With what the event says, which what comes `then` would not be told.
+    direct: dict[str, Any] = {"concurrency_id": MODEL_QUEUE, "api_visibility": "private"}
+    cut.submit(events.recut, [asked, heard, *look], shown, show_progress_on=found, **direct)
     for choice in (chart.select, near.edit, found.edit):
-        choice(events.choose, [asked, *look], shown, **HIDDEN)
+        choice(events.choose, [asked, *look], shown, show_progress="hidden", **direct)
     for control in look:
         control.input(events.redraw, [asked, *look], result, **HIDDEN)
 

@@ -2,15 +2,17 @@
 spoken word is a tone of its own, so that a recording of it is known again."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final
 
 import numpy as np
 
 from media.audio import load, wav_bytes
 from media.errors import InputError
+from pipelines.pronounce import Pronunciation
 from pipelines.spoken_word import CutNeededError
+from pipelines.word_library import LibraryWord, View
+from pipelines.words import Guess, Neighbour, Spoken, Written
 
 RATE: Final = 16_000
 DIMENSIONS: Final = 32
@@ -30,52 +32,6 @@ SPOKEN: Final = {
     "zoo": "z uː",
 }
 WRITTEN: Final = SPOKEN | {"threat": "θ ɹ ɛ t", "cap": "k æ p", "shape": "ʃ eɪ p", "key": "k iː"}
-View = Literal["spoken", "written"]
-
-
-@dataclass(frozen=True)
-class Pronunciation:
-    phonemes: tuple[str, ...]
-    source: str
-
-
-@dataclass(frozen=True, eq=False)
-class Spoken:
-    waveform: np.ndarray
-    start: float
-    end: float
-    vector: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Written:
-    spelling: str
-    pronunciation: Pronunciation
-    vector: np.ndarray
-
-
-@dataclass(frozen=True)
-class LibraryWord:
-    id: str
-    spelling: str
-    phonemes: tuple[str, ...]
-    language: str
-    voice: str | None
-    path: Path | None
-
-
-@dataclass(frozen=True)
-class Neighbour:
-    word: LibraryWord
-    cosine: float
-    edits: int | None
-
-
-@dataclass(frozen=True)
-class Guess:
-    spelling: str
-    phonemes: tuple[str, ...]
-    probability: float
 
 
 class FakeLibrary:
@@ -121,9 +77,10 @@ class FakeWords:
 
     threshold = 0.6
     fingerprint = "fake"
+    operating_curve: Any = None
 
     def embed_audio(self, audio: str | Path, cut: tuple[float, float] | None = None) -> Spoken:
-        waveform = load(audio, RATE, max_seconds=10).waveform
+        waveform = load(audio, RATE).waveform
         loud = np.flatnonzero(np.abs(waveform) > 0.01)
         if not len(loud):
             raise InputError("The recording is silent. Check that the right microphone is on.")
@@ -162,7 +119,7 @@ class FakeWords:
         rows = library.spoken if view == "spoken" else library.written
         cosines = library.vectors[rows] @ vector
         best = np.argsort(-cosines, kind="stable")[:limit]
-        return tuple(Neighbour(library.words[rows[i]], float(cosines[i]), int(i % 4)) for i in best)
+        return tuple(Neighbour(library.words[rows[i]], float(cosines[i])) for i in best)
 
     def guess(self, library: FakeLibrary, spoken: Spoken) -> tuple[Guess, ...]:
         near = self.nearest(library, spoken.vector, "written", 3)

@@ -93,7 +93,7 @@ def test_what_is_no_vector_is_refused(client: Client, vector: object) -> None:
 
 def test_the_first_look_is_a_finished_example(events: WordEvents) -> None:
     message, asked, line, chart, near, honest, *_ = events.first_look(*LOOK)
-    assert message == "" and asked.name == "tree" and "tree" in line["html"]
+    assert message == "" and asked.name == "sheep" and "sheep" in line["html"]
     html = chart.constructor_args["value"]["html"]
     assert html.count('class="map-point"') == len(SPOKEN) * (len(VOICES) + 1)
     assert "threat" not in html, "words without a sound are not on the map"
