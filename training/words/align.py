@@ -23,7 +23,7 @@ from training.words.objectives import contrast, triplets
 from training.words.plateau import descend
 
 N_WORDS: Final = 96  # in a batch
-READING: Final = 0.2  # weight of the phonemes that the acoustic view reads (CTC)
+READING: Final = 0.5  # weight of the phonemes that the acoustic view reads (CTC)
 
 Word = tuple[int, ...]
 

@@ -14,8 +14,10 @@ import torch
 from torch import Tensor
 
 from training.words.augment import disturb
+from training.words.splices import Splices, Take
 
-RECORDED: Final = 0.55  # share of words in a batch that people said, where there are enough
+RECORDED: Final = 0.3  # share of words in a batch that people said, where there are enough
+SPLICED: Final = 0.35  # put together from two that a talker said
 TAKES: Final = 2  # recordings of each word in a batch
 LONGEST: Final = 170  # frames of a word that are heard
 CHUNKS: Final = 4  # of a batch, of words of like length, so that little is padding
@@ -47,6 +49,7 @@ class Words:
         self.synthetic: dict[tuple[int, ...], list[int]] = defaultdict(list)
         self.validation: list[tuple[int, tuple[int, ...], str]] = []
         self.noise = np.load(run / "noise.npz")["frames"]
+        takes: list[tuple[int, tuple[int, ...], str, int]] = []
         for part, path in enumerate(paths):
             arrays = np.load(path)
             self.frames.append(arrays["frames"])
@@ -56,10 +59,11 @@ class Words:
                 ends,
                 arrays["phonemes"].tolist(),
                 arrays["speakers"].tolist(),
+                arrays["languages"].tolist(),
                 arrays["validation"].tolist(),
                 strict=True,
             )
-            for first, last, padded, speaker, validation in rows:
+            for first, last, padded, speaker, language, validation in rows:
                 word = tuple(number for number in padded if number)
                 number = len(self.offsets)
                 self.offsets.append((part, int(first), int(last)))
@@ -67,6 +71,9 @@ class Words:
                     self.validation.append((number, word, speaker))
                 elif word not in left_out:
                     (self.synthetic if part else self.recorded)[word].append(number)
+                    if not part:
+                        takes.append((number, word, speaker, language))
+        self._splices = Splices(takes, np.load(run / "starts.npy"), left_out)
 
     def mel(self, number: int) -> np.ndarray:
         """Frames of a word as they are: (S, M), at most LONGEST."""
@@ -79,23 +86,31 @@ class Words:
         recorded, synthetic = list(self.recorded), list(self.synthetic)
         share = min(round(RECORDED * n_words), len(recorded))
         while True:
-            words = [recorded[i] for i in rng.choice(len(recorded), share, replace=False)]
-            seen = set(words)
-            while len(words) < n_words:
+            spoken: dict[tuple[int, ...], list[np.ndarray]] = {}
+            for place in rng.choice(len(recorded), share, replace=False):
+                spoken[recorded[place]] = self._takes(recorded[place], rng)
+            for _ in range(round(SPLICED * n_words)):
+                word, takes = self._splices.draw(TAKES, rng)
+                spoken.setdefault(word, [self._spliced(take) for take in takes])
+            while len(spoken) < n_words:
                 word = synthetic[rng.integers(len(synthetic))]
-                if word not in seen:
-                    seen.add(word)
-                    words.append(word)
-            yield self._batch(words, rng)
+                spoken.setdefault(word, self._takes(word, rng))
+            yield self._batch(spoken, rng)
 
-    def _batch(self, words: list[tuple[int, ...]], rng: np.random.Generator) -> Batch:
-        takes: list[tuple[np.ndarray, int]] = []
-        for place, word in enumerate(words):
-            # A word of people's is now and then also said by a synthetic voice.
-            pools = [pool[word] for pool in (self.recorded, self.synthetic) if word in pool]
-            for _ in range(TAKES):
-                pool = pools[-1 if rng.random() < 0.2 else 0]
-                takes.append((self.mel(pool[rng.integers(len(pool))]), place))
+    def _takes(self, word: tuple[int, ...], rng: np.random.Generator) -> list[np.ndarray]:
+        # A word of people's is now and then also said by a synthetic voice.
+        pools = [pool[word] for pool in (self.recorded, self.synthetic) if word in pool]
+        chosen = [pools[-1 if rng.random() < 0.2 else 0] for _ in range(TAKES)]
+        return [self.mel(pool[rng.integers(len(pool))]) for pool in chosen]
+
+    def _spliced(self, take: Take) -> np.ndarray:
+        one, until, other, since = take
+        return np.concatenate([self.mel(one)[:until], self.mel(other)[since:]])[:LONGEST]
+
+    def _batch(
+        self, spoken: dict[tuple[int, ...], list[np.ndarray]], rng: np.random.Generator
+    ) -> Batch:
+        takes = [(mel, place) for place, mels in enumerate(spoken.values()) for mel in mels]
         takes.sort(key=lambda take: len(take[0]))
         size = -(-len(takes) // CHUNKS)
         chunks = [
@@ -103,7 +118,7 @@ class Words:
             for i in range(0, len(takes), size)
         ]
         types = torch.tensor([place for _, place in takes])
-        return Batch(chunks, types, *padded(words))
+        return Batch(chunks, types, *padded(list(spoken)))
 
 
 def padded(words: list[tuple[int, ...]]) -> tuple[Tensor, Tensor]:

@@ -1,5 +1,6 @@
 """Words, recorded and synthetic, as arrays of log-mel frames: what training reads."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from multiprocessing import Pool
 from pathlib import Path
@@ -13,9 +14,13 @@ from media.phonemes import numbers
 from training.corpora import LEVEL
 from training.sound_search.align import TRAINING_FOLDS
 from training.sound_search.corpus import real_clips
+from training.words.alignment import Aligner
 from training.words.lexicon import Word, arabic, english, mandarin
 from training.words.recordings import (
+    Recorded,
     cut_from_sentences,
+    grid_vocabulary,
+    phonemes_of,
     recorded,
     trained,
     validating,
@@ -78,10 +83,12 @@ class Columns:
 
 
 def prepare(data: Path, out: Path) -> None:
-    """Write recorded.npz, synthetic-0.npz … and noise.npz; goes on where it was interrupted."""
+    """Write recorded.npz with starts.npy, synthetic-0.npz … and noise.npz; resumes."""
     out.mkdir(parents=True, exist_ok=True)
     if not (out / "recorded.npz").exists():
         _recorded(data, out / "recorded.npz")
+    if not (out / "starts.npy").exists():
+        _aligned(data, out / "starts.npy")
     if not (out / "noise.npz").exists():
         np.savez(out / "noise.npz", frames=_noise(data))
     plan = renditions()
@@ -104,16 +111,34 @@ def renditions() -> list[Rendition]:
 
 
 def _recorded(data: Path, path: Path) -> None:
-    """Words that training may hear, and those of validation speakers, zero-shot words left out."""
+    """Words that training may hear, and those of validation speakers."""
     columns = Columns()
-    items = word_items(data)
-    for part, validation in (([i for i in items if trained(i)], False), (validating(items), True)):
-        for word in recorded(part):
-            speaker = word.item.speaker or f"{word.item.corpus} {len(columns.speakers)}"
-            columns.add(word.waveform, word.phonemes, speaker, word.item.language, validation)
-    for word in cut_from_sentences(data):
-        columns.add(word.waveform, word.phonemes, str(word.item.speaker), "en")
+    for word, speaker, validation in _everyone(data):
+        columns.add(word.waveform, word.phonemes, speaker, word.item.language, validation)
     columns.write(path)
+
+
+def _aligned(data: Path, path: Path) -> None:
+    """The frames at which the phonemes of the words of _recorded begin, in their order."""
+    known = {phonemes_of(item) for item in word_items(data)} | grid_vocabulary()
+    aligner = Aligner(known)
+    starts = [aligner.starts(word) for word, _, _ in _everyone(data)]
+    padded = np.zeros((len(starts), LONGEST), np.uint16)
+    for row, frames in zip(padded, starts, strict=True):
+        row[: len(frames)] = frames
+    np.save(path, padded)
+
+
+def _everyone(data: Path) -> Iterator[tuple[Recorded, str, bool]]:
+    """Every recorded word with its speaker, and whether it validates."""
+    items = word_items(data)
+    for number, word in enumerate(recorded([i for i in items if trained(i)])):
+        # Nobody knows who said a wake word: each is somebody else's.
+        yield word, word.item.speaker or f"{word.item.corpus} {number}", False
+    for word in recorded(validating(items)):
+        yield word, str(word.item.speaker), True
+    for word in cut_from_sentences(data):
+        yield word, str(word.item.speaker), False
 
 
 def _synthetic(shard: tuple[list[Rendition], Path]) -> Path:

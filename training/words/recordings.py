@@ -11,7 +11,7 @@ from media.audio import match_loudness
 from media.features import SAMPLE_RATE
 from media.phonemes import from_arpabet
 from training.corpora import LEVEL, Item, grid_words, speech_items, waveforms
-from training.evaluation.lexicon import grid_phones
+from training.evaluation.lexicon import GRID, grid_phones
 from training.words.zero_shot import READERS, is_zero_shot
 
 CORPORA: Final = (
@@ -65,6 +65,11 @@ def recorded(items: list[Item]) -> Iterator[Recorded]:
     """Items of the word corpora with their sound."""
     for item, waveform in waveforms(items):
         yield Recorded(item, waveform, phonemes_of(item))
+
+
+def grid_vocabulary() -> set[tuple[str, ...]]:
+    """The phonemes of every word of GRID's sentences."""
+    return {from_arpabet(phones) for slot in GRID for phones in slot.values()}
 
 
 def cut_from_sentences(data: Path) -> Iterator[Recorded]:
