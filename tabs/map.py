@@ -61,18 +61,20 @@ class Chart:
     def _sounds(self) -> tuple[list[str], list[File]]:
         """Each point's sound as the page says it, and the files that are named to the page: of
         each folder one, beside which the others lie. Thousands of them would take it seconds."""
-        sounds, files, folders = [], [], {}
+        sounds: list[str] = []
+        files: list[File] = []
+        folders: dict[Path, tuple[int, Path]] = {}
         for i, point in enumerate(self.points):
             if point.sound is None:
                 sounds.append("")
                 continue
-            folder = point.sound.parent if isinstance(point.sound, Path) else i
-            if folder in folders:
-                number, first = folders[folder]
-                same = point.sound == first
-                sounds.append(f"@file{number}" + ("" if same else f"/../{quote(point.sound.name)}"))
+            if isinstance(point.sound, Path) and point.sound.parent in folders:
+                number, first = folders[point.sound.parent]
+                beside = "" if point.sound == first else f"/../{quote(point.sound.name)}"
+                sounds.append(f"@file{number}{beside}")
                 continue
-            folders[folder] = len(files), point.sound
+            if isinstance(point.sound, Path):
+                folders[point.sound.parent] = len(files), point.sound
             sounds.append(f"@file{len(files)}")
             files.append(File(point.name, f"{i}.wav", point.sound))
         return sounds, files

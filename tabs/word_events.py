@@ -10,7 +10,7 @@ import numpy as np
 from media.errors import InputError
 from tabs.events import answering, inline, say
 from tabs.word_cut import RATE, cut_value
-from tabs.word_map import SPOKEN, WRITTEN
+from tabs.word_map import SPOKEN, WRITTEN, Layout
 from tabs.word_result import LIMIT, Asked, shown
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class WordEvents:
         self.library = library
 
     @inline(outputs=9)
-    def first_look(self, layout: str, color: str) -> tuple:
+    def first_look(self, layout: Layout, color: str) -> tuple:
         """A word of the library, before the visitor's first → message, shown outputs."""
         words = self.library().words
         example = next((word for word in words if word.spelling == EXAMPLE), words[0])
@@ -45,7 +45,7 @@ class WordEvents:
         self,
         past: Asked | None,
         recording: str | None,
-        layout: str,
+        layout: Layout,
         color: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> tuple:
@@ -66,7 +66,7 @@ class WordEvents:
         self,
         past: Asked | None,
         heard: np.ndarray | None,
-        layout: str,
+        layout: Layout,
         color: str,
         event: gr.EventData,
     ) -> tuple:
@@ -83,7 +83,7 @@ class WordEvents:
         past: Asked | None,
         text: str,
         recording: str | None,
-        layout: str,
+        layout: Layout,
         color: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> tuple:
@@ -95,14 +95,14 @@ class WordEvents:
         return self.hear(past, recording, layout, color, progress)
 
     @inline(outputs=9)
-    def choose(self, past: Asked | None, layout: str, color: str, event: gr.EventData) -> tuple:
+    def choose(self, past: Asked | None, layout: Layout, color: str, event: gr.EventData) -> tuple:
         """A point of the map, a neighbour or a guess → message, shown outputs."""
         word = str(event._data.get("word", event._data.get("id")))
         if event._data.get("action") == "type":
             return self._typed(word, past, layout, color)
         return self._stored(word, past, layout, color)
 
-    def redraw(self, past: Asked | None, layout: str, color: str) -> tuple:
+    def redraw(self, past: Asked | None, layout: Layout, color: str) -> tuple:
         """The map in another layout or other colours → asked, found, map, neighbours, honesty."""
         if past is None:
             return (gr.skip(),) * 5
@@ -146,25 +146,25 @@ class WordEvents:
             for neighbour in near
         ]
 
-    def _typed(self, text: str, past: Asked | None, layout: str, color: str) -> tuple:
+    def _typed(self, text: str, past: Asked | None, layout: Layout, color: str) -> tuple:
         """→ message, shown outputs."""
         asked = Asked.typed(self.pipeline().embed_text(text))
         return "", *self._shown(asked, past, layout, color), "", None, text, None
 
-    def _stored(self, id: str, past: Asked | None, layout: str, color: str) -> tuple:
+    def _stored(self, id: str, past: Asked | None, layout: Layout, color: str) -> tuple:
         """→ message, shown outputs."""
         asked = Asked.stored(self.library(), id)
         if asked is None:
             raise InputError(GONE)
         return "", *self._shown(asked, past, layout, color), "", None, "", None
 
-    def _spoken(self, spoken: "Spoken", past: Asked | None, layout: str, color: str) -> tuple:
+    def _spoken(self, spoken: "Spoken", past: Asked | None, layout: Layout, color: str) -> tuple:
         """→ message, shown outputs without text and recording."""
         asked = Asked.said(spoken, self.pipeline().guess(self.library(), spoken))
         cut = cut_value(spoken.waveform, spoken.start, spoken.end)
         return "", *self._shown(asked, past, layout, color), cut, spoken.waveform
 
-    def _shown(self, asked: Asked, past: Asked | None, layout: str, color: str) -> tuple:
+    def _shown(self, asked: Asked, past: Asked | None, layout: Layout, color: str) -> tuple:
         """→ asked, found, map, neighbours, honesty."""
         if past:
             asked = asked.after(past)

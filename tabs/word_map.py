@@ -2,14 +2,19 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from tabs.map import Chart, Point
 
 if TYPE_CHECKING:
     from pipelines.word_library import LibraryWord, WordLibrary
 
-LAYOUTS: Final = {"Straight projection (PCA)": "pca", "Neighbours first (t-SNE)": "tsne"}
+Layout = Literal["pca", "tsne"]
+
+LAYOUTS: Final[Mapping[str, Layout]] = {
+    "Straight projection (PCA)": "pca",
+    "Neighbours first (t-SNE)": "tsne",
+}
 COLORS: Final = ("first sound", "word", "voice", "spoken or written")
 SPOKEN, WRITTEN = "spoken", "written"
 OTHER: Final = "other words"
@@ -28,7 +33,7 @@ SOUNDS: Final[Mapping[str, str]] = {
 
 
 def word_chart(
-    library: "WordLibrary", layout: str, color: str, near: Sequence["LibraryWord"] = ()
+    library: "WordLibrary", layout: Layout, color: str, near: Sequence["LibraryWord"] = ()
 ) -> Chart:
     """The map of the spoken words, and of the same words written. near: those that get a colour
     each if it is coloured by word, the most important first."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from tabs.icons import icon
 from tabs.map import Star, show
-from tabs.word_map import SPOKEN, WRITTEN, recordings_of, word_chart
+from tabs.word_map import SPOKEN, WRITTEN, Layout, recordings_of, word_chart
 from tabs.word_panel import Label, Sounds
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ SOURCES: Final = {
 }
 HEAD: Final = """<tr><td colspan="2"></td><th scope="col">cosine</th><th scope="col" title="Edit
 distance: phonemes to change, add or leave out">apart</th><td></td></tr>"""
-MANY: Final = 0.5  # the probability from which a guess is not only a guess
+SURE: Final = 0.5  # the probability from which a guess is not only a guess
+FEWEST: Final = 0.01  # of a guess that is shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class Asked:
     @classmethod
     def said(cls, spoken: "Spoken", guesses: Sequence["Guess"]) -> "Asked":
         best = guesses[0]
-        sure = best.probability >= MANY
+        sure = best.probability >= SURE
         name = f"Did you say “{best.spelling}”?" if sure else f"Something like “{best.spelling}”?"
         return cls(name, spoken.vector, best.phonemes, "", guesses=guesses)
 
@@ -74,7 +75,7 @@ class Asked:
 
 
 def shown(
-    asked: Asked, words: "Words", library: "WordLibrary", layout: str, color: str
+    asked: Asked, words: "Words", library: "WordLibrary", layout: Layout, color: str
 ) -> tuple[Asked, dict[str, Any], gr.HTML, dict[str, Any], str]:
     """What the result's components show → asked, found, map, neighbours, the map's honesty."""
     sides = {view: _near(asked, words, library, view) for view in (SPOKEN, WRITTEN)}
@@ -165,6 +166,7 @@ def _guesses(guesses: Sequence["Guess"]) -> str:
         f'<span class="bar"><i style="width:{guess.probability:.0%}"></i></span>'
         f"<b>{guess.probability:.0%}</b></li>"
         for guess in guesses
+        if guess.probability >= FEWEST
     )
     other = max(0.0, 1 - sum(guess.probability for guess in guesses))
     rest = (

@@ -75,11 +75,23 @@ def sounds_voted(visit: Visit) -> None:
     expect(visit.page.get_by_role("button", name="Export 1 label")).to_be_visible()
 
 
+def words(visit: Visit) -> None:
+    """A voice says a word, and the map is coloured by words."""
+    visit.enter("Words")
+    visit.button("elephant").click()
+    expect(visit.page.locator("#word-found h3")).to_contain_text("elephant")
+    visit.page.get_by_label("word", exact=True).check()
+    expect(visit.page.locator("#word-map .map-legend")).to_contain_text("other words")
+    visit.page.wait_for_timeout(500)
+
+
 SHOTS: Final = [
     Shot("desktop-light", "light", (1280, 900), example),
     Shot("desktop-dark", "dark", (1280, 900), edit),
     Shot("sizes", "light", (1280, 900), sizes, "#sizes"),
     Shot("phone-light", "light", (390, 844), example),
+    Shot("words-light", "light", (1280, 900), words),
+    Shot("words-phone", "dark", (390, 844), words),
     Shot("sounds-light", "light", (1280, 900), sounds),
     Shot("sounds-dark", "dark", (1280, 900), sounds_voted),
     Shot("sounds-phone", "light", (390, 844), sounds),

@@ -18,14 +18,13 @@ from media.phonemes import PHONEMES
 from tabs import words as tab
 from tabs.word_cut import cut_value
 from tabs.word_events import WordEvents
-from tabs.word_map import COLORS, OTHER, SOUNDS, first_sound, word_chart
+from tabs.word_map import COLORS, OTHER, SOUNDS, Layout, first_sound, word_chart
 from tabs.word_result import Asked, bar, found, neighbours, shown
 from tests.fake_words import (
     RATE,
     SPOKEN,
     VOICES,
     WRITTEN,
-    FakeLibrary,
     FakeWords,
     getters,
     tone,
@@ -33,7 +32,7 @@ from tests.fake_words import (
 )
 
 TONES = ("˥", "˧˥", "˨˩˦", "˥˩")
-LOOK = ("pca", COLORS[0])
+LOOK: tuple[Layout, str] = ("pca", COLORS[0])
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +67,7 @@ def happened(**data: Any) -> Any:
     return SimpleNamespace(_data=data)
 
 
-def test_a_program_finds_the_words_near_a_recording(client: Client, library: FakeLibrary) -> None:
+def test_a_program_finds_the_words_near_a_recording(client: Client, library: Any) -> None:
     sound = handle_file(library.words[0].path)
     heard = client.predict(sound, api_name="/embed_audio")
     assert heard["end"] - heard["start"] == pytest.approx(0.5, abs=0.01)
