@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -124,7 +125,7 @@ class WordLibrary:
             words = read_words(folder / WORDS, folder.parent / about["sounds"])
         except FileNotFoundError:
             raise InputError(f"There is no library of words here. {MAKE}") from None
-        except (ValueError, KeyError, TypeError, EOFError) as error:
+        except (ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
             if isinstance(error, InputError):
                 raise
             raise InputError(f"This library of words is damaged. {MAKE}") from error

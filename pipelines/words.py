@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 import torch
+from scipy.special import softmax
 
 from media.audio import Audio, match_loudness
 from media.features import SAMPLE_RATE, log_mel
@@ -130,14 +131,18 @@ class Words:
         The probabilities are a softmax over the written words, one for all that sound the same,
         and a word outside the library, whose cosine is taken to be the threshold.
         """
-        best: dict[tuple[str, ...], Neighbour] = {}
-        for neighbour in self.nearest(library, spoken.vector, "written", self.CANDIDATES):
-            best.setdefault(neighbour.word.phonemes, neighbour)
-        cosines = np.array([self.threshold, *(n.cosine for n in best.values())])
-        weights = np.exp((cosines - cosines.max()) / self.config.get("temperature", 0.1))
-        shares = (weights / weights.sum()).tolist()[1:]
-        pairs = zip(best.values(), shares, strict=True)
-        guesses = [Guess(n.word.spelling, n.word.phonemes, share) for n, share in pairs]
+        cosines, rows = library.search(spoken.vector, "written", self.CANDIDATES)
+        first: dict[tuple[str, ...], Neighbour] = {}  # of those that sound the same
+        for row, cosine in sorted(zip(rows.tolist(), cosines.tolist(), strict=True)):
+            word = library.words[row]
+            first.setdefault(word.phonemes, Neighbour(word, cosine))
+        best = sorted(first.values(), key=lambda neighbour: -neighbour.cosine)
+        weights = np.array([self.threshold, *(neighbour.cosine for neighbour in best)])
+        shares = softmax(weights / self.config.get("temperature", 0.1))[1:].tolist()
+        guesses = [
+            Guess(neighbour.word.spelling, neighbour.word.phonemes, share)
+            for neighbour, share in zip(best, shares, strict=True)
+        ]
         return tuple(guesses[: self.GUESSES])
 
     @torch.inference_mode()

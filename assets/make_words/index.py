@@ -1,6 +1,7 @@
 """The index of the words: the vectors of a checkpoint, places on two maps, and how far these can be
 trusted."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,11 @@ from pipelines.words import Words
 FREQUENT: Final = 5000  # English words without a recording
 LANGUAGE_MODEL: Final = "en-us/en-us.lm.bin"  # of pocketsphinx; BSD, as its dictionary
 VOWELS: Final = frozenset("aeiouy")
+# What a visitor should not read beside a word of theirs.
+RUDE: Final = re.compile(
+    "fuck|shit|bitch|cunt|nigg|asshole|badass|bastard|damn|hitler|nazi|piss|porn|puss|slut|whore|"
+    "^crap|^rap(e|ed|ist)$|^(ass|boobs|cock|dick|fag|negro|penis|tits)$"
+)
 NEIGHBOURS: Final = 10  # k of the trustworthiness
 PERPLEXITY: Final = 30
 
@@ -68,6 +74,7 @@ def frequent_words(count: int) -> list[tuple[str, tuple[str, ...]]]:
         if word.isalpha()
         and len(phones.split()) > 1
         and VOWELS & set(word)
+        and not RUDE.search(word)
         and f"{word}(2)" not in dictionary
     ]
     model = pocketsphinx.NGramModel.readfile(f"{pocketsphinx.get_model_path()}/{LANGUAGE_MODEL}")

@@ -30,13 +30,13 @@ COMPRESSION: Final = 0.94  # of libsndfile: about 25 kbit/s
 
 
 def voices(number: int, word: Word) -> list[str]:
-    """Who speaks the word with this number in the list: English ones three of the four voices of
+    """Who speaks the word with this number in the list: English ones two of the four voices of
     flite and one of espeak-ng, in turn."""
     if word.language != "English":
         return list(ESPEAK)
     flite = list(FLITE)
-    flite.pop(number % len(flite))
-    return [*flite, list(ESPEAK)[number // len(FLITE) % len(ESPEAK)]]
+    pair = (flite[(number + turn) % len(flite)] for turn in (2, 3))
+    return [*pair, list(ESPEAK)[number // len(FLITE) % len(ESPEAK)]]
 
 
 def speak(word: Word, voice: str) -> np.ndarray:
