@@ -55,14 +55,18 @@ class Visits(Generic[K]):
         _clear(self._kept.pop(str(request.session_hash), None))
 
 
+def is_upload(path: str | Path) -> bool:
+    """Whether a file is a visitor's own: a request may name any file that Gradio serves."""
+    return Path(path).resolve().is_relative_to(Path(get_upload_folder()).resolve())
+
+
 @contextmanager
 def heard_once(upload: str | None) -> Iterator[None]:
     """Deletes the file of an upload afterwards, whatever happens."""
     try:
         yield
     finally:
-        # A request may name any file that Gradio serves: only uploads are deleted.
-        if upload and Path(upload).resolve().is_relative_to(Path(get_upload_folder()).resolve()):
+        if upload and is_upload(upload):
             Path(upload).unlink(missing_ok=True)
 
 

@@ -11,6 +11,7 @@ import gradio as gr
 from gradio.utils import get_upload_folder
 
 from media.errors import InputError
+from tabs.private import is_upload
 from tabs.sound_shelf import Shelf
 
 if TYPE_CHECKING:
@@ -80,13 +81,15 @@ class OwnLibrary(Library):
         place = Path(self.folder.name) / file.parent.name
         place.mkdir(exist_ok=True)
         if file.suffix.lower() in PLAYABLE:
-            return Path(shutil.move(file, place / file.name))
+            take = shutil.move if is_upload(file) else shutil.copy
+            return Path(take(file, place / file.name))
         from media.audio import load, wav_bytes  # late, for they load scipy
 
         recording = load(file, 32_000, max_seconds=3600)
         path = place / f"{file.stem}.wav"
         path.write_bytes(wav_bytes(recording.waveform, recording.sample_rate))
-        file.unlink()
+        if is_upload(file):
+            file.unlink()
         return path
 
 

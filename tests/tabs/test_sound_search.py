@@ -153,6 +153,17 @@ def test_queries_are_told_apart() -> None:
     assert Search("dog", "x1", "Rain", "wind").name == "“dog” and like “Rain”, but not “wind”"
 
 
+def test_what_is_no_upload_stays_where_it_is(
+    search: SoundSearch, uploads: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    ours = write_sound(tmp_path_factory.mktemp("ours") / "sound.wav", 0)
+    own = OwnLibrary(search)
+    list(own.add([str(ours)]))
+    assert len(own.sounds) == 1
+    own.close()
+    assert ours.exists()
+
+
 def test_two_visitors_with_one_file_name_keep_their_own(search: SoundSearch, uploads: Path) -> None:
     mine, yours = OwnLibrary(search), OwnLibrary(search)
     for seed, own in enumerate((mine, yours)):
