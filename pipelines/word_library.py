@@ -19,7 +19,6 @@ from media.errors import InputError
 from pipelines import sound_map
 from pipelines.nearest import Nearest
 
-Layout = Literal["pca", "tsne"]
 View = Literal["spoken", "written"]
 
 ABOUT: Final = "about.json"
@@ -64,7 +63,7 @@ class Projection:
 class WordLibrary:
     """The words with unit vectors (N, D); spoken and written are their rows, (n,) each.
 
-    trustworthiness of either layout at k = 10, from 0 to 1 (Venna & Kaski 2001), of the words that
+    The map has two layouts, "pca" and "tsne"; trustworthiness of either at k = 10, from 0 to 1 (Venna & Kaski 2001), of the words that
     have a recording.
     """
 
@@ -74,7 +73,7 @@ class WordLibrary:
         vectors: np.ndarray,
         projection: Projection,
         tsne: np.ndarray,
-        trustworthiness: Mapping[Layout, float],
+        trustworthiness: Mapping[str, float],
         fingerprint: str,
     ) -> None:
         """tsne (N, 2): places in [0, 1]; fingerprint: of the model that made the vectors."""
@@ -85,22 +84,25 @@ class WordLibrary:
         heard = np.array([word.voice is not None for word in words], bool)
         self.spoken, self.written = np.flatnonzero(heard), np.flatnonzero(~heard)
         self._projection = projection
-        self._tsne = np.asarray(tsne, np.float32)
+        self._places = {
+            "pca": projection(self.vectors),
+            "tsne": np.asarray(tsne, np.float32),
+        }
         self._nearest: dict[View, Nearest] = {
             "spoken": Nearest(self.vectors[self.spoken]),
             "written": Nearest(self.vectors[self.written]),
         }
 
-    def places(self, layout: Layout) -> np.ndarray:
+    def places(self, layout: str) -> np.ndarray:
         """Where the words are on the map, in [0, 1]: float32 (N, 2)."""
-        return self._projection(self.vectors) if layout == "pca" else self._tsne
+        return self._places[layout]
 
-    def place(self, vector: np.ndarray, layout: Layout) -> tuple[float, float]:
+    def place(self, vector: np.ndarray, layout: str) -> tuple[float, float]:
         """Where a unit vector (D,) goes: projected, or among the words nearest to it."""
         if layout == "pca":
             x, y = self._projection(vector[None])[0]
         else:
-            x, y = sound_map.place(vector[None] @ self.vectors.T, self._tsne)[0]
+            x, y = sound_map.place(vector[None] @ self.vectors.T, self._places[layout])[0]
         return float(x), float(y)
 
     def search(self, vector: np.ndarray, view: View, limit: int) -> tuple[np.ndarray, np.ndarray]:
@@ -146,7 +148,7 @@ class WordLibrary:
         np.savez(
             folder / ARRAYS,
             vectors=self.vectors.astype(np.float16),
-            tsne=self._tsne.astype(np.float16),
+            tsne=self._places["tsne"].astype(np.float16),
             **{name: getattr(p, name) for name in ("mean", "axes", "low", "high")},
         )
         with open(folder / WORDS, "w", newline="", encoding="utf-8") as file:

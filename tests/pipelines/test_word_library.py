@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from media.errors import InputError
-from pipelines.word_library import ABOUT, ARRAYS, LibraryWord, Projection, WordLibrary
+from pipelines.word_library import ABOUT, ARRAYS, LibraryWord, Projection, View, WordLibrary
 
 DIMENSIONS = 8
 
@@ -59,7 +59,8 @@ def test_it_can_move(folder: Path, tmp_path: Path) -> None:
 
 def test_views(library: WordLibrary) -> None:
     assert len(library.spoken) == 40 and len(library.written) == 20
-    for view, rows in (("spoken", library.spoken), ("written", library.written)):
+    views: dict[View, np.ndarray] = {"spoken": library.spoken, "written": library.written}
+    for view, rows in views.items():
         query = library.vectors[rows[7]]
         cosines, found = library.search(query, view, limit=10)
         assert found[0] == rows[7] and cosines[0] == pytest.approx(1, abs=1e-3)

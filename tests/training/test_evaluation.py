@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from training.evaluation.abx import PhoneItem, abx
 from media.dtw import path_mean
-from training.evaluation.lexicon import DIGITS, GRID, PHONES, grid_phones, phone_ids
 from media.phonemes import edit_distance
+from training.evaluation.abx import PhoneItem, abx
+from training.evaluation.lexicon import DIGITS, GRID, PHONES, grid_phones, phone_ids
 from training.evaluation.metrics import (
     bitrate,
     mel_cepstral_distortion,

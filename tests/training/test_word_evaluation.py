@@ -12,14 +12,13 @@ from sklearn.metrics import average_precision_score
 
 from media.phonemes import from_arpabet, from_ipa, from_pinyin
 from training.words import systems
+from training.words.calibration import calibrate, calibration_error
 from training.words.card import publish
 from training.words.conditions import far, in_noise
 from training.words.evaluate import evaluate
 from training.words.material import WordType, choose
 from training.words.metrics import (
     average_precision,
-    calibrate,
-    calibration_error,
     operating_curve,
     pairs,
     precisions,

@@ -18,9 +18,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from training.words.calibration import calibration_error
 from training.words.conditions import far, in_noise
 from training.words.material import Material, WordType
-from training.words.metrics import average_precision, calibration_error, pairs, precisions
+from training.words.metrics import average_precision, pairs, precisions
 from training.words.systems import System
 from training.words.zero_shot import READERS
 

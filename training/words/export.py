@@ -9,7 +9,8 @@ import torch
 
 from pipelines.words import Words
 from training.checkpoints import update_metrics, write_weights
-from training.words.metrics import calibrate, operating_curve
+from training.words.calibration import calibrate
+from training.words.metrics import operating_curve
 from training.words.recipe import MEASURED, SHIPPED, STAGES
 from training.words.recordings import Recorded, phonemes_of, recorded, validating, word_items
 
