@@ -82,14 +82,14 @@ def find_word(audio: Audio, cut: Cut | None = None) -> Word:
             recording,
             cuts,
         )
-    if len(cuts) > 1:
-        raise CutNeededError(
-            f"There are {len(cuts)} words with pauses between them. "
-            "Say one at a time, or cut one of them out: the longest is marked.",
-            recording,
-            cuts,
-        )
-    return Word(recording, *cuts[0])
+    if len(cuts) == 1:
+        return Word(recording, *cuts[0])
+    raise CutNeededError(
+        f"There are {len(cuts)} words with pauses between them. "
+        "Say one at a time, or cut one of them out: the longest is marked.",
+        recording,
+        cuts,
+    )
 
 
 def _cut(recording: np.ndarray, start: float, end: float) -> Word:

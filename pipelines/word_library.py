@@ -63,8 +63,8 @@ class Projection:
 class WordLibrary:
     """The words with unit vectors (N, D); spoken and written are their rows, (n,) each.
 
-    The map has two layouts, "pca" and "tsne"; trustworthiness of either at k = 10, from 0 to 1 (Venna & Kaski 2001), of the words that
-    have a recording.
+    The map has two layouts, "pca" and "tsne"; trustworthiness of either at k = 10, from 0 to 1
+    (Venna & Kaski 2001), of the words that have a recording.
     """
 
     def __init__(
