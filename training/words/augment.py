@@ -20,15 +20,15 @@ WARPS: Final = 13
 WARP: Final = 0.13  # of frequencies, at most: other vocal tracts
 GAIN: Final = 8.0  # dB
 TILT: Final = 6.0  # dB, over all bands
-NOISY: Final = 0.5  # shares of the words
-REVERBERANT: Final = 0.3
+NOISY: Final = 0.4  # shares of the words
+REVERBERANT: Final = 0.2
 NARROW: Final = 0.15
-SNR: Final = (0.0, 25.0)  # dB
+SNR: Final = (0.0, 30.0)  # dB
 NARROW_BANDS: Final = (50, 70)  # about 3 to 5 kHz
 DECAY: Final = (0.70, 0.93)  # of reverberant power, a frame: 0.2 to 0.95 s to fall by 60 dB
-WET: Final = (0.05, 0.5)  # reverberant power that a frame of speech leaves, a frame
+WET: Final = (0.02, 0.15)  # reverberant power that a frame of speech leaves, a frame
 MASKED_BANDS: Final = 10
-MASKED_FRAMES: Final = 0.12  # of a word
+MASKED_FRAMES: Final = 0.08  # of a word
 
 
 def disturb(

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 MARGIN: Final = 0.4
-OFFENDERS: Final = 5  # the k most offending examples
+OFFENDERS: Final = 10  # the k most offending examples
 
 
 def triplets(audio: Tensor, written: Tensor, types: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from training.loop import SAVE_EVERY, device
 
 EPOCH: Final = 100  # steps between scores
+WARM_UP: Final = 100  # steps; without it transformers fall into one point for all words
 PATIENCE: Final = 4  # epochs without a better score
 DECAY: Final = 0.1
 LOWEST: Final = 1e-7  # learning rate at which it ends
@@ -33,6 +34,7 @@ def descend(
     optimizer = torch.optim.Adam(network.parameters(), learning_rate)
     generator = torch.Generator().manual_seed(seed)
     at: dict[str, Any] = {"step": 0, "hours": 0.0, "best": float("inf"), "since": 0}
+    at["rate"] = learning_rate
     best = {name: value.clone() for name, value in network.state_dict().items()}
     if state.exists():
         saved = torch.load(state, weights_only=True)
@@ -43,7 +45,9 @@ def descend(
     network.train()
     began = time.monotonic()
     saved_at = began
-    while at["step"] < steps and optimizer.param_groups[0]["lr"] >= LOWEST:
+    while at["step"] < steps and at["rate"] >= LOWEST:
+        for group in optimizer.param_groups:
+            group["lr"] = at["rate"] * min(1.0, (at["step"] + 1) / WARM_UP)
         with torch.autocast(device().type, torch.bfloat16):
             loss = step_loss(generator)
         optimizer.zero_grad()
@@ -53,7 +57,7 @@ def descend(
         at["step"] += 1
         if at["step"] % EPOCH:
             continue
-        score, rate = validate(), optimizer.param_groups[0]["lr"]
+        score = validate()
         print(f"{at['step']}/{steps}  loss {loss.item():.4f}  score {score:.4f}", flush=True)
         at["since"] += 1
         if score < at["best"]:
@@ -61,8 +65,8 @@ def descend(
             best = {name: value.clone() for name, value in network.state_dict().items()}
         elif at["since"] >= PATIENCE:
             network.load_state_dict(best)
-            optimizer = torch.optim.Adam(network.parameters(), rate * DECAY)
-            at["since"] = 0
+            at |= {"rate": at["rate"] * DECAY, "since": 0}
+            optimizer = torch.optim.Adam(network.parameters(), at["rate"])
         now = time.monotonic()
         if now - saved_at > SAVE_EVERY:
             at["hours"] += (now - saved_at) / 3600

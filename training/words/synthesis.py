@@ -25,8 +25,8 @@ ESPEAK: Final = {
 }
 VARIANTS: Final = (
     "m1 m2 m3 m4 m5 m6 m7 m8 f1 f2 f3 f4 f5 klatt klatt2 klatt3 klatt4 adam Alex Andy belinda "
-    "caleb Diogo Gene Hugo iven Jacky Lee Linda marcelo Michael michel paul quincy rob robert sandro "
-    "steph travis victor Storm anika david"
+    "caleb Diogo Gene Hugo iven Jacky Lee Linda marcelo Michael michel paul quincy rob robert "
+    "sandro steph travis victor Storm anika david"
 ).split()
 FLITE: Final = ("slt", "awb", "rms", "kal16")
 FLITE_SHARE: Final = 0.45  # of English, for its voices are recorded ones
