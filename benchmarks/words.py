@@ -33,7 +33,7 @@ def main() -> None:
     words = Words.from_pretrained(ROOT / "checkpoints" / "words", "cpu")
     sounds = sorted((ROOT / "assets" / "words").glob("*.ogg"))
     with tempfile.TemporaryDirectory() as folder:
-        recordings = [recording(sound, Path(folder)) for sound in sounds[:: -(-len(sounds) // 300)]]
+        recordings = [recording(sound, Path(folder)) for sound in sounds[:: len(sounds) // QUERIES]]
         text = "\n".join(lines(words, recordings)) + "\n"
     print(text)
     Path(__file__).with_suffix(".md").write_text(text)
