@@ -13,7 +13,7 @@ from training.words.plot import draw
 from training.words.systems import systems
 from training.words.tables import details
 
-QUICK: Final = 400  # recordings of each kind at most
+QUICK: Final = 300  # recordings of each kind at most
 
 
 def evaluate(
