@@ -34,8 +34,8 @@ DEVELOPMENT: Final = frozenset(
 STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     "conformer-first": (OURS, Stage(1150, 2e-3, 4, DEVELOPMENT)),
     "conformer-dev": (OURS, Stage(385, 1.5e-3, 8, DEVELOPMENT, start="conformer-first")),
-    "transformer": (PAPER, Stage(600, 5e-4, 4, triplets=True)),
-    "lstm": (LSTM, Stage(600, 5e-4, 4, triplets=True)),
+    "transformer": (PAPER, Stage(400, 5e-4, 4, triplets=True)),
+    "lstm": (LSTM, Stage(400, 5e-4, 4, triplets=True)),
     "conformer": (OURS, Stage(2000, 8e-4, 8, start="conformer-dev")),
 }
 # Checkpoint → the network.
