@@ -126,6 +126,7 @@ def _arrays(run: Path) -> None:
                 phonemes = word if name == "recorded" else (*word, "z")
                 columns.add(0.1 * wave.astype(np.float32), phonemes, speaker, "en", speaker == "v")
         columns.write(run / f"{name}.npz")
+    np.save(run / "starts.npy", np.tile(np.array([0, 10, 20], np.uint16), (18, 1)))
     np.savez(run / "noise.npz", frames=np.full((2, 500, 80), -9.0, np.float16))
 
 
@@ -141,6 +142,8 @@ def test_batches_pair_words_with_their_recordings_and_leave_validation_out(
     assert torch.bincount(batch.types).tolist() == [2] * 8
     spelled = {tuple(n for n in row if n) for row in batch.phonemes.tolist()}
     assert len(spelled) == 8 and not spelled & left_out
+    assert len(spelled & set(words.recorded)) == 2
+    assert len(spelled - set(words.recorded) - set(words.synthetic)) == 3  # spliced
 
 
 @pytest.mark.parametrize("by_triplets", [False, True])
