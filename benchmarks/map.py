@@ -68,7 +68,8 @@ def measure(count: int) -> tuple[float, float]:
             return Chart("Points", points, CATEGORIES)
 
         def star() -> Star:
-            return Star(*rng.random(2).tolist(), "star", [str(i) for i in range(10)])
+            x, y = rng.random(2).tolist()
+            return Star(x, y, "star", [str(i) for i in range(10)])
 
         with gr.Blocks() as page:
             plane = sound_map("map")
