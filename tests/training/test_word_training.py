@@ -92,9 +92,9 @@ def test_disturbed_words_are_padded_at_the_floor_and_keep_their_sound() -> None:
 def test_triplets_vanish_when_words_are_apart_and_not_before() -> None:
     written = torch.eye(12)[:8]
     types = torch.arange(8).repeat(2)
-    assert float(triplets(written[types], written, types, 0)) == pytest.approx(0.0)
+    assert float(triplets(written[types], written, types)) == pytest.approx(0.0)
     same = F.normalize(torch.ones(8, 12), dim=1)
-    assert float(triplets(same[types], same, types, 0)) == pytest.approx(3 * MARGIN, abs=1e-4)
+    assert float(triplets(same[types], same, types)) == pytest.approx(3 * MARGIN, abs=1e-4)
 
 
 def test_contrast_prefers_the_right_word_to_one_that_is_wrong_by_a_phoneme() -> None:
@@ -167,7 +167,7 @@ def test_the_paper_schedule_goes_back_to_the_best(tmp_path: Path) -> None:
     scores = iter([0.5, 0.9, 0.9, 0.9, 0.9, *[0.9] * 100])
     told = plateau.descend(
         network,
-        lambda _, step: (network(torch.ones(1, 1)) - 3).square().mean(),
+        lambda _: (network(torch.ones(1, 1)) - 3).square().mean(),
         lambda: next(scores),
         tmp_path / "state.pt",
         10_000,

@@ -61,7 +61,7 @@ def align(run: Path, name: str, config: WordEmbedderConfig, stage: Stage) -> Non
     if stage.triplets:
         result = descend(
             network,
-            lambda generator, step: _triplets(network, draw(generator), step),
+            lambda generator: _triplets(network, draw(generator)),
             lambda: score()["score"],
             state,
             stage.steps,
@@ -92,11 +92,11 @@ def _contrast(network: WordEmbedder, batch: Batch, generator: torch.Generator) -
     return contrast(audio, written, wrong, types, scale, network.bias) + READING * reading
 
 
-def _triplets(network: WordEmbedder, batch: Batch, step: int) -> Tensor:
+def _triplets(network: WordEmbedder, batch: Batch) -> Tensor:
     """The paper's."""
     audio, _ = embed(network, batch)
     written = network.embed_phonemes(*_on_device(batch.phonemes, batch.phoneme_lengths))
-    return triplets(audio, written, batch.types.to(audio.device), step)
+    return triplets(audio, written, batch.types.to(audio.device))
 
 
 def embed(network: WordEmbedder, batch: Batch) -> tuple[Tensor, Tensor]:

@@ -10,35 +10,31 @@ from torch import Tensor
 from torch.nn import functional as F
 
 MARGIN: Final = 0.4
-OFFENDERS: Final = (1.0, 0.1)  # the most offending examples, as a share of the batch
-FALL: Final = 300  # steps in which this share falls; begun with the last, all words become one
+OFFENDERS: Final = 10  # the k most offending examples
 
 
-def triplets(audio: Tensor, written: Tensor, types: Tensor, step: int) -> Tensor:
+def triplets(audio: Tensor, written: Tensor, types: Tensor) -> Tensor:
     """The three terms of equation 4 of Rhodes & Bains (obj⁰, obj¹, obj² of He et al.), averaged.
 
     audio (B, D), written (W, D), types (B,): the word of each recording. Distance is 1 − cosine;
-    of the words, or recordings, that offend most the mean of so many as OFFENDERS says at this
-    step of the training is taken.
+    of the words, or recordings, that offend most the mean of OFFENDERS is taken.
     """
-    first, last = OFFENDERS
-    share = max(last, first - (first - last) * step / FALL)
     across = 1 - audio @ written.t()  # (B, W)
     within = 1 - written @ written.t()  # (W, W)
     own = across.gather(1, types[:, None])[:, 0]
     same = F.one_hot(types, len(written)).bool()  # (B, W)
-    words = _offending(across, same, share)
-    spellings = _offending(within, torch.eye(len(written), dtype=torch.bool), share)[types]
-    recordings = _offending(across.t(), same.t(), share)[types]
+    words = _offending(across, same)
+    spellings = _offending(within, torch.eye(len(written), dtype=torch.bool))[types]
+    recordings = _offending(across.t(), same.t())[types]
     return sum(
         ((MARGIN + own - others).clamp(min=0).mean() for others in (words, spellings, recordings)),
         start=torch.zeros(()),
     )
 
 
-def _offending(distances: Tensor, same: Tensor, share: float) -> Tensor:
+def _offending(distances: Tensor, same: Tensor) -> Tensor:
     """Mean of the smallest distances of each row, of those that are not to the same word."""
-    some = max(1, round(share * int((~same).sum(dim=1).min())))
+    some = min(OFFENDERS, distances.shape[1] // 2)
     others = distances.masked_fill(same, torch.inf)
     return others.topk(some, dim=1, largest=False).values.mean(dim=1)
 

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from training.loop import SAVE_EVERY, device
 
 EPOCH: Final = 100  # steps between scores
-WARM_UP: Final = 100  # steps
 PATIENCE: Final = 4  # epochs without a better score
 DECAY: Final = 0.1
 LOWEST: Final = 1e-7  # learning rate at which it ends
@@ -19,7 +18,7 @@ LOWEST: Final = 1e-7  # learning rate at which it ends
 
 def descend(
     network: nn.Module,
-    step_loss: Callable[[torch.Generator, int], Tensor],
+    step_loss: Callable[[torch.Generator], Tensor],
     validate: Callable[[], float],
     state: Path,
     steps: int,
@@ -28,8 +27,7 @@ def descend(
 ) -> dict[str, float]:
     """Train with Adam until the rate is LOWEST, or for ``steps`` steps, and keep the best network.
 
-    step_loss also takes the number of the step. Resumes from the file ``state``; otherwise as
-    training.loop.fit.
+    Resumes from the file ``state``; otherwise as training.loop.fit.
     """
     torch.manual_seed(seed)
     optimizer = torch.optim.Adam(network.parameters(), learning_rate)
@@ -47,10 +45,8 @@ def descend(
     began = time.monotonic()
     saved_at = began
     while at["step"] < steps and at["rate"] >= LOWEST:
-        for group in optimizer.param_groups:
-            group["lr"] = at["rate"] * min(1.0, (at["step"] + 1) / WARM_UP)
         with torch.autocast(device().type, torch.bfloat16):
-            loss = step_loss(generator, at["step"])
+            loss = step_loss(generator)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(network.parameters(), 1.0)

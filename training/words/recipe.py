@@ -34,8 +34,11 @@ DEVELOPMENT: Final = frozenset(
 STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     "conformer-first": (OURS, Stage(1150, 2e-3, 4, DEVELOPMENT)),
     "conformer-dev": (OURS, Stage(385, 1.5e-3, 8, DEVELOPMENT, start="conformer-first")),
-    "transformer": (PAPER, Stage(400, 5e-4, 4, triplets=True)),
-    "lstm": (LSTM, Stage(400, 5e-4, 4, triplets=True)),
+    # Begun with triplets, both put all words into one point and stay there.
+    "transformer-first": (PAPER, Stage(250, 7e-4, 8)),
+    "transformer": (PAPER, Stage(300, 2e-4, 8, start="transformer-first", triplets=True)),
+    "lstm-first": (LSTM, Stage(250, 1e-3, 8)),
+    "lstm": (LSTM, Stage(300, 5e-4, 8, start="lstm-first", triplets=True)),
     "conformer": (OURS, Stage(2000, 8e-4, 8, start="conformer-dev")),
 }
 # Checkpoint → the network.
