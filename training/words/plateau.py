@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from training.loop import SAVE_EVERY, device
 
-EPOCH: Final = 100  # steps between scores
+EPOCH: Final = 50  # steps between scores
 PATIENCE: Final = 4  # epochs without a better score
 DECAY: Final = 0.1
 LOWEST: Final = 1e-7  # learning rate at which it ends

@@ -35,10 +35,10 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     "conformer-first": (OURS, Stage(1150, 2e-3, 4, DEVELOPMENT)),
     "conformer-dev": (OURS, Stage(385, 1.5e-3, 8, DEVELOPMENT, start="conformer-first")),
     # Begun with triplets, both put all words into one point and stay there.
-    "transformer-first": (PAPER, Stage(250, 7e-4, 8)),
-    "transformer": (PAPER, Stage(300, 2e-4, 8, start="transformer-first", triplets=True)),
-    "lstm-first": (LSTM, Stage(250, 1e-3, 8)),
-    "lstm": (LSTM, Stage(300, 5e-4, 8, start="lstm-first", triplets=True)),
+    "transformer-first": (PAPER, Stage(200, 7e-4, 8)),
+    "transformer": (PAPER, Stage(150, 2e-4, 8, start="transformer-first", triplets=True)),
+    "lstm-first": (LSTM, Stage(200, 1e-3, 8)),
+    "lstm": (LSTM, Stage(150, 5e-4, 8, start="lstm-first", triplets=True)),
     "conformer": (OURS, Stage(2000, 8e-4, 8, start="conformer-dev")),
 }
 # Checkpoint → the network.
