@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MODEL: Final = "words"  # in checkpoints/
 EXAMPLES: Final = ("speech", "onomatopoeia", "snorkelish", "/ʃɪp/", "bei3 jing1")
-EXAMPLE_SOUNDS: Final = ("elephant-slt", "water-awb", "coffee-kal16", "beijing-rms")
+EXAMPLE_SOUNDS: Final = ("elephant-awb", "water-awb", "coffee-kal16", "beijing-rms")
 INTRO: Final = """
 <header class="intro"><h2>Say any word, or type one, and see which words it sounds like.</h2>
 <p>Two small networks, one that hears and one that reads phonemes, put a word in the same place

@@ -16,6 +16,7 @@ import app
 from media.audio import wav_bytes
 from media.phonemes import PHONEMES
 from tabs import words as tab
+from tabs.theme import ASSETS
 from tabs.word_cut import cut_value
 from tabs.word_events import WordEvents
 from tabs.word_map import COLORS, OTHER, SOUNDS, Layout, first_sound, word_chart
@@ -200,6 +201,11 @@ def test_every_point_has_a_category_of_the_map(library: Any, color: str) -> None
     categories = {point.category for point in chart.points}
     assert categories <= {*chart.categories, OTHER} and len(categories) > 1
     assert "map-point" in chart.html()
+
+
+def test_the_voices_of_the_examples_are_there() -> None:
+    for name in tab.EXAMPLE_SOUNDS:
+        assert list((ASSETS / "words").glob(f"{name}.*")), name
 
 
 def test_the_cut_is_drawn() -> None:
