@@ -31,15 +31,26 @@ Settle et al. (2019).
     python -m training.words train --out OUT
     python -m training.words export --data DATA --out OUT
 
-Seed 0; hours by part, on 2 cores of a CPU unless the README says otherwise: {hours}.
+Seed 0, on one core of a CPU (AMD EPYC) at a time; hours by part: {hours}. A conformer of four
+layers hears log-mel frames and one of two layers reads phonemes, 4.2 million weights together. They
+learn to put recordings and spellings of a word together and all others apart, spellings that are
+wrong by a phoneme or two among them, and the one that hears also learns to read phonemes (CTC).
+
+What ran differs from the recipe as it stands in this: the first part heard no spliced words, more
+recorded ones (55 % of a batch), with dropout for its first 500 steps, under a schedule of 1,800
+steps; the second was to last 1,300 steps; both heard louder noise and longer rooms, and the first
+weighed reading by 0.2. Run again, it is the same design, not the same bits. The first two parts did
+not hear twelve words of development, by which it was seen that without spliced words a network
+learns the recorded words by heart: cross-view AP of the twelve was 0.12, and 0.29 after 80 steps
+with them.
 
 On recordings of the Free Spoken Digit Dataset (CC BY-SA 4.0), a sample of Speech Commands
 (CC BY 4.0), DSPSpeech-20 (MIT), Arabic Speech Commands (CC BY 4.0), Picovoice's wake words
-(Apache-2.0), on words cut from GRID (CC BY 4.0), and on thousands of words more that flite and
-espeak-ng spoke; in the noise of ESC-50's folds 1 to 3 (CC BY-NC 3.0 as a collection: the
-strictest, and therefore the licence of these weights). Seventeen words were never heard in
-training, in any voice: alexa, jarvis, snowboy, view glass, signal, project, marvin, sheila, bird,
-house; يسار, تراجع, ستة, فتح, خيارات; 北京, 饭店.
+(Apache-2.0), on words cut from GRID (CC BY 4.0), on words put together from two of them by the same
+talker, and on 16,000 words more that flite and espeak-ng spoke; in the noise of ESC-50's folds 1
+to 3 (CC BY-NC 3.0 as a collection: the strictest, and therefore the licence of these weights).
+Seventeen words were never heard in training, in any voice: alexa, jarvis, snowboy, view glass,
+signal, project, marvin, sheila, bird, house; يسار, تراجع, ستة, فتح, خيارات; 北京, 饭店.
 
 ## Results
 
@@ -57,8 +68,10 @@ Noise is that of ESC-50's fold 4, at this ratio to the word. The far microphone 
 that decays by 60 dB in half a second, as strong as the direct sound. Near-homophones count as told
 apart where a recording is nearer to its own written form than to the other's. The old ways compare
 MFCC with Δ and ΔΔ: along the best path (dynamic time warping), or at ten places. The rows
-words-transformer and words-lstm are the paper's network and its stronger baseline, with the paper's
-loss, on the same words.
+words-transformer and words-lstm are the paper's network and its stronger baseline, on the same
+words, with frames stacked by four. Begun with the paper's loss both put all words into one point,
+so they began with ours (200 and 150 steps) and went on with the paper's (150 and 100 steps at
+most): a tenth of the training of the shipped network, and therefore no fair match for it.
 
 ## Limits
 

@@ -37,8 +37,8 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     # Begun with triplets, both put all words into one point and stay there.
     "transformer-first": (PAPER, Stage(200, 7e-4, 8)),
     "transformer": (PAPER, Stage(150, 2e-4, 8, start="transformer-first", triplets=True)),
-    "lstm-first": (LSTM, Stage(200, 1e-3, 8)),
-    "lstm": (LSTM, Stage(150, 5e-4, 8, start="lstm-first", triplets=True)),
+    "lstm-first": (LSTM, Stage(150, 1e-3, 8)),
+    "lstm": (LSTM, Stage(100, 5e-4, 8, start="lstm-first", triplets=True)),
     "conformer": (OURS, Stage(2000, 8e-4, 8, start="conformer-dev")),
 }
 # Checkpoint → the network.
