@@ -8,7 +8,6 @@ import gradio as gr
 import numpy as np
 
 from media.errors import InputError
-from pipelines.vocabulary import Found, Vocabulary
 from tabs.events import inline
 from tabs.private import Visits, heard_once, one_word
 from tabs.word_panel import Sounds
@@ -67,7 +66,7 @@ class VocabularyEvents:
     def find(self, recording: str | None, own: "Vocabulary | None") -> tuple:
         """Looks for the words in a recording → message, result."""
         with heard_once(recording):
-            words, threshold = own or Vocabulary(), self.pipeline().threshold
+            words, threshold = own or _vocabulary(), self.pipeline().threshold
             said = [
                 (word.start, words.find(word.vector, threshold)) for word in self._said(recording)
             ]

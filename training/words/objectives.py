@@ -45,21 +45,26 @@ def contrast(
     """Supervised contrast of recordings with words and with each other, and of every pair alone.
 
     wrong (V, D): spellings of no word here, one or two phonemes from one that is. The cross-entropy
-    (Khosla et al. 2020) ranks within a row; the sigmoid of each pair (Zhai et al. 2023) gives one
-    threshold for all of them, as average precision asks.
+    (Khosla et al. 2020) ranks within a row, in which the others of a row's own view stand too, as
+    in obj¹: otherwise each view would keep to a side of its own. The sigmoid of each pair (Zhai et
+    al. 2023) gives one threshold for all of them, as average precision asks.
     """
-    across = audio @ torch.cat([written, wrong]).t()  # (B, W + V)
-    within = audio @ audio.t()
+    spellings = torch.cat([written, wrong])
+    across, among, between = audio @ spellings.t(), audio @ audio.t(), written @ spellings.t()
     same = types[:, None] == types[None]  # (B, B)
     itself = torch.eye(len(audio), dtype=torch.bool)
-    to_words = F.cross_entropy(scale * across, types)
-    shares = same.float() / same.sum(dim=0)
-    to_recordings = F.cross_entropy(
-        scale * across[:, : len(written)].t(), _mean_rows(shares, types, len(written))
+    own = torch.eye(len(written), len(spellings), dtype=torch.bool)
+    to_words = F.cross_entropy(
+        scale * torch.cat([across, among.masked_fill(same, -1e4)], dim=1), types
     )
-    among = (scale * within).masked_fill(itself, -1e4).log_softmax(dim=1)
+    shares = _mean_rows(same.float() / same.sum(dim=0), types, len(written))
+    to_recordings = F.cross_entropy(
+        scale * torch.cat([across[:, : len(written)].t(), between.masked_fill(own, -1e4)], dim=1),
+        F.pad(shares, (0, len(spellings))),
+    )
+    nearest = (scale * among).masked_fill(itself, -1e4).log_softmax(dim=1)
     others = (same & ~itself).float()
-    to_each_other = -(among * others).sum(dim=1).div(others.sum(dim=1).clamp(min=1)).mean()
+    to_each_other = -(nearest * others).sum(dim=1).div(others.sum(dim=1).clamp(min=1)).mean()
     return to_words + to_recordings + 0.5 * to_each_other + _pairs(across, types, scale, bias)
 
 
