@@ -10,31 +10,37 @@ from typing import Final
 
 from media.errors import InputError
 
-ARPABET: Final[Mapping[str, str]] = dict(
-    pair.split(":")
-    for pair in (
-        "AA:ɑ AE:æ AH:ə AO:ɔ AW:aʊ AY:aɪ B:b CH:tʃ D:d DH:ð EH:ɛ ER:ɝ EY:eɪ F:f G:ɡ HH:h IH:ɪ "
-        "IY:i JH:dʒ K:k L:l M:m N:n NG:ŋ OW:oʊ OY:ɔɪ P:p R:ɹ S:s SH:ʃ T:t TH:θ UH:ʊ UW:u V:v W:w "
-        "Y:j Z:z ZH:ʒ"
-    ).split()
-)
+ARPABET: Final[Mapping[str, str]] = {
+    phone: ipa
+    for phone, _, ipa in (
+        pair.partition(":")
+        for pair in (
+            "AA:ɑ AE:æ AH:ə AO:ɔ AW:aʊ AY:aɪ B:b CH:tʃ D:d DH:ð EH:ɛ ER:ɝ EY:eɪ F:f G:ɡ HH:h IH:ɪ "
+            "IY:i JH:dʒ K:k L:l M:m N:n NG:ŋ OW:oʊ OY:ɔɪ P:p R:ɹ S:s SH:ʃ T:t TH:θ UH:ʊ UW:u V:v "
+            "W:w Y:j Z:z ZH:ʒ"
+        ).split()
+    )
+}
 ARABIC: Final = tuple("aː iː uː a r x q ʔ ʕ ħ ɣ sˤ dˤ tˤ ðˤ".split())
-INITIALS: Final[Mapping[str, str]] = dict(
-    pair.split(":")
-    for pair in (
-        "b:p p:pʰ m:m f:f d:t t:tʰ n:n l:l g:k k:kʰ h:x j:tɕ q:tɕʰ x:ɕ zh:ʈʂ ch:ʈʂʰ sh:ʂ r:ɻ z:t͡s "
-        "c:t͡sʰ s:s"
-    ).split()
-)
+INITIALS: Final[Mapping[str, str]] = {
+    pinyin: ipa
+    for pinyin, _, ipa in (
+        pair.partition(":")
+        for pair in (
+            "b:p p:pʰ m:m f:f d:t t:tʰ n:n l:l g:k k:kʰ h:x j:tɕ q:tɕʰ x:ɕ zh:ʈʂ ch:ʈʂʰ sh:ʂ "
+            "r:ɻ z:t͡s c:t͡sʰ s:s"
+        ).split()
+    )
+}
 FINALS: Final[Mapping[str, tuple[str, ...]]] = {
     name: tuple(phonemes.split("."))
-    for name, phonemes in (
-        pair.split(":")
+    for name, _, phonemes in (
+        pair.partition(":")
         for pair in (
             "a:a o:u.o e:ɤ ai:a.i ei:e.i ao:a.u ou:o.u an:a.n en:ə.n ang:a.ŋ eng:ə.ŋ ong:u.ŋ "
-            "er:ɤ.ɻ i:i ia:i.a ie:i.ɛ iao:i.a.u iu:i.o.u ian:i.ɛ.n in:i.n iang:i.a.ŋ ing:i.ŋ iong:i.u.ŋ "
-            "u:u ua:u.a uo:u.o uai:u.a.i ui:u.e.i uan:u.a.n un:u.ə.n uang:u.a.ŋ ueng:u.ə.ŋ "
-            "ü:y üe:y.ɛ üan:y.ɛ.n ün:y.n"
+            "er:ɤ.ɻ i:i ia:i.a ie:i.ɛ iao:i.a.u iu:i.o.u ian:i.ɛ.n in:i.n iang:i.a.ŋ ing:i.ŋ "
+            "iong:i.u.ŋ u:u ua:u.a uo:u.o uai:u.a.i ui:u.e.i uan:u.a.n un:u.ə.n uang:u.a.ŋ "
+            "ueng:u.ə.ŋ ü:y üe:y.ɛ üan:y.ɛ.n ün:y.n"
         ).split()
     )
 }
@@ -65,9 +71,9 @@ _NUMBERS: Final = {phoneme: number for number, phoneme in enumerate(PHONEMES)}
 # Other ways to write a phoneme of ours, and marks that it does without.
 _ALIASES: Final[Mapping[str, str]] = {
     "ʌ": "ə", "ɐ": "ə", "ɜ": "ɝ", "ɚ": "ɝ", "ɒ": "ɑ", "g": "ɡ", "ɫ": "l", "ɾ": "t", "χ": "x",
-    "t͡ʃ": "tʃ", "d͡ʒ": "dʒ", "ʧ": "tʃ", "ʤ": "dʒ", "t͡ɕ": "tɕ", "t͡ɕʰ": "tɕʰ", "ʈ͡ʂ": "ʈʂ", "ʈ͡ʂʰ": "ʈʂʰ",
-    "əʊ": "oʊ", "ai": "aɪ", "au": "aʊ", "ei": "eɪ", "ou": "oʊ", "ɑː": "ɑ", "ɔː": "ɔ", "ɝː": "ɝ",
-    "ɜː": "ɝ", "ɥ": "y",
+    "t͡ʃ": "tʃ", "d͡ʒ": "dʒ", "ʧ": "tʃ", "ʤ": "dʒ", "t͡ɕ": "tɕ", "t͡ɕʰ": "tɕʰ",
+    "ʈ͡ʂ": "ʈʂ", "ʈ͡ʂʰ": "ʈʂʰ", "əʊ": "oʊ", "ai": "aɪ", "au": "aʊ", "ei": "eɪ", "ou": "oʊ",
+    "ɑː": "ɑ", "ɔː": "ɔ", "ɝː": "ɝ", "ɜː": "ɝ", "ɥ": "y",
 }  # fmt: skip
 _MARKS: Final = str.maketrans("", "", "ˈˌ'.‿/[]- ̪̩̯")
 _LONGEST: Final = max(map(len, (*PHONEMES, *_ALIASES)))
@@ -119,7 +125,7 @@ def numbers(phonemes: Sequence[str]) -> list[int]:
     return [_NUMBERS[phoneme] for phoneme in phonemes]
 
 
-def edit_distance(reference: Sequence[str], heard: Sequence[str]) -> int:
+def edit_distance(reference: Sequence[object], heard: Sequence[object]) -> int:
     """The fewest insertions, deletions and substitutions from one sequence to the other."""
     row = list(range(len(heard) + 1))
     for i, word in enumerate(reference, 1):

@@ -12,7 +12,8 @@ def sweep(seconds: float, low: float, high: float) -> np.ndarray:
     """A tone that rises from low to high (Hz), with overtones."""
     pitch = np.linspace(low, high, round(RATE * seconds))
     phase = 2 * np.pi * np.cumsum(pitch) / RATE
-    return (0.1 * sum(np.sin(k * phase) / k for k in range(1, 8))).astype(np.float32)
+    tones = [np.sin(k * phase) / k for k in range(1, 8)]
+    return (0.1 * np.sum(tones, axis=0)).astype(np.float32)
 
 
 def test_a_word_is_at_no_distance_from_itself() -> None:

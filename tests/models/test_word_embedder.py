@@ -25,7 +25,7 @@ SMALL = {
 }
 
 
-@pytest.fixture(params=SMALL.values(), ids=SMALL)
+@pytest.fixture(params=SMALL.values(), ids=list(SMALL))
 def network(request: pytest.FixtureRequest) -> WordEmbedder:
     torch.manual_seed(0)
     return WordEmbedder(request.param).eval()

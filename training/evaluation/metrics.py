@@ -6,6 +6,7 @@ import numpy as np
 from scipy.fft import dct
 
 from media.dtw import path_mean
+from media.phonemes import edit_distance
 
 CEPSTRA = 24
 QUIETEST = np.log(100.0)  # 40 dB below the loudest frame, as a logarithm of magnitude
@@ -48,8 +49,6 @@ def word_error_rate(references: Sequence[Sequence[str]], heard: Sequence[Sequenc
     """Substitutions, insertions and deletions in % of the words of the references."""
     errors = sum(edit_distance(r, h) for r, h in zip(references, heard, strict=True))
     return 100.0 * errors / sum(map(len, references))
-
-
 
 
 def equal_error(matches: np.ndarray, others: np.ndarray) -> tuple[float, float]:

@@ -166,7 +166,7 @@ def _with_wrong(
 ) -> tuple[Tensor, Tensor]:
     """Words (W, P), and after them one or two phonemes changed in each, where that is no word of
     the batch: (W + V, P')."""
-    rng = np.random.default_rng(torch.randint(2**31, (), generator=generator).item())
+    rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
     words = [
         tuple(row[:length]) for row, length in zip(phonemes.tolist(), lengths.tolist(), strict=True)
     ]

@@ -14,13 +14,16 @@ from media.phonemes import ARPABET, TONES
 from training.evaluation.sphinx import Sphinx
 from training.words.recordings import Recorded
 
-NEAREST: Final = {ipa: phone for phone, ipa in ARPABET.items()} | dict(
-    pair.split(":")
-    for pair in (
-        "aː:AA iː:IY uː:UW a:AE r:R x:HH q:K ʔ:T ʕ:AA ħ:HH ɣ:G sˤ:S dˤ:D tˤ:T ðˤ:DH pʰ:P tʰ:T kʰ:K "
-        "tɕ:JH tɕʰ:CH ɕ:SH ʈʂ:JH ʈʂʰ:CH ʂ:SH ɻ:R t͡s:Z t͡sʰ:S o:AO ɤ:AH e:EH y:IY ɨ:IH"
-    ).split()
-)
+NEAREST: Final = {ipa: phone for phone, ipa in ARPABET.items()} | {
+    ipa: phone
+    for ipa, _, phone in (
+        pair.partition(":")
+        for pair in (
+            "aː:AA iː:IY uː:UW a:AE r:R x:HH q:K ʔ:T ʕ:AA ħ:HH ɣ:G sˤ:S dˤ:D tˤ:T ðˤ:DH pʰ:P tʰ:T "
+            "kʰ:K tɕ:JH tɕʰ:CH ɕ:SH ʈʂ:JH ʈʂʰ:CH ʂ:SH ɻ:R t͡s:Z t͡sʰ:S o:AO ɤ:AH e:EH y:IY ɨ:IH"
+        ).split()
+    )
+}
 
 
 class Aligner:

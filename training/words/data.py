@@ -82,7 +82,7 @@ class Words:
 
     def batches(self, n_words: int, generator: torch.Generator) -> Iterator[Batch]:
         """Endless batches of so many words, TAKES recordings each, every one disturbed anew."""
-        rng = np.random.default_rng(torch.randint(2**31, (), generator=generator).item())
+        rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
         recorded, synthetic = list(self.recorded), list(self.synthetic)
         share = min(round(RECORDED * n_words), len(recorded))
         while True:
