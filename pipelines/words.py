@@ -129,7 +129,7 @@ class Words:
         probability of other words.
 
         The probabilities are a softmax over the written words, one for all that sound the same,
-        and a word outside the library, whose cosine is taken to be the threshold.
+        and another word, whose cosine is that of the config (by validation recordings).
         """
         cosines, rows = library.search(spoken.vector, "written", self.CANDIDATES)
         first: dict[tuple[str, ...], Neighbour] = {}  # of those that sound the same
@@ -137,7 +137,8 @@ class Words:
             word = library.words[row]
             first.setdefault(word.phonemes, Neighbour(word, cosine))
         best = sorted(first.values(), key=lambda neighbour: -neighbour.cosine)
-        weights = np.array([self.threshold, *(neighbour.cosine for neighbour in best)])
+        another = self.config.get("another", self.threshold)
+        weights = np.array([another, *(neighbour.cosine for neighbour in best)])
         shares = softmax(weights / self.config.get("temperature", 0.1))[1:].tolist()
         guesses = [
             Guess(neighbour.word.spelling, neighbour.word.phonemes, share)

@@ -140,17 +140,28 @@ def test_the_operating_curve_falls_from_every_pair_to_none() -> None:
         assert (curve["precision"][point], curve["recall"][point]) == (precision, recall)
 
 
-def test_calibration_finds_the_temperature_that_made_the_labels() -> None:
+def test_calibration_error_knows_the_temperature_that_made_the_labels() -> None:
     rng = np.random.default_rng(0)
     spoken, written = (_unit(rng.normal(size=(n, 8))) for n in (4000, 20))
     weights = np.exp(spoken @ written.T / 0.2)
     chances = weights.cumsum(axis=1) / weights.sum(axis=1, keepdims=True)
     labels = (rng.random((4000, 1)) > chances).sum(axis=1)
-    temperature = calibrate(spoken, written, labels)
-    assert temperature == pytest.approx(0.2, rel=0.1)
     cosines = spoken @ written.T
-    assert calibration_error(cosines, labels, temperature) < 0.03
+    assert calibration_error(cosines, labels, 0.2) < 0.03
     assert calibration_error(cosines, labels, 0.01) > 0.3
+
+
+def test_another_word_is_as_near_as_wrong_ones_are_and_the_right_one_is_not() -> None:
+    rng = np.random.default_rng(0)
+    written = _unit(rng.normal(size=(40, 16)))
+    labels = rng.integers(0, 40, 1000)
+    spoken = _unit(written[labels] + 0.15 * rng.normal(size=(1000, 16)))
+    temperature, another = calibrate(spoken, written, labels)
+    cosines = spoken @ written.T
+    right = cosines[np.arange(1000), labels]
+    cosines[np.arange(1000), labels] = -1
+    assert np.median(cosines.max(axis=1)) < another < np.median(right)
+    assert 0.001 < temperature < 0.3
 
 
 def test_test_queries_are_of_speakers_who_are_never_trained_on(data: Path) -> None:

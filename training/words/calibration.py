@@ -6,26 +6,33 @@ Letters: N recordings, M written words, D dimensions.
 from typing import Any, Final
 
 import numpy as np
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-TEMPERATURES: Final = (1e-3, 1.0)
+FIRST: Final = 0.05  # temperature to begin with
 BINS: Final = 10  # of probability, in the calibration error
 
 
-def calibrate(spoken: np.ndarray, written: np.ndarray, labels: np.ndarray) -> float:
-    """The temperature T at which softmax(cosines / T) gives the truth the highest likelihood.
+def calibrate(spoken: np.ndarray, written: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """The temperature T, and the cosine u of "another word", at which softmax((u, cosines) / T)
+    is likeliest, when the right word is among the written ones as often as it is not.
 
     spoken (N, D) and written (M, D) of unit length; labels (N,): which written word was spoken.
     """
     cosines = (spoken @ written.T).astype(np.float64)
     rows = np.arange(len(labels))
+    without = cosines.copy()
+    without[rows, labels] = -np.inf
 
-    def surprise(log_temperature: float) -> float:
-        return -log_softmax(cosines / np.exp(log_temperature), axis=1)[rows, labels].mean()
+    def surprise(parameters: np.ndarray) -> float:
+        temperature, another = np.exp(parameters[0]), parameters[1]
+        column = np.full((len(rows), 1), another)
+        there = log_softmax(np.hstack([column, cosines]) / temperature, axis=1)[rows, labels + 1]
+        missing = log_softmax(np.hstack([column, without]) / temperature, axis=1)[:, 0]
+        return -float((there + missing).mean())
 
-    result: Any = minimize_scalar(surprise, bounds=np.log(TEMPERATURES), method="bounded")
-    return float(np.exp(result.x))
+    result: Any = minimize(surprise, [np.log(FIRST), cosines.max()], method="Nelder-Mead")
+    return float(np.exp(result.x[0])), float(result.x[1])
 
 
 def calibration_error(cosines: np.ndarray, labels: np.ndarray, temperature: float) -> float:

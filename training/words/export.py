@@ -10,6 +10,7 @@ import torch
 from pipelines.words import Words
 from training.checkpoints import update_metrics, write_weights
 from training.words.calibration import calibrate
+from training.words.lexicon import FREQUENT, frequent
 from training.words.metrics import operating_curve
 from training.words.recipe import MEASURED, SHIPPED, STAGES
 from training.words.recordings import Recorded, phonemes_of, recorded, validating, word_items
@@ -19,7 +20,8 @@ def export(data: Path, run: Path, out: Path) -> None:
     """Write the shipped checkpoint below ``out``, and those to compare it with below
     run/validation, which are too large to be pushed.
 
-    Each has the temperature of its guesses and its operating curve, both of validation speakers.
+    Each has the temperature of its guesses, the cosine that another word is taken to have, and its
+    operating curve, all of validation speakers.
     """
     items = word_items(data)
     vocabulary = sorted({phonemes_of(item) for item in items})
@@ -47,8 +49,11 @@ def _calibration(
     labels = np.array([vocabulary.index(word.phonemes) for word in held])
     speakers = np.array([word.item.speaker for word in held])
     curve = operating_curve(spoken, labels, speakers)
-    temperature = calibrate(spoken, words.embed_phonemes(vocabulary), labels)
-    return {"temperature": round(temperature, 5), "operating_curve": curve}
+    # Among as many written words as a visitor's word will be.
+    written = list(dict.fromkeys([*vocabulary, *frequent(FREQUENT)]))
+    temperature, another = calibrate(spoken, words.embed_phonemes(written), labels)
+    guesses = {"temperature": round(temperature, 5), "another": round(another, 5)}
+    return {**guesses, "operating_curve": curve}
 
 
 def _lineage(name: str) -> list[str]:

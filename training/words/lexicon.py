@@ -83,6 +83,11 @@ def english(rng: np.random.Generator) -> list[tuple[str, list[tuple[str, ...]]]]
     return [(spelling, words[spelling]) for spelling in [*ranked[:FREQUENT], *map(str, rare)]]
 
 
+def frequent(count: int) -> list[tuple[str, ...]]:
+    """The phonemes of so many words that are frequent in English."""
+    return [variants[0] for _, variants in english(np.random.default_rng(0))[:count]]
+
+
 def mandarin(count: int, rng: np.random.Generator) -> list[Word]:
     """Words of two syllables, and some of one and three."""
     syllables = [
