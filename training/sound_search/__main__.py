@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from training.commands import commands
+
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 
 
@@ -55,26 +57,10 @@ def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m training.sound_search")
-    commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("prepare", help="sounds and texts → arrays in OUT")
-    command.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
-    command.add_argument("--out", type=Path, required=True)
-    command = commands.add_parser("train", help="arrays in OUT → weights in OUT; resumes")
-    command.add_argument("names", nargs="*", help="parts of the recipe; all of it unless named")
-    command.add_argument("--out", type=Path, required=True)
-    command = commands.add_parser("export", help="weights in OUT → checkpoints/")
-    command.add_argument("--data", help="the data folder, to calibrate, else $EARSHOT_DATA")
-    command.add_argument("--out", type=Path, required=True)
-    command = commands.add_parser("evaluate", help="the table of all checkpoints")
-    command.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
-    command.add_argument("--queries", type=Path, help="lines of JSON; ours unless given")
-    command.add_argument("--fold", type=int, help="the clips to rank: 4 unless given")
-    command.add_argument("--split", choices=["test", "all"], default="test", help="all: every fold")
-    command.add_argument("--json", type=Path, help="also write the rows to this file")
-    command.add_argument("--quick", action="store_true", help="a sample, for a quick answer")
-    command.add_argument("--checkpoints", type=Path, default=CHECKPOINTS, help="other models")
-    command.add_argument("--publish", action="store_true", help="write metrics and the README")
+    parser, evaluate = commands("sound_search")
+    evaluate.add_argument("--queries", type=Path, help="lines of JSON; ours unless given")
+    evaluate.add_argument("--fold", type=int, help="the clips to rank: 4 unless given")
+    evaluate.add_argument("--checkpoints", type=Path, default=CHECKPOINTS, help="other models")
     return parser.parse_args()
 
 

@@ -3,6 +3,8 @@
 import argparse
 from pathlib import Path
 
+from training.commands import commands
+
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 
 
@@ -55,24 +57,8 @@ def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m training.words")
-    commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("prepare", help="recordings and made words → arrays in OUT")
-    command.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
-    command.add_argument("--out", type=Path, required=True)
-    command = commands.add_parser("train", help="arrays in OUT → weights in OUT; resumes")
-    command.add_argument("names", nargs="*", help="parts of the recipe; all of it unless named")
-    command.add_argument("--out", type=Path, required=True)
-    command = commands.add_parser("export", help="weights in OUT → checkpoints/")
-    command.add_argument("--data", help="the data folder, to calibrate, else $EARSHOT_DATA")
-    command.add_argument("--out", type=Path, required=True)
-    command = commands.add_parser("evaluate", help="the table of all systems")
-    command.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
-    command.add_argument("--split", choices=["test", "all"], default="test", help="all: every row")
-    command.add_argument("--json", type=Path, help="also write the rows to this file")
-    command.add_argument("--quick", action="store_true", help="a sample, for a quick answer")
-    command.add_argument("--compared", type=Path, help="a folder of further checkpoints")
-    command.add_argument("--publish", action="store_true", help="write metrics and the README")
+    parser, evaluate = commands("words")
+    evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
     return parser.parse_args()
 
 

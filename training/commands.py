@@ -1,0 +1,24 @@
+"""The commands that every system has: prepare, train, export and evaluate."""
+
+import argparse
+from pathlib import Path
+
+
+def commands(system: str) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
+    """The parser of python -m training.SYSTEM, and that of its command evaluate, to add to."""
+    parser = argparse.ArgumentParser(prog=f"python -m training.{system}")
+    stages = parser.add_subparsers(dest="command", required=True)
+    prepare = stages.add_parser("prepare", help="the data folder → arrays in OUT")
+    train = stages.add_parser("train", help="arrays in OUT → weights in OUT; resumes")
+    train.add_argument("names", nargs="*", help="parts of the recipe; all of it unless named")
+    export = stages.add_parser("export", help="weights in OUT → checkpoints/")
+    evaluate = stages.add_parser("evaluate", help="the table of all systems")
+    for stage in (prepare, export, evaluate):
+        stage.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
+    for stage in (prepare, train, export):
+        stage.add_argument("--out", type=Path, required=True)
+    evaluate.add_argument("--split", choices=["test", "all"], default="test", help="all: every row")
+    evaluate.add_argument("--json", type=Path, help="also write the rows to this file")
+    evaluate.add_argument("--quick", action="store_true", help="a sample, for a quick answer")
+    evaluate.add_argument("--publish", action="store_true", help="write metrics, cards and README")
+    return parser, evaluate
