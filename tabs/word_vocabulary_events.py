@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from pipelines.word_library import WordLibrary
     from pipelines.words import Spoken, Words
 
+# A Vocabulary or None: Gradio reads the annotations as it starts, and pipelines load torch.
+Own = Any
 RATE: Final = 16_000  # Hz
 MOST_SAID: Final = 20  # words in a recording
 MOST_SHOWN: Final = 5  # words, the nearest
@@ -36,7 +38,7 @@ class VocabularyEvents:
         self.visits = Visits(_vocabulary)
 
     @inline(outputs=2)
-    def first_look(self, own: "Vocabulary | None") -> tuple:
+    def first_look(self, own: Own) -> tuple:
         """What is shown before anything was said → message, list, result."""
         if own and own.words:
             return "", taught(own), gr.skip()
@@ -53,7 +55,7 @@ class VocabularyEvents:
 
     @inline(outputs=3)
     def teach(
-        self, recording: str | None, name: str, own: "Vocabulary | None", request: gr.Request
+        self, recording: str | None, name: str, own: Own, request: gr.Request
     ) -> tuple:
         """Takes a recording as an example of the word → message, words, list, delete button."""
         with heard_once(recording):
@@ -63,7 +65,7 @@ class VocabularyEvents:
             return "", own, taught(own), gr.Button(visible=True)
 
     @inline(outputs=1)
-    def find(self, recording: str | None, own: "Vocabulary | None") -> tuple:
+    def find(self, recording: str | None, own: Own) -> tuple:
         """Looks for the words in a recording → message, result."""
         with heard_once(recording):
             words, threshold = own or _vocabulary(), self.pipeline().threshold
@@ -76,13 +78,13 @@ class VocabularyEvents:
         )
         return "", Sounds().value(html)
 
-    def remove(self, own: "Vocabulary | None", event: gr.EventData) -> tuple:
+    def remove(self, own: Own, event: gr.EventData) -> tuple:
         """Forgets one word → words, list, delete button."""
         if own:
             own.remove(str(event._data.get("word")))
         return own, taught(own), gr.Button(visible=bool(own and own.words))
 
-    def forget(self, own: "Vocabulary | None") -> tuple:
+    def forget(self, own: Own) -> tuple:
         """Forgets all words → words, list, delete button."""
         if own:
             own.clear()
@@ -102,7 +104,7 @@ class VocabularyEvents:
             return [pipeline.embed_audio(heard, cut) for cut in several.cuts]
 
 
-def taught(own: "Vocabulary | None") -> dict[str, Any]:
+def taught(own: Own) -> dict[str, Any]:
     """The list of a visitor's words, as a panel's value."""
     items = "".join(
         f"<li><b>{escape(name)}</b><small>{count} recording{'s' if count > 1 else ''}</small>"
