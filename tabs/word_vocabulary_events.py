@@ -54,9 +54,7 @@ class VocabularyEvents:
         return "", taught(None), Sounds().value(f"<p>{about}</p>{shown(found)}")
 
     @inline(outputs=3)
-    def teach(
-        self, recording: str | None, name: str, own: Own, request: gr.Request
-    ) -> tuple:
+    def teach(self, recording: str | None, name: str, own: Own, request: gr.Request) -> tuple:
         """Takes a recording as an example of the word → message, words, list, delete button."""
         with heard_once(recording):
             own = self.visits.of(own, request)

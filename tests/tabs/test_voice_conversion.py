@@ -48,8 +48,9 @@ def test_the_tab_offers_what_the_pipeline_has() -> None:
 def test_only_these_endpoints_are_public(client: Client) -> None:
     api = client.view_api(return_format="dict")
     assert isinstance(api, dict)
-    ours = {"/convert", "/encode", "/decode", "/search_sounds", "/similar_sounds"}
-    assert set(api["named_endpoints"]) == ours
+    voices, sounds = {"/convert", "/encode", "/decode"}, {"/search_sounds", "/similar_sounds"}
+    words = {"/embed_audio", "/embed_text", "/nearest", "/compare_words"}
+    assert set(api["named_endpoints"]) == voices | words | sounds
 
 
 def test_convert(client: Client, speech: Any) -> None:

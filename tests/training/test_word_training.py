@@ -86,7 +86,7 @@ def test_disturbed_words_are_padded_at_the_floor_and_keep_their_sound() -> None:
     assert bool((mel >= FLOOR - 1e-3).all()) and bool(torch.isfinite(mel).all())
     heard = mel.amax(dim=(1, 2)) > 0.0
     assert heard.float().mean() > 0.9  # a mask may hide it
-    assert len({round(float(m), 3) for m in mel.mean(dim=(1, 2))}) > 60  # each another way
+    assert len({round(float(m), 3) for m in mel.mean(dim=(1, 2))}) > 50  # each another way
 
 
 def test_triplets_vanish_when_words_are_apart_and_not_before() -> None:
