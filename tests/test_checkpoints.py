@@ -11,6 +11,8 @@ from pipelines import VoiceConversion
 from pipelines.pronounce import Pronouncer
 from pipelines.sound_index import SoundIndex
 from pipelines.sound_search import SoundSearch
+from pipelines.word_library import WordLibrary
+from pipelines.words import Words
 
 ROOT = Path(__file__).parents[1] / "checkpoints"
 SOUNDS = ROOT.parent / "assets" / "sounds"
@@ -104,3 +106,10 @@ def test_a_real_pipeline_embeds_alike_alone_and_in_a_batch(search: SoundSearch) 
 def test_new_words_are_read(word: str, phonemes: str) -> None:
     said = Pronouncer.from_pretrained(ROOT / "g2p")(word)
     assert (" ".join(said.phonemes), said.source) == (phonemes, "guess")
+
+
+def test_the_index_of_words_is_of_the_words_that_are_shipped() -> None:
+    words = Words.from_pretrained(ROOT / "words", "cpu")
+    library = WordLibrary.open(ROOT.parent / "assets" / "words.index", words.fingerprint)
+    assert {"tree", "water", "apple", "yes"} <= {word.spelling for word in library.words}
+    assert all(word.path.exists() for word in library.words if word.path)
