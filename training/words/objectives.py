@@ -65,7 +65,9 @@ def contrast(
     nearest = (scale * among).masked_fill(itself, -1e4).log_softmax(dim=1)
     others = (same & ~itself).float()
     to_each_other = -(nearest * others).sum(dim=1).div(others.sum(dim=1).clamp(min=1)).mean()
-    return to_words + to_recordings + 0.5 * to_each_other + _pairs(across, types, scale, bias)
+    fits = F.one_hot(types, across.shape[1]).bool()
+    ranked = to_words + to_recordings + 0.5 * to_each_other
+    return ranked + _pairs(across, fits, scale, bias) + 0.5 * _pairs(among, same, scale, bias)
 
 
 def _mean_rows(shares: Tensor, types: Tensor, n_words: int) -> Tensor:
@@ -75,6 +77,7 @@ def _mean_rows(shares: Tensor, types: Tensor, n_words: int) -> Tensor:
     return rows
 
 
-def _pairs(across: Tensor, types: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
-    signs = 2.0 * F.one_hot(types, across.shape[1]) - 1
-    return -F.logsigmoid(signs * (scale * across - bias)).sum(dim=1).mean()
+def _pairs(cosines: Tensor, same: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+    """A recording with itself, whose cosine is 1, hardly counts."""
+    signs = 2.0 * same - 1
+    return -F.logsigmoid(signs * (scale * cosines - bias)).sum(dim=1).mean()

@@ -32,14 +32,13 @@ DEVELOPMENT: Final = frozenset(
 )
 
 STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
-    "conformer-first": (OURS, Stage(1150, 2e-3, 4, DEVELOPMENT)),
-    "conformer-dev": (OURS, Stage(385, 1.5e-3, 8, DEVELOPMENT, start="conformer-first")),
+    "conformer-dev": (OURS, Stage(3700, 1e-3, 8, DEVELOPMENT)),
+    "conformer": (OURS, Stage(400, 3e-4, 8, start="conformer-dev")),
     # Begun with triplets, both put all words into one point and stay there.
-    "transformer-first": (PAPER, Stage(200, 7e-4, 8)),
-    "transformer": (PAPER, Stage(150, 2e-4, 8, start="transformer-first", triplets=True)),
-    "lstm-first": (LSTM, Stage(150, 1e-3, 8)),
-    "lstm": (LSTM, Stage(100, 5e-4, 8, start="lstm-first", triplets=True)),
-    "conformer": (OURS, Stage(2000, 8e-4, 8, start="conformer-dev")),
+    "transformer-first": (PAPER, Stage(850, 5e-4, 8)),
+    "transformer": (PAPER, Stage(300, 1e-4, 8, start="transformer-first", triplets=True)),
+    "lstm-first": (LSTM, Stage(850, 1e-3, 8)),
+    "lstm": (LSTM, Stage(300, 2e-4, 8, start="lstm-first", triplets=True)),
 }
 # Checkpoint → the network.
 MEASURED: Final = {
