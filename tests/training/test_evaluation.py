@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from media.dtw import path_mean
+from media.grammar import DIGITS, GRID, PHONES, grid_phones, phone_ids
 from media.phonemes import edit_distance
 from training.evaluation.abx import PhoneItem, abx
-from training.evaluation.lexicon import DIGITS, GRID, PHONES, grid_phones, phone_ids
 from training.evaluation.metrics import (
     bitrate,
     mel_cepstral_distortion,

@@ -9,9 +9,9 @@ import pytest
 import soundfile
 import torch
 
+from media.grammar import DIGITS
 from training.evaluation.judges import Judges
 from training.evaluation.kmeans import K
-from training.evaluation.lexicon import DIGITS
 from training.evaluation.recogniser import Recogniser
 from training.evaluation.report import markdown
 from training.evaluation.speaker_encoder import SpeakerEncoder, nearer_to_target

@@ -13,9 +13,9 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from media.grammar import DIGITS, grid_phones
 from training.corpora import Item, grid_words, speech_items, waveforms
 from training.evaluation.abx import PhoneItem
-from training.evaluation.lexicon import DIGITS, grid_phones
 from training.evaluation.sphinx import FRAME, Sphinx, Word
 
 GRID_TRAINING_TALKERS: Final = ("S1", "s4", "s26", "s31", "s11")

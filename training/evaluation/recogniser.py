@@ -10,8 +10,8 @@ from numba import njit
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from media.grammar import PHONES, Grammar, phone_ids
 from training.evaluation.frontend import N_BANDS, LogMel, normalize, pad
-from training.evaluation.lexicon import PHONES, Grammar, phone_ids
 
 MARGIN = 1600  # samples of silence put around what is recognised, so that edges are heard whole
 

@@ -8,7 +8,7 @@ import numpy as np
 import pocketsphinx
 
 from media.audio import to_int16
-from training.evaluation.lexicon import Grammar
+from media.grammar import Grammar
 
 FRAME = 0.01  # seconds
 MARGIN = 1600  # samples of silence put around a recording, for the pauses that sphinx expects

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from media.grammar import DIGITS, GRID, grid_phones, phone_ids
 from training.corpora import DIGIT_VALIDATION_SPEAKERS, Item, speech_items, waveforms
 from training.evaluation.frontend import (
     SAMPLE_RATE,
@@ -21,7 +22,6 @@ from training.evaluation.frontend import (
     normalize,
     pad,
 )
-from training.evaluation.lexicon import DIGITS, GRID, grid_phones, phone_ids
 from training.evaluation.material import sentence_only
 from training.evaluation.metrics import word_error_rate
 from training.evaluation.recogniser import Recogniser, prepare

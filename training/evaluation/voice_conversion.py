@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from media.features import SAMPLE_RATE, log_mel
+from media.grammar import DIGITS, GRID, Grammar
 from pipelines import VoiceConversion
 from training.evaluation.abx import abx
 from training.evaluation.judges import Judges
-from training.evaluation.lexicon import DIGITS, GRID, Grammar
 from training.evaluation.material import QUICK, Budget, Material, Utterance, choose
 from training.evaluation.metrics import bitrate, mel_cepstral_distortion, word_error_rate
 from training.evaluation.report import print_table

@@ -3,7 +3,6 @@
 Shapes: B batch, S frames of 10 ms, M mel bands.
 """
 
-from functools import cache
 from typing import Final
 
 import numpy as np
@@ -11,13 +10,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-N_MELS: Final = 80  # as in media.features, which training does not import: it needs librosa
-FLOOR: Final = float(np.log(1e-5))
+from training.warp import FLOOR, N_MELS, WARPS, warp
+
 NEPER: Final = 8.686  # dB: one step of the natural logarithm of magnitude
 STRETCH: Final = (0.8, 1.25)  # of durations
 PAUSE: Final = 12  # frames of rest before and after a word, at most
-WARPS: Final = 13
-WARP: Final = 0.13  # of frequencies, at most: other vocal tracts
 GAIN: Final = 8.0  # dB
 TILT: Final = 6.0  # dB, over all bands
 NOISY: Final = 0.4  # shares of the words
@@ -38,7 +35,7 @@ def disturb(
     floor, and its lengths (B,)."""
     mel, lengths = _stretched(words, rng)
     batch, frames, bands = mel.shape
-    mel = torch.bmm(mel - FLOOR, _warps()[_draw(rng, 0, WARPS, batch).long().flatten()]) + FLOOR
+    mel = warp(mel, _draw(rng, 0, WARPS, batch).long().flatten())
     slope = torch.linspace(-0.5, 0.5, bands)[None, None]
     mel = mel + (_draw(rng, -GAIN, GAIN, batch) + _draw(rng, -TILT, TILT, batch) * slope) / NEPER
     wet = torch.from_numpy(rng.random(batch) < REVERBERANT)
@@ -108,19 +105,6 @@ def _masked(mel: Tensor, lengths: Tensor, rng: np.random.Generator) -> Tensor:
         frame < first + _draw(rng, 0, MASKED_FRAMES, batch) * counted
     )
     return mel.masked_fill(hidden, FLOOR)
-
-
-@cache
-def _warps() -> Tensor:
-    """Maps from mel bands to warped ones, WARPS of them: (WARPS, M, M)."""
-    bands = np.arange(N_MELS)
-    maps = np.zeros((WARPS, N_MELS, N_MELS), np.float32)
-    for matrix, factor in zip(maps, np.linspace(1 - WARP, 1 + WARP, WARPS), strict=True):
-        source = np.minimum(bands * factor, N_MELS - 1.001)
-        low = source.astype(int)
-        matrix[low, bands] += 1 - (source - low)
-        matrix[low + 1, bands] += source - low
-    return torch.from_numpy(maps)
 
 
 def _draw(rng: np.random.Generator, low: float, high: float, batch: int) -> Tensor:

@@ -9,9 +9,9 @@ import numpy as np
 
 from media.audio import match_loudness
 from media.features import SAMPLE_RATE
+from media.grammar import GRID, grid_phones
 from media.phonemes import from_arpabet
 from training.corpora import LEVEL, Item, grid_words, speech_items, waveforms
-from training.evaluation.lexicon import GRID, grid_phones
 from training.words.zero_shot import READERS, is_zero_shot
 
 CORPORA: Final = (

@@ -56,6 +56,7 @@ GRID: Final[Grammar] = (
     DIGITS,
     {"again": "AH G EH N", "now": "N AW", "please": "P L IY Z", "soon": "S UW N"},
 )
+GRID_WORDS: Final = tuple(word for slot in GRID for word in slot)
 
 
 def grid_phones(sentence: str) -> list[str]:
