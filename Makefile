@@ -13,16 +13,23 @@ apt = $(SUDO) apt-get update -q && \
 .PHONY: demo test
 .DELETE_ON_ERROR:
 
-demo: $(VENV)/run-time
+demo: $(VENV)/run-time $(VENV)/packages
 	$(BIN)/python app.py $(ARGS)
 
-test: $(VENV)/dev
+test: $(VENV)/dev $(VENV)/packages
 	@{ command -v chromium && command -v espeak-ng; } >/dev/null || \
 		{ $(call apt,chromium fonts-liberation espeak-ng); }
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/python -m pytest $(ARGS)
+
+# What OpenCV and MediaPipe are linked to, where a desktop has not brought it.
+$(VENV)/packages: packages.txt | $(BIN)/python
+	@{ ldconfig -p | grep -q libGL.so.1 && ldconfig -p | grep -q libEGL.so.1 && \
+		ldconfig -p | grep -q libGLESv2.so.2 && ldconfig -p | grep -q libglib-2.0.so.0; } || \
+		{ $(call apt,$$(cat packages.txt)); }
+	touch $@
 
 $(VENV)/run-time: requirements.txt | $(BIN)/python
 	@echo "Installing what the app needs: this takes some minutes, once."

@@ -1,0 +1,111 @@
+"""Films as browsers, phones and cameras write them, and what is no film."""
+
+import struct
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from media.errors import InputError
+from media.video import FASTEST, LONGEST_SIDE, frames
+
+
+def write_film(
+    path: Path,
+    times: Sequence[float],
+    size: tuple[int, int] = (96, 64),
+    codec: str = "libx264",
+) -> Path:
+    """A film whose upper left quarter is white and whose grey grows with time."""
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=30, options={"g": "5"})
+        stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
+        stream.codec_context.time_base = stream.time_base = Fraction(1, 1000)
+        for time in times:
+            image = np.full((size[1], size[0], 3), round(40 + 100 * time) % 200, np.uint8)
+            image[: size[1] // 2, : size[0] // 2] = 255
+            frame = av.VideoFrame.from_ndarray(image, format="rgb24")
+            frame.pts, frame.time_base = round(1000 * time), Fraction(1, 1000)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    return path
+
+
+@pytest.mark.parametrize(("name", "codec"), [("a.mp4", "libx264"), ("a.webm", "libvpx")])
+def test_times_are_those_of_the_film(tmp_path: Path, name: str, codec: str) -> None:
+    times = [0.0, 0.05, 0.09, 0.2, 0.24, 0.31]  # as uneven as a webcam's
+    film = write_film(tmp_path / name, times, codec=codec)
+    seen = list(frames(film, 30))
+    assert [frame.time for frame in seen] == pytest.approx(times, abs=0.002)
+    assert seen[0].image.shape == (64, 96, 3)
+    assert seen[0].image[8, 8].min() > 240
+    assert 14 < int(seen[3].image[50, 80, 0]) - int(seen[0].image[50, 80, 0]) < 26
+
+
+def test_of_fast_films_frames_are_left_out(tmp_path: Path) -> None:
+    film = write_film(tmp_path / "fast.mp4", np.arange(60) / 60)
+    times = [frame.time for frame in frames(film, 30)]
+    assert len(times) == 30
+    assert np.diff(times).min() >= 1 / FASTEST
+
+
+def test_large_pictures_become_small(tmp_path: Path) -> None:
+    film = write_film(tmp_path / "4k.mp4", [0, 0.04, 0.08], size=(3840, 2160))
+    assert next(frames(film, 30)).image.shape == (360, LONGEST_SIDE, 3)
+
+
+def test_a_turned_phone_is_upright(tmp_path: Path) -> None:
+    film = write_film(tmp_path / "turned.mp4", [0, 0.04])
+    file = bytearray(film.read_bytes())
+    matrix = file.index(b"tkhd") + 44  # nine numbers of 16.16 bits, the last three of 2.30
+    turned = (0, 1, 0, -1, 0, 0, 0, 0, 1 << 14)
+    file[matrix : matrix + 36] = struct.pack(">9i", *(n << 16 for n in turned))
+    film.write_bytes(file)
+    image = next(frames(film, 30)).image
+    assert image.shape == (96, 64, 3)
+    # A quarter to the right: what was above on the left is above on the right.
+    assert image[12, 52, 0] > 240 > image[12, 12, 0]
+
+
+def test_the_longest_film_is_found_without_decoding_it(tmp_path: Path) -> None:
+    film = write_film(tmp_path / "long.mp4", np.arange(50) / 25)
+    seen = frames(film, 1.0)
+    assert next(seen).time == 0
+    with pytest.raises(InputError, match="longer than 1 s"):
+        list(seen)
+
+
+def test_what_is_no_film(tmp_path: Path) -> None:
+    text = tmp_path / "film.mp4"
+    text.write_text("This is no film.")
+    empty = tmp_path / "empty.mp4"
+    empty.touch()
+    still = write_film(tmp_path / "still.mp4", [0.0])
+    sound = tmp_path / "sound.mp4"
+    with av.open(str(sound), "w") as container:
+        stream = container.add_stream("aac", rate=16_000, layout="mono")
+        samples = av.AudioFrame.from_ndarray(np.zeros((1, 4096), np.float32), "fltp", "mono")
+        samples.sample_rate = 16_000
+        container.mux(stream.encode(samples))
+        container.mux(stream.encode())
+    for film, message in (
+        (None, "Record or upload"),
+        (text, "cannot be read as video"),
+        (empty, "is empty"),
+        (still, "single picture"),
+        (sound, "no picture"),
+        (tmp_path / "gone.mp4", "no longer there"),
+    ):
+        with pytest.raises(InputError, match=message):
+            list(frames(film, 30))
+
+
+def test_of_a_cut_film_the_beginning_is_used(tmp_path: Path) -> None:
+    film = write_film(tmp_path / "whole.webm", np.arange(100) / 25, codec="libvpx")
+    cut = tmp_path / "cut.webm"
+    cut.write_bytes(film.read_bytes()[: film.stat().st_size // 2])
+    seen = list(frames(cut, 30))
+    assert 10 < len(seen) < 100
