@@ -1,0 +1,1 @@
+"""Lip to speech: prepare → train (readers of lips, voices of faces) → evaluate."""

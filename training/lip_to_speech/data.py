@@ -1,0 +1,115 @@
+"""The prepared clips in memory, and batches of them.
+
+Shapes: B batch, F frames of 40 ms, H side of a crop, L points of the lips, S mel frames of 10 ms,
+M mel bands.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from training.lip_to_speech.augment import disturb, middle
+from training.warp import WARPS, warp
+
+BALANCE: Final = 0.5  # of talkers: 0 draws each clip as often, 1 each talker
+TRACTS: Final = 0.5  # share of batches in which voices are warped
+PACE: Final = (0.9, 1.1)  # of speech, one for a batch
+
+
+@dataclass(frozen=True)
+class Batch:
+    """crops (B, F, 64, 64) from 0 to 1; points (B, F, L, 2); log_mel (B, S, M); pitch (B, S) in Hz;
+    words (B, 6): numbers of words, from 1."""
+
+    crops: Tensor
+    points: Tensor
+    log_mel: Tensor
+    pitch: Tensor
+    words: Tensor
+
+    @property
+    def voiced(self) -> Tensor:
+        """Where there is a pitch: (B, S), 1 or 0."""
+        return (self.pitch > 0).float()
+
+    @property
+    def melody(self) -> Tensor:
+        """Log of pitch, less its mean in the clip; 0 where there is none: (B, S)."""
+        log = self.pitch.clamp(min=1.0).log()
+        mean = (log * self.voiced).sum(dim=1) / self.voiced.sum(dim=1).clamp(min=1)
+        return (log - mean[:, None]) * self.voiced
+
+
+class Clips:
+    """The clips of a split: train or val."""
+
+    def __init__(self, path: Path, split: str) -> None:
+        with np.load(path) as file:
+            chosen = file["split"] == split
+            self.arrays: dict[str, Any] = {
+                name: file[name][chosen] for name in file.files if name != "portraits"
+            }
+        _, talker, count = np.unique(
+            self.arrays["speaker"], return_inverse=True, return_counts=True
+        )
+        weights = (1.0 / count[talker]) ** BALANCE
+        self._shares = weights / weights.sum()
+
+    def __len__(self) -> int:
+        return len(self.arrays["crops"])
+
+    def batch(self, size: int, generator: torch.Generator) -> Batch:
+        """Clips drawn at random, disturbed as other cameras, rooms and faces would."""
+        rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
+        rows = rng.choice(len(self), size, p=self._shares)
+        crops, points = disturb(self._crops(rows), self._points(rows), rng)
+        log_mel, pitch = self._floats("log_mel", rows), self._floats("pitch", rows)
+        if rng.random() < TRACTS:
+            log_mel = warp(log_mel, torch.from_numpy(rng.integers(0, WARPS, size)))
+        pace = rng.uniform(*PACE)
+        frames = round(crops.shape[1] / pace)
+        return Batch(
+            crops=_paced(crops, frames),
+            points=_paced(points, frames),
+            log_mel=_paced(log_mel, 4 * frames),
+            # Of two pitches only one: between a voiced and an unvoiced frame there is none.
+            pitch=F.interpolate(pitch[:, None], size=4 * frames, mode="nearest")[:, 0],
+            words=self._words(rows),
+        )
+
+    def rows(self, first: int, last: int) -> Batch:
+        """Clips in their order, as they are."""
+        rows = np.arange(first, min(last, len(self)))
+        return Batch(
+            middle(self._crops(rows)),
+            self._points(rows),
+            self._floats("log_mel", rows),
+            self._floats("pitch", rows),
+            self._words(rows),
+        )
+
+    def _crops(self, rows: np.ndarray) -> Tensor:
+        return torch.from_numpy(self.arrays["crops"][rows]).float() / 255
+
+    def _points(self, rows: np.ndarray) -> Tensor:
+        return self._floats("points", rows)
+
+    def _floats(self, name: str, rows: np.ndarray) -> Tensor:
+        return torch.from_numpy(self.arrays[name][rows].astype(np.float32))
+
+    def _words(self, rows: np.ndarray) -> Tensor:
+        return torch.from_numpy(self.arrays["words"][rows]).long() + 1
+
+
+def _paced(values: Tensor, frames: int) -> Tensor:
+    """(B, S, …) → (B, frames, …), linear between."""
+    if frames == values.shape[1]:
+        return values
+    flat = values.flatten(2).transpose(1, 2)
+    paced = F.interpolate(flat, size=frames, mode="linear", align_corners=False)
+    return paced.transpose(1, 2).unflatten(2, values.shape[2:])

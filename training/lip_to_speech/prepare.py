@@ -1,0 +1,96 @@
+"""Turn the films into compact arrays, so that training needs only torch and numpy.
+
+Written to OUT/clips.npz, C clips of F = 75 frames (40 ms) and S = 300 mel frames (10 ms):
+  crops uint8 (C, F, 80, 80) · points (C, F, 40, 2) · portraits uint8 (C, K, 64, 64, 3)
+  log_mel (C, S, 80) · pitch in Hz (C, S) · waveform int16 (C, S * 160)
+  words (C, 6): numbers of GRID_WORDS · spoken (C, 6, 2): seconds · speaker (C,) · split (C,)
+to OUT/voices.npz all recordings of speakers who are told apart, end to end:
+  log_mel (N, 80) · lengths, speaker and split of each
+and to OUT/constants.npz the mel filters.
+"""
+
+from multiprocessing import Pool
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from media import features
+from media.audio import load, match_loudness, to_int16
+from media.face import look
+from media.grammar import GRID_WORDS
+from media.lips import RATE, follow
+from media.video import frames
+from training.corpora import LEVEL, Item, grid_words, speech_items, waveforms
+
+SECONDS: Final = 3
+PORTRAITS: Final = 6
+PROCESSES: Final = 2
+
+
+def prepare(data: Path, out: Path) -> None:
+    """Write the arrays of the training and validation splits; the test split is not touched."""
+    out.mkdir(parents=True, exist_ok=True)
+    np.savez(out / "constants.npz", mel_filters=features.mel_filters(features.N_FFT, 80))
+    _write_voices(data, out / "voices.npz")
+    items = [item for item in grid_items(data) if item.split != "test"]
+    clips: list[dict[str, Any]] = []
+    with Pool(PROCESSES) as pool:
+        for clip in pool.imap(clip_arrays, items):
+            clips.append(clip)
+            if len(clips) % 50 == 0:
+                print(f"{len(clips)} of {len(items)} films", flush=True)
+    unfinished = out / "clips.new.npz"
+    arrays = {name: np.stack([clip[name] for clip in clips]) for name in clips[0]}
+    np.savez(unfinished, **arrays)  # type: ignore[arg-type]
+    unfinished.replace(out / "clips.npz")
+
+
+def _write_voices(data: Path, path: Path) -> None:
+    items = [item for item in speech_items(data) if item.speaker and item.split != "test"]
+    frames = [features.log_mel(waveform).astype(np.float16) for _, waveform in waveforms(items)]
+    np.savez(
+        path,
+        log_mel=np.concatenate(frames),
+        lengths=[len(one) for one in frames],
+        speaker=[str(item.speaker) for item in items],
+        split=[item.split for item in items],
+    )
+
+
+def grid_items(data: Path) -> list[Item]:
+    """Every film of GRID."""
+    return [item for item in speech_items(data) if item.corpus == "grid"]
+
+
+def clip_arrays(item: Item) -> dict[str, Any]:
+    """What is written of one film: see above."""
+    mouth = follow(look(frames(item.path, SECONDS + 1)))
+    places = np.minimum(np.arange(SECONDS * RATE), len(mouth.crops) - 1)
+    waveform = sentence(item)
+    words = grid_words(item)
+    chosen = np.arange(PORTRAITS) % len(mouth.portraits)
+    return {
+        "crops": mouth.crops[places],
+        "points": mouth.points[places].astype(np.float16),
+        "portraits": mouth.portraits[chosen],
+        "log_mel": features.log_mel(waveform).astype(np.float16),
+        "pitch": features.pitch(waveform),
+        "waveform": to_int16(waveform),
+        "words": np.array([GRID_WORDS.index(word) for word, _, _ in words], np.int8),
+        "spoken": np.array([(start, end) for _, start, end in words], np.float32),
+        "speaker": item.speaker,
+        "split": item.split,
+    }
+
+
+def sentence(item: Item) -> np.ndarray:
+    """The sound of a film at 16 kHz and LEVEL, as long as the film: (T,). What is outside of
+    start and end of the item, where there is a bang, is silent."""
+    waveform = np.zeros(SECONDS * features.SAMPLE_RATE, np.float32)
+    recorded = load(item.path, features.SAMPLE_RATE, SECONDS + 1).waveform[: len(waveform)]
+    first = round(item.start * features.SAMPLE_RATE)
+    last = len(recorded) if item.end is None else round(item.end * features.SAMPLE_RATE)
+    heard = recorded[first:last]
+    waveform[first : first + len(heard)] = match_loudness(heard, features.SAMPLE_RATE, LEVEL)
+    return waveform

@@ -1,0 +1,114 @@
+"""Train a reader of lips to draw speech, and to read the words.
+
+Shapes: B batch, F frames of 40 ms, S mel frames of 10 ms, M mel bands, V size of a voice.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from models.lip_reader import Drawn, LipReader, LipReaderConfig
+from models.voice_encoder import VoiceEncoder, VoiceEncoderConfig
+from training.lip_to_speech.data import Batch, Clips
+from training.loop import device, fit, save
+
+BATCH: Final = 8
+LEARNING_RATE: Final = 7e-4
+READING: Final = 0.3  # weight of the words that are read (CTC)
+CHANGE: Final = 1.0  # of the change from frame to frame
+VOICING: Final = 0.2
+MELODY: Final = 1.0
+NEPERS: Final = 2.5  # the deviation of log-mel frames: errors are in its unit
+
+
+def train_reader(
+    run: Path, name: str, config: LipReaderConfig, steps: int, start: str = ""
+) -> None:
+    """Train on the arrays of ``prepare`` and the voices of run/voices.pt; write run/name.pt."""
+    train, val = Clips(run / "clips.npz", "train"), Clips(run / "clips.npz", "val")
+    voices = _voices(run)
+    network = LipReader(config).to(memory_format=torch.channels_last).to(device())
+
+    def step_loss(generator: torch.Generator) -> Tensor:
+        batch = _on_device(train.batch(BATCH, generator))
+        losses = _losses(network, batch, voices(batch.log_mel), listen=True)
+        return torch.stack(list(losses.values())).sum()
+
+    result = fit(
+        network,
+        step_loss,
+        lambda: held_out(network, val, voices)["mel"],
+        run / f"{name}-state.pt",
+        steps,
+        LEARNING_RATE,
+        weight_decay=0.05,
+    )
+    save(run, name, config, network, result | held_out(network, val, voices))
+
+
+@torch.inference_mode()
+def held_out(network: LipReader, clips: Clips, voices: VoiceEncoder) -> dict[str, float]:
+    """Losses on clips in their order, undisturbed, without hearing what was really said."""
+    network.eval()
+    sums: dict[str, float] = {}
+    for first in range(0, len(clips), BATCH):
+        batch = _on_device(clips.rows(first, first + BATCH))
+        losses = _losses(network, batch, voices(batch.log_mel), listen=False)
+        for name, loss in losses.items():
+            sums[name] = sums.get(name, 0.0) + loss.item() * len(batch.words) / len(clips)
+    network.train()
+    print({name: round(value, 4) for name, value in sums.items()}, flush=True)
+    return sums
+
+
+def _losses(network: LipReader, batch: Batch, voice: Tensor, listen: bool) -> dict[str, Tensor]:
+    """listen: let the decoder that goes step by step go on from what was really said."""
+    states, words = network.watch(batch.crops, batch.points)
+    frames = batch.log_mel.shape[1]
+    drawn = network.draw(states, words, voice, frames, batch.log_mel if listen else None)
+    return {
+        "mel": _distance(drawn, batch),
+        **_melody(drawn, batch),
+        "words": _reading(words, batch),
+    }
+
+
+def _distance(drawn: Drawn, batch: Batch) -> Tensor:
+    """Mean absolute difference of the frames, and of their change."""
+    made, real = drawn.log_mel / NEPERS, batch.log_mel / NEPERS
+    change = F.l1_loss(made.diff(dim=1), real.diff(dim=1))
+    return F.l1_loss(made, real) + CHANGE * change
+
+
+def _melody(drawn: Drawn, batch: Batch) -> dict[str, Tensor]:
+    voicing = F.binary_cross_entropy_with_logits(drawn.voicing, batch.voiced)
+    away = (drawn.melody - batch.melody).abs() * batch.voiced
+    melody = away.sum() / batch.voiced.sum().clamp(min=1)
+    return {"voicing": VOICING * voicing, "melody": MELODY * melody}
+
+
+def _reading(words: Tensor, batch: Batch) -> Tensor:
+    count, length = words.shape[:2]
+    loss = F.ctc_loss(
+        words.float().log_softmax(dim=-1).transpose(0, 1),
+        batch.words,
+        torch.full((count,), length),
+        torch.full((count,), batch.words.shape[1]),
+    )
+    return READING * loss
+
+
+def _voices(run: Path) -> VoiceEncoder:
+    saved = torch.load(run / "voices.pt", weights_only=True)
+    network = VoiceEncoder(VoiceEncoderConfig(**saved["config"])).to(device())
+    network.load_state_dict(saved["network"])
+    return network.eval().requires_grad_(False)
+
+
+def _on_device(batch: Batch) -> Batch:
+    parts = {name: value.to(device()) for name, value in vars(batch).items()}
+    return replace(batch, **parts)
