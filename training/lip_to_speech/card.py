@@ -1,0 +1,71 @@
+"""The measured results of lip to speech, in the metrics and the card of the shipped checkpoint."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from training.checkpoints import update_metrics
+from training.lip_to_speech.systems import DEFAULT_NAME
+from training.lip_to_speech.tables import details, table
+
+CARD: Final = """\
+---
+license: cc-by-4.0
+language: [en]
+tags: [lip-to-speech, lip-reading, audio-visual]
+---
+# {name}: the speech of a face without sound
+
+    LipToSpeech.from_pretrained("checkpoints/{name}")("film.webm")
+
+## Training
+
+    python -m training.lip_to_speech prepare --data DATA --out OUT
+    python -m training.lip_to_speech train --out OUT
+    python -m training.lip_to_speech export --data DATA --out OUT
+
+Hours by part: {hours}. On the training split of 1,010 films of the GRID corpus (Cooke, Barker,
+Cunningham and Shao 2006; CC BY 4.0, changed: compressed again): 700 films of talker s1, and 60 of
+s4, s11, s26 and s31 together.
+
+## Results
+
+On films that no training has seen: of the talker whom it knows best (seen), of three of whom it
+knows a few films (few-shot), and of talkers whom it never saw (unseen).
+
+{results}
+
+{details}
+
+STOI and ESTOI (pystoi) tell how well the speech goes with what was really said, from 0 to 1; PESQ
+is wide-band, from 1.04 to 4.64, and not defined for silence. All sound is compared at one loudness.
+It is aligned, film by film, to where the envelopes correlate best. WER counts the wrong words: by a
+recogniser of ours that was trained on real speech, by pocketsphinx, and in the caption that the
+system itself writes. The recognisers hear the time of the real words with 0.2 s around them, and
+choose among the words of GRID: they mishear real audio too, and guess a few words right in silence.
+A film that the system refuses counts as silence.
+
+Other voices that are nearer: the share of all other talkers whom a speaker encoder, used for
+nothing but measuring, finds nearer to what is said than the right one; guessing gives 0.5. There
+are few films by unseen talkers, so take small differences for chance.
+
+## Limits
+
+It knows the sentences of GRID, six words each out of 51, and read lips under studio light. Other
+sentences come out as babble. It saw so few talkers that the voice of a new face is a rough guess.
+"""
+
+
+def publish(rows: list[dict[str, Any]], checkpoints: Path) -> None:
+    """Write the rows into the metrics of the shipped checkpoint, and its card."""
+    folder = checkpoints / DEFAULT_NAME
+    update_metrics(folder, {"results": rows})
+    hours = json.loads((folder / "metrics.json").read_text())["training_hours"]
+    told = ", ".join(f"{part} {time:.2f}" for part, time in hours.items())
+    card = CARD.format(
+        name=DEFAULT_NAME,
+        hours=f"{told}; together {sum(hours.values()):.1f}",
+        results=table(rows),
+        details=details(rows),
+    )
+    (folder / "README.md").write_text(card, encoding="utf-8")

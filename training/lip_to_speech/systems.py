@@ -1,0 +1,137 @@
+"""The systems that are measured: our checkpoints, the best that there could be, and the least."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+
+import numpy as np
+import torch
+
+from media import features
+from models.vocoder import Vocoder, VocoderConfig
+from pipelines.checkpoint import load_weights, read_config
+from training.corpora import Item
+from training.lip_to_speech.material import Clip
+from training.lip_to_speech.prepare import SECONDS, grid_items, sentence
+
+DEFAULT_NAME: Final = "lip-to-speech"  # of the checkpoint that is shipped
+PITCHED: Final = 16  # films of which the usual pitch is taken
+
+
+@dataclass(frozen=True, eq=False)
+class Spoken:
+    """waveform (T,) at 16 kHz; caption: its words, None from a system that writes none."""
+
+    waveform: np.ndarray
+    caption: list[str] | None = None
+
+
+class System(Protocol):
+    """Says what is said in a film."""
+
+    name: str
+    shipped: bool
+
+    def speak(self, film: Path) -> Spoken:
+        """Raises InputError for a film that it cannot read."""
+        ...
+
+
+class RealAudio:
+    """What was really said: the best there could be."""
+
+    name = "real audio"
+    shipped = False
+
+    def __init__(self, clips: Sequence[Clip]) -> None:
+        self._sounds = {clip.film: clip.sound for clip in clips}
+
+    def speak(self, film: Path) -> Spoken:
+        return Spoken(self._sounds[film])
+
+
+class RealMel:
+    """The real log-mel spectrogram and pitch, as the vocoder speaks them: the best it can do."""
+
+    name = "real mel, vocoder"
+    shipped = False
+
+    def __init__(self, clips: Sequence[Clip], vocoder: Vocoder) -> None:
+        self._sounds = {clip.film: clip.sound for clip in clips}
+        self._vocoder = vocoder
+
+    def speak(self, film: Path) -> Spoken:
+        sound = self._sounds[film]
+        return Spoken(_sound(self._vocoder, features.log_mel(sound), features.pitch(sound)))
+
+
+class TrainingMean:
+    """The mean log-mel spectrogram of the training films, at their median pitch: always the same,
+    with a sentence's rhythm but no words."""
+
+    name = "training mean"
+    shipped = False
+
+    def __init__(self, training: Sequence[Item], vocoder: Vocoder) -> None:
+        """The pitch is that of PITCHED films, seeded."""
+        log_mel = np.mean([features.log_mel(sentence(item)) for item in training], axis=0)
+        drawn = np.random.default_rng(0).permutation(len(training))[:PITCHED]
+        pitch = np.concatenate([features.pitch(sentence(training[i])) for i in drawn])
+        usual = np.median(pitch[pitch > 0]) if pitch.any() else 0.0
+        steady = np.full(len(log_mel), usual, np.float32)
+        self._spoken = Spoken(_sound(vocoder, log_mel, steady))
+
+    def speak(self, film: Path) -> Spoken:
+        return self._spoken
+
+
+class Silence:
+    name = "silence"
+    shipped = False
+
+    def speak(self, film: Path) -> Spoken:
+        return Spoken(np.zeros(SECONDS * features.SAMPLE_RATE, np.float32))
+
+
+class OurCheckpoint:
+    """One of our checkpoints, on the path of the app."""
+
+    def __init__(self, folder: Path) -> None:
+        # The other systems need no face mesh, which takes seconds to import.
+        from pipelines.lip_to_speech import LipToSpeech
+
+        self.name = folder.name
+        self.shipped = folder.name == DEFAULT_NAME
+        self._pipeline = LipToSpeech.from_pretrained(folder)
+
+    def speak(self, film: Path) -> Spoken:
+        result = self._pipeline(film)
+        return Spoken(result.speech.waveform, [word.text for word in result.caption.words])
+
+
+def systems(
+    data: Path, clips: Sequence[Clip], vocoder: Path, folders: Sequence[Path]
+) -> list[System]:
+    """Ceilings, floors, and each checkpoint that is there; what is not there is printed."""
+    network = Vocoder(VocoderConfig(**read_config(vocoder)))
+    load_weights(network, vocoder, torch.device("cpu"))
+    found: list[System] = [RealAudio(clips), RealMel(clips, network), Silence()]
+    training = [item for item in grid_items(data) if item.split == "train"]
+    if training:
+        found.append(TrainingMean(training, network))
+    else:
+        print(f"{data} has no films to train on: the row of their mean is left out.")
+    for folder in folders:
+        if (folder / "config.json").exists():
+            found.append(OurCheckpoint(folder))
+        else:
+            print(f"There is no checkpoint in {folder}: its row is left out.")
+    return found
+
+
+@torch.inference_mode()
+def _sound(vocoder: Vocoder, log_mel: np.ndarray, pitch: np.ndarray) -> np.ndarray:
+    """(S, 80), (S,) in Hz → (T,)."""
+    spectrogram = torch.from_numpy(log_mel.astype(np.float32))
+    return vocoder(spectrogram[None], torch.from_numpy(pitch)[None])[0].numpy()
