@@ -27,8 +27,8 @@ class LipReaderConfig:
     side: int = 64
     channels: tuple[int, ...] = (32, 64, 96, 160)
     points: int = 40
-    width: int = 256
-    inner: int = 768
+    width: int = 192
+    inner: int = 512
     layers: int = 4
     heads: int = 4
     decoder: Literal["parallel", "autoregressive"] = "parallel"

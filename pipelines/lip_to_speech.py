@@ -1,0 +1,236 @@
+"""Lip to speech: a film of a speaking face → what it said, heard in a voice that fits the face."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from media import features
+from media.errors import InputError
+from media.face import look
+from media.lips import RATE, Mouth, follow
+from media.video import frames
+from models.face_encoder import FaceEncoder, FaceEncoderConfig
+from models.lip_reader import LipReader, LipReaderConfig
+from models.vocoder import Vocoder, VocoderConfig
+from pipelines.caption import SpokenWord, caption
+from pipelines.checkpoint import choose_device, load_weights, locate, read_config
+from pipelines.voice_conversion import Speech
+from pipelines.windows import in_windows
+
+
+@dataclass(frozen=True)
+class Voice:
+    """pitch: its mean in Hz; timbre: from 0, the darkest of the known voices, to 1, the
+    brightest."""
+
+    pitch: float
+    timbre: float
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What was seen, once for all voices: mouth; states (F, C) and words (F, W), logits, of the
+    reader; caption, the likeliest sentence, and the confidence in all of it from 0 to 1; voice,
+    guessed by the face; seconds that it took."""
+
+    mouth: Mouth
+    states: np.ndarray
+    words: np.ndarray
+    caption: tuple[SpokenWord, ...]
+    confidence: float
+    voice: Voice
+    notices: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class LipSpeech:
+    """A reading and the speech that was drawn from it, in a voice. drawn (S, 80): the log-mel
+    frames as the network drew them; seconds from the film to the sound."""
+
+    reading: Reading
+    voice: Voice
+    drawn: np.ndarray
+    speech: Speech
+    seconds: float
+
+
+class LipToSpeech:
+    """A reader of lips, a face's voice and a vocoder, shared by all visitors."""
+
+    MAX_SECONDS: Final = 30.0
+    MIN_SECONDS: Final = 0.5
+    PITCHES: Final = (70.0, 300.0)  # Hz
+    VOCODERS: Final = ("neural", "griffin-lim")  # the default first
+    WINDOW: Final = 75  # frames of 40 ms that the network sees at once: the length of its training
+    OVERLAP: Final = 25
+    HOPS: Final = round(features.SAMPLE_RATE / features.HOP_LENGTH / RATE)  # mel frames a frame
+    SMALL: Final = 40.0  # pixels between the corners of the eyes
+    DARK: Final = 0.15  # of full light
+    TURNED: Final = 0.35  # of all the way to the side
+
+    def __init__(
+        self,
+        config: dict[str, Any],
+        reader: LipReader,
+        faces: FaceEncoder,
+        vocoder: Vocoder,
+        device: torch.device,
+    ) -> None:
+        self.name: str = config["name"]
+        self.sure: float = config["sure"]  # confidence from which it looks like a sentence
+        self.talkers: tuple[str, ...] = tuple(config["talkers"])  # from dark to bright
+        self.device = device
+        self._voices = torch.tensor(config["voices"], device=device)  # (talkers, V)
+        self._reader, self._faces, self._vocoder = reader, faces, vocoder
+
+    @classmethod
+    def from_pretrained(cls, name: str | Path, device: str = "auto") -> "LipToSpeech":
+        """Load a checkpoint folder, or a hub id.
+
+        Raises FileNotFoundError when there is none.
+        """
+        folder, place = locate(name), choose_device(device)
+        config = read_config(folder)
+        reader = LipReader(LipReaderConfig(**config["reader"]))
+        faces = FaceEncoder(FaceEncoderConfig(**config["faces"]))
+        load_weights(nn.ModuleDict({"reader": reader, "faces": faces}), folder, place)
+        vocoder_folder = locate(folder.parent / config["vocoder"])
+        vocoder = Vocoder(VocoderConfig(**read_config(vocoder_folder)))
+        load_weights(vocoder, vocoder_folder, place)
+        return cls(config, reader, faces, vocoder, place)
+
+    def __call__(self, video: str | Path | None, vocoder: str = "neural") -> LipSpeech:
+        """Speak what the lips of a film say, in the voice that its face suggests.
+
+        Raises InputError for a film that cannot be used.
+        """
+        reading = self.watch(video)
+        return self.speak(reading, reading.voice, vocoder)
+
+    @torch.inference_mode()
+    def watch(self, video: str | Path | None) -> Reading:
+        """Follow the mouth through the film and read it. Its sound is never decoded.
+
+        Raises InputError for a film that cannot be used.
+        """
+        began = time.perf_counter()
+        mouth = follow(look(frames(video, self.MAX_SECONDS)))
+        if mouth.seconds < self.MIN_SECONDS:
+            raise InputError("The video is too short. Say a whole sentence of six words.")
+        states, words = self._read(mouth)
+        said = caption(words.float().log_softmax(dim=-1).cpu().numpy())
+        confidence = float(np.mean([word.confidence for word in said])) if said else 0.0
+        return Reading(
+            mouth=mouth,
+            states=states.cpu().numpy(),
+            words=words.cpu().numpy(),
+            caption=said,
+            confidence=confidence,
+            voice=self._guess(mouth.portraits),
+            notices=self._notices(mouth, confidence),
+            seconds=time.perf_counter() - began,
+        )
+
+    @torch.inference_mode()
+    def speak(self, reading: Reading, voice: Voice, vocoder: str = "neural") -> LipSpeech:
+        """Say it in a voice; nothing is tracked anew.
+
+        Raises InputError for a voice outside of what there is, or an unknown vocoder.
+        """
+        self._check(voice, vocoder)
+        began = time.perf_counter()
+        drawn, melody = self._draw(reading, self._timbre(voice.timbre))
+        pitch = torch.where(melody.isfinite(), melody.exp() * voice.pitch, 0.0)
+        if vocoder == "neural":
+            waveform = self._vocoder(drawn[None], pitch[None])[0].cpu().numpy()
+        else:
+            waveform = features.griffin_lim(features.linear_from_log_mel(drawn.cpu().numpy()))
+        waveform = waveform / max(1.0, float(np.abs(waveform).max()))
+        taken = time.perf_counter() - began
+        speech = Speech(waveform, features.SAMPLE_RATE, features.log_mel(waveform), taken)
+        return LipSpeech(reading, voice, drawn.cpu().numpy(), speech, reading.seconds + taken)
+
+    def _read(self, mouth: Mouth) -> tuple[Tensor, Tensor]:
+        """States (F, C) and logits of words (F, W)."""
+        edge = (mouth.crops.shape[1] - self._reader.config.side) // 2
+        crops = mouth.crops[:, edge:-edge, edge:-edge]
+        seen = np.concatenate([crops.reshape(len(crops), -1) / 255, _flat(mouth.points)], axis=1)
+        pixels, side = crops[0].size, crops.shape[1]
+
+        def watch(windows: Tensor) -> Tensor:
+            pictures = windows[..., :pixels].unflatten(-1, (side, side))
+            points = windows[..., pixels:].unflatten(-1, (-1, 2))
+            return torch.cat(self._reader.watch(pictures, points), dim=-1)
+
+        inputs = torch.from_numpy(seen.astype(np.float32)).to(self.device)
+        made = in_windows(watch, inputs, self.WINDOW, self.OVERLAP)
+        width = self._reader.config.width
+        return made[:, :width], made[:, width:]
+
+    def _draw(self, reading: Reading, voice: Tensor) -> tuple[Tensor, Tensor]:
+        """Log-mel frames (S, M), and the melody (S,): log of pitch over its mean, infinite where
+        there is no voice."""
+        states = torch.from_numpy(np.concatenate([reading.states, reading.words], axis=1))
+        width = reading.states.shape[1]
+
+        def draw(windows: Tensor) -> Tensor:
+            drawn = self._reader.draw(
+                windows[..., :width],
+                windows[..., width:],
+                voice.expand(len(windows), -1),
+                windows.shape[1] * self.HOPS,
+            )
+            rest = torch.stack([drawn.voicing, drawn.melody], dim=-1)
+            return torch.cat([drawn.log_mel, rest], dim=-1)
+
+        made = in_windows(draw, states.to(self.device), self.WINDOW, self.OVERLAP, self.HOPS)
+        return made[:, :-2], torch.where(made[:, -2] > 0, made[:, -1], torch.inf)
+
+    def _guess(self, portraits: np.ndarray) -> Voice:
+        """The voice that the face suggests: the place nearest to it on the way from the darkest to
+        the brightest voice."""
+        pictures = torch.from_numpy(portraits).to(self.device).permute(0, 3, 1, 2) / 255
+        vectors, pitch = self._faces(pictures)
+        timbres = torch.linspace(0, 1, 101, device=self.device)
+        ways = torch.stack([self._timbre(float(timbre)) for timbre in timbres])
+        nearest = (ways @ vectors.mean(dim=0)).argmax()
+        return Voice(float(pitch.mean().exp()), float(timbres[nearest]))
+
+    def _timbre(self, timbre: float) -> Tensor:
+        """(V,): between the two talkers who are nearest to that place."""
+        place = timbre * (len(self._voices) - 1)
+        low = min(int(place), len(self._voices) - 2)
+        mixed = torch.lerp(self._voices[low], self._voices[low + 1], place - low)
+        return nn.functional.normalize(mixed, dim=0)
+
+    def _notices(self, mouth: Mouth, confidence: float) -> tuple[str, ...]:
+        quality = mouth.quality
+        hints = {
+            "Your face is small in the picture: come closer.": np.median(quality.size) < self.SMALL,
+            "It is dark: turn towards a light.": np.median(quality.light) < self.DARK,
+            "You look to the side: face the camera.": np.median(abs(quality.turn)) > self.TURNED,
+            "The face was lost now and then: keep hands and hair away from it.": not np.all(
+                quality.found
+            ),
+            "This does not look like a sentence I know.": confidence < self.sure,
+        }
+        return tuple(hint for hint, applies in hints.items() if applies)
+
+    def _check(self, voice: Voice, vocoder: str) -> None:
+        lowest, highest = self.PITCHES
+        if not lowest <= voice.pitch <= highest or not 0 <= voice.timbre <= 1:
+            raise InputError(
+                f"A voice has a pitch of {lowest:g} to {highest:g} Hz and a timbre from 0 to 1."
+            )
+        if vocoder not in self.VOCODERS:
+            raise InputError(f"There is no vocoder {vocoder}. Choose {' or '.join(self.VOCODERS)}.")
+
+
+def _flat(points: np.ndarray) -> np.ndarray:
+    return points.reshape(len(points), -1)
