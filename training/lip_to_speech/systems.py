@@ -52,18 +52,22 @@ class RealAudio:
 
 
 class RealMel:
-    """The real log-mel spectrogram and pitch, as the vocoder speaks them: the best it can do."""
+    """The real log-mel spectrogram as a vocoder speaks it: the best that could come of ours."""
 
-    name = "real mel, vocoder"
     shipped = False
 
-    def __init__(self, clips: Sequence[Clip], vocoder: Vocoder) -> None:
+    def __init__(self, clips: Sequence[Clip], vocoder: Vocoder | None = None) -> None:
+        """vocoder: None is Griffin-Lim; the network is given the real pitch too."""
+        self.name = "real mel, neural" if vocoder else "real mel, griffin-lim"
         self._sounds = {clip.film: clip.sound for clip in clips}
         self._vocoder = vocoder
 
     def speak(self, film: Path) -> Spoken:
         sound = self._sounds[film]
-        return Spoken(_sound(self._vocoder, features.log_mel(sound), features.pitch(sound)))
+        log_mel = features.log_mel(sound)
+        if self._vocoder:
+            return Spoken(_sound(self._vocoder, log_mel, features.pitch(sound)))
+        return Spoken(features.griffin_lim(features.linear_from_log_mel(log_mel)))
 
 
 class TrainingMean:
@@ -107,7 +111,7 @@ class OurCheckpoint:
 
     def speak(self, film: Path) -> Spoken:
         result = self._pipeline(film)
-        return Spoken(result.speech.waveform, [word.text for word in result.caption.words])
+        return Spoken(result.speech.waveform, [word.text for word in result.reading.caption])
 
 
 def systems(
@@ -116,7 +120,7 @@ def systems(
     """Ceilings, floors, and each checkpoint that is there; what is not there is printed."""
     network = Vocoder(VocoderConfig(**read_config(vocoder)))
     load_weights(network, vocoder, torch.device("cpu"))
-    found: list[System] = [RealAudio(clips), RealMel(clips, network), Silence()]
+    found: list[System] = [RealAudio(clips), RealMel(clips), RealMel(clips, network), Silence()]
     training = [item for item in grid_items(data) if item.split == "train"]
     if training:
         found.append(TrainingMean(training, network))
