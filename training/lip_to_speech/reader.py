@@ -30,8 +30,9 @@ def train_reader(
 ) -> None:
     """Train on the arrays of ``prepare`` and the voices of run/voices.pt; write run/name.pt."""
     train, val = Clips(run / "clips.npz", "train"), Clips(run / "clips.npz", "val")
-    voices = _voices(run)
-    network = LipReader(config).to(memory_format=torch.channels_last).to(device())
+    voices = load_voices(run)
+    network = LipReader(config).to(device())
+    network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def step_loss(generator: torch.Generator) -> Tensor:
         batch = _on_device(train.batch(BATCH, generator))
@@ -102,7 +103,7 @@ def _reading(words: Tensor, batch: Batch) -> Tensor:
     return READING * loss
 
 
-def _voices(run: Path) -> VoiceEncoder:
+def load_voices(run: Path) -> VoiceEncoder:
     saved = torch.load(run / "voices.pt", weights_only=True)
     network = VoiceEncoder(VoiceEncoderConfig(**saved["config"])).to(device())
     network.load_state_dict(saved["network"])

@@ -1,0 +1,76 @@
+"""Trained networks as a checkpoint of the app, and those to compare it with."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from models.lip_reader import LipReader, LipReaderConfig
+from pipelines.caption import caption
+from training.checkpoints import update_metrics, write_weights
+from training.lip_to_speech.data import Clips
+from training.lip_to_speech.faces import Faces
+from training.lip_to_speech.recipe import MEASURED, SHIPPED
+
+VOCODER: Final = "../vocoder"
+DOUBTFUL: Final = 0.05  # share of real sentences that may be doubted
+
+
+def export(run: Path, out: Path) -> None:
+    """Write the shipped checkpoint below ``out``, and the others below run/validation."""
+    faces = Faces(run)
+    order = from_dark_to_bright(faces.vectors)
+    for name, network in MEASURED.items():
+        if not (run / f"{network}.pt").exists():
+            continue
+        folder = (out if name in SHIPPED else run / "validation") / name
+        reader, guess = (_saved(run / f"{part}.pt") for part in (network, "faces"))
+        config = {
+            "name": name,
+            "reader": reader["config"],
+            "faces": guess["config"],
+            "vocoder": VOCODER,
+            "talkers": [faces.names[i] for i in order],
+            "voices": faces.vectors[order].tolist(),
+            "sure": _doubt(run, reader),
+        }
+        weights = {
+            f"{part}.{key}": value
+            for part, saved in (("reader", reader), ("faces", guess))
+            for key, value in saved["network"].items()
+        }
+        write_weights(folder, config, weights, limited=name in SHIPPED)
+        results = {
+            part: json.loads((run / f"{part}.json").read_text()) for part in (network, "faces")
+        }
+        hours = {part: round(result.pop("hours"), 2) for part, result in results.items()}
+        update_metrics(folder, {"training_hours": hours, "validation": results})
+
+
+def from_dark_to_bright(vectors: Tensor) -> list[int]:
+    """The talkers in the order of the direction in which voices (N, V) differ most."""
+    centred = vectors - vectors.mean(dim=0)
+    return (centred @ torch.linalg.svd(centred).Vh[0]).argsort().tolist()
+
+
+@torch.inference_mode()
+def _doubt(run: Path, saved: dict[str, Any]) -> float:
+    """The confidence that all but DOUBTFUL of the validation sentences have."""
+    network = LipReader(LipReaderConfig(**saved["config"]))
+    network.load_state_dict(saved["network"])
+    network.eval()
+    clips = Clips(run / "clips.npz", "val")
+    confidences = []
+    for first in range(len(clips)):
+        batch = clips.rows(first, first + 1)
+        _, words = network.watch(batch.crops, batch.points)
+        said = caption(words[0].log_softmax(dim=-1).numpy())
+        confidences.append(np.mean([word.confidence for word in said]))
+    return round(float(np.quantile(confidences, DOUBTFUL)), 4)
+
+
+def _saved(path: Path) -> dict[str, Any]:
+    return torch.load(path, weights_only=True)
