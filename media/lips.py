@@ -19,13 +19,14 @@ SMOOTHING: Final = 0.08  # s: standard deviation of the Gaussian over size, angl
 LIPS: Final = (*OUTER_LIPS, *INNER_LIPS)
 LONGEST_GAP: Final = 0.4  # s without a face that are bridged
 MOST_LOST: Final = 0.25  # of the pictures
+BRIGHT: Final = 95  # percentile of the grey
 
 
 @dataclass(frozen=True, eq=False)
 class Quality:
     """How well each frame shows the mouth, (F,) each: found, whether there was a face at all; size
     in pixels of the film between the outer corners of the eyes; turn, from −1 (all the way to one
-    side) over 0 (straight ahead) to 1; light, the mean grey of the mouth from 0 to 1."""
+    side) over 0 (straight ahead) to 1; light, from 0 to 1, of what is bright around the mouth."""
 
     found: np.ndarray
     size: np.ndarray
@@ -78,12 +79,13 @@ def follow(seen: Sightings) -> Mouth:
     lips = (points[:, list(LIPS)] - centres[:, None]) / turns[:, None]
     lips, outline = _filled(grid, times, lips), _filled(grid, times, points)
     frames = _filled(grid, times[known], np.array(crops, np.float32))
-    light = frames[:, SIDE // 4 : -SIDE // 4, SIDE // 4 : -SIDE // 4].mean(axis=(1, 2)) / 255
+    # The brightest part: dark skin in good light is no dark picture.
+    light = np.percentile(seen.patches[known], BRIGHT, axis=(1, 2)) / 255
     quality = Quality(
         found=_filled(grid, times, found.astype(float)) > 0.5,
         size=2 * abs(_filled(grid, times, turns)),
         turn=_turn(outline),
-        light=light,
+        light=_filled(grid, times[known], light),
     )
     return Mouth(
         crops=np.round(frames).astype(np.uint8),

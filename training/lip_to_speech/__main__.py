@@ -1,4 +1,4 @@
-"""python -m training.lip_to_speech prepare|train|evaluate: see --help of each."""
+"""python -m training.lip_to_speech prepare|train|export|evaluate: see --help of each."""
 
 import argparse
 from pathlib import Path
@@ -26,6 +26,10 @@ def main() -> None:
 
         for name in arguments.names or RECIPE:
             RECIPE[name](arguments.out, name)
+    elif arguments.command == "export":
+        from training.lip_to_speech.export import export
+
+        export(arguments.out, CHECKPOINTS)
     elif arguments.command == "evaluate":
         _evaluate(arguments)
 
