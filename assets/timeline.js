@@ -3,7 +3,7 @@
 const one = (selector) => element.querySelector(selector);
 const all = (selector) => [...element.querySelectorAll(selector)];
 const cells = () => all(".tl-units[role=listbox] [role=option]");
-const players = () => all("audio");
+const players = () => all("audio, video");
 
 let time = Number(one(".tl")?.dataset.start ?? 0); // seconds
 let current = 0; // the track that the space bar plays
@@ -15,6 +15,7 @@ let cellCount = 0;
 let dragging = null; // "cells" or "time" while the mouse is down
 let pointer = "mouse";
 
+const isFilm = (player) => player.tagName === "VIDEO";
 const seconds = () => Number(one(".tl")?.dataset.seconds ?? 0);
 
 function showTime() {
@@ -42,7 +43,7 @@ function follow() {
 
 function seek(to) {
   time = Math.max(0, Math.min(to, seconds()));
-  for (const player of players()) if (!player.paused) player.currentTime = time;
+  for (const player of players()) if (!player.paused || isFilm(player)) player.currentTime = time;
   showTime();
 }
 
@@ -107,6 +108,10 @@ function render() {
   }
   time = Math.min(time, seconds());
   one(".tl-lanes").style.setProperty("--zoom", zoom);
+  for (const film of players().filter(isFilm)) {
+    film.controls = false; // the timeline has them
+    film.currentTime = time;
+  }
   showTime();
   showPlaying();
   showChosen();
@@ -148,6 +153,7 @@ element.addEventListener("click", (event) => {
     zoom = Math.max(1, Math.min(8, zoom * Number(button.dataset.zoom)));
     return one(".tl-lanes").style.setProperty("--zoom", zoom);
   }
+  if (isFilm(event.target)) return play(players().indexOf(event.target));
   const box = event.target.closest(".tl-box");
   if (!box) return;
   if (pointer !== "mouse") {
@@ -209,7 +215,7 @@ element.addEventListener("pause", showPlaying, true);
 
 // What the cell under the mouse says, beside it.
 element.addEventListener("pointerover", (event) => {
-  const cell = event.target.closest(".tl-units i, .tl-cells i");
+  const cell = event.target.closest(".tl-units i, .tl-cells i, .tl-said i");
   const tip = one(".tl-tip");
   if (!tip) return;
   tip.hidden = !cell;

@@ -1,4 +1,4 @@
-"""Numbers as pictures: spectrograms as small PNG files, and inks that can be read on a colour."""
+"""Numbers as pictures: small files as data URIs, and inks that can be read on a colour."""
 
 import base64
 import io
@@ -19,9 +19,12 @@ def spectrogram_png(log_mel: np.ndarray) -> str:
     level = np.clip((log_mel - top) / RANGE + 1, 0, 1)
     image = Image.fromarray((level.T[::-1] * 255).astype(np.uint8))
     image.putpalette(_viridis())
-    file = io.BytesIO()
-    image.save(file, "PNG", optimize=True)
-    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
+    return _data_uri(image, "png")
+
+
+def grey_jpeg(image: np.ndarray) -> str:
+    """Data URI of a grey picture (H, W) uint8."""
+    return _data_uri(Image.fromarray(image), "jpeg")
 
 
 def frequency_ticks(nyquist: float = NYQUIST) -> list[tuple[str, float]]:
@@ -43,6 +46,12 @@ def ink_on(color: str) -> str:
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
     luminance = float(linear @ (0.2126, 0.7152, 0.0722))
     return "#000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#fff"
+
+
+def _data_uri(image: Image.Image, kind: str) -> str:
+    file = io.BytesIO()
+    image.save(file, kind, optimize=True)
+    return f"data:image/{kind};base64," + base64.b64encode(file.getvalue()).decode()
 
 
 def _mel(hz: float) -> float:

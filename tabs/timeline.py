@@ -1,4 +1,4 @@
-"""Timeline: lanes on one time axis in seconds, with one playhead tied to one or more sounds.
+"""Timeline: lanes on one time axis in seconds, with one playhead tied to sounds or a film.
 
 A Sheet says which lanes, sounds, files and buttons one timeline shows. assets/timeline.js brings it
 to life; without it there remain pictures, lists and the browser's own players.
@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,12 +26,16 @@ CELL_WIDTH: Final = 3  # px: the narrowest unit cell; longer timelines scroll
 
 @dataclass(frozen=True)
 class File:
-    """A sound to play or a file to take home; name is what its button says. A content that lies in
-    a file already is loaded by the page only when it is played."""
+    """A sound or film to play, or a file to take home; name is what its button says. A content that
+    lies in a file already is loaded by the page only when it is played."""
 
     name: str
     file_name: str
     content: bytes | Path
+
+    @property
+    def is_film(self) -> bool:
+        return self.file_name.endswith(".mp4")
 
     def data(self) -> dict[str, Any]:
         """What the page needs to fetch it. Bytes go to Gradio's cache, which deletes them with the
@@ -87,11 +92,11 @@ class Sheet:
         return (
             f'<section class="tl" tabindex="0" aria-label="{escape(self.name)}" '
             f'data-seconds="{self.seconds:.4f}" data-start="{self.start:.2f}" '
-            f'data-plays="{"click" if self.plays else ""}">{self._bar(first_file)}'
+            f'data-plays="{"click" if self.plays else ""}">'
+            f"{self._bar(first_file)}{self._players(first_file)}"
             f'<div class="tl-scroll"><div class="tl-lanes" style="--width:{width * CELL_WIDTH}px">'
             f'{lanes}{self._axis()}<div class="tl-head" aria-hidden="true"></div></div></div>'
-            f"{self._tools()}{self._players(first_file)}"
-            '<div class="tl-tip" hidden></div></section>'
+            f'{self._tools()}<div class="tl-tip" hidden></div></section>'
         )
 
     def value(self) -> dict[str, Any]:
@@ -165,13 +170,16 @@ class Sheet:
         )
 
     def _players(self, first_file: int) -> str:
-        players = "".join(
-            f"<figure><figcaption>{escape(track.name)}</figcaption>"
-            f'<audio controls preload="{"auto" if isinstance(track.content, bytes) else "none"}" '
-            f'src="@file{i}"></audio></figure>'
-            for i, track in enumerate(self.tracks, start=first_file)
-        )
+        players = "".join(map(self._player, self.tracks, count(first_file)))
         return f'<div class="tl-players">{players}</div>'
+
+    def _player(self, track: File, number: int) -> str:
+        tag, kind = ("video playsinline", "tl-film") if track.is_film else ("audio", "")
+        return (
+            f'<figure class="{kind}"><figcaption>{escape(track.name)}</figcaption><{tag} controls '
+            f'preload="{"auto" if isinstance(track.content, bytes) else "none"}" '
+            f'src="@file{number}"></{tag.split()[0]}></figure>'
+        )
 
 
 def nothing(text: str) -> dict[str, Any]:
