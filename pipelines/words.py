@@ -10,10 +10,13 @@ from typing import Any, Final
 import numpy as np
 import torch
 from scipy.special import softmax
+from torch import Tensor
+from torch.nn.functional import normalize
 
 from media.audio import Audio, match_loudness
 from media.features import SAMPLE_RATE, log_mel
 from media.phonemes import numbers
+from media.warp import warp
 from models.word_embedder import WordEmbedder, WordEmbedderConfig
 from pipelines.checkpoint import choose_device, load_weights, locate, read_config
 from pipelines.pronounce import Pronouncer, Pronunciation
@@ -67,6 +70,11 @@ class Words:
     LEVEL: Final = -23.0  # LUFS at which the network hears a word
     BATCH: Final = 64  # words at once
     GUESSES: Final = 5
+    TRACTS: Final = (
+        3,
+        6,
+        9,
+    )  # vocal tracts as which a voice is heard: numbers of media.warp.FACTORS
     CANDIDATES: Final = 200  # written words that a guess weighs; the rest are too far away
 
     def __init__(self, network: WordEmbedder, config: dict[str, Any], device: torch.device) -> None:
@@ -161,9 +169,16 @@ class Words:
             batch = torch.zeros(len(rows), int(lengths.max()), mels[rows[0]].shape[1])
             for row, i in zip(batch, rows, strict=True):
                 row[: len(mels[i])] = torch.from_numpy(mels[i])
-            embedded = self._network.embed_audio(batch.to(self._device), lengths.to(self._device))
-            vectors[rows] = embedded.cpu().numpy()
+            vectors[rows] = self._hear(batch, lengths).cpu().numpy()
         return vectors
+
+    def _hear(self, mel: Tensor, lengths: Tensor) -> Tensor:
+        """The mean of what is heard as each of TRACTS, which differs less from voice to voice:
+        log-mel (B, S, M) → unit vectors (B, D)."""
+        warped = [warp(mel, torch.full((len(mel),), tract)) for tract in self.TRACTS]
+        lengths = lengths.to(self._device)
+        heard = [self._network.embed_audio(one.to(self._device), lengths) for one in warped]
+        return normalize(torch.stack(heard).mean(dim=0), dim=1)
 
     @torch.inference_mode()
     def embed_phonemes(self, words: Sequence[Sequence[str]]) -> np.ndarray:

@@ -98,8 +98,11 @@ def on_model(
     progress_on: Component,
     start: Component,
     stop: gr.Button,
-) -> None:
-    """Runs handler on the queue that all models share; meanwhile `stop` stands in for `start`."""
+) -> Dependency:
+    """Runs handler on the queue that all models share; meanwhile `stop` stands in for `start`.
+
+    Returns the run, for what comes after it.
+    """
 
     def busy() -> tuple[gr.Button, gr.Button]:
         return gr.Button(visible=False), gr.Button(visible=True)
@@ -121,3 +124,4 @@ def on_model(
     )
     job.then(idle, outputs=buttons, **HIDDEN)
     stop.click(idle, outputs=buttons, cancels=job, **HIDDEN)
+    return job

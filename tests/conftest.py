@@ -10,8 +10,10 @@ from safetensors.torch import save_file
 from torch import nn
 
 from media.phonemes import PHONEMES
+from models.face_encoder import FaceEncoder, FaceEncoderConfig
 from models.g2p import G2P, G2PConfig
 from models.inverter import Inverter, InverterConfig
+from models.lip_reader import LipReader, LipReaderConfig
 from models.patch_transformer import PatchTransformerConfig
 from models.sound_cnn import SoundCNNConfig
 from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig
@@ -66,6 +68,21 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     embedder = WordEmbedderConfig(view, view, n_phonemes=len(PHONEMES), width=16)
     settings = {"name": "words", "temperature": 0.05, "network": asdict(embedder)}
     _write(root / "words", settings, WordEmbedder(embedder))
+    reader = LipReaderConfig(
+        side=16, channels=(4, 8), width=16, inner=16, layers=1, heads=2, voice=8
+    )
+    faces = FaceEncoderConfig(channels=(4, 8), size=8)
+    settings = {
+        "name": "lip-to-speech",
+        "vocoder": "vocoder",
+        "reader": asdict(reader),
+        "faces": asdict(faces),
+        "talkers": ["dark", "middle", "bright"],
+        "voices": torch.eye(3, 8).tolist(),
+        "sure": 0.5,
+    }
+    networks = nn.ModuleDict({"reader": LipReader(reader), "faces": FaceEncoder(faces)})
+    _write(root / "lip-to-speech", settings, networks)
     return root
 
 

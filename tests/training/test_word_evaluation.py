@@ -257,11 +257,14 @@ def test_noise_has_the_asked_ratio_and_the_room_a_tail() -> None:
 def test_publishing_fills_metrics_and_the_card(data: Path, checkpoints: list[Path]) -> None:
     rows = evaluate(data, checkpoints, "all", quick=True)
     folder = checkpoints[-1]
-    (folder / "metrics.json").write_text(json.dumps({"training_hours": {"words": 1.25}}))
+    validation = {"words": {"cross_view_ap": 0.5}}
+    metrics = {"training_hours": {"words": 1.25}, "validation": validation}
+    (folder / "metrics.json").write_text(json.dumps(metrics))
     publish(rows, folder.parent)
     assert json.loads((folder / "metrics.json").read_text())["results"] == rows
     card = (folder / "README.md").read_text()
     assert "words 1.25; together 1.2" in card
+    assert "words, cross-view AP 0.500" in card
     assert "| words (default) " in card
     assert "![Precision over recall" in card
     assert "## Training" in card

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from media.warp import WARPS, warp
 from training.lip_to_speech.augment import disturb, middle
-from training.warp import WARPS, warp
 
 BALANCE: Final = 0.5  # of talkers: 0 draws each clip as often, 1 each talker
 TRACTS: Final = 0.5  # share of batches in which voices are warped

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from media.warp import WARPS, warp
 from models.voice_encoder import VoiceEncoder, VoiceEncoderConfig
 from training.loop import device, fit, save
-from training.warp import WARPS, warp
 
 BATCH: Final = 64
 FRAMES: Final = 80

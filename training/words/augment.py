@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from training.warp import FLOOR, N_MELS, WARPS, warp
+from media.warp import FLOOR, N_MELS, WARPS, warp
 
 NEPER: Final = 8.686  # dB: one step of the natural logarithm of magnitude
 STRETCH: Final = (0.8, 1.25)  # of durations

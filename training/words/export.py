@@ -37,7 +37,10 @@ def export(data: Path, run: Path, out: Path) -> None:
         config |= _calibration(Words.from_pretrained(folder, "cpu"), held, vocabulary)
         (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
         parts = {part: _result(run, part) for part in _lineage(network)}
-        validation = {k: v for k, v in parts[network].items() if k not in ("hours", "score")}
+        validation = {
+            part: {k: v for k, v in result.items() if k not in ("hours", "score", "steps")}
+            for part, result in parts.items()
+        }
         hours = {part: round(result["hours"], 2) for part, result in parts.items()}
         update_metrics(folder, {"training_hours": hours, "validation": validation})
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-N_MELS: Final = 80  # as in media.features, which training does not import: it needs librosa
+N_MELS: Final = 80  # as in media.features, which is not imported: training has no librosa
 FLOOR: Final = float(np.log(1e-5))
 WARPS: Final = 13
 MOST: Final = 0.13  # of frequencies
