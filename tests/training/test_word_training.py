@@ -81,7 +81,7 @@ def test_disturbed_words_are_padded_at_the_floor_and_keep_their_sound() -> None:
     word = np.full((40, 80), FLOOR, np.float16)
     word[10:30, 30:40] = 2.0
     noise = np.full((3, 400, 80), -9.0, np.float16)
-    mel, lengths = disturb([word] * 64, noise, rng())
+    mel, lengths = disturb([word] * 64, noise, 0.15, rng())
     assert mel.shape == (64, int(lengths.max()), 80)
     assert bool((mel >= FLOOR - 1e-3).all()) and bool(torch.isfinite(mel).all())
     heard = mel.amax(dim=(1, 2)) > 0.0

@@ -32,7 +32,7 @@ Word = tuple[int, ...]
 class Stage:
     """One stage of training. shards: of the synthetic words, that it hears; left_out: words that it
     does not; start: the run it goes on from; triplets: the paper's loss and schedule, for at most
-    so many steps."""
+    so many steps; narrow: share of the words that is heard as on the telephone."""
 
     steps: int
     learning_rate: float
@@ -40,11 +40,12 @@ class Stage:
     left_out: frozenset[Word] = field(default_factory=frozenset)
     start: str = ""
     triplets: bool = False
+    narrow: float = 0.15
 
 
 def align(run: Path, name: str, config: WordEmbedderConfig, stage: Stage) -> None:
     """Train run/name.pt on the prepared arrays in run."""
-    words = Words(run, stage.shards, stage.left_out)
+    words = Words(run, stage.shards, stage.left_out, stage.narrow)
     network = WordEmbedder(config).to(device())
     if stage.start:
         saved = torch.load(run / f"{stage.start}.pt", weights_only=True)

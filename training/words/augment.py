@@ -19,7 +19,6 @@ GAIN: Final = 8.0  # dB
 TILT: Final = 6.0  # dB, over all bands
 NOISY: Final = 0.4  # shares of the words
 REVERBERANT: Final = 0.2
-NARROW: Final = 0.15
 SNR: Final = (0.0, 30.0)  # dB
 NARROW_BANDS: Final = (50, 70)  # about 3 to 5 kHz
 DECAY: Final = (0.70, 0.93)  # of reverberant power, a frame: 0.2 to 0.95 s to fall by 60 dB
@@ -29,10 +28,10 @@ MASKED_FRAMES: Final = 0.08  # of a word
 
 
 def disturb(
-    words: list[np.ndarray], noise: np.ndarray, rng: np.random.Generator
+    words: list[np.ndarray], noise: np.ndarray, narrow: float, rng: np.random.Generator
 ) -> tuple[Tensor, Tensor]:
     """Frames of words, each (S, M), and of noises (n, S', M) → a batch (B, S, M), padded at the
-    floor, and its lengths (B,)."""
+    floor, and its lengths (B,). narrow: share that is heard as on the telephone."""
     mel, lengths = _stretched(words, rng)
     batch, frames, bands = mel.shape
     mel = warp(mel, _draw(rng, 0, WARPS, batch).long().flatten())
@@ -45,7 +44,7 @@ def disturb(
     if noisy.any():
         mel[noisy] = _noisy(mel[noisy], noise, rng)
     cut = torch.where(
-        torch.from_numpy(rng.random(batch) < NARROW),
+        torch.from_numpy(rng.random(batch) < narrow),
         _draw(rng, *NARROW_BANDS, batch).flatten(),
         torch.tensor(float(bands)),
     )

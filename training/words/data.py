@@ -38,10 +38,17 @@ class Words:
     """Every recorded and synthetic word of a run, but those to leave out.
 
     left_out: phonemes of words that this training shall not hear; validation speakers never are
-    heard. shards: how many of the synthetic arrays are read.
+    heard. shards: how many of the synthetic arrays are read. narrow: see augment.disturb.
     """
 
-    def __init__(self, run: Path, shards: int, left_out: Collection[tuple[int, ...]] = ()) -> None:
+    def __init__(
+        self,
+        run: Path,
+        shards: int,
+        left_out: Collection[tuple[int, ...]] = (),
+        narrow: float = 0.0,
+    ) -> None:
+        self._narrow = narrow
         paths = [run / "recorded.npz", *(run / f"synthetic-{i}.npz" for i in range(shards))]
         self.frames: list[np.ndarray] = []
         self.offsets: list[tuple[int, int, int]] = []  # part, first and last frame
@@ -114,7 +121,7 @@ class Words:
         takes.sort(key=lambda take: len(take[0]))
         size = -(-len(takes) // CHUNKS)
         chunks = [
-            disturb([mel for mel, _ in takes[i : i + size]], self.noise, rng)
+            disturb([mel for mel, _ in takes[i : i + size]], self.noise, self._narrow, rng)
             for i in range(0, len(takes), size)
         ]
         types = torch.tensor([place for _, place in takes])
