@@ -74,9 +74,9 @@ MFCC with Δ and ΔΔ: along the best path (dynamic time warping), or at ten pla
 
 words-transformer and words-lstm are the networks of Rhodes and Bains and of Settle et al. on the
 same words. Begun with the papers' loss both put all words into one point here; so they were begun
-with the loss of this network (-contrast), and went on with the papers' triplets and schedule. They
-had fewer steps than this network ({steps}), so the table does not tell which architecture is the
-better one.
+with the loss of this network, and went on with the papers' triplets and schedule. Steps of every
+part: {steps}. They had fewer than this network, so the table does not tell which architecture is
+the better one.
 
 ## Limits
 

@@ -46,9 +46,7 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
 MEASURED: Final = {
     "words": "conformer",
     "words-transformer": "transformer",
-    "words-transformer-contrast": "transformer-first",
     "words-lstm": "lstm",
-    "words-lstm-contrast": "lstm-first",
 }
 SHIPPED: Final = ("words",)
 
