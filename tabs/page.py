@@ -16,12 +16,14 @@ the server deletes it within the hour.</p>
 <p>Code: Apache-2.0. Model weights: see the model cards above. <a href="?view=api">Use Earshot
 from a program</a></p></footer>
 """
-# One sound at a time, also for players that live outside the page's tree.
+# One sound at a time, also for players that live outside the page's tree. What the camera sees is
+# muted, and no sound.
 HEAD: Final = """<script>
 (() => {
   const start = HTMLMediaElement.prototype.play;
   let sounding = null;
   const only = (player) => {
+    if (player.muted) return;
     if (sounding !== player) sounding?.pause();
     sounding = player;
   };
