@@ -100,13 +100,13 @@ class LipEvents:
         visit.watched = watched.respoken(speech)
         return "", visit, *_voice(speech), *_shown(visit.watched.result())
 
-    @inline(outputs=3)
+    @inline(outputs=4)
     def compare(self, visit: LipVisit | None) -> tuple:
-        """Puts what was really said beside it → message, shown outputs."""
+        """Puts what was really said beside it → message, compare button, shown outputs."""
         if visit is None or visit.watched is None or visit.watched.sound is None:
             raise InputError(NO_SOUND)
         visit.watched = replace(visit.watched, compared=True)
-        return "", *_shown(visit.watched.result())
+        return "", gr.Button(visible=False), *_shown(visit.watched.result())
 
     @answering
     def api_read(

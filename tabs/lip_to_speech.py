@@ -131,7 +131,7 @@ def _room(tab: gr.Blocks, events: LipEvents) -> None:
             events.speak, [visit, *voice, vocoder], said, trigger_mode="always_last", **again
         )
     guess.click(events.guess, [visit, vocoder], [message, visit, *voice, *shown], **again)
-    compare.click(events.compare, visit, [message, *shown], **again)
+    compare.click(events.compare, visit, [message, compare, *shown], **again)
 
 
 def _webcam(sound: bool) -> gr.WebcamOptions:

@@ -112,7 +112,8 @@ def test_another_voice_needs_no_new_tracking(
 
 def test_what_was_really_said_is_shown_on_request_only(events: LipEvents, visit: LipVisit) -> None:
     assert visit.watched and not visit.watched.result().real
-    _, _, lanes, numbers = events.compare(visit)
+    _, button, _, lanes, numbers = events.compare(visit)
+    assert not button.visible
     assert "What was really said" in lanes["html"]
     assert "STOI" in numbers and "ESTOI" in numbers
     visit.watched = Watched(visit.watched.speech, visit.watched.film, b"", None)
