@@ -200,7 +200,8 @@ class LipToSpeech:
         timbres = torch.linspace(0, 1, 101, device=self.device)
         ways = torch.stack([self._timbre(float(timbre)) for timbre in timbres])
         nearest = (ways @ vectors.mean(dim=0)).argmax()
-        return Voice(float(pitch.mean().exp()), float(timbres[nearest]))
+        hertz = float(pitch.mean().exp().clamp(*self.PITCHES))
+        return Voice(hertz, float(timbres[nearest]))
 
     def _timbre(self, timbre: float) -> Tensor:
         """(V,): between the two talkers who are nearest to that place."""

@@ -15,7 +15,7 @@ from training.lip_to_speech.data import Clips
 from training.lip_to_speech.faces import Faces
 from training.lip_to_speech.recipe import MEASURED, SHIPPED
 
-VOCODER: Final = "../vocoder"
+VOCODER: Final = "vocoder"  # beside the checkpoint
 DOUBTFUL: Final = 0.05  # share of real sentences that may be doubted
 
 
