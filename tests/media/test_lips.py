@@ -20,8 +20,8 @@ def sightings(
     points = np.full((len(times), N_POINTS), MIDDLE, complex)
     points[:, list(STEADY)] += np.array(list(STEADY.values())) * unit
     gap = opening * (1 - np.cos(4 * np.pi * times)) / 2
-    angles = 2j * np.pi * np.arange(len(LIPS)) / len(LIPS)
-    around = 0.6 * np.exp(angles).real + 1j * np.exp(angles).imag * (0.1 + gap[:, None] / 2)
+    angles = 2 * np.pi * np.arange(len(LIPS)) / len(LIPS)
+    around = 0.6 * np.cos(angles) + 1j * np.sin(angles) * (0.1 + gap[:, None] / 2)
     points[:, list(LIPS)] = MIDDLE + (MOUTH_BELOW_EYES * 1j + around) * unit
     points[:, 234], points[:, 454] = MIDDLE - 1.1 * unit, MIDDLE + 1.1 * unit
     points[:, 1] = MIDDLE + 0.6j * unit

@@ -15,13 +15,14 @@ from media.video import FASTEST, LONGEST_SIDE, frames
 
 def write_film(
     path: Path,
-    times: Sequence[float],
+    times: Sequence[float] | np.ndarray,
     size: tuple[int, int] = (96, 64),
     codec: str = "libx264",
 ) -> Path:
     """A film whose upper left quarter is white and whose grey grows with time."""
     with av.open(str(path), "w") as container:
         stream = container.add_stream(codec, rate=30, options={"g": "5"})
+        assert isinstance(stream, av.VideoStream)
         stream.width, stream.height, stream.pix_fmt = *size, "yuv420p"
         stream.codec_context.time_base = stream.time_base = Fraction(1, 1000)
         for time in times:
