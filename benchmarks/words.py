@@ -14,6 +14,7 @@ from benchmarks.sound_search import percentiles, resembling
 from media import voice_activity
 from media.audio import load, match_loudness, wav_bytes
 from media.dtw import mfcc_frames
+from media.errors import InputError
 from media.features import SAMPLE_RATE, log_mel
 from pipelines.spoken_word import find_word
 from pipelines.word_library import LibraryWord, Projection, WordLibrary
@@ -50,7 +51,8 @@ def recording(sound: Path, folder: Path) -> Path:
 
 def lines(words: Words, recordings: list[Path]) -> list[str]:
     """The page."""
-    spoken = [find_word(path).waveform for path in recordings]
+    found = {path: waveform for path in recordings if (waveform := one_word(path)) is not None}
+    refused, recordings, spoken = len(recordings) - len(found), list(found), list(found.values())
     library = store(words.embed_waveforms(spoken))
     queries = recordings[:QUERIES]
     loaded = [load(path, SAMPLE_RATE).waveform for path in queries]
@@ -90,8 +92,17 @@ def lines(words: Words, recordings: list[Path]) -> list[str]:
         "with MFCC already made, and knows no written words. Its recordings are those of the "
         f"library, over and over, {WARPED} of them queries; the stored vectors are made: mixtures "
         f"of two of the library's own, moved. {len(queries)} recordings of one word each, with "
-        f"{PAUSE:g} s of silence before and after.",
+        f"{PAUSE:g} s of silence before and after; {refused} more were refused, as a visitor's "
+        "would be in which no single word is found.",
     ]
+
+
+def one_word(path: Path) -> np.ndarray | None:
+    """The word (T,) in a recording; None where there is not just one to be found."""
+    try:
+        return find_word(path).waveform
+    except InputError:
+        return None
 
 
 def store(vectors: np.ndarray) -> WordLibrary:

@@ -175,10 +175,11 @@ class Words:
     def _hear(self, mel: Tensor, lengths: Tensor) -> Tensor:
         """The mean of what is heard as each of TRACTS, which differs less from voice to voice:
         log-mel (B, S, M) → unit vectors (B, D)."""
-        warped = [warp(mel, torch.full((len(mel),), tract)) for tract in self.TRACTS]
-        lengths = lengths.to(self._device)
-        heard = [self._network.embed_audio(one.to(self._device), lengths) for one in warped]
-        return normalize(torch.stack(heard).mean(dim=0), dim=1)
+        count = len(self.TRACTS)
+        tracts = torch.tensor(self.TRACTS).repeat_interleave(len(mel))
+        warped = warp(mel.repeat(count, 1, 1), tracts).to(self._device)
+        heard = self._network.embed_audio(warped, lengths.repeat(count).to(self._device))
+        return normalize(heard.unflatten(0, (count, -1)).mean(dim=0), dim=1)
 
     @torch.inference_mode()
     def embed_phonemes(self, words: Sequence[Sequence[str]]) -> np.ndarray:
