@@ -54,6 +54,15 @@ def decode(source: Source, max_seconds: float) -> Decoded:
         raise InputError("The recording is no longer there. Record or upload it again.") from None
 
 
+def open_container(file: BinaryIO, formats: str, unreadable: str) -> InputContainer:
+    """An opened file as FFmpeg reads it, if it is in one of the formats (comma-separated): else
+    InputError(unreadable)."""
+    try:
+        return av.open(file, "r", options={"format_whitelist": formats}, metadata_errors="replace")
+    except FFmpegError:
+        raise InputError(unreadable) from None
+
+
 def _decode_samples(rate: int, samples: np.ndarray, max_seconds: float) -> Decoded:
     if samples.ndim not in (1, 2) or samples.dtype.kind not in "iuf":
         raise InputError("Samples must be integers or floats, of shape (T,) or (T, channels).")
@@ -64,13 +73,7 @@ def _decode_samples(rate: int, samples: np.ndarray, max_seconds: float) -> Decod
 
 def _decode_file(file: BinaryIO, max_seconds: float) -> Decoded:
     damaged = _ends_early(file)
-    try:
-        container = av.open(
-            file, "r", options={"format_whitelist": FORMATS}, metadata_errors="replace"
-        )
-    except FFmpegError:
-        raise InputError(UNREADABLE) from None
-    with container:
+    with open_container(file, FORMATS, UNREADABLE) as container:
         if not container.streams.audio:
             raise InputError("This file holds no sound. Use one with an audio track.")
         return _decode_stream(container, max_seconds, damaged)

@@ -9,8 +9,8 @@ from media.features import SAMPLE_RATE
 
 
 def intelligibility(said: np.ndarray, real: np.ndarray) -> tuple[float, float]:
-    """STOI (Taal et al. 2011) and ESTOI (Jensen and Taal 2016), from 0 to 1, of two waveforms (T,)
-    at 16 kHz, of which the end of the longer is left out.
+    """STOI (Taal et al. 2011) and ESTOI (Jensen and Taal 2016) of two waveforms (T,) at 16 kHz, of
+    which the end of the longer is left out: 1 at best, about 0 where nothing is understood.
 
     Both are 0 where either is silent, or too short to be measured (0.4 s of speech).
     """
@@ -19,7 +19,7 @@ def intelligibility(said: np.ndarray, real: np.ndarray) -> tuple[float, float]:
         return 0.0, 0.0
     with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # too short
         plain, extended = (
-            max(0.0, float(stoi(real[:length], said[:length], SAMPLE_RATE, extended=extended)))
+            float(stoi(real[:length], said[:length], SAMPLE_RATE, extended=extended))
             for extended in (False, True)
         )
     return plain, extended

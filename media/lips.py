@@ -20,6 +20,9 @@ LIPS: Final = (*OUTER_LIPS, *INNER_LIPS)
 LONGEST_GAP: Final = 0.4  # s without a face that are bridged
 MOST_LOST: Final = 0.25  # of the pictures
 BRIGHT: Final = 95  # percentile of the grey
+SMALL: Final = 40.0  # pixels between the corners of the eyes
+DARK: Final = 0.2  # of full light
+TURNED: Final = 0.35  # of all the way to the side
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +35,18 @@ class Quality:
     size: np.ndarray
     turn: np.ndarray
     light: np.ndarray
+
+    def hints(self) -> tuple[str, ...]:
+        """What to do better the next time; none where all is well."""
+        hints = {
+            "Your face is small in the picture: come closer.": np.median(self.size) < SMALL,
+            "It is dark: turn towards a light.": np.median(self.light) < DARK,
+            "You look to the side: face the camera.": np.median(abs(self.turn)) > TURNED,
+            "The face was lost now and then: keep hands and hair away from it.": np.any(
+                ~self.found
+            ),
+        }
+        return tuple(hint for hint, applies in hints.items() if applies)
 
 
 @dataclass(frozen=True, eq=False)

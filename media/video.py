@@ -10,6 +10,7 @@ import numpy as np
 from av.container import InputContainer
 from av.error import FFmpegError
 
+from media.decode import open_container
 from media.errors import InputError
 
 FORMATS = "asf,avi,flv,matroska,mov,mpeg,mpegts,ogg"
@@ -52,13 +53,7 @@ def _decode(file: BinaryIO, max_seconds: float) -> Iterator[Frame]:
     if file.seek(0, io.SEEK_END) == 0:
         raise InputError("The video is empty. Record or upload it again.")
     file.seek(0)
-    try:
-        container = av.open(
-            file, "r", options={"format_whitelist": FORMATS}, metadata_errors="replace"
-        )
-    except FFmpegError:
-        raise InputError(UNREADABLE) from None
-    with container:
+    with open_container(file, FORMATS, UNREADABLE) as container:
         if not container.streams.video:
             raise InputError("This file holds sound but no picture. Use a video of your face.")
         _check_size(container.streams.video[0])

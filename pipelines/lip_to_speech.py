@@ -70,9 +70,6 @@ class LipToSpeech:
     WINDOW: Final = 75  # frames of 40 ms that the network sees at once: the length of its training
     OVERLAP: Final = 25
     HOPS: Final = round(features.SAMPLE_RATE / features.HOP_LENGTH / RATE)  # mel frames a frame
-    SMALL: Final = 40.0  # pixels between the corners of the eyes
-    DARK: Final = 0.15  # of full light
-    TURNED: Final = 0.35  # of all the way to the side
 
     def __init__(
         self,
@@ -211,17 +208,8 @@ class LipToSpeech:
         return nn.functional.normalize(mixed, dim=0)
 
     def _notices(self, mouth: Mouth, confidence: float) -> tuple[str, ...]:
-        quality = mouth.quality
-        hints = {
-            "Your face is small in the picture: come closer.": np.median(quality.size) < self.SMALL,
-            "It is dark: turn towards a light.": np.median(quality.light) < self.DARK,
-            "You look to the side: face the camera.": np.median(abs(quality.turn)) > self.TURNED,
-            "The face was lost now and then: keep hands and hair away from it.": not np.all(
-                quality.found
-            ),
-            "This does not look like a sentence I know.": confidence < self.sure,
-        }
-        return tuple(hint for hint, applies in hints.items() if applies)
+        unsure = ("This does not look like a sentence I know.",) if confidence < self.sure else ()
+        return mouth.quality.hints() + unsure
 
     def _check(self, voice: Voice, vocoder: str) -> None:
         lowest, highest = self.PITCHES

@@ -8,11 +8,11 @@ from importlib.util import find_spec
 from typing import Final
 
 import numpy as np
-from pystoi import stoi
 from scipy.signal import correlate
 
 from media.audio import match_loudness
 from media.features import SAMPLE_RATE
+from media.intelligibility import intelligibility
 from training.corpora import LEVEL
 
 QUALITIES: Final = ("stoi", "estoi", "pesq")
@@ -40,13 +40,9 @@ def quality(said: np.ndarray, real: np.ndarray) -> dict[str, float]:
     What is silent has an intelligibility of 0, as nothing in it goes with the speech, and no PESQ,
     which is not defined then; nor has anything where the package pesq is not installed.
     """
-    if not said.any():
-        return {"stoi": 0.0, "estoi": 0.0}
-    scores = {
-        "stoi": float(stoi(real, said, SAMPLE_RATE)),
-        "estoi": float(stoi(real, said, SAMPLE_RATE, extended=True)),
-    }
-    if PESQ_INSTALLED:
+    plain, extended = intelligibility(said, real)
+    scores = {"stoi": plain, "estoi": extended}
+    if PESQ_INSTALLED and said.any():
         package = import_module("pesq")
         on_error = package.PesqError.RETURN_VALUES
         score = float(package.pesq(SAMPLE_RATE, real, said, "wb", on_error=on_error))

@@ -4,9 +4,8 @@ Written to OUT/clips.npz, C clips of F = 75 frames (40 ms) and S = 300 mel frame
   crops uint8 (C, F, 80, 80) · points (C, F, 40, 2) · portraits uint8 (C, K, 64, 64, 3)
   log_mel (C, S, 80) · pitch in Hz (C, S) · waveform int16 (C, S * 160)
   words (C, 6): numbers of GRID_WORDS · spoken (C, 6, 2): seconds · speaker (C,) · split (C,)
-to OUT/voices.npz all recordings of speakers who are told apart, end to end:
+and to OUT/voices.npz all recordings of speakers who are told apart, end to end:
   log_mel (N, 80) · lengths, speaker and split of each
-and to OUT/constants.npz the mel filters.
 """
 
 from multiprocessing import Pool
@@ -31,7 +30,6 @@ PROCESSES: Final = 2
 def prepare(data: Path, out: Path) -> None:
     """Write the arrays of the training and validation splits; the test split is not touched."""
     out.mkdir(parents=True, exist_ok=True)
-    np.savez(out / "constants.npz", mel_filters=features.mel_filters(features.N_FFT, 80))
     _write_voices(data, out / "voices.npz")
     items = [item for item in grid_items(data) if item.split != "test"]
     clips: list[dict[str, Any]] = []
