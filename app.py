@@ -8,18 +8,22 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import gradio as gr
 
-from tabs import sound_search, voice_conversion, words
+from tabs import lip_to_speech, sound_search, voice_conversion, words
 from tabs.page import FOOTER, HEAD, HEADER, model_cards
 from tabs.theme import CSS, theme
 
 if TYPE_CHECKING:
+    from pipelines.lip_to_speech import LipToSpeech
     from pipelines.sound_search import SoundSearch
     from pipelines.voice_conversion import VoiceConversion
     from pipelines.words import Words
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 CHECKPOINTS: Final = Path(__file__).parent / "checkpoints"
 SOUNDS: Final = Path(__file__).parent / "assets" / "sounds.index"
@@ -55,61 +59,62 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
 
 
 def pipelines(folder: Path, device: str) -> Callable[[str], "VoiceConversion"]:
-    """Gives voice conversion by the name of its checkpoint, loaded once, on first use."""
-    lock = threading.Lock()
+    """Gives voice conversion by the name of its checkpoint."""
 
-    @cache
     def load(name: str) -> "VoiceConversion":
         from pipelines.voice_conversion import VoiceConversion  # late, for it loads torch
 
         return VoiceConversion.from_pretrained(folder / name, device)
 
-    def get(name: str) -> "VoiceConversion":
-        with lock:
-            return load(name)
-
-    return get
+    return once(load)
 
 
 def sounds(
     folder: Path, device: str, model: Sequence[str] | None
 ) -> Callable[[], "SoundSearch"] | None:
-    """Gives sound search with a model of the user's or our checkpoints in the folder, loaded once,
-    on first use; None where there are no such checkpoints."""
+    """Gives sound search with a model of the user's or our checkpoints in the folder; None where
+    there are no such checkpoints."""
     names = sound_search.MODELS
     if not model and len(available(folder, names)) < len(names):
         return None
-    lock = threading.Lock()
 
-    @cache
     def load() -> "SoundSearch":
         from pipelines.sound_search import SoundSearch  # late, for it loads torch
 
         return SoundSearch.from_pretrained(model or [folder / name for name in names], device)
 
-    def get() -> "SoundSearch":
-        with lock:
-            return load()
-
-    return get
+    return once(load)
 
 
 def word_embeddings(folder: Path, device: str) -> Callable[[], "Words"] | None:
-    """Gives the networks of the words tab, loaded once, on first use; None where the folder has no
-    such checkpoint."""
-    if not available(folder, [words.MODEL]):
-        return None
-    lock = threading.Lock()
+    """Gives the networks of the words tab; None where the folder has no such checkpoint."""
 
-    @cache
     def load() -> "Words":
         from pipelines.words import Words  # late, for it loads torch
 
         return Words.from_pretrained(folder / words.MODEL, device)
 
-    def get() -> "Words":
+    return once(load) if available(folder, [words.MODEL]) else None
+
+
+def lip_reader(folder: Path, device: str) -> Callable[[], "LipToSpeech"] | None:
+    """Gives lip to speech; None where the folder has no such checkpoint."""
+
+    def load() -> "LipToSpeech":
+        from pipelines.lip_to_speech import LipToSpeech  # late, for it loads torch
+
+        return LipToSpeech.from_pretrained(folder / lip_to_speech.MODEL, device)
+
+    return once(load) if available(folder, [lip_to_speech.MODEL]) else None
+
+
+def once(load: Callable[P, T]) -> Callable[P, T]:
+    """What loads at the first call, and gives the same from then on, whoever asks meanwhile."""
+    lock, loaded = threading.Lock(), cache(load)
+
+    def get(*args: P.args, **kwargs: P.kwargs) -> T:
         with lock:
-            return load()
+            return loaded(*args, **kwargs)
 
     return get
 
@@ -133,10 +138,11 @@ def build(
     models = available(folder, list(voice_conversion.MODELS))
     embeddings = word_embeddings(folder, device)
     search = sounds(folder, device, sound_model)
+    lips = lip_reader(folder, device)
     if preload:
         for name in models:
             convert(name)
-        for load in filter(None, (embeddings, search)):
+        for load in filter(None, (embeddings, search, lips)):
             load()
     with gr.Blocks(title="Earshot", analytics_enabled=False, delete_cache=DELETE) as page:
         gr.HTML(HEADER, apply_default_css=False)
@@ -148,6 +154,8 @@ def build(
                 words.build(embeddings, word_index)
             with gr.Tab("Sound search"):
                 sound_search.build(search, index)
+            with gr.Tab("Lip to speech"):
+                lip_to_speech.build(lips)
         with gr.Accordion("Model cards", open=False):
             gr.Markdown(model_cards(folder))
         gr.HTML(FOOTER, apply_default_css=False)

@@ -50,7 +50,8 @@ def test_only_these_endpoints_are_public(client: Client) -> None:
     assert isinstance(api, dict)
     voices, sounds = {"/convert", "/encode", "/decode"}, {"/search_sounds", "/similar_sounds"}
     words = {"/embed_audio", "/embed_text", "/nearest", "/compare_words"}
-    assert set(api["named_endpoints"]) == voices | words | sounds
+    lips = {"/lip_to_speech", "/respeak"}
+    assert set(api["named_endpoints"]) == voices | words | sounds | lips
 
 
 def test_convert(client: Client, speech: Any) -> None:
