@@ -1,0 +1,146 @@
+"""Estimates whose intervals know that the ratings of one rater, and of one stimulus, go together."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+from statsmodels.api import OLS
+from statsmodels.stats.sandwich_covariance import cov_cluster, cov_cluster_2groups
+
+LEVEL: Final = 0.95
+
+
+@dataclass(frozen=True)
+class Variance:
+    """The variance of an estimate, by Cameron, Gelbach and Miller (2011, Journal of Business &
+    Economic Statistics 29, equation 2.11): by_rater + by_stimulus − by_cell, where a cell is what
+    one rater said of one stimulus.
+
+    Each part is a cluster-robust variance, so whatever correlates within a rater or within a
+    stimulus is counted. by_rater is NaN where there is but one rater, since nothing is then known
+    about others; with one stimulus the other two are 0 and the estimate is about that stimulus.
+    """
+
+    by_rater: float
+    by_stimulus: float
+    by_cell: float
+    raters: int
+    stimuli: int
+
+    @property
+    def total(self) -> float:
+        """The sum of the parts, or the largest where noise makes that sum too small."""
+        both = self.by_rater + self.by_stimulus - self.by_cell
+        return float(np.max([both, self.by_rater, self.by_stimulus]))
+
+    @property
+    def df(self) -> float:
+        """Degrees of freedom after Satterthwaite (1946): between those of the scarcer of raters and
+        stimuli, and those of all cells; the few that weigh most decide."""
+        parts = [(self.by_rater, self.raters - 1)]
+        if self.stimuli > 1:
+            parts += [
+                (self.by_stimulus, self.stimuli - 1),
+                (self.by_cell, self.raters * self.stimuli - 1),
+            ]
+        fewest = min(self.raters, self.stimuli if self.stimuli > 1 else self.raters) - 1
+        spread = sum(part**2 / df for part, df in parts if df)
+        return max(self.total**2 / spread, fewest) if spread > 0 else float(fewest)
+
+    def with_raters(self, raters: int) -> "Variance":
+        """What it would be with so many raters of the same kind and the same stimuli: what belongs
+        to the stimuli stays, the rest shrinks."""
+        share = self.raters / raters
+        stimuli = max(self.by_stimulus - self.by_cell, 0.0)
+        rest = max(self.by_stimulus - stimuli, 0.0)
+        return Variance(
+            self.by_rater * share,
+            stimuli + rest * share,
+            self.by_cell * share,
+            raters,
+            self.stimuli,
+        )
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its variance; low and high are its 95 % t interval, p is two-sided against null.
+
+    All three are NaN where they cannot be had: with one rater, or where every answer was the same.
+    """
+
+    value: float
+    variance: Variance
+    null: float = 0.0
+
+    @property
+    def standard_error(self) -> float:
+        """The root of the variance; NaN where it is 0, for no spread is no proof of certainty."""
+        total = self.variance.total
+        return float(np.sqrt(total)) if total > 1e-12 else np.nan
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval."""
+        return self.value - self._reach
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval."""
+        return self.value + self._reach
+
+    @property
+    def p(self) -> float:
+        """How probable so great a distance from null is where there is none."""
+        t = (self.value - self.null) / self.standard_error
+        return float(2 * stdtr(self.variance.df, -abs(t)))
+
+    @property
+    def _reach(self) -> float:
+        return self.standard_error * float(stdtrit(self.variance.df, (1 + LEVEL) / 2))
+
+
+class Clustered:
+    """The parameters of a fitted statsmodels regression, clustered both ways.
+
+    raters, stimuli: the codes (N,), from 0, of whom and what each observation is from.
+    """
+
+    def __init__(self, fit: Any, raters: np.ndarray, stimuli: np.ndarray) -> None:
+        self._parameters = np.asarray(fit.params)
+        self._raters, self._stimuli = np.unique(raters).size, np.unique(stimuli).size
+        nothing = np.zeros((len(self._parameters),) * 2)
+        self._by_rater, self._by_stimulus, self._by_cell = nothing + np.nan, nothing, nothing
+        if self._raters > 1 and self._stimuli > 1:
+            both, self._by_rater, self._by_stimulus = cov_cluster_2groups(fit, raters, stimuli)
+            self._by_cell = self._by_rater + self._by_stimulus - both
+        elif self._raters > 1:
+            self._by_rater = cov_cluster(fit, raters)
+
+    def estimate(self, weights: np.ndarray, null: float = 0.0) -> Estimate:
+        """The sum of the parameters (K,) with these weights (K,)."""
+        parts = (self._by_rater, self._by_stimulus, self._by_cell)
+        variances = [float(weights @ part @ weights) for part in parts]
+        variance = Variance(*variances, self._raters, self._stimuli)
+        return Estimate(float(weights @ self._parameters), variance, null)
+
+
+def mean(
+    answers: np.ndarray, raters: np.ndarray, stimuli: np.ndarray, null: float = 0.0
+) -> Estimate:
+    """The mean of answers (N,), each by a rater (N,) of a stimulus (N,) given as codes from 0."""
+    fit = OLS(answers, np.ones((len(answers), 1))).fit()
+    return Clustered(fit, raters, stimuli).estimate(np.ones(1), null)
+
+
+def difference(
+    answers: np.ndarray, first: np.ndarray, raters: np.ndarray, stimuli: np.ndarray
+) -> Estimate:
+    """The mean of the answers (N,) where first (N,) is true, less that of the others.
+
+    Where a rater judged both systems, or a stimulus was heard from both, what they share cancels.
+    """
+    systems = np.column_stack([first, ~first]).astype(float)
+    fit = OLS(answers, systems).fit()
+    return Clustered(fit, raters, stimuli).estimate(np.array([1.0, -1.0]))
