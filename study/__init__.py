@@ -1,0 +1,1 @@
+"""Listening tests with human raters: designs, storage, analysis and the rater's page."""

@@ -1,0 +1,54 @@
+"""The tables of the store. Names, addresses and tokens are in none of them."""
+
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import JSON, ForeignKey, String
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+
+class Base(DeclarativeBase):
+    """Knows every table (Base.metadata)."""
+
+
+class TestRow(Base):
+    """A test that has been opened; key lets its organiser see the results."""
+
+    __tablename__ = "tests"
+
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    key: Mapped[str] = mapped_column(String(43))
+
+
+class RaterRow(Base):
+    """Someone who agreed to take a test; id is a hash of the token in their link.
+
+    seen is when they were last here, in UTC without a zone; it never leaves the store. Of who has
+    withdrawn, this row alone is left.
+    """
+
+    __tablename__ = "raters"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    test: Mapped[str] = mapped_column(ForeignKey("tests.name"), index=True)
+    started: Mapped[date]
+    seen: Mapped[datetime]
+    headphones: Mapped[bool | None]
+    withdrawn: Mapped[bool] = mapped_column(default=False)
+
+
+class ItemRow(Base):
+    """A place in a rater's sequence, and the answer once it is given (see study.design)."""
+
+    __tablename__ = "items"
+
+    rater: Mapped[str] = mapped_column(
+        ForeignKey("raters.id", ondelete="CASCADE"), primary_key=True
+    )
+    place: Mapped[int] = mapped_column(primary_key=True)
+    trial: Mapped[int]
+    shown: Mapped[list[str]] = mapped_column(JSON)
+    answer: Mapped[Any | None] = mapped_column(JSON(none_as_null=True))
+    plays: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))
+    milliseconds: Mapped[int | None]
