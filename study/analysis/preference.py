@@ -1,0 +1,113 @@
+"""Two systems in a trial: preferences (AB), comparison ratings (CCR), Bradley–Terry strengths."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import binomtest
+from statsmodels.api import GLM
+from statsmodels.genmod.families import Binomial
+
+from study.analysis.clustered import Clustered, Estimate
+from study.analysis.tables import codes, estimate_row, holm, mean_of, share_row, size
+
+EVEN = 0.5  # the share of votes of either system where there is no difference
+
+
+def both_ways(votes: pd.DataFrame, null: float = EVEN) -> pd.DataFrame:
+    """Each vote twice, told of either system; null is the answer of no preference."""
+    turned = votes.assign(
+        system=votes["other"], other=votes["system"], answer=2 * null - votes["answer"]
+    )
+    return pd.concat([votes, turned], ignore_index=True)
+
+
+def ranking(votes: pd.DataFrame, null: float = EVEN) -> list[str]:
+    """The systems by their mean answer over all comparisons, the best first."""
+    means = both_ways(votes, null).groupby("system", sort=False)["answer"].mean()
+    return means.sort_values(ascending=False, kind="stable").index.tolist()
+
+
+def estimates(
+    votes: pd.DataFrame, order: list[str], null: float = EVEN
+) -> dict[tuple[str, str], Estimate]:
+    """For each pair that was compared, in this order, the mean answer given of the first.
+
+    Tested by t against null with both raters and stimuli as clusters (see clustered.Variance): a
+    plain binomial test takes votes for independent, and finds far too much where raters have tastes
+    of their own.
+    """
+    turned = both_ways(votes, null)
+    found = {}
+    for one, other in combinations(order, 2):
+        own = turned[(turned["system"] == one) & (turned["other"] == other)]
+        if len(own):
+            found[one, other] = mean_of(own, null)
+    return found
+
+
+def preferences(votes: pd.DataFrame, found: dict[tuple[str, str], Estimate]) -> pd.DataFrame:
+    """A row a pair: system, other, ratings, raters, stimuli, won, tied, lost (votes), value (the
+    share of system's, ties half), low, high, p (clustered), p_holm; and p_binomial, the exact sign
+    test that leaves ties out and takes votes for independent, to be read with that in mind."""
+    turned = both_ways(votes)
+    rows = []
+    for (one, other), estimate in found.items():
+        own = turned[(turned["system"] == one) & (turned["other"] == other)]
+        won, lost = int((own["answer"] == 1).sum()), int((own["answer"] == 0).sum())
+        exact = binomtest(won, won + lost).pvalue if won + lost else np.nan
+        rows.append(
+            {"system": one, "other": other, **size(own)}
+            | {"won": won, "tied": len(own) - won - lost, "lost": lost}
+            | share_row(estimate)
+            | {"p_binomial": float(exact)}
+        )
+    table = pd.DataFrame(rows)
+    return table.assign(p_holm=holm(table["p"]))
+
+
+def comparisons(votes: pd.DataFrame, found: dict[tuple[str, str], Estimate]) -> pd.DataFrame:
+    """A row a pair of a CCR test: system, other, ratings, raters, stimuli, value (how much better
+    system is, −3 to 3), low, high, p, p_holm."""
+    turned = both_ways(votes, 0)
+    rows = []
+    for (one, other), estimate in found.items():
+        own = turned[(turned["system"] == one) & (turned["other"] == other)]
+        row = estimate_row(estimate, (-3, 3))
+        rows.append({"system": one, "other": other, **size(own), **row})
+    table = pd.DataFrame(rows)
+    return table.assign(p_holm=holm(table["p"]))
+
+
+def can_be_scaled(votes: pd.DataFrame) -> bool:
+    """Whether strengths exist: every system is, by some chain of votes, better and worse than every
+    other (Ford 1957, American Mathematical Monthly 64)."""
+    turned = both_ways(votes)
+    systems = pd.factorize(turned["system"])
+    others = systems[1].get_indexer(turned["other"])
+    beats = np.zeros((len(systems[1]),) * 2)
+    np.add.at(beats, (systems[0], others), turned["answer"])
+    return connected_components(beats > 0, connection="strong")[0] == 1
+
+
+def bradley_terry(votes: pd.DataFrame, order: list[str]) -> pd.DataFrame:
+    """A row a system, in this order: its strength, where σ(strength − strength of another) is the
+    chance to be preferred (Bradley and Terry 1952); ties count half to either.
+
+    A binomial GLM without a constant, with raters and stimuli as clusters. The strengths sum to 0;
+    columns system, value, low, high, standard_error, df. Votes must be such that can_be_scaled.
+    """
+    systems, others = (
+        pd.get_dummies(pd.Categorical(votes[side], order)).to_numpy(float)
+        for side in ("system", "other")
+    )
+    # The last system's strength is minus the sum of the others'.
+    centred = np.vstack([np.eye(len(order) - 1), -np.ones(len(order) - 1)])
+    fit = GLM(votes["answer"].to_numpy(float), (systems - others) @ centred, family=Binomial())
+    clustered = Clustered(fit.fit(), *codes(votes))
+    rows = [
+        {"system": system, **estimate_row(clustered.estimate(weights))}
+        for system, weights in zip(order, centred, strict=True)
+    ]
+    return pd.DataFrame(rows).drop(columns="p")

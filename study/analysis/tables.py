@@ -1,0 +1,71 @@
+"""What the analyses share: rows with an estimate, codes of raters and stimuli, Holm's correction."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binomtest
+from statsmodels.stats.multitest import multipletests
+
+from study.analysis.clustered import Estimate, mean
+
+WHOLE_LINE = (-np.inf, np.inf)
+
+
+def estimate_row(estimate: Estimate, bounds: tuple[float, float] = WHOLE_LINE) -> dict[str, float]:
+    """value, low and high, the interval cut where the scale ends; standard_error, df and p."""
+    low, high = np.clip((estimate.low, estimate.high), *bounds)
+    return {
+        "value": estimate.value,
+        "low": float(low),
+        "high": float(high),
+        "standard_error": estimate.standard_error,
+        "df": estimate.variance.df,
+        "p": estimate.p,
+    }
+
+
+def share_row(estimate: Estimate) -> dict[str, float]:
+    """The same of a share, from 0 to 1.
+
+    Where all answers agree there is no spread to go by: then each rater counts as one vote, as if
+    their answers were one and the same (Clopper and Pearson's exact interval, exact binomial p).
+    """
+    row = estimate_row(estimate, (0, 1))
+    if np.isnan(estimate.standard_error) and estimate.value in (0, 1):
+        raters = estimate.variance.raters
+        exact = binomtest(round(estimate.value * raters), raters, estimate.null)
+        interval = exact.proportion_ci()
+        row |= {"low": interval.low, "high": interval.high, "p": float(exact.pvalue)}
+    return row
+
+
+def mean_of(ratings: pd.DataFrame, null: float = 0.0) -> Estimate:
+    """The mean answer of rows of the tidy table."""
+    return mean(ratings["answer"].to_numpy(float), *codes(ratings), null)
+
+
+def codes(ratings: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Raters and stimuli (N,) as whole numbers from 0."""
+    return pd.factorize(ratings["rater"])[0], pd.factorize(ratings["stimulus"])[0]
+
+
+def size(ratings: pd.DataFrame) -> dict[str, int]:
+    """How many ratings there are, of how many raters and stimuli."""
+    return {
+        "ratings": len(ratings),
+        "raters": ratings["rater"].nunique(),
+        "stimuli": ratings["stimulus"].nunique(),
+    }
+
+
+def holm(p: Iterable[float]) -> np.ndarray:
+    """Holm's (1979) p-values: the chance of even one false finding among all stays under the level.
+
+    What is NaN stays so and is not counted.
+    """
+    values = np.asarray(list(p), float)
+    known = ~np.isnan(values)
+    if known.any():
+        values[known] = multipletests(values[known], method="holm")[1]
+    return values
