@@ -41,7 +41,7 @@ def fit(
     optimizer = torch.optim.AdamW(
         network.parameters(), learning_rate, betas=(0.9, 0.98), weight_decay=weight_decay
     )
-    warmup = min(500, steps // 10)
+    warmup = min(500, max(1, steps // 10))
     schedule = torch.optim.lr_scheduler.LambdaLR(
         optimizer,
         lambda n: min((n + 1) / warmup, 0.5 * (1 + math.cos(math.pi * min(n / steps, 1.0))) + 0.01),

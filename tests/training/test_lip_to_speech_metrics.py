@@ -2,9 +2,8 @@
 
 import csv
 import json
-import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import av
 import numpy as np
@@ -87,9 +86,7 @@ def judges(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    module = ModuleType("pipelines.lip_to_speech")
-    monkeypatch.setattr(module, "LipToSpeech", Reader, raising=False)
-    monkeypatch.setitem(sys.modules, module.__name__, module)
+    monkeypatch.setattr("training.lip_to_speech.systems.LipToSpeech", Reader)
     folder = tmp_path / "checkpoints" / "lip-to-speech"
     folder.mkdir(parents=True)
     (folder / "config.json").write_text("{}")

@@ -44,7 +44,7 @@ def disturb(crops: Tensor, points: Tensor, rng: np.random.Generator) -> tuple[Te
         if "blur" in chosen:
             crops[row] = _blurred(crops[row], rng)
         if "noise" in chosen:
-            crops[row] += rng.uniform(0, NOISE) * torch.randn(crops[row].shape)
+            crops[row] += rng.uniform(0, NOISE) * _normal(rng, *crops[row].shape)
         if "hidden" in chosen:
             _hide(crops[row], rng)
         if chosen & {"rate", "held"}:
@@ -58,7 +58,7 @@ def _moved(crops: Tensor, points: Tensor, rng: np.random.Generator) -> tuple[Ten
     batch, frames, side, _ = crops.shape
     zoom, angle = _draw(rng, *ZOOM, batch), _draw(rng, -ANGLE, ANGLE, batch)
     shift = torch.from_numpy(rng.uniform(-SHIFT, SHIFT, (batch, 1, 2)).astype(np.float32))
-    shift = shift + UNSTEADY * torch.randn(batch, frames, 2)
+    shift = shift + UNSTEADY * _normal(rng, batch, frames, 2)
     turn = torch.stack([angle.cos(), -angle.sin(), angle.sin(), angle.cos()], dim=-1)
     turn = turn.view(batch, 1, 2, 2) / zoom[:, None, None, None]
     # Affine grids go from −1 to 1 over what they cut out, and over what it is cut from.
@@ -121,3 +121,7 @@ def _at(values: Tensor, places: np.ndarray) -> Tensor:
 
 def _draw(rng: np.random.Generator, low: float, high: float, batch: int) -> Tensor:
     return torch.from_numpy(rng.uniform(low, high, batch).astype(np.float32))
+
+
+def _normal(rng: np.random.Generator, *shape: int) -> Tensor:
+    return torch.from_numpy(rng.standard_normal(shape, np.float32))

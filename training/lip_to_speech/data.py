@@ -4,9 +4,10 @@ Shapes: B batch, F frames of 40 ms, H side of a crop, L points of the lips, S me
 M mel bands.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from training.lip_to_speech.augment import disturb, middle
 BALANCE: Final = 0.5  # of talkers: 0 draws each clip as often, 1 each talker
 TRACTS: Final = 0.5  # share of batches in which voices are warped
 PACE: Final = (0.9, 1.1)  # of speech, one for a batch
+READ: Final = ("crops", "points", "log_mel", "pitch", "words", "speaker")
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,10 @@ class Batch:
 class Clips:
     """The clips of a split: train or val."""
 
-    def __init__(self, path: Path, split: str) -> None:
-        with np.load(path) as file:
-            chosen = file["split"] == split
-            self.arrays: dict[str, Any] = {
-                name: file[name][chosen] for name in file.files if name != "portraits"
-            }
+    def __init__(self, paths: Sequence[Path], split: str) -> None:
+        """paths: files of ``prepare``, of real films and of painted ones."""
+        parts = [_read(path, split) for path in paths]
+        self.arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         _, talker, count = np.unique(
             self.arrays["speaker"], return_inverse=True, return_counts=True
         )
@@ -104,6 +104,12 @@ class Clips:
 
     def _words(self, rows: np.ndarray) -> Tensor:
         return torch.from_numpy(self.arrays["words"][rows]).long() + 1
+
+
+def _read(path: Path, split: str) -> dict[str, np.ndarray]:
+    with np.load(path) as file:
+        chosen = file["split"] == split
+        return {name: file[name][chosen] for name in READ}
 
 
 def _paced(values: Tensor, frames: int) -> Tensor:

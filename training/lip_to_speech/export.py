@@ -1,6 +1,7 @@
 """Trained networks as a checkpoint of the app, and those to compare it with."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from pipelines.caption import caption
 from training.checkpoints import update_metrics, write_weights
 from training.lip_to_speech.data import Clips
 from training.lip_to_speech.faces import Faces
-from training.lip_to_speech.recipe import MEASURED, SHIPPED
+from training.lip_to_speech.recipe import BASELINE, MEASURED, SHIPPED
 
 VOCODER: Final = "vocoder"  # beside the checkpoint
 DOUBTFUL: Final = 0.05  # share of real sentences that may be doubted
@@ -26,7 +27,6 @@ def export(run: Path, out: Path) -> None:
     for name, network in MEASURED.items():
         if not (run / f"{network}.pt").exists():
             continue
-        folder = (out if name in SHIPPED else run / "validation") / name
         reader, guess = (_saved(run / f"{part}.pt") for part in (network, "faces"))
         config = {
             "name": name,
@@ -42,12 +42,21 @@ def export(run: Path, out: Path) -> None:
             for part, saved in (("reader", reader), ("faces", guess))
             for key, value in saved["network"].items()
         }
-        write_weights(folder, config, weights, limited=name in SHIPPED)
-        results = {
-            part: json.loads((run / f"{part}.json").read_text()) for part in (network, "faces")
-        }
-        hours = {part: round(result.pop("hours"), 2) for part, result in results.items()}
-        update_metrics(folder, {"training_hours": hours, "validation": results})
+        shipped = name in SHIPPED
+        folder = (out if shipped else run / "validation") / name
+        write_weights(folder, config, weights, limited=shipped)
+        _note(folder, run, (network, "faces"))
+    if (run / "eigenlips.pt").exists():
+        saved, folder = _saved(run / "eigenlips.pt"), run / "validation" / BASELINE
+        write_weights(folder, saved["config"], saved["network"], limited=False)
+        _note(folder, run, ("eigenlips",))
+
+
+def _note(folder: Path, run: Path, networks: Sequence[str]) -> None:
+    """How long they were trained, and what they reached on validation."""
+    results = {name: json.loads((run / f"{name}.json").read_text()) for name in networks}
+    hours = {name: round(result.pop("hours"), 2) for name, result in results.items()}
+    update_metrics(folder, {"training_hours": hours, "validation": results})
 
 
 def from_dark_to_bright(vectors: Tensor) -> list[int]:
@@ -62,7 +71,7 @@ def _doubt(run: Path, saved: dict[str, Any]) -> float:
     network = LipReader(LipReaderConfig(**saved["config"]))
     network.load_state_dict(saved["network"])
     network.eval()
-    clips = Clips(run / "clips.npz", "val")
+    clips = Clips([run / "clips.npz"], "val")
     confidences = []
     for first in range(len(clips)):
         batch = clips.rows(first, first + 1)

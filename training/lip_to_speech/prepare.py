@@ -3,11 +3,13 @@
 Written to OUT/clips.npz, C clips of F = 75 frames (40 ms) and S = 300 mel frames (10 ms):
   crops uint8 (C, F, 80, 80) · points (C, F, 40, 2) · portraits uint8 (C, K, 64, 64, 3)
   log_mel (C, S, 80) · pitch in Hz (C, S) · waveform int16 (C, S * 160)
-  words (C, 6): numbers of GRID_WORDS · spoken (C, 6, 2): seconds · speaker (C,) · split (C,)
+  words (C, 6): numbers of GRID_WORDS · speaker (C,) · split (C,)
+the same of painted talkers, see painted.py, to OUT/painted.npz;
 and to OUT/voices.npz all recordings of speakers who are told apart, end to end:
   log_mel (N, 80) · lengths, speaker and split of each
 """
 
+from collections.abc import Callable, Sequence
 from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +20,10 @@ from media import features
 from media.audio import load, match_loudness, to_int16
 from media.face import look
 from media.grammar import GRID_WORDS
-from media.lips import RATE, follow
+from media.lips import RATE, Mouth, follow
 from media.video import frames
 from training.corpora import LEVEL, Item, grid_words, speech_items, waveforms
+from training.lip_to_speech.painted import Line, lines
 
 SECONDS: Final = 3
 PORTRAITS: Final = 6
@@ -32,16 +35,22 @@ def prepare(data: Path, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     _write_voices(data, out / "voices.npz")
     items = [item for item in grid_items(data) if item.split != "test"]
+    _write_clips(clip_arrays, items, out / "clips.npz")
+    _write_clips(painted_arrays, lines(), out / "painted.npz")
+
+
+def _write_clips(arrays: Callable[[Any], dict[str, Any]], films: Sequence[Any], path: Path) -> None:
+    """What ``arrays`` makes of each film, stacked."""
     clips: list[dict[str, Any]] = []
     with Pool(PROCESSES) as pool:
-        for clip in pool.imap(clip_arrays, items):
+        for clip in pool.imap(arrays, films):
             clips.append(clip)
             if len(clips) % 50 == 0:
-                print(f"{len(clips)} of {len(items)} films", flush=True)
-    unfinished = out / "clips.new.npz"
-    arrays = {name: np.stack([clip[name] for clip in clips]) for name in clips[0]}
-    np.savez(unfinished, **arrays)  # type: ignore[arg-type]
-    unfinished.replace(out / "clips.npz")
+                print(f"{len(clips)} of {len(films)} films", flush=True)
+    stacked = {name: np.stack([clip[name] for clip in clips]) for name in clips[0]}
+    unfinished = path.with_suffix(".new.npz")
+    np.savez(unfinished, **stacked)  # type: ignore[arg-type]
+    unfinished.replace(path)
 
 
 def _write_voices(data: Path, path: Path) -> None:
@@ -64,21 +73,31 @@ def grid_items(data: Path) -> list[Item]:
 def clip_arrays(item: Item) -> dict[str, Any]:
     """What is written of one film: see above."""
     mouth = follow(look(frames(item.path, SECONDS + 1)))
+    words = [word for word, _, _ in grid_words(item)]
+    return stack(mouth, sentence(item), words) | {"speaker": item.speaker, "split": item.split}
+
+
+def painted_arrays(line: Line) -> dict[str, Any]:
+    """The same of a painted talker."""
+    film = line.film()
+    waveform = np.zeros(SECONDS * features.SAMPLE_RATE, np.float32)
+    said = match_loudness(film.waveform, features.SAMPLE_RATE, LEVEL)[: len(waveform)]
+    waveform[: len(said)] = said
+    arrays = stack(follow(look(film.frames())), waveform, line.sentence.split())
+    return arrays | {"speaker": line.talker.name, "split": "train"}
+
+
+def stack(mouth: Mouth, waveform: np.ndarray, words: Sequence[str]) -> dict[str, Any]:
+    """Arrays of SECONDS of a film; where it is shorter, its last frame stays."""
     places = np.minimum(np.arange(SECONDS * RATE), len(mouth.crops) - 1)
-    waveform = sentence(item)
-    words = grid_words(item)
-    chosen = np.arange(PORTRAITS) % len(mouth.portraits)
     return {
         "crops": mouth.crops[places],
         "points": mouth.points[places].astype(np.float16),
-        "portraits": mouth.portraits[chosen],
+        "portraits": mouth.portraits[np.arange(PORTRAITS) % len(mouth.portraits)],
         "log_mel": features.log_mel(waveform).astype(np.float16),
         "pitch": features.pitch(waveform),
         "waveform": to_int16(waveform),
-        "words": np.array([GRID_WORDS.index(word) for word, _, _ in words], np.int8),
-        "spoken": np.array([(start, end) for _, start, end in words], np.float32),
-        "speaker": item.speaker,
-        "split": item.split,
+        "words": np.array([GRID_WORDS.index(word) for word in words], np.int8),
     }
 
 

@@ -3,7 +3,7 @@
 Shapes: B batch, F frames of 40 ms, S mel frames of 10 ms, M mel bands, V size of a voice.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +17,6 @@ from training.lip_to_speech.data import Batch, Clips
 from training.loop import device, fit, save
 
 BATCH: Final = 8
-LEARNING_RATE: Final = 7e-4
 READING: Final = 0.3  # weight of the words that are read (CTC)
 CHANGE: Final = 1.0  # of the change from frame to frame
 VOICING: Final = 0.2
@@ -25,14 +24,27 @@ MELODY: Final = 1.0
 NEPERS: Final = 2.5  # the deviation of log-mel frames: errors are in its unit
 
 
-def train_reader(
-    run: Path, name: str, config: LipReaderConfig, steps: int, start: str = ""
-) -> None:
+@dataclass(frozen=True)
+class Stage:
+    """start: the reader whose weights it goes on from, where they fit; painted: whether it sees the
+    painted talkers too."""
+
+    config: LipReaderConfig
+    steps: int
+    learning_rate: float = 7e-4
+    start: str = ""
+    painted: bool = False
+
+
+def train_reader(run: Path, name: str, stage: Stage) -> None:
     """Train on the arrays of ``prepare`` and the voices of run/voices.pt; write run/name.pt."""
-    train, val = Clips(run / "clips.npz", "train"), Clips(run / "clips.npz", "val")
+    films = [run / "clips.npz"] + ([run / "painted.npz"] if stage.painted else [])
+    train, val = Clips(films, "train"), Clips(films[:1], "val")
     voices = load_voices(run)
-    network = LipReader(config).to(device())
+    network = LipReader(stage.config).to(device())
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    if stage.start:
+        _go_on(network, run / f"{stage.start}.pt")
 
     def step_loss(generator: torch.Generator) -> Tensor:
         batch = _on_device(train.batch(BATCH, generator))
@@ -44,11 +56,20 @@ def train_reader(
         step_loss,
         lambda: held_out(network, val, voices)["mel"],
         run / f"{name}-state.pt",
-        steps,
-        LEARNING_RATE,
+        stage.steps,
+        stage.learning_rate,
         weight_decay=0.05,
     )
-    save(run, name, config, network, result | held_out(network, val, voices))
+    save(run, name, stage.config, network, result | held_out(network, val, voices))
+
+
+def _go_on(network: LipReader, path: Path) -> None:
+    """Take the weights of a trained reader; those of another kind of decoder do not fit."""
+    own, trained = network.state_dict(), torch.load(path, weights_only=True)["network"]
+    fitting = {
+        key: value for key, value in trained.items() if key in own and own[key].shape == value.shape
+    }
+    network.load_state_dict(own | fitting)
 
 
 @torch.inference_mode()

@@ -9,11 +9,18 @@ import numpy as np
 import torch
 
 from media import features
+from media.face import look
+from media.lips import follow
+from media.video import frames
 from models.vocoder import Vocoder, VocoderConfig
 from pipelines.checkpoint import load_weights, read_config
+from pipelines.lip_to_speech import LipToSpeech
 from training.corpora import Item
+from training.lip_to_speech.augment import middle
+from training.lip_to_speech.eigenlips import Eigenlips, EigenlipsConfig
 from training.lip_to_speech.material import Clip
 from training.lip_to_speech.prepare import SECONDS, grid_items, sentence
+from training.lip_to_speech.recipe import BASELINE
 
 DEFAULT_NAME: Final = "lip-to-speech"  # of the checkpoint that is shipped
 PITCHED: Final = 16  # films of which the usual pitch is taken
@@ -102,9 +109,6 @@ class OurCheckpoint:
     """One of our checkpoints, on the path of the app."""
 
     def __init__(self, folder: Path) -> None:
-        # The other systems need no face mesh, which takes seconds to import.
-        from pipelines.lip_to_speech import LipToSpeech
-
         self.name = folder.name
         self.shipped = folder.name == DEFAULT_NAME
         self._pipeline = LipToSpeech.from_pretrained(folder)
@@ -112,6 +116,23 @@ class OurCheckpoint:
     def speak(self, film: Path) -> Spoken:
         result = self._pipeline(film)
         return Spoken(result.speech.waveform, [word.text for word in result.reading.caption])
+
+
+class EigenlipsBaseline:
+    """Principal components of the mouth's pictures, a recurrent network and Griffin-Lim."""
+
+    shipped = False
+
+    def __init__(self, folder: Path) -> None:
+        self.name = folder.name
+        self._network = Eigenlips(EigenlipsConfig(**read_config(folder)))
+        load_weights(self._network, folder, torch.device("cpu"))
+
+    @torch.inference_mode()
+    def speak(self, film: Path) -> Spoken:
+        crops = torch.from_numpy(follow(look(frames(film, SECONDS + 1))).crops)
+        drawn = self._network(middle(crops[None]).float() / 255)[0].numpy()
+        return Spoken(features.griffin_lim(features.linear_from_log_mel(drawn)))
 
 
 def systems(
@@ -128,7 +149,7 @@ def systems(
         print(f"{data} has no films to train on: the row of their mean is left out.")
     for folder in folders:
         if (folder / "config.json").exists():
-            found.append(OurCheckpoint(folder))
+            found.append((EigenlipsBaseline if folder.name == BASELINE else OurCheckpoint)(folder))
         else:
             print(f"There is no checkpoint in {folder}: its row is left out.")
     return found

@@ -1,0 +1,143 @@
+"""Training of lip to speech: batches, stages, and a checkpoint that the app can load."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from assets.make_heads.__main__ import SENTENCES
+from media.grammar import GRID, GRID_WORDS
+from models.face_encoder import FaceEncoderConfig
+from models.lip_reader import LipReaderConfig
+from models.voice_encoder import VoiceEncoderConfig
+from pipelines.lip_to_speech import LipToSpeech
+from training.lip_to_speech import eigenlips, export, faces, reader, recipe, voices
+from training.lip_to_speech.data import Clips
+from training.lip_to_speech.eigenlips import Eigenlips, EigenlipsConfig, train_eigenlips
+from training.lip_to_speech.faces import train_faces
+from training.lip_to_speech.painted import lines
+from training.lip_to_speech.reader import Stage, train_reader
+from training.lip_to_speech.voices import train_voices
+
+TINY = LipReaderConfig(channels=(4, 8), width=16, inner=16, layers=1, heads=2, voice=8)
+
+
+def write_clips(path: Path, talkers: list[str], splits: list[str]) -> None:
+    rng = np.random.default_rng(0)
+    count = len(talkers)
+    np.savez(
+        path,
+        crops=rng.integers(0, 256, (count, 75, 80, 80), np.uint8),
+        points=rng.standard_normal((count, 75, 40, 2)).astype(np.float16),
+        portraits=rng.integers(0, 256, (count, 2, 64, 64, 3), np.uint8),
+        log_mel=rng.standard_normal((count, 300, 80)).astype(np.float16),
+        pitch=rng.choice([0.0, 120.0], (count, 300)),
+        words=rng.integers(0, len(GRID_WORDS), (count, 6)).astype(np.int8),
+        speaker=talkers,
+        split=splits,
+    )
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Arrays of made-up films, and a trained encoder of voices."""
+    write_clips(tmp_path / "clips.npz", ["s1", "s4", "s1", "s26"], ["train", "train", "val", "val"])
+    write_clips(tmp_path / "painted.npz", ["ada"], ["train"])
+    lengths = [90, 200, 120, 60]
+    np.savez(
+        tmp_path / "voices.npz",
+        log_mel=np.random.default_rng(1).standard_normal((sum(lengths), 80)).astype(np.float16),
+        lengths=lengths,
+        speaker=["a", "b", "c", "c"],
+        split=["train", "train", "val", "val"],
+    )
+    monkeypatch.setattr(voices, "BATCH", 4)
+    monkeypatch.setattr(faces, "STEPS", 2)
+    monkeypatch.setattr(eigenlips, "STEPS", 2)
+    train_voices(tmp_path, "voices", VoiceEncoderConfig(width=8, size=8), 2)
+    return tmp_path
+
+
+def test_a_batch_is_of_one_pace_and_as_the_films(run: Path) -> None:
+    clips = Clips([run / "clips.npz", run / "painted.npz"], "train")
+    assert len(clips) == 3
+    batch = clips.batch(5, torch.Generator().manual_seed(0))
+    count = batch.crops.shape[1]
+    assert batch.crops.shape == (5, count, 64, 64)
+    assert batch.log_mel.shape == (5, 4 * count, 80)
+    assert batch.crops.min() >= 0 and batch.crops.max() <= 1
+    assert set(batch.pitch.unique().tolist()) == {0.0, 120.0}
+    assert batch.words.min() >= 1  # 0 is the blank
+    same = clips.batch(5, torch.Generator().manual_seed(0))
+    assert torch.equal(batch.crops, same.crops)
+
+
+def test_the_melody_is_over_the_voice_s_own_pitch(run: Path) -> None:
+    batch = Clips([run / "clips.npz"], "val").rows(0, 2)
+    doubled = replace(batch, pitch=2 * batch.pitch)
+    torch.testing.assert_close(batch.melody, doubled.melody)
+    assert not batch.melody[batch.pitch == 0].any()
+
+
+def test_a_stage_goes_on_from_another_where_the_weights_fit(run: Path) -> None:
+    train_reader(run, "studio", Stage(TINY, 1))
+    other = replace(TINY, decoder="autoregressive")
+    train_reader(run, "autoregressive", Stage(other, 1, 0.0, start="studio", painted=True))
+    first, then = (
+        torch.load(run / f"{name}.pt", weights_only=True)["network"]
+        for name in ("studio", "autoregressive")
+    )
+    torch.testing.assert_close(first["reading.weight"], then["reading.weight"])
+    assert "decoder.memory.weight_ih" in then and "decoder.memory.weight_ih" not in first
+
+
+def test_what_is_exported_is_loaded_by_the_app(run: Path, tiny_checkpoints: Path) -> None:
+    train_reader(run, "parallel", Stage(TINY, 1))
+    train_faces(run, "faces", FaceEncoderConfig(channels=(4, 8), size=8))
+    train_eigenlips(run, "eigenlips")
+    out = run / "checkpoints"
+    export.export(run, out)
+    (out / "vocoder").symlink_to(tiny_checkpoints / "vocoder")
+    pipeline = LipToSpeech.from_pretrained(out / "lip-to-speech", "cpu")
+    assert sorted(pipeline.talkers) == ["s1", "s26", "s4"]
+    assert (run / "validation" / recipe.BASELINE / "model.safetensors").exists()
+
+
+def test_eigenlips_keep_what_differs_most_between_pictures() -> None:
+    rng = np.random.default_rng(0)
+    network = Eigenlips(EigenlipsConfig(side=8, components=2, width=4))
+    shades = torch.from_numpy(rng.standard_normal((200, 1, 1))).float()
+    pictures = 0.5 + shades * torch.linspace(-0.1, 0.1, 8)  # lighter to one side
+    network.learn_components(pictures + 1e-3 * torch.randn(200, 8, 8))
+    side = torch.linspace(-1, 1, 8).expand(8, 8).flatten()
+    cosine = torch.cosine_similarity(network.components[0], side, dim=0)
+    assert abs(cosine) > 0.99
+    assert network(torch.rand(2, 5, 8, 8)).shape == (2, 20, 80)
+
+
+def test_painted_talkers_say_sentences_of_the_grammar_but_no_example() -> None:
+    said = lines()
+    assert len({line.seed for line in said}) == len(said)
+    for line in said:
+        words = line.sentence.split()
+        assert all(word in slot for word, slot in zip(words, GRID, strict=True))
+        assert line.sentence not in SENTENCES.values()
+
+
+def test_resumed_weights_are_those_of_the_run(run: Path) -> None:
+    train_reader(run, "studio", Stage(TINY, 2))
+    before = torch.load(run / "studio.pt", weights_only=True)["network"]
+    train_reader(run, "studio", Stage(TINY, 2))  # nothing is left to do
+    after = torch.load(run / "studio.pt", weights_only=True)["network"]
+    torch.testing.assert_close(before, after)
+
+
+def test_the_held_out_losses_are_a_function_of_the_network_only(run: Path) -> None:
+    network = reader.LipReader(TINY)
+    encoder = reader.load_voices(run)
+    clips = Clips([run / "clips.npz"], "val")
+    losses = [reader.held_out(network, clips, encoder) for _ in range(2)]
+    assert losses[0] == losses[1]
+    assert set(losses[0]) == {"mel", "voicing", "melody", "words"}

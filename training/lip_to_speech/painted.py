@@ -1,0 +1,41 @@
+"""Sentences that painted talkers say in training, beside the real ones.
+
+The app's examples and the camera of its tests are painted talkers too; what they say there is not
+among these.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from assets.make_heads.__main__ import SENTENCES
+from assets.make_heads.film import Film, render
+from assets.make_heads.talker import TALKERS, Talker
+from media.grammar import GRID
+
+EACH: Final = 40  # sentences by each talker
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sentence, and who says it; the seed moves the head."""
+
+    talker: Talker
+    sentence: str
+    seed: int
+
+    def film(self) -> Film:
+        return render(self.talker, self.sentence, self.seed)
+
+
+def lines() -> list[Line]:
+    """EACH sentences by each talker, seeded, none of them an example of the app."""
+    rng = np.random.default_rng(0)
+    slots = [list(slot) for slot in GRID]
+    drawn: list[Line] = []
+    while len(drawn) < EACH * len(TALKERS):
+        sentence = " ".join(slot[rng.integers(len(slot))] for slot in slots)
+        if sentence not in SENTENCES.values():
+            drawn.append(Line(TALKERS[len(drawn) % len(TALKERS)], sentence, 100 + len(drawn)))
+    return drawn
