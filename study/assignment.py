@@ -1,0 +1,72 @@
+"""Which trials a rater gets, in which order and at which position: balanced, and seeded."""
+
+import hashlib
+from collections.abc import Mapping
+
+import numpy as np
+
+from study.design import Item, Test, Trial
+
+
+def assign(test: Test, counts: Mapping[int, int], rater: str) -> list[Item]:
+    """The sequence of a new rater, who is known by any text: the same for the same arguments.
+
+    counts holds how many ratings each scored trial has, or is still going to get from those at it,
+    by its id. The least rated trials come first, so that all stay within one rating of each other
+    while raters come; after some have left they are so again, at the latest when as many have come.
+    Among trials rated equally often, a rater gets each system and each stimulus equally often.
+
+    Practice comes first, then the trials in random order with attention checks and gold trials
+    anywhere among them, sides and positions balanced too.
+    """
+    rng = np.random.default_rng(_seed(test.seed, rater))
+    trials = _draw(test, counts, rng)
+    rest = [*trials, *test.of_kind("attention"), *test.of_kind("gold")]
+    rest = [rest[i] for i in rng.permutation(len(rest))]
+    asked = [*test.of_kind("practice"), *rest]
+    # Each half of the trials has one side first, and each half of those one X.
+    quarters = rng.permutation(len(asked)) % 4
+    return [
+        Item(order, trial.id, _shown(test, trial, int(quarter), rng))
+        for order, (trial, quarter) in enumerate(zip(asked, quarters, strict=True))
+    ]
+
+
+def _draw(test: Test, counts: Mapping[int, int], rng: np.random.Generator) -> list[Trial]:
+    """The rater's scored trials: the least rated, and varied where several are equally so."""
+    trials = test.of_kind("trial")
+    stimuli = _memberships([[trial.stimulus] for trial in trials])
+    systems = _memberships([list(trial.sounds) for trial in trials])
+    rated = np.array([counts.get(trial.id, 0) for trial in trials])
+    free = np.ones(len(trials), dtype=bool)
+    chance = rng.permutation(len(trials))
+    drawn: list[int] = []
+    for _ in range(test.trials_per_rater):
+        heard = stimuli @ stimuli[drawn].sum(axis=0)
+        met = systems @ systems[drawn].sum(axis=0)
+        best = np.lexsort((chance, met, heard, rated, ~free))[0]
+        free[best] = False
+        drawn.append(int(best))
+    return [trials[i] for i in drawn]
+
+
+def _memberships(names: list[list[str]]) -> np.ndarray:
+    """Which names each trial has: (trials, names), 0 or 1."""
+    index = {name: i for i, name in enumerate(sorted({name for each in names for name in each}))}
+    table = np.zeros((len(names), len(index)), dtype=np.int64)
+    for row, each in zip(table, names, strict=True):
+        row[[index[name] for name in each]] = 1
+    return table
+
+
+def _shown(test: Test, trial: Trial, quarter: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """The systems by position; quarter, 0 to 3, decides the sides of two, and X."""
+    systems = list(trial.sounds)
+    if len(systems) != 2 or test.design == "mushra":
+        return tuple(systems[i] for i in rng.permutation(len(systems)))
+    pair = systems if quarter % 2 else systems[::-1]
+    return (*pair, systems[quarter // 2]) if test.design == "abx" else tuple(pair)
+
+
+def _seed(seed: int, rater: str) -> int:
+    return int.from_bytes(hashlib.sha256(f"{seed}/{rater}".encode()).digest()[:8], "big")
