@@ -22,7 +22,7 @@ def estimates(answers: pd.DataFrame) -> dict[tuple[str, str], Estimate]:
 
 
 def discrimination(answers: pd.DataFrame, found: dict[tuple[str, str], Estimate]) -> pd.DataFrame:
-    """A row a pair: system, other, ratings, raters, stimuli, right, value (share right), low, high,
+    """A row a pair, the easiest first: system, other, ratings, raters, stimuli, right, value (share right), low, high,
     p (one-sided exact binomial), p_holm, d_prime, d_low, d_high.
 
     The binomial test is exact whoever the raters are: where nothing can be heard, every answer is
@@ -40,7 +40,7 @@ def discrimination(answers: pd.DataFrame, found: dict[tuple[str, str], Estimate]
             | row
             | dict(zip(("d_prime", "d_low", "d_high"), distances, strict=True))
         )
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows).sort_values("value", ascending=False, ignore_index=True)
     return table.assign(p_holm=holm(table["p"]))
 
 

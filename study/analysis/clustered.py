@@ -48,19 +48,16 @@ class Variance:
         spread = sum(part**2 / df for part, df in parts if df)
         return max(self.total**2 / spread, fewest) if spread > 0 else float(fewest)
 
-    def with_raters(self, raters: int) -> "Variance":
-        """What it would be with so many raters of the same kind and the same stimuli: what belongs
-        to the stimuli stays, the rest shrinks."""
-        share = self.raters / raters
-        stimuli = max(self.by_stimulus - self.by_cell, 0.0)
-        rest = max(self.by_stimulus - stimuli, 0.0)
-        return Variance(
-            self.by_rater * share,
-            stimuli + rest * share,
-            self.by_cell * share,
-            raters,
-            self.stimuli,
-        )
+    def resized(self, raters: int, stimuli: int) -> "Variance":
+        """What it would be with so many raters and stimuli of the same kinds: what belongs to the
+        raters shrinks with their number, what belongs to the stimuli with theirs, and the rest,
+        which is in by_rater and by_stimulus both, with either."""
+        fewer_raters, fewer_stimuli = self.raters / raters, self.stimuli / stimuli
+        of_raters = max(self.by_rater - self.by_cell, 0.0)
+        of_stimuli = max(self.by_stimulus - self.by_cell, 0.0)
+        rest = max(self.total - of_raters - of_stimuli, 0.0) * fewer_raters * fewer_stimuli
+        of_raters, of_stimuli = of_raters * fewer_raters, of_stimuli * fewer_stimuli
+        return Variance(of_raters + rest, of_stimuli + rest, rest, raters, stimuli)
 
 
 @dataclass(frozen=True)
@@ -104,12 +101,15 @@ class Estimate:
 class Clustered:
     """The parameters of a fitted statsmodels regression, clustered both ways.
 
-    raters, stimuli: the codes (N,), from 0, of whom and what each observation is from.
+    raters, stimuli: the codes (N,), from 0, of whom and what each observation is from. There are
+    as many of them as the parameter has that is known from the fewest.
     """
 
     def __init__(self, fit: Any, raters: np.ndarray, stimuli: np.ndarray) -> None:
         self._parameters = np.asarray(fit.params)
-        self._raters, self._stimuli = np.unique(raters).size, np.unique(stimuli).size
+        known_from = (np.asarray(fit.model.exog) != 0).T
+        self._raters = min(np.unique(raters[own]).size for own in known_from)
+        self._stimuli = min(np.unique(stimuli[own]).size for own in known_from)
         nothing = np.zeros((len(self._parameters),) * 2)
         self._by_rater, self._by_stimulus, self._by_cell = nothing + np.nan, nothing, nothing
         if self._raters > 1 and self._stimuli > 1:

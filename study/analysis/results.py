@@ -1,0 +1,142 @@
+"""What is known from the ratings of a test, as tables."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from study.analysis import abx, mos, mushra, preference
+from study.analysis.agreement import Level, by_unit, krippendorff
+from study.analysis.clustered import Estimate
+from study.analysis.exclusions import Exclusion, Rules
+from study.analysis.power import plan
+from study.design import REFERENCE, Design, Test
+
+BOUNDS: Final = {"acr": (1, 5), "dcr": (1, 5), "mushra": (0, 100), "similarity": (0, 1)}
+LEVELS: Final[dict[Design, Level]] = {
+    "acr": "ordinal",
+    "dcr": "ordinal",
+    "ccr": "ordinal",
+    "similarity": "ordinal",
+    "mushra": "interval",
+    "ab": "nominal",
+}
+# Differences that one may want to find, in the unit of the value; of shares, from even or chance.
+WANTED: Final[dict[Design, tuple[float, ...]]] = {
+    "acr": (0.2, 0.3, 0.5),
+    "dcr": (0.2, 0.3, 0.5),
+    "ccr": (0.2, 0.3, 0.5),
+    "mushra": (3, 5, 10),
+    "similarity": (0.05, 0.1, 0.2),
+    "ab": (0.05, 0.1, 0.15),
+    "abx": (0.05, 0.1, 0.15),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """The results of one set of raters.
+
+    answers: the scored rows. systems, pairs: see the module of the design; without rows where there
+    is nothing to say. overall: Friedman's test, in MUSHRA. agreement: Krippendorff's α or NaN.
+    power: see power.plan. notes: what a reader must know before they believe a number.
+    """
+
+    answers: pd.DataFrame
+    systems: pd.DataFrame
+    pairs: pd.DataFrame
+    overall: dict[str, float] | None
+    agreement: float
+    power: pd.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def raters(self) -> int:
+        """How many there are."""
+        return self.answers["rater"].nunique()
+
+    @property
+    def stimuli(self) -> int:
+        """How many were rated."""
+        return self.answers["stimulus"].nunique()
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """A test's results both ways: kept, without whom the rules exclude, and everyone.
+
+    started and finished count raters with at least one answer, and with all.
+    """
+
+    test: Test
+    kept: Analysis
+    everyone: Analysis
+    rules: Rules
+    exclusions: tuple[Exclusion, ...]
+    started: int
+    finished: int
+
+
+def evaluate(test: Test, answers: pd.DataFrame) -> Analysis:
+    """The analysis that the test's design asks for, of scored rows of the tidy table."""
+    systems, pairs, overall = pd.DataFrame(), pd.DataFrame(), None
+    estimates: dict[tuple[str, str], Estimate] = {}
+    notes = list(_warnings(answers))
+    if answers.empty:
+        pass
+    elif test.design in ("ab", "ccr"):
+        null = preference.EVEN if test.design == "ab" else 0.0
+        ranking = preference.ranking(answers, null)
+        estimates = preference.estimates(answers, ranking, null)
+        if test.design == "ccr":
+            pairs = preference.comparisons(answers, estimates)
+        else:
+            pairs = preference.preferences(answers, estimates)
+            if len(ranking) > 2 and preference.can_be_scaled(answers):
+                systems = preference.bradley_terry(answers, ranking)
+            elif len(ranking) > 2:
+                notes.append(
+                    "There is no Bradley–Terry scale yet: some systems have won, or lost, every "
+                    "comparison with the others."
+                )
+    elif test.design == "abx":
+        estimates = abx.estimates(answers)
+        pairs = abx.discrimination(answers, estimates)
+    else:
+        scored = mos.judged_same(answers) if test.design == "similarity" else answers
+        systems = mos.systems(scored, BOUNDS[test.design])
+        ranking = systems["system"].tolist()
+        tested = [name for name in ranking if name in (*test.systems, REFERENCE)]
+        differences = mos.differences(scored, tested)
+        pairs = mos.pairs(differences)
+        estimates = {pair: e for pair, e in differences.items() if REFERENCE not in pair}
+        if test.design == "mushra":
+            systems = systems.merge(mushra.quartiles(answers), on="system")
+            overall = mushra.friedman(answers[answers["system"].isin(test.systems)])
+            ranked = mushra.wilcoxons(answers, tested)
+            pairs = pairs.drop(columns=["p", "p_holm"]).merge(ranked, on=["system", "other"])
+    agreement = np.nan
+    if test.design in LEVELS and not answers.empty:
+        agreement = krippendorff(by_unit(answers), LEVELS[test.design])
+    power = plan(estimates.values(), WANTED[test.design])
+    return Analysis(answers, systems, pairs, overall, agreement, power, tuple(notes))
+
+
+def _warnings(answers: pd.DataFrame) -> list[str]:
+    raters, stimuli = answers["rater"].nunique(), answers["stimulus"].nunique()
+    if answers.empty:
+        return ["There are no ratings yet, and so no results."]
+    found = []
+    if raters == 1:
+        found.append(
+            "Only one person has taken part. What others would say cannot be estimated, so there "
+            "are no intervals."
+        )
+    elif raters < 5:
+        found.append(f"Only {raters} people have taken part: take every number as a first hint.")
+    if stimuli == 1:
+        found.append("There is only one stimulus: the results hold for it, and for no other.")
+    if raters > 1 and answers["answer"].nunique() == 1:
+        found.append("All answers are the same, so there is no spread from which to judge.")
+    return found
