@@ -35,6 +35,7 @@ def write_clips(path: Path, talkers: list[str], splits: list[str]) -> None:
         log_mel=rng.standard_normal((count, 300, 80)).astype(np.float16),
         pitch=rng.choice([0.0, 120.0], (count, 300)),
         words=rng.integers(0, len(GRID_WORDS), (count, 6)).astype(np.int8),
+        spoken=np.tile([[0.31 + 0.4 * k, 0.6 + 0.4 * k] for k in range(6)], (count, 1, 1)),
         speaker=talkers,
         split=splits,
     )
@@ -72,6 +73,14 @@ def test_a_batch_is_of_one_pace_and_as_the_films(run: Path) -> None:
     assert batch.words.min() >= 1  # 0 is the blank
     same = clips.batch(5, torch.Generator().manual_seed(0))
     assert torch.equal(batch.crops, same.crops)
+
+
+def test_each_frame_knows_its_word(run: Path) -> None:
+    batch = Clips([run / "clips.npz"], "val").rows(0, 1)
+    (spoken,) = batch.spoken.tolist()
+    order = [word for word, before in zip(spoken, [0, *spoken], strict=False) if word != before]
+    assert [word for word in order if word] == batch.words[0].tolist()
+    assert spoken[7:9] == [0, batch.words[0, 0]]  # from 0.31 s; the eighth is seen at 0.30 s
 
 
 def test_the_melody_is_over_the_voice_s_own_pitch(run: Path) -> None:

@@ -12,14 +12,14 @@ from torch.nn import functional as F
 
 SIDE: Final = 64  # pixels that the network sees
 UNIT: Final = 33.0  # pixels of a crop a unit of the points, as media.lips
-ZOOM: Final = (0.88, 1.12)
-ANGLE: Final = 0.12  # radians
-SHIFT: Final = 5.0  # pixels
+ZOOM: Final = (0.92, 1.08)
+ANGLE: Final = 0.08  # radians
+SHIFT: Final = 3.0  # pixels
 UNSTEADY: Final = 0.5  # pixels from frame to frame
-GAMMA: Final = (0.6, 1.6)
+GAMMA: Final = (0.7, 1.5)
 SHADE: Final = 0.4  # of full light, from one side of a crop to the other
 NOISE: Final = 0.03
-SHARES: Final = {"blur": 0.25, "noise": 0.3, "rate": 0.3, "held": 0.15, "hidden": 0.2}
+SHARES: Final = {"blur": 0.2, "noise": 0.2, "rate": 0.2, "held": 0.1, "hidden": 0.1}
 RATES: Final = (12.0, 25.0)  # frames a second of other cameras
 # The place in media.lips.LIPS of each point's mirror image.
 MIRROR: Final = [*range(10, -1, -1), *range(19, 10, -1), *range(30, 19, -1), *range(39, 30, -1)]

@@ -14,25 +14,28 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from media.lips import RATE
 from media.warp import WARPS, warp
 from training.lip_to_speech.augment import disturb, middle
 
-BALANCE: Final = 0.5  # of talkers: 0 draws each clip as often, 1 each talker
+BALANCE: Final = 0.3  # of talkers: 0 draws each clip as often, 1 each talker
 TRACTS: Final = 0.5  # share of batches in which voices are warped
 PACE: Final = (0.9, 1.1)  # of speech, one for a batch
-READ: Final = ("crops", "points", "log_mel", "pitch", "words", "speaker")
+READ: Final = ("crops", "points", "log_mel", "pitch", "words", "spoken", "speaker")
 
 
 @dataclass(frozen=True)
 class Batch:
     """crops (B, F, 64, 64) from 0 to 1; points (B, F, L, 2); log_mel (B, S, M); pitch (B, S) in Hz;
-    words (B, 6): numbers of words, from 1."""
+    words (B, 6): numbers of words, from 1; spoken (B, F): the one that is said in each frame, or
+    0."""
 
     crops: Tensor
     points: Tensor
     log_mel: Tensor
     pitch: Tensor
     words: Tensor
+    spoken: Tensor
 
     @property
     def voiced(self) -> Tensor:
@@ -80,6 +83,7 @@ class Clips:
             # Of two pitches only one: between a voiced and an unvoiced frame there is none.
             pitch=F.interpolate(pitch[:, None], size=4 * frames, mode="nearest")[:, 0],
             words=self._words(rows),
+            spoken=self._spoken(rows, frames),
         )
 
     def rows(self, first: int, last: int) -> Batch:
@@ -91,6 +95,7 @@ class Clips:
             self._floats("log_mel", rows),
             self._floats("pitch", rows),
             self._words(rows),
+            self._spoken(rows, self.arrays["crops"].shape[1]),
         )
 
     def _crops(self, rows: np.ndarray) -> Tensor:
@@ -104,6 +109,15 @@ class Clips:
 
     def _words(self, rows: np.ndarray) -> Tensor:
         return torch.from_numpy(self.arrays["words"][rows]).long() + 1
+
+    def _spoken(self, rows: np.ndarray, frames: int) -> Tensor:
+        """Of a film that was given so many frames."""
+        times = (np.arange(frames) + 0.5) / frames * self.arrays["crops"].shape[1] / RATE
+        spans = torch.from_numpy(self.arrays["spoken"][rows])[..., None]  # (B, 6, 2, 1)
+        within = (spans[:, :, 0] <= torch.from_numpy(times)) & (
+            torch.from_numpy(times) < spans[:, :, 1]
+        )
+        return (within * self._words(rows)[:, :, None]).amax(dim=1)
 
 
 def _read(path: Path, split: str) -> dict[str, np.ndarray]:

@@ -11,8 +11,9 @@ import numpy as np
 
 from assets.make_heads.__main__ import SENTENCES
 from assets.make_heads.film import Film, render
+from assets.make_heads.speech import align, speak
 from assets.make_heads.talker import TALKERS, Talker
-from media.grammar import GRID
+from media.grammar import GRID, grid_phones
 
 EACH: Final = 40  # sentences by each talker
 
@@ -27,6 +28,15 @@ class Line:
 
     def film(self) -> Film:
         return render(self.talker, self.sentence, self.seed)
+
+    def words(self) -> list[tuple[str, float, float]]:
+        """Each word, its start and its end in seconds."""
+        phones = iter(align(speak(self.talker, self.sentence), self.sentence))
+        spoken = []
+        for word, names in zip(self.sentence.split(), grid_phones(self.sentence), strict=True):
+            said = [next(phones) for _ in names.split()]
+            spoken.append((word, said[0].start, said[-1].end))
+        return spoken
 
 
 def lines() -> list[Line]:

@@ -3,7 +3,7 @@
 Written to OUT/clips.npz, C clips of F = 75 frames (40 ms) and S = 300 mel frames (10 ms):
   crops uint8 (C, F, 80, 80) · points (C, F, 40, 2) · portraits uint8 (C, K, 64, 64, 3)
   log_mel (C, S, 80) · pitch in Hz (C, S) · waveform int16 (C, S * 160)
-  words (C, 6): numbers of GRID_WORDS · speaker (C,) · split (C,)
+  words (C, 6): numbers of GRID_WORDS · spoken (C, 6, 2): seconds · speaker (C,) · split (C,)
 the same of painted talkers, see painted.py, to OUT/painted.npz;
 and to OUT/voices.npz all recordings of speakers who are told apart, end to end:
   log_mel (N, 80) · lengths, speaker and split of each
@@ -73,8 +73,8 @@ def grid_items(data: Path) -> list[Item]:
 def clip_arrays(item: Item) -> dict[str, Any]:
     """What is written of one film: see above."""
     mouth = follow(look(frames(item.path, SECONDS + 1)))
-    words = [word for word, _, _ in grid_words(item)]
-    return stack(mouth, sentence(item), words) | {"speaker": item.speaker, "split": item.split}
+    arrays = stack(mouth, sentence(item), grid_words(item))
+    return arrays | {"speaker": item.speaker, "split": item.split}
 
 
 def painted_arrays(line: Line) -> dict[str, Any]:
@@ -83,12 +83,15 @@ def painted_arrays(line: Line) -> dict[str, Any]:
     waveform = np.zeros(SECONDS * features.SAMPLE_RATE, np.float32)
     said = match_loudness(film.waveform, features.SAMPLE_RATE, LEVEL)[: len(waveform)]
     waveform[: len(said)] = said
-    arrays = stack(follow(look(film.frames())), waveform, line.sentence.split())
+    arrays = stack(follow(look(film.frames())), waveform, line.words())
     return arrays | {"speaker": line.talker.name, "split": "train"}
 
 
-def stack(mouth: Mouth, waveform: np.ndarray, words: Sequence[str]) -> dict[str, Any]:
-    """Arrays of SECONDS of a film; where it is shorter, its last frame stays."""
+def stack(
+    mouth: Mouth, waveform: np.ndarray, words: Sequence[tuple[str, float, float]]
+) -> dict[str, Any]:
+    """Arrays of SECONDS of a film; where it is shorter, its last frame stays. words: with their
+    start and end in seconds."""
     places = np.minimum(np.arange(SECONDS * RATE), len(mouth.crops) - 1)
     return {
         "crops": mouth.crops[places],
@@ -97,7 +100,8 @@ def stack(mouth: Mouth, waveform: np.ndarray, words: Sequence[str]) -> dict[str,
         "log_mel": features.log_mel(waveform).astype(np.float16),
         "pitch": features.pitch(waveform),
         "waveform": to_int16(waveform),
-        "words": np.array([GRID_WORDS.index(word) for word in words], np.int8),
+        "words": np.array([GRID_WORDS.index(word) for word, _, _ in words], np.int8),
+        "spoken": np.array([(start, end) for _, start, end in words], np.float32),
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models.lip_reader import Drawn, LipReader, LipReaderConfig
@@ -21,6 +21,7 @@ READING: Final = 0.3  # weight of the words that are read (CTC)
 CHANGE: Final = 1.0  # of the change from frame to frame
 VOICING: Final = 0.2
 MELODY: Final = 1.0
+MOMENTS: Final = 0.5  # of the word that is said in each frame
 NEPERS: Final = 2.5  # the deviation of log-mel frames: errors are in its unit
 
 
@@ -43,16 +44,23 @@ def train_reader(run: Path, name: str, stage: Stage) -> None:
     voices = load_voices(run)
     network = LipReader(stage.config).to(device())
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    # Told what is said when, the network finds the words many times sooner; only in training.
+    moments = nn.Linear(stage.config.width, stage.config.n_words).to(device())
     if stage.start:
         _go_on(network, run / f"{stage.start}.pt")
 
     def step_loss(generator: torch.Generator) -> Tensor:
         batch = _on_device(train.batch(BATCH, generator))
-        losses = _losses(network, batch, voices(batch.log_mel), listen=True)
-        return torch.stack(list(losses.values())).sum()
+        states, words = network.watch(batch.crops, batch.points)
+        drawn = network.draw(
+            states, words, voices(batch.log_mel), batch.log_mel.shape[1], batch.log_mel
+        )
+        said = F.cross_entropy(moments(states).flatten(0, 1).float(), batch.spoken.flatten())
+        losses = _losses(drawn, words, batch)
+        return torch.stack([*losses.values(), MOMENTS * said]).sum()
 
     result = fit(
-        network,
+        nn.ModuleList([network, moments]),
         step_loss,
         lambda: held_out(network, val, voices)["mel"],
         run / f"{name}-state.pt",
@@ -79,7 +87,9 @@ def held_out(network: LipReader, clips: Clips, voices: VoiceEncoder) -> dict[str
     sums: dict[str, float] = {}
     for first in range(0, len(clips), BATCH):
         batch = _on_device(clips.rows(first, first + BATCH))
-        losses = _losses(network, batch, voices(batch.log_mel), listen=False)
+        states, words = network.watch(batch.crops, batch.points)
+        drawn = network.draw(states, words, voices(batch.log_mel), batch.log_mel.shape[1])
+        losses = _losses(drawn, words, batch)
         for name, loss in losses.items():
             sums[name] = sums.get(name, 0.0) + loss.item() * len(batch.words) / len(clips)
     network.train()
@@ -87,11 +97,7 @@ def held_out(network: LipReader, clips: Clips, voices: VoiceEncoder) -> dict[str
     return sums
 
 
-def _losses(network: LipReader, batch: Batch, voice: Tensor, listen: bool) -> dict[str, Tensor]:
-    """listen: let the decoder that goes step by step go on from what was really said."""
-    states, words = network.watch(batch.crops, batch.points)
-    frames = batch.log_mel.shape[1]
-    drawn = network.draw(states, words, voice, frames, batch.log_mel if listen else None)
+def _losses(drawn: Drawn, words: Tensor, batch: Batch) -> dict[str, Tensor]:
     return {
         "mel": _distance(drawn, batch),
         **_melody(drawn, batch),
