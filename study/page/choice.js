@@ -1,0 +1,84 @@
+// A trial with one question: sounds to play each from beginning to end, then one answer out of a
+// few. Serves every design but MUSHRA.
+
+import { card, draw as drawCard, press } from "./card.js";
+import { h } from "./dom.js";
+
+const LABELS = {
+  acr: ["Sound"],
+  dcr: ["First", "Second"],
+  ccr: ["A", "B"],
+  ab: ["A", "B"],
+  abx: ["A", "B", "X"],
+  similarity: ["A", "B"],
+};
+const HEAR = { 1: "Listen to the end", 2: "Listen to both to the end", 3: "Listen to all three to the end" };
+
+export class Choice {
+  // trial: { design, question, words: [{ value, label, number }] }
+  constructor(trial, deck, onchange) {
+    Object.assign(this, { trial, deck, onchange });
+    this.labels = LABELS[trial.design];
+    // A positive number is its own key; other answers are counted.
+    this.digits = trial.words.map(({ value }, i) => (trial.words.every((w) => w.value > 0) ? value : i + 1));
+    this.cards = this.labels.map((label, i) => card(
+      label === "Sound" ? "Play the sound" : `Play ${label}`, label, () => press(deck, i),
+    ));
+    this.inputs = trial.words.map((word, i) => h("input", {
+      type: "radio", name: "answer", id: `answer-${i}`, value: word.value, onchange,
+    }));
+    this.fields = h(
+      "fieldset", { class: `answers answers-${trial.words.length}`, disabled: true },
+      h("legend", {}, trial.question),
+      h("div", { class: "answer-row" }, trial.words.map((word, i) => h(
+        "label", { class: "answer", for: `answer-${i}` }, this.inputs[i],
+        word.number != null && h("b", {}, word.number),
+        h("span", {}, word.label),
+        word.number !== String(this.digits[i]) && h("kbd", { "aria-hidden": "true" }, this.digits[i]),
+      ))),
+    );
+    this.element = h("div", {}, h("div", { class: "cards" }, this.cards), this.fields);
+  }
+
+  get locked() { return this.labels.some((_, i) => !this.deck.heard(i)); }
+
+  get answer() {
+    const chosen = this.inputs.find((input) => input.checked);
+    return chosen ? this.trial.words[this.inputs.indexOf(chosen)].value : null;
+  }
+
+  set answer(value) {
+    this.inputs.forEach((input, i) => { input.checked = this.trial.words[i].value === value; });
+  }
+
+  get hint() { return this.locked ? `${HEAR[this.labels.length]}, then answer.` : ""; }
+
+  // What a key does; true where it did something.
+  key(key) {
+    const letter = this.labels.findIndex((label) => label[0].toLowerCase() === key.toLowerCase());
+    if (key === " ") {
+      const next = this.labels.findIndex((_, i) => !this.deck.heard(i));
+      press(this.deck, this.deck.active >= 0 ? this.deck.active : Math.max(next, 0));
+    } else if (letter >= 0) press(this.deck, letter);
+    else if (this.digits.includes(Number(key))) {
+      if (!this.locked) this.inputs[this.digits.indexOf(Number(key))].click();
+    } else return false;
+    return true;
+  }
+
+  get keys() {
+    const letters = this.labels.map((label) => label[0]);
+    return [
+      ["Space", "play or stop"],
+      ...(letters.length > 1 ? [[letters.join(" "), "play one of them"]] : []),
+      [`1 – ${this.inputs.length}`, "answer"],
+      ["Enter", "next"],
+    ];
+  }
+
+  // Draws what changes while sounds play.
+  draw() {
+    this.cards.forEach((element, i) => drawCard(element, this.deck, i));
+    this.fields.disabled = this.locked;
+  }
+}

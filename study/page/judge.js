@@ -1,0 +1,71 @@
+// One trial: its sounds, its question, and when the answer may go. Half a trial is kept in the
+// browser, so that closing it loses nothing.
+
+import { Choice } from "./choice.js";
+import { h } from "./dom.js";
+import { memory, place } from "./memory.js";
+import { Mushra } from "./mushra.js";
+import { Deck } from "./player.js";
+
+// buffers: the sounds by position, then the open reference where there is one.
+export function judge(player, buffers, trial, rater, send) {
+  const mushra = trial.design === "mushra";
+  const first = trial.referenced ? buffers.slice(-1) : [];
+  const rest = trial.referenced ? buffers.slice(0, -1) : buffers;
+  const key = `${place} ${rater} ${trial.order}`;
+  const kept = memory.get(key);
+  const began = performance.now();
+
+  const deck = new Deck(player, [...first, ...rest], mushra, () => keep());
+  const view = new (mushra ? Mushra : Choice)(trial, deck, () => keep());
+  if (kept) {
+    Object.assign(deck, { plays: kept.plays, seconds: kept.seconds, whole: kept.whole });
+    if (kept.answer != null) view.answer = kept.answer;
+  }
+
+  const milliseconds = () => Math.round((kept?.milliseconds ?? 0) + performance.now() - began);
+  const ready = () => !view.locked && view.answer != null;
+  const keep = () => {
+    deck.count();
+    const { plays, seconds, whole } = deck;
+    memory.set(key, { answer: view.answer, plays, seconds, whole, milliseconds: milliseconds() });
+  };
+  const go = () => {
+    if (!ready() || saving) return false;
+    deck.silence();
+    saving = true;
+    next.textContent = "Saving …";
+    const [reference, ...others] = deck.plays;
+    const plays = trial.referenced ? [...others, reference] : deck.plays;
+    send({ rater, order: trial.order, answer: view.answer, plays, milliseconds: milliseconds() });
+    return true;
+  };
+  let saving = false;
+  const hint = h("p", { class: "hint", role: "status" });
+  const next = h("button", { type: "button", class: "main", onclick: go }, "Next");
+
+  const element = h(
+    "section", { class: `trial trial-${trial.design}` },
+    trial.practice && h("p", { class: "message" }, "This one is for practice and does not count."),
+    view.element,
+    h("div", { class: "actions" }, hint, next),
+    h("details", { class: "keys" }, h("summary", {}, "Keys"), h("dl", {}, view.keys.map(row))),
+  );
+  const draw = () => {
+    view.draw();
+    next.disabled = saving || !ready();
+    if (hint.textContent !== view.hint) hint.textContent = view.hint;
+  };
+  return {
+    element,
+    deck,
+    draw,
+    key: (pressed) => (pressed === "Enter" ? go() : view.key(pressed)),
+    forget: () => memory.set(key, null), // once the answer is stored
+  };
+}
+
+function row([keys, does]) {
+  const parts = keys.split(" ").map((part) => (part === "–" ? " – " : h("kbd", {}, part)));
+  return h("div", {}, h("dt", {}, parts), h("dd", {}, does));
+}

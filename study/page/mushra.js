@@ -1,0 +1,190 @@
+// A MUSHRA trial: the reference and every condition run at once; one is heard at a time, and a
+// switch keeps the position. A part can be repeated.
+
+import { press } from "./card.js";
+import { h, icon } from "./dom.js";
+
+const SHORTEST = 0.5; // s, of a part that repeats
+const NEAR = 6; // px that a pointer may move in a click
+
+export class Mushra {
+  // trial: { question, words: [{ label }], the best first }; sound 0 is the reference.
+  constructor(trial, deck, onchange) {
+    Object.assign(this, { trial, deck, onchange });
+    this.rows = deck.buffers.slice(1).map((_, i) => this.row(i + 1));
+    this.reference = h(
+      "button", { type: "button", class: "pill", "aria-pressed": "false",
+        onclick: () => press(deck, 0) }, "Reference",
+    );
+    this.toggle = h("button", { type: "button", class: "toggle", "aria-label": "Play or pause",
+      onclick: () => deck.toggle() }, icon("play"), icon("pause"));
+    this.whole = h("button", { type: "button", class: "quiet", hidden: true,
+      onclick: () => deck.repeat(0, deck.length) }, "Repeat all");
+    this.time = h("span", { class: "time" });
+    this.element = h(
+      "div", { class: "mushra" },
+      h("div", { class: "stage" },
+        h("div", { class: "stage-bar" }, this.toggle, this.reference, this.time, this.whole), this.lane()),
+      h("p", { class: "question" }, trial.question),
+      h("div", { class: "scale", "aria-hidden": "true" },
+        h("span"), h("div", {}, [...trial.words].reverse().map((word) => h("span", {}, word.label)))),
+      h("div", { class: "rows" }, this.rows.map((row) => row.element)),
+    );
+  }
+
+  row(i) {
+    const set = () => { row.rated = true; this.onchange(); };
+    const button = h("button", { type: "button", class: "switch", "aria-pressed": "false",
+      "aria-label": `Play sound ${i}`, onclick: () => press(this.deck, i) }, String(i));
+    const input = h("input", { type: "range", min: 0, max: 100, step: 1, value: 50, disabled: true,
+      "aria-label": `Sound ${i}`, oninput: set, onclick: set });
+    const value = h("output", {}, "–");
+    const row = { button, input, value, rated: false };
+    row.element = h("div", { class: "row" }, button, h("div", { class: "slide" }, input), value);
+    return row;
+  }
+
+  // The reference's waveform: click to go there, drag to repeat a part.
+  lane() {
+    this.picture = h("canvas");
+    this.span = h("i", { class: "part" });
+    this.head = h("i", { class: "head" });
+    const lane = h("div", { class: "lane", tabindex: 0, role: "slider", "aria-label": "Position",
+      "aria-valuemin": 0, "aria-valuemax": this.deck.length.toFixed(1) },
+    this.picture, this.span, this.head);
+    const at = (event) => {
+      const box = lane.getBoundingClientRect();
+      const share = (event.clientX - box.left) / box.width;
+      return Math.min(1, Math.max(0, share)) * this.deck.length;
+    };
+    let down = null;
+    lane.addEventListener("pointerdown", (event) => {
+      lane.setPointerCapture(event.pointerId);
+      down = { x: event.clientX, from: at(event) };
+    });
+    lane.addEventListener("pointermove", (event) => {
+      if (down && Math.abs(event.clientX - down.x) > NEAR) this.mark(down.from, at(event));
+    });
+    lane.addEventListener("pointerup", (event) => {
+      if (!down) return;
+      const [from, to] = [down.from, at(event)].sort((a, b) => a - b);
+      const dragged = Math.abs(event.clientX - down.x) > NEAR;
+      down = null;
+      if (dragged) this.deck.repeat(...this.widen(from, to));
+      else this.deck.seek(from);
+    });
+    lane.addEventListener("pointercancel", () => { down = null; });
+    new ResizeObserver(() => this.paint()).observe(lane);
+    return lane;
+  }
+
+  widen(from, to) {
+    const lack = Math.max(0, SHORTEST - (to - from)) / 2;
+    return [from - lack, to + lack];
+  }
+
+  mark(from, to) {
+    const [left, right] = [from, to].sort((a, b) => a - b).map((s) => s / this.deck.length);
+    this.span.style.cssText = `left:${left * 100}%;right:${(1 - right) * 100}%`;
+  }
+
+  paint() {
+    const canvas = this.picture;
+    const ratio = devicePixelRatio;
+    const [width, height] = [canvas.clientWidth * ratio, canvas.clientHeight * ratio];
+    if (!width) return;
+    Object.assign(canvas, { width, height });
+    const brush = canvas.getContext("2d");
+    brush.fillStyle = getComputedStyle(canvas).color;
+    const samples = this.deck.buffers[0].getChannelData(0);
+    const step = 3 * ratio; // device pixels from bar to bar
+    const each = this.deck.length * this.deck.buffers[0].sampleRate * step / width;
+    const peaks = Array.from({ length: Math.floor(width / step) }, (_, k) => {
+      let peak = 0;
+      for (let s = Math.floor(k * each); s < (k + 1) * each && s < samples.length; s += 4) {
+        peak = Math.max(peak, Math.abs(samples[s]));
+      }
+      return peak;
+    });
+    const loudest = Math.max(...peaks, 1e-6);
+    peaks.forEach((peak, k) => {
+      const tall = Math.max(ratio, (peak / loudest) * height * 0.9);
+      brush.fillRect(k * step, (height - tall) / 2, 2 * ratio, tall);
+    });
+  }
+
+  get answer() {
+    return this.rows.some((row) => row.rated)
+      ? this.rows.map((row) => (row.rated ? Number(row.input.value) : null)) : null;
+  }
+
+  set answer(values) {
+    values.forEach((value, i) => {
+      if (value == null) return;
+      Object.assign(this.rows[i], { rated: true });
+      this.rows[i].input.value = value;
+    });
+  }
+
+  get locked() { return this.hint !== ""; }
+
+  get hint() {
+    const unheard = this.deck.buffers.findIndex((_, i) => !this.deck.heard(i));
+    if (unheard === 0) return "Listen to the reference.";
+    if (unheard > 0) return `Listen to sound ${unheard}.`;
+    const unrated = this.rows.findIndex((row) => !row.rated);
+    return unrated >= 0 ? `Rate sound ${unrated + 1}.` : "";
+  }
+
+  key(key) {
+    const digit = "1234567890-=".indexOf(key) + 1;
+    const { deck } = this;
+    if (key === " ") deck.toggle();
+    else if (key.toLowerCase() === "r") deck.play(0);
+    else if (digit > 0 && digit <= this.rows.length) {
+      deck.play(digit);
+      const { input } = this.rows[digit - 1];
+      input.disabled = false;
+      input.focus({ preventScroll: true });
+    } else if (key === "[" || key === "]") {
+      const [from, to] = key === "[" ? [deck.position, deck.part[1]] : [deck.part[0], deck.position];
+      deck.repeat(...this.widen(Math.min(from, to), Math.max(from, to)));
+    } else if (key === "Escape") deck.repeat(0, deck.length);
+    else return false;
+    return true;
+  }
+
+  get keys() {
+    const last = "1234567890-="[this.rows.length - 1];
+    return [
+      ["Space", "play or pause"], ["R", "reference"], [`1 – ${last}`, "switch to a sound"],
+      ["← →", "rate it"], ["[ ]", "begin and end of the part to repeat"], ["Esc", "repeat all"],
+      ["Enter", "next"],
+    ];
+  }
+
+  draw() {
+    const { deck } = this;
+    const buttons = [this.reference, ...this.rows.map((row) => row.button)];
+    buttons.forEach((button, i) => {
+      button.classList.toggle("on", deck.active === i);
+      button.classList.toggle("heard", deck.heard(i));
+      button.setAttribute("aria-pressed", deck.active === i);
+    });
+    this.rows.forEach((row, i) => {
+      if (deck.plays[i + 1]) row.input.disabled = false;
+      row.element.classList.toggle("on", deck.active === i + 1);
+      row.element.classList.toggle("rated", row.rated);
+      row.value.textContent = row.rated ? row.input.value : "–";
+      row.input.style.setProperty("--value", `${row.input.value}%`);
+    });
+    this.toggle.classList.toggle("on", deck.active >= 0);
+    const position = deck.position;
+    this.head.style.left = `${(position / deck.length) * 100}%`;
+    this.time.textContent = `${position.toFixed(1)} / ${deck.length.toFixed(1)} s`;
+    const all = deck.part[0] === 0 && deck.part[1] === deck.length;
+    this.whole.hidden = all;
+    this.span.hidden = all;
+    if (!all) this.mark(...deck.part);
+  }
+}
