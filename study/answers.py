@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from media.errors import InputError
 from study.design import Answer, Item, Test
 
-FIRST, SECOND = "a", "b"
+FIRST = "a"  # at position 0
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Which trials a rater gets, in which order and at which position: balanced, and seeded."""
 
-import hashlib
 from collections.abc import Mapping
 
 import numpy as np
@@ -8,8 +7,8 @@ import numpy as np
 from study.design import Item, Test, Trial
 
 
-def assign(test: Test, counts: Mapping[int, int], rater: str) -> list[Item]:
-    """The sequence of a new rater, who is known by any text: the same for the same arguments.
+def assign(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
+    """The sequence of the rater who comes as that number: the same for the same arguments.
 
     counts holds how many ratings each scored trial has, or is still going to get from those at it,
     by its id. The least rated trials come first, so that all stay within one rating of each other
@@ -19,7 +18,7 @@ def assign(test: Test, counts: Mapping[int, int], rater: str) -> list[Item]:
     Practice comes first, then the trials in random order with attention checks and gold trials
     anywhere among them, sides and positions balanced too.
     """
-    rng = np.random.default_rng(_seed(test.seed, rater))
+    rng = np.random.default_rng([test.seed, number])
     trials = _draw(test, counts, rng)
     rest = [*trials, *test.of_kind("attention"), *test.of_kind("gold")]
     rest = [rest[i] for i in rng.permutation(len(rest))]
@@ -66,7 +65,3 @@ def _shown(test: Test, trial: Trial, quarter: int, rng: np.random.Generator) -> 
         return tuple(systems[i] for i in rng.permutation(len(systems)))
     pair = systems if quarter % 2 else systems[::-1]
     return (*pair, systems[quarter // 2]) if test.design == "abx" else tuple(pair)
-
-
-def _seed(seed: int, rater: str) -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed}/{rater}".encode()).digest()[:8], "big")

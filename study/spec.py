@@ -66,6 +66,8 @@ def _test(document: Value, name: str, folder: Path) -> Test:
             f'"trials", the number for each rater, must be 1 to {len(trials)}.'
         )
     seed = document.take("seed", int, 0)
+    if seed < 0:
+        document.at("seed").problem('"seed" must be 0 or more.')
     others = _practice(document, design, folder, trials, seed)
     for kind in ("attention", "gold"):
         for each in document.take(kind, list, []):

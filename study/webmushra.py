@@ -9,7 +9,16 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from study.design import ANCHORS, MOST_CONDITIONS, QUESTIONS, REFERENCE, SCALES, Design, Test, Trial
+from study.design import (
+    ANCHORS,
+    MOST_CONDITIONS,
+    QUESTIONS,
+    REFERENCE,
+    SCALES,
+    Design,
+    Test,
+    Trial,
+)
 from study.lines import Value
 from study.patterns import inside
 from study.trials import numbered, scored
@@ -45,9 +54,10 @@ def test(document: Value, name: str, folder: Path) -> Test:
             page.problem(f'pages of type "{kind}" cannot be read: there are {", ".join(DESIGN)}.')
     if not designs:
         document.at("pages").problem(f"there is no page of type {', '.join(DESIGN)}.")
+        document.problems.raise_any()
     for other in list(designs.values())[1:]:
         other.problem("this page is of another design: put it into a test of its own.")
-    design: Design = next(iter(designs), "mushra")
+    design = next(iter(designs))
     systems = [name for trial in trials for name in trial.sounds if name not in OTHERS]
     return Test(
         name=name,
