@@ -1,6 +1,5 @@
-"""The tests of a folder, read when they are first asked for and again when they change."""
+"""The tests of some folders, read when they are first asked for and again when they change."""
 
-import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +11,6 @@ from study import spec, stimuli
 from study.design import Test
 from study.store import Store
 
-NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-FILE: Final = "test.yaml"
 UNKNOWN: Final = "There is no listening test at this address. Check the link that you were given."
 CLOSED: Final = "This listening test is not open. Ask whoever sent you the link."
 
@@ -27,17 +24,22 @@ class Opened:
 
 
 class Library:
-    """Tests by name: those of the folders, each in a folder with its test.yaml."""
+    """Tests by name. A folder is a test's own, with a test.yaml in it, or holds folders of tests;
+    new tests go into the first."""
 
     def __init__(self, folders: Sequence[Path], store: Store) -> None:
-        self.folders, self.store = list(folders), store
+        self.folders, self.store = [folder.resolve() for folder in folders], store
         self._opened: dict[str, tuple[float, Opened]] = {}
         self._lock = threading.Lock()
 
-    def names(self) -> list[str]:
-        """Every test that is there, open or not."""
-        files = [file for folder in self.folders for file in sorted(folder.glob(f"*/{FILE}"))]
-        return [file.parent.name for file in files]
+    def files(self) -> dict[str, Path]:
+        """The file of every test that is there, open or not, by name."""
+        found: dict[str, Path] = {}
+        for folder in self.folders:
+            own = folder / spec.FILE
+            files = [own] if own.is_file() else sorted(folder.glob(f"*/{spec.FILE}"))
+            found |= {file.parent.name: file for file in files if file.parent.name not in found}
+        return found
 
     def get(self, name: str) -> Opened:
         """The test of that name. Raises InputError, for raters, where it cannot be taken."""
@@ -48,7 +50,9 @@ class Library:
 
     def open(self, name: str) -> Opened:
         """The same, but raises SpecError with all that is wrong, for organisers."""
-        file = self._file(name)
+        file = self.files().get(name)
+        if file is None:
+            raise InputError(UNKNOWN)
         changed = file.stat().st_mtime
         with self._lock:
             known = self._opened.get(name)
@@ -57,12 +61,9 @@ class Library:
                 if problems := stimuli.check(test):
                     raise spec.SpecError("\n".join(problems))
                 test = stimuli.prepare(test)
-                known = self._opened[name] = changed, Opened(test, self.store.open(test))
+                try:
+                    key = self.store.open(test)
+                except InputError as error:
+                    raise spec.SpecError(str(error)) from error
+                known = self._opened[name] = changed, Opened(test, key)
             return known[1]
-
-    def _file(self, name: str) -> Path:
-        if NAME.fullmatch(name):
-            for folder in self.folders:
-                if (folder / name / FILE).is_file():
-                    return folder / name / FILE
-        raise InputError(UNKNOWN)

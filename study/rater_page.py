@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 
 from study import headphones
 from study.design import Item, Test
-from study.store import Rater
+from study.raters import Rater
 
 PAGE: Final = Path(__file__).parent / "page"
 NUMBERED: Final = ("acr", "dcr", "ccr")  # designs whose answers are known by their numbers

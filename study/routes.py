@@ -15,7 +15,7 @@ from media.errors import InputError
 from study import headphones, rater_page
 from study.design import Item
 from study.library import Library, Opened
-from study.store import Rater
+from study.raters import Rater
 
 PARTS: Final = {p.name: p for p in rater_page.PAGE.iterdir() if p.suffix in (".js", ".css")}
 # Ours, or the organiser's, who may take the numbers of a panel; too long to be guessed.
