@@ -1,0 +1,103 @@
+"""python -m study new | check | serve | export | analyse: a listening test from start to figures.
+
+TEST is a folder with test.yaml, or a YAML file of webMUSHRA's.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from media.errors import InputError
+from study import spec, stimuli
+from study.design import DESIGNS, Test
+from study.export import export
+from study.spec import FILE, SpecError
+from study.store import Store
+from study.template import template
+
+ANSWERS = "answers.db"  # where `serve` keeps them, in the folder that it serves
+
+
+def new(options: argparse.Namespace) -> None:
+    """Writes an example to fill in."""
+    file = options.folder / FILE
+    options.folder.mkdir(parents=True, exist_ok=True)
+    if file.exists():
+        sys.exit(f"{file} is there already: choose another folder.")
+    file.write_text(template(options.design), encoding="utf-8")
+    print(f"Wrote {file}: fill it in, then python -m study check {options.folder}")
+
+
+def check(options: argparse.Namespace) -> None:
+    """Says what must be mended before the test can open."""
+    test = spec.load(options.test)
+    if problems := stimuli.check(test):
+        sys.exit("\n".join(problems))
+    scored = len(test.of_kind("trial"))
+    print(
+        f"{test.name} is ready: {test.design}, {len(test.systems)} systems, {scored} trials, "
+        f"{test.trials_per_rater} for each rater and {len(test.trials) - scored} beside."
+    )
+
+
+def serve(options: argparse.Namespace) -> None:
+    """Serves the rater's page."""
+    from study.server import serve  # loads a web server
+
+    serve(options.folder, options.database, options.host, options.port)
+
+
+def results(options: argparse.Namespace) -> None:
+    """Writes everything, or its analysis, to a folder."""
+    test = spec.load(options.test)
+    store, folder = _store(test, options.database), options.out or test.folder / "results"
+    if options.command == "export":
+        print(*export(test, store, folder), sep="\n")
+        return
+    from study.analysis import analyse, write  # loads statsmodels and matplotlib
+
+    write(analyse(test, store.ratings(test)), folder)
+    print(folder)
+
+
+def _store(test: Test, url: str | None) -> Store:
+    """The answers at the URL, else beside the test, else in the folder of all tests."""
+    folders = (test.folder, test.folder.parent)
+    found = [folder / ANSWERS for folder in folders if (folder / ANSWERS).exists()]
+    if not url and not found:
+        sys.exit(f"There is no {ANSWERS} in {test.folder}: name the store with --database URL.")
+    return Store(url or f"sqlite:///{found[0]}")
+
+
+def main() -> None:
+    """See above."""
+    parser = argparse.ArgumentParser(prog="python -m study", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("new", help="write an example test.yaml")
+    command.add_argument("folder", type=Path)
+    command.add_argument("--design", choices=DESIGNS, default="acr")
+    command.set_defaults(run=new)
+    command = commands.add_parser("check", help="say what is wrong in a test and its sounds")
+    command.add_argument("test", type=Path)
+    command.set_defaults(run=check)
+    command = commands.add_parser("serve", help="let raters take the tests of a folder")
+    command.add_argument("folder", type=Path)
+    command.add_argument("--database", metavar="URL", help=f"default: FOLDER/{ANSWERS}")
+    command.add_argument("--host", default="127.0.0.1")
+    command.add_argument("--port", type=int, default=8000)
+    command.set_defaults(run=serve)
+    for name, what in [("export", "all answers as JSONL and CSV"), ("analyse", "the report")]:
+        command = commands.add_parser(name, help=f"write {what}")
+        command.add_argument("test", type=Path)
+        command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
+        command.add_argument("--out", type=Path, help="folder, default: TEST/results")
+        command.set_defaults(run=results)
+    options = parser.parse_args()
+    try:
+        options.run(options)
+    except (SpecError, InputError) as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()
