@@ -16,14 +16,13 @@ FARTHEST = 20.0  # d′ beyond which no one can tell from always right
 def estimates(answers: pd.DataFrame) -> dict[tuple[str, str], Estimate]:
     """The share of right answers for each pair of systems."""
     return {
-        (str(system), str(other)): mean_of(own, CHANCE)
-        for (system, other), own in _pairs(answers)
+        (str(system), str(other)): mean_of(own, CHANCE) for (system, other), own in _pairs(answers)
     }
 
 
 def discrimination(answers: pd.DataFrame, found: dict[tuple[str, str], Estimate]) -> pd.DataFrame:
-    """A row a pair, the easiest first: system, other, ratings, raters, stimuli, right, value (share right), low, high,
-    p (one-sided exact binomial), p_holm, d_prime, d_low, d_high.
+    """A row a pair, the easiest first: system, other, ratings, raters, stimuli, right, value (share
+    right), low, high, p (one-sided exact binomial), p_holm, d_prime, d_low, d_high.
 
     The binomial test is exact whoever the raters are: where nothing can be heard, every answer is
     right by the toss that chose X. The interval, which is about how well people hear it, has raters

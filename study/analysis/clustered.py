@@ -1,4 +1,4 @@
-"""Estimates whose intervals know that the ratings of one rater, and of one stimulus, go together."""
+"""Estimates that know that the ratings of one rater, and of one stimulus, belong together."""
 
 from dataclasses import dataclass
 from typing import Any, Final

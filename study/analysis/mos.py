@@ -12,7 +12,7 @@ Differences = dict[tuple[str, str], Estimate]
 
 
 def systems(ratings: pd.DataFrame, bounds: tuple[float, float] = WHOLE_LINE) -> pd.DataFrame:
-    """A row a system, the best first: its mean answer with a 95 % interval (see clustered.Variance).
+    """A row a system, the best first: its mean answer with its interval (see clustered.Variance).
 
     Columns: system, ratings, raters, stimuli, value, low, high, standard_error, df. bounds are the
     ends of the scale; between 0 and 1 the answers are taken as shares.

@@ -52,7 +52,7 @@ def wilcoxons(ratings: pd.DataFrame, ranking: list[str]) -> pd.DataFrame:
         gaps = (means[one] - means[other]).to_numpy(float)
         p = np.nan
         if len(gaps) > 1:
-            p = float(wilcoxon(gaps).pvalue) if gaps.any() else 1.0
+            p = float(wilcoxon(gaps)[1]) if gaps.any() else 1.0
         median = float(np.median(gaps)) if len(gaps) else np.nan
         rows.append({"system": one, "other": other, "median": median, "p_wilcoxon": p})
     table = pd.DataFrame(rows, columns=["system", "other", "median", "p_wilcoxon"])

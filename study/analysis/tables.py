@@ -1,4 +1,4 @@
-"""What the analyses share: rows with an estimate, codes of raters and stimuli, Holm's correction."""
+"""What the analyses share: estimates as rows, codes of raters and stimuli, Holm's correction."""
 
 from collections.abc import Iterable
 

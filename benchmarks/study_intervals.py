@@ -1,0 +1,109 @@
+"""How often 95 % intervals of mean opinion scores hold the truth, for benchmarks.study."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from scipy.stats import ttest_1samp
+from statsmodels.formula.api import mixedlm
+
+from benchmarks.study_worlds import MIDDLE, WORLDS, on_scale, rows
+from study.analysis.clustered import difference, mean
+
+TESTS = 2_000
+RIVALS = 300  # tests for other methods, of which a mixed model is slow
+RESAMPLED = 1_000  # times a bootstrap draws
+SYSTEMS = 4
+SIZES = ((20, 20), (8, 20), (8, 8), (30, 10))  # raters, stimuli
+USUAL = "as usual"
+
+
+def coverage() -> Iterator[str]:
+    """Tables of the shares of intervals that hold the truth."""
+    yield "## Intervals: how often 95 % hold the truth"
+    yield ""
+    yield f"| {SYSTEMS} systems, {TESTS:,} tests | world | mean, % | difference of two, % |"
+    yield "|---|---|---:|---:|"
+    for raters, stimuli in SIZES:
+        for name in WORLDS:
+            shares = " | ".join(f"{100 * s:.1f}" for s in covered(raters, stimuli, name))
+            yield f"| {raters} raters × {stimuli} stimuli | {name} | {shares} |"
+    for raters, stimuli in SIZES[:2]:
+        shares = " | ".join(f"{100 * s:.1f}" for s in covered(raters, stimuli, USUAL, True))
+        yield f"| {raters} × {stimuli}, one system of each stimulus | {USUAL} | {shares} |"
+    yield ""
+    yield (
+        "The variance has raters and stimuli as clusters (Cameron, Gelbach and Miller 2011); t "
+        "with Satterthwaite's degrees of freedom. Other ways to the interval of a mean:"
+    )
+    yield ""
+    yield (
+        f"| {RIVALS} tests, {USUAL} | ours, % | as if independent, % | raters alone, % "
+        "| pigeonhole bootstrap, % | mixed model, % |"
+    )
+    yield "|---|---:|---:|---:|---:|---:|"
+    for raters, stimuli in SIZES:
+        shares = " | ".join(f"{100 * share:.1f}" for share in rivals(raters, stimuli))
+        yield f"| {raters} raters × {stimuli} stimuli | {shares} |"
+    yield ""
+    yield (
+        "As if independent: t of all ratings. Raters alone: t of the raters' means. Pigeonhole: "
+        "Owen (2007), percentiles. Mixed model: crossed random effects by statsmodels, Wald. Ours "
+        "needs no resampling, gives p with the interval, and does not fail to converge."
+    )
+
+
+def covered(raters: int, stimuli: int, world: str, partial: bool = False) -> np.ndarray:
+    """The shares for a mean, and for a difference; partial: who hears a stimulus hears it from one
+    system only."""
+    rng, truth = np.random.default_rng(raters * stimuli), WORLDS[world].mos
+    rater, stimulus, system = np.indices((raters, stimuli, SYSTEMS))
+    keep = (rater + stimulus) % SYSTEMS == system if partial else True
+    hits = []
+    for _ in range(TESTS):
+        answer, rater, stimulus, system = rows(_answers(rng, raters, stimuli, world), keep)
+        own, two = system == 0, system < 2
+        one = mean(answer[own], rater[own], stimulus[own])
+        gap = difference(answer[two], system[two] == 0, rater[two], stimulus[two])
+        hits.append((one.low <= truth <= one.high, gap.low <= 0 <= gap.high))
+    return np.mean(hits, axis=0)
+
+
+def rivals(raters: int, stimuli: int) -> np.ndarray:
+    """The shares for a mean, by our method and the others in the order of their table."""
+    rng, truth = np.random.default_rng(1), WORLDS[USUAL].mos
+    hits = []
+    for _ in range(RIVALS):
+        table = _answers(rng, raters, stimuli, USUAL)[..., 0]
+        answer, rater, stimulus, _ = rows(table[..., None])
+        ours = mean(answer, rater, stimulus)
+        intervals = (
+            (ours.low, ours.high),
+            ttest_1samp(answer, 0).confidence_interval(),
+            ttest_1samp(table.mean(axis=1), 0).confidence_interval(),
+            pigeonhole(rng, table),
+            mixed_model(answer, rater, stimulus),
+        )
+        hits.append([low <= truth <= high for low, high in intervals])
+    return np.mean(hits, axis=0)
+
+
+def pigeonhole(rng: np.random.Generator, table: np.ndarray) -> np.ndarray:
+    """Percentile interval of the mean of table (R, S), raters and stimuli drawn anew."""
+    by_rater, by_stimulus = (
+        rng.multinomial(n, np.full(n, 1 / n), RESAMPLED) / n for n in table.shape
+    )
+    means = ((by_rater @ table) * by_stimulus).sum(axis=1)
+    return np.quantile(means, [0.025, 0.975])
+
+
+def mixed_model(answer: np.ndarray, rater: np.ndarray, stimulus: np.ndarray) -> np.ndarray:
+    """Wald interval of the mean answer (N,), with random effects of raters and of stimuli (N,)."""
+    data = pd.DataFrame({"answer": answer, "rater": rater, "stimulus": stimulus, "all": 1})
+    crossed = {"rater": "0 + C(rater)", "stimulus": "0 + C(stimulus)"}
+    fit = mixedlm("answer ~ 1", data, groups="all", vc_formula=crossed).fit()
+    return fit.conf_int().loc["Intercept"].to_numpy()
+
+
+def _answers(rng: np.random.Generator, raters: int, stimuli: int, world: str) -> np.ndarray:
+    return on_scale(WORLDS[world].draw(rng, raters, stimuli, np.full(SYSTEMS, MIDDLE)))
