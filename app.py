@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import gradio as gr
 
-from tabs import lip_to_speech, sound_search, voice_conversion, words
+from tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
+from tabs.drafts import Drafts
 from tabs.page import FOOTER, HEAD, HEADER, model_cards
 from tabs.theme import CSS, theme
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pipelines.sound_search import SoundSearch
     from pipelines.voice_conversion import VoiceConversion
     from pipelines.words import Words
+    from study.library import Library
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -48,8 +50,10 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument("--share", action="store_true", help="make a public link by gradio.live")
     parser.add_argument("--max-queue", type=int, default=20, help="visitors that may wait")
     parser.add_argument("--preload", action="store_true", help="load every model before serving")
+    parser.add_argument("--studies", default="studies", help="folder of listening tests")
+    parser.add_argument("--database", help="URL for their answers (default: a file in the folder)")
     given: list[str] = []
-    for name in ("host", "port", "device", "sound-model", "max-queue"):
+    for name in ("host", "port", "device", "sound-model", "max-queue", "studies", "database"):
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
             given += [f"--{name}", *value.split()]
     for name in ("share", "preload"):
@@ -131,9 +135,10 @@ def build(
     sound_model: Sequence[str] | None = None,
     index: Path = SOUNDS,
     word_index: Path = WORDS,
+    tests: "Library | None" = None,
 ) -> gr.Blocks:
     """The whole page. Loads no model unless preload says so. index, word_index: of our libraries
-    of sounds and of words."""
+    of sounds and of words; tests: listening tests, which launch must be given too."""
     convert = pipelines(folder, device)
     models = available(folder, list(voice_conversion.MODELS))
     embeddings = word_embeddings(folder, device)
@@ -146,23 +151,32 @@ def build(
             load()
     with gr.Blocks(title="Earshot", analytics_enabled=False, delete_cache=DELETE) as page:
         gr.HTML(HEADER, apply_default_css=False)
+        drafts = Drafts() if tests else None
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
         with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Voice conversion"):
-                voice_conversion.build(convert, models)
+                voice_conversion.build(convert, models, drafts)
             with gr.Tab("Words"):
                 words.build(embeddings, word_index)
             with gr.Tab("Sound search"):
                 sound_search.build(search, index)
             with gr.Tab("Lip to speech"):
                 lip_to_speech.build(lips)
+            if tests and drafts:
+                with gr.Tab("Listening tests"):
+                    listening_tests.build(tests, drafts)
         with gr.Accordion("Model cards", open=False):
             gr.Markdown(model_cards(folder))
         gr.HTML(FOOTER, apply_default_css=False)
     return page
 
 
-def launch(page: gr.Blocks, chosen: argparse.Namespace, block: bool = True) -> str:
+def launch(
+    page: gr.Blocks,
+    chosen: argparse.Namespace,
+    block: bool = True,
+    tests: "Library | None" = None,
+) -> str:
     """Serves the page → its address on this machine. Returns at once unless block is true."""
     page.queue(max_size=chosen.max_queue, default_concurrency_limit=1)
     _, address, _ = page.launch(
@@ -179,6 +193,8 @@ def launch(page: gr.Blocks, chosen: argparse.Namespace, block: bool = True) -> s
         run_history=False,
         enable_monitoring=False,
         ssr_mode=False,
+        # Before Gradio's own: raters' pages, and the organisers'.
+        app_kwargs={"routes": listening_tests.routes(tests) if tests else []},
     )
     # torch takes seconds to import: begin now, behind the page that is already served.
     threading.Thread(target=import_module, args=["pipelines"], daemon=True).start()
@@ -189,8 +205,9 @@ def launch(page: gr.Blocks, chosen: argparse.Namespace, block: bool = True) -> s
 
 def main() -> None:
     chosen = options(sys.argv[1:], os.environ)
-    page = build(chosen.device, preload=chosen.preload, sound_model=chosen.sound_model)
-    launch(page, chosen)
+    tests = listening_tests.opened(Path(chosen.studies), chosen.database)
+    page = build(chosen.device, preload=chosen.preload, sound_model=chosen.sound_model, tests=tests)
+    launch(page, chosen, tests=tests)
 
 
 if __name__ == "__main__":

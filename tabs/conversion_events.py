@@ -18,6 +18,7 @@ from tabs.timeline import File, Sheet, nothing
 
 if TYPE_CHECKING:
     from pipelines.voice_conversion import Conversion, Units, VoiceConversion
+    from study.draft import Take
 
 FIRST: Final = (
     "Record or upload speech, or try an example: its spectrogram, the units that the model heard "
@@ -156,6 +157,23 @@ class ConversionEvents:
         """The speech of units, as a WAV file."""
         parsed = _units(json.dumps(units))
         return wav(self.pipeline(parsed.model).decode(parsed, target, vocoder))
+
+
+def take(result: Result | None) -> "Take | None":
+    """The conversion for a listening test, beside the recording it was made from; None where there
+    is no recording."""
+    if result is None or result.source is None:
+        return None
+    from study.draft import Take  # late, for it loads scipy
+
+    units = result.spoken
+    settings = {"model": units.model, "target": result.target, "vocoder": result.vocoder}
+    return Take(
+        system=" ".join(settings.values()),
+        sound=result.converted.content,
+        source=result.source.content,
+        settings=settings | {"units": units.codes.tolist(), "numbers": result.numbers},
+    )
 
 
 def _units(text: str) -> "Units":

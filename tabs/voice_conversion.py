@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 
-from tabs.conversion_events import ConversionEvents
+from tabs.conversion_events import ConversionEvents, take
+from tabs.drafts import Drafts
 from tabs.events import HIDDEN, MODEL_QUEUE, on_model
 from tabs.theme import ASSETS
 from tabs.timeline import timeline
@@ -51,20 +52,23 @@ python -m training.voice_conversion export --out OUT</pre></header>
 
 
 def build(
-    pipelines: Callable[[str], "VoiceConversion"], models: Sequence[str] = tuple(MODELS)
+    pipelines: Callable[[str], "VoiceConversion"],
+    models: Sequence[str] = tuple(MODELS),
+    drafts: Drafts | None = None,
 ) -> gr.Blocks:
     """The tab. pipelines gives a model's pipeline by name, loaded when first asked for; models
-    are the names that it knows out of MODELS, the default first."""
+    are the names that it knows out of MODELS, the default first; drafts: of listening tests."""
     with gr.Blocks(title="Voice conversion") as tab:
         if models:
-            _room(tab, ConversionEvents(pipelines, models))
+            _room(tab, ConversionEvents(pipelines, models), drafts)
         else:
             gr.HTML(MISSING)
     return tab
 
 
-def _room(tab: gr.Blocks, events: ConversionEvents) -> None:
+def _room(tab: gr.Blocks, events: ConversionEvents, drafts: Drafts | None) -> None:
     gr.HTML(INTRO)
+    result = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
             gr.HTML(STEP)
@@ -98,6 +102,8 @@ def _room(tab: gr.Blocks, events: ConversionEvents) -> None:
             lanes = timeline("conversion", "One moment …")
             with gr.Row(elem_classes="under-timeline"):
                 numbers = gr.HTML(elem_classes="numbers")
+                if drafts:
+                    drafts.button(result, take)
                 units_file = gr.UploadButton("Load units", file_types=[".json"], size="sm", scale=0)
             with gr.Accordion("All sizes: what fewer bits cost", open=False):
                 with gr.Row(elem_classes="sizes-button"):
@@ -108,7 +114,6 @@ def _room(tab: gr.Blocks, events: ConversionEvents) -> None:
     with gr.Accordion("How it works", open=False):
         gr.HTML((ASSETS / "voice_conversion.html").read_text(), apply_default_css=False)
 
-    result = gr.State(None, time_to_live=3600)
     shown = [message, result, lanes, numbers]
     said = [voice, vocoder]
     main = {"outputs": shown, "progress_on": lanes, "start": convert, "stop": stop}

@@ -1,0 +1,94 @@
+"""Somebody who takes a listening test in a browser."""
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from study import headphones
+from study.design import Item, Test
+from study.library import Library
+
+
+class Taking:
+    """A rater's page. tests: the library that serves it, to know what was shown where."""
+
+    def __init__(self, page: Page, address: str, name: str, tests: Library) -> None:
+        self.page, self.link, self.tests = page, f"{address}/listen/{name}", tests
+        self.test: Test = tests.get(name).test
+
+    @property
+    def token(self) -> str:
+        found = re.search(r"rater=([\w-]+)", self.page.url)
+        assert found
+        return found.group(1)
+
+    def button(self, name: str) -> Locator:
+        return self.page.get_by_role("button", name=name, exact=True)
+
+    def agree(self) -> None:
+        self.page.goto(self.link)
+        self.button("I agree to take part").click()
+
+    def listen(self, back: bool = False) -> None:
+        """Sets the volume."""
+        expect(self.page.get_by_role("heading")).to_have_text(
+            "Welcome back" if back else "Set the volume"
+        )
+        expect(self.button("It is comfortable")).to_be_disabled()
+        self.button("Play the sound").click()
+        self.button("It is comfortable").click()
+
+    def check(self, right: bool = True, attempt: int = 0) -> None:
+        """Does the headphone check."""
+        for trial in range(headphones.TRIALS):
+            expect(self.page.get_by_text(f"{trial + 1} of {headphones.TRIALS}")).to_be_visible()
+            answers = self.page.locator(".thirds button")
+            expect(answers.first).to_be_disabled()
+            self.button("Play the three noises").click()
+            hidden = headphones.hidden(self.token, attempt * headphones.TRIALS + trial)
+            answers.nth(hidden - 1 if right else hidden % 3).click()
+
+    def item(self) -> Item:
+        """What is on the page, as only the server knows it."""
+        expect(self.page.locator(".trial")).to_be_visible()
+        rater = self.tests.store.resume(self.test, self.token)
+        assert rater and rater.next
+        return rater.next
+
+    def next(self) -> None:
+        """Presses Next, and waits until the answer is stored."""
+        order = self.item().order
+        self.button("Next").click()
+        expect(self.button("Saving …")).to_be_hidden()
+        rater = self.tests.store.resume(self.test, self.token)
+        assert rater and order in rater.answered
+
+    def prefer(self, system: str) -> None:
+        """An AB trial: hears both to the end, and prefers one."""
+        item = self.item()
+        answers = self.page.get_by_role("group")
+        expect(answers).to_be_disabled()
+        for name in ("A", "B"):
+            self.button(f"Play {name}").click()
+            expect(self.page.locator(".card.heard")).to_have_count("AB".index(name) + 1)
+        self.page.locator(".answer").nth(0 if item.shown[0] == system else 2).click()
+        self.next()
+
+    def rate(self, scores: dict[str, int]) -> None:
+        """A MUSHRA trial: hears everything, and gives every system its score."""
+        item = self.item()
+        self.button("Reference").click()
+        expect(self.page.locator(".pill.heard")).to_be_visible()
+        for place, system in enumerate(item.shown):
+            slider = self.page.get_by_label(f"Sound {place + 1}", exact=True)
+            expect(slider).to_be_disabled()
+            expect(self.button("Next")).to_be_disabled()
+            self.button(f"Play sound {place + 1}").click()
+            slider.fill(str(scores[system]))
+            expect(self.page.locator(".switch.heard")).to_have_count(place + 1)
+        self.next()
+
+    def finish(self) -> str:
+        """→ the completion code."""
+        expect(self.page.get_by_role("heading")).to_have_text("Thank you")
+        return self.page.locator(".code output").inner_text()
