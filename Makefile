@@ -19,6 +19,8 @@ demo: $(VENV)/run-time $(VENV)/packages
 test: $(VENV)/dev $(VENV)/packages
 	@{ command -v chromium && command -v espeak-ng; } >/dev/null || \
 		{ $(call apt,chromium fonts-liberation espeak-ng); }
+	@{ command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 || \
+		{ $(call apt,postgresql); }
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python

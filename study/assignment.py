@@ -19,15 +19,18 @@ def assign(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
     anywhere among them, sides and positions balanced too.
     """
     rng = np.random.default_rng([test.seed, number])
-    trials = _draw(test, counts, rng)
-    rest = [*trials, *test.of_kind("attention"), *test.of_kind("gold")]
-    rest = [rest[i] for i in rng.permutation(len(rest))]
-    asked = [*test.of_kind("practice"), *rest]
     # Each half of the trials has one side first, and each half of those one X.
-    quarters = rng.permutation(len(asked)) % 4
+    quarters = rng.permutation(test.trials_per_rater) % 4
+    trials = list(zip(_draw(test, counts, rng), quarters, strict=True))
+    practice, attention, gold = (
+        [(trial, rng.integers(4)) for trial in test.of_kind(kind)]
+        for kind in ("practice", "attention", "gold")
+    )
+    rest = [*trials, *attention, *gold]
+    asked = [*practice, *(rest[i] for i in rng.permutation(len(rest)))]
     return [
         Item(order, trial.id, _shown(test, trial, int(quarter), rng))
-        for order, (trial, quarter) in enumerate(zip(asked, quarters, strict=True))
+        for order, (trial, quarter) in enumerate(asked)
     ]
 
 

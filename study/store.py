@@ -138,7 +138,7 @@ def _sequence(session: Session, test: Test) -> list[Item]:
         .where(or_(ItemRow.milliseconds.is_not(None), RaterRow.seen > _now() - ABANDONED))
         .group_by(ItemRow.trial)
     )
-    counts = dict(session.execute(rated).tuples().all())
+    counts = dict(session.execute(rated).all())
     return assign(test, counts, session.scalars(raters).one())
 
 
