@@ -25,8 +25,9 @@ stored.</p></header>
 TRY: Final = """
 <div class="study-try"><h3 class="step">Be a rater</h3>
 <p>Which of our voice conversions sounds most like a person? Five minutes, with headphones.</p>
-<a class="study-button" href="{listen}" target="_blank" rel="noopener">Take the example test</a>
-<a href="{results}" target="_blank" rel="noopener">What others said</a></div>
+<div><a class="study-button" href="{listen}" target="_blank" rel="noopener">Take the example
+test</a>
+<a href="{results}" target="_blank" rel="noopener">What others said</a></div></div>
 """
 STEP: Final = '<h3 class="step">Your own test <span>a zip, or single sounds</span></h3>'
 HINT: Final = """<p class="hint">A folder for each system, the same file names in each, and
@@ -66,7 +67,7 @@ def _room(events: StudyEvents) -> None:
     gr.HTML(INTRO)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
-            gr.HTML(_example(events.tests), apply_default_css=False)
+            _panel(_example(events.tests))
             gr.HTML(STEP)
             files = gr.File(
                 file_count="multiple",
@@ -80,12 +81,12 @@ def _room(events: StudyEvents) -> None:
             design = gr.Dropdown(
                 [(NAMES[name], name) for name in sorted(DESIGNS)], value="ab", label="Raters say"
             )
-            message = gr.HTML()
+            message = _panel()
             with gr.Row(elem_classes="main-button"):
                 make = gr.Button("Make a test", variant="primary", size="lg", interactive=False)
                 stop = gr.Button("Stop", size="lg", visible=False)
             with gr.Accordion("Your draft", open=False):
-                draft = gr.HTML(f'<p class="hint">{DRAWN}</p>')
+                draft = _panel(f'<p class="hint">{DRAWN}</p>')
                 use = gr.Button("Make a test of these", size="sm", interactive=False)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             gr.HTML(EDIT)
@@ -105,7 +106,7 @@ def _room(events: StudyEvents) -> None:
                     "Download", size="sm", scale=0, min_width=110, visible=False
                 )
                 publish = gr.Button("Open it to raters", size="sm", scale=0, min_width=150)
-            shown = gr.HTML(elem_id="study-links")
+            shown = _panel(elem_id="study-links")
     with gr.Accordion("How it works", open=False):
         gr.HTML((ASSETS / "listening_tests.html").read_text(), apply_default_css=False)
 
@@ -127,6 +128,11 @@ def _room(events: StudyEvents) -> None:
     for job in made:
         job.then(events.download, [bench, yaml], save, **HIDDEN)
     events.drafts.state.change(events.list_draft, events.drafts.state, [draft, use], **HIDDEN)
+
+
+def _panel(content: str = "", **more: Any) -> gr.HTML:
+    css = (ASSETS / "listening_tests.css").read_text()
+    return gr.HTML(content, css_template=css, apply_default_css=False, **more)
 
 
 def _example(tests: Library) -> str:

@@ -12,7 +12,7 @@ d="M4 13v6M9 9v14M14 4v24M19 10v12M24 7v18M29 13v6"/></svg>Earshot</h1>
 FOOTER: Final = """
 <footer class="colophon">
 <p>What you record or upload is used for your answer only. It is never logged or trained on, and
-the server deletes it within the hour.</p>
+the server deletes it within the hour, but for the sounds of listening tests that you open.</p>
 <p>Code: Apache-2.0. Model weights: see the model cards above. <a href="?view=api">Use Earshot
 from a program</a></p></footer>
 """

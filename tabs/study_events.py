@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urljoin
 
 import gradio as gr
 
@@ -20,6 +21,9 @@ from tabs.events import answering, inline, say
 from tabs.private import Visits
 from tabs.timeline import File
 
+OPEN: Final = (
+    "The test is open. Keep both links, which are shown only here. Its sounds stay on this server."
+)
 DRAWN: Final = "The sounds that you add in the other tabs, each with its source and settings."
 
 
@@ -77,17 +81,14 @@ class StudyEvents:
         return _verdict(problems), _numbers(test), ""
 
     @inline(outputs=2)
-    def open(self, bench: Bench | None, yaml: str) -> tuple:
+    def open(self, bench: Bench | None, yaml: str, request: gr.Request) -> tuple:
         """Lets raters come → message, numbers, links."""
         test, problems = self._checked(bench, yaml)
         if bench is None or test is None or problems:
             return _verdict(problems), _numbers(test), ""
         name = folder.publish(bench.folder, test.title, self.tests)
-        return (
-            say("The test is open. Keep both links: they are shown only here."),
-            gr.skip(),
-            (links(self.tests, name)),
-        )
+        shown = links(self.tests, name, request.headers.get("referer", ""))
+        return say(OPEN), _numbers(test), shown
 
     def list_draft(self, draft: Draft | None) -> tuple[str, gr.Button]:
         """→ what is in the draft as HTML, whether it can be used."""
@@ -136,17 +137,18 @@ class StudyEvents:
         return test, stimuli.check(test)
 
 
-def links(tests: Library, name: str) -> str:
-    """The links of an open test, as HTML; they are completed by the page, which knows its host."""
+def links(tests: Library, name: str, page: str) -> str:
+    """The links of an open test, as HTML. page: where the visitor is."""
     opened = tests.open(name)
     rows = (
         ("For raters", f"listen/{name}", "Whoever has it can take the test."),
         ("For you", f"results/{name}?key={opened.key}", "Whoever has it sees the results."),
     )
+    whole = [(label, escape(urljoin(page, link)), note) for label, link, note in rows]
     items = "".join(
         f'<div><dt>{label}</dt><dd><a href="{link}" target="_blank" rel="noopener">{link}</a>'
         f"<span>{note}</span></dd></div>"
-        for label, link, note in rows
+        for label, link, note in whole
     )
     return f'<dl class="links">{items}</dl>'
 

@@ -31,7 +31,7 @@ class Taking:
 
     def listen(self, back: bool = False) -> None:
         """Sets the volume."""
-        expect(self.page.get_by_role("heading")).to_have_text(
+        expect(self.page.get_by_role("heading", level=1)).to_have_text(
             "Welcome back" if back else "Set the volume"
         )
         expect(self.button("It is comfortable")).to_be_disabled()
@@ -90,5 +90,5 @@ class Taking:
 
     def finish(self) -> str:
         """→ the completion code."""
-        expect(self.page.get_by_role("heading")).to_have_text("Thank you")
+        expect(self.page.get_by_role("heading", level=1)).to_have_text("Thank you")
         return self.page.locator(".code output").inner_text()

@@ -173,7 +173,7 @@ def test_keys_alone(page: Page, address: str, tests: Library) -> None:
     taking = Taking(page, address, "acr", tests)
     page.goto(taking.link)
     page.get_by_role("button", name="I agree").press("Enter")
-    expect(page.get_by_role("heading")).to_have_text("Set the volume")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Set the volume")
     page.keyboard.press("Space")
     expect(taking.button("It is comfortable")).to_be_enabled()
     page.keyboard.press("Enter")
@@ -248,11 +248,11 @@ def test_withdrawing_deletes_everything(page: Page, address: str, tests: Library
     token = taking.token
     page.on("dialog", lambda dialog: dialog.accept())
     taking.button("Stop and delete my answers").click()
-    expect(page.get_by_role("heading")).to_have_text("Your answers are deleted")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your answers are deleted")
     rater = tests.store.resume(taking.test, token)
     assert rater and rater.withdrawn and not rater.items
     page.reload()
-    expect(page.get_by_role("heading")).to_have_text("Your answers are deleted")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your answers are deleted")
 
 
 def test_an_answer_waits_for_the_connection(page: Page, address: str, tests: Library) -> None:
@@ -276,11 +276,11 @@ def test_an_answer_waits_for_the_connection(page: Page, address: str, tests: Lib
 def test_the_general_link_finds_who_began_here(page: Page, address: str, tests: Library) -> None:
     taking = Taking(page, address, "ab", tests)
     taking.agree()
-    expect(page.get_by_role("heading")).to_have_text("Set the volume")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Set the volume")
     token = taking.token
     page.goto(taking.link)
     page.get_by_role("link", name="Go on with it").click()
-    expect(page.get_by_role("heading")).to_have_text("Set the volume")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Set the volume")
     assert taking.token == token
     tests.store.withdraw(taking.test, token)
 
