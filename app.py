@@ -157,9 +157,9 @@ def build(
             with gr.Tab("Voice conversion"):
                 voice_conversion.build(convert, models, drafts)
             with gr.Tab("Words"):
-                words.build(embeddings, word_index)
+                words.build(embeddings, word_index, drafts)
             with gr.Tab("Sound search"):
-                sound_search.build(search, index)
+                sound_search.build(search, index, drafts)
             with gr.Tab("Lip to speech"):
                 lip_to_speech.build(lips)
             if tests and drafts:

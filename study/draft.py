@@ -25,17 +25,18 @@ NOTES: Final = "sounds.jsonl"
 @dataclass(frozen=True)
 class Take:
     """A sound for a test: system is what made it, from `source` with these settings. Sounds of the
-    same source are one stimulus; sound and source are files, and source may be missing."""
+    same source are one stimulus; sound is a file, and source is one too, or a text."""
 
     system: str
     sound: bytes
-    source: bytes
+    source: bytes | str
     settings: Mapping[str, Any]
 
     @property
     def stimulus(self) -> str:
         """What the sounds from one source are called."""
-        return hashlib.sha256(self.source).hexdigest()[:8]
+        source = self.source if isinstance(self.source, bytes) else self.source.encode()
+        return hashlib.sha256(source).hexdigest()[:8]
 
 
 @dataclass
@@ -55,18 +56,19 @@ class Draft:
         self.takes.clear()
 
     def write(self, folder: Path) -> None:
-        """A folder for each system, one for the sources as references, the test's YAML, and a line
-        of JSON for each sound with its settings."""
+        """A folder for each system, one for recorded sources as references, the test's YAML, and a
+        line of JSON for each sound with its settings."""
         lines = []
         for (system, stimulus), take in self.takes.items():
-            path = folder / _name(system) / f"{stimulus}.wav"
-            reference = folder / REFERENCE / path.name
-            for file, sound in ((path, take.sound), (reference, take.source)):
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(_wav(sound))
+            file, source = f"{_name(system)}/{stimulus}.wav", take.source
+            _write(folder / file, take.sound)
+            if isinstance(source, bytes):
+                reference = f"{REFERENCE}/{stimulus}.wav"
+                _write(folder / reference, source)
+                source = reference
             note = {
-                "file": path.relative_to(folder).as_posix(),
-                "source": reference.relative_to(folder).as_posix(),
+                "file": file,
+                "source": source,
                 "system": system,
                 "settings": take.settings,
             }
@@ -80,6 +82,8 @@ def _name(system: str) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", system).strip("-")
 
 
-def _wav(sound: bytes) -> bytes:
+def _write(path: Path, sound: bytes) -> None:
+    """The sound as a mono WAV file."""
     blocks, rate, _ = decode(sound, SECONDS)
-    return wav_bytes(np.concatenate([block.mean(axis=0) for block in blocks]), rate)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(wav_bytes(np.concatenate([block.mean(axis=0) for block in blocks]), rate))

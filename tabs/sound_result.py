@@ -16,6 +16,7 @@ from tabs.timeline import File
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SearchResult
+    from study.draft import Take
 
 OURS: Final = "ours"  # where to search
 MINE: Final = "mine"
@@ -31,7 +32,8 @@ class Search:
     """What a visitor asked for last, and all that they judged.
 
     like: the id of a sound, or the path of a recording; like_name: what the page calls it. place:
-    OURS or MINE. labels: query → id of a sound → +1 or -1. mapped: which sounds the map shows.
+    OURS or MINE. labels: query → id of a sound → +1 or -1. mapped: which sounds the map shows;
+    best: the file of the sound that fits best.
     """
 
     text: str = ""
@@ -41,6 +43,7 @@ class Search:
     place: str = OURS
     labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     mapped: str = ""
+    best: Path | None = None
 
     @property
     def name(self) -> str:
@@ -89,7 +92,18 @@ def shown(search: Search, result: "SearchResult", shelf: Shelf, note: str = "") 
         fold = f"Show the {len(hits)} nearest sounds all the same"
         rest = cards_value(result, hits, shelf, search.votes, fold) if hits else panel("")
     found, labels = _found(search, result, shelf, note), _labels(search, shelf)
-    return replace(search, mapped=mapped), found, best, show(star, chart), rest, labels
+    search = replace(search, mapped=mapped, best=hits[0].sound.path if hits else None)
+    return search, found, best, show(star, chart), rest, labels
+
+
+def take(search: Search) -> "Take | None":
+    """The sound that fits best, for a listening test on what was searched for."""
+    if search.best is None or not search.best.exists():
+        return None
+    from study.draft import Take  # late, for it loads scipy
+
+    settings = {"query": search.query, "file": search.best.name}
+    return Take("sound search", search.best.read_bytes(), search.name, settings)
 
 
 def waiting(search: Search, shelf: Shelf | None) -> tuple:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 from gradio.context import Context
 
+from tabs.drafts import Drafts
 from tabs.events import HIDDEN, MODEL_QUEUE, on_model
 from tabs.map import sound_map
 from tabs.sound_cards import sound_cards
 from tabs.sound_events import SoundEvents
 from tabs.sound_library import Ours, OwnLibrary
-from tabs.sound_result import MINE, OURS, Search
+from tabs.sound_result import MINE, OURS, Search, take
 from tabs.theme import ASSETS
 
 if TYPE_CHECKING:
@@ -48,20 +49,23 @@ python -m training.sound_search export --out OUT</pre></header>
 """
 
 
-def build(pipeline: Callable[[], "SoundSearch"] | None, index: Path) -> gr.Blocks:
+def build(
+    pipeline: Callable[[], "SoundSearch"] | None, index: Path, drafts: Drafts | None = None
+) -> gr.Blocks:
     """The tab. pipeline: gives the model, loaded when first asked for; None where there is none.
-    index: the folder of our library's index."""
+    index: the folder of our library's index; drafts: of listening tests."""
     gr.set_static_paths([index.with_suffix("")])  # the sounds, which lie beside it
     with gr.Blocks(title="Sound search") as tab:
         if pipeline:
-            _room(tab, SoundEvents(pipeline, Ours(index)))
+            _room(tab, SoundEvents(pipeline, Ours(index)), drafts)
         else:
             gr.HTML(MISSING)
     return tab
 
 
-def _room(tab: gr.Blocks, events: SoundEvents) -> None:
+def _room(tab: gr.Blocks, events: SoundEvents, drafts: Drafts | None) -> None:
     gr.HTML(INTRO)
+    past = gr.State(Search(), time_to_live=3600)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input room-stays"):
             gr.HTML(STEP)
@@ -112,6 +116,8 @@ def _room(tab: gr.Blocks, events: SoundEvents) -> None:
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             with gr.Row(elem_classes="under-timeline"):
                 found = gr.HTML("<p>One moment …</p>", elem_id="found", elem_classes="found")
+                if drafts:
+                    drafts.button(past, take)
                 labels = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=170)
             with gr.Row(elem_classes="best-and-map"):
                 best = sound_cards("best-sound")
@@ -120,7 +126,6 @@ def _room(tab: gr.Blocks, events: SoundEvents) -> None:
     with gr.Accordion("How it works", open=False):
         gr.HTML((ASSETS / "sound_search.html").read_text(), apply_default_css=False)
 
-    past = gr.State(Search(), time_to_live=3600)
     liked = gr.State(None, time_to_live=3600)
     own = gr.State(None, time_to_live=3600, delete_callback=_close)
     shown = [message, past, found, best, chart, rest, labels]

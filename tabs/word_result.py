@@ -16,6 +16,7 @@ from tabs.word_panel import Label, Sounds
 if TYPE_CHECKING:
     from pipelines.word_library import LibraryWord, WordLibrary
     from pipelines.words import Guess, Neighbour, Spoken, Words, Written
+    from study.draft import Take
 
 LIMIT: Final = 10  # neighbours of each kind
 SOURCES: Final = {
@@ -72,6 +73,17 @@ class Asked:
     def after(self, past: "Asked") -> "Asked":
         """The same on the map that was shown for another word."""
         return replace(self, mapped=past.mapped)
+
+
+def take(asked: Asked | None, library: "WordLibrary") -> "Take | None":
+    """A recorded word of the library, for a listening test on voices; None for any other."""
+    word = next((word for word in library.words if asked and word.id == asked.id), None)
+    if word is None or word.path is None or word.voice is None:
+        return None
+    from study.draft import Take  # late, for it loads scipy
+
+    settings = {"language": word.language, "phonemes": list(word.phonemes)}
+    return Take(word.voice, word.path.read_bytes(), word.spelling, settings)
 
 
 def shown(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
+from tabs.drafts import Drafts
 from tabs.events import HIDDEN, MODEL_QUEUE, on_model
 from tabs.map import sound_map
 from tabs.theme import ASSETS
@@ -16,6 +17,7 @@ from tabs.word_events import WordEvents
 from tabs.word_library import library_getter
 from tabs.word_map import COLORS, LAYOUTS
 from tabs.word_panel import SCRIPT, word_recorder
+from tabs.word_result import take
 from tabs.word_threshold import threshold_section
 from tabs.word_vocabulary import vocabulary_section
 
@@ -45,21 +47,26 @@ python -m training.words export --out OUT</pre></header>
 """
 
 
-def build(pipeline: Callable[[], "Words"] | None, index: Path) -> gr.Blocks:
+def build(
+    pipeline: Callable[[], "Words"] | None, index: Path, drafts: Drafts | None = None
+) -> gr.Blocks:
     """The tab. pipeline: gives the model, loaded when first asked for; None where there is none.
-    index: the folder of the library's index, which lies beside its sounds."""
+    index: the folder of the library's index, which lies beside its sounds; drafts: of listening
+    tests."""
     sounds = index.with_suffix("")
     gr.set_static_paths([sounds])
     with gr.Blocks(title="Words") as tab:
         if pipeline:
-            _room(tab, WordEvents(pipeline, library_getter(pipeline, index)), sounds)
+            events = WordEvents(pipeline, library_getter(pipeline, index))
+            _room(tab, events, sounds, drafts)
         else:
             gr.HTML(MISSING)
     return tab
 
 
-def _room(tab: gr.Blocks, events: WordEvents, sounds: Path) -> None:
+def _room(tab: gr.Blocks, events: WordEvents, sounds: Path, drafts: Drafts | None) -> None:
     gr.HTML(INTRO)
+    asked = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input room-stays"):
             gr.HTML(STEP)
@@ -83,6 +90,8 @@ def _room(tab: gr.Blocks, events: WordEvents, sounds: Path) -> None:
             written, spoken_chips = _example_chips(sounds)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             found = _panel("word-found")
+            if drafts:
+                drafts.button(asked, lambda shown: take(shown, events.library()))
             with gr.Row(elem_classes="map-and-near"):
                 with gr.Column(min_width=320):
                     chart = sound_map("word-map")
@@ -95,7 +104,6 @@ def _room(tab: gr.Blocks, events: WordEvents, sounds: Path) -> None:
     with gr.Accordion("How it works", open=False):
         gr.HTML((ASSETS / "words.html").read_text(), apply_default_css=False)
 
-    asked = gr.State(None, time_to_live=3600)
     heard = gr.State(None, time_to_live=3600)
     result = [asked, found, chart, near, honesty]
     shown = [message, *result, cut, heard, text, recording]
