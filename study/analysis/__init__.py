@@ -1,12 +1,11 @@
 """From ratings to results: analyse, then write or show the page."""
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
 from study.analysis.exclusions import Exclusion, Rules, screen
 from study.analysis.results import Analysis, Results, evaluate
+from study.analysis.tables import Table
 from study.design import Test
 
 __all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse"]
@@ -24,12 +23,12 @@ def analyse(test: Test, ratings: pd.DataFrame, rules: Rules | None = None) -> Re
     will do: where there are too few for a figure it is NaN, and the notes say why.
     """
     rules = rules or Rules()
-    table = ratings.reindex(columns=COLUMNS)
+    table: Table = ratings.reindex(columns=COLUMNS)
     for column in ("answer", "expected", "milliseconds", "trial"):
-        table[column] = pd.to_numeric(table[column], errors="coerce").replace(
-            [np.inf, -np.inf], np.nan
-        )
-    table = table[table["answer"].notna()].astype({"rater": str, "system": str, "stimulus": str})
+        table[column] = pd.to_numeric(table[column], errors="coerce")
+    table = table[np.isfinite(table["answer"])].astype(
+        {"rater": str, "system": str, "stimulus": str}
+    )
     table["other"] = table["other"].fillna("").astype(str)
     scored = table[table["kind"] == "trial"]
     excluded = screen(test, table, rules)

@@ -2,25 +2,25 @@
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 from scipy.special import ndtr
 from scipy.stats import binomtest
 
 from study.analysis.clustered import Estimate
-from study.analysis.tables import holm, mean_of, share_row, size
+from study.analysis.tables import Table, holm, mean_of, share_row, size
 
 CHANCE = 0.5
 FARTHEST = 20.0  # d′ beyond which no one can tell from always right
 
 
-def estimates(answers: pd.DataFrame) -> dict[tuple[str, str], Estimate]:
+def estimates(answers: Table) -> dict[tuple[str, str], Estimate]:
     """The share of right answers for each pair of systems."""
     return {
         (str(system), str(other)): mean_of(own, CHANCE) for (system, other), own in _pairs(answers)
     }
 
 
-def discrimination(answers: pd.DataFrame, found: dict[tuple[str, str], Estimate]) -> pd.DataFrame:
+def discrimination(answers: Table, found: dict[tuple[str, str], Estimate]) -> Table:
     """A row a pair, the easiest first: system, other, ratings, raters, stimuli, right, value (share
     right), low, high, p (one-sided exact binomial), p_holm, d_prime, d_low, d_high.
 
@@ -62,10 +62,11 @@ def d_prime(share: float) -> float:
         return 0.0
     if share >= share_right(FARTHEST):
         return np.inf
-    return float(brentq(lambda distance: share_right(distance) - share, 0, FARTHEST))
+    found = root_scalar(lambda distance: share_right(distance) - share, bracket=(0, FARTHEST))
+    return float(found.root)
 
 
-def _pairs(answers: pd.DataFrame) -> list[tuple[tuple[str, str], pd.DataFrame]]:
+def _pairs(answers: Table) -> list[tuple[tuple[str, str], Table]]:
     # Which of two is named first means nothing here.
     names = [tuple(sorted(pair)) for pair in zip(answers["system"], answers["other"], strict=True)]
     one, other = zip(*names, strict=True)

@@ -3,7 +3,8 @@
 from typing import Literal
 
 import numpy as np
-import pandas as pd
+
+from study.analysis.tables import Table
 
 Level = Literal["nominal", "ordinal", "interval"]
 
@@ -26,7 +27,7 @@ def krippendorff(values: np.ndarray, level: Level) -> float:
     return float(1 - (observed * apart).sum() / disagreement) if disagreement > 0 else np.nan
 
 
-def by_unit(ratings: pd.DataFrame) -> np.ndarray:
+def by_unit(ratings: Table) -> np.ndarray:
     """Answers (raters, units): a unit is a system, or pair of systems, heard with one stimulus."""
     table = ratings.pivot_table(
         index="rater", columns=["system", "other", "stimulus"], values="answer", aggfunc="mean"

@@ -120,9 +120,11 @@ class Clustered:
 
     def estimate(self, weights: np.ndarray, null: float = 0.0) -> Estimate:
         """The sum of the parameters (K,) with these weights (K,)."""
-        parts = (self._by_rater, self._by_stimulus, self._by_cell)
-        variances = [float(weights @ part @ weights) for part in parts]
-        variance = Variance(*variances, self._raters, self._stimuli)
+        by_rater, by_stimulus, by_cell = (
+            float(weights @ part @ weights)
+            for part in (self._by_rater, self._by_stimulus, self._by_cell)
+        )
+        variance = Variance(by_rater, by_stimulus, by_cell, self._raters, self._stimuli)
         return Estimate(float(weights @ self._parameters), variance, null)
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import pandas as pd
-
 from study.analysis.mushra import post_screening
+from study.analysis.tables import Table
 from study.design import Test
 
 CHECKS = ("attention", "gold")
@@ -56,7 +55,7 @@ class Exclusion:
     reasons: tuple[str, ...]
 
 
-def screen(test: Test, ratings: pd.DataFrame, rules: Rules) -> tuple[Exclusion, ...]:
+def screen(test: Test, ratings: Table, rules: Rules) -> tuple[Exclusion, ...]:
     """Whom the rules exclude, in the order of their hashes."""
     found: dict[str, list[str]] = {}
     for rater, reason in _reasons(test, ratings[ratings["kind"] != "practice"], rules):
@@ -64,7 +63,7 @@ def screen(test: Test, ratings: pd.DataFrame, rules: Rules) -> tuple[Exclusion, 
     return tuple(Exclusion(rater, tuple(reasons)) for rater, reasons in sorted(found.items()))
 
 
-def _reasons(test: Test, ratings: pd.DataFrame, rules: Rules) -> Iterator[tuple[str, str]]:
+def _reasons(test: Test, ratings: Table, rules: Rules) -> Iterator[tuple[str, str]]:
     if rules.failed_checks is not None:
         yield from _failed_checks(test, ratings, rules.failed_checks)
     if rules.too_fast is not None:
@@ -78,7 +77,7 @@ def _reasons(test: Test, ratings: pd.DataFrame, rules: Rules) -> Iterator[tuple[
             yield from ((rater, reason) for reason in reasons)
 
 
-def _failed_checks(test: Test, ratings: pd.DataFrame, most: float) -> Iterator[tuple[str, str]]:
+def _failed_checks(test: Test, ratings: Table, most: float) -> Iterator[tuple[str, str]]:
     checks = ratings[ratings["kind"].isin(CHECKS) & ratings["expected"].notna()]
     tolerance = checks["trial"].map({trial.id: trial.tolerance for trial in test.trials}).fillna(0)
     wrong = (checks["answer"] - checks["expected"]).abs() > tolerance
@@ -87,7 +86,7 @@ def _failed_checks(test: Test, ratings: pd.DataFrame, most: float) -> Iterator[t
             yield str(rater), f"failed {int(own.sum())} of {len(own)} checks"
 
 
-def _too_fast(ratings: pd.DataFrame, least: float, fewest: int) -> Iterator[tuple[str, str]]:
+def _too_fast(ratings: Table, least: float, fewest: int) -> Iterator[tuple[str, str]]:
     seconds = ratings[ratings["kind"] == "trial"].groupby("rater")["milliseconds"].median() / 1000
     if len(seconds) < fewest:
         return

@@ -6,12 +6,21 @@ import numpy as np
 import pandas as pd
 
 from study.analysis.clustered import Estimate, difference
-from study.analysis.tables import WHOLE_LINE, codes, estimate_row, holm, mean_of, share_row, size
+from study.analysis.tables import (
+    WHOLE_LINE,
+    Table,
+    codes,
+    estimate_row,
+    holm,
+    mean_of,
+    share_row,
+    size,
+)
 
 Differences = dict[tuple[str, str], Estimate]
 
 
-def systems(ratings: pd.DataFrame, bounds: tuple[float, float] = WHOLE_LINE) -> pd.DataFrame:
+def systems(ratings: Table, bounds: tuple[float, float] = WHOLE_LINE) -> Table:
     """A row a system, the best first: its mean answer with its interval (see clustered.Variance).
 
     Columns: system, ratings, raters, stimuli, value, low, high, standard_error, df. bounds are the
@@ -26,7 +35,7 @@ def systems(ratings: pd.DataFrame, bounds: tuple[float, float] = WHOLE_LINE) -> 
     return table.sort_values("value", ascending=False, kind="stable", ignore_index=True)
 
 
-def differences(ratings: pd.DataFrame, ranking: list[str]) -> Differences:
+def differences(ratings: Table, ranking: list[str]) -> Differences:
     """The mean of each system less that of each other one that comes after it in the ranking.
 
     Each is estimated from the ratings of these two alone. What a rater or a stimulus adds to both
@@ -41,7 +50,7 @@ def differences(ratings: pd.DataFrame, ranking: list[str]) -> Differences:
     return found
 
 
-def pairs(estimates: Differences) -> pd.DataFrame:
+def pairs(estimates: Differences) -> Table:
     """A row a pair: system, other, value (the difference), low, high, p, and p_holm over all."""
     rows = [
         {"system": one, "other": other, **estimate_row(estimate)}
@@ -51,7 +60,7 @@ def pairs(estimates: Differences) -> pd.DataFrame:
     return table.assign(p_holm=holm(table["p"]))
 
 
-def judged_same(ratings: pd.DataFrame) -> pd.DataFrame:
+def judged_same(ratings: Table) -> Table:
     """Answers of the four-level similarity scale as 1 (the same speaker, sure or not) or 0.
 
     So the Voice Conversion Challenge 2018 sums them up (Lorenzo-Trueba et al., Odyssey 2018).

@@ -1,12 +1,13 @@
 """MUSHRA after ITU-R BS.1534-3: medians, quartiles, Friedman and Wilcoxon, and post-screening."""
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import friedmanchisquare, wilcoxon
 
-from study.analysis.tables import holm
+from study.analysis.tables import Table, holm
 from study.design import REFERENCE
 
 MIDDLE_ANCHOR = "anchor-7k"
@@ -15,20 +16,20 @@ MOST_MISSED = 0.15  # of a rater's trials
 MOST_FOOLED = 0.25  # of the raters, before it is the trial that is at fault
 
 
-def quartiles(ratings: pd.DataFrame) -> pd.DataFrame:
+def quartiles(ratings: Table) -> Table:
     """Columns system, median, q1, q3: over all ratings of a system."""
     table = ratings.groupby("system")["answer"].quantile([0.25, 0.5, 0.75]).unstack()
     return table.set_axis(["q1", "median", "q3"], axis=1).reset_index()
 
 
-def by_rater(ratings: pd.DataFrame) -> pd.DataFrame:
+def by_rater(ratings: Table) -> Table:
     """The mean answer of each rater (rows) to each system (columns); who lacks one is left out."""
     return ratings.pivot_table(
         index="rater", columns="system", values="answer", aggfunc="mean", sort=False
     ).dropna()
 
 
-def friedman(ratings: pd.DataFrame) -> dict[str, float]:
+def friedman(ratings: Table) -> dict[str, float]:
     """chi2, df, raters and p of Friedman's test (1937): do the systems differ at all?
 
     The blocks are raters, each with the mean over their trials; trials of one rater are not
@@ -43,7 +44,7 @@ def friedman(ratings: pd.DataFrame) -> dict[str, float]:
     return found
 
 
-def wilcoxons(ratings: pd.DataFrame, ranking: list[str]) -> pd.DataFrame:
+def wilcoxons(ratings: Table, ranking: list[str]) -> Table:
     """A row a pair: system, other, median (of the raters' differences), p_wilcoxon, and p_holm over
     all: Wilcoxon's signed-rank test (1945) on each rater's means; p is 1 where no rater differs."""
     means = by_rater(ratings)
@@ -52,14 +53,15 @@ def wilcoxons(ratings: pd.DataFrame, ranking: list[str]) -> pd.DataFrame:
         gaps = (means[one] - means[other]).to_numpy(float)
         p = np.nan
         if len(gaps) > 1:
-            p = float(wilcoxon(gaps)[1]) if gaps.any() else 1.0
+            test: Any = wilcoxon(gaps) if gaps.any() else None
+            p = float(test.pvalue) if test else 1.0
         median = float(np.median(gaps)) if len(gaps) else np.nan
         rows.append({"system": one, "other": other, "median": median, "p_wilcoxon": p})
     table = pd.DataFrame(rows, columns=["system", "other", "median", "p_wilcoxon"])
     return table.assign(p_holm=holm(table["p_wilcoxon"]))
 
 
-def post_screening(ratings: pd.DataFrame) -> dict[str, list[str]]:
+def post_screening(ratings: Table) -> dict[str, list[str]]:
     """Whom BS.1534-3 (4.1.2) excludes, each with the reasons.
 
     Who rates the hidden reference below 90, or the mid-range anchor above 90, in more than 15 % of
@@ -82,5 +84,5 @@ def post_screening(ratings: pd.DataFrame) -> dict[str, list[str]]:
     return reasons
 
 
-def _of(flags: pd.Series) -> str:
+def _of(flags: Table) -> str:
     return f"{int(flags.sum())} of {len(flags)} trials"

@@ -10,6 +10,7 @@ import pandas as pd
 from statsmodels.stats.power import TTestPower
 
 from study.analysis.clustered import LEVEL, Estimate, Variance
+from study.analysis.tables import Table
 
 POWER: Final = 0.8
 MOST: Final = 1000  # raters that a test can have
@@ -41,7 +42,7 @@ def grown(variance: Variance, difference: float) -> tuple[int, int] | None:
     return (found, stimuli(found)) if found else None
 
 
-def plan(estimates: Iterable[Estimate], wanted: Sequence[float]) -> pd.DataFrame:
+def plan(estimates: Iterable[Estimate], wanted: Sequence[float]) -> Table:
     """A row for each difference wanted: raters, stimuli (that it takes in all), and more_raters,
     more_stimuli (than there are): more raters alone, where these are enough, else more of both.
 

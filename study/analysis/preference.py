@@ -10,12 +10,12 @@ from statsmodels.api import GLM
 from statsmodels.genmod.families import Binomial
 
 from study.analysis.clustered import Clustered, Estimate
-from study.analysis.tables import codes, estimate_row, holm, mean_of, share_row, size
+from study.analysis.tables import Table, codes, estimate_row, holm, mean_of, share_row, size
 
 EVEN = 0.5  # the share of votes of either system where there is no difference
 
 
-def both_ways(votes: pd.DataFrame, null: float = EVEN) -> pd.DataFrame:
+def both_ways(votes: Table, null: float = EVEN) -> Table:
     """Each vote twice, told of either system; null is the answer of no preference."""
     turned = votes.assign(
         system=votes["other"], other=votes["system"], answer=2 * null - votes["answer"]
@@ -23,14 +23,14 @@ def both_ways(votes: pd.DataFrame, null: float = EVEN) -> pd.DataFrame:
     return pd.concat([votes, turned], ignore_index=True)
 
 
-def ranking(votes: pd.DataFrame, null: float = EVEN) -> list[str]:
+def ranking(votes: Table, null: float = EVEN) -> list[str]:
     """The systems by their mean answer over all comparisons, the best first."""
     means = both_ways(votes, null).groupby("system", sort=False)["answer"].mean()
     return means.sort_values(ascending=False, kind="stable").index.tolist()
 
 
 def estimates(
-    votes: pd.DataFrame, order: list[str], null: float = EVEN
+    votes: Table, order: list[str], null: float = EVEN
 ) -> dict[tuple[str, str], Estimate]:
     """For each pair that was compared, in this order, the mean answer given of the first.
 
@@ -47,7 +47,7 @@ def estimates(
     return found
 
 
-def preferences(votes: pd.DataFrame, found: dict[tuple[str, str], Estimate]) -> pd.DataFrame:
+def preferences(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
     """A row a pair: system, other, ratings, raters, stimuli, won, tied, lost (votes), value (the
     share of system's, ties half), low, high, p (clustered), p_holm; and p_binomial, the exact sign
     test that leaves ties out and takes votes for independent, to be read with that in mind."""
@@ -67,7 +67,7 @@ def preferences(votes: pd.DataFrame, found: dict[tuple[str, str], Estimate]) -> 
     return table.assign(p_holm=holm(table["p"]))
 
 
-def comparisons(votes: pd.DataFrame, found: dict[tuple[str, str], Estimate]) -> pd.DataFrame:
+def comparisons(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
     """A row a pair of a CCR test: system, other, ratings, raters, stimuli, value (how much better
     system is, −3 to 3), low, high, p, p_holm."""
     turned = both_ways(votes, 0)
@@ -80,18 +80,18 @@ def comparisons(votes: pd.DataFrame, found: dict[tuple[str, str], Estimate]) -> 
     return table.assign(p_holm=holm(table["p"]))
 
 
-def can_be_scaled(votes: pd.DataFrame) -> bool:
+def can_be_scaled(votes: Table) -> bool:
     """Whether strengths exist: every system is, by some chain of votes, better and worse than every
     other (Ford 1957, American Mathematical Monthly 64)."""
     turned = both_ways(votes)
-    systems = pd.factorize(turned["system"])
-    others = systems[1].get_indexer(turned["other"])
-    beats = np.zeros((len(systems[1]),) * 2)
-    np.add.at(beats, (systems[0], others), turned["answer"])
+    names = turned["system"].unique()
+    systems, others = (pd.Categorical(turned[side], names).codes for side in ("system", "other"))
+    beats = np.zeros((len(names), len(names)))
+    np.add.at(beats, (systems, others), turned["answer"])
     return connected_components(beats > 0, connection="strong")[0] == 1
 
 
-def bradley_terry(votes: pd.DataFrame, order: list[str]) -> pd.DataFrame:
+def bradley_terry(votes: Table, order: list[str]) -> Table:
     """A row a system, in this order: its strength, where σ(strength − strength of another) is the
     chance to be preferred (Bradley and Terry 1952); ties count half to either.
 

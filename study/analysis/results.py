@@ -11,6 +11,7 @@ from study.analysis.agreement import Level, by_unit, krippendorff
 from study.analysis.clustered import Estimate
 from study.analysis.exclusions import Exclusion, Rules
 from study.analysis.power import plan
+from study.analysis.tables import Table
 from study.design import REFERENCE, Design, Test
 
 BOUNDS: Final = {"acr": (1, 5), "dcr": (1, 5), "mushra": (0, 100), "similarity": (0, 1)}
@@ -43,12 +44,12 @@ class Analysis:
     power: see power.plan. notes: what a reader must know before they believe a number.
     """
 
-    answers: pd.DataFrame
-    systems: pd.DataFrame
-    pairs: pd.DataFrame
+    answers: Table
+    systems: Table
+    pairs: Table
     overall: dict[str, float] | None
     agreement: float
-    power: pd.DataFrame
+    power: Table
     notes: tuple[str, ...]
 
     @property
@@ -78,7 +79,7 @@ class Results:
     finished: int
 
 
-def evaluate(test: Test, answers: pd.DataFrame) -> Analysis:
+def evaluate(test: Test, answers: Table) -> Analysis:
     """The analysis that the test's design asks for, of scored rows of the tidy table."""
     systems, pairs, overall = pd.DataFrame(), pd.DataFrame(), None
     estimates: dict[tuple[str, str], Estimate] = {}
@@ -123,7 +124,7 @@ def evaluate(test: Test, answers: pd.DataFrame) -> Analysis:
     return Analysis(answers, systems, pairs, overall, agreement, power, tuple(notes))
 
 
-def _warnings(answers: pd.DataFrame) -> list[str]:
+def _warnings(answers: Table) -> list[str]:
     raters, stimuli = answers["rater"].nunique(), answers["stimulus"].nunique()
     if answers.empty:
         return ["There are no ratings yet, and so no results."]

@@ -1,6 +1,7 @@
 """What the analyses share: estimates as rows, codes of raters and stimuli, Holm's correction."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,8 @@ from statsmodels.stats.multitest import multipletests
 
 from study.analysis.clustered import Estimate, mean
 
+# A pandas.DataFrame, whose own types do not let a checker tell a column from a table.
+Table = Any
 WHOLE_LINE = (-np.inf, np.inf)
 
 
@@ -40,17 +43,17 @@ def share_row(estimate: Estimate) -> dict[str, float]:
     return row
 
 
-def mean_of(ratings: pd.DataFrame, null: float = 0.0) -> Estimate:
+def mean_of(ratings: Table, null: float = 0.0) -> Estimate:
     """The mean answer of rows of the tidy table."""
     return mean(ratings["answer"].to_numpy(float), *codes(ratings), null)
 
 
-def codes(ratings: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def codes(ratings: Table) -> tuple[np.ndarray, np.ndarray]:
     """Raters and stimuli (N,) as whole numbers from 0."""
     return pd.factorize(ratings["rater"])[0], pd.factorize(ratings["stimulus"])[0]
 
 
-def size(ratings: pd.DataFrame) -> dict[str, int]:
+def size(ratings: Table) -> dict[str, int]:
     """How many ratings there are, of how many raters and stimuli."""
     return {
         "ratings": len(ratings),
