@@ -29,40 +29,43 @@ QUALITY: Final = "23"  # x264's constant rate factor
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """waveform (T,) at SAMPLE_RATE; what the face does in each frame, RATE a second."""
+    """waveform (T,) at SAMPLE_RATE; what the face does in each frame, so many a second."""
 
     talker: Talker
     waveform: np.ndarray
     poses: list[Pose]
     bearings: list[Bearing]
+    rate: int
 
     def frames(self, start: int = 0, stop: int | None = None) -> Iterator[Frame]:
         """Some pictures, uint8 RGB (HEIGHT, WIDTH, 3), painted one at a time."""
         moves = list(zip(self.poses, self.bearings, strict=True))[start:stop]
         for number, (pose, bearing) in enumerate(moves):
-            yield Frame(number / RATE, self._head.draw(pose, bearing))
+            yield Frame(number / self.rate, self._head.draw(pose, bearing))
 
     @cached_property
     def _head(self) -> Head:
         return Head(self.talker)
 
 
-def render(talker: Talker, sentence: str, seed: int = 0) -> Film:
+def render(talker: Talker, sentence: str, seed: int = 0, rate: int = RATE) -> Film:
     """The talker says a sentence of the GRID grammar; the same seed moves the head alike.
+
+    rate: frames a second.
 
     Raises KeyError for a word outside the grammar.
     """
     waveform = speak(talker, sentence)
-    times = np.arange(len(waveform) * RATE // SAMPLE_RATE) / RATE
-    rng = np.random.default_rng(seed)
-    return Film(talker, waveform, poses(align(waveform, sentence), times), _bearings(times, rng))
+    times = np.arange(len(waveform) * rate // SAMPLE_RATE) / rate
+    bearings = _bearings(len(waveform) / SAMPLE_RATE, times, np.random.default_rng(seed))
+    return Film(talker, waveform, poses(align(waveform, sentence), times), bearings, rate)
 
 
 def write(path: Path, film: Film) -> None:
     """As its suffix says: MP4 with sound, or, for a browser's fake camera, Y4M."""
     with av.open(str(path), "w") as container:
         silent = path.suffix == ".y4m"
-        picture = container.add_stream("wrapped_avframe" if silent else "libx264", rate=RATE)
+        picture = container.add_stream("wrapped_avframe" if silent else "libx264", rate=film.rate)
         picture.width, picture.height, picture.pix_fmt = WIDTH, HEIGHT, "yuv420p"
         if not silent:
             picture.options = {"crf": QUALITY, "preset": "slow"}
@@ -74,24 +77,25 @@ def write(path: Path, film: Film) -> None:
             container.mux([*sound.encode(samples), *sound.encode()])
         for number, (_, image) in enumerate(film.frames()):
             frame = av.VideoFrame.from_ndarray(image, "rgb24").reformat(format="yuv420p")
-            frame.pts, frame.time_base = number, Fraction(1, RATE)
+            frame.pts, frame.time_base = number, Fraction(1, film.rate)
             container.mux(picture.encode(frame))
         container.mux(picture.encode())
 
 
-def _bearings(times: np.ndarray, rng: np.random.Generator) -> list[Bearing]:
-    """Slow wandering of the head and eyes, and blinks."""
+def _bearings(seconds: float, times: np.ndarray, rng: np.random.Generator) -> list[Bearing]:
+    """Slow wandering of the head and eyes, and blinks, drawn at RATE whatever the times are."""
+    grid = np.arange(int(seconds * RATE)) / RATE
 
     def wander(size: float, seconds: float) -> np.ndarray:
-        steps = gaussian_filter1d(rng.standard_normal(len(times) + 100), seconds * RATE)[50:-50]
+        steps = gaussian_filter1d(rng.standard_normal(len(grid) + 100), seconds * RATE)[50:-50]
         return size * steps / steps.std()
 
-    closed, blink = np.zeros_like(times), rng.uniform(0.2, EVERY[1])
-    while blink < times[-1]:
-        closed = np.maximum(closed, np.clip(1.4 - np.abs(times - blink) / BLINK, 0, 1))
+    closed, blink = np.zeros_like(grid), rng.uniform(0.2, EVERY[1])
+    while blink < grid[-1]:
+        closed = np.maximum(closed, np.clip(1.4 - np.abs(grid - blink) / BLINK, 0, 1))
         blink += rng.uniform(*EVERY)
     shift = wander(0.03, 0.5) + 1j * wander(0.03, 0.4)
     gaze = wander(0.012, 0.2) + 1j * wander(0.006, 0.2)
     turn, nod, roll = wander(0.05, 0.4), wander(0.03, 0.3), wander(0.015, 0.5)
-    moves = zip(closed, gaze, turn, nod, roll, shift, strict=True)
-    return [Bearing(*(each.item() for each in move)) for move in moves]
+    moves = (np.interp(times, grid, each) for each in (closed, gaze, turn, nod, roll, shift))
+    return [Bearing(*(each.item() for each in move)) for move in zip(*moves, strict=True)]

@@ -66,7 +66,7 @@ def test_the_tracker_sees_the_mouth_that_was_drawn(film: Film) -> None:
 
 
 def test_a_film_for_a_fake_camera(film: Film, tmp_path: Path) -> None:
-    short = Film(film.talker, film.waveform, film.poses[:3], film.bearings[:3])
+    short = Film(film.talker, film.waveform, film.poses[:3], film.bearings[:3], film.rate)
     write(tmp_path / "camera.y4m", short)
     with av.open(str(tmp_path / "camera.y4m")) as container:
         assert container.streams.video[0].average_rate == RATE
