@@ -51,6 +51,7 @@ def results(options: argparse.Namespace) -> None:
     """Writes everything, or its analysis, to a folder."""
     test = spec.load(options.test)
     store, folder = _store(test, options.database), options.out or test.folder / "results"
+    store.open(test)  # which tells if it is another test of that name
     if options.command == "export":
         print(*export(test, store, folder), sep="\n")
         return

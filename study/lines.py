@@ -16,6 +16,8 @@ KINDS = {
     list: "a list",
     dict: "names with values",
 }
+SCALARS = tuple(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float"))
+STAR = 'what begins with * must be in quotes: "*.wav".'
 
 
 class SpecError(ValueError):
@@ -101,8 +103,7 @@ def read(path: Path) -> Value:
         text = path.read_text(encoding="utf-8")
         for token in yaml.scan(text, yaml.SafeLoader):
             if isinstance(token, yaml.AliasToken):  # could also name itself, or grow without end
-                at = token.start_mark.line + 1
-                problems.add(at, 'what begins with * must be in quotes: "*.wav".')
+                problems.add(token.start_mark.line + 1, STAR)
         problems.raise_any()
         node = yaml.compose(text, yaml.SafeLoader)
         value = _value(node, problems) if node else Value(None, 1, problems)
@@ -112,7 +113,8 @@ def read(path: Path) -> Value:
         raise SpecError(f"{path.name}: this is not a text file in UTF-8.") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        problems.add(mark.line + 1 if mark else 1, f"this is not YAML: {error.problem}.")
+        star = STAR if error.context == "while scanning an alias" else None
+        problems.add(mark.line + 1 if mark else 1, star or f"this is not YAML: {error.problem}.")
     except yaml.YAMLError as error:
         raise SpecError(f"{path.name}: this is not YAML: {error}") from None
     else:
@@ -129,14 +131,16 @@ def _value(node: yaml.Node, problems: Problems) -> Value:
     if isinstance(node, yaml.MappingNode):
         content: Any = {}
         for key, each in node.value:
-            at = key.start_mark.line + 1
-            if key.value in content:
-                problems.add(at, f'"{key.value}" is there twice: keep one of them.')
+            at, name = key.start_mark.line + 1, str(key.value)
+            if not isinstance(key, yaml.ScalarNode):
+                problems.add(at, "a name must be text.")
+            if name in content:
+                problems.add(at, f'"{name}" is there twice: keep one of them.')
             # A value is where its name is, for it may begin a line below.
-            value = _value(each, problems)
-            content[str(key.value)] = Value(value.content, at, problems)
+            content[name] = Value(_value(each, problems).content, at, problems)
     elif isinstance(node, yaml.SequenceNode):
         content = [_value(each, problems) for each in node.value]
-    else:
-        content = yaml.SafeLoader("").construct_object(node)
+    else:  # dates are text, and so is what names a type of Python's
+        known = node.tag in SCALARS
+        content = yaml.SafeLoader("").construct_object(node) if known else node.value
     return Value(content, line, problems)

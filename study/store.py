@@ -2,10 +2,12 @@
 
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pandas as pd
 from sqlalchemy import delete, func, or_, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session, sessionmaker
 
 from media.errors import InputError
@@ -118,8 +120,10 @@ def _opened(session: Session, test: Test) -> TestRow:
     row = session.get(TestRow, test.name, with_for_update=True)
     if row is None:
         row = TestRow(name=test.name, fingerprint=test.fingerprint, key=secrets.token_urlsafe(24))
-        session.add(row)
-        session.flush()
+        # Unless another process has just opened it.
+        with suppress(IntegrityError), session.begin_nested():
+            session.add(row)
+        row = session.get_one(TestRow, test.name, with_for_update=True, populate_existing=True)
     if row.fingerprint != test.fingerprint:
         raise InputError(
             "The sounds or trials of this test are not those that raters have answered: "

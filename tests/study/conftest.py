@@ -3,6 +3,7 @@
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -46,7 +47,7 @@ def postgres() -> Iterator[str]:
         _wait(url)
         yield url
     finally:
-        process.terminate()
+        process.send_signal(signal.SIGINT)  # without waiting for who is still connected
         process.wait(30)
         shutil.rmtree(folder)
 

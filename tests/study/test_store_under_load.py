@@ -9,7 +9,7 @@ from study.store import Store
 from tests.studies import any_answer, make_test
 
 RATERS = 50
-KILLS = 3
+KILLS = 2
 ACKNOWLEDGED = 12  # answers before each kill
 # Answers one trial after the other, for one rater after the other, and prints what is acknowledged.
 WRITER = """

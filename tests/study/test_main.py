@@ -1,0 +1,72 @@
+"""The command line."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from study.__main__ import main
+from study.design import DESIGNS, Design
+from study.spec import load
+from study.store import Store
+from tests.stimuli import make_folder
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
+    monkeypatch.setattr(sys, "argv", ["study", *map(str, arguments)])
+    main()
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_new_writes_an_example(
+    design: Design, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "a" / "t"
+    run(monkeypatch, "new", folder, "--design", design)
+    assert f"design: {design}" in (folder / "test.yaml").read_text()
+    with pytest.raises(SystemExit, match="is there already"):
+        run(monkeypatch, "new", folder)
+    with pytest.raises(SystemExit, match="no file fits ours"):
+        run(monkeypatch, "check", folder)
+
+
+def test_check_exits_with_the_problems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = make_folder(tmp_path / "t", practice=1)
+    run(monkeypatch, "check", folder)
+    assert capsys.readouterr().out.startswith("t is ready: acr, 2 systems, 6 trials")
+    (folder / "ours" / "one.wav").write_text("no sound")
+    (folder / "theirs" / "two.wav").unlink()
+    with pytest.raises(SystemExit) as caught:
+        run(monkeypatch, "check", folder / "test.yaml")
+    assert caught.value.code not in (0, None)
+    told = str(caught.value).splitlines()
+    assert [line.split(":")[0] for line in told] == ["ours/one.wav", "theirs/two.wav"]
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_export_finds_the_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: bool
+) -> None:
+    folder = make_folder(tmp_path / "t")
+    with pytest.raises(SystemExit, match="name the store with --database"):
+        run(monkeypatch, "export", folder)
+    test = load(folder)
+    store = Store(f"sqlite:///{(tmp_path if shared else folder) / 'answers.db'}")
+    rater = store.enrol(test)
+    store.answer(test, rater.token, 0, 4, [1], 900)
+    run(monkeypatch, "export", folder)
+    assert len((folder / "results" / "t.csv").read_text().splitlines()) == 2
+    run(monkeypatch, "export", folder, "--out", tmp_path / "out")
+    assert (tmp_path / "out" / "t.jsonl").is_file()
+
+
+def test_another_test_of_that_name_is_not_mixed_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_folder(tmp_path / "t")
+    Store(f"sqlite:///{folder / 'answers.db'}").open(load(folder))
+    make_folder(folder, "ab")
+    with pytest.raises(SystemExit, match="another name"):
+        run(monkeypatch, "export", folder)
