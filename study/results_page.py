@@ -1,19 +1,25 @@
 """The organiser's page: results while the test runs, behind the test's key."""
 
+import json
 import secrets
 import threading
-from typing import Final
+from typing import Final, Literal
 
 from fastapi import APIRouter, HTTPException, Response
 from fastapi.responses import HTMLResponse
 
 from media.errors import InputError
 from study import rater_page
+from study.export import lines
 from study.library import Library, Opened
 
 WRONG_KEY: Final = "The key in this link is not this test's. Copy the whole link once more."
 PRIVATE: Final = {"Cache-Control": "private, no-store", "Referrer-Policy": "no-referrer"}
 LIVE: Final = PRIVATE | {"Refresh": "60"}  # s
+BAR: Final = """<nav style="display:flex;flex-wrap:wrap;gap:.4rem 1.25rem;margin:0 0 2rem;padding:0 0
+.7rem;border-bottom:1px solid var(--line);font-size:.92rem;color:var(--quiet)"><span>Live, anew
+every minute</span>{links}</nav>"""
+LINK: Final = '<a href="{href}" style="color:var(--accent)">{text}</a>'
 
 
 class Reports:
@@ -39,8 +45,19 @@ class Reports:
             return self._made[test.name][1]
 
 
+def live(report: str, name: str, key: str) -> str:
+    """The report with what the organiser needs while the test runs."""
+    targets = {
+        "The raters’ page": f"../listen/{name}",
+        "Ratings (CSV)": f"{name}/ratings.csv?key={key}",
+        "Everything (JSON lines)": f"{name}/answers.jsonl?key={key}",
+    }
+    links = "".join(LINK.format(href=href, text=text) for text, href in targets.items())
+    return report.replace("<h1>", BAR.format(links=links) + "<h1>", 1)
+
+
 def router(library: Library) -> APIRouter:
-    """Routes /results/TEST?key=KEY and, to take along, /results/TEST/ratings.csv?key=KEY."""
+    """Routes /results/TEST?key=KEY and, to take along, ratings.csv and answers.jsonl below it."""
     routes = APIRouter(include_in_schema=False)
     reports = Reports(library)
 
@@ -56,15 +73,22 @@ def router(library: Library) -> APIRouter:
             opened = mine(test, key)
         except InputError as error:
             return rater_page.message("No results here", str(error), 403)
-        return HTMLResponse(reports.of(opened), headers=LIVE)
+        return HTMLResponse(live(reports.of(opened), test, key), headers=LIVE)
 
-    @routes.get("/results/{test}/ratings.csv")
-    def ratings(test: str, key: str = "") -> Response:
+    @routes.get("/results/{test}/{file}")
+    def take_along(test: str, file: Literal["ratings.csv", "answers.jsonl"], key: str) -> Response:
         try:
-            opened = mine(test, key)
+            opened = mine(test, key).test
         except InputError as error:
             raise HTTPException(403, str(error)) from error
-        table = library.store.ratings(opened.test).to_csv(index=False)
-        return Response(table, 200, PRIVATE, "text/csv")
+        if file == "ratings.csv":
+            text, kind = library.store.ratings(opened).to_csv(index=False), "text/csv"
+        else:
+            written = (
+                json.dumps(line, ensure_ascii=False) for line in lines(opened, library.store)
+            )
+            text, kind = "".join(f"{line}\n" for line in written), "application/jsonl"
+        name = {"Content-Disposition": f'attachment; filename="{test}-{file}"'}
+        return Response(text, 200, PRIVATE | name, kind)
 
     return routes

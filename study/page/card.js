@@ -1,6 +1,6 @@
 // A large button that plays one sound from its beginning, and shows how far it is.
 
-import { h, icon } from "./dom.js";
+import { h, icon, set } from "./dom.js";
 
 export function card(name, label, onclick) {
   return h(
@@ -21,6 +21,6 @@ export function draw(element, deck, i) {
   const on = deck.active === i;
   element.classList.toggle("on", on);
   element.classList.toggle("heard", deck.heard(i));
-  element.setAttribute("aria-pressed", on);
+  set(element, "aria-pressed", on);
   element.style.setProperty("--done", on ? deck.position / deck.buffers[i].duration : 0);
 }

@@ -29,6 +29,15 @@ export function icon(name) {
   return svg;
 }
 
+// Changes only what is other than before: this runs with every frame.
+export function set(element, attribute, value) {
+  if (element.getAttribute(attribute) !== String(value)) element.setAttribute(attribute, value);
+}
+
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
 // Blank lines part paragraphs, as in the YAML.
 export function paragraphs(text) {
   return text.trim().split(/\n\s*\n/).filter(Boolean).map((part) => h("p", {}, part));

@@ -2,7 +2,7 @@
 // browser, so that closing it loses nothing.
 
 import { Choice } from "./choice.js";
-import { h } from "./dom.js";
+import { h, say } from "./dom.js";
 import { memory, place } from "./memory.js";
 import { Mushra } from "./mushra.js";
 import { Deck } from "./player.js";
@@ -54,7 +54,7 @@ export function judge(player, buffers, trial, rater, send) {
   const draw = () => {
     view.draw();
     next.disabled = saving || !ready();
-    if (hint.textContent !== view.hint) hint.textContent = view.hint;
+    say(hint, view.hint);
   };
   return {
     element,

@@ -2,9 +2,10 @@
 // switch keeps the position. A part can be repeated.
 
 import { press } from "./card.js";
-import { h, icon } from "./dom.js";
+import { h, icon, say, set } from "./dom.js";
 
 const SHORTEST = 0.5; // s, of a part that repeats
+const STEP = 0.5; // s, of an arrow key on the position
 const NEAR = 6; // px that a pointer may move in a click
 
 export class Mushra {
@@ -33,12 +34,12 @@ export class Mushra {
   }
 
   row(i) {
-    const set = () => { row.rated = true; this.onchange(); };
+    const rate = () => { row.rated = true; this.onchange(); };
     const button = h("button", { type: "button", class: "switch", "aria-pressed": "false",
       "aria-label": `Play sound ${i}`, onclick: () => press(this.deck, i) }, String(i));
     const input = h("input", { type: "range", min: 0, max: 100, step: 1, value: 50, disabled: true,
-      "aria-label": `Sound ${i}`, oninput: set, onclick: set });
-    const value = h("output", {}, "–");
+      "aria-label": `Sound ${i}`, oninput: rate, onclick: rate });
+    const value = h("span", { class: "value", "aria-hidden": "true" }, "–");
     const row = { button, input, value, rated: false };
     row.element = h("div", { class: "row" }, button, h("div", { class: "slide" }, input), value);
     return row;
@@ -47,15 +48,23 @@ export class Mushra {
   // The reference's waveform: click to go there, drag to repeat a part.
   lane() {
     this.picture = h("canvas");
+    const { deck } = this;
     this.span = h("i", { class: "part" });
     this.head = h("i", { class: "head" });
     const lane = h("div", { class: "lane", tabindex: 0, role: "slider", "aria-label": "Position",
-      "aria-valuemin": 0, "aria-valuemax": this.deck.length.toFixed(1) },
+      "aria-valuemin": 0, "aria-valuemax": deck.length.toFixed(1) },
     this.picture, this.span, this.head);
+    this.place = lane;
+    lane.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      deck.seek(deck.position + step);
+    });
     const at = (event) => {
       const box = lane.getBoundingClientRect();
       const share = (event.clientX - box.left) / box.width;
-      return Math.min(1, Math.max(0, share)) * this.deck.length;
+      return Math.min(1, Math.max(0, share)) * deck.length;
     };
     let down = null;
     lane.addEventListener("pointerdown", (event) => {
@@ -70,8 +79,8 @@ export class Mushra {
       const [from, to] = [down.from, at(event)].sort((a, b) => a - b);
       const dragged = Math.abs(event.clientX - down.x) > NEAR;
       down = null;
-      if (dragged) this.deck.repeat(...this.widen(from, to));
-      else this.deck.seek(from);
+      if (dragged) deck.repeat(...this.widen(from, to));
+      else deck.seek(from);
     });
     lane.addEventListener("pointercancel", () => { down = null; });
     new ResizeObserver(() => this.paint()).observe(lane);
@@ -169,19 +178,19 @@ export class Mushra {
     buttons.forEach((button, i) => {
       button.classList.toggle("on", deck.active === i);
       button.classList.toggle("heard", deck.heard(i));
-      button.setAttribute("aria-pressed", deck.active === i);
+      set(button, "aria-pressed", deck.active === i);
     });
     this.rows.forEach((row, i) => {
       if (deck.plays[i + 1]) row.input.disabled = false;
       row.element.classList.toggle("on", deck.active === i + 1);
       row.element.classList.toggle("rated", row.rated);
-      row.value.textContent = row.rated ? row.input.value : "–";
-      row.input.style.setProperty("--value", `${row.input.value}%`);
+      say(row.value, row.rated ? row.input.value : "–");
     });
     this.toggle.classList.toggle("on", deck.active >= 0);
     const position = deck.position;
     this.head.style.left = `${(position / deck.length) * 100}%`;
-    this.time.textContent = `${position.toFixed(1)} / ${deck.length.toFixed(1)} s`;
+    say(this.time, `${position.toFixed(1)} / ${deck.length.toFixed(1)} s`);
+    set(this.place, "aria-valuenow", position.toFixed(1));
     const all = deck.part[0] === 0 && deck.part[1] === deck.length;
     this.whole.hidden = all;
     this.span.hidden = all;

@@ -153,7 +153,7 @@ async function leave() {
 
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   // Enter on a sound that was just played means: next.
   const own = key === "Enter" ? "a, summary, .main, .quiet" : "a, summary, button";
   const native = (key === " " || key === "Enter") && target.closest(own);

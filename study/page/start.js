@@ -36,14 +36,10 @@ export function consent(test, before, agree) {
 export function volume(player, sound, back, done) {
   const deck = new Deck(player, [sound], false, () => null);
   const play = card("Play the sound", null, () => press(deck, 0));
-  const set = () => {
-    player.volume = Number(slider.value);
-    slider.style.setProperty("--value", `${slider.value * 100}%`);
-  };
+  const set = () => { player.volume = Number(slider.value); };
   const slider = h("input", { type: "range", min: 0, max: 1, step: 0.01, value: player.volume,
     id: "volume", oninput: set });
   const next = h("button", { type: "button", class: "main", onclick: done }, "It is comfortable");
-  set();
   return {
     deck,
     draw() {

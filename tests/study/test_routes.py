@@ -148,3 +148,22 @@ def test_words_and_numbers_of_every_scale(client: TestClient) -> None:
         assert [(word["value"], word["label"]) for word in words] == [*SCALES[design]]
     numbers = [w["number"] for w in Rater(client, "ccr").session()["trials"][0]["words"]]
     assert numbers == ["+3", "+2", "+1", "0", "−1", "−2", "−3"]
+
+
+def test_results_are_behind_a_key(client: TestClient, tmp_path: Path) -> None:
+    rater = Rater(client, "acr")
+    for trial in rater.session()["trials"]:
+        rater.answer(trial, 4)
+    key = library(tmp_path).open("acr").key
+    for wrong in ({}, {"key": ""}, {"key": "é"}, {"key": key[:-1]}):
+        page = client.get("/results/acr", params=wrong)
+        assert page.status_code == 403 and "not this test" in page.text
+        assert client.get("/results/acr/ratings.csv", params=wrong).status_code in (403, 422)
+    page = client.get("/results/acr", params={"key": key})
+    assert page.status_code == 200 and "rough" in page.text and "ratings.csv?key=" in page.text
+    assert "no-store" in page.headers["cache-control"]
+    table = client.get("/results/acr/ratings.csv", params={"key": key}).text
+    assert table.count("rough") + table.count("fine") == len(rater.session()["trials"])
+    lines = client.get("/results/acr/answers.jsonl", params={"key": key}).text.splitlines()
+    assert json.loads(lines[0])["test"]["design"] == "acr" and len(lines) == 2
+    assert client.get("/results/acr/answers.db", params={"key": key}).status_code == 422

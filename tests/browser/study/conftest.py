@@ -1,0 +1,67 @@
+"""Listening tests that are served, and the browser of a rater."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+
+from study.library import Library
+from study.server import app, library
+from tests.browser.visit import PATIENCE
+from tests.listening import write_test
+
+SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
+
+
+@pytest.fixture(scope="module")
+def tests(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    folder = tmp_path_factory.mktemp("tests")
+    attention = [{"sounds": ["fine/bird.wav", "rough/bird.wav"], "expected": "first"}]
+    write_test(folder / "ab", "ab", attention=attention)
+    write_test(folder / "mushra", "mushra", trials=3)
+    for design in ("acr", "ccr", "dcr", "abx", "similarity"):
+        write_test(folder / design, design, trials=2)
+    return library(folder)
+
+
+@pytest.fixture(scope="module")
+def address(tests: Library) -> Iterator[str]:
+    config = uvicorn.Config(app(tests), port=0, log_level="warning")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        thread.join(0.05)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A rater's browser. Parametrize indirectly with ("phone", "dark") and the like."""
+    size, scheme = getattr(request, "param", ("desktop", "light"))
+    width, height = SIZES[size]
+    context = browser.new_context(
+        viewport={"width": width, "height": height},
+        has_touch=size == "phone",
+        is_mobile=size == "phone",
+        color_scheme=scheme,
+    )
+    context.set_default_timeout(PATIENCE)
+    expect.set_options(timeout=PATIENCE)
+    complaints: list[str] = []
+
+    def hear(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            complaints.append(message.text)
+
+    page = context.new_page()
+    page.on("console", hear)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    context.close()
+    assert complaints == []

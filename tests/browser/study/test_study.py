@@ -1,0 +1,112 @@
+"""Whole listening tests in a real browser, and what their organiser sees."""
+
+import re
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from study.library import Library
+from tests.browser.taking import Taking
+from tests.browser.visit import FAINT, PATIENCE
+from tests.listening import Rater
+
+LOOKS = [("desktop", "light"), ("phone", "dark")]
+SCORES = {"fine": 82, "rough": 31, "reference": 100, "anchor-3.5k": 40, "anchor-7k": 60}
+
+
+def in_order(page: Page) -> None:
+    """Nothing is cut off at the side, hard to read, or too small for a thumb."""
+    root = "document.documentElement"
+    assert page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
+    assert page.evaluate(FAINT) == []
+    height = "(all) => all.filter((e) => e.checkVisibility()).map((e) => e.offsetHeight)"
+    assert min(page.locator("button, label.answer").evaluate_all(height)) >= 44
+
+
+@pytest.mark.parametrize("page", LOOKS, indirect=True)
+def test_a_whole_mushra(page: Page, address: str, tests: Library, tmp_path: Path) -> None:
+    taking = Taking(page, address, "mushra", tests)
+    taking.agree()
+    in_order(page)
+    taking.listen()
+    in_order(page)
+    taking.check()
+    expect(page.get_by_text("for practice")).to_be_visible()
+    in_order(page)
+    taking.rate(SCORES)
+    for trial in range(3):
+        expect(page.locator("#count")).to_have_text(f"{trial + 1} of 3")
+        taking.rate(SCORES)
+        if trial == 0:  # closes the browser, and comes back by the same link
+            before, link = taking.item(), page.url
+            page.goto("about:blank")
+            page.goto(link)
+            taking.listen(back=True)
+            assert taking.item() == before
+    page.screenshot(path=tmp_path / "thanks.png")
+    rater = tests.store.resume(taking.test, taking.token)
+    assert rater and rater.headphones and taking.finish() == rater.code
+    in_order(page)
+    ratings = tests.store.ratings(taking.test)
+    mine = ratings[(ratings["rater"] == rater.id) & (ratings["kind"] == "trial")]
+    assert mine.groupby("system")["answer"].agg(["min", "max"]).T.to_dict() == {
+        system: {"min": score, "max": score} for system, score in SCORES.items()
+    }
+    assert (mine["plays"] >= 1).all() and (mine["milliseconds"] > 0).all()
+
+
+@pytest.mark.parametrize("page", LOOKS, indirect=True)
+def test_a_whole_ab_in_two_sittings(page: Page, address: str, tests: Library) -> None:
+    taking = Taking(page, address, "ab", tests)
+    taking.agree()
+    taking.listen()
+    taking.check(right=False)
+    taking.button("Try again").click()
+    taking.check(right=False, attempt=1)
+    trials = 6  # one of them for practice, and one to see who listens
+    for _ in range(3):
+        taking.prefer("fine")
+    # Half a trial is kept as well: what was heard, and what was chosen.
+    item, link = taking.item(), page.url
+    for name in ("A", "B"):
+        taking.button(f"Play {name}").click()
+        expect(page.locator(".card.heard")).to_have_count("AB".index(name) + 1)
+    page.locator(".answer").nth(1).click()
+    in_order(page)
+    page.goto("about:blank")
+    page.goto(link)
+    taking.listen(back=True)
+    assert taking.item() == item
+    expect(page.get_by_role("radio").nth(1)).to_be_checked()
+    page.locator(".answer").nth(0 if item.shown[0] == "fine" else 2).click()
+    taking.next()
+    for _ in range(4, trials):
+        taking.prefer("fine")
+    assert len(taking.finish()) == 8
+    ratings = tests.store.ratings(taking.test)
+    mine = ratings[ratings["rater"] == ratings.iloc[-1]["rater"]]
+    assert not mine["headphones"].any()
+    assert (ratings["answer"] == 1).all()
+
+
+def test_the_report_shows_who_won(page: Page, address: str, tests: Library) -> None:
+    with httpx.Client(base_url=address, timeout=PATIENCE / 1000) as client:
+        for name in ("ab", "mushra") * 8:
+            test = tests.get(name).test
+            rater = Rater(client, name)
+            stored = tests.store.resume(test, rater.token)
+            assert stored
+            for item, trial in zip(stored.items, rater.session()["trials"], strict=True):
+                best = "a" if item.shown[0].startswith("fine") else "b"
+                scores = [SCORES.get(system, 0) for system in item.shown]
+                rater.answer(trial, best if name == "ab" else scores).raise_for_status()
+    for name in ("ab", "mushra"):
+        page.goto(f"{address}/results/{name}?key={tests.get(name).key}")
+        expect(page.locator(".verdict")).to_contain_text(re.compile("^fine.*(prefer|highest)"))
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Ratings (CSV)").click()
+        assert "fine" in download.value.path().read_text()
+    page.goto(f"{address}/results/ab?key=guessed")
+    expect(page.locator("body")).to_contain_text("The key in this link is not")

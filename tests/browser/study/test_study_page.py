@@ -1,0 +1,151 @@
+"""What a rater's page does in a real browser: keys, every design, lost connections, withdrawal."""
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from study.library import Library
+from tests.browser.taking import Taking
+
+# Two sounds with the same samples, switched in the middle: the largest step away from the sound.
+SWITCHED = """async () => {
+  const { Deck } = await import("/study-page/player.js");
+  const rate = 48000;
+  const context = new OfflineAudioContext(1, rate, rate);
+  const resume = context.resume.bind(context);
+  context.resume = () => null; // nothing to wake
+  const out = context.createGain();
+  out.connect(context.destination);
+  const sound = context.createBuffer(1, rate / 2, rate);
+  const samples = sound.getChannelData(0);
+  for (let i = 0; i < samples.length; i++) samples[i] = Math.sin(i / 10) / 2;
+  const deck = new Deck({ context, out }, [sound, sound, sound], true, () => null);
+  deck.play(0);
+  context.suspend(0.3).then(() => { deck.play(2); resume(); });
+  const heard = (await context.startRendering()).getChannelData(0);
+  const start = heard.findIndex((value) => value !== 0) - 1;
+  let worst = 0;
+  for (let i = start; i < heard.length; i++) {
+    worst = Math.max(worst, Math.abs(heard[i] - samples[(i - start) % samples.length]));
+  }
+  return { worst, start, plays: deck.plays };
+}"""
+
+
+def test_keys_alone(page: Page, address: str, tests: Library) -> None:
+    taking = Taking(page, address, "acr", tests)
+    page.goto(taking.link)
+    page.get_by_role("button", name="I agree").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Set the volume")
+    page.keyboard.press("Space")
+    expect(taking.button("It is comfortable")).to_be_enabled()
+    page.keyboard.press("Enter")
+    taking.check()
+    for key in ("5", "2", "3"):
+        order = taking.item().order
+        page.keyboard.press(key)
+        assert page.get_by_role("radio", checked=True).count() == 0, "nothing is heard yet"
+        page.keyboard.press("Space")
+        expect(page.locator(".card.heard")).to_be_visible()
+        page.keyboard.press(key)
+        page.keyboard.press("Enter")
+        page.wait_for_function("() => !document.querySelector('.card.heard')")
+        rater = tests.store.resume(taking.test, taking.token)
+        assert rater and order in rater.answered
+    taking.finish()
+    answers = tests.store.ratings(taking.test)["answer"]
+    assert sorted(answers) == [2, 3, 5]
+
+
+def test_mushra_by_keys_with_a_part_repeated(page: Page, address: str, tests: Library) -> None:
+    taking = Taking(page, address, "mushra", tests)
+    taking.begin()
+    item = taking.item()
+    page.keyboard.press("r")
+    expect(page.locator(".pill.on.heard")).to_be_visible()
+    for place in range(len(item.shown)):
+        page.keyboard.press(str(place + 1))
+        expect(page.locator(".switch.on")).to_have_text(str(place + 1))
+        expect(page.locator(".switch.heard")).to_have_count(place + 1)
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".row .value").first).to_have_text("51")
+    box = page.locator(".lane").bounding_box()
+    assert box
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 0.2 * box["width"], y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 0.4 * box["width"], y, steps=3)
+    page.mouse.up()
+    expect(page.locator(".part")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".part")).to_be_hidden()
+    page.keyboard.press("Space")
+    expect(page.locator(".toggle.on")).to_be_hidden()
+    page.keyboard.press("Enter")
+    expect(page.locator("#count")).to_have_text("1 of 3")
+
+
+@pytest.mark.parametrize("design", ["ccr", "dcr", "abx", "similarity"])
+def test_other_designs(page: Page, address: str, tests: Library, design: str) -> None:
+    taking = Taking(page, address, design, tests)
+    taking.begin()
+    for _ in range(3):
+        cards = page.locator(".card")
+        taking.item()
+        for i in range(cards.count()):
+            cards.nth(i).click()
+            expect(page.locator(".card.heard")).to_have_count(i + 1)
+        page.locator(".answer").last.click()
+        taking.next()
+    taking.finish()
+
+
+def test_withdrawing_deletes_everything(page: Page, address: str, tests: Library) -> None:
+    taking = Taking(page, address, "ab", tests)
+    taking.agree()
+    taking.listen()
+    token = taking.token
+    page.on("dialog", lambda dialog: dialog.accept())
+    taking.button("Stop and delete my answers").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your answers are deleted")
+    rater = tests.store.resume(taking.test, token)
+    assert rater and rater.withdrawn and not rater.items
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Your answers are deleted")
+
+
+def test_an_answer_waits_for_the_connection(page: Page, address: str, tests: Library) -> None:
+    taking = Taking(page, address, "ab", tests)
+    taking.begin()
+    tries: list[Route] = []
+
+    def fail(route: Route) -> None:
+        tries.append(route)
+        if len(tries) < 3:
+            route.abort()
+        else:
+            route.continue_()
+
+    page.route("**/answer", fail)
+    taking.prefer("rough")
+    assert len(tries) == 3
+    page.unroute("**/answer")
+    tests.store.withdraw(taking.test, taking.token)
+
+
+def test_the_general_link_finds_who_began_here(page: Page, address: str, tests: Library) -> None:
+    taking = Taking(page, address, "ab", tests)
+    taking.agree()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Set the volume")
+    token = taking.token
+    page.goto(taking.link)
+    page.get_by_role("link", name="Go on with it").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Set the volume")
+    assert taking.token == token
+    tests.store.withdraw(taking.test, token)
+
+
+def test_a_switch_keeps_the_position_and_makes_no_gap(page: Page, address: str) -> None:
+    page.goto(f"{address}/listen/mushra")
+    switched = page.evaluate(SWITCHED)
+    assert switched["worst"] < 1e-3
+    assert switched["plays"] == [1, 0, 1]

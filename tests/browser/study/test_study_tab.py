@@ -1,0 +1,104 @@
+"""The tab of listening tests: from sounds to an open test, and from another tab to a draft."""
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+import app
+from study.library import Library
+from tabs import listening_tests
+from tests.browser.visit import Visit
+from tests.listening import write_test
+
+
+@pytest.fixture(scope="module")
+def tests(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    return listening_tests.opened(tmp_path_factory.mktemp("studies"), None)
+
+
+@pytest.fixture(scope="module")
+def address(tests: Library, tiny_checkpoints: Path) -> Iterator[str]:
+    page = app.build("cpu", tiny_checkpoints, tests=tests)
+    yield app.launch(page, app.options([], {}), block=False, tests=tests)
+    page.close()
+
+
+@pytest.fixture
+def visit(browser: Browser, address: str, tmp_path: Path) -> Iterator[Visit]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    visitor = Visit(context.new_page(), address, tmp_path)
+    visitor.open()
+    yield visitor
+    context.close()
+    assert visitor.complaints == []
+
+
+def bring(visit: Visit, folder: Path) -> None:
+    """Uploads a folder as a zip, and makes a test of it."""
+    file = folder.with_suffix(".zip")
+    with zipfile.ZipFile(file, "w") as archive:
+        for path in folder.rglob("*.*"):
+            archive.write(path, path.relative_to(folder.parent))
+    visit.enter("Listening tests")
+    visit.page.locator('#study-files input[type="file"]').set_input_files(file)
+    expect(visit.button("Make a test")).to_be_enabled()
+    visit.button("Make a test").click()
+
+
+def test_sounds_become_a_test_with_a_link_for_raters(visit: Visit, tmp_path: Path) -> None:
+    made = write_test(tmp_path / "made", "ab")
+    (made / "test.yaml").unlink()
+    bring(visit, made)
+    expect(visit.page.locator("#study-yaml")).to_contain_text("fine/*.wav")
+    expect(visit.page.get_by_role("status")).to_contain_text("can be opened")
+    visit.button("Open it to raters").click()
+    raters, results = visit.page.locator("#study-links a").all()
+    assert raters.inner_text().startswith(f"{visit.address}listen/my-listening-test-")
+    page = visit.page.context.new_page()
+    page.goto(raters.inner_text())
+    expect(page.get_by_role("heading", level=1)).to_have_text("My listening test")
+    page.goto(results.inner_text().split("?")[0])
+    expect(page.locator("body")).to_contain_text("key")
+    visit.shoot("opened")
+
+
+def test_mistakes_are_named_with_their_line(visit: Visit, tmp_path: Path) -> None:
+    made = write_test(tmp_path / "made", "acr", practise=2)
+    (made / "fine" / "dog.wav").unlink()
+    bring(visit, made)
+    alert = visit.page.get_by_role("alert")
+    expect(alert).to_contain_text("test.yaml, line")
+    expect(alert).to_contain_text('did you mean "practice"')
+    visit.button("Open it to raters").click()
+    expect(visit.page.locator("#study-links a")).to_have_count(0)
+
+
+def test_the_example_can_be_taken(visit: Visit) -> None:
+    visit.enter("Listening tests")
+    with visit.page.context.expect_page() as opened:
+        visit.page.get_by_role("link", name="Take the example test").click()
+    heading = opened.value.get_by_role("heading", level=1)
+    expect(heading).to_have_text("Which voice sounds more natural?")
+    opened.value.get_by_role("button", name="I agree to take part").click()
+    expect(heading).to_have_text("Set the volume")
+
+
+def test_a_conversion_goes_into_a_draft(visit: Visit, speech: Path) -> None:
+    visit.upload(speech)
+    visit.convert()
+    visit.button("Add to a listening test").click()
+    expect(visit.page.get_by_role("button", name="1 in your draft")).to_be_visible()
+    visit.enter("Listening tests")
+    visit.page.get_by_role("button", name="Your draft").click()
+    expect(visit.page.locator(".draft")).to_contain_text("vqvae-512 TF2 griffin-lim")
+    visit.button("Make a test of these").click()
+    expect(visit.page.locator("#study-yaml")).to_contain_text("vqvae-512-TF2-griffin-lim/*.wav")
+    with visit.page.expect_download() as download:
+        visit.button("Download").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        names = archive.namelist()
+    assert {"sounds.jsonl", "test.yaml"} <= {*names}
+    assert sum(name.startswith("reference/") for name in names) == 1
