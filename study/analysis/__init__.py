@@ -1,14 +1,17 @@
-"""From ratings to results: analyse, then write or show the page."""
+"""From ratings to results: analyse, then write, or show study.analysis.report.page."""
+
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from study.analysis import plots, report
 from study.analysis.exclusions import Exclusion, Rules, screen
 from study.analysis.results import Analysis, Results, evaluate
 from study.analysis.tables import Table
 from study.design import Test
 
-__all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse"]
+__all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse", "write"]
 
 COLUMNS = (
     "test rater trial order position system other stimulus answer kind expected plays "
@@ -44,3 +47,23 @@ def analyse(test: Test, ratings: pd.DataFrame, rules: Rules | None = None) -> Re
         started=table["rater"].nunique(),
         finished=table.loc[table["finished"].eq(True).fillna(False), "rater"].nunique(),
     )
+
+
+def write(results: Results, folder: Path) -> None:
+    """report.html, the figures as figure.pdf, .svg and .png, and the tables as CSV; the same with
+    everyone in everyone-*, where raters are left out. The folder is made where there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "report.html").write_text(report.page(results), encoding="utf-8")
+    _write_analysis(results.test, results.kept, folder, "")
+    if results.exclusions:
+        _write_analysis(results.test, results.everyone, folder, "everyone-")
+
+
+def _write_analysis(test: Test, analysis: Analysis, folder: Path, prefix: str) -> None:
+    if analysis.answers.empty:
+        return
+    plots.save(test, analysis, folder / f"{prefix}figure")
+    for name in ("systems", "pairs", "power"):
+        table: Table = getattr(analysis, name)
+        if len(table):
+            table.to_csv(folder / f"{prefix}{name}.csv", index=False)
