@@ -16,8 +16,8 @@ from study.library import Library, Opened
 WRONG_KEY: Final = "The key in this link is not this test's. Copy the whole link once more."
 PRIVATE: Final = {"Cache-Control": "private, no-store", "Referrer-Policy": "no-referrer"}
 LIVE: Final = PRIVATE | {"Refresh": "60"}  # s
-BAR: Final = """<nav style="display:flex;flex-wrap:wrap;gap:.4rem 1.25rem;margin:0 0 2rem;padding:0 0
-.7rem;border-bottom:1px solid var(--line);font-size:.92rem;color:var(--quiet)"><span>Live, anew
+BAR: Final = """<nav style="display:flex;flex-wrap:wrap;gap:.4rem 1.25rem;margin:0 0 2rem;padding:0
+0 .7rem;border-bottom:1px solid var(--line);font-size:.92rem;color:var(--quiet)"><span>Live, anew
 every minute</span>{links}</nav>"""
 LINK: Final = '<a href="{href}" style="color:var(--accent)">{text}</a>'
 

@@ -89,11 +89,11 @@ def router(library: Library) -> APIRouter:
     routes = APIRouter(route_class=Plain, include_in_schema=False)
     store = library.store
 
-    def opened(test: str) -> Opened:
+    def find(test: str) -> Opened:
         with explained(404):
             return library.get(test)
 
-    Test = Annotated[Opened, Depends(opened)]  # noqa: N806  (a type)
+    named = Depends(find)
 
     def taking(opened: Opened, token: str) -> Rater:
         rater = store.resume(opened.test, _token(token))
@@ -116,18 +116,20 @@ def router(library: Library) -> APIRouter:
         return rater_page.html(found.title, found.language)
 
     @routes.get("/listen/{test}/session")
-    def session(opened: Test, response: Response, rater: str | None = None) -> dict[str, Any]:
+    def session(
+        response: Response, rater: str | None = None, opened: Opened = named
+    ) -> dict[str, Any]:
         response.headers.update(rater_page.HEADERS)
         known = store.resume(opened.test, _token(rater)) if rater else None
         return rater_page.about(opened.test, known)
 
     @routes.post("/listen/{test}/consent")
-    def consent(opened: Test, body: Consent) -> dict[str, str]:
+    def consent(body: Consent, opened: Opened = named) -> dict[str, str]:
         token = body.rater and _token(body.rater)
         return {"rater": store.enrol(opened.test, token).token}
 
     @routes.get("/listen/{test}/sound/{order}/{place}")
-    def sound(opened: Test, order: int, place: int, rater: str) -> Response:
+    def sound(order: int, place: int, rater: str, opened: Opened = named) -> Response:
         files = rater_page.sounds(opened.test, _item(taking(opened, rater), order))
         if not 0 <= place < len(files):
             raise HTTPException(404, NO_SOUND)
@@ -135,14 +137,14 @@ def router(library: Library) -> APIRouter:
         return Response(files[place].read_bytes(), 200, KEEP, "application/octet-stream")
 
     @routes.get("/listen/{test}/check/{trial}")
-    def noises(opened: Test, trial: int, rater: str) -> Response:
+    def noises(trial: int, rater: str, opened: Opened = named) -> Response:
         taking(opened, rater)
         if not 0 <= trial < headphones.TRIALS * headphones.ATTEMPTS:
             raise HTTPException(404, NO_SOUND)
         return Response(headphones.sound(rater, trial), 200, KEEP, "audio/wav")
 
     @routes.post("/listen/{test}/headphones")
-    def check(opened: Test, body: Check) -> dict[str, bool]:
+    def check(body: Check, opened: Opened = named) -> dict[str, bool]:
         taking(opened, body.rater)
         passed = headphones.passed(body.rater, body.answers, body.attempt)
         again = not passed and body.attempt + 1 < headphones.ATTEMPTS
@@ -151,7 +153,7 @@ def router(library: Library) -> APIRouter:
         return {"passed": passed, "again": again}
 
     @routes.post("/listen/{test}/answer")
-    def answer(opened: Test, body: Answered) -> dict[str, str | None]:
+    def answer(body: Answered, opened: Opened = named) -> dict[str, str | None]:
         """Answers only when the rater's answer is on the disk."""
         rater = taking(opened, body.rater)
         given = (body.order, body.answer, body.plays, body.milliseconds)
@@ -163,7 +165,7 @@ def router(library: Library) -> APIRouter:
         return {"code": rater.code if done else None}
 
     @routes.post("/listen/{test}/withdraw")
-    def withdraw(opened: Test, body: Leaving) -> dict[str, bool]:
+    def withdraw(body: Leaving, opened: Opened = named) -> dict[str, bool]:
         taking(opened, body.rater)
         store.withdraw(opened.test, body.rater)
         return {"withdrawn": True}

@@ -6,11 +6,13 @@ from typing import Any, Final
 import httpx
 import numpy as np
 import yaml
+from fastapi.testclient import TestClient
 
 from media.audio import wav_bytes
 from study import headphones
 
 RATE: Final = 16_000
+Client = httpx.Client | TestClient
 SYSTEMS: Final = ("fine", "rough")
 STIMULI: Final = ("bird", "cat", "dog", "fish")
 
@@ -43,7 +45,9 @@ def write_test(folder: Path, design: str, seconds: float = 0.5, **more: Any) -> 
 class Rater:
     """Someone who has agreed to take a test. client: speaks to the server."""
 
-    def __init__(self, client: httpx.Client, test: str, token: str | None = None) -> None:
+    def __init__(
+        self, client: httpx.Client | TestClient, test: str, token: str | None = None
+    ) -> None:
         self.client, self.base = client, f"/listen/{test}"
         self.token = self.post("consent", rater=token).json()["rater"]
 

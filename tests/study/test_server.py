@@ -90,10 +90,11 @@ def test_fifty_raters_at_once(tmp_path: Path, start: Start) -> None:
     tests = library(tmp_path)
     ratings = tests.store.ratings(tests.open("ab").test)
     scored = ratings[ratings["kind"] == "trial"]
-    assert len(scored) == RATERS * 4 and scored["finished"].all() and scored["headphones"].all()
+    assert len(scored) == RATERS * 4
+    assert {*scored["finished"]} == {*scored["headphones"]} == {True}
     assert set(scored.groupby("trial").size()) == {RATERS}
     # Each side first equally often, give or take chance.
-    assert abs((scored["position"] == 0).mean() - 0.5) < 0.15
+    assert abs(list(scored["position"]).count(0) / len(scored) - 0.5) < 0.15
 
 
 def test_a_killed_server_loses_no_acknowledged_answer(tmp_path: Path, start: Start) -> None:

@@ -54,7 +54,7 @@ def test_a_whole_mushra(page: Page, address: str, tests: Library, tmp_path: Path
     assert mine.groupby("system")["answer"].agg(["min", "max"]).T.to_dict() == {
         system: {"min": score, "max": score} for system, score in SCORES.items()
     }
-    assert (mine["plays"] >= 1).all() and (mine["milliseconds"] > 0).all()
+    assert min(mine["plays"]) >= 1 and min(mine["milliseconds"]) > 0
 
 
 @pytest.mark.parametrize("page", LOOKS, indirect=True)
@@ -87,8 +87,8 @@ def test_a_whole_ab_in_two_sittings(page: Page, address: str, tests: Library) ->
     assert len(taking.finish()) == 8
     ratings = tests.store.ratings(taking.test)
     mine = ratings[ratings["rater"] == ratings.iloc[-1]["rater"]]
-    assert not mine["headphones"].any()
-    assert (ratings["answer"] == 1).all()
+    assert {*mine["headphones"]} == {False}
+    assert {*ratings["answer"]} == {1}
 
 
 def test_the_report_shows_who_won(page: Page, address: str, tests: Library) -> None:
