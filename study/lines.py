@@ -99,6 +99,7 @@ class Value:
 def read(path: Path) -> Value:
     """The file's content. Raises SpecError if it cannot be read, or is no mapping in YAML."""
     problems = Problems(path.name)
+    value = Value({}, 1, problems)
     try:
         text = path.read_text(encoding="utf-8")
         for token in yaml.scan(text, yaml.SafeLoader):
@@ -117,13 +118,12 @@ def read(path: Path) -> Value:
         problems.add(mark.line + 1 if mark else 1, star or f"this is not YAML: {error.problem}.")
     except yaml.YAMLError as error:
         raise SpecError(f"{path.name}: this is not YAML: {error}") from None
-    else:
-        if not isinstance(value.content, dict):
-            value.problem("a test begins with names and values, as in title: My test.")
-        problems.raise_any()
-        return value
+    except RecursionError:
+        raise SpecError(f"{path.name}: too many lists lie within each other.") from None
+    if not isinstance(value.content, dict):
+        value.problem("a test begins with names and values, as in title: My test.")
     problems.raise_any()
-    raise AssertionError("a problem was added above")
+    return value
 
 
 def _value(node: yaml.Node, problems: Problems) -> Value:
@@ -140,7 +140,11 @@ def _value(node: yaml.Node, problems: Problems) -> Value:
             content[name] = Value(_value(each, problems).content, at, problems)
     elif isinstance(node, yaml.SequenceNode):
         content = [_value(each, problems) for each in node.value]
-    else:  # dates are text, and so is what names a type of Python's
-        known = node.tag in SCALARS
-        content = yaml.SafeLoader("").construct_object(node) if known else node.value
+    else:
+        content = node.value
+        if node.tag in SCALARS:  # all else is text: dates, and what names a type of Python's
+            try:
+                content = yaml.SafeLoader("").construct_object(node)
+            except ValueError:
+                problems.add(line, "this is no number.")
     return Value(content, line, problems)

@@ -41,7 +41,8 @@ consent: |
   Your answers are stored without your name or address, and used for research.
   You can stop at any time, and have your answers deleted.
 
-# Recordings that say what to answer, to see who listens, and trials whose answer is known.
+# Recordings that say what to answer, to see who listens, and trials whose answer is known. With
+# tolerance: 1 beside expected, an answer may be off by so much.
 {checks}"""
 CHECK = """\
 # {kind}:

@@ -170,6 +170,10 @@ def test_what_is_wrong_is_told(
         ("design: acr\ntitle: 2020-99-99\nseed: 0x", '"seed" must be a whole number'),
         ("title: \x00", "this is not YAML"),
         ("? [a, b]\n: c", "a name must be text"),
+        ("title: " + "[" * 5000, "too many lists"),
+        ("a: 1\nseed: !!int one", "line 2: this is no number"),
+        (f"a: 1\nseed: {'9' * 5000}", "line 2: this is no number"),
+        ("design: acr\nloudness: .nan", '"loudness" must be -60 to -10'),
     ],
 )
 def test_hostile_yaml(tmp_path: Path, text: str, told: str) -> None:
