@@ -112,10 +112,11 @@ class Clustered:
         self._stimuli = min(np.unique(stimuli[own]).size for own in known_from)
         nothing = np.zeros((len(self._parameters),) * 2)
         self._by_rater, self._by_stimulus, self._by_cell = nothing + np.nan, nothing, nothing
-        if self._raters > 1 and self._stimuli > 1:
+        enough = len(raters) > len(self._parameters)
+        if enough and self._raters > 1 and self._stimuli > 1:
             both, self._by_rater, self._by_stimulus = cov_cluster_2groups(fit, raters, stimuli)
             self._by_cell = self._by_rater + self._by_stimulus - both
-        elif self._raters > 1:
+        elif enough and self._raters > 1:
             self._by_rater = cov_cluster(fit, raters)
 
     def estimate(self, weights: np.ndarray, null: float = 0.0) -> Estimate:

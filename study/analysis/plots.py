@@ -3,24 +3,20 @@
 import io
 import re
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import numpy as np
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from study.analysis.results import BOUNDS, Analysis
-from study.analysis.tables import Table
-from study.analysis.words import MEASURES, interval, number
+from study.analysis import panels
+from study.analysis.panels import INK, LINE, QUIET
+from study.analysis.results import Analysis
 from study.design import Test
 
-INK, QUIET, LINE = "#1b2430", "#5b6570", "#e3e0d8"
-# The palette of Okabe and Ito, which the colour-blind can tell apart.
-BLUE, ORANGE = "#0072b2", "#e69f00"
-COLOURS: Final = (BLUE, "#d55e00", "#009e73", "#cc79a7", ORANGE, "#56b4e9")
 STYLE: Final = {
     "font.family": "sans-serif",
     "font.size": 9,
+    "text.parse_math": False,  # a dollar in a name is a dollar
     "text.color": INK,
     "axes.edgecolor": QUIET,
     "axes.labelcolor": INK,
@@ -68,162 +64,21 @@ def figure(test: Test, analysis: Analysis) -> Figure:
     drawn = Figure(figsize=(WIDTH, sum(heights)), layout="constrained")
     axes = drawn.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
     first, table = axes[0], table.iloc[::-1].reset_index(drop=True)  # the best row on top
-    _frame(first, table)
+    panels.frame(first, table)
     if test.design == "mushra":
-        _boxes(first, table, analysis.answers)
+        panels.boxes(first, test, table, analysis.answers)
     elif test.design == "ab":
-        _votes(first, table)
+        panels.votes(first, table)
     elif test.design == "abx":
-        _raters(first, table, analysis.answers)
+        panels.raters(first, table, analysis.answers)
     elif test.design == "similarity":
-        _levels(first, test, table, analysis.answers)
+        panels.levels(first, test, table, analysis.answers)
     else:
-        _ratings(first, test, table, analysis.answers)
+        panels.ratings(first, test, table, analysis.answers)
     if scaled:
         strengths = analysis.systems.iloc[::-1].reset_index(drop=True)
-        _frame(axes[1], strengths)
+        panels.frame(axes[1], strengths)
         axes[1].axvline(0, color=QUIET, linewidth=0.8)
-        _estimates(axes[1], strengths)
+        panels.estimates(axes[1], strengths)
         axes[1].set_xlabel("Bradley–Terry strength (logit), mean and 95 % interval")
     return drawn
-
-
-def _frame(axis: Any, table: Table) -> None:
-    names = [" and ".join(_named(row)) for row in table.to_dict("records")]
-    axis.set_yticks(range(len(table)), names)
-    axis.set_ylim(-0.6, len(table) - 0.4)
-    axis.tick_params(axis="y", length=0)
-    axis.spines[["top", "right", "left"]].set_visible(False)
-    axis.set_axisbelow(True)
-
-
-def _named(row: dict[str, Any]) -> list[str]:
-    return [row["system"], row["other"]] if "other" in row else [row["system"]]
-
-
-def _estimates(axis: Any, table: Table, lift: float = 0.0) -> None:
-    for y, row in enumerate(table.to_dict("records")):
-        axis.plot([row["low"], row["high"]], [y + lift] * 2, color=INK, linewidth=1.6)
-        axis.plot(row["value"], y + lift, "o", color=INK, markersize=5)
-
-
-def _own(answers: Table, row: dict[str, Any]) -> np.ndarray:
-    """The answers that a row of the table is about, told of its system."""
-    own = answers["system"] == row["system"]
-    if "other" not in row:
-        return answers.loc[own, "answer"].to_numpy(float)
-    turned = (answers["system"] == row["other"]) & (answers["other"] == row["system"])
-    straight = own & (answers["other"] == row["other"])
-    both = (answers.loc[straight, "answer"], -answers.loc[turned, "answer"])
-    return np.concatenate(both).astype(float)
-
-
-def _ratings(axis: Any, test: Test, table: Table, answers: Table) -> None:
-    """Intervals, above discs as large as the share of each answer."""
-    low, high = BOUNDS.get(test.design, (-3, 3))
-    for y, row in enumerate(table.to_dict("records")):
-        values, counts = np.unique(_own(answers, row), return_counts=True)
-        colour = COLOURS[y % len(COLOURS)]
-        shares = 420 * counts / counts.sum()
-        axis.scatter(values, np.full(len(values), y), shares, color=colour, alpha=0.3, linewidths=0)
-        text = f"{number(test.design, row['value'])} "
-        text += interval(test.design, row["low"], row["high"]).replace("–", "")
-        axis.annotate(text, (1.01, y), xycoords=("axes fraction", "data"), va="center")
-    _estimates(axis, table)
-    axis.set_xlim(low - 0.35, high + 0.35)
-    axis.set_xticks(range(low, high + 1))
-    axis.grid(axis="x", color=LINE, linewidth=0.8)
-    if low < 0:
-        axis.axvline(0, color=QUIET, linewidth=0.8)
-    what = "first of the two, compared with the second" if low < 0 else "discs: share of answers"
-    axis.set_xlabel(f"{MEASURES[test.design]} and 95 % interval; {what}")
-
-
-def _boxes(axis: Any, table: Table, answers: Table) -> None:
-    """Medians, quartiles, whiskers of at most 1.5 times their distance, and what lies beyond."""
-    drawn = axis.boxplot(
-        [_own(answers, row) for row in table.to_dict("records")],
-        positions=range(len(table)),
-        orientation="horizontal",
-        widths=0.55,
-        patch_artist=True,
-        manage_ticks=False,
-        showmeans=True,
-        medianprops={"color": INK, "linewidth": 2},
-        meanprops={"marker": "D", "markersize": 4, "markerfacecolor": "white"}
-        | {"markeredgecolor": INK},
-        whiskerprops={"color": INK},
-        capprops={"color": INK},
-        flierprops={"marker": "o", "markersize": 2.5, "alpha": 0.5, "markeredgecolor": QUIET},
-    )
-    for y, box in enumerate(drawn["boxes"]):
-        box.set(facecolor=COLOURS[y % len(COLOURS)], alpha=0.55, edgecolor=INK)
-    axis.set_xlim(-2, 102)
-    axis.set_xticks(range(0, 101, 20))
-    axis.grid(axis="x", color=LINE, linewidth=0.8)
-    axis.set_xlabel("MUSHRA score: median, quartiles, mean (diamond)")
-
-
-def _stack(axis: Any, y: int, parts: list[tuple[float, str, str]]) -> None:
-    """A bar of shares, each with its colour and the ink for its percentage."""
-    start = 0.0
-    for share, colour, ink in parts:
-        axis.barh(y, share, 0.62, start, color=colour, linewidth=0)
-        if share >= 0.07:
-            where = (start + share / 2, y)
-            axis.annotate(f"{share:.0%}", where, ha="center", va="center", color=ink)
-        start += share
-
-
-def _shares(axis: Any, label: str) -> None:
-    axis.set_xlim(0, 1)
-    axis.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
-    axis.set_xlabel(label)
-
-
-def _votes(axis: Any, table: Table) -> None:
-    """Bars of won, tied and lost votes, the interval of the share below each."""
-    rows = table.to_dict("records")
-    for y, row in enumerate(rows):
-        won, tied, lost = (row[key] / row["ratings"] for key in ("won", "tied", "lost"))
-        parts = [(won, BLUE, "#ffffff"), (tied, LINE, INK), (lost, ORANGE, "#000000")]
-        _stack(axis, y, parts)
-    _estimates(axis, table, lift=-0.41)
-    axis.axvline(0.5, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
-    axis.set_yticks(range(len(rows)), [row["system"] for row in rows])
-    right = axis.secondary_yaxis("right")
-    right.set_yticks(range(len(rows)), [row["other"] for row in rows])
-    right.tick_params(length=0)
-    right.spines["right"].set_visible(False)
-    _shares(axis, "Preferred; between: no preference. Below: share, ties half, 95 % interval")
-
-
-def _levels(axis: Any, test: Test, table: Table, answers: Table) -> None:
-    """Bars of the four levels, from the same speaker for sure to another for sure."""
-    colours = ((BLUE, "#ffffff"), ("#9cc9e3", "#000000"), ("#f6d58a", "#000000"))
-    for y, row in enumerate(table.to_dict("records")):
-        own = _own(answers, row)
-        parts = [
-            (float(np.mean(own == level)), *ink)
-            for level, ink in enumerate((*colours, (ORANGE, "#000000")), start=1)
-        ]
-        _stack(axis, y, parts)
-    _estimates(axis, table, lift=-0.41)
-    _shares(axis, "Same, sure · same, not sure · different, not sure · different, sure")
-
-
-def _raters(axis: Any, table: Table, answers: Table) -> None:
-    """The share right with its interval, and a ring for each rater."""
-    for y, row in enumerate(table.to_dict("records")):
-        pair = {row["system"], row["other"]}
-        own = answers[
-            [{*two} == pair for two in zip(answers["system"], answers["other"], strict=True)]
-        ]
-        means = own.groupby("rater")["answer"].mean()
-        axis.scatter(
-            means, np.full(len(means), y), 26, facecolors="none", edgecolors=BLUE, alpha=0.7
-        )
-    _estimates(axis, table, lift=-0.3)
-    axis.axvline(0.5, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
-    _shares(axis, "Right answers; rings: raters; dashed: chance; below: mean, 95 % interval")
-    axis.set_xlim(-0.03, 1.03)

@@ -126,15 +126,13 @@ def evaluate(test: Test, answers: Table) -> Analysis:
 
 def _warnings(answers: Table) -> list[str]:
     raters, stimuli = answers["rater"].nunique(), answers["stimulus"].nunique()
-    if answers.empty:
-        return ["There are no ratings yet, and so no results."]
     found = []
     if raters == 1:
         found.append(
             "Only one person has taken part. What others would say cannot be estimated, so there "
             "are no intervals."
         )
-    elif raters < 5:
+    elif 1 < raters < 5:
         found.append(f"Only {raters} people have taken part: take every number as a first hint.")
     if stimuli == 1:
         found.append("There is only one stimulus: the results hold for it, and for no other.")

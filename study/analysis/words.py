@@ -64,7 +64,7 @@ def p_value(p: float) -> str:
 def verdict(test: Test, analysis: Analysis) -> str:
     """One or two sentences that say who won, or that it is not known."""
     if analysis.answers.empty:
-        return "Nobody's ratings can be shown yet."
+        return "There are no ratings to go by, and so there is no result."
     if test.design in ("ab", "ccr", "abx"):
         return " ".join(_of_pairs(test.design, analysis.pairs))
     tested = analysis.systems[analysis.systems["system"].isin(test.systems)]
@@ -82,6 +82,8 @@ def verdict(test: Test, analysis: Analysis) -> str:
     pairs = analysis.pairs
     pair = pairs[(pairs["system"] == best["system"]) & (pairs["other"] == second)].iloc[0]
     gap = number(test.design, pair["value"])
+    if pair["value"] == 0:
+        return f"{best['system']} and {second} are level. {first}."
     if np.isnan(pair["p_holm"]):
         return f"{best['system']} leads {second} by {gap}; there is too little yet to say more."
     if pair["p_holm"] < ALPHA:

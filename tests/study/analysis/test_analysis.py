@@ -1,0 +1,202 @@
+"""From ratings to results, whatever the ratings are."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from study.analysis import Results, Rules, analyse, write
+from study.analysis.report import page
+from study.analysis.words import number, p_value, verdict
+from study.design import DESIGNS, REFERENCE, Design
+from tests.study.analysis.made import make_test, rate
+
+
+def _answers(design: Design, seed: int = 0) -> Callable[[int, str, str, str], float]:
+    rng = np.random.default_rng(seed)
+    quality = {"ours": 2, "rival": 1, "older": 0, REFERENCE: 3, "anchor-7k": -1, "anchor-3.5k": -2}
+
+    def answer(rater: int, one: str, other: str, stimulus: str) -> float:
+        noise = rng.normal()
+        if design == "mushra":
+            return (
+                100
+                if one == REFERENCE
+                else float(np.clip(50 + 15 * quality[one] + 8 * noise, 0, 100))
+            )
+        if design in ("ab", "abx"):
+            return float(quality[one] - quality[other] + 1.2 * noise > 0)
+        if design == "ccr":
+            return float(np.clip(round(quality[one] - quality[other] + noise), -3, 3))
+        if design == "similarity":
+            return float(np.clip(round(3.5 - quality[one] + noise), 1, 4))
+        return float(np.clip(round(2.5 + quality[one] + noise), 1, 5))
+
+    return answer
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[Design, Results]:
+    found = {}
+    for design in DESIGNS:
+        test = make_test(design)
+        found[design] = analyse(test, rate(test, 10, _answers(design)))
+    return found
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_best_system_wins(results: dict[Design, Results], design: Design) -> None:
+    found = results[design]
+    if design in ("ab", "ccr", "abx"):
+        assert set(found.kept.pairs.iloc[0][["system", "other"]]) <= {"ours", "rival", "older"}
+        assert (found.kept.pairs["p_holm"] < 0.05).all()
+    else:
+        tested = found.kept.systems[found.kept.systems["system"].isin(found.test.systems)]
+        assert tested["system"].tolist() == ["ours", "rival", "older"]
+    assert verdict(found.test, found.kept).startswith(("ours", "older and", "rival and"))
+    assert found.kept.notes == ()
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_page_needs_nothing_else(results: dict[Design, Results], design: Design) -> None:
+    html = page(results[design])
+    assert "<script" not in html
+    assert "prefers-color-scheme: dark" in html
+    for fetched in ('src="', "url(http", "@import", "<link", "nan", "NaN"):
+        assert fetched not in html.replace("urn:", "")
+    assert html.count("<svg") == 1
+    assert "Cameron, Gelbach and Miller" in html
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("raters", [0, 1, 2])
+def test_few_raters(design: Design, raters: int) -> None:
+    test = make_test(design)
+    found = analyse(test, rate(test, raters, _answers(design)))
+    html = page(found)
+    assert "nan" not in html
+    if raters == 0:
+        assert "no ratings" in html
+    if raters == 1:
+        assert "Only one person" in html
+    if raters == 1 and len(found.kept.systems):
+        assert found.kept.systems["low"].isna().all()
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_one_stimulus(design: Design) -> None:
+    test = make_test(design, stimuli=1)
+    found = analyse(test, rate(test, 6, _answers(design)))
+    assert "only one stimulus" in page(found)
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_all_the_same(design: Design) -> None:
+    test = make_test(design)
+    same = {"ab": 0.5, "abx": 1.0, "mushra": 95.0, "ccr": 0.0}.get(design, 3.0)
+    found = analyse(test, rate(test, 6, lambda *_: same))
+    html = page(found)
+    assert "All answers are the same" in html
+    assert "nan" not in html
+
+
+def test_one_system() -> None:
+    test = make_test("acr", ("ours",))
+    found = analyse(test, rate(test, 6, _answers("acr")))
+    assert found.kept.pairs.empty
+    assert verdict(test, found.kept).startswith("ours: MOS 4")
+
+
+def test_no_number_is_left_out() -> None:
+    test = make_test("acr")
+    ratings = rate(test, 6, _answers("acr"))
+    whole = analyse(test, ratings).kept.systems
+    bad = ratings.assign(answer=np.nan, rater="nobody")
+    bad.loc[0, "answer"] = np.inf
+    table = pd.concat([ratings, bad], ignore_index=True).astype({"answer": object})
+    pd.testing.assert_frame_equal(analyse(test, table).kept.systems, whole)
+
+
+def test_whole_and_half_filled_tables() -> None:
+    test = make_test("acr")
+    ratings = rate(test, 8, _answers("acr")).sample(frac=0.3, random_state=1)
+    found = analyse(test, ratings).kept
+    assert found.systems["low"].notna().all()
+    assert analyse(test, pd.DataFrame()).kept.answers.empty
+
+
+def test_exclusions_are_stated_and_shown_both_ways() -> None:
+    test = make_test("acr", checks=4)
+    ratings = rate(test, 8, _answers("acr"), check=lambda rater: 5.0 if rater == 2 else 1.0)
+    ratings.loc[ratings["rater"] == "rater-3", "milliseconds"] = 500
+    ratings["headphones"] = ratings["headphones"].astype(object)
+    ratings.loc[ratings["rater"] == "rater-4", "headphones"] = False
+    ratings.loc[ratings["rater"] == "rater-5", "headphones"] = None
+    found = analyse(test, ratings)
+    assert {who.rater: who.reasons for who in found.exclusions} == {
+        "rater-2": ("failed 4 of 4 checks",),
+        "rater-3": ("took 0.5 s for an answer; the median rater took 8.0 s",),
+        "rater-4": ("failed the headphone check",),
+    }
+    assert (found.kept.raters, found.everyone.raters, found.started) == (5, 8, 8)
+    html = page(found)
+    assert "failed 4 of 4 checks" in html
+    assert "With everyone" in html
+    assert html.count("<svg") == 2
+    lax = Rules(failed_checks=None, too_fast=None, headphones=False)
+    assert analyse(test, ratings, lax).exclusions == ()
+
+
+def test_checks_have_a_tolerance_and_are_not_scored() -> None:
+    test = make_test("acr", checks=4)
+    ratings = rate(test, 3, _answers("acr"), check=lambda rater: 1.0)
+    found = analyse(test, ratings)
+    assert found.exclusions == ()
+    assert set(found.kept.answers["kind"]) == {"trial"}
+
+
+def test_everyone_excluded() -> None:
+    test = make_test("ab", checks=2)
+    found = analyse(test, rate(test, 3, _answers("ab"), check=lambda rater: 0.0))
+    html = page(found)
+    assert "Everyone is left out" in html
+    assert found.everyone.raters == 3
+    assert "nan" not in html
+
+
+def test_names_are_only_text() -> None:
+    names = ("<script>alert(1)</script>", "a$b$ & \\frac{1}{2}", "ü" * 200)
+    test = make_test("ab", names)
+    rng = np.random.default_rng(0)
+    found = analyse(test, rate(test, 5, lambda *_: float(rng.integers(2))))
+    assert "<script" not in page(found)
+
+
+@pytest.mark.parametrize("design", ["acr", "mushra"])
+def test_files(results: dict[Design, Results], design: Design, tmp_path: Path) -> None:
+    write(results[design], tmp_path / "new")
+    names = {path.name for path in (tmp_path / "new").iterdir()}
+    assert names == {
+        "report.html",
+        "figure.pdf",
+        "figure.svg",
+        "figure.png",
+        "systems.csv",
+        "pairs.csv",
+        "power.csv",
+    }
+    assert (tmp_path / "new" / "figure.pdf").read_bytes().startswith(b"%PDF")
+    systems = pd.read_csv(tmp_path / "new" / "systems.csv")
+    assert systems["value"].tolist() == pytest.approx(
+        results[design].kept.systems["value"].tolist()
+    )
+
+
+def test_numbers() -> None:
+    assert number("acr", -0.301, signed=True) == "−0.30"
+    assert number("ab", 0.724) == "72 %"
+    assert number("mushra", 71.26) == "71.3"
+    assert [number("acr", value) for value in (np.nan, np.inf)] == ["–", "∞"]
+    assert [p_value(p) for p in (0.0001, 0.0123, np.nan)] == ["< 0.001", "0.012", "–"]

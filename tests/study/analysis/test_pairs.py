@@ -1,0 +1,128 @@
+"""Preferences, comparisons, Bradley–Terry and ABX."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import kendalltau
+
+from study.analysis import abx, preference
+from tests.study.analysis.made import make_test, rate
+
+
+def _votes(answer: float, other_way: bool) -> pd.DataFrame:
+    test = make_test("ab", ("ours", "rival"))
+    votes = rate(test, 6, lambda rater, *_: answer if rater else 1 - answer)
+    if other_way:
+        votes = votes.assign(
+            system=votes["other"], other=votes["system"], answer=1 - votes["answer"]
+        )
+    return votes
+
+
+@pytest.mark.parametrize("other_way", [False, True])
+def test_a_vote_is_the_same_told_of_either_system(other_way: bool) -> None:
+    votes = _votes(1, other_way)
+    order = preference.ranking(votes)
+    found = preference.preferences(votes, preference.estimates(votes, order)).iloc[0]
+    assert (found["system"], found["other"]) == ("ours", "rival")
+    assert (found["won"], found["tied"], found["lost"]) == (30, 0, 6)
+    assert found["value"] == pytest.approx(5 / 6)
+    assert found["p_binomial"] < 1e-4 < found["p"]  # one rater of six is 36 votes, but one rater
+
+
+def test_unanimous_raters_count_once_each() -> None:
+    votes = rate(make_test("ab", ("ours", "rival")), 6, lambda *_: 1.0)
+    found = preference.preferences(votes, preference.estimates(votes, ["ours", "rival"])).iloc[0]
+    assert found["p"] == pytest.approx(2 / 2**6)
+    assert found["low"] == pytest.approx(0.541, abs=0.001)  # Clopper and Pearson, 6 of 6
+    assert found["high"] == 1
+
+
+def test_ties_count_half_and_are_left_out_of_the_sign_test() -> None:
+    votes = rate(make_test("ab", ("ours", "rival")), 6, lambda *_: 0.5)
+    found = preference.preferences(votes, preference.estimates(votes, ["ours", "rival"])).iloc[0]
+    assert found["value"] == 0.5
+    assert np.isnan([found["p"], found["p_binomial"], found["p_holm"]]).all()
+
+
+def test_comparisons_turn_their_sign() -> None:
+    values = {("ours", "rival"): -1.0, ("ours", "older"): -2.0, ("rival", "older"): -1.0}
+    rng = np.random.default_rng(0)
+    test = make_test("ccr")
+    votes = rate(test, 8, lambda r, one, other, s: values[one, other] + rng.integers(-1, 2))
+    order = preference.ranking(votes, 0)
+    assert order == ["older", "rival", "ours"]
+    found = preference.comparisons(votes, preference.estimates(votes, order, 0))
+    assert found["value"].tolist() == pytest.approx([1, 2, 1], abs=0.5)
+    assert (found["p_holm"] < 0.01).all()
+
+
+def _tournament(seed: int, strengths: np.ndarray, votes: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    names = np.array(list("abcdef"))[: len(strengths)]
+    one, other = np.array([rng.permutation(len(names))[:2] for _ in range(votes)]).T
+    won = strengths[one] - strengths[other] + rng.logistic(size=votes) > 0
+    rater, stimulus = rng.integers(40, size=votes), rng.integers(20, size=votes)
+    return pd.DataFrame(
+        {
+            "system": names[one],
+            "other": names[other],
+            "answer": won.astype(float),
+            "rater": rater,
+            "stimulus": stimulus,
+        }
+    )
+
+
+def test_bradley_terry_recovers_six_systems_from_2000_votes() -> None:
+    strengths = 0.3 * np.arange(5, -1, -1) - 0.75
+    taus, held = [], []
+    for seed in range(10):
+        votes = _tournament(seed, strengths, 2000)
+        order = preference.ranking(votes)
+        found = preference.bradley_terry(votes, order).set_index("system").loc[list("abcdef")]
+        taus.append(kendalltau(found["value"], strengths).statistic)
+        held.append(((found["low"] <= strengths) & (strengths <= found["high"])).mean())
+        assert found["value"].sum() == pytest.approx(0, abs=1e-9)
+    assert np.mean(taus) >= 0.95
+    assert np.mean(held) > 0.85
+
+
+def test_strengths_are_the_odds_of_a_vote() -> None:
+    # With two systems strength is half the log of won to lost.
+    votes = _votes(1, other_way=False)
+    found = preference.bradley_terry(votes, ["ours", "rival"])
+    assert found["value"].tolist() == pytest.approx([np.log(5) / 2, -np.log(5) / 2])
+
+
+def test_who_never_loses_has_no_strength() -> None:
+    always = {("ours", "rival"): 1.0, ("ours", "older"): 1.0}
+    votes = rate(make_test("ab"), 4, lambda r, one, other, s: always.get((one, other), r % 2))
+    assert not preference.can_be_scaled(votes)
+    votes.loc[votes["system"] == "ours", "answer"] = 0.5
+    assert preference.can_be_scaled(votes)
+
+
+def test_d_prime_of_the_differencing_model() -> None:
+    # As tabulated for an unbiased differencing observer of match-to-sample.
+    table = [0.5, 0.5825, 0.7468, 0.8765, 0.9467, 0.9792]
+    assert [abx.share_right(d) for d in range(6)] == pytest.approx(table, abs=1e-4)
+    assert [abx.d_prime(share) for share in table] == pytest.approx(range(6), abs=0.01)
+    assert abx.d_prime(0.3) == 0
+    assert abx.d_prime(1) == np.inf
+    assert np.isnan(abx.d_prime(np.nan))
+
+
+def test_d_prime_of_a_simulated_listener() -> None:
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=100_000), 1.5 + rng.normal(size=100_000)
+    unknown = rng.normal(size=100_000)  # X is the first
+    right = np.mean(np.abs(unknown - first) < np.abs(unknown - second))
+    assert abx.d_prime(float(right)) == pytest.approx(1.5, abs=0.05)
+
+
+def test_abx_is_exact_and_one_sided() -> None:
+    answers = rate(make_test("abx", ("ours", "rival"), stimuli=4), 4, lambda r, a, b, s: r > 0)
+    found = abx.discrimination(answers, abx.estimates(answers)).iloc[0]
+    assert (found["right"], found["ratings"]) == (12, 16)
+    assert found["p"] == pytest.approx(0.0384, abs=1e-4)  # 2517 / 65536
