@@ -10,8 +10,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from media.audio import wav_bytes
-from media.decode import decode
 from media.errors import InputError
 from study.design import REFERENCE
 from study.folder import describe
@@ -84,6 +82,10 @@ def _name(system: str) -> str:
 
 def _write(path: Path, sound: bytes) -> None:
     """The sound as a mono WAV file."""
+    # Late, for they load scipy.
+    from media.audio import wav_bytes
+    from media.decode import decode
+
     blocks, rate, _ = decode(sound, SECONDS)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(wav_bytes(np.concatenate([block.mean(axis=0) for block in blocks]), rate))

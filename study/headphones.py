@@ -13,8 +13,6 @@ from typing import Final
 
 import numpy as np
 
-from media.audio import to_int16
-
 TRIALS: Final = 6
 ATTEMPTS: Final = 2  # for those who forgot their headphones
 NOISES: Final = 3
@@ -45,7 +43,7 @@ def sound(token: str, trial: int) -> bytes:
     pause = np.zeros((2, round(PAUSE * RATE)))
     noises = [_noise(random, n + 1 == hidden(token, trial)) for n in range(NOISES)]
     parts = [part for noise in noises for part in (noise, pause)][:-1]
-    samples = to_int16(np.concatenate(parts, axis=1))
+    samples = np.round(32767 * np.concatenate(parts, axis=1))
     file = io.BytesIO()
     with wave.open(file, "wb") as out:
         out.setnchannels(2)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from media.errors import InputError
-from study import spec, stimuli
+from study import spec
 from study.design import Test
 from study.store import Store
 
@@ -57,6 +57,8 @@ class Library:
         with self._lock:
             known = self._opened.get(name)
             if known is None or known[0] != changed:
+                from study import stimuli  # late, for it loads scipy
+
                 test = spec.load(file)
                 if problems := stimuli.check(test):
                     raise spec.SpecError("\n".join(problems))

@@ -11,23 +11,15 @@ from study.design import DESIGNS
 from study.library import Library
 from tabs.drafts import Drafts
 from tabs.events import HIDDEN, on_model
-from tabs.study_events import DRAWN, StudyEvents
+from tabs.study_events import DRAWN, EXAMPLE, StudyEvents
 from tabs.theme import ASSETS
 
-EXAMPLE: Final = ASSETS / "study_example"
 INTRO: Final = """
 <header class="intro"><h2>Which one sounds better? Let people listen and say so, from your sounds to
 figures that you can publish.</h2>
 <p>Designs and scales of ITU-T P.800 and ITU-R BS.1534, every sound rated equally often, statistics
 that know that ratings of one person belong together. Raters come by a link; who they are is not
 stored.</p></header>
-"""
-TRY: Final = """
-<div class="study-try"><h3 class="step">Be a rater</h3>
-<p>Which of our voice conversions sounds most like a person? Five minutes, with headphones.</p>
-<div><a class="study-button" href="{listen}" target="_blank" rel="noopener">Take the example
-test</a>
-<a href="{results}" target="_blank" rel="noopener">What others said</a></div></div>
 """
 STEP: Final = '<h3 class="step">Your own test <span>a zip, or single sounds</span></h3>'
 HINT: Final = """<p class="hint">A folder for each system, the same file names in each, and
@@ -59,15 +51,15 @@ def routes(tests: Library) -> list[BaseRoute]:
 def build(tests: Library, drafts: Drafts) -> gr.Blocks:
     """The tab. tests: those that are open here; drafts: what visitors add in the other tabs."""
     with gr.Blocks(title="Listening tests") as tab:
-        _room(StudyEvents(tests, drafts))
+        _room(tab, StudyEvents(tests, drafts))
     return tab
 
 
-def _room(events: StudyEvents) -> None:
+def _room(tab: gr.Blocks, events: StudyEvents) -> None:
     gr.HTML(INTRO)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
-            _panel(_example(events.tests))
+            example = _panel()
             gr.HTML(STEP)
             files = gr.File(
                 file_count="multiple",
@@ -115,7 +107,8 @@ def _room(events: StudyEvents) -> None:
     main: dict[str, Any] = {"progress_on": yaml, "start": make, "stop": stop}
     work: dict[str, Any] = {"show_progress_on": shown, "api_visibility": "private"}
 
-    _api(events, files)
+    _api(events)
+    tab.load(events.example, None, example, **HIDDEN)
     files.change(
         lambda given: gr.Button(interactive=bool(given)), inputs=files, outputs=make, **HIDDEN
     )
@@ -135,13 +128,7 @@ def _panel(content: str = "", **more: Any) -> gr.HTML:
     return gr.HTML(content, css_template=css, apply_default_css=False, **more)
 
 
-def _example(tests: Library) -> str:
-    name = EXAMPLE.name
-    key = tests.open(name).key
-    return TRY.format(listen=f"listen/{name}", results=f"results/{name}?key={key}")
-
-
-def _api(events: StudyEvents, files: gr.File) -> None:
+def _api(events: StudyEvents) -> None:
     """The endpoint for programs: what is wrong with a test."""
     with gr.Row(visible=False):
         call, file, answer = gr.Button(), gr.File(), gr.JSON()

@@ -11,7 +11,7 @@ from urllib.parse import urljoin
 import gradio as gr
 
 from media.errors import InputError
-from study import folder, spec, stimuli
+from study import folder, spec
 from study.design import Design, Test
 from study.draft import Draft
 from study.library import Library
@@ -19,8 +19,17 @@ from study.lines import SpecError
 from tabs.drafts import Drafts
 from tabs.events import answering, inline, say
 from tabs.private import Visits
+from tabs.theme import ASSETS
 from tabs.timeline import File
 
+EXAMPLE: Final = ASSETS / "study_example"
+TRY: Final = """
+<div class="study-try"><h3 class="step">Be a rater</h3>
+<p>Which of our voice conversions sounds most like a person? Five minutes, with headphones.</p>
+<div><a class="study-button" href="{listen}" target="_blank" rel="noopener">Take the example
+test</a>
+<a href="{results}" target="_blank" rel="noopener">What others said</a></div></div>
+"""
 OPEN: Final = (
     "The test is open. Keep both links, which are shown only here. Its sounds stay on this server."
 )
@@ -50,6 +59,12 @@ class StudyEvents:
     def __init__(self, tests: Library, drafts: Drafts) -> None:
         self.tests, self.drafts = tests, drafts
         self.benches = Visits(Bench)
+
+    def example(self) -> str:
+        """The way to the example, as HTML."""
+        key = self.tests.open(EXAMPLE.name).key
+        listen, results = f"listen/{EXAMPLE.name}", f"results/{EXAMPLE.name}?key={key}"
+        return TRY.format(listen=listen, results=results)
 
     @inline(outputs=4)
     def bring(
@@ -134,6 +149,8 @@ class StudyEvents:
             test = spec.load(bench.folder)
         except SpecError as error:
             return None, str(error).splitlines()
+        from study import stimuli  # late, for it loads scipy
+
         return test, stimuli.check(test)
 
 
