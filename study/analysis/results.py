@@ -94,9 +94,10 @@ def evaluate(test: Test, answers: Table) -> Analysis:
             pairs = preference.comparisons(answers, estimates)
         else:
             pairs = preference.preferences(answers, estimates)
-            if len(ranking) > 2 and preference.can_be_scaled(answers):
+            several = len(ranking) > 2 and answers["answer"].nunique() > 1
+            if several and preference.can_be_scaled(answers):
                 systems = preference.bradley_terry(answers, ranking)
-            elif len(ranking) > 2:
+            elif several:
                 notes.append(
                     "There is no Bradley–Terry scale yet: some systems have won, or lost, every "
                     "comparison with the others."

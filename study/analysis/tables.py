@@ -35,7 +35,7 @@ def share_row(estimate: Estimate) -> dict[str, float]:
     their answers were one and the same (Clopper and Pearson's exact interval, exact binomial p).
     """
     row = estimate_row(estimate, (0, 1))
-    if np.isnan(estimate.standard_error) and estimate.value in (0, 1):
+    if np.isnan(estimate.standard_error) and np.isclose(estimate.value, (0, 1)).any():
         raters = estimate.variance.raters
         exact = binomtest(round(estimate.value * raters), raters, estimate.null)
         interval = exact.proportion_ci()

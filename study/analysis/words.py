@@ -82,7 +82,7 @@ def verdict(test: Test, analysis: Analysis) -> str:
     pairs = analysis.pairs
     pair = pairs[(pairs["system"] == best["system"]) & (pairs["other"] == second)].iloc[0]
     gap = number(test.design, pair["value"])
-    if pair["value"] == 0:
+    if np.isclose(pair["value"], 0):
         return f"{best['system']} and {second} are level. {first}."
     if np.isnan(pair["p_holm"]):
         return f"{best['system']} leads {second} by {gap}; there is too little yet to say more."
