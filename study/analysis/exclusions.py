@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from study.analysis.mushra import post_screening
-from study.analysis.tables import Table
+from study.analysis.mushra import MOST_MISSED, post_screening
+from study.analysis.tables import Table, percent
 from study.design import Test
 
 CHECKS = ("attention", "gold")
@@ -30,11 +30,11 @@ class Rules:
         """The rules that apply to this test, as they can be cited."""
         words = []
         if self.failed_checks is not None and any(test.of_kind(kind) for kind in CHECKS):
-            share = f"{self.failed_checks:.0%}"
+            share = percent(self.failed_checks)
             words.append(f"more than {share} of attention checks and gold trials answered wrongly")
         if self.too_fast is not None:
             words.append(
-                f"a median answer time under {self.too_fast:.0%} of the median rater's "
+                f"a median answer time under {percent(self.too_fast)} of the median rater's "
                 f"(from {self.fewest} raters on)"
             )
         if self.headphones:
@@ -42,7 +42,7 @@ class Rules:
         if self.post_screening and test.design == "mushra":
             words.append(
                 "the hidden reference rated below 90, or the 7 kHz anchor above 90, in more than "
-                "15 % of trials (ITU-R BS.1534-3, 4.1.2)"
+                f"{percent(MOST_MISSED)} of trials (ITU-R BS.1534-3, 4.1.2)"
             )
         return tuple(words)
 

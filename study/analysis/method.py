@@ -5,6 +5,7 @@ from importlib.metadata import version
 
 from study.analysis.power import POWER
 from study.analysis.results import LEVELS, Results
+from study.analysis.tables import percent
 from study.design import Design
 
 SOURCES: dict[Design, str] = {
@@ -41,7 +42,7 @@ def method(results: Results) -> Iterator[str]:
             "one stimulus."
         )
     yield (
-        f"How many raters it takes is for a power of {POWER:.0%} at p < 0.05 before Holm's "
+        f"How many raters it takes is for a power of {percent(POWER)} at p < 0.05 before Holm's "
         "correction, for the pair of systems known least well, by the noncentral t with the "
         "variances found here."
     )

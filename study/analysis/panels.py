@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from study.analysis.results import BOUNDS
-from study.analysis.tables import Table
+from study.analysis.tables import Table, percent
 from study.analysis.words import MEASURES, interval, number
 from study.design import Test
 
@@ -80,7 +80,9 @@ def ratings(axis: Any, test: Test, table: Table, answers: Table) -> None:
     axis.grid(axis="x", color=LINE, linewidth=0.8)
     if low < 0:
         axis.axvline(0, color=QUIET, linewidth=0.8)
-    what = "first of the two, compared with the second" if low < 0 else "discs: share of answers"
+    what = (
+        "first of the two, compared with the second" if low < 0 else "discs: shares of the answers"
+    )
     axis.set_xlabel(f"{MEASURES[test.design]} and 95 % interval; {what}")
 
 
@@ -123,7 +125,10 @@ def votes(axis: Any, table: Table) -> None:
     right.set_yticks(range(len(rows)), [_short(row["other"]) for row in rows])
     right.tick_params(length=0)
     right.spines["right"].set_visible(False)
-    _shares(axis, "Preferred; between: no preference. Below: share, ties half, 95 % interval")
+    _shares(
+        axis,
+        "Preferred · no preference · the other preferred\nBelow: ties as half, 95 % interval",
+    )
 
 
 def levels(axis: Any, test: Test, table: Table, answers: Table) -> None:
@@ -137,7 +142,11 @@ def levels(axis: Any, test: Test, table: Table, answers: Table) -> None:
         ]
         _stack(axis, y, parts)
     estimates(axis, table, lift=-0.41)
-    _shares(axis, "Same, sure · same, not sure · different, not sure · different, sure")
+    _shares(
+        axis,
+        "Same, sure · same, not sure · different, not sure · different, sure\n"
+        "Below: judged the same, 95 % interval",
+    )
 
 
 def raters(axis: Any, table: Table, answers: Table) -> None:
@@ -153,7 +162,7 @@ def raters(axis: Any, table: Table, answers: Table) -> None:
         )
     estimates(axis, table, lift=-0.3)
     axis.axvline(0.5, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
-    _shares(axis, "Right answers; rings: raters; dashed: chance; below: mean, 95 % interval")
+    _shares(axis, "Right answers. Ring: a rater; dashed: chance\nBelow: all raters, 95 % interval")
     axis.set_xlim(-0.03, 1.03)
 
 
@@ -164,7 +173,7 @@ def _stack(axis: Any, y: int, parts: list[tuple[float, str, str]]) -> None:
         axis.barh(y, share, 0.62, start, color=colour, linewidth=0)
         if share >= 0.07:
             where = (start + share / 2, y)
-            axis.annotate(f"{share:.0%}", where, ha="center", va="center", color=ink)
+            axis.annotate(percent(share), where, ha="center", va="center", color=ink)
         start += share
 
 

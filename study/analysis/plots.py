@@ -25,7 +25,7 @@ STYLE: Final = {
     "ytick.color": INK,
     "pdf.fonttype": 42,  # text that can be selected
 }
-WIDTH, ROW, REST = 5.2, 0.4, 0.75  # inches
+WIDTH, ROW, REST = 5.2, 0.4, 0.8  # inches
 FORMATS: Final = ("pdf", "svg", "png")
 
 

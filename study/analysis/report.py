@@ -88,13 +88,11 @@ def _equals(p: float) -> str:
 
 
 def _exclusions(results: Results) -> str:
-    rules = results.rules.in_words(results.test)
-    stated = f"<p>Rules: {escape('; '.join(rules))}.</p>" if rules else "<p>There are no rules.</p>"
     if not results.exclusions:
-        return f"{stated}<p>Nobody: the results are those of all raters.</p>"
+        return "<p>Nobody, by the rules that are stated under Method.</p>"
     rows = [[who.rater[:8], "; ".join(who.reasons)] for who in results.exclusions]
     return (
-        stated
+        "<p>By the rules that are stated under Method:</p>"
         + report_tables.table("Raters left out", ["Rater", "Reasons"], rows, text=2)
         + report_tables.both_ways(results)
         + "<details><summary>All results with everyone</summary>"

@@ -53,6 +53,11 @@ def codes(ratings: Table) -> tuple[np.ndarray, np.ndarray]:
     return pd.factorize(ratings["rater"])[0], pd.factorize(ratings["stimulus"])[0]
 
 
+def percent(share: float, sign: str = "") -> str:
+    """0.254 as "25 %", whose sign does not break away from it."""
+    return f"{100 * share:{sign}.0f}\u00a0%"
+
+
 def size(ratings: Table) -> dict[str, int]:
     """How many ratings there are, of how many raters and stimuli."""
     return {

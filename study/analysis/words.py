@@ -7,10 +7,11 @@ import numpy as np
 
 from study.analysis.clustered import LEVEL
 from study.analysis.results import Analysis
-from study.analysis.tables import Table
+from study.analysis.tables import Table, percent
 from study.design import Design, Test
 
 ALPHA: Final = 1 - LEVEL
+MOST: Final = 3  # pairs in a verdict
 SHARES: Final[tuple[Design, ...]] = ("ab", "abx", "similarity")
 # What the value of a system, or of a pair, is called.
 MEASURES: Final[dict[Design, str]] = {
@@ -41,7 +42,7 @@ def number(design: Design, value: float, signed: bool = False) -> str:
         return "∞"
     sign = "+" if signed else ""
     if design in SHARES:
-        text = f"{100 * value:{sign}.0f} %"
+        text = percent(value, sign)
     else:
         text = f"{value:{sign}.{1 if design == 'mushra' else 2}f}"
     return text.replace("-", "−")
@@ -96,7 +97,9 @@ def verdict(test: Test, analysis: Analysis) -> str:
 
 
 def _of_pairs(design: Design, pairs: Table) -> Iterator[str]:
-    for pair in pairs.to_dict("records"):
+    leader = pairs["system"].iloc[0]
+    own = pairs if design == "abx" or len(pairs) <= MOST else pairs[pairs["system"] == leader]
+    for pair in own.head(MOST).to_dict("records"):
         one, other = pair["system"], pair["other"]
         value, p = number(design, pair["value"]), _p(pair["p_holm"])
         if design == "abx":
@@ -109,9 +112,11 @@ def _of_pairs(design: Design, pairs: Table) -> Iterator[str]:
         elif pair["p_holm"] >= ALPHA:
             yield f"Neither of {one} and {other} is shown to be better: {value} for {one} ({p})."
         elif design == "ab":
-            yield f"{one} is preferred to {other}, by {value} ({p})."
+            yield f"{one} is preferred to {other} in {value} of votes ({p})."
         else:
             yield f"{one} is better than {other}, by {value} ({p})."
+    if len(pairs) > MOST:
+        yield "The table has all pairs."
 
 
 def more_raters(test: Test, analysis: Analysis) -> Iterator[str]:
@@ -135,9 +140,9 @@ def more_raters(test: Test, analysis: Analysis) -> Iterator[str]:
 
 def _aim(design: Design, difference: float) -> str:
     if design == "ab":
-        return f"A preference of {0.5 + difference:.0%} to {0.5 - difference:.0%}"
+        return f"A preference of {percent(0.5 + difference)} to {percent(0.5 - difference)}"
     if design == "abx":
-        return f"{0.5 + difference:.0%} right where 50% is chance"
+        return f"{percent(0.5 + difference)} right where {percent(0.5)} is chance"
     if design == "similarity":
         return f"A difference of {100 * difference:.0f} percentage points"
     return f"A difference of {difference:g}"
@@ -145,7 +150,7 @@ def _aim(design: Design, difference: float) -> str:
 
 def _p(p: float) -> str:
     text = p_value(p)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
+    return f"p {text if text.startswith('<') else f'= {text}'}".replace(" ", "\u00a0")
 
 
 def _plural(word: str, count: float) -> str:

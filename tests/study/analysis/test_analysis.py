@@ -196,7 +196,7 @@ def test_files(results: dict[Design, Results], design: Design, tmp_path: Path) -
 
 def test_numbers() -> None:
     assert number("acr", -0.301, signed=True) == "−0.30"
-    assert number("ab", 0.724) == "72 %"
+    assert number("ab", 0.724) == "72\u00a0%"
     assert number("mushra", 71.26) == "71.3"
     assert [number("acr", value) for value in (np.nan, np.inf)] == ["–", "∞"]
     assert [p_value(p) for p in (0.0001, 0.0123, np.nan)] == ["< 0.001", "0.012", "–"]

@@ -70,7 +70,8 @@ def test_intervals_end_where_the_scale_does() -> None:
 
 def test_same_speaker_is_a_share() -> None:
     ratings = rate(make_test("similarity"), 4, lambda r, *_: r + 1)
-    assert mos.systems(mos.judged_same(ratings), (0, 1))["value"].tolist() == pytest.approx([0.5] * 3)
+    found = mos.systems(mos.judged_same(ratings), (0, 1))
+    assert found["value"].tolist() == pytest.approx([0.5] * 3)
 
 
 def test_post_screening() -> None:
