@@ -19,6 +19,7 @@ LIVE: Final = PRIVATE | {"Refresh": "60"}  # s
 BAR: Final = """<nav style="display:flex;flex-wrap:wrap;gap:.4rem 1.25rem;margin:0 0 2rem;padding:0
 0 .7rem;border-bottom:1px solid var(--line);font-size:.92rem;color:var(--quiet)"><span>Live, anew
 every minute</span>{links}</nav>"""
+NO_ICON: Final = '<link rel="icon" href="data:,">'  # or browsers ask for one
 LINK: Final = '<a href="{href}" style="color:var(--accent)">{text}</a>'
 
 
@@ -53,7 +54,8 @@ def live(report: str, name: str, key: str) -> str:
         "Everything (JSON lines)": f"{name}/answers.jsonl?key={key}",
     }
     links = "".join(LINK.format(href=href, text=text) for text, href in targets.items())
-    return report.replace("<h1>", BAR.format(links=links) + "<h1>", 1)
+    report = report.replace("<title>", f"{NO_ICON}<title>", 1)
+    return report.replace("<h1>", f"{BAR.format(links=links)}<h1>", 1)
 
 
 def router(library: Library) -> APIRouter:

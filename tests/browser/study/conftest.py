@@ -50,6 +50,7 @@ def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
         has_touch=size == "phone",
         is_mobile=size == "phone",
         color_scheme=scheme,
+        reduced_motion="reduce",
     )
     context.set_default_timeout(PATIENCE)
     expect.set_options(timeout=PATIENCE)
