@@ -28,7 +28,8 @@ def analyse(test: Test, ratings: pd.DataFrame, rules: Rules | None = None) -> Re
     rules = rules or Rules()
     table: Table = ratings.reindex(columns=COLUMNS)
     for column in ("answer", "expected", "milliseconds", "trial"):
-        table[column] = pd.to_numeric(table[column], errors="coerce").astype(float)
+        numbers: Table = pd.to_numeric(table[column], errors="coerce")
+        table[column] = numbers.astype(float)
     table = table[np.isfinite(table["answer"])].astype(
         {"rater": str, "system": str, "stimulus": str}
     )

@@ -3,7 +3,7 @@
 import io
 import re
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
@@ -13,7 +13,7 @@ from study.analysis.panels import INK, LINE, QUIET
 from study.analysis.results import Analysis
 from study.design import Test
 
-STYLE: Final = {
+STYLE: Final[dict[str, Any]] = {
     "font.family": "sans-serif",
     "font.size": 9,
     "text.parse_math": False,  # a dollar in a name is a dollar
@@ -32,7 +32,7 @@ FORMATS: Final = ("pdf", "svg", "png")
 def save(test: Test, analysis: Analysis, stem: Path) -> list[Path]:
     """Writes the figure as stem.pdf, stem.svg and stem.png (300 dpi), on white."""
     paths = [stem.with_suffix(f".{kind}") for kind in FORMATS]
-    with rc_context({**STYLE, "svg.hashsalt": stem.name}):
+    with rc_context(_style({"svg.hashsalt": stem.name})):
         drawn = figure(test, analysis)
         for path in paths:
             stamp = {"CreationDate": None} if path.suffix == ".pdf" else {"Date": None}
@@ -44,7 +44,7 @@ def save(test: Test, analysis: Analysis, stem: Path) -> list[Path]:
 def inline(test: Test, analysis: Analysis, name: str) -> str:
     """The figure as an <svg> element in the inks of the page: var(--ink), --quiet and --line."""
     file = io.StringIO()
-    with rc_context({**STYLE, "svg.fonttype": "none", "svg.hashsalt": name}):
+    with rc_context(_style({"svg.fonttype": "none", "svg.hashsalt": name})):
         metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         figure(test, analysis).savefig(file, format="svg", transparent=True, metadata=metadata)
     svg = file.getvalue()[file.getvalue().index("<svg") :]
@@ -82,3 +82,7 @@ def figure(test: Test, analysis: Analysis) -> Figure:
         panels.estimates(axes[1], strengths)
         axes[1].set_xlabel("Bradley–Terry strength (logit), mean and 95 % interval")
     return drawn
+
+
+def _style(more: dict[str, str]) -> Any:
+    return STYLE | more

@@ -7,13 +7,16 @@ from statsmodels.api import OLS
 from study.analysis.clustered import Clustered, Variance, difference, mean
 
 
-def _crossed(seed: int = 0, raters: int = 12, stimuli: int = 9) -> tuple[np.ndarray, ...]:
+def _crossed(
+    seed: int = 0, raters: int = 12, stimuli: int = 9
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Answers (R·S,) with effects of both, their raters and their stimuli."""
     rng = np.random.default_rng(seed)
     table = (
         rng.normal(size=(raters, 1)) + rng.normal(size=stimuli) + rng.normal(size=(raters, stimuli))
     )
-    return table.ravel(), *(index.ravel() for index in np.indices(table.shape))
+    rater, stimulus = np.indices(table.shape).reshape(2, -1)
+    return table.ravel(), rater, stimulus
 
 
 def test_variance_is_that_of_random_effects() -> None:

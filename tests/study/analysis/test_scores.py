@@ -49,7 +49,9 @@ def test_holm() -> None:
 def test_systems_are_ranked_and_compared() -> None:
     rng = np.random.default_rng(0)
     quality = {"ours": 4, "rival": 3, "older": 3}
-    ratings = rate(make_test("acr"), 10, lambda r, one, *_: quality[one] + rng.integers(-1, 2))
+    ratings = rate(
+        make_test("acr"), 10, lambda r, one, *_: float(quality[one] + rng.integers(-1, 2))
+    )
     found = mos.systems(ratings, (1, 5))
     assert found["system"].iloc[0] == "ours"
     assert ((found["low"] < found["value"]) & (found["value"] < found["high"])).all()
