@@ -25,7 +25,7 @@ class LipReaderConfig:
     """
 
     side: int = 64
-    channels: tuple[int, ...] = (32, 64, 96, 160)
+    channels: tuple[int, ...] = (16, 32, 64, 128)
     points: int = 40
     width: int = 192
     inner: int = 512

@@ -127,7 +127,8 @@ def _room(tab: gr.Blocks, events: LipEvents) -> None:
     }
     said = [message, visit, *shown]
     for slider in voice:
-        slider.release(
+        # Also by keyboard, where nothing is released; while it speaks, only the last place counts.
+        slider.input(
             events.speak, [visit, *voice, vocoder], said, trigger_mode="always_last", **again
         )
     guess.click(events.guess, [visit, vocoder], [message, visit, *voice, *shown], **again)

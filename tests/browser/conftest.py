@@ -40,13 +40,16 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Callable[[Path], Browser]]:
-    """Starts a Chromium whose microphone hears a file, again and again."""
+def chromium() -> Iterator[Callable[..., Browser]]:
+    """Starts a Chromium whose microphone hears a file, and whose camera sees one, again and
+    again."""
     with sync_playwright() as playwright:
         executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 
-        def start(heard: Path) -> Browser:
+        def start(heard: Path, seen: Path | None = None) -> Browser:
             args = [*FLAGS, f"--use-file-for-fake-audio-capture={heard}"]
+            if seen:
+                args.append(f"--use-file-for-fake-video-capture={seen}")
             return playwright.chromium.launch(executable_path=executable, args=args)
 
         yield start
@@ -69,7 +72,7 @@ def visit(
     context = browser.new_context(
         viewport={"width": width, "height": height},
         has_touch=size == "phone",
-        permissions=["microphone"],
+        permissions=["microphone", "camera"],
     )
     visitor = Visit(context.new_page(), address, tmp_path)
     visitor.open(scheme)

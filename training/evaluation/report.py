@@ -57,12 +57,17 @@ def markdown(
     )
 
 
-def publish_table(rows: Iterable[Mapping[str, Any]], readme: Path, mark: str) -> None:
+def publish_table(
+    rows: Iterable[Mapping[str, Any]],
+    readme: Path,
+    mark: str,
+    columns: Mapping[str, tuple[str, str]] = COLUMNS,
+) -> None:
     """Put the table between the comments <!-- mark --> and <!-- /mark --> of a file."""
     start, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
     before, rest = readme.read_text(encoding="utf-8").split(start)
     after = rest.split(end)[1]
-    text = f"{before}{start}\n{markdown(rows)}\n{end}{after}"
+    text = f"{before}{start}\n{markdown(rows, columns)}\n{end}{after}"
     readme.write_text(text, encoding="utf-8")
 
 

@@ -36,9 +36,11 @@ def main() -> None:
 
 def _evaluate(arguments: argparse.Namespace) -> None:
     from training.corpora import data_root
+    from training.evaluation.report import publish_table
     from training.lip_to_speech.card import publish
     from training.lip_to_speech.evaluate import evaluate
     from training.lip_to_speech.systems import DEFAULT_NAME
+    from training.lip_to_speech.tables import COLUMNS
 
     roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]
     folders = [folder for root in roots for folder in sorted(root.glob(f"{DEFAULT_NAME}-*"))]
@@ -52,6 +54,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     )
     if arguments.publish:
         publish(rows, CHECKPOINTS)
+        publish_table(rows, CHECKPOINTS.parent / "README.md", "lip results", COLUMNS)
 
 
 if __name__ == "__main__":

@@ -16,11 +16,11 @@ from training.lip_to_speech.voices import train_voices
 STUDIO: Final = LipReaderConfig()
 READERS: Final = {
     # Real films only; then painted talkers too, who are the app's examples.
-    "studio": Stage(STUDIO, 3000),
-    "no-points": Stage(replace(STUDIO, points=0), 3000),
-    "parallel": Stage(STUDIO, 1000, 4e-4, start="studio", painted=True),
+    "studio": Stage(STUDIO, 3000, 1e-3),
+    "no-points": Stage(replace(STUDIO, points=0), 3000, 1e-3),
+    "parallel": Stage(STUDIO, 800, 5e-4, start="studio", painted=True),
     "autoregressive": Stage(
-        replace(STUDIO, decoder="autoregressive"), 1000, 4e-4, start="studio", painted=True
+        replace(STUDIO, decoder="autoregressive"), 800, 5e-4, start="studio", painted=True
     ),
 }
 RECIPE: Final[dict[str, Callable[[Path, str], None]]] = {

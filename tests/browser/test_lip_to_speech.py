@@ -1,0 +1,108 @@
+"""A visitor speaks to a camera in which a painted talker speaks."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from media.video import frames
+from tabs.lip_to_speech import HEADS
+from tests.browser.visit import Visit
+from tests.films import write_pictures
+
+LOOKS = [("desktop", "light"), ("phone", "dark")]
+SPEECH = "() => document.querySelector('#lips .tl-players video, #lips video').src"
+
+
+@pytest.fixture(scope="module")
+def browser(
+    chromium: Callable[..., Browser], speech: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Browser]:
+    """Its camera sees Ada."""
+    seen = (frame.image for frame in frames(HEADS / "ada.mp4", 30))
+    started = chromium(speech, write_pictures(tmp_path_factory.mktemp("seen") / "ada.y4m", seen))
+    yield started
+    started.close()
+
+
+@pytest.fixture(autouse=True)
+def room(visit: Visit) -> None:
+    visit.enter("Lip to speech")
+    expect(visit.button("Read my lips")).to_be_visible()
+
+
+def read(visit: Visit, chip: str) -> None:
+    """Has an example read."""
+    visit.page.get_by_role("button", name=chip).click()
+    done(visit)
+
+
+def done(visit: Visit) -> None:
+    """Waits until a film was read."""
+    expect(visit.page.locator("#lips .tl-strip img").first).to_be_visible()
+    expect(visit.button("Read my lips")).to_be_visible()
+
+
+@pytest.mark.parametrize("visit", LOOKS, indirect=True)
+def test_speak_to_the_camera(visit: Visit, page: Page) -> None:
+    sentence = page.locator(".coach-sentence").inner_text()
+    assert len(sentence.split()) == 6
+    page.get_by_role("button", name="another sentence").click()
+    expect(page.locator(".coach-sentence")).not_to_have_text(sentence)
+
+    page.get_by_text("Click to Access Webcam").click()
+    page.locator("#lip-camera .capture-button").click()
+    expect(page.locator(".coach-hint")).to_contain_text("Get ready")
+    expect(page.locator(".coach-hint")).to_contain_text("Speak now")
+    done(visit)  # it stops by itself
+
+    expect(page.locator("#lips")).to_contain_text("The mouth, as the network sees it")
+    expect(page.locator("#lips .tl-said")).to_have_count(1)
+    expect(page.locator(".room-result:visible h3")).to_be_visible()
+    expect(page.locator(".block.numbers:visible")).to_contain_text("frames")
+    expect(page.get_by_role("button", name="What was really said?")).to_be_hidden()
+    visit.shoot("spoken")
+    assert visit.faint() == []
+    root = "document.documentElement"
+    assert page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
+
+
+def test_an_example_is_read_in_one_click_and_said_in_another_voice(
+    visit: Visit, page: Page
+) -> None:
+    read(visit, "Kofi")
+    result = page.locator(".room-result:visible")
+    words = result.locator("h3").inner_text()
+    hertz = int(re.findall(r"spoken at (\d+) Hz", result.inner_text())[0])
+    pitch = page.get_by_role("slider", name=re.compile("Pitch"))
+    pitch.focus()
+    for _ in range(5):
+        pitch.press("ArrowRight")
+    expect(result).to_contain_text(f"spoken at {hertz + 5} Hz")
+    page.get_by_role("button", name="Back to the guess").click()
+    expect(result).to_contain_text(f"spoken at {hertz} Hz")
+    expect(result.locator("h3")).to_have_text(words)
+
+
+def test_what_was_really_said_is_shown_when_asked_for(visit: Visit, page: Page) -> None:
+    read(visit, "Noor")
+    expect(page.locator("#lips")).not_to_contain_text("What was really said")
+    page.get_by_role("button", name="What was really said?").click()
+    expect(page.locator("#lips")).to_contain_text("What was really said")
+    expect(page.locator(".block.numbers:visible")).to_contain_text("STOI")
+
+
+def test_what_is_no_film_is_refused_and_nothing_else_changes(
+    visit: Visit, page: Page, tmp_path: Path
+) -> None:
+    read(visit, "Ada")
+    words = page.locator(".room-result:visible h3").inner_text()
+    text = tmp_path / "film.mp4"
+    text.write_text("This is no film.")
+    page.locator("#lip-camera").get_by_role("button", name="Upload file").click()
+    page.locator('#lip-camera input[type="file"]').set_input_files(text)
+    visit.button("Read my lips").click()
+    expect(page.locator(".room-input:visible")).to_contain_text("cannot be read as video")
+    expect(page.locator(".room-result:visible h3")).to_have_text(words)
