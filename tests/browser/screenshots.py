@@ -85,6 +85,15 @@ def words(visit: Visit) -> None:
     visit.page.wait_for_timeout(500)
 
 
+def lips(visit: Visit) -> None:
+    """Reads the lips of a painted talker."""
+    visit.enter("Lip to speech")
+    visit.page.get_by_role("button", name="Noor").click()
+    expect(visit.page.locator(".room-result:visible h3")).to_contain_text("white")
+    expect(visit.button("Read my lips")).to_be_visible()
+    visit.page.wait_for_timeout(500)
+
+
 SHOTS: Final = [
     Shot("desktop-light", "light", (1280, 900), example),
     Shot("desktop-dark", "dark", (1280, 900), edit),
@@ -94,6 +103,8 @@ SHOTS: Final = [
     Shot("words-phone", "dark", (390, 844), words),
     Shot("sounds-light", "light", (1280, 900), sounds),
     Shot("sounds-dark", "dark", (1280, 900), sounds_voted),
+    Shot("lips-light", "light", (1280, 900), lips),
+    Shot("lips-phone", "dark", (390, 844), lips),
     Shot("sounds-phone", "light", (390, 844), sounds),
 ]
 
