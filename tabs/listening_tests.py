@@ -11,7 +11,7 @@ from study.design import DESIGNS
 from study.library import Library
 from tabs.drafts import Drafts
 from tabs.events import HIDDEN, on_model
-from tabs.study_events import DRAWN, EXAMPLE, StudyEvents
+from tabs.study_events import EXAMPLE, StudyEvents
 from tabs.theme import ASSETS
 
 INTRO: Final = """
@@ -78,8 +78,8 @@ def _room(tab: gr.Blocks, events: StudyEvents) -> None:
                 make = gr.Button("Make a test", variant="primary", size="lg", interactive=False)
                 stop = gr.Button("Stop", size="lg", visible=False)
             with gr.Accordion("Your draft", open=False):
-                draft = _panel(f'<p class="hint">{DRAWN}</p>')
-                use = gr.Button("Make a test of these", size="sm", interactive=False)
+                events.drafts.shown.render()
+                use = gr.Button("Make a test of these", size="sm")
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             gr.HTML(EDIT)
             yaml = gr.Code(
@@ -95,7 +95,7 @@ def _room(tab: gr.Blocks, events: StudyEvents) -> None:
                 numbers = gr.HTML(elem_classes="numbers")
                 check = gr.Button("Check it", size="sm", scale=0, min_width=110)
                 save = gr.DownloadButton(
-                    "Download", size="sm", scale=0, min_width=110, visible=False
+                    "Download the test", size="sm", scale=0, min_width=150, visible=False
                 )
                 publish = gr.Button("Open it to raters", size="sm", scale=0, min_width=150)
             shown = _panel(elem_id="study-links")
@@ -120,7 +120,6 @@ def _room(tab: gr.Blocks, events: StudyEvents) -> None:
     ]
     for job in made:
         job.then(events.download, [bench, yaml], save, **HIDDEN)
-    events.drafts.state.change(events.list_draft, events.drafts.state, [draft, use], **HIDDEN)
 
 
 def _panel(content: str = "", **more: Any) -> gr.HTML:

@@ -33,7 +33,6 @@ test</a>
 OPEN: Final = (
     "The test is open. Keep both links, which are shown only here. Its sounds stay on this server."
 )
-DRAWN: Final = "The sounds that you add in the other tabs, each with its source and settings."
 
 
 @dataclass
@@ -104,16 +103,6 @@ class StudyEvents:
         name = folder.publish(bench.folder, test.title, self.tests)
         shown = links(self.tests, name, request.headers.get("referer", ""))
         return say(OPEN), _numbers(test), shown
-
-    def list_draft(self, draft: Draft | None) -> tuple[str, gr.Button]:
-        """→ what is in the draft as HTML, whether it can be used."""
-        takes = draft.takes if draft else {}
-        items = "".join(
-            f"<li><b>{escape(system)}</b> <span>from {stimulus}</span></li>"
-            for system, stimulus in takes
-        )
-        shown = f'<ul class="draft">{items}</ul>' if takes else f'<p class="hint">{DRAWN}</p>'
-        return shown, gr.Button(interactive=bool(takes))
 
     def download(self, bench: Bench | None, yaml: str) -> gr.DownloadButton:
         """The test on the bench as a zip of its folder."""

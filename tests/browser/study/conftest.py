@@ -41,7 +41,13 @@ def address(tests: Library) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+def complaints() -> list[str]:
+    """What the browser says is wrong; a test that expects some clears them."""
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, request: pytest.FixtureRequest, complaints: list[str]) -> Iterator[Page]:
     """A rater's browser. Parametrize indirectly with ("phone", "dark") and the like."""
     size, scheme = getattr(request, "param", ("desktop", "light"))
     width, height = SIZES[size]
@@ -54,7 +60,6 @@ def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     )
     context.set_default_timeout(PATIENCE)
     expect.set_options(timeout=PATIENCE)
-    complaints: list[str] = []
 
     def hear(message: ConsoleMessage) -> None:
         if message.type == "error":

@@ -53,9 +53,11 @@ def test_sounds_become_a_test_with_a_link_for_raters(visit: Visit, tmp_path: Pat
     (made / "test.yaml").unlink()
     bring(visit, made)
     expect(visit.page.locator("#study-yaml")).to_contain_text("fine/*.wav")
-    expect(visit.page.get_by_role("status")).to_contain_text("can be opened")
+    expect(visit.page.locator(".message")).to_contain_text("can be opened")
     visit.button("Open it to raters").click()
-    raters, results = visit.page.locator("#study-links a").all()
+    links = visit.page.locator("#study-links a")
+    expect(links).to_have_count(2)
+    raters, results = links.all()
     assert raters.inner_text().startswith(f"{visit.address}listen/my-listening-test-")
     page = visit.page.context.new_page()
     page.goto(raters.inner_text())
@@ -97,7 +99,7 @@ def test_a_conversion_goes_into_a_draft(visit: Visit, speech: Path) -> None:
     visit.button("Make a test of these").click()
     expect(visit.page.locator("#study-yaml")).to_contain_text("vqvae-512-TF2-griffin-lim/*.wav")
     with visit.page.expect_download() as download:
-        visit.button("Download").click()
+        visit.button("Download the test").click()
     with zipfile.ZipFile(download.value.path()) as archive:
         names = archive.namelist()
     assert {"sounds.jsonl", "test.yaml"} <= {*names}
