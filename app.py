@@ -55,7 +55,7 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     given: list[str] = []
     for name in ("host", "port", "device", "sound-model", "max-queue", "studies", "database"):
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
-            given += [f"--{name}", *value.split()]
+            given += [f"--{name}", *(value.split() if name == "sound-model" else [value])]
     for name in ("share", "preload"):
         if environment.get(f"EARSHOT_{name.upper()}", "").lower() in ("1", "true", "yes", "on"):
             given.append(f"--{name}")

@@ -51,10 +51,10 @@ class Rater:
         self.client, self.base = client, f"/listen/{test}"
         self.token = self.post("consent", rater=token).json()["rater"]
 
-    def get(self, path: str) -> httpx.Response:
+    def get(self, path: str) -> Any:
         return self.client.get(f"{self.base}/{path}", params={"rater": self.token})
 
-    def post(self, path: str, **body: Any) -> httpx.Response:
+    def post(self, path: str, **body: Any) -> Any:
         return self.client.post(f"{self.base}/{path}", json=body)
 
     def session(self) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class Rater:
         body = {"rater": self.token, "attempt": attempt, "answers": answers}
         return self.post("headphones", **body).json()
 
-    def answer(self, trial: dict[str, Any], answer: Any, **other: Any) -> httpx.Response:
+    def answer(self, trial: dict[str, Any], answer: Any, **other: Any) -> Any:
         body = {
             "rater": self.token,
             "order": trial["order"],

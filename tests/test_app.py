@@ -27,6 +27,8 @@ def test_the_environment_stands_in_for_options() -> None:
         "EARSHOT_DEVICE": "cpu",
         "EARSHOT_MAX_QUEUE": "3",
         "EARSHOT_SOUND_MODEL": "laion/clap-htsat-unfused",
+        "EARSHOT_STUDIES": "/my tests",
+        "EARSHOT_DATABASE": "postgresql+pg8000://me@here/answers",
         "EARSHOT_SHARE": "1",
         "EARSHOT_PRELOAD": "true",
     }
@@ -34,6 +36,7 @@ def test_the_environment_stands_in_for_options() -> None:
     assert (chosen.host, chosen.port, chosen.device) == ("0.0.0.0", 8000, "cpu")
     assert chosen.share and chosen.preload and chosen.max_queue == 3
     assert chosen.sound_model == ["laion/clap-htsat-unfused"]
+    assert chosen.studies == "/my tests" and chosen.database.endswith("/answers")
     assert app.options(["--port", "9000"], environment).port == 9000
 
 
