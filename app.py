@@ -161,7 +161,7 @@ def build(
             with gr.Tab("Sound search"):
                 sound_search.build(search, index, drafts)
             with gr.Tab("Lip to speech"):
-                lip_to_speech.build(lips)
+                lip_to_speech.build(lips, drafts)
             if tests and drafts:
                 with gr.Tab("Listening tests"):
                     listening_tests.build(tests, drafts)

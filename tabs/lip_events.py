@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 import numpy as np
 
 from media.errors import InputError
+from tabs.conversion_result import wav
 from tabs.events import answering, inline, say
 from tabs.finished_lips import FINISHED, SOURCE, read_finished
-from tabs.lip_coach import spelled
-from tabs.lip_result import LipResult, Watched, landmarks
+from tabs.lip_result import LipResult, Watched, landmarks, read_out
 from tabs.private import Visits, heard_once
 from tabs.timeline import nothing
 
@@ -117,14 +117,14 @@ class LipEvents:
             speech = self.pipeline()(video, vocoder)
         visit = self.visits.of(visit, request)
         visit.watched = Watched(speech, b"", b"", None)
-        return visit, _wav(speech), _read(speech)
+        return visit, wav(speech.speech), read_out(speech)
 
     @answering
     def api_speak(self, visit: LipVisit | None, pitch: float, timbre: float, vocoder: str) -> bytes:
         """The film of this client's last /lip_to_speech in another voice → WAV file."""
         if visit is None or visit.watched is None:
             raise InputError("There is nothing to say yet. Call /lip_to_speech first.")
-        return _wav(self._say(visit.watched, pitch, timbre, vocoder))
+        return wav(self._say(visit.watched, pitch, timbre, vocoder).speech)
 
     def _watch(self, video: str | None, vocoder: str, progress: gr.Progress) -> Watched:
         from media.film import silent_film  # late, for they load av
@@ -176,25 +176,3 @@ def _sound(video: str | None, sample_rate: int, max_seconds: float) -> np.ndarra
     except InputError:
         return None
     return waveform if np.abs(waveform).max() > SILENT_PEAK else None
-
-
-def _wav(speech: "LipSpeech") -> bytes:
-    from media.audio import wav_bytes  # late, for it loads scipy
-
-    return wav_bytes(speech.speech.waveform, speech.speech.sample_rate)
-
-
-def _read(speech: "LipSpeech") -> dict[str, Any]:
-    """What was read, for programs."""
-    reading = speech.reading
-    return {
-        "sentence": " ".join(spelled(word.text) for word in reading.caption),
-        "confidence": reading.confidence,
-        "words": [
-            {"word": w.text, "confidence": w.confidence, "start": w.start, "end": w.end}
-            for w in reading.caption
-        ],
-        "voice": {"pitch": speech.voice.pitch, "timbre": speech.voice.timbre},
-        "notices": list(reading.notices),
-        "seconds": speech.seconds,
-    }

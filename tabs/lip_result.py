@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from tabs.timeline import File, Sheet
 if TYPE_CHECKING:
     from media.lips import Mouth
     from pipelines.lip_to_speech import LipSpeech
+    from study.draft import Take
 
 NO_SENTENCE: Final = "No sentence could be read"
 
@@ -150,3 +151,35 @@ def numbers(speech: "LipSpeech") -> str:
         f"{speech.reading.seconds:.1f} s to read · {speech.speech.seconds:.1f} s to speak · "
         f"{taken / mouth.seconds:.2f}× real time"
     )
+
+
+def read_out(speech: "LipSpeech") -> dict[str, Any]:
+    """What was read, for programs."""
+    reading = speech.reading
+    return {
+        "sentence": " ".join(spelled(word.text) for word in reading.caption),
+        "confidence": reading.confidence,
+        "words": [
+            {"word": w.text, "confidence": w.confidence, "start": w.start, "end": w.end}
+            for w in reading.caption
+        ],
+        "voice": {"pitch": speech.voice.pitch, "timbre": speech.voice.timbre},
+        "notices": list(reading.notices),
+        "seconds": speech.seconds,
+    }
+
+
+def take(watched: Watched | None) -> "Take | None":
+    """The speech for a listening test, beside what was really said where the film had sound; None
+    before the first film."""
+    if watched is None:
+        return None
+    from media.audio import wav_bytes  # late, for they load scipy
+    from study.draft import Take
+
+    speech, voice = watched.speech, watched.speech.voice
+    read = read_out(speech)
+    rate = speech.speech.sample_rate
+    source = read["sentence"] if watched.sound is None else wav_bytes(watched.sound, rate)
+    system = f"lip-to-speech {voice.pitch:.0f} Hz {voice.timbre:.2f}"
+    return Take(system, wav(speech.speech), source, read)

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
+from tabs.drafts import Drafts
 from tabs.events import HIDDEN, MODEL_QUEUE, on_model
 from tabs.lip_coach import coach, spelled
 from tabs.lip_events import LipEvents
+from tabs.lip_result import take
 from tabs.theme import ASSETS
 from tabs.timeline import timeline
 
@@ -44,17 +46,19 @@ python -m training.lip_to_speech export --out OUT</pre></header>
 """
 
 
-def build(pipeline: Callable[[], "LipToSpeech"] | None) -> gr.Blocks:
-    """The tab. pipeline: gives the model, loaded when first asked for; None where there is none."""
+def build(pipeline: Callable[[], "LipToSpeech"] | None, drafts: Drafts | None = None) -> gr.Blocks:
+    """The tab. pipeline: gives the model, loaded when first asked for; None where there is none.
+    drafts: of listening tests."""
     with gr.Blocks(title="Lip to speech") as tab:
         if pipeline:
-            _room(tab, LipEvents(pipeline))
+            _room(tab, LipEvents(pipeline), drafts)
         else:
             gr.HTML(MISSING)
     return tab
 
 
-def _room(tab: gr.Blocks, events: LipEvents) -> None:
+def _room(tab: gr.Blocks, events: LipEvents, drafts: Drafts | None) -> None:
+    visit = events.visits.state()
     gr.HTML(INTRO)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
@@ -90,6 +94,8 @@ def _room(tab: gr.Blocks, events: LipEvents) -> None:
             with gr.Row(elem_classes="under-timeline"):
                 numbers = gr.HTML(elem_classes="numbers")
                 compare = gr.Button("What was really said?", size="sm", scale=0, visible=False)
+                if drafts:
+                    drafts.button(visit, lambda held: take(held and held.watched))
             with gr.Row(elem_classes="lip-voice"):
                 with gr.Column(min_width=220):
                     gr.HTML(VOICE)
@@ -101,7 +107,6 @@ def _room(tab: gr.Blocks, events: LipEvents) -> None:
     with gr.Accordion("How it works", open=False):
         gr.HTML((ASSETS / "lip_to_speech.html").read_text(), apply_default_css=False)
 
-    visit = events.visits.state()
     voice = [pitch, timbre]
     shown = [heading, lanes, numbers]
     main: dict[str, Any] = {"progress_on": lanes, "start": read, "stop": stop}

@@ -97,7 +97,7 @@ def test_what_could_be_better_is_said_but_read(
 
     distant = tiny.watch(write_pictures(tmp_path / "far.mp4", map(far, ada[:SHORT])))
     assert "come closer" in " ".join(distant.notices)
-    dim = (np.uint8(0.15 * image) for image in ada[:SHORT])
+    dim = ((0.15 * image).astype(np.uint8) for image in ada[:SHORT])
     dark = tiny.watch(write_pictures(tmp_path / "dark.mp4", dim))
     assert "It is dark" in " ".join(dark.notices)
 
@@ -138,7 +138,7 @@ def test_the_rate_of_the_camera_hardly_matters(original: float, tmp_path: Path, 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda image: np.uint8(0.7 * image),
+        lambda image: (0.7 * image).astype(np.uint8),
         lambda image: np.clip(1.3 * image, 0, 255).astype(np.uint8),
         lambda image: cv2.resize(image, (900, 720)),
         lambda image: cv2.resize(image, (300, 240), interpolation=cv2.INTER_AREA),

@@ -4,6 +4,7 @@ import json
 import shutil
 import wave
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +22,7 @@ from pipelines.lip_to_speech import LipToSpeech
 from tabs import finished_lips, lip_to_speech
 from tabs.lip_coach import coach
 from tabs.lip_events import NO_SOUND, NOTHING, LipEvents, LipVisit
-from tabs.lip_result import Watched
+from tabs.lip_result import Watched, take
 
 ADA = lip_to_speech.HEADS / "ada.mp4"
 VISITOR: Any = SimpleNamespace(session_hash="a visitor")
@@ -121,7 +122,21 @@ def test_what_was_really_said_is_shown_on_request_only(events: LipEvents, visit:
     assert NO_SOUND in events.compare(None)[0]
 
 
-def test_a_visitor_who_leaves_is_forgotten(events: LipEvents, visit: LipVisit) -> None:
+def test_the_speech_goes_into_a_listening_test_beside_what_was_said(visit: LipVisit) -> None:
+    assert take(None) is None
+    assert visit.watched
+    added = take(visit.watched)
+    assert added
+    assert added.sound[:4] == b"RIFF" and isinstance(added.source, bytes)
+    assert added.settings["words"] is not None
+    silent = take(replace(visit.watched, sound=None))
+    assert silent and isinstance(silent.source, str)
+
+
+def test_a_visitor_who_leaves_is_forgotten(
+    events: LipEvents, visit: LipVisit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tabs.lip_events.FINISHED", tmp_path / "none.json")
     events.visits.of(visit, VISITOR)
     events.visits.leave(VISITOR)
     assert visit.watched is None

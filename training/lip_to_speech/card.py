@@ -26,10 +26,10 @@ tags: [lip-to-speech, lip-reading, audio-visual]
 
 Hours by part on 2 cores: {hours}; seed 0. First on films of the GRID corpus (Cooke, Barker,
 Cunningham and Shao 2006; CC BY 4.0, changed: compressed again), 700 of talker s1 and 60 of s4, s11,
-s26 and s31 together (`studio`); then also on 120 films of the painted talkers of the app's examples,
-who say other sentences there (`python -m assets.make_heads`; CC0). The encoder of voices learned from
-all speakers of npVCC2016, GRID, the Free Spoken Digit Dataset, Speech Commands, DSPSpeech-20 and
-Arabic Speech Commands (strictest licence: CC BY-SA 4.0).
+s26 and s31 together (`studio`); then also on 120 films of the painted talkers of the app's
+examples, who say other sentences there (`python -m assets.make_heads`; CC0). The encoder of voices
+learned from all speakers of npVCC2016, GRID, the Free Spoken Digit Dataset, Speech Commands,
+DSPSpeech-20 and Arabic Speech Commands (strictest licence: CC BY-SA 4.0).
 
 ## Results
 
