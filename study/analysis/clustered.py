@@ -30,9 +30,10 @@ class Variance:
 
     @property
     def total(self) -> float:
-        """The sum of the parts, or the largest where noise makes that sum too small."""
+        """The sum of the parts; where by_cell is, by noise, the largest of them, the smaller of the
+        others."""
         both = self.by_rater + self.by_stimulus - self.by_cell
-        return float(np.max([both, self.by_rater, self.by_stimulus]))
+        return float(np.max([both, np.min([self.by_rater, self.by_stimulus])]))
 
     @property
     def df(self) -> float:
