@@ -103,7 +103,8 @@ def test_a_stage_goes_on_from_another_where_the_weights_fit(run: Path) -> None:
 
 
 def test_what_is_exported_is_loaded_by_the_app(run: Path, tiny_checkpoints: Path) -> None:
-    train_reader(run, "parallel", Stage(TINY, 1))
+    train_reader(run, "studio", Stage(TINY, 1))
+    train_reader(run, "parallel", Stage(TINY, 1, start="studio"))
     train_faces(run, "faces", FaceEncoderConfig(channels=(4, 8), size=8))
     train_eigenlips(run, "eigenlips")
     out = run / "checkpoints"
