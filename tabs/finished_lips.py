@@ -9,7 +9,7 @@ from tabs.lanes import Spectrogram
 from tabs.lip_result import LipResult
 from tabs.theme import ASSETS
 
-SOURCE: Final = ASSETS / "heads" / "ada.mp4"
+SOURCE: Final = ASSETS / "heads" / "noor.mp4"
 FINISHED: Final = ASSETS / "examples" / "finished-lips.json"
 FILES: Final = {
     "film": "finished-lips.mp4",

@@ -49,7 +49,7 @@ class LipEvents:
         result = read_finished()
         if result is None:
             return gr.skip(), gr.skip(), "", nothing(FIRST), ""
-        return result.pitch, result.timbre, *_shown(result)
+        return round(result.pitch), round(result.timbre, 2), *_shown(result)
 
     @inline(outputs=7)
     def read(

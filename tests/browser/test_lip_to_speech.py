@@ -40,7 +40,8 @@ def read(visit: Visit, chip: str) -> None:
 
 
 def done(visit: Visit) -> None:
-    """Waits until a film was read."""
+    """Waits until a film is being read, and until it was."""
+    expect(visit.button("Stop")).to_be_visible()
     expect(visit.page.locator("#lips .tl-strip img").first).to_be_visible()
     expect(visit.button("Read my lips")).to_be_visible()
 
