@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from models.conformer import ConformerLayer
 from models.mel_decoder import AutoregressiveDecoder, ParallelDecoder
 
+DROPPED: Final = 0.1  # of what layers are given, in training
 SEEN: Final = 5  # frames that the first convolution sees at once
 
 
@@ -74,7 +75,7 @@ class LipReader(nn.Module):
         x = self.eye(_normalized(crops))
         if self.points is not None:
             x = torch.cat([x, self.points(_motion(points))], dim=-1)
-        x = self.entry(x)
+        x = F.dropout(self.entry(x), DROPPED, self.training)
         real = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
         for layer in self.layers:
             x = layer(x, real)
@@ -88,7 +89,7 @@ class LipReader(nn.Module):
         said: the real log-mel frames (B, S, M), in training of the decoder that goes step by step.
         """
         guide = self.read(words.float().softmax(dim=-1).to(states.dtype))
-        x = states + guide + self.voice(voice)[:, None]
+        x = F.dropout(states + guide, DROPPED, self.training) + self.voice(voice)[:, None]
         mean, deviation = self.config.mean, self.config.deviation
         if isinstance(self.decoder, ParallelDecoder):
             drawn = self.decoder(x, frames)

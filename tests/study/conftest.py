@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
+from sqlalchemy.exc import DBAPIError
 
 from study.store import Store
 
@@ -82,7 +83,7 @@ def _wait(url: str) -> None:
         try:
             create_engine(url).connect().close()
             return
-        except Exception:
+        except DBAPIError:
             if time.monotonic() > end:
                 raise
             time.sleep(0.2)

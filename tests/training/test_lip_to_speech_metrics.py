@@ -236,7 +236,11 @@ def test_the_table_goes_from_silence_to_what_was_really_said(
     # Two of six words of the film by s9; the words of u1, which is refused, are not known.
     assert ours["wer_caption"] == pytest.approx(100 / 3)
     assert ours["refused"] == 1
+    vocoder = checkpoint.with_name("vocoder-lips")
+    vocoder.mkdir()
+    (vocoder / "metrics.json").write_text('{"training_hours": {"vocoder": 0.25}}')
     publish(rows, checkpoint.parent)
+    assert "0.25 hours" in (vocoder / "README.md").read_text()
     card = (checkpoint / "README.md").read_text()
     assert "reader 1.25; together 1.2" in card
     assert "| lip-to-speech (default) " in card

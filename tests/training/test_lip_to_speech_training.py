@@ -10,11 +10,12 @@ import torch
 from assets.make_heads.__main__ import SENTENCES
 from media.grammar import GRID, GRID_WORDS
 from models.face_encoder import FaceEncoderConfig
-from models.lip_reader import LipReaderConfig
+from models.lip_reader import Drawn, LipReaderConfig
 from models.voice_encoder import VoiceEncoderConfig
 from pipelines.lip_to_speech import LipToSpeech
-from training.lip_to_speech import eigenlips, export, faces, reader, recipe, voices
+from training.lip_to_speech import data, eigenlips, export, faces, reader, recipe, vocoder, voices
 from training.lip_to_speech.data import Clips
+from training.lip_to_speech.ear import Ear
 from training.lip_to_speech.eigenlips import Eigenlips, EigenlipsConfig, train_eigenlips
 from training.lip_to_speech.faces import train_faces
 from training.lip_to_speech.painted import lines
@@ -33,7 +34,8 @@ def write_clips(path: Path, talkers: list[str], splits: list[str]) -> None:
         points=rng.standard_normal((count, 75, 40, 2)).astype(np.float16),
         portraits=rng.integers(0, 256, (count, 2, 64, 64, 3), np.uint8),
         log_mel=rng.standard_normal((count, 300, 80)).astype(np.float16),
-        pitch=rng.choice([0.0, 120.0], (count, 300)),
+        pitch=rng.choice([0.0, 120.0], (count, 300)).astype(np.float32),
+        waveform=rng.integers(-3000, 3000, (count, 48_000)).astype(np.int16),
         words=rng.integers(0, len(GRID_WORDS), (count, 6)).astype(np.int8),
         spoken=np.tile([[0.31 + 0.4 * k, 0.6 + 0.4 * k] for k in range(6)], (count, 1, 1)),
         speaker=talkers,
@@ -75,6 +77,28 @@ def test_a_batch_is_of_one_pace_and_as_the_films(run: Path) -> None:
     assert torch.equal(batch.crops, same.crops)
 
 
+def test_films_of_a_talker_are_spliced_where_words_change(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data, "TRACTS", 0.0)
+    monkeypatch.setattr(data, "PACE", (1.0, 1.0))
+    monkeypatch.setattr(data, "BALANCE", 1.0)
+    write_clips(run / "more.npz", ["s1", "s1", "s1", "s4"], ["train"] * 4)
+    clips = Clips([run / "more.npz"], "train")
+    clips.arrays["log_mel"][:] = np.arange(4)[:, None, None]  # tells which film is heard
+    clips.arrays["words"][:] = 8 * np.arange(4)[:, None] + np.arange(6)
+    batch = clips.batch(16, torch.Generator().manual_seed(0))
+    films, places = (batch.words - 1).div(8, rounding_mode="floor"), (batch.words - 1) % 8
+    assert places.tolist() == [list(range(6))] * 16
+    assert {frozenset(row) >= {3} for row in map(set, films.tolist())} == {True, False}
+    assert all(set(row) == {3} for row in films.tolist() if 3 in row)  # s4 has one film only
+    assert max(len(set(row)) for row in films.tolist()) > 1
+    for row, film in enumerate(films.tolist()):
+        for place in range(6):
+            said = batch.spoken[row].repeat_interleave(4) == batch.words[row, place]
+            assert batch.log_mel[row, said].unique().tolist() == [film[place]]
+
+
 def test_each_frame_knows_its_word(run: Path) -> None:
     batch = Clips([run / "clips.npz"], "val").rows(0, 1)
     (spoken,) = batch.spoken.tolist()
@@ -102,17 +126,58 @@ def test_a_stage_goes_on_from_another_where_the_weights_fit(run: Path) -> None:
     assert "decoder.memory.weight_ih" in then and "decoder.memory.weight_ih" not in first
 
 
-def test_what_is_exported_is_loaded_by_the_app(run: Path, tiny_checkpoints: Path) -> None:
+def test_what_is_exported_is_loaded_by_the_app(
+    run: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     train_reader(run, "studio", Stage(TINY, 1))
-    train_reader(run, "parallel", Stage(TINY, 1, start="studio"))
+    train_reader(run, "painted", Stage(TINY, 1, start="studio"))
+    train_reader(run, "parallel", Stage(TINY, 1, start="painted"))
     train_faces(run, "faces", FaceEncoderConfig(channels=(4, 8), size=8))
     train_eigenlips(run, "eigenlips")
+    monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
+    vocoder.train_vocoder(run, "vocoder", 1)
+    train_reader(run, "heard", Stage(TINY, 1, start="parallel", heard=True))
     out = run / "checkpoints"
     export.export(run, out)
-    (out / "vocoder").symlink_to(tiny_checkpoints / "vocoder")
     pipeline = LipToSpeech.from_pretrained(out / "lip-to-speech", "cpu")
     assert sorted(pipeline.talkers) == ["s1", "s26", "s4"]
     assert (run / "validation" / recipe.BASELINE / "model.safetensors").exists()
+
+
+def test_the_vocoder_learns_from_what_is_drawn_and_from_what_is_real(
+    run: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train_reader(run, "parallel", Stage(TINY, 1))
+    monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
+    vocoder.train_vocoder(run, "vocoder", 2)
+    with np.load(run / "drawn-train.npz") as drawn, np.load(run / "clips.npz") as clips:
+        half = len(drawn["log_mel"]) // 2  # of three films, painted ones too
+        np.testing.assert_array_equal(drawn["log_mel"][half:][:300], clips["log_mel"][0])
+        assert not np.array_equal(drawn["log_mel"][:300], clips["log_mel"][0])
+        np.testing.assert_array_equal(drawn["waveform"][: 300 * 160], clips["waveform"][0])
+        assert half == 3 * 300 == len(drawn["pitch"]) // 2
+    trained = torch.load(run / "vocoder.pt", weights_only=True)["network"]
+    assert not torch.equal(trained["filters.bias"], torch.zeros_like(trained["filters.bias"]))
+
+
+def test_what_is_heard_teaches_the_drawing(
+    run: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    train_reader(run, "parallel", Stage(TINY, 1))
+    monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
+    vocoder.train_vocoder(run, "vocoder", 1)
+    batch = Clips([run / "clips.npz"], "val").rows(0, 2)
+    ear = Ear(run / "vocoder.pt")
+    melody = torch.zeros(2, 300)
+    real, noise = (
+        Drawn(mel.requires_grad_(), torch.ones(2, 300), melody)
+        for mel in (batch.log_mel.clone(), torch.randn(2, 300, 80))
+    )
+    loss = ear(noise, batch)
+    assert ear(real, batch) < loss
+    (gradient,) = torch.autograd.grad(loss, noise.log_mel)
+    assert gradient.isfinite().all() and gradient.any()
+    assert not any(part.requires_grad for part in ear.parameters())
 
 
 def test_eigenlips_keep_what_differs_most_between_pictures() -> None:
@@ -150,4 +215,4 @@ def test_the_held_out_losses_are_a_function_of_the_network_only(run: Path) -> No
     clips = Clips([run / "clips.npz"], "val")
     losses = [reader.held_out(network, clips, encoder) for _ in range(2)]
     assert losses[0] == losses[1]
-    assert set(losses[0]) == {"mel", "voicing", "melody", "words"}
+    assert set(losses[0]) == {"mel", "envelopes", "voicing", "melody", "words", "moments"}

@@ -11,7 +11,7 @@ CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 def main() -> None:
     """Parse the command line and run one stage.
 
-    Each stage imports what it needs: training runs where only torch and numpy are installed.
+    Each stage imports only what it needs.
     """
     parser, evaluate = commands("lip_to_speech")
     evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
@@ -39,6 +39,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     from training.evaluation.report import publish_table
     from training.lip_to_speech.card import publish
     from training.lip_to_speech.evaluate import evaluate
+    from training.lip_to_speech.recipe import VOCODER
     from training.lip_to_speech.systems import DEFAULT_NAME
     from training.lip_to_speech.tables import COLUMNS
 
@@ -46,7 +47,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     folders = [folder for root in roots for folder in sorted(root.glob(f"{DEFAULT_NAME}-*"))]
     rows = evaluate(
         data_root(arguments.data),
-        CHECKPOINTS / "vocoder",
+        CHECKPOINTS / VOCODER,
         [*folders, CHECKPOINTS / DEFAULT_NAME],
         arguments.split,
         arguments.json,

@@ -19,7 +19,7 @@ UNSTEADY: Final = 0.5  # pixels from frame to frame
 GAMMA: Final = (0.7, 1.5)
 SHADE: Final = 0.4  # of full light, from one side of a crop to the other
 NOISE: Final = 0.03
-SHARES: Final = {"blur": 0.2, "noise": 0.2, "rate": 0.2, "held": 0.1, "hidden": 0.1}
+SHARES: Final = {"blur": 0.2, "noise": 0.2, "rate": 0.1, "held": 0.05, "hidden": 0.1}
 RATES: Final = (12.0, 25.0)  # frames a second of other cameras
 # The place in media.lips.LIPS of each point's mirror image.
 MIRROR: Final = [*range(10, -1, -1), *range(19, 10, -1), *range(30, 19, -1), *range(39, 30, -1)]

@@ -5,7 +5,7 @@ M mel bands.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -19,8 +19,10 @@ from media.warp import WARPS, warp
 from training.lip_to_speech.augment import disturb, middle
 
 BALANCE: Final = 0.3  # of talkers: 0 draws each clip as often, 1 each talker
-TRACTS: Final = 0.5  # share of batches in which voices are warped
-PACE: Final = (0.9, 1.1)  # of speech, one for a batch
+TRACTS: Final = 0.3  # share of batches in which voices are warped
+PACE: Final = (0.95, 1.05)  # of speech, one for a batch
+SPLICED: Final = 0.35  # of the places between two words, at which another clip goes on
+N_WORDS: Final = 6  # of a sentence of GRID
 READ: Final = ("crops", "points", "log_mel", "pitch", "words", "spoken", "speaker")
 
 
@@ -57,67 +59,79 @@ class Clips:
         """paths: files of ``prepare``, of real films and of painted ones."""
         parts = [_read(path, split) for path in paths]
         self.arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        _, talker, count = np.unique(
+        _, self._talker, count = np.unique(
             self.arrays["speaker"], return_inverse=True, return_counts=True
         )
-        weights = (1.0 / count[talker]) ** BALANCE
+        weights = (1.0 / count[self._talker]) ** BALANCE
         self._shares = weights / weights.sum()
+        spans = self.arrays["spoken"]
+        # Frames at which one word ends and the next begins: (clips, 5).
+        self._changes = np.round((spans[:, :-1, 1] + spans[:, 1:, 0]) / 2 * RATE).astype(int)
 
     def __len__(self) -> int:
         return len(self.arrays["crops"])
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """Clips drawn at random, disturbed as other cameras, rooms and faces would."""
+        """Clips drawn at random, spliced into other sentences, disturbed as other cameras, rooms
+        and faces would."""
         rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
         rows = rng.choice(len(self), size, p=self._shares)
-        crops, points = disturb(self._crops(rows), self._points(rows), rng)
-        log_mel, pitch = self._floats("log_mel", rows), self._floats("pitch", rows)
+        batch = self._gathered(self._spliced(rows, rng), pace=rng.uniform(*PACE))
+        crops, points = disturb(batch.crops, batch.points, rng)
+        log_mel = batch.log_mel
         if rng.random() < TRACTS:
             log_mel = warp(log_mel, torch.from_numpy(rng.integers(0, WARPS, size)))
-        pace = rng.uniform(*PACE)
-        frames = round(crops.shape[1] / pace)
-        return Batch(
-            crops=_paced(crops, frames),
-            points=_paced(points, frames),
-            log_mel=_paced(log_mel, 4 * frames),
-            # Of two pitches only one: between a voiced and an unvoiced frame there is none.
-            pitch=F.interpolate(pitch[:, None], size=4 * frames, mode="nearest")[:, 0],
-            words=self._words(rows),
-            spoken=self._spoken(rows, frames),
-        )
+        return replace(batch, crops=crops, points=points, log_mel=log_mel)
 
     def rows(self, first: int, last: int) -> Batch:
         """Clips in their order, as they are."""
         rows = np.arange(first, min(last, len(self)))
+        batch = self._gathered(np.repeat(rows[:, None], N_WORDS, axis=1))
+        return replace(batch, crops=middle(batch.crops))
+
+    def _spliced(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The clip of each word (B, 6): another of the talker may go on where it, too, changes
+        from one word to the next. So sentences are many, and cannot be learned by heart."""
+        films = np.repeat(rows[:, None], N_WORDS, axis=1)
+        for row, place in np.ndindex(len(rows), N_WORDS - 1):
+            if rng.random() < SPLICED:
+                now = films[row, place]
+                others = (self._talker == self._talker[now]) & (
+                    self._changes[:, place] == self._changes[now, place]
+                )
+                films[row, place + 1 :] = rng.choice(np.flatnonzero(others))
+        return films
+
+    def _gathered(self, films: np.ndarray, pace: float = 1.0) -> Batch:
+        """What the clip of each word (B, 6) shows and says while it is said, so much faster."""
+        words = np.arange(N_WORDS)
+        times = np.arange(self.arrays["crops"].shape[1])
+        changes = self._changes[films[:, :-1], words[:-1]]
+        shown = np.take_along_axis(films, (times[:, None] >= changes[:, None]).sum(axis=2), axis=1)
+        heard, hops = np.repeat(shown, 4, axis=1), np.arange(4 * len(times))
+        frames = round(len(times) / pace)
+        numbers = torch.from_numpy(self.arrays["words"][films, words]).long() + 1
         return Batch(
-            middle(self._crops(rows)),
-            self._points(rows),
-            self._floats("log_mel", rows),
-            self._floats("pitch", rows),
-            self._words(rows),
-            self._spoken(rows, self.arrays["crops"].shape[1]),
+            crops=_paced(self._floats("crops", shown, times) / 255, frames),
+            points=_paced(self._floats("points", shown, times), frames),
+            log_mel=_paced(self._floats("log_mel", heard, hops), 4 * frames),
+            # Of two pitches only one: between a voiced and an unvoiced frame there is none.
+            pitch=F.interpolate(
+                self._floats("pitch", heard, hops)[:, None], size=4 * frames, mode="nearest"
+            )[:, 0],
+            words=numbers,
+            spoken=_spoken(self._floats("spoken", films, words) * RATE / pace, numbers, frames),
         )
 
-    def _crops(self, rows: np.ndarray) -> Tensor:
-        return torch.from_numpy(self.arrays["crops"][rows]).float() / 255
+    def _floats(self, name: str, films: np.ndarray, places: np.ndarray) -> Tensor:
+        return torch.from_numpy(self.arrays[name][films, places].astype(np.float32))
 
-    def _points(self, rows: np.ndarray) -> Tensor:
-        return self._floats("points", rows)
 
-    def _floats(self, name: str, rows: np.ndarray) -> Tensor:
-        return torch.from_numpy(self.arrays[name][rows].astype(np.float32))
-
-    def _words(self, rows: np.ndarray) -> Tensor:
-        return torch.from_numpy(self.arrays["words"][rows]).long() + 1
-
-    def _spoken(self, rows: np.ndarray, frames: int) -> Tensor:
-        """Of a film that was given so many frames."""
-        times = (np.arange(frames) + 0.5) / frames * self.arrays["crops"].shape[1] / RATE
-        spans = torch.from_numpy(self.arrays["spoken"][rows])[..., None]  # (B, 6, 2, 1)
-        within = (spans[:, :, 0] <= torch.from_numpy(times)) & (
-            torch.from_numpy(times) < spans[:, :, 1]
-        )
-        return (within * self._words(rows)[:, :, None]).amax(dim=1)
+def _spoken(spans: Tensor, words: Tensor, frames: int) -> Tensor:
+    """The word of (B, 6) that is said in each frame, by their spans (B, 6, 2) in frames: (B, F)."""
+    times = torch.arange(frames) + 0.5
+    within = (spans[..., :1] <= times) & (times < spans[..., 1:])
+    return (within * words[:, :, None]).amax(dim=1)
 
 
 def _read(path: Path, split: str) -> dict[str, np.ndarray]:

@@ -14,14 +14,16 @@ from pipelines.caption import caption
 from training.checkpoints import update_metrics, write_weights
 from training.lip_to_speech.data import Clips
 from training.lip_to_speech.faces import Faces
-from training.lip_to_speech.recipe import BASELINE, MEASURED, READERS, SHIPPED
+from training.lip_to_speech.recipe import BASELINE, MEASURED, SHIPPED, VOCODER, lineage
 
-VOCODER: Final = "vocoder"  # beside the checkpoint
 DOUBTED: Final = 0.75  # share of the films shown backwards that are doubted
 
 
 def export(run: Path, out: Path) -> None:
     """Write the shipped checkpoint below ``out``, and the others below run/validation."""
+    vocoder, folder = _saved(run / "vocoder.pt"), out / VOCODER
+    write_weights(folder, vocoder["config"], vocoder["network"])
+    _note(folder, run, ["vocoder"])
     faces = Faces(run)
     order = from_dark_to_bright(faces.vectors)
     for name, network in MEASURED.items():
@@ -45,8 +47,7 @@ def export(run: Path, out: Path) -> None:
         }
         folder = (out if shipped else run / "validation") / name
         write_weights(folder, config, weights, limited=shipped)
-        stages = [stage for stage in (READERS[network].start, network) if stage]
-        _note(folder, run, ["voices", "faces", *stages])
+        _note(folder, run, ["voices", "faces", *lineage(network)])
     if (run / "eigenlips.pt").exists():
         saved, folder = _saved(run / "eigenlips.pt"), run / "validation" / BASELINE
         write_weights(folder, saved["config"], saved["network"], limited=False)

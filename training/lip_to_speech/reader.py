@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Final
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from models.lip_reader import Drawn, LipReader, LipReaderConfig
 from models.voice_encoder import VoiceEncoder, VoiceEncoderConfig
 from training.lip_to_speech.data import Batch, Clips
+from training.lip_to_speech.ear import Ear
+from training.lip_to_speech.envelopes import frames_apart
 from training.loop import device, fit, save
 
 BATCH: Final = 8
@@ -21,33 +23,39 @@ READING: Final = 0.3  # weight of the words that are read (CTC)
 CHANGE: Final = 1.0  # of the change from frame to frame
 VOICING: Final = 0.2
 MELODY: Final = 1.0
-MOMENTS: Final = 0.5  # of the word that is said in each frame
+# Of the word that is said in each frame: told so, the network finds the words many times sooner.
+MOMENTS: Final = 0.5
+ENVELOPES: Final = 1.0  # weight of the intelligibility of the frames
+HEARD: Final = 2.0  # and of the sound
 NEPERS: Final = 2.5  # the deviation of log-mel frames: errors are in its unit
 
 
 @dataclass(frozen=True)
 class Stage:
     """start: the reader whose weights it goes on from, where they fit; painted: whether it sees the
-    painted talkers too."""
+    painted talkers too; heard: whether it learns from what the vocoder makes of its frames."""
 
     config: LipReaderConfig
     steps: int
     learning_rate: float = 7e-4
     start: str = ""
     painted: bool = False
+    heard: bool = False
 
 
 def train_reader(run: Path, name: str, stage: Stage) -> None:
-    """Train on the arrays of ``prepare`` and the voices of run/voices.pt; write run/name.pt."""
+    """Train on the arrays of ``prepare`` and the voices of run/voices.pt; write run/name.pt.
+
+    What is heard is heard from run/vocoder.pt.
+    """
     films = [run / "clips.npz"] + ([run / "painted.npz"] if stage.painted else [])
     train, val = Clips(films, "train"), Clips(films[:1], "val")
     voices = load_voices(run)
     network = LipReader(stage.config).to(device())
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-    # Told what is said when, the network finds the words many times sooner; only in training.
-    moments = nn.Linear(stage.config.width, stage.config.n_words).to(device())
     if stage.start:
         _go_on(network, run / f"{stage.start}.pt")
+    ear = Ear(run / "vocoder.pt").to(device()) if stage.heard else None
 
     def step_loss(generator: torch.Generator) -> Tensor:
         batch = _on_device(train.batch(BATCH, generator))
@@ -55,12 +63,11 @@ def train_reader(run: Path, name: str, stage: Stage) -> None:
         drawn = network.draw(
             states, words, voices(batch.log_mel), batch.log_mel.shape[1], batch.log_mel
         )
-        said = F.cross_entropy(moments(states).flatten(0, 1).float(), batch.spoken.flatten())
-        losses = _losses(drawn, words, batch)
-        return torch.stack([*losses.values(), MOMENTS * said]).sum()
+        losses = list(_losses(drawn, words, batch).values())
+        return torch.stack(losses + ([HEARD * ear(drawn, batch)] if ear else [])).sum()
 
     result = fit(
-        nn.ModuleList([network, moments]),
+        network,
         step_loss,
         lambda: held_out(network, val, voices)["mel"],
         run / f"{name}-state.pt",
@@ -100,8 +107,10 @@ def held_out(network: LipReader, clips: Clips, voices: VoiceEncoder) -> dict[str
 def _losses(drawn: Drawn, words: Tensor, batch: Batch) -> dict[str, Tensor]:
     return {
         "mel": _distance(drawn, batch),
+        "envelopes": ENVELOPES * frames_apart(drawn.log_mel, batch.log_mel),
         **_melody(drawn, batch),
-        "words": _reading(words, batch),
+        "words": READING * _reading(words, batch),
+        "moments": MOMENTS * F.cross_entropy(words.flatten(0, 1).float(), batch.spoken.flatten()),
     }
 
 
@@ -121,13 +130,12 @@ def _melody(drawn: Drawn, batch: Batch) -> dict[str, Tensor]:
 
 def _reading(words: Tensor, batch: Batch) -> Tensor:
     count, length = words.shape[:2]
-    loss = F.ctc_loss(
+    return F.ctc_loss(
         words.float().log_softmax(dim=-1).transpose(0, 1),
         batch.words,
         torch.full((count,), length),
         torch.full((count,), batch.words.shape[1]),
     )
-    return READING * loss
 
 
 def load_voices(run: Path) -> VoiceEncoder:

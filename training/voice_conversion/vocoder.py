@@ -28,21 +28,22 @@ class SpectralLoss(nn.Module):
 
     filters: Tensor
 
-    def __init__(self, constants: Path) -> None:
+    def __init__(self, filters: Tensor) -> None:
+        """filters: those of the log-mel spectrogram (M, bins)."""
         super().__init__()
-        with np.load(constants) as file:
-            self.register_buffer("filters", torch.from_numpy(file["mel_filters"]))
+        self.register_buffer("filters", filters)
 
     def forward(self, made: Tensor, real: Tensor) -> Tensor:
         """Sum of the distances, a scalar."""
-        loss = MEL_WEIGHT * F.l1_loss(self._log_mel(made), self._log_mel(real))
+        loss = MEL_WEIGHT * F.l1_loss(self.log_mel(made), self.log_mel(real))
         for n_fft, hop in RESOLUTIONS:
             a, b = _magnitude(made, n_fft, hop), _magnitude(real, n_fft, hop)
             convergence = (b - a).norm(dim=(1, 2)) / b.norm(dim=(1, 2)).clamp(min=1e-3)
             loss = loss + convergence.mean() + F.l1_loss(_log(a), _log(b))
         return loss
 
-    def _log_mel(self, waveform: Tensor) -> Tensor:
+    def log_mel(self, waveform: Tensor) -> Tensor:
+        """(B, T) → (B, M, S + 1)."""
         n_fft = 2 * (self.filters.shape[1] - 1)
         return _log(self.filters @ _magnitude(waveform, n_fft, n_fft // 4))
 
@@ -51,7 +52,8 @@ def train_vocoder(run: Path, name: str, config: VocoderConfig, steps: int) -> No
     """Train on real spectrograms, of the arrays of ``prepare`` in ``run``; write run/name.pt."""
     train, val = Windows(run / "voices-train.npz", "voice"), Windows(run / "voices-val.npz")
     network = Vocoder(config).to(device())
-    distance = SpectralLoss(run / "constants.npz").to(device())
+    with np.load(run / "constants.npz") as file:
+        distance = SpectralLoss(torch.from_numpy(file["mel_filters"])).to(device())
     names = ("log_mel", "waveform", "pitch")
 
     def loss(batch: list[Tensor]) -> Tensor:

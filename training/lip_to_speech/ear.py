@@ -1,0 +1,44 @@
+"""The vocoder as an ear: how what is drawn will sound, for the reader to learn from.
+
+Shapes: B batch, S mel frames of 10 ms, M mel bands.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+
+from media import features
+from models.lip_reader import Drawn
+from models.vocoder import Vocoder, VocoderConfig
+from training.lip_to_speech.data import Batch
+from training.lip_to_speech.envelopes import frames_apart
+from training.voice_conversion.vocoder import SpectralLoss
+
+PITCHES: Final = (60.0, 500.0)  # Hz: what is drawn early in training may be anything
+
+
+class Ear(nn.Module):
+    """A trained vocoder that stays as it is."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        saved = torch.load(path, weights_only=True)
+        self.vocoder = Vocoder(VocoderConfig(**saved["config"]))
+        self.vocoder.load_state_dict(saved["network"])
+        self.spectra = SpectralLoss(
+            torch.from_numpy(features.mel_filters(features.N_FFT, features.N_MELS))
+        )
+        self.eval().requires_grad_(False)
+
+    def forward(self, drawn: Drawn, batch: Batch) -> Tensor:
+        """One less the intelligibility of what the vocoder makes of the drawn frames, at the drawn
+        melody over the real mean pitch, beside the real frames: a scalar."""
+        log = batch.pitch.clamp(min=1.0).log() * batch.voiced
+        own = log.sum(dim=1, keepdim=True) / batch.voiced.sum(dim=1, keepdim=True).clamp(min=1)
+        pitch = (drawn.melody + own).exp().clamp(*PITCHES).detach() * (drawn.voicing > 0)
+        sound = self.vocoder(drawn.log_mel, pitch)
+        with torch.autocast(sound.device.type, enabled=False):
+            made = self.spectra.log_mel(sound).transpose(1, 2)[:, : drawn.log_mel.shape[1]]
+        return frames_apart(made, batch.log_mel)

@@ -1,0 +1,107 @@
+"""Fine-tune the neural vocoder on what the reader of lips draws, and on the real spectrograms.
+
+Drawn frames are smoother than real ones: the vocoder learns to give them their edges back.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from media import features
+from models.lip_reader import LipReader, LipReaderConfig
+from models.vocoder import Vocoder, VocoderConfig
+from pipelines.checkpoint import load_weights, read_config
+from training.lip_to_speech.augment import disturb
+from training.lip_to_speech.data import Clips
+from training.lip_to_speech.envelopes import sounds_apart
+from training.lip_to_speech.reader import load_voices
+from training.loop import device, fit, save
+from training.voice_conversion.data import Windows
+from training.voice_conversion.vocoder import SpectralLoss
+
+START: Final = Path(__file__).parents[2] / "checkpoints" / "vocoder"
+READER: Final = "parallel"
+WINDOW: Final = 150  # frames
+BATCH: Final = 8
+LEARNING_RATE: Final = 5e-4
+ENVELOPES: Final = 4.0  # weight of intelligibility
+NAMES: Final = ("log_mel", "waveform", "pitch")
+
+
+def train_vocoder(run: Path, name: str, steps: int) -> None:
+    """Go on from the vocoder of voice conversion; write run/name.pt."""
+    train, val = (Windows(_draw(run, split), "voice") for split in ("train", "val"))
+    config = VocoderConfig(**read_config(START))
+    network = Vocoder(config).to(device())
+    load_weights(network, START, device())
+    network.requires_grad_(True)
+    distance = SpectralLoss(
+        torch.from_numpy(features.mel_filters(features.N_FFT, features.N_MELS))
+    ).to(device())
+
+    def loss(batch: list[Tensor]) -> Tensor:
+        mel, real, pitch = (part.to(device()) for part in batch)
+        made = network(mel, pitch)
+        return distance(made, real) + ENVELOPES * sounds_apart(made, real)
+
+    @torch.no_grad()
+    def validate() -> float:
+        return loss(val.windows(NAMES, 300)).item()
+
+    result = fit(
+        network,
+        lambda generator: loss(train.batch(NAMES, BATCH, WINDOW, generator)),
+        validate,
+        run / f"{name}-state.pt",
+        steps,
+        LEARNING_RATE,
+    )
+    save(run, name, config, network, result)
+
+
+@torch.inference_mode()
+def _draw(run: Path, split: str) -> Path:
+    """Write what the reader draws of each clip, end to end, and for training the real frames too:
+    log_mel (N, 80), the real pitch (N,) and waveform (N * 160,), and the number of the voice (N,).
+
+    Training clips are disturbed: of those that it has seen as they are, it draws too well.
+    """
+    saved = torch.load(run / f"{READER}.pt", weights_only=True)
+    reader = LipReader(LipReaderConfig(**saved["config"]))
+    reader.load_state_dict(saved["network"])
+    reader.eval()
+    voices = load_voices(run).cpu()
+    files = ["clips", "painted"] if split == "train" else ["clips"]
+    clips = Clips([run / f"{file}.npz" for file in files], split)
+    rng = np.random.default_rng(0)
+    drawn = []
+    for row in range(len(clips)):
+        batch = clips.rows(row, row + 1)
+        crops, points = batch.crops, batch.points
+        if split == "train":
+            whole = torch.from_numpy(clips.arrays["crops"][row : row + 1]).float() / 255
+            crops, points = disturb(whole, points, rng)
+        states, words = reader.watch(crops, points)
+        count = batch.log_mel.shape[1]
+        drawn.append(reader.draw(states, words, voices(batch.log_mel), count).log_mel[0].numpy())
+    real = clips.arrays["log_mel"].reshape(-1, features.N_MELS)
+    waveform = np.concatenate([_waveform(run / f"{file}.npz", split) for file in files])
+    _, voice = np.unique(clips.arrays["speaker"], return_inverse=True)
+    both = 2 if split == "train" else 1
+    path = run / f"drawn-{split}.npz"
+    np.savez(
+        path,
+        log_mel=np.concatenate([np.concatenate(drawn).astype(np.float16), real][:both]),
+        pitch=np.tile(clips.arrays["pitch"].flatten(), both),
+        waveform=np.tile(waveform, both),
+        voice=np.tile(np.repeat(voice, clips.arrays["log_mel"].shape[1]), both).astype(np.int8),
+    )
+    return path
+
+
+def _waveform(path: Path, split: str) -> np.ndarray:
+    with np.load(path) as file:
+        return file["waveform"][file["split"] == split].flatten()
