@@ -28,15 +28,15 @@ def frames_apart(made: Tensor, real: Tensor) -> Tensor:
     """One less the mean of STOI and ESTOI, of log-mel frames (B, S, M)."""
     with torch.autocast(made.device.type, enabled=False):
         widths = _widths_of_mels().to(made.device)
-        powers = [(2 * frames.float()).exp() * widths.square() for frames in (made, real)]
-        return _apart(*powers, _thirds_of_mels().to(made.device))
+        made, real = ((2 * frames.float()).exp() * widths.square() for frames in (made, real))
+        return _apart(made, real, _thirds_of_mels().to(made.device))
 
 
 def sounds_apart(made: Tensor, real: Tensor) -> Tensor:
     """The same of waveforms (B, T)."""
     with torch.autocast(made.device.type, enabled=False):
-        powers = [_power(sound.float()) for sound in (made, real)]
-        return _apart(*powers, _thirds_of_bins().to(made.device))
+        made, real = (_power(sound.float()) for sound in (made, real))
+        return _apart(made, real, _thirds_of_bins().to(made.device))
 
 
 def _apart(made: Tensor, real: Tensor, thirds: Tensor) -> Tensor:
