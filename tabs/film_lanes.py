@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from html import escape
-from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -10,7 +9,6 @@ import numpy as np
 from tabs.picture import grey_jpeg, ink_on, viridis_colors
 
 MOST_PICTURES: Final = 16  # of a film strip
-REACH: Final = 0.25  # s that a word's cell is longer than the word, on either side, where it can be
 
 
 @dataclass(frozen=True)
@@ -55,17 +53,14 @@ class Words:
     stale: bool = False
 
     def html(self) -> str:
-        # A word is seen for a moment only: its cell reaches half of the way to its neighbours.
-        between = [(a.end + b.start) / 2 for a, b in pairwise(self.words)]
-        lefts = map(max, [0.0, *between], [word.start - REACH for word in self.words])
-        rights = map(min, [*between, self.seconds], [word.end + REACH for word in self.words])
         colors = viridis_colors(np.array([word.confidence for word in self.words]))
-        cells = "".join(map(self._cell, self.words, lefts, rights, colors))
+        cells = "".join(map(self._cell, self.words, colors))
         return f'<div class="tl-said" role="group" aria-label="{escape(self.label)}">{cells}</div>'
 
-    def _cell(self, word: Word, left: float, right: float, color: str) -> str:
+    def _cell(self, word: Word, color: str) -> str:
         text, sure = escape(word.text), f"{word.confidence:.0%}"
-        place = f"left:{left / self.seconds:.2%};width:{(right - left) / self.seconds:.2%}"
+        left, width = word.start / self.seconds, (word.end - word.start) / self.seconds
+        place = f"left:{left:.2%};width:{width:.2%}"
         return (
             f'<i role="img" style="{place};background:{color};color:{ink_on(color)}" '
             f'aria-label="{text}: {sure} sure, {word.start:.2f} s"><b>{text}</b>'

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tabs.film_lanes import MOST_PICTURES, REACH, FilmStrip, Word, Words
+from tabs.film_lanes import MOST_PICTURES, FilmStrip, Word, Words
 from tabs.timeline import File, Sheet
 
 
@@ -37,18 +37,13 @@ def test_a_strip_shows_some_pictures_at_their_times(count: int) -> None:
     assert strip.html().count("<img") == len(shown)
 
 
-def test_words_reach_to_the_middle_between_them() -> None:
-    words = (Word("bin", 0.9, 0.4, 0.5), Word("blue", 0.25, 0.7, 0.8), Word("now", 1.0, 2.0, 2.1))
+def test_words_stand_where_they_are_said() -> None:
+    words = (Word("bin", 0.9, 0.4, 0.6), Word("blue", 0.25, 0.6, 0.8), Word("now", 1.0, 2.0, 2.1))
     (a, b, c) = places(Words("read", words, 4.0))
-    assert a[:2] == pytest.approx((100 * (0.4 - REACH) / 4, 15.0), abs=0.01)
-    assert b[:2] == pytest.approx((15.0, 100 * (0.8 + REACH) / 4), abs=0.01)
-    assert c[0] == pytest.approx(100 * (2.0 - REACH) / 4, abs=0.01)
-    assert b[2] == "blue: 25% sure, 0.70 s"
-
-
-def test_words_stay_within_the_film() -> None:
-    ((left, right, _),) = places(Words("read", (Word("a", 0.5, 0.0, 0.1),), 0.12))
-    assert (left, right) == pytest.approx((0, 100))
+    assert a[:2] == pytest.approx((10.0, 15.0), abs=0.01)
+    assert b[:2] == pytest.approx((15.0, 20.0), abs=0.01)
+    assert c[:2] == pytest.approx((50.0, 52.5), abs=0.01)
+    assert b[2] == "blue: 25% sure, 0.60 s"
 
 
 def test_sure_words_are_bright_and_unsure_ones_dark() -> None:
