@@ -32,7 +32,8 @@ compressed again), 700 of talker s1 and 60 of s4, s11, s26 and s31 together (`st
 120 films of the painted talkers of the app's examples, who say other sentences there (`python -m
 assets.make_heads`; CC0). Last, it learned through the vocoder (`heard`), which had been trained
 further on what it draws. The last two stages ran as they are committed, but that `parallel` counted
-silence less in its loss of intelligibility; those before them began without that loss, spliced
+silence less in its loss of intelligibility; those before them (`painted` in two runs, of 800 and
+3,000 steps, with a rate of learning each) began without that loss, spliced
 films and dropout, with a head of their own for the words by frame, and with stronger changes of
 pace. The encoder of voices learned from all speakers of npVCC2016, GRID, the Free Spoken Digit
 Dataset, Speech Commands, DSPSpeech-20 and Arabic Speech Commands (strictest licence: CC BY-SA 4.0).

@@ -47,9 +47,13 @@ class Batch:
     @property
     def melody(self) -> Tensor:
         """Log of pitch, less its mean in the clip; 0 where there is none: (B, S)."""
-        log = self.pitch.clamp(min=1.0).log()
-        mean = (log * self.voiced).sum(dim=1) / self.voiced.sum(dim=1).clamp(min=1)
-        return (log - mean[:, None]) * self.voiced
+        return (self.pitch.clamp(min=1.0).log() - self.mean_log_pitch) * self.voiced
+
+    @property
+    def mean_log_pitch(self) -> Tensor:
+        """Of the voiced frames of each clip: (B, 1)."""
+        log = self.pitch.clamp(min=1.0).log() * self.voiced
+        return log.sum(dim=1, keepdim=True) / self.voiced.sum(dim=1, keepdim=True).clamp(min=1)
 
 
 class Clips:

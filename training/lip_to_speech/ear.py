@@ -35,9 +35,8 @@ class Ear(nn.Module):
     def forward(self, drawn: Drawn, batch: Batch) -> Tensor:
         """One less the intelligibility of what the vocoder makes of the drawn frames, at the drawn
         melody over the real mean pitch, beside the real frames: a scalar."""
-        log = batch.pitch.clamp(min=1.0).log() * batch.voiced
-        own = log.sum(dim=1, keepdim=True) / batch.voiced.sum(dim=1, keepdim=True).clamp(min=1)
-        pitch = (drawn.melody + own).exp().clamp(*PITCHES).detach() * (drawn.voicing > 0)
+        pitch = (drawn.melody + batch.mean_log_pitch).exp().clamp(*PITCHES).detach()
+        pitch = pitch * (drawn.voicing > 0)
         sound = self.vocoder(drawn.log_mel, pitch)
         with torch.autocast(sound.device.type, enabled=False):
             made = self.spectra.log_mel(sound).transpose(1, 2)[:, : drawn.log_mel.shape[1]]
