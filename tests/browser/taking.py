@@ -26,13 +26,14 @@ class Taking:
         return self.page.get_by_role("button", name=name, exact=True)
 
     def agree(self) -> None:
+        """Agrees, and waits for what comes next."""
         self.page.goto(self.link)
         self.button("I agree to take part").click()
+        expect(self.page.get_by_role("heading", level=1)).to_have_text("Set the volume")
 
     def begin(self) -> None:
         """All that comes before the trials, but for the headphone check, which takes long."""
         self.agree()
-        expect(self.page.get_by_role("heading", level=1)).to_have_text("Set the volume")
         self.tests.store.headphones(self.test, self.token, True)
         self.page.reload()
         self.listen()

@@ -7,6 +7,7 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from study import headphones
 from study.library import Library
 from tests.browser.taking import Taking
 from tests.browser.visit import FAINT, PATIENCE
@@ -31,6 +32,7 @@ def test_a_whole_mushra(page: Page, address: str, tests: Library, tmp_path: Path
     taking.agree()
     in_order(page)
     taking.listen()
+    expect(page.get_by_text(f"1 of {headphones.TRIALS}")).to_be_visible()
     in_order(page)
     taking.check()
     expect(page.get_by_text("for practice")).to_be_visible()
