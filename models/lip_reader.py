@@ -14,7 +14,6 @@ from torch.nn import functional as F
 from models.conformer import ConformerLayer
 from models.mel_decoder import AutoregressiveDecoder, ParallelDecoder
 
-DROPPED: Final = 0.1  # of what layers are given, in training
 SEEN: Final = 5  # frames that the first convolution sees at once
 
 
@@ -22,7 +21,7 @@ SEEN: Final = 5  # frames that the first convolution sees at once
 class LipReaderConfig:
     """points: whether the places of the lips are a second input; voices: V; n_words: W.
 
-    decoder: all frames at once, or one after the other.
+    decoder: all frames at once, or one after the other; dropout: of what layers are given.
     """
 
     side: int = 64
@@ -38,6 +37,7 @@ class LipReaderConfig:
     voice: int = 64
     mean: float = -5.5  # of the log-mel frames
     deviation: float = 2.5
+    dropout: float = 0.1
 
 
 class Drawn(NamedTuple):
@@ -75,7 +75,7 @@ class LipReader(nn.Module):
         x = self.eye(_normalized(crops))
         if self.points is not None:
             x = torch.cat([x, self.points(_motion(points))], dim=-1)
-        x = F.dropout(self.entry(x), DROPPED, self.training)
+        x = F.dropout(self.entry(x), self.config.dropout, self.training)
         real = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
         for layer in self.layers:
             x = layer(x, real)
@@ -89,7 +89,8 @@ class LipReader(nn.Module):
         said: the real log-mel frames (B, S, M), in training of the decoder that goes step by step.
         """
         guide = self.read(words.float().softmax(dim=-1).to(states.dtype))
-        x = F.dropout(states + guide, DROPPED, self.training) + self.voice(voice)[:, None]
+        x = F.dropout(states + guide, self.config.dropout, self.training)
+        x = x + self.voice(voice)[:, None]
         mean, deviation = self.config.mean, self.config.deviation
         if isinstance(self.decoder, ParallelDecoder):
             drawn = self.decoder(x, frames)

@@ -1,6 +1,7 @@
 """Training of lip to speech: batches, stages, and a checkpoint that the app can load."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -8,16 +9,26 @@ import pytest
 import torch
 
 from assets.make_heads.__main__ import SENTENCES
+from media import features
 from media.grammar import GRID, GRID_WORDS
 from models.face_encoder import FaceEncoderConfig
 from models.lip_reader import Drawn, LipReaderConfig
 from models.voice_encoder import VoiceEncoderConfig
 from pipelines.lip_to_speech import LipToSpeech
-from training.lip_to_speech import data, eigenlips, export, faces, reader, recipe, vocoder, voices
+from training.lip_to_speech import (
+    data,
+    eigenlips,
+    export,
+    faces,
+    reader,
+    recipe,
+    sync,
+    vocoder,
+    voices,
+)
 from training.lip_to_speech.data import Clips
 from training.lip_to_speech.ear import Ear
-from training.lip_to_speech.eigenlips import Eigenlips, EigenlipsConfig, train_eigenlips
-from training.lip_to_speech.faces import train_faces
+from training.lip_to_speech.eigenlips import Eigenlips, EigenlipsConfig
 from training.lip_to_speech.painted import lines
 from training.lip_to_speech.reader import Stage, train_reader
 from training.lip_to_speech.voices import train_voices
@@ -126,22 +137,34 @@ def test_a_stage_goes_on_from_another_where_the_weights_fit(run: Path) -> None:
     assert "decoder.memory.weight_ih" in then and "decoder.memory.weight_ih" not in first
 
 
-def test_what_is_exported_is_loaded_by_the_app(
+def test_what_the_recipe_makes_is_loaded_by_the_app(
     run: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    train_reader(run, "studio", Stage(TINY, 1))
-    train_reader(run, "painted", Stage(TINY, 1, start="studio"))
-    train_reader(run, "parallel", Stage(TINY, 1, start="painted"))
-    train_faces(run, "faces", FaceEncoderConfig(channels=(4, 8), size=8))
-    train_eigenlips(run, "eigenlips")
+    readers = {
+        name: replace(
+            stage,
+            config=replace(TINY, points=stage.config.points, decoder=stage.config.decoder),
+            steps=1,
+        )
+        for name, stage in recipe.READERS.items()
+    }
+    monkeypatch.setattr(recipe, "READERS", readers)
+    monkeypatch.setattr(recipe, "FaceEncoderConfig", partial(FaceEncoderConfig, (4, 8), size=8))
     monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
-    vocoder.train_vocoder(run, "vocoder", 1)
-    train_reader(run, "heard", Stage(TINY, 1, start="parallel", heard=True))
+    monkeypatch.setattr(recipe, "train_vocoder", _one_step_of_vocoder)
+    for name in recipe.RECIPE:
+        if name != "voices":
+            recipe.RECIPE[name](run, name)
     out = run / "checkpoints"
     export.export(run, out)
     pipeline = LipToSpeech.from_pretrained(out / "lip-to-speech", "cpu")
     assert sorted(pipeline.talkers) == ["s1", "s26", "s4"]
-    assert (run / "validation" / recipe.BASELINE / "model.safetensors").exists()
+    for compared in {*recipe.MEASURED, recipe.BASELINE} - {recipe.SHIPPED}:
+        assert (run / "validation" / compared / "model.safetensors").exists()
+
+
+def _one_step_of_vocoder(run: Path, name: str, _steps: int, *drawn: str) -> None:
+    vocoder.train_vocoder(run, name, 1, *drawn)
 
 
 def test_the_vocoder_learns_from_what_is_drawn_and_from_what_is_real(
@@ -149,7 +172,7 @@ def test_the_vocoder_learns_from_what_is_drawn_and_from_what_is_real(
 ) -> None:
     train_reader(run, "parallel", Stage(TINY, 1))
     monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
-    vocoder.train_vocoder(run, "vocoder", 2)
+    vocoder.train_vocoder(run, "vocoder", 2, "parallel")
     with np.load(run / "drawn-train.npz") as drawn, np.load(run / "clips.npz") as clips:
         half = len(drawn["log_mel"]) // 2  # of three films, painted ones too
         np.testing.assert_array_equal(drawn["log_mel"][half:][:300], clips["log_mel"][0])
@@ -160,12 +183,37 @@ def test_the_vocoder_learns_from_what_is_drawn_and_from_what_is_real(
     assert not torch.equal(trained["filters.bias"], torch.zeros_like(trained["filters.bias"]))
 
 
+@pytest.mark.parametrize("late", [-480, 0, 320])
+def test_sound_is_moved_to_where_it_fits_what_is_drawn(
+    run: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, late: int
+) -> None:
+    train_reader(run, "heard", Stage(TINY, 1))
+    monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
+    vocoder.train_vocoder(run, "vocoder", 1, "heard")
+    with np.load(run / "clips.npz") as file:
+        before = {name: file[name][file["split"] == "train"] for name in file.files}
+    loud = np.repeat(np.random.default_rng(0).random((2, 300)) > 0.5, 160, axis=1)
+    before["waveform"] = (before["waveform"] * loud).astype(np.int16)
+    np.savez(run / "clips.npz", **before)
+    drawn = iter(np.roll(before["waveform"], late, axis=1) / np.float32(2**15))
+    monkeypatch.setattr(Ear, "sound", lambda *_: torch.from_numpy(next(drawn))[None])
+    sync.sync(run, "sync")
+    with np.load(run / "sync.npz") as after:
+        inner = slice(600, -600)
+        moved = np.roll(before["waveform"], late, axis=1)[:, inner]
+        np.testing.assert_array_equal(after["waveform"][:, inner], moved)
+        heard = features.log_mel(after["waveform"][0] / np.float32(2**15))
+        np.testing.assert_allclose(after["log_mel"][0], heard, atol=0.01)
+        np.testing.assert_allclose(after["spoken"] - before["spoken"], late / 16_000, atol=1e-6)
+        np.testing.assert_array_equal(after["crops"], before["crops"])
+
+
 def test_what_is_heard_teaches_the_drawing(
     run: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     train_reader(run, "parallel", Stage(TINY, 1))
     monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
-    vocoder.train_vocoder(run, "vocoder", 1)
+    vocoder.train_vocoder(run, "vocoder", 1, "parallel")
     batch = Clips([run / "clips.npz"], "val").rows(0, 2)
     ear = Ear(run / "vocoder.pt")
     melody = torch.zeros(2, 300)

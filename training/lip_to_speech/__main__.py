@@ -39,16 +39,15 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     from training.evaluation.report import publish_table
     from training.lip_to_speech.card import publish
     from training.lip_to_speech.evaluate import evaluate
-    from training.lip_to_speech.recipe import VOCODER
-    from training.lip_to_speech.systems import DEFAULT_NAME
+    from training.lip_to_speech.recipe import SHIPPED, VOCODER
     from training.lip_to_speech.tables import COLUMNS
 
     roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]
-    folders = [folder for root in roots for folder in sorted(root.glob(f"{DEFAULT_NAME}-*"))]
+    folders = [folder for root in roots for folder in sorted(root.glob(f"{SHIPPED}-*"))]
     rows = evaluate(
         data_root(arguments.data),
         CHECKPOINTS / VOCODER,
-        [*folders, CHECKPOINTS / DEFAULT_NAME],
+        [*folders, CHECKPOINTS / SHIPPED],
         arguments.split,
         arguments.json,
         arguments.quick,

@@ -1,6 +1,6 @@
 """The vocoder as an ear: how what is drawn will sound, for the reader to learn from.
 
-Shapes: B batch, S mel frames of 10 ms, M mel bands.
+Shapes: B batch, S mel frames of 10 ms, M mel bands, T samples at 16 kHz.
 """
 
 from pathlib import Path
@@ -33,11 +33,15 @@ class Ear(nn.Module):
         self.eval().requires_grad_(False)
 
     def forward(self, drawn: Drawn, batch: Batch) -> Tensor:
-        """One less the intelligibility of what the vocoder makes of the drawn frames, at the drawn
-        melody over the real mean pitch, beside the real frames: a scalar."""
-        pitch = (drawn.melody + batch.mean_log_pitch).exp().clamp(*PITCHES).detach()
-        pitch = pitch * (drawn.voicing > 0)
-        sound = self.vocoder(drawn.log_mel, pitch)
+        """One less the intelligibility of the sound of drawn frames beside the real frames: a
+        scalar."""
+        sound = self.sound(drawn, batch)
         with torch.autocast(sound.device.type, enabled=False):
             made = self.spectra.log_mel(sound).transpose(1, 2)[:, : drawn.log_mel.shape[1]]
         return frames_apart(made, batch.log_mel)
+
+    def sound(self, drawn: Drawn, batch: Batch) -> Tensor:
+        """What the vocoder makes of the drawn frames, at the drawn melody over the real mean pitch:
+        (B, T)."""
+        pitch = (drawn.melody + batch.mean_log_pitch).exp().clamp(*PITCHES).detach()
+        return self.vocoder(drawn.log_mel, pitch * (drawn.voicing > 0))

@@ -9,28 +9,29 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.lip_reader import LipReader, LipReaderConfig
 from pipelines.caption import caption
 from training.checkpoints import update_metrics, write_weights
 from training.lip_to_speech.data import Clips
 from training.lip_to_speech.faces import Faces
-from training.lip_to_speech.recipe import BASELINE, MEASURED, SHIPPED, VOCODER, lineage
+from training.lip_to_speech.reader import load_reader
+from training.lip_to_speech.recipe import BASELINE, MEASURED, READERS, SHIPPED, VOCODER, lineage
 
 DOUBTED: Final = 0.75  # share of the films shown backwards that are doubted
 
 
 def export(run: Path, out: Path) -> None:
     """Write the shipped checkpoint below ``out``, and the others below run/validation."""
-    vocoder, folder = _saved(run / "vocoder.pt"), out / VOCODER
+    ear = READERS[MEASURED[SHIPPED]].ear
+    vocoder, folder = _saved(run / f"{ear}.pt"), out / VOCODER
     write_weights(folder, vocoder["config"], vocoder["network"])
-    _note(folder, run, ["vocoder"])
+    _note(folder, run, [ear])
     faces = Faces(run)
     order = from_dark_to_bright(faces.vectors)
     for name, network in MEASURED.items():
         if not (run / f"{network}.pt").exists():
             continue
         reader, guess = (_saved(run / f"{part}.pt") for part in (network, "faces"))
-        shipped = name in SHIPPED
+        shipped = name == SHIPPED
         config = {
             "name": name,
             "reader": reader["config"],
@@ -38,7 +39,7 @@ def export(run: Path, out: Path) -> None:
             "vocoder": VOCODER if shipped else str((out / VOCODER).resolve()),
             "talkers": [faces.names[i] for i in order],
             "voices": faces.vectors[order].tolist(),
-            "sure": _doubt(run, reader),
+            "sure": _doubt(run, network),
         }
         weights = {
             f"{part}.{key}": value
@@ -68,13 +69,11 @@ def from_dark_to_bright(vectors: Tensor) -> list[int]:
 
 
 @torch.inference_mode()
-def _doubt(run: Path, saved: dict[str, Any]) -> float:
+def _doubt(run: Path, reader: str) -> float:
     """The confidence from which a caption is believed: DOUBTED of the validation films, shown
     backwards, in which no sentence is said, do not reach it. (Taken from sentences of the talker
     whom it knows best, it would doubt everybody else's.)"""
-    network = LipReader(LipReaderConfig(**saved["config"]))
-    network.load_state_dict(saved["network"])
-    network.eval()
+    network = load_reader(run / f"{reader}.pt")
     clips = Clips([run / "clips.npz"], "val")
     confidences = []
     for first in range(len(clips)):

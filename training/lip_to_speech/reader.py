@@ -33,29 +33,29 @@ NEPERS: Final = 2.5  # the deviation of log-mel frames: errors are in its unit
 @dataclass(frozen=True)
 class Stage:
     """start: the reader whose weights it goes on from, where they fit; painted: whether it sees the
-    painted talkers too; heard: whether it learns from what the vocoder makes of its frames."""
+    painted talkers too; ear: the vocoder from whose sound it learns, if any; films: the real ones,
+    of ``prepare`` or of ``sync``."""
 
     config: LipReaderConfig
     steps: int
     learning_rate: float = 7e-4
     start: str = ""
     painted: bool = False
-    heard: bool = False
+    ear: str = ""
+    films: str = "clips"
 
 
 def train_reader(run: Path, name: str, stage: Stage) -> None:
-    """Train on the arrays of ``prepare`` and the voices of run/voices.pt; write run/name.pt.
-
-    What is heard is heard from run/vocoder.pt.
-    """
-    films = [run / "clips.npz"] + ([run / "painted.npz"] if stage.painted else [])
-    train, val = Clips(films, "train"), Clips(films[:1], "val")
+    """Train on the arrays of ``prepare`` and the voices of run/voices.pt; write run/name.pt."""
+    films = [stage.films] + (["painted"] if stage.painted else [])
+    train = Clips([run / f"{name}.npz" for name in films], "train")
+    val = Clips([run / "clips.npz"], "val")
     voices = load_voices(run)
     network = LipReader(stage.config).to(device())
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     if stage.start:
         _go_on(network, run / f"{stage.start}.pt")
-    ear = Ear(run / "vocoder.pt").to(device()) if stage.heard else None
+    ear = Ear(run / f"{stage.ear}.pt").to(device()) if stage.ear else None
 
     def step_loss(generator: torch.Generator) -> Tensor:
         batch = _on_device(train.batch(BATCH, generator))
@@ -136,6 +136,14 @@ def _reading(words: Tensor, batch: Batch) -> Tensor:
         torch.full((count,), length),
         torch.full((count,), batch.words.shape[1]),
     )
+
+
+def load_reader(path: Path) -> LipReader:
+    """A trained reader, to be used as it is, on the CPU."""
+    saved = torch.load(path, weights_only=True)
+    network = LipReader(LipReaderConfig(**saved["config"]))
+    network.load_state_dict(saved["network"])
+    return network.eval()
 
 
 def load_voices(run: Path) -> VoiceEncoder:

@@ -20,9 +20,8 @@ from training.lip_to_speech.augment import middle
 from training.lip_to_speech.eigenlips import Eigenlips, EigenlipsConfig
 from training.lip_to_speech.material import Clip
 from training.lip_to_speech.prepare import SECONDS, grid_items, sentence
-from training.lip_to_speech.recipe import BASELINE
+from training.lip_to_speech.recipe import BASELINE, SHIPPED
 
-DEFAULT_NAME: Final = "lip-to-speech"  # of the checkpoint that is shipped
 PITCHED: Final = 16  # films of which the usual pitch is taken
 
 
@@ -110,7 +109,7 @@ class OurCheckpoint:
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
-        self.shipped = folder.name == DEFAULT_NAME
+        self.shipped = folder.name == SHIPPED
         self._pipeline = LipToSpeech.from_pretrained(folder)
 
     def speak(self, film: Path) -> Spoken:

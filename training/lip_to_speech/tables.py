@@ -11,17 +11,14 @@ COLUMNS: Final = {  # metric → heading, format
     "refused": ("refused", "d"),
     "stoi": ("STOI", ".3f"),
     "estoi": ("ESTOI", ".3f"),
+    "stoi_aligned": ("STOI aligned", ".3f"),
+    "estoi_aligned": ("ESTOI aligned", ".3f"),
     "pesq": ("PESQ", ".2f"),
     "wer": ("WER %", ".1f"),
     "wer_sphinx": ("WER sphinx %", ".1f"),
     "wer_caption": ("WER caption %", ".1f"),
 }
 BESIDE: Final = {
-    "Aligned within ±80 ms": {
-        "stoi_aligned": ("STOI", ".3f"),
-        "estoi_aligned": ("ESTOI", ".3f"),
-        "pesq_aligned": ("PESQ", ".2f"),
-    },
     "The voice of talkers never seen": {
         "voice_rank": ("other voices that are nearer", ".2f"),
         "pitch_error": ("pitch error, semitones", ".1f"),

@@ -11,19 +11,17 @@ import torch
 from torch import Tensor
 
 from media import features
-from models.lip_reader import LipReader, LipReaderConfig
 from models.vocoder import Vocoder, VocoderConfig
 from pipelines.checkpoint import load_weights, read_config
 from training.lip_to_speech.augment import disturb
 from training.lip_to_speech.data import Clips
 from training.lip_to_speech.envelopes import sounds_apart
-from training.lip_to_speech.reader import load_voices
+from training.lip_to_speech.reader import load_reader, load_voices
 from training.loop import device, fit, save
 from training.voice_conversion.data import Windows
 from training.voice_conversion.vocoder import SpectralLoss
 
 START: Final = Path(__file__).parents[2] / "checkpoints" / "vocoder"
-READER: Final = "parallel"
 WINDOW: Final = 150  # frames
 BATCH: Final = 8
 LEARNING_RATE: Final = 5e-4
@@ -31,9 +29,11 @@ ENVELOPES: Final = 4.0  # weight of intelligibility
 NAMES: Final = ("log_mel", "waveform", "pitch")
 
 
-def train_vocoder(run: Path, name: str, steps: int) -> None:
-    """Go on from the vocoder of voice conversion; write run/name.pt."""
-    train, val = (Windows(_draw(run, split), "voice") for split in ("train", "val"))
+def train_vocoder(run: Path, name: str, steps: int, reader: str, films: str = "clips") -> None:
+    """Go on from the vocoder of voice conversion, with what run/reader.pt draws of run/films.npz
+    and of the painted films; write run/name.pt."""
+    train = Windows(_draw(run, "train", reader, [films, "painted"]), "voice")
+    val = Windows(_draw(run, "val", reader, ["clips"]), "voice")
     config = VocoderConfig(**read_config(START))
     network = Vocoder(config).to(device())
     load_weights(network, START, device())
@@ -63,19 +63,16 @@ def train_vocoder(run: Path, name: str, steps: int) -> None:
 
 
 @torch.inference_mode()
-def _draw(run: Path, split: str) -> Path:
+def _draw(run: Path, split: str, name: str, films: list[str]) -> Path:
     """Write what the reader draws of each clip, end to end, and for training the real frames too:
     log_mel (N, 80), the real pitch (N,) and waveform (N * 160,), and the number of the voice (N,).
 
     Training clips are disturbed: of those that it has seen as they are, it draws too well.
     """
-    saved = torch.load(run / f"{READER}.pt", weights_only=True)
-    reader = LipReader(LipReaderConfig(**saved["config"]))
-    reader.load_state_dict(saved["network"])
-    reader.eval()
+    reader = load_reader(run / f"{name}.pt")
     voices = load_voices(run).cpu()
-    files = ["clips", "painted"] if split == "train" else ["clips"]
-    clips = Clips([run / f"{file}.npz" for file in files], split)
+    paths = [run / f"{part}.npz" for part in films]
+    clips = Clips(paths, split)
     rng = np.random.default_rng(0)
     drawn = []
     for row in range(len(clips)):
@@ -88,7 +85,7 @@ def _draw(run: Path, split: str) -> Path:
         count = batch.log_mel.shape[1]
         drawn.append(reader.draw(states, words, voices(batch.log_mel), count).log_mel[0].numpy())
     real = clips.arrays["log_mel"].reshape(-1, features.N_MELS)
-    waveform = np.concatenate([_waveform(run / f"{file}.npz", split) for file in files])
+    waveform = np.concatenate([_waveform(path, split) for path in paths])
     _, voice = np.unique(clips.arrays["speaker"], return_inverse=True)
     both = 2 if split == "train" else 1
     path = run / f"drawn-{split}.npz"
