@@ -81,11 +81,12 @@ spectrograms, always at the real pitch.
 
 ## Training
 
-    python -m training.lip_to_speech train --out OUT vocoder
+    python -m training.lip_to_speech train --out OUT
     python -m training.lip_to_speech export --data DATA --out OUT
 
-{hours:.2f} hours on 2 cores; seed 0; on the films that the reader learned from (GRID, CC BY 4.0,
-and painted talkers, CC0), with spectral losses and the loss of intelligibility.
+{hours:.2f} hours on 2 cores, as `synced-vocoder`; seed 0; on the films that the reader learned from
+(GRID, CC BY 4.0, their sound moved to fit the pictures, and painted talkers, CC0), with spectral
+losses and the loss of intelligibility.
 
 ## Results
 
