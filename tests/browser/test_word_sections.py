@@ -83,7 +83,10 @@ def say(page: Page, number: int) -> None:
 
 
 def upload(page: Page, number: int, path: Path) -> None:
+    """Uploads a file where something was recorded before."""
     recorder = page.locator(".sound-input:visible").nth(number)
+    # It is emptied a moment after the answer: what comes sooner would be lost.
+    expect(recorder.get_by_role("button", name="Record", exact=True)).to_be_visible()
     recorder.get_by_role("button", name="Upload file").click()
     recorder.locator('input[type="file"]').set_input_files(path)
 
