@@ -55,7 +55,7 @@ def write_clips(path: Path, talkers: list[str], splits: list[str]) -> None:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def run(tmp_path: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Arrays of made-up films, and a trained encoder of voices."""
     write_clips(tmp_path / "clips.npz", ["s1", "s4", "s1", "s26"], ["train", "train", "val", "val"])
     write_clips(tmp_path / "painted.npz", ["ada"], ["train"])
@@ -70,8 +70,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(voices, "BATCH", 4)
     monkeypatch.setattr(faces, "STEPS", 2)
     monkeypatch.setattr(eigenlips, "STEPS", 2)
+    monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
     train_voices(tmp_path, "voices", VoiceEncoderConfig(width=8, size=8), 2)
     return tmp_path
+
+
+def train_with_vocoder(run: Path, reader: str) -> None:
+    """Train the reader, and run/vocoder.pt on what it draws."""
+    train_reader(run, reader, Stage(TINY, 1))
+    vocoder.train_vocoder(run, "vocoder", 2, reader)
 
 
 def test_a_batch_is_of_one_pace_and_as_the_films(run: Path) -> None:
@@ -138,7 +145,7 @@ def test_a_stage_goes_on_from_another_where_the_weights_fit(run: Path) -> None:
 
 
 def test_what_the_recipe_makes_is_loaded_by_the_app(
-    run: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+    run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     readers = {
         name: replace(
@@ -150,7 +157,6 @@ def test_what_the_recipe_makes_is_loaded_by_the_app(
     }
     monkeypatch.setattr(recipe, "READERS", readers)
     monkeypatch.setattr(recipe, "FaceEncoderConfig", partial(FaceEncoderConfig, (4, 8), size=8))
-    monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
     monkeypatch.setattr(recipe, "train_vocoder", _one_step_of_vocoder)
     for name in recipe.RECIPE:
         if name != "voices":
@@ -167,12 +173,8 @@ def _one_step_of_vocoder(run: Path, name: str, _steps: int, *drawn: str) -> None
     vocoder.train_vocoder(run, name, 1, *drawn)
 
 
-def test_the_vocoder_learns_from_what_is_drawn_and_from_what_is_real(
-    run: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    train_reader(run, "parallel", Stage(TINY, 1))
-    monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
-    vocoder.train_vocoder(run, "vocoder", 2, "parallel")
+def test_the_vocoder_learns_from_what_is_drawn_and_from_what_is_real(run: Path) -> None:
+    train_with_vocoder(run, "parallel")
     with np.load(run / "drawn-train.npz") as drawn, np.load(run / "clips.npz") as clips:
         half = len(drawn["log_mel"]) // 2  # of three films, painted ones too
         np.testing.assert_array_equal(drawn["log_mel"][half:][:300], clips["log_mel"][0])
@@ -185,11 +187,9 @@ def test_the_vocoder_learns_from_what_is_drawn_and_from_what_is_real(
 
 @pytest.mark.parametrize("late", [-480, 0, 320])
 def test_sound_is_moved_to_where_it_fits_what_is_drawn(
-    run: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch, late: int
+    run: Path, monkeypatch: pytest.MonkeyPatch, late: int
 ) -> None:
-    train_reader(run, "heard", Stage(TINY, 1))
-    monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
-    vocoder.train_vocoder(run, "vocoder", 1, "heard")
+    train_with_vocoder(run, "heard")
     with np.load(run / "clips.npz") as file:
         before = {name: file[name][file["split"] == "train"] for name in file.files}
     loud = np.repeat(np.random.default_rng(0).random((2, 300)) > 0.5, 160, axis=1)
@@ -208,12 +208,8 @@ def test_sound_is_moved_to_where_it_fits_what_is_drawn(
         np.testing.assert_array_equal(after["crops"], before["crops"])
 
 
-def test_what_is_heard_teaches_the_drawing(
-    run: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    train_reader(run, "parallel", Stage(TINY, 1))
-    monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
-    vocoder.train_vocoder(run, "vocoder", 1, "parallel")
+def test_what_is_heard_teaches_the_drawing(run: Path) -> None:
+    train_with_vocoder(run, "parallel")
     batch = Clips([run / "clips.npz"], "val").rows(0, 2)
     ear = Ear(run / "vocoder.pt")
     melody = torch.zeros(2, 300)
