@@ -32,7 +32,8 @@ compressed again), 700 of talker s1 and 60 of s4, s11, s26 and s31 together (`st
 assets.make_heads`; CC0). Then without the places of the lips (`no-points`), through a vocoder that
 had been trained further on what it draws (`heard`), and last on films whose sound was moved to
 where it fits the pictures (`synced`): in each film of GRID it is early or late by another time,
-about which readers that were trained apart agree, with a standard deviation of 18 ms on validation.
+about which the reader and the eigenlips baseline, trained apart, agree (r = 0.91 on validation,
+with a standard deviation of 18 ms).
 
 From `vocoder` on all ran as it is committed; so did `parallel`, but that it counted silence less in
 its loss of intelligibility. Those before it (`painted` in two runs, of 800 and 3,000 steps, with a

@@ -1,8 +1,8 @@
 """Bring the sound of the training films in step with their pictures.
 
-In each film of GRID the sound is a little early or late, by another time in each: readers that were
-trained apart agree on it (r = 0.97), and it deviates by 18 ms on validation. Who learns from such
-films draws every edge of speech blurred.
+In each film of GRID the sound is a little early or late, by another time in each: the reader and the
+eigenlips baseline, trained apart, agree on it (r = 0.91 on validation, where it deviates by 18 ms).
+Who learns from such films draws every edge of speech blurred.
 """
 
 from pathlib import Path
