@@ -1,7 +1,7 @@
 """Bring the sound of the training films in step with their pictures.
 
-In each film of GRID the sound is a little early or late, by another time in each: the reader and the
-eigenlips baseline, trained apart, agree on it (r = 0.91 on validation, where it deviates by 18 ms).
+In each film of GRID the sound is a little early or late, by another time in each: the reader and
+the eigenlips baseline, trained apart, agree on it (r = 0.91 on validation, 18 ms of deviation).
 Who learns from such films draws every edge of speech blurred.
 """
 
