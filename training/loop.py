@@ -23,6 +23,13 @@ def device() -> torch.device:
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
+def half_precision() -> torch.autocast:
+    """Products in bfloat16 where that is faster: on GPUs, and on CPUs made for it, twice as fast.
+    On others they would take twice as long."""
+    faster = device().type == "cuda" or torch.cpu._is_avx512_bf16_supported()
+    return torch.autocast(device().type, torch.bfloat16, enabled=faster)
+
+
 def fit(
     network: nn.Module,
     step_loss: Callable[[torch.Generator], Tensor],
@@ -75,8 +82,7 @@ def fit(
     began = saved_at = time.monotonic()
     running = 0.0
     for step in range(first + 1, steps + 1):
-        # Half-precision products are twice as fast on CPUs that have them, and on GPUs.
-        with torch.autocast(device().type, torch.bfloat16):
+        with half_precision():
             loss = step_loss(generator)
         optimizer.zero_grad()
         loss.backward()

@@ -8,7 +8,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
-from training.loop import SAVE_EVERY, device
+from training.loop import SAVE_EVERY, half_precision
 
 EPOCH: Final = 50  # steps between scores
 PATIENCE: Final = 4  # epochs without a better score
@@ -45,7 +45,7 @@ def descend(
     began = time.monotonic()
     saved_at = began
     while at["step"] < steps and at["rate"] >= LOWEST:
-        with torch.autocast(device().type, torch.bfloat16):
+        with half_precision():
             loss = step_loss(generator)
         optimizer.zero_grad()
         loss.backward()
