@@ -28,6 +28,8 @@ SHOW: Final = """() => {
   document.getElementById("%s").scrollIntoView({ block: "nearest", behavior });
   return [];
 }"""
+# In the page itself: a round trip later it could empty what the visitor gave meanwhile.
+EMPTIED: Final = "() => null"
 HIDDEN: Final = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
 
 

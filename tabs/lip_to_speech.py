@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 
 from tabs.drafts import Drafts
-from tabs.events import HIDDEN, MODEL_QUEUE, on_model
+from tabs.events import EMPTIED, HIDDEN, MODEL_QUEUE, on_model
 from tabs.lip_coach import coach, spelled
 from tabs.lip_events import LipEvents
 from tabs.lip_result import take
@@ -122,7 +122,7 @@ def _room(tab: gr.Blocks, events: LipEvents, drafts: Drafts | None) -> None:
     for trigger in (read.click, video.stop_recording):
         job = on_model(trigger, events.read, [visit, video, vocoder], outputs, **main)
         # Its file is gone: the camera is ready for the next film.
-        job.then(lambda: None, outputs=video, **HIDDEN)
+        job.then(None, outputs=video, js=EMPTIED, **HIDDEN)
     for chip, film in chips:
         on_model(chip.click, events.read, [visit, film, vocoder], outputs, **main)
     again: dict[str, Any] = {

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
-from tabs.events import HIDDEN, MODEL_QUEUE
+from tabs.events import EMPTIED, HIDDEN, MODEL_QUEUE
 from tabs.word_compare_events import EXAMPLES, FEWEST, MOST, CompareEvents
-from tabs.word_panel import word_panel, word_recorder
+from tabs.word_panel import given, word_panel, word_recorder
 
 if TYPE_CHECKING:
     from pipelines.word_library import WordLibrary
@@ -60,10 +60,14 @@ def compare_section(pipeline: Callable[[], "Words"], library: Callable[[], "Word
     picked.change(events.compare, [picked, mine, written], shown, **HIDDEN)
     for chip, example in zip(chips, EXAMPLES, strict=True):
         chip.click(lambda e=example: events.example(*e), None, picked, **HIDDEN)
-    said = recording.input(
-        events.record, [recording, picked, mine], [message, mine, picked], **on_model
+    said = gr.on(
+        given(recording),
+        events.record,
+        [recording, picked, mine],
+        [message, mine, picked],
+        **on_model,
     )
-    said.then(lambda: None, None, recording, **HIDDEN)
+    said.then(None, None, recording, js=EMPTIED, **HIDDEN)
     spelled = typed.submit(events.write, typed, [message, written], **on_model)
     spelled.success(events.compare, [picked, mine, written], shown, **HIDDEN)
 

@@ -1,7 +1,7 @@
 """A panel about spoken words, with buttons that play them: tables of numbers, lists of pairs."""
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
@@ -122,6 +122,12 @@ def word_recorder(label: str) -> gr.Audio:
         ),
         elem_classes="sound-input",
     )
+
+
+def given(recorder: gr.Audio) -> list[Callable]:
+    """The events in which a recorder is given a sound: not its `input`, which comes too as another
+    source is chosen and the recorder emptied. What was uploaded meanwhile would be lost."""
+    return [recorder.stop_recording, recorder.upload]
 
 
 def sound_of(wav: bytes) -> str:

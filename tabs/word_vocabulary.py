@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
-from tabs.events import HIDDEN, MODEL_QUEUE
-from tabs.word_panel import word_panel, word_recorder
+from tabs.events import EMPTIED, HIDDEN, MODEL_QUEUE
+from tabs.word_panel import given, word_panel, word_recorder
 from tabs.word_vocabulary_events import VocabularyEvents
 
 if TYPE_CHECKING:
@@ -50,13 +50,23 @@ def vocabulary_section(
     }
 
     fold.expand(events.first_look, own, [problem, words, result], **HIDDEN)
-    given = example.input(
-        events.teach, [example, name, own], [message, *held], show_progress_on=words, **on_model
+    taught = gr.on(
+        given(example),
+        events.teach,
+        [example, name, own],
+        [message, *held],
+        show_progress_on=words,
+        **on_model,
     )
-    given.then(lambda: None, None, example, **HIDDEN)
-    asked = said.input(
-        events.find, [said, own], [problem, result], show_progress_on=result, **on_model
+    taught.then(None, None, example, js=EMPTIED, **HIDDEN)
+    asked = gr.on(
+        given(said),
+        events.find,
+        [said, own],
+        [problem, result],
+        show_progress_on=result,
+        **on_model,
     )
-    asked.then(lambda: None, None, said, **HIDDEN)
+    asked.then(None, None, said, js=EMPTIED, **HIDDEN)
     words.edit(events.remove, own, held, **HIDDEN)
     forget.click(events.forget, own, held, **HIDDEN)

@@ -16,7 +16,7 @@ from tabs.word_cut import word_cut
 from tabs.word_events import WordEvents
 from tabs.word_library import library_getter
 from tabs.word_map import COLORS, LAYOUTS
-from tabs.word_panel import SCRIPT, word_recorder
+from tabs.word_panel import SCRIPT, given, word_recorder
 from tabs.word_result import take
 from tabs.word_threshold import threshold_section
 from tabs.word_vocabulary import vocabulary_section
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 MODEL: Final = "words"  # in checkpoints/
 EXAMPLES: Final = ("speech", "onomatopoeia", "snorkelish", "/ʃɪp/", "bei3 jing1")
-EXAMPLE_SOUNDS: Final = ("elephant-awb", "water-awb", "coffee-kal16", "beijing-rms")
+EXAMPLE_SOUNDS: Final = ("elephant-awb", "butterfly-rms", "tree-slt", "beijing-slt")
 INTRO: Final = """
 <header class="intro"><h2>Say any word, or type one, and see which words it sounds like.</h2>
-<p>Two small networks, one that hears and one that reads phonemes, put a word in the same place
-whoever says it and however it is written. Trained on single words of English, Arabic and Mandarin;
+<p>Small networks that hear, and others that read phonemes, put a word in the same place whoever
+says it and however it is written. Trained on single words of English, Arabic and Mandarin;
 whole sentences, names in other languages and songs land anywhere.</p></header>
 """
 STEP: Final = '<h3 class="step">Say a word <span>up to 3 s</span></h3>'
@@ -113,7 +113,7 @@ def _room(tab: gr.Blocks, events: WordEvents, sounds: Path, drafts: Drafts | Non
     # First, for the names of endpoints are given in this order.
     _api(events, recording, text)
     tab.load(events.first_look, look, shown, **HIDDEN)
-    saying: list[Callable] = [recording.stop_recording, recording.upload]
+    saying: list[Callable] = given(recording)
     for chip, path in spoken_chips:
         saying.append(chip.click(path.read_bytes, None, recording, **HIDDEN).then)
     for trigger in saying:

@@ -1,5 +1,6 @@
 """A visitor compares words, moves the threshold, and teaches words of their own."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,9 +34,11 @@ HTMLMediaElement.prototype.play = function () {
 
 
 class Patient(Measured):
-    """Hears only the beginning of a recording."""
+    """Hears only the beginning of a recording, and takes its time, as a network does: meanwhile
+    the page has loaded what it draws, before the file is deleted."""
 
     def embed_audio(self, audio: Any, cut: tuple[float, float] | None = None) -> Spoken:
+        time.sleep(0.3)
         return super().embed_audio(audio, CUT)
 
 
@@ -139,6 +142,19 @@ def test_the_threshold_moves(visit: Visit, page: Page) -> None:
     panel.locator(".cosine").first.click()
     page.wait_for_function("() => window.sounds.length === 2")
     looks_right(visit, "threshold")
+
+
+def test_only_a_sound_is_an_answer(page: Page, tmp_path: Path) -> None:
+    asked: list[str | None] = []
+    page.on("request", lambda r: asked.append(r.post_data) if "queue/join" in r.url else None)
+    fold(page, "Your own words").click()
+    expect(page.locator("#found-word")).to_contain_text("An example")
+    # Choosing a source empties the recorder, which was heard as a recording without a sound: what
+    # was uploaded meanwhile was lost.
+    upload(page, 0, write_word(tmp_path / "zoo.wav", "zoo"))
+    expect(page.locator("#taught-words")).to_contain_text("word 11 recording")
+    assert len(asked) == 1
+    assert "zoo.wav" in str(asked[0])
 
 
 @pytest.mark.parametrize("visit", LOOKS, indirect=True)
