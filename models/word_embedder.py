@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models.conformer import ConformerLayer
+from models.near import NearLayer
 from models.transformer import sinusoidal_positions
 
 POSITION_BASE: Final = 5000.0  # Rhodes & Bains, equation 5
@@ -38,7 +39,9 @@ class ViewConfig:
 class WordEmbedderConfig:
     """stack: frames put side by side as one step, where no convolution takes every fourth.
 
-    n_phonemes counts the padding, number 0.
+    n_phonemes counts the padding, number 0. near: layers that hear only what is near, before the
+    acoustic view, to which they pass on nothing but the phonemes that they read: a view that hears
+    whole words learns by heart those that it is given often.
     """
 
     acoustic: ViewConfig = field(default_factory=lambda: ViewConfig("transformer", 6, 4))
@@ -47,6 +50,8 @@ class WordEmbedderConfig:
     width: int = 256
     n_mels: int = 80
     stack: int = 4
+    near: int = 0
+    near_width: int = 256
     channels: int = 0  # of the convolutions before the acoustic view; 0 stacks frames instead
     mean: float = -5.0  # of the log-mel frames of the training words
     deviation: float = 2.5
@@ -67,17 +72,21 @@ class WordEmbedder(nn.Module):
     def __init__(self, config: WordEmbedderConfig) -> None:
         super().__init__()
         self.config = config
+        width = config.near_width if config.near else config.acoustic.width
         self.frames = (
-            Subsampling(config.n_mels, config.channels, config.acoustic.width)
+            Subsampling(config.n_mels, config.channels, width)
             if config.channels
-            else nn.Linear(config.n_mels * config.stack, config.acoustic.width)
+            else nn.Linear(config.n_mels * config.stack, width)
         )
+        self.near = nn.ModuleList(NearLayer(width, 4 * width) for _ in range(config.near))
+        if config.near:
+            self.heard = nn.Linear(config.n_phonemes, config.acoustic.width)
         self.acoustic = Encoder(config.acoustic)
         self.acoustic_projection = nn.Linear(config.acoustic.width, config.width)
         self.phonemes = nn.Embedding(config.n_phonemes, config.written.width, padding_idx=0)
         self.written = Encoder(config.written)
         self.written_projection = nn.Linear(config.written.width, config.width)
-        self.reading = nn.Linear(config.acoustic.width, config.n_phonemes)
+        self.reading = nn.Linear(width, config.n_phonemes)
         self.log_scale = nn.Parameter(torch.tensor(3.0))  # of cosines in the loss
         self.bias = nn.Parameter(torch.tensor(8.0))  # scaled cosine at which words may be one
 
@@ -88,16 +97,34 @@ class WordEmbedder(nn.Module):
     def hear(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Log-mel (B, S, M) → unit vectors (B, D), phoneme logits (B, S', n_phonemes) and how
         many steps count (B,)."""
+        if self.near:
+            reading, steps = self.read(mel, lengths)
+            pooled, _ = self.acoustic(self.heard(reading.float().softmax(dim=-1)), steps)
+        else:
+            x, steps = self._steps(mel, lengths)
+            pooled, states = self.acoustic(x, steps)
+            reading = self.reading(states)
+        return _unit(self.acoustic_projection(pooled)), reading, steps
+
+    def read(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Log-mel (B, S, M) → phoneme logits (B, S', n_phonemes), of which so many count (B,)."""
+        if not self.near:
+            return self.hear(mel, lengths)[1:]
+        x, steps = self._steps(mel, lengths)
+        real = _counted(steps, x.shape[1])
+        for layer in self.near:
+            x = layer(x, real)
+        return self.reading(x), steps
+
+    def _steps(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Log-mel (B, S, M) → every fourth frame (B, S', C), and how many count (B,)."""
         real = _counted(lengths, mel.shape[1])
         x = ((mel - self.config.mean) / self.config.deviation).masked_fill(~real[..., None], 0.0)
         if isinstance(self.frames, Subsampling):
-            x, steps = self.frames(x, lengths)
-        else:
-            x = F.pad(x, (0, 0, 0, -x.shape[1] % self.config.stack))
-            x = self.frames(x.reshape(len(x), -1, self.config.stack * self.config.n_mels))
-            steps = -(-lengths // self.config.stack)
-        pooled, states = self.acoustic(x, steps)
-        return _unit(self.acoustic_projection(pooled)), self.reading(states), steps
+            return self.frames(x, lengths)
+        x = F.pad(x, (0, 0, 0, -x.shape[1] % self.config.stack))
+        x = self.frames(x.reshape(len(x), -1, self.config.stack * self.config.n_mels))
+        return x, -(-lengths // self.config.stack)
 
     def embed_phonemes(self, phonemes: Tensor, lengths: Tensor) -> Tensor:
         """Phoneme numbers (B, S), of which lengths (B,) count → unit vectors (B, D)."""

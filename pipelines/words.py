@@ -64,21 +64,21 @@ class Guess:
 class Words:
     """Rhodes & Bains' multi-view embeddings, one network for what is said and one for phonemes.
 
-    The network is shared by all visitors; nothing of theirs is kept here.
+    Where a checkpoint names others beside it, a word's vector is made of all of theirs, and a
+    cosine is the mean of theirs. They are shared by all visitors, and keep nothing of theirs.
     """
 
     LEVEL: Final = -23.0  # LUFS at which the network hears a word
     BATCH: Final = 64  # words at once
     GUESSES: Final = 5
-    TRACTS: Final = (
-        3,
-        6,
-        9,
-    )  # vocal tracts as which a voice is heard: numbers of media.warp.FACTORS
+    TRACTS: Final = (3, 6, 9)  # as which a voice is heard: numbers of media.warp.FACTORS
     CANDIDATES: Final = 200  # written words that a guess weighs; the rest are too far away
 
-    def __init__(self, network: WordEmbedder, config: dict[str, Any], device: torch.device) -> None:
-        self._network = network
+    def __init__(
+        self, networks: Sequence[WordEmbedder], config: dict[str, Any], device: torch.device
+    ) -> None:
+        self._networks = networks
+        self._width = sum(network.config.width for network in networks)
         self._device = device
         self.config = config
         self.fingerprint = ""
@@ -93,10 +93,9 @@ class Words:
         """Load a checkpoint: a folder, or a hub id. Raises FileNotFoundError when it is neither."""
         folder, place = locate(name), choose_device(device)
         config = read_config(folder)
-        network = WordEmbedder(WordEmbedderConfig.from_dict(config["network"]))
-        load_weights(network, folder, place)
-        words = cls(network, config, place)
-        weights = (folder / "model.safetensors").read_bytes()
+        folders = [folder, *(folder.parent / other for other in config.get("beside", ()))]
+        words = cls([_network(each, place) for each in folders], config, place)
+        weights = b"".join((each / "model.safetensors").read_bytes() for each in folders)
         words.fingerprint = hashlib.sha256(weights).hexdigest()[:16]
         words._g2p = folder.parent / "g2p"
         return words
@@ -161,7 +160,7 @@ class Words:
         They are brought to one loudness first. Words of like length share a batch.
         """
         mels = [log_mel(match_loudness(w, SAMPLE_RATE, self.LEVEL)) for w in waveforms]
-        vectors = np.zeros((len(mels), self._network.config.width), np.float32)
+        vectors = np.zeros((len(mels), self._width), np.float32)
         order = sorted(range(len(mels)), key=lambda i: len(mels[i]))
         for first in range(0, len(order), self.BATCH):
             rows = order[first : first + self.BATCH]
@@ -178,24 +177,35 @@ class Words:
         count = len(self.TRACTS)
         tracts = torch.tensor(self.TRACTS).repeat_interleave(len(mel))
         warped = warp(mel.repeat(count, 1, 1), tracts).to(self._device)
-        heard = self._network.embed_audio(warped, lengths.repeat(count).to(self._device))
-        return normalize(heard.unflatten(0, (count, -1)).mean(dim=0), dim=1)
+        lengths = lengths.repeat(count).to(self._device)
+        heard = [network.embed_audio(warped, lengths) for network in self._networks]
+        return _joined([h.unflatten(0, (count, -1)).mean(dim=0) for h in heard])
 
     @torch.inference_mode()
     def embed_phonemes(self, words: Sequence[Sequence[str]]) -> np.ndarray:
         """Phonemes of each word (media.phonemes) → unit vectors (N, D)."""
-        vectors = np.zeros((len(words), self._network.config.width), np.float32)
+        vectors = np.zeros((len(words), self._width), np.float32)
         for first in range(0, len(words), self.BATCH):
             part = words[first : first + self.BATCH]
             lengths = torch.tensor([len(word) for word in part])
             batch = torch.zeros(len(part), int(lengths.max()), dtype=torch.long)
             for row, word in zip(batch, part, strict=True):
                 row[: len(word)] = torch.tensor(numbers(word))
-            embedded = self._network.embed_phonemes(
-                batch.to(self._device), lengths.to(self._device)
-            )
-            vectors[first : first + len(part)] = embedded.cpu().numpy()
+            batch, lengths = batch.to(self._device), lengths.to(self._device)
+            read = [network.embed_phonemes(batch, lengths) for network in self._networks]
+            vectors[first : first + len(part)] = _joined(read).cpu().numpy()
         return vectors
+
+
+def _network(folder: Path, device: torch.device) -> WordEmbedder:
+    network = WordEmbedder(WordEmbedderConfig.from_dict(read_config(folder)["network"]))
+    load_weights(network, folder, device)
+    return network
+
+
+def _joined(parts: Sequence[Tensor]) -> Tensor:
+    """Vectors (B, D') of each network → unit vectors (B, D), in which each counts as much."""
+    return normalize(torch.cat([normalize(part, dim=1) for part in parts], dim=1), dim=1)
 
 
 def _threshold(curve: dict[str, list[float]]) -> float:

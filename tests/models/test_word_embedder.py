@@ -14,6 +14,14 @@ SMALL = {
         channels=4,
         width=12,
     ),
+    "near": WordEmbedderConfig(
+        ViewConfig("conformer", 1, 2, width=16, inner=16),
+        ViewConfig("conformer", 1, 2, width=16, inner=16),
+        near=2,
+        near_width=8,
+        channels=4,
+        width=12,
+    ),
     "transformer": WordEmbedderConfig(
         ViewConfig("transformer", 2, 2, width=16, inner=16),
         ViewConfig("transformer", 1, 4, width=16, inner=16),
@@ -57,6 +65,16 @@ def test_every_fourth_frame_is_read(network: WordEmbedder) -> None:
     _, reading, steps = network.hear(torch.randn(2, 63, 80), torch.tensor([63, 41]))
     assert reading.shape == (2, 16, network.config.n_phonemes)
     assert steps.tolist() == [16, 11]
+
+
+def test_the_near_layers_read_without_hearing_the_rest() -> None:
+    network = WordEmbedder(SMALL["near"]).eval()
+    mel, lengths = torch.randn(1, 160, 80), torch.tensor([160])
+    read, _ = network.read(mel, lengths)
+    mel[:, 100:] = torch.randn(1, 60, 80)
+    otherwise, _ = network.read(mel, lengths)
+    torch.testing.assert_close(otherwise[:, :20], read[:, :20], atol=1e-5, rtol=1e-4)
+    assert (otherwise - read)[:, 28:].abs().max() > 0.01
 
 
 @pytest.mark.parametrize("pooling", ["first", "cls"])

@@ -1,17 +1,23 @@
 """Words heard and read: what comes out, and what is said of recordings that cannot be used."""
 
 import io
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
 import soundfile
+import torch
+from safetensors.torch import save_file
 
 from media.audio import load
 from media.errors import InputError
 from media.features import SAMPLE_RATE
+from models.word_embedder import WordEmbedder, WordEmbedderConfig
+from pipelines.checkpoint import read_config
 from pipelines.spoken_word import CutNeededError, find_word
 from pipelines.word_library import LibraryWord, Projection, WordLibrary
 from pipelines.words import Words
@@ -76,6 +82,26 @@ def test_a_spoken_word_is_trimmed(words: Words, say: Say) -> None:
     assert len(spoken.waveform) == len(word) + SAMPLE_RATE
     assert spoken.vector.shape == (16,) and spoken.vector.dtype == np.float32
     assert np.isclose(np.linalg.norm(spoken.vector), 1)
+
+
+def test_networks_side_by_side_are_heard_alike(
+    tiny_checkpoints: Path, tmp_path: Path, say: Say
+) -> None:
+    """A cosine is the mean of theirs; and an index of one alone is not taken for one of both."""
+    for name in ("words", "other"):
+        copytree(tiny_checkpoints / "words", tmp_path / name)
+    torch.manual_seed(1)
+    other = WordEmbedder(WordEmbedderConfig.from_dict(read_config(tmp_path / "other")["network"]))
+    save_file(other.state_dict(), tmp_path / "other" / "model.safetensors")
+    alone = [Words.from_pretrained(tmp_path / name, "cpu") for name in ("words", "other")]
+    config = {**alone[0].config, "beside": ["other"]}
+    (tmp_path / "words" / "config.json").write_text(json.dumps(config))
+    both = Words.from_pretrained(tmp_path / "words", "cpu")
+    waveforms, phonemes = [say("tree"), say("water")], [("t", "ɹ", "i"), ("k", "æ", "t")]
+    cosines = [w.embed_waveforms(waveforms) @ w.embed_phonemes(phonemes).T for w in (*alone, both)]
+    np.testing.assert_allclose(cosines[2], (cosines[0] + cosines[1]) / 2, atol=1e-5)
+    assert abs(cosines[0] - cosines[1]).max() > 0.01
+    assert len({words.fingerprint for words in (*alone, both)}) == 3
 
 
 @pytest.mark.parametrize("phrase", ["view glass", "smart mirror"])

@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import pytest
@@ -260,8 +261,11 @@ def test_publishing_fills_metrics_and_the_card(data: Path, checkpoints: list[Pat
     validation = {"words": {"cross_view_ap": 0.5}}
     metrics = {"training_hours": {"words": 1.25}, "validation": validation}
     (folder / "metrics.json").write_text(json.dumps(metrics))
+    near = folder.with_name("words-near")
+    copytree(folder, near)
     publish(rows, folder.parent)
     assert json.loads((folder / "metrics.json").read_text())["results"] == rows
+    assert "| words (default) " in (near / "README.md").read_text()
     card = (folder / "README.md").read_text()
     assert "words 1.25; together 1.2" in card
     assert "words, cross-view AP 0.500" in card

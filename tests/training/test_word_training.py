@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 from unicodedata import normalize
 
 import numpy as np
@@ -13,10 +14,11 @@ from torch.nn import functional as F
 from media.phonemes import edit_distance, from_arpabet, from_ipa, numbers
 from models.word_embedder import ViewConfig, WordEmbedderConfig
 from training.words import align, plateau
-from training.words.align import Stage, _changed
-from training.words.augment import FLOOR, disturb
-from training.words.data import Words, padded
+from training.words.align import Stage
+from training.words.augment import FLOOR, as_recorded, disturb
+from training.words.data import Mixture, Words, padded
 from training.words.lexicon import Word, arabic, english, mandarin, vowelled
+from training.words.losses import _changed
 from training.words.objectives import MARGIN, contrast, triplets
 from training.words.prepare import Columns
 from training.words.recipe import DEVELOPMENT, STAGES
@@ -89,6 +91,26 @@ def test_disturbed_words_are_padded_at_the_floor_and_keep_their_sound() -> None:
     assert len({round(float(m), 3) for m in mel.mean(dim=(1, 2))}) > 50  # each another way
 
 
+def test_smoothed_words_lose_their_harmonics_and_keep_their_shape() -> None:
+    bands = np.arange(80)
+    word = np.tile(2 * np.cos(2 * np.pi * bands / 80) + (bands % 2), (40, 1)).astype(np.float16)
+    noise = np.full((3, 400, 80), -30.0, np.float16)
+    as_it_is, _ = disturb([word] * 32, noise, 0.0, rng())
+    smooth, _ = disturb([word] * 32, noise, 0.0, rng(), smooth=1.0)
+    rough = [mel[mel > -5].diff().abs().median() for mel in (as_it_is, smooth)]
+    assert rough[1] < 0.5 * rough[0]
+
+
+def test_a_synthetic_word_takes_on_the_noise_and_the_band_of_a_recorded_one() -> None:
+    synthetic, recorded = np.full((30, 80), FLOOR), np.full((50, 80), -4.0)
+    synthetic[10:20] = 1.0
+    recorded[20:30], recorded[:, 40:] = 0.0, FLOOR  # nothing above the telephone's band
+    heard = as_recorded(synthetic, recorded, rng())
+    assert heard.shape == synthetic.shape
+    assert heard[:10, :40].mean() == pytest.approx(-4.0, abs=0.3)
+    assert heard[10:20, 40:].max() < FLOOR + 2
+
+
 def test_triplets_vanish_when_words_are_apart_and_not_before() -> None:
     written = torch.eye(12)[:8]
     types = torch.arange(8).repeat(2)
@@ -146,20 +168,26 @@ def test_batches_pair_words_with_their_recordings_and_leave_validation_out(
     assert len(spelled - set(words.recorded) - set(words.synthetic)) == 3  # spliced
 
 
-@pytest.mark.parametrize("by_triplets", [False, True])
+@pytest.mark.parametrize("objective", ["contrast", "triplets", "reading"])
+@pytest.mark.parametrize("config", [TINY, replace(TINY, near=2, near_width=16)], ids=["", "near"])
 def test_training_learns_resumes_and_tells_of_words_left_out(
-    tmp_path: Path, by_triplets: bool, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    objective: Literal["contrast", "triplets", "reading"],
+    config: WordEmbedderConfig,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _arrays(tmp_path)
     monkeypatch.setattr(align, "N_WORDS", 8)
     monkeypatch.setattr(plateau, "EPOCH", 4)
     left_out = frozenset({tuple(numbers(from_arpabet("K AE T")))})
-    stage = Stage(12, 1e-3, 1, left_out, triplets=by_triplets)
-    align.align(tmp_path, "tiny", TINY, stage)
+    mixture = Mixture(dressed=0.5, smooth=0.5)
+    stage = Stage(12, 1e-3, 1, left_out, objective=objective, mixture=mixture)
+    align.align(tmp_path, "tiny", config, stage)
     assert (tmp_path / "tiny.pt").exists()
     told = (tmp_path / "tiny.json").read_text()
-    assert "unseen_cross_view_ap" in told and "hours" in told
-    align.align(tmp_path, "next", TINY, replace(stage, start="tiny"))
+    assert ("phoneme_errors" if objective == "reading" else "unseen_cross_view_ap") in told
+    assert "hours" in told
+    align.align(tmp_path, "next", config, replace(stage, start="tiny"))
 
 
 def test_the_paper_schedule_goes_back_to_the_best(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Turn the films into compact arrays, so that training needs only torch and numpy.
+"""Turn the films into compact arrays, so that training reads no video.
 
 Written to OUT/clips.npz, C clips of F = 75 frames (40 ms) and S = 300 mel frames (10 ms):
   crops uint8 (C, F, 80, 80) · points (C, F, 40, 2) · portraits uint8 (C, K, 64, 64, 3)

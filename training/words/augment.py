@@ -23,18 +23,39 @@ SNR: Final = (0.0, 30.0)  # dB
 NARROW_BANDS: Final = (50, 70)  # about 3 to 5 kHz
 DECAY: Final = (0.70, 0.93)  # of reverberant power, a frame: 0.2 to 0.95 s to fall by 60 dB
 WET: Final = (0.02, 0.15)  # reverberant power that a frame of speech leaves, a frame
+CEPSTRUM: Final = (13, 40)  # coefficients that are left where a voice is smoothed
+SHAPE: Final = 6  # coefficients of a microphone's tilt
 MASKED_BANDS: Final = 10
 MASKED_FRAMES: Final = 0.08  # of a word
 
 
+def _cosines(bands: int) -> Tensor:
+    """The orthonormal DCT-II (M, coefficients), as training may not count on SciPy."""
+    places, orders = (torch.arange(bands) + 0.5)[:, None], torch.arange(bands)[None]
+    basis = (torch.pi / bands * places * orders).cos() * (2 / bands) ** 0.5
+    basis[:, 0] /= 2**0.5
+    return basis
+
+
+COSINES: Final = _cosines(N_MELS)
+
+
 def disturb(
-    words: list[np.ndarray], noise: np.ndarray, narrow: float, rng: np.random.Generator
+    words: list[np.ndarray],
+    noise: np.ndarray,
+    narrow: float,
+    rng: np.random.Generator,
+    smooth: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
     """Frames of words, each (S, M), and of noises (n, S', M) → a batch (B, S, M), padded at the
-    floor, and its lengths (B,). narrow: share that is heard as on the telephone."""
+    floor, and its lengths (B,). narrow: share that is heard as on the telephone; smooth: share
+    whose harmonics, and with them the pitch, are smoothed away."""
     mel, lengths = _stretched(words, rng)
     batch, frames, bands = mel.shape
     mel = warp(mel, _draw(rng, 0, WARPS, batch).long().flatten())
+    smoothed = torch.from_numpy(rng.random(batch) < smooth) if smooth else torch.zeros(0)
+    if smoothed.any():
+        mel[smoothed] = _liftered(mel[smoothed], rng)
     slope = torch.linspace(-0.5, 0.5, bands)[None, None]
     mel = mel + (_draw(rng, -GAIN, GAIN, batch) + _draw(rng, -TILT, TILT, batch) * slope) / NEPER
     wet = torch.from_numpy(rng.random(batch) < REVERBERANT)
@@ -50,6 +71,27 @@ def disturb(
     )
     mel = mel.masked_fill(torch.arange(bands)[None, None] >= cut[:, None, None], FLOOR)
     return _masked(mel.clamp(min=FLOOR), lengths, rng), lengths
+
+
+def as_recorded(
+    synthetic: np.ndarray, recorded: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
+    """A synthetic word as the microphone and the room of a recorded one would have it: its tilt,
+    its noise, and nothing where it has nothing. Else a network hears who is real, and learns to
+    hear phonemes only in voices that are not. Both (S, M), of other lengths."""
+    mel, donor = synthetic.astype(np.float32), recorded.astype(np.float32)
+    smooth = COSINES[:, :SHAPE].numpy()
+    tilt = (donor.mean(axis=0) - mel.mean(axis=0)) @ smooth @ smooth.T
+    mel = np.minimum(mel + rng.random() * tilt, donor.max(axis=0))
+    noise = np.quantile(donor, 0.05, axis=0) + 0.3 * rng.standard_normal(mel.shape)
+    return 0.5 * np.logaddexp(2 * mel, 2 * noise.astype(np.float32))
+
+
+def _liftered(mel: Tensor, rng: np.random.Generator) -> Tensor:
+    """The first coefficients of the cepstrum alone, of each word another number of them."""
+    kept = torch.from_numpy(rng.integers(*CEPSTRUM, len(mel)))[:, None, None]
+    cepstrum = mel @ COSINES * (torch.arange(N_MELS) < kept)
+    return (cepstrum @ COSINES.t()).to(mel.dtype)
 
 
 def _stretched(words: list[np.ndarray], rng: np.random.Generator) -> tuple[Tensor, Tensor]:

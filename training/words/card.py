@@ -15,6 +15,8 @@ NAMES: Final = {
     "cross_view_ap": "cross-view AP",
     "p_at_1": "P@1",
     "unseen_cross_view_ap": "cross-view AP of the words of development",
+    "phoneme_errors": "phoneme errors",
+    "unseen_phoneme_errors": "phoneme errors in the words of development",
 }
 CARD: Final = """\
 ---
@@ -24,10 +26,11 @@ tags: [acoustic-word-embeddings, keyword-spotting]
 ---
 # {name}: spoken and written words in one space
 
-Two encoders that meet in one space of {dimension} dimensions: one hears a word, the other reads its
-phonemes. Words that sound alike lie together, whoever says them, and words that nobody recorded
-have their place by how they are written. After Rhodes and Bains, He, Wang and Livescu (2017), and
-Settle et al. (2019).
+Two encoders that meet in one space: one hears a word, the other reads its phonemes. Words that
+sound alike lie together, whoever says them, and words that nobody recorded have their place by how
+they are written. After Rhodes and Bains, He, Wang and Livescu (2017), and Settle et al. (2019).
+The vectors are joined to those of [words-near](../words-near/README.md), which hears phonemes and
+nothing else, so that a cosine is the mean of both: {dimension} dimensions together.
 
     Words.from_pretrained("checkpoints/{name}").embed_text("lighthouse")
 
@@ -37,15 +40,15 @@ Settle et al. (2019).
     python -m training.words train --out OUT
     python -m training.words export --data DATA --out OUT
 
-Seed 0, on one core of a CPU (AMD EPYC); hours by part: {hours}. A conformer of four layers hears
-log-mel frames and one of two layers reads phonemes, 4.2 million weights together. They learn to put
-recordings and spellings of a word together and all others apart, spellings that are wrong by a
-phoneme or two among them, and the one that hears also learns to read phonemes (CTC). A recording is
-heard as three vocal tracts, and the mean is its vector.
+Seed 0, on one or two cores of a CPU (AMD EPYC); hours by part: {hours}. A conformer of four layers
+hears log-mel frames and one of two layers reads phonemes, 4.2 million weights together. They learn
+to put recordings and spellings of a word together and all others apart, spellings that are wrong by
+a phoneme or two among them, and the one that hears also learns to read phonemes (CTC). A recording
+is heard as three vocal tracts, and the mean is its vector.
 
-On validation speakers: {validation}. The first part did not hear twelve words of development, on
-which choices were made that decide how words fare that nobody recorded; the second hears all but
-the unseen words below.
+On validation speakers, each part alone: {validation}. All parts but the last of each network did
+not hear twelve words of development, on which choices were made that decide how words fare that
+nobody recorded; the last parts hear all but the unseen words below.
 
 On recordings of the Free Spoken Digit Dataset (CC BY-SA 4.0), a sample of Speech Commands
 (CC BY 4.0), DSPSpeech-20 (MIT), Arabic Speech Commands (CC BY 4.0), Picovoice's wake words
@@ -72,11 +75,11 @@ that decays by 60 dB in half a second, as strong as the direct sound. Near-homop
 apart where a recording is nearer to its own written form than to the other's. The old ways compare
 MFCC with Δ and ΔΔ: along the best path (dynamic time warping), or at ten places.
 
-words-transformer and words-lstm are the networks of Rhodes and Bains and of Settle et al. on the
-same words. Begun with the papers' loss both put all words into one point here; so they were begun
-with the loss of this network, and went on with the papers' triplets and schedule. Steps of every
-part: {steps}. They had fewer than this network, so the table does not tell which architecture is
-the better one.
+words-near and words-conformer are the two networks alone, words-transformer and words-lstm the
+networks of Rhodes and Bains and of Settle et al. on the same words. Begun with the papers' loss
+the latter put all words into one point here; so they were begun with the loss of ours, and went on
+with the papers' triplets and schedule. Steps of every part: {steps}. They had fewer than this
+network, so the table does not tell which architecture is the better one.
 
 ## Limits
 
@@ -86,28 +89,69 @@ and children's voices were rare among the recordings. English vowels are those o
 without stress.
 """
 
+NEAR_CARD: Final = """\
+---
+license: cc-by-nc-3.0
+language: [en, ar, zh]
+tags: [acoustic-word-embeddings]
+---
+# {name}: the phonemes that are heard, and nothing else
+
+It stands beside [words](../words/README.md), whose vectors are joined to its own. Its first layers
+are convolutions that hear 0.3 s at a time and read phonemes; the conformer after them, which makes
+the word's vector, is given the probabilities of the phonemes alone. A network that hears whole
+words can learn by heart those that it is given often; this one has less to do it with. It also
+learned from other mixtures of words, and with more weight on reading: which of these makes it
+better at new words was not separated.
+
+## Training
+
+    python -m training.words prepare --data DATA --out OUT
+    python -m training.words train --out OUT
+    python -m training.words export --data DATA --out OUT
+
+Seed 0, on two cores of a CPU (AMD EPYC); hours by part: {hours}; 5.1 million weights. First the
+layers learn to read phonemes (CTC), then all learn what the networks of words learn. Some of the
+synthetic words are given the tilt and the noise of recorded ones, and of some words the pitch is
+smoothed away. The words are those of [words](../words/README.md), and so is the licence.
+
+On validation speakers: {validation}.
+
+## Results
+
+{results}
+
+The measures are explained, and further ones told, in the card of [words](../words/README.md).
+
+## Limits
+
+Those of [words](../words/README.md).
+"""
+CARDS: Final = {DEFAULT_NAME: CARD, "words-near": NEAR_CARD}
+
 
 def publish(rows: list[dict[str, Any]], checkpoints: Path) -> None:
-    """Write the rows into the metrics of the shipped checkpoint, and its card."""
-    folder = checkpoints / DEFAULT_NAME
-    update_metrics(folder, {"results": rows})
-    metrics = json.loads((folder / "metrics.json").read_text())
-    network = json.loads((folder / "config.json").read_text())["network"]
-    hours = metrics["training_hours"]
-    validation = "; ".join(
-        f"{part}, " + ", ".join(f"{NAMES[name]} {value:.3f}" for name, value in scores.items())
-        for part, scores in metrics["validation"].items()
-    )
+    """Write the rows into the metrics of the shipped checkpoints, and their cards."""
     steps = ", ".join(f"{name} {stage.steps:,}" for name, (_, stage) in STAGES.items())
-    told = ", ".join(f"{part} {time:.2f}" for part, time in hours.items())
-    card = CARD.format(
-        name=DEFAULT_NAME,
-        dimension=network["width"],
-        hours=f"{told}; together {sum(hours.values()):.1f}",
-        validation=validation,
-        steps=steps,
-        results=markdown(rows),
-        curves=CURVES,
-        details=details(rows),
-    )
-    (folder / "README.md").write_text(card, encoding="utf-8")
+    for name, card in CARDS.items():
+        folder = checkpoints / name
+        update_metrics(folder, {"results": rows})
+        metrics = json.loads((folder / "metrics.json").read_text())
+        config = json.loads((folder / "config.json").read_text())
+        hours = metrics["training_hours"]
+        told = ", ".join(f"{part} {time:.2f}" for part, time in hours.items())
+        text = card.format(
+            name=name,
+            dimension=config["network"]["width"] * (1 + len(config.get("beside", ()))),
+            hours=f"{told}; together {sum(hours.values()):.1f}",
+            validation="; ".join(_told(*part) for part in metrics["validation"].items()),
+            steps=steps,
+            results=markdown(rows),
+            curves=CURVES,
+            details=details(rows),
+        )
+        (folder / "README.md").write_text(text, encoding="utf-8")
+
+
+def _told(part: str, scores: dict[str, float]) -> str:
+    return f"{part}, " + ", ".join(f"{NAMES[name]} {value:.3f}" for name, value in scores.items())

@@ -13,14 +13,28 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from training.words.augment import disturb
-from training.words.splices import Splices, Take
+from training.words.augment import as_recorded, disturb
+from training.words.splices import Splices, Take, Word
 
-RECORDED: Final = 0.3  # share of words in a batch that people said, where there are enough
-SPLICED: Final = 0.35  # put together from two that a talker said
 TAKES: Final = 2  # recordings of each word in a batch
 LONGEST: Final = 170  # frames of a word that are heard
 CHUNKS: Final = 4  # of a batch, of words of like length, so that little is padding
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """What a batch is made of. recorded: share of its words that people said, where there are
+    enough; spliced: put together from two that a talker said; dressed: share of the synthetic ones
+    that sound as if they were recorded; narrow, smooth: see augment.disturb."""
+
+    recorded: float = 0.3
+    spliced: float = 0.35
+    dressed: float = 0.0
+    narrow: float = 0.15
+    smooth: float = 0.0
+
+
+MIXTURE: Final = Mixture()
 
 
 @dataclass(frozen=True)
@@ -38,25 +52,25 @@ class Words:
     """Every recorded and synthetic word of a run, but those to leave out.
 
     left_out: phonemes of words that this training shall not hear; validation speakers never are
-    heard. shards: how many of the synthetic arrays are read. narrow: see augment.disturb.
+    heard. shards: how many of the synthetic arrays are read.
     """
 
     def __init__(
         self,
         run: Path,
         shards: int,
-        left_out: Collection[tuple[int, ...]] = (),
-        narrow: float = 0.0,
+        left_out: Collection[Word] = (),
+        mixture: Mixture = MIXTURE,
     ) -> None:
-        self._narrow = narrow
+        self._mixture = mixture
         paths = [run / "recorded.npz", *(run / f"synthetic-{i}.npz" for i in range(shards))]
         self.frames: list[np.ndarray] = []
         self.offsets: list[tuple[int, int, int]] = []  # part, first and last frame
-        self.recorded: dict[tuple[int, ...], list[int]] = defaultdict(list)
-        self.synthetic: dict[tuple[int, ...], list[int]] = defaultdict(list)
-        self.validation: list[tuple[int, tuple[int, ...], str]] = []
+        self.recorded: dict[Word, list[int]] = defaultdict(list)
+        self.synthetic: dict[Word, list[int]] = defaultdict(list)
+        self.validation: list[tuple[int, Word, str]] = []
         self.noise = np.load(run / "noise.npz")["frames"]
-        takes: list[tuple[int, tuple[int, ...], str, int]] = []
+        takes: list[tuple[int, Word, str, int]] = []
         for part, path in enumerate(paths):
             arrays = np.load(path)
             self.frames.append(arrays["frames"])
@@ -80,6 +94,7 @@ class Words:
                     (self.synthetic if part else self.recorded)[word].append(number)
                     if not part:
                         takes.append((number, word, speaker, language))
+        self._known = list(self.recorded.values())
         self._splices = Splices(takes, np.load(run / "starts.npy"), left_out)
 
     def mel(self, number: int) -> np.ndarray:
@@ -91,12 +106,12 @@ class Words:
         """Endless batches of so many words, TAKES recordings each, every one disturbed anew."""
         rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
         recorded, synthetic = list(self.recorded), list(self.synthetic)
-        share = min(round(RECORDED * n_words), len(recorded))
+        share = min(round(self._mixture.recorded * n_words), len(recorded))
         while True:
-            spoken: dict[tuple[int, ...], list[np.ndarray]] = {}
+            spoken: dict[Word, list[np.ndarray]] = {}
             for place in rng.choice(len(recorded), share, replace=False):
                 spoken[recorded[place]] = self._takes(recorded[place], rng)
-            for _ in range(round(SPLICED * n_words)):
+            for _ in range(round(self._mixture.spliced * n_words)):
                 word, takes = self._splices.draw(TAKES, rng)
                 spoken.setdefault(word, [self._spliced(take) for take in takes])
             while len(spoken) < n_words:
@@ -104,31 +119,43 @@ class Words:
                 spoken.setdefault(word, self._takes(word, rng))
             yield self._batch(spoken, rng)
 
-    def _takes(self, word: tuple[int, ...], rng: np.random.Generator) -> list[np.ndarray]:
+    def _takes(self, word: Word, rng: np.random.Generator) -> list[np.ndarray]:
         # A word of people's is now and then also said by a synthetic voice.
         pools = [pool[word] for pool in (self.recorded, self.synthetic) if word in pool]
         chosen = [pools[-1 if rng.random() < 0.2 else 0] for _ in range(TAKES)]
-        return [self.mel(pool[rng.integers(len(pool))]) for pool in chosen]
+        return [self._take(pool[rng.integers(len(pool))], rng) for pool in chosen]
+
+    def _take(self, number: int, rng: np.random.Generator) -> np.ndarray:
+        """The frames of a word (S, M); of a synthetic one perhaps as if it were recorded."""
+        recorded = self.offsets[number][0] == 0
+        if recorded or not self._mixture.dressed or rng.random() >= self._mixture.dressed:
+            return self.mel(number)
+        takes = self._known[rng.integers(len(self._known))]
+        return as_recorded(self.mel(number), self.mel(takes[rng.integers(len(takes))]), rng)
 
     def _spliced(self, take: Take) -> np.ndarray:
         one, until, other, since = take
         return np.concatenate([self.mel(one)[:until], self.mel(other)[since:]])[:LONGEST]
 
-    def _batch(
-        self, spoken: dict[tuple[int, ...], list[np.ndarray]], rng: np.random.Generator
-    ) -> Batch:
+    def _batch(self, spoken: dict[Word, list[np.ndarray]], rng: np.random.Generator) -> Batch:
         takes = [(mel, place) for place, mels in enumerate(spoken.values()) for mel in mels]
         takes.sort(key=lambda take: len(take[0]))
         size = -(-len(takes) // CHUNKS)
         chunks = [
-            disturb([mel for mel, _ in takes[i : i + size]], self.noise, self._narrow, rng)
+            disturb(
+                [mel for mel, _ in takes[i : i + size]],
+                self.noise,
+                self._mixture.narrow,
+                rng,
+                self._mixture.smooth,
+            )
             for i in range(0, len(takes), size)
         ]
         types = torch.tensor([place for _, place in takes])
         return Batch(chunks, types, *padded(list(spoken)))
 
 
-def padded(words: list[tuple[int, ...]]) -> tuple[Tensor, Tensor]:
+def padded(words: list[Word]) -> tuple[Tensor, Tensor]:
     """Phoneme numbers (W, P), padded with 0, and their lengths (W,)."""
     numbers = torch.zeros(len(words), max(map(len, words)), dtype=torch.long)
     for row, word in zip(numbers, words, strict=True):

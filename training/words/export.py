@@ -12,7 +12,7 @@ from training.checkpoints import update_metrics, write_weights
 from training.words.calibration import calibrate
 from training.words.lexicon import FREQUENT, frequent
 from training.words.metrics import operating_curve
-from training.words.recipe import MEASURED, SHIPPED, STAGES
+from training.words.recipe import BESIDE, MEASURED, SHIPPED, STAGES
 from training.words.recordings import Recorded, phonemes_of, recorded, validating, word_items
 
 
@@ -26,17 +26,21 @@ def export(data: Path, run: Path, out: Path) -> None:
     items = word_items(data)
     vocabulary = sorted({phonemes_of(item) for item in items})
     held = list(recorded(validating(items)))
-    for name, network in MEASURED.items():
+    # What stands beside another is there before that other is calibrated.
+    for name, network in sorted(MEASURED.items(), key=lambda item: item[0] in BESIDE):
         if not (run / f"{network}.pt").exists():
             continue
         ships = name in SHIPPED
         folder = (out if ships else run / "validation") / name
         saved: dict[str, Any] = torch.load(run / f"{network}.pt", weights_only=True)
         config: dict[str, Any] = {"name": name, "network": saved["config"]}
+        if name in BESIDE:
+            config["beside"] = BESIDE[name]
         write_weights(folder, config, saved["network"], limited=ships)
         config |= _calibration(Words.from_pretrained(folder, "cpu"), held, vocabulary)
         (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-        parts = {part: _result(run, part) for part in _lineage(network)}
+        networks = [network, *(MEASURED[other] for other in BESIDE.get(name, ()))]
+        parts = {part: _result(run, part) for each in networks for part in _lineage(each)}
         validation = {
             part: {k: v for k, v in result.items() if k not in ("hours", "score", "steps")}
             for part, result in parts.items()
@@ -60,7 +64,7 @@ def _calibration(
 
 
 def _lineage(name: str) -> list[str]:
-    """The stages that led to a network, and its own."""
+    """The stages that led to a network, its own the last."""
     start = STAGES[name][1].start
     return [*(_lineage(start) if start else []), name]
 
