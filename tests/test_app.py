@@ -52,12 +52,13 @@ def test_bad_values_in_the_environment_are_refused(name: str, value: str) -> Non
 
 
 def test_importing_the_app_loads_no_model_library() -> None:
+    # How long it takes: benchmarks/start.py.
     script = (
-        "import app, sys, time; print(time.process_time());"
-        "sys.exit(bool({'torch', 'librosa', 'scipy', 'matplotlib'} & set(sys.modules)))"
+        "import app, sys;"
+        "print({'torch', 'librosa', 'scipy', 'matplotlib', 'mediapipe', 'av'} & set(sys.modules))"
     )
-    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True, capture_output=True)
-    assert float(run.stdout) < 5  # seconds of processor, whatever else runs here
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert (run.returncode, run.stdout.strip()) == (0, "set()"), run.stderr
 
 
 def test_a_pipeline_is_loaded_once_and_when_asked_for(tiny_checkpoints: Path) -> None:
