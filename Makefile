@@ -1,5 +1,5 @@
 # make demo: the app on http://localhost:7860, with options in ARGS ("--preload --port 8000").
-# make test: every check; options of pytest in ARGS ("-k audio").
+# make test: every check, a test a core at a time; options of pytest in ARGS ("-k audio").
 
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -24,7 +24,7 @@ test: $(VENV)/dev $(VENV)/packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	$(BIN)/python -m pytest $(ARGS)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile $(ARGS)
 
 # What OpenCV and MediaPipe are linked to, where a desktop has not brought it.
 $(VENV)/packages: packages.txt | $(BIN)/python
