@@ -133,13 +133,13 @@ def _npvcc(rows: list[dict[str, str]]) -> list[str]:
 
 
 def _digits(rows: list[dict[str, str]]) -> list[str]:
-    """By speaker; of the training speakers the official test takes are left to testing too."""
+    """By speaker; of all speakers the official test takes are left to testing too."""
     splits = []
     for row in rows:
-        if row["speaker"] in DIGIT_VALIDATION_SPEAKERS:
-            splits.append("val")
-        elif row["speaker"] in DIGIT_TEST_SPEAKERS or row["official_split"] == "test":
+        if row["speaker"] in DIGIT_TEST_SPEAKERS or row["official_split"] == "test":
             splits.append("test")
+        elif row["speaker"] in DIGIT_VALIDATION_SPEAKERS:
+            splits.append("val")
         else:
             splits.append("train")
     return splits

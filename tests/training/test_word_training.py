@@ -15,7 +15,7 @@ from media.phonemes import edit_distance, from_arpabet, from_ipa, numbers
 from models.word_embedder import ViewConfig, WordEmbedderConfig
 from training.words import align, plateau
 from training.words.align import Stage
-from training.words.augment import FLOOR, as_recorded, disturb
+from training.words.augment import FLOOR, _clipped, as_recorded, disturb
 from training.words.data import Mixture, Words, padded
 from training.words.lexicon import Word, arabic, english, mandarin, vowelled
 from training.words.losses import _changed
@@ -111,6 +111,13 @@ def test_a_synthetic_word_takes_on_the_noise_and_the_band_of_a_recorded_one() ->
     assert heard[10:20, 40:].max() < FLOOR + 2
 
 
+def test_a_clipped_word_keeps_one_end_and_most_of_the_rest() -> None:
+    word = np.arange(40)[:, None].repeat(80, axis=1)
+    parts = [_clipped(word, rng(seed))[:, 0].tolist() for seed in range(40)]
+    assert all(32 <= len(part) <= 40 and (part[0] == 0 or part[-1] == 39) for part in parts)
+    assert any(part[0] > 0 for part in parts) and any(part[-1] < 39 for part in parts)
+
+
 def test_triplets_vanish_when_words_are_apart_and_not_before() -> None:
     written = torch.eye(12)[:8]
     types = torch.arange(8).repeat(2)
@@ -166,6 +173,19 @@ def test_batches_pair_words_with_their_recordings_and_leave_validation_out(
     assert len(spelled) == 8 and not spelled & left_out
     assert len(spelled & set(words.recorded)) == 2
     assert len(spelled - set(words.recorded) - set(words.synthetic)) == 3  # spliced
+
+
+def test_a_word_is_heard_from_two_talkers_however_much_one_says_it(tmp_path: Path) -> None:
+    columns = Columns()
+    for take in range(9):  # of one's eight takes, told apart by their length, and another's one
+        columns.add(np.zeros(4800 + 160 * take, np.float32), ("k", "a"), "ab"[take == 8], "en")
+    columns.write(tmp_path / "recorded.npz")
+    np.save(tmp_path / "starts.npy", np.zeros((9, 2), np.uint16))
+    np.savez(tmp_path / "noise.npz", frames=np.zeros((1, 500, 80), np.float16))
+    words = Words(tmp_path, 0)
+    for seed in range(5):
+        takes = words._takes(next(iter(words.recorded)), rng(seed))
+        assert sorted(len(take) == len(words.mel(8)) for take in takes) == [False, True]
 
 
 @pytest.mark.parametrize("objective", ["contrast", "triplets", "reading"])

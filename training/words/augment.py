@@ -14,6 +14,8 @@ from media.warp import FLOOR, N_MELS, WARPS, warp
 
 NEPER: Final = 8.686  # dB: one step of the natural logarithm of magnitude
 STRETCH: Final = (0.8, 1.25)  # of durations
+CLIPPED: Final = 0.25  # share of the words whose beginning or end was cut off
+LOST: Final = 0.2  # of their frames, at most
 PAUSE: Final = 12  # frames of rest before and after a word, at most
 GAIN: Final = 8.0  # dB
 TILT: Final = 6.0  # dB, over all bands
@@ -95,7 +97,8 @@ def _liftered(mel: Tensor, rng: np.random.Generator) -> Tensor:
 
 
 def _stretched(words: list[np.ndarray], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
-    """Slower or faster, with rest around: (B, S, M) and lengths (B,)."""
+    """Some cut short, all slower or faster, with rest around: (B, S, M) and lengths (B,)."""
+    words = [_clipped(word, rng) if rng.random() < CLIPPED else word for word in words]
     spoken = [max(round(len(word) * rng.uniform(*STRETCH)), 8) for word in words]
     pauses = rng.integers(0, PAUSE, (len(words), 2))
     lengths = torch.tensor([n + a + b for n, (a, b) in zip(spoken, pauses, strict=True)])
@@ -104,6 +107,12 @@ def _stretched(words: list[np.ndarray], rng: np.random.Generator) -> tuple[Tenso
         source = torch.from_numpy(word.astype(np.float32)).t()[None]
         row[before : before + n] = F.interpolate(source, size=n, mode="linear")[0].t()
     return mel, lengths
+
+
+def _clipped(word: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Without some of its beginning or of its end, as corpora and hasty visitors cut words."""
+    lost = int(rng.integers(round(LOST * len(word)) + 1))
+    return word[lost:] if rng.random() < 0.5 else word[: len(word) - lost]
 
 
 def _reverberant(mel: Tensor, rng: np.random.Generator) -> Tensor:

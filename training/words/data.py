@@ -66,7 +66,7 @@ class Words:
         paths = [run / "recorded.npz", *(run / f"synthetic-{i}.npz" for i in range(shards))]
         self.frames: list[np.ndarray] = []
         self.offsets: list[tuple[int, int, int]] = []  # part, first and last frame
-        self.recorded: dict[Word, list[int]] = defaultdict(list)
+        self.recorded: dict[Word, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self.synthetic: dict[Word, list[int]] = defaultdict(list)
         self.validation: list[tuple[int, Word, str]] = []
         self.noise = np.load(run / "noise.npz")["frames"]
@@ -91,10 +91,11 @@ class Words:
                 if validation:
                     self.validation.append((number, word, speaker))
                 elif word not in left_out:
-                    (self.synthetic if part else self.recorded)[word].append(number)
+                    said = self.synthetic[word] if part else self.recorded[word][speaker]
+                    said.append(number)
                     if not part:
                         takes.append((number, word, speaker, language))
-        self._known = list(self.recorded.values())
+        self._known = list(self.recorded)
         self._splices = Splices(takes, np.load(run / "starts.npy"), left_out)
 
     def mel(self, number: int) -> np.ndarray:
@@ -120,18 +121,24 @@ class Words:
             yield self._batch(spoken, rng)
 
     def _takes(self, word: Word, rng: np.random.Generator) -> list[np.ndarray]:
-        # A word of people's is now and then also said by a synthetic voice.
-        pools = [pool[word] for pool in (self.recorded, self.synthetic) if word in pool]
-        chosen = [pools[-1 if rng.random() < 0.2 else 0] for _ in range(TAKES)]
-        return [self._take(pool[rng.integers(len(pool))], rng) for pool in chosen]
+        if word in self.recorded:
+            # By talkers, not by recordings: nine in ten of many words are by the same one.
+            said = list(self.recorded[word].values())
+            pools = [said[i] for i in rng.choice(len(said), TAKES, replace=len(said) < TAKES)]
+            if word in self.synthetic:  # now and then by a synthetic voice too
+                pools = [self.synthetic[word] if rng.random() < 0.2 else pool for pool in pools]
+        else:
+            pools = [self.synthetic[word]] * TAKES
+        return [self._take(pool[rng.integers(len(pool))], rng) for pool in pools]
 
     def _take(self, number: int, rng: np.random.Generator) -> np.ndarray:
         """The frames of a word (S, M); of a synthetic one perhaps as if it were recorded."""
         recorded = self.offsets[number][0] == 0
         if recorded or not self._mixture.dressed or rng.random() >= self._mixture.dressed:
             return self.mel(number)
-        takes = self._known[rng.integers(len(self._known))]
-        return as_recorded(self.mel(number), self.mel(takes[rng.integers(len(takes))]), rng)
+        said = list(self.recorded[self._known[rng.integers(len(self._known))]].values())
+        pool = said[rng.integers(len(said))]
+        return as_recorded(self.mel(number), self.mel(pool[rng.integers(len(pool))]), rng)
 
     def _spliced(self, take: Take) -> np.ndarray:
         one, until, other, since = take

@@ -80,7 +80,7 @@ class Material:
 def choose(data: Path, split: str, most: int | None = None) -> Material:
     """The material of a split; of each kind of recordings at most so many, seeded.
 
-    split: ``test``, of which those speakers count who are in no training split, or ``all``: every
+    split: ``test``, of which those speakers count who are in no other split, or ``all``: every
     recording. Raises SystemExit where there is nothing to measure.
     """
     items, words, untrained = _read(data)
@@ -126,12 +126,12 @@ def _read(data: Path) -> tuple[list[Item], list[WordType], np.ndarray]:
 def _chosen(items: Sequence[Item], split: str) -> np.ndarray:
     if split == "all":
         return np.ones(len(items), bool)
-    trained = {(item.corpus, item.speaker) for item in items if item.split == "train"}
+    elsewhere = {(item.corpus, item.speaker) for item in items if item.split != split}
     return np.array(
         [
             item.split == split
             and item.speaker is not None
-            and (item.corpus, item.speaker) not in trained
+            and (item.corpus, item.speaker) not in elsewhere
             for item in items
         ]
     )
