@@ -114,8 +114,8 @@ def found(asked: Asked) -> str:
 
 
 def said(phonemes: Sequence[str]) -> str:
-    """Phonemes as text between slashes."""
-    return f'<span class="ipa" lang="und-fonipa">/{escape(" ".join(phonemes))}/</span>'
+    """Phonemes as text between slashes, as dictionaries print them."""
+    return f'<span class="ipa" lang="und-fonipa">/{escape("".join(phonemes))}/</span>'
 
 
 def gloss(word: "LibraryWord") -> str:

@@ -1,6 +1,7 @@
 """Tiny seeded checkpoints, so that no test needs the trained ones."""
 
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 
@@ -31,6 +32,13 @@ TINY_SOUND_MODELS = {
     "sound-cnn": SoundCNNConfig(channels=(8, 16), blocks=(1, 1)),
     "sound-passt": PatchTransformerConfig(width=16, layers=1, heads=2, inner=16),
 }
+
+
+def pytest_configure() -> None:
+    """Tests that run side by side find ports of their own: Gradio looks for one that is free, and
+    two servers that start at once would take the same."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    os.environ["GRADIO_SERVER_PORT"] = str(7860 + 100 * worker)
 
 
 @pytest.fixture(scope="session")

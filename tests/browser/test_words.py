@@ -100,7 +100,7 @@ def test_what_is_typed_is_found_and_shows_how_it_is_said(visit: Visit, page: Pag
     find(visit, "ship")
     expect(page.locator("#word-found h3")).to_have_text("“ship”")
     assert points.first.evaluate("point => point.kept"), "the star moves, nothing is drawn again"
-    expect(page.locator("#word-found")).to_contain_text("/ʃ ɪ p/ said as in the dictionary")
+    expect(page.locator("#word-found")).to_contain_text("/ʃɪp/ said as in the dictionary")
     visit.button("onomatopoeia").click()
     expect(page.locator("#word-found")).to_contain_text("our guess")
 

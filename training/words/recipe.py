@@ -59,7 +59,7 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     ),
     "near": (NEAR, Stage(800, 6e-4, 8, start="near-dev", reading=2.0, mixture=VARIED)),
     # Of the two networks this one had learned less, and finds more of the words it never heard.
-    "near-longer": (NEAR, Stage(1800, 1e-3, 4, start="near", mixture=PEOPLE)),
+    "near-longer": (NEAR, Stage(1800, 1e-3, 8, start="near", mixture=PEOPLE)),
     # The papers' networks, with our loss, then with theirs: begun with it, both put all words into
     # one point and stay there.
     "transformer-first": (PAPER, Stage(850, 5e-4, 8)),
