@@ -208,6 +208,13 @@ def test_training_learns_resumes_and_tells_of_words_left_out(
     assert ("phoneme_errors" if objective == "reading" else "unseen_cross_view_ap") in told
     assert "hours" in told
     align.align(tmp_path, "next", config, replace(stage, start="tiny"))
+    align.align(tmp_path, "mean", config, replace(stage, start="tiny", kept=0.5))
+    start, end, mean = (
+        torch.load(tmp_path / f"{name}.pt", weights_only=True)["network"]
+        for name in ("tiny", "next", "mean")
+    )
+    for part, value in mean.items():
+        torch.testing.assert_close(value, (start[part] + end[part]) / 2)
 
 
 def test_the_paper_schedule_goes_back_to_the_best(tmp_path: Path) -> None:

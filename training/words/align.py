@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 import torch
+from torch import Tensor
 
 from models.word_embedder import WordEmbedder, WordEmbedderConfig
 from training.loop import device, fit, save
@@ -25,7 +26,9 @@ class Stage:
     """One stage of training. shards: of the synthetic words, that it hears; left_out: words that it
     does not; start: the run it goes on from; objective: reading phonemes alone (CTC), our contrast
     and reading, or the paper's triplets on its schedule, for at most so many steps; reading: its
-    weight beside the contrast."""
+    weight beside the contrast; kept: share of the start's weights in the mean of them and of those
+    learned from there, which keeps more of what the start knew of other words (Wortsman et al.
+    2022, Robust fine-tuning of zero-shot models)."""
 
     steps: int
     learning_rate: float
@@ -35,15 +38,18 @@ class Stage:
     objective: Literal["reading", "contrast", "triplets"] = "contrast"
     reading: float = 0.5
     mixture: Mixture = MIXTURE
+    kept: float = 0.0
 
 
 def align(run: Path, name: str, config: WordEmbedderConfig, stage: Stage) -> None:
     """Train run/name.pt on the prepared arrays in run."""
     words = Words(run, stage.shards, stage.left_out, stage.mixture)
     network = WordEmbedder(config).to(device())
+    start: dict[str, Tensor] = {}
     if stage.start:
-        saved = torch.load(run / f"{stage.start}.pt", weights_only=True)
-        network.load_state_dict(saved["network"])
+        path = run / f"{stage.start}.pt"
+        start = torch.load(path, weights_only=True, map_location=device())["network"]
+        network.load_state_dict(start)
     batches: list[Iterator[Batch]] = []
 
     def draw(generator: torch.Generator) -> Batch:
@@ -74,4 +80,8 @@ def align(run: Path, name: str, config: WordEmbedderConfig, stage: Stage) -> Non
             stage.learning_rate,
             weight_decay=0.05,
         )
+    if stage.kept:
+        learned = network.state_dict()
+        mean = {part: learned[part].lerp(start[part], stage.kept) for part in learned}
+        network.load_state_dict(mean)
     save(run, name, config, network, result | score())

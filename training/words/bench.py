@@ -2,8 +2,9 @@
 
 acoustic_ap: average precision of "the same word", by similarity, over all pairs of recordings of
 the chosen speakers; _across: only pairs of different speakers; _en, _ar, _zh: only pairs within
-the language; _trained: only words that are trained on; _20db, _10db, _0db: in everyday noise at
-this signal-to-noise ratio; _far: at a far microphone (conditions.far).
+the language; _trained: only words that are trained on, _across_trained: by different speakers;
+_20db, _10db, _0db: in everyday noise at this signal-to-noise ratio; _far: at a far microphone
+(conditions.far).
 cross_view_ap: over all pairs of a recording and a written word of the corpora, with the same
 endings; of a language are the recordings, against all written words; _trained: of both.
 p_at_1: recordings whose best written word is the right one.
@@ -82,6 +83,9 @@ class Bench:
         for ending, kept in self._parts(chosen).items():
             own = similarity[np.ix_(kept, kept)]
             row |= _ap(f"acoustic_ap_{ending}", *pairs(own, labels[kept]))
+            if ending == "trained":
+                apart = pairs(own, labels[kept], speakers[kept])
+                row |= _ap("acoustic_ap_across_trained", *apart)
         return row
 
     def _written(self, spelt: np.ndarray, chosen: np.ndarray) -> Row:

@@ -40,15 +40,20 @@ nothing else, so that a cosine is the mean of both: {dimension} dimensions toget
     python -m training.words train --out OUT
     python -m training.words export --data DATA --out OUT
 
-Seed 0, on one or two cores of a CPU (AMD EPYC); hours by part: {hours}. A conformer of four layers
-hears log-mel frames and one of two layers reads phonemes, 4.2 million weights together. They learn
-to put recordings and spellings of a word together and all others apart, spellings that are wrong by
-a phoneme or two among them, and the one that hears also learns to read phonemes (CTC). A recording
-is heard as three vocal tracts, and the mean is its vector.
+Seed 0, on one or two cores of a CPU (AMD EPYC; the last parts Intel Xeon); hours by part: {hours}.
+Of conformer-longer the weights are the mean of those it began with and those it reached. A
+conformer of four layers hears log-mel frames and one of two layers reads phonemes, 4.2 million
+weights together. They learn to put recordings and spellings of a word together and all others
+apart, spellings that are wrong by a phoneme or two among them, and the one that hears also learns
+to read phonemes (CTC). A recording is heard as three vocal tracts, and the mean is its vector.
 
-On validation speakers, each part alone: {validation}. All parts but the last of each network did
-not hear twelve words of development, on which choices were made that decide how words fare that
-nobody recorded; the last parts hear all but the unseen words below.
+On validation speakers, each part alone: {validation}. Conformer-dev, and near-first to near-dev,
+did not hear twelve words of development, on which choices were made that decide how words fare that
+nobody recorded; the parts after them hear all but the unseen words below. The last part of each
+network draws the recordings of a word by talker, where the parts before drew any, so that nobody is
+heard more often than others, and a quarter of its words lack some of their beginning or end. It is
+measured on thirteen validation speakers: before it there was one more, the talker of digits whose
+words were hardest to tell, who is now trained on.
 
 On recordings of the Free Spoken Digit Dataset (CC BY-SA 4.0), a sample of Speech Commands
 (CC BY 4.0), DSPSpeech-20 (MIT), Arabic Speech Commands (CC BY 4.0), Picovoice's wake words
@@ -110,10 +115,11 @@ better at new words was not separated.
     python -m training.words train --out OUT
     python -m training.words export --data DATA --out OUT
 
-Seed 0, on two cores of a CPU (AMD EPYC); hours by part: {hours}; 5.1 million weights. First the
-layers learn to read phonemes (CTC), then all learn what the networks of words learn. Some of the
-synthetic words are given the tilt and the noise of recorded ones, and of some words the pitch is
-smoothed away. The words are those of [words](../words/README.md), and so is the licence.
+Seed 0, on two cores of a CPU (AMD EPYC; the last part Intel Xeon); hours by part: {hours};
+5.1 million weights. First the layers learn to read phonemes (CTC), then all learn what the networks
+of words learn. Some of the synthetic words are given the tilt and the noise of recorded ones, and
+of some words the pitch is smoothed away. The words are those of
+[words](../words/README.md), and so is the licence.
 
 On validation speakers: {validation}.
 
