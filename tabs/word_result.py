@@ -26,7 +26,7 @@ SOURCES: Final = {
     "ARPAbet": "as you wrote it, in ARPAbet",
     "pinyin": "as you wrote it, in pinyin",
 }
-HEAD: Final = """<tr><td colspan="2"></td><th scope="col">cosine</th><th scope="col" title="Edit
+HEAD: Final = """<tr><td></td><th scope="col">cosine</th><th scope="col" title="Edit
 distance: phonemes to change, add or leave out">apart</th><td></td></tr>"""
 SURE: Final = 0.5  # the probability from which a guess is not only a guess
 FEWEST: Final = 0.01  # of a guess that is shown
@@ -163,7 +163,7 @@ def bar(cosine: float) -> str:
 def _row(word: "LibraryWord", label: Label, cosine: float, edits: int) -> str:
     question = escape(f"What is near “{word.spelling}”?")
     return (
-        f"<tr><td>{label.button()}</td><td>{said(word.phonemes)} {gloss(word)}</td>"
+        f"<tr><td>{label.button()} {said(word.phonemes)} {gloss(word)}</td>"
         f'<td class="near-cosine">{bar(cosine)}</td><td class="near-edits">{edits}</td>'
         f'<td><button type="button" class="near-look" data-action="look" '
         f'data-word="{escape(word.id)}" title="{question}" aria-label="{question}">'
