@@ -188,6 +188,27 @@ def test_a_word_is_heard_from_two_talkers_however_much_one_says_it(tmp_path: Pat
         assert sorted(len(take) == len(words.mel(8)) for take in takes) == [False, True]
 
 
+def test_a_recorded_word_is_heard_where_another_was_recorded(tmp_path: Path) -> None:
+    hiss = (rng(0).standard_normal(8000) * np.hanning(8000)).astype(np.float32)
+    bins = np.fft.rfft(hiss)
+    bins[len(bins) // 2 :] = 0  # as on the telephone: nothing above 4 kHz
+    columns = Columns()
+    columns.add(hiss, ("k",), "a", "en")
+    columns.add(np.fft.irfft(bins).astype(np.float32), ("t",), "b", "en")
+    columns.write(tmp_path / "recorded.npz")
+    np.save(tmp_path / "starts.npy", np.zeros((2, 1), np.uint16))
+    np.savez(tmp_path / "noise.npz", frames=np.zeros((1, 500, 80), np.float16))
+    words = Words(tmp_path, 0, mixture=Mixture(exchanged=0.8))
+    own, other = words.mel(0), words.mel(1)
+    highest = other.max(axis=0)[-5:]
+    takes = [words._take(0, rng(seed)) for seed in range(20)]
+    dull = [take for take in takes if (take.max(axis=0)[-5:] < highest + 1).all()]
+    assert 3 <= len(dull) <= 15  # where the other was recorded
+    assert any(np.array_equal(take, own) for take in takes)
+    for take in dull:  # it is as loud as ever, when it was
+        assert np.corrcoef(take[:, :40].mean(axis=1), own[:, :40].mean(axis=1))[0, 1] > 0.9
+
+
 @pytest.mark.parametrize("objective", ["contrast", "triplets", "reading"])
 @pytest.mark.parametrize("config", [TINY, replace(TINY, near=2, near_width=16)], ids=["", "near"])
 def test_training_learns_resumes_and_tells_of_words_left_out(
@@ -200,7 +221,7 @@ def test_training_learns_resumes_and_tells_of_words_left_out(
     monkeypatch.setattr(align, "N_WORDS", 8)
     monkeypatch.setattr(plateau, "EPOCH", 4)
     left_out = frozenset({tuple(numbers(from_arpabet("K AE T")))})
-    mixture = Mixture(dressed=0.5, smooth=0.5)
+    mixture = Mixture(dressed=0.5, exchanged=0.5, smooth=0.5)
     stage = Stage(12, 1e-3, 1, left_out, objective=objective, mixture=mixture)
     align.align(tmp_path, "tiny", config, stage)
     assert (tmp_path / "tiny.pt").exists()

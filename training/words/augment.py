@@ -75,13 +75,11 @@ def disturb(
     return _masked(mel.clamp(min=FLOOR), lengths, rng), lengths
 
 
-def as_recorded(
-    synthetic: np.ndarray, recorded: np.ndarray, rng: np.random.Generator
-) -> np.ndarray:
-    """A synthetic word as the microphone and the room of a recorded one would have it: its tilt,
-    its noise, and nothing where it has nothing. Else a network hears who is real, and learns to
-    hear phonemes only in voices that are not. Both (S, M), of other lengths."""
-    mel, donor = synthetic.astype(np.float32), recorded.astype(np.float32)
+def as_recorded(word: np.ndarray, recorded: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A word as the microphone and the room of a recorded one would have it: its tilt, its noise,
+    and nothing where it has nothing. Else a network hears which corpus a word is of, or that it is
+    synthetic, and learns to hear phonemes only there. Both (S, M), of other lengths."""
+    mel, donor = word.astype(np.float32), recorded.astype(np.float32)
     smooth = COSINES[:, :SHAPE].numpy()
     tilt = (donor.mean(axis=0) - mel.mean(axis=0)) @ smooth @ smooth.T
     mel = np.minimum(mel + rng.random() * tilt, donor.max(axis=0))

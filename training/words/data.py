@@ -25,11 +25,13 @@ CHUNKS: Final = 4  # of a batch, of words of like length, so that little is padd
 class Mixture:
     """What a batch is made of. recorded: share of its words that people said, where there are
     enough; spliced: put together from two that a talker said; dressed: share of the synthetic ones
-    that sound as if they were recorded; narrow, smooth: see augment.disturb."""
+    that sound as if they were recorded; exchanged: of the recorded ones that sound as if they were
+    recorded where another was; narrow, smooth: see augment.disturb."""
 
     recorded: float = 0.3
     spliced: float = 0.35
     dressed: float = 0.0
+    exchanged: float = 0.0
     narrow: float = 0.15
     smooth: float = 0.0
 
@@ -132,9 +134,10 @@ class Words:
         return [self._take(pool[rng.integers(len(pool))], rng) for pool in pools]
 
     def _take(self, number: int, rng: np.random.Generator) -> np.ndarray:
-        """The frames of a word (S, M); of a synthetic one perhaps as if it were recorded."""
-        recorded = self.offsets[number][0] == 0
-        if recorded or not self._mixture.dressed or rng.random() >= self._mixture.dressed:
+        """The frames of a word (S, M), perhaps as if it were recorded where another was."""
+        synthetic = self.offsets[number][0] > 0
+        share = self._mixture.dressed if synthetic else self._mixture.exchanged
+        if not share or rng.random() >= share:
             return self.mel(number)
         said = list(self.recorded[self._known[rng.integers(len(self._known))]].values())
         pool = said[rng.integers(len(said))]
