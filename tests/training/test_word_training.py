@@ -175,6 +175,19 @@ def test_batches_pair_words_with_their_recordings_and_leave_validation_out(
     assert len(spelled - set(words.recorded) - set(words.synthetic)) == 3  # spliced
 
 
+def test_new_words_to_validate_on_are_said_by_validation_speakers_and_recorded_by_nobody(
+    tmp_path: Path,
+) -> None:
+    _arrays(tmp_path)
+    words = Words(tmp_path, 1)
+    new = words.new(20)
+    assert not {word for word, _ in new} & set(words.recorded)
+    said = {number for number, *_ in words.validation}
+    drawn = [words._held.draw(1, rng(seed))[1][0] for seed in range(20)]
+    assert all({one, other} <= said for one, _, other, _ in drawn)
+    assert [word for word, _ in words.new(20)] == [word for word, _ in new]
+
+
 def test_a_word_is_heard_from_two_talkers_however_much_one_says_it(tmp_path: Path) -> None:
     columns = Columns()
     for take in range(9):  # of one's eight takes, told apart by their length, and another's one

@@ -73,6 +73,7 @@ class Words:
         self.validation: list[tuple[int, Word, str]] = []
         self.noise = np.load(run / "noise.npz")["frames"]
         takes: list[tuple[int, Word, str, int]] = []
+        held: list[tuple[int, Word, str, int]] = []
         for part, path in enumerate(paths):
             arrays = np.load(path)
             self.frames.append(arrays["frames"])
@@ -92,18 +93,28 @@ class Words:
                 self.offsets.append((part, int(first), int(last)))
                 if validation:
                     self.validation.append((number, word, speaker))
+                    held.append((number, word, speaker, language))
                 elif word not in left_out:
                     said = self.synthetic[word] if part else self.recorded[word][speaker]
                     said.append(number)
                     if not part:
                         takes.append((number, word, speaker, language))
         self._known = list(self.recorded)
-        self._splices = Splices(takes, np.load(run / "starts.npy"), left_out)
+        starts = np.load(run / "starts.npy")
+        self._splices = Splices(takes, starts, left_out)
+        self._held = Splices(held, starts, {word for _, word, *_ in (*takes, *held)})
 
     def mel(self, number: int) -> np.ndarray:
         """Frames of a word as they are: (S, M), at most LONGEST."""
         part, first, last = self.offsets[number]
         return self.frames[part][first : min(last, first + LONGEST)]
+
+    def new(self, count: int) -> list[tuple[Word, np.ndarray]]:
+        """Words that nobody recorded, put together from what validation speakers said, with their
+        frames (S, M); the same ones each time."""
+        rng = np.random.default_rng(0)
+        drawn = (self._held.draw(1, rng) for _ in range(count))
+        return [(word, self._spliced(take)) for word, [take] in drawn]
 
     def batches(self, n_words: int, generator: torch.Generator) -> Iterator[Batch]:
         """Endless batches of so many words, TAKES recordings each, every one disturbed anew."""

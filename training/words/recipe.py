@@ -42,6 +42,8 @@ DEVELOPMENT: Final = frozenset(
 
 VARIED: Final = Mixture(recorded=0.25, spliced=0.4, dressed=0.8, narrow=0.3, smooth=0.4)
 PEOPLE: Final = replace(VARIED, recorded=0.4, narrow=0.35)
+# Most of the recorded words in every batch, so that they are told from each other.
+CORPORA: Final = replace(VARIED, recorded=0.75, spliced=0.1, exchanged=0.4)
 
 STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     "conformer-dev": (OURS, Stage(3700, 1e-3, 8, DEVELOPMENT)),
@@ -64,6 +66,14 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     "near": (NEAR, Stage(800, 6e-4, 8, start="near-dev", reading=2.0, mixture=VARIED)),
     # Of the two networks this one had learned less, and finds more of the words it never heard.
     "near-longer": (NEAR, Stage(1800, 1e-3, 8, start="near", mixture=PEOPLE)),
+    "near-people": (
+        NEAR,
+        Stage(2200, 8e-4, 4, start="near-longer", mixture=CORPORA, kept=0.5),
+    ),
+    "conformer-people": (
+        OURS,
+        Stage(1600, 5e-4, 4, start="conformer-longer", reading=1.0, mixture=CORPORA, kept=0.5),
+    ),
     # The papers' networks, with our loss, then with theirs: begun with it, both put all words into
     # one point and stay there.
     "transformer-first": (PAPER, Stage(850, 5e-4, 8)),
@@ -73,9 +83,9 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
 }
 # Checkpoint → the network.
 MEASURED: Final = {
-    "words": "conformer-longer",
-    "words-near": "near-longer",
-    "words-conformer": "conformer-longer",
+    "words": "conformer-people",
+    "words-near": "near-people",
+    "words-conformer": "conformer-people",
     "words-transformer": "transformer",
     "words-lstm": "lstm",
 }
