@@ -44,6 +44,7 @@ VARIED: Final = Mixture(recorded=0.25, spliced=0.4, dressed=0.8, narrow=0.3, smo
 PEOPLE: Final = replace(VARIED, recorded=0.4, narrow=0.35)
 # Most of the recorded words in every batch, so that they are told from each other.
 CORPORA: Final = replace(VARIED, recorded=0.75, spliced=0.1, exchanged=0.4)
+BALANCED: Final = replace(CORPORA, recorded=0.4, spliced=0.4)
 
 STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     "conformer-dev": (OURS, Stage(3700, 1e-3, 8, DEVELOPMENT)),
@@ -70,6 +71,10 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
         NEAR,
         Stage(2200, 8e-4, 4, start="near-longer", mixture=CORPORA, kept=0.5),
     ),
+    "near-balanced": (
+        NEAR,
+        Stage(1000, 5e-4, 4, start="near-people", reading=1.0, mixture=BALANCED),
+    ),
     "conformer-people": (
         OURS,
         Stage(1600, 5e-4, 4, start="conformer-longer", reading=1.0, mixture=CORPORA, kept=0.5),
@@ -84,7 +89,7 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
 # Checkpoint → the network.
 MEASURED: Final = {
     "words": "conformer-people",
-    "words-near": "near-people",
+    "words-near": "near-balanced",
     "words-conformer": "conformer-people",
     "words-transformer": "transformer",
     "words-lstm": "lstm",
