@@ -70,10 +70,10 @@ class Words:
         self.offsets: list[tuple[int, int, int]] = []  # part, first and last frame
         self.recorded: dict[Word, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self.synthetic: dict[Word, list[int]] = defaultdict(list)
-        self.validation: list[tuple[int, Word, str]] = []
+        # Number, word, speaker and language of each recording of validation speakers.
+        self.validation: list[tuple[int, Word, str, int]] = []
         self.noise = np.load(run / "noise.npz")["frames"]
         takes: list[tuple[int, Word, str, int]] = []
-        held: list[tuple[int, Word, str, int]] = []
         for part, path in enumerate(paths):
             arrays = np.load(path)
             self.frames.append(arrays["frames"])
@@ -92,8 +92,7 @@ class Words:
                 number = len(self.offsets)
                 self.offsets.append((part, int(first), int(last)))
                 if validation:
-                    self.validation.append((number, word, speaker))
-                    held.append((number, word, speaker, language))
+                    self.validation.append((number, word, speaker, language))
                 elif word not in left_out:
                     said = self.synthetic[word] if part else self.recorded[word][speaker]
                     said.append(number)
@@ -102,7 +101,8 @@ class Words:
         self._known = list(self.recorded)
         starts = np.load(run / "starts.npy")
         self._splices = Splices(takes, starts, left_out)
-        self._held = Splices(held, starts, {word for _, word, *_ in (*takes, *held)})
+        known = {word for _, word, *_ in (*takes, *self.validation)}
+        self._held = Splices(self.validation, starts, known)
 
     def mel(self, number: int) -> np.ndarray:
         """Frames of a word as they are: (S, M), at most LONGEST."""
@@ -111,7 +111,8 @@ class Words:
 
     def new(self, count: int) -> list[tuple[Word, np.ndarray]]:
         """Words that nobody recorded, put together from what validation speakers said, with their
-        frames (S, M); the same ones each time."""
+        frames (S, M); the same ones each time. Training may have put some together too, from what
+        others said."""
         rng = np.random.default_rng(0)
         drawn = (self._held.draw(1, rng) for _ in range(count))
         return [(word, self._spliced(take)) for word, [take] in drawn]

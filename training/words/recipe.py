@@ -41,10 +41,10 @@ DEVELOPMENT: Final = frozenset(
 )
 
 VARIED: Final = Mixture(recorded=0.25, spliced=0.4, dressed=0.8, narrow=0.3, smooth=0.4)
-PEOPLE: Final = replace(VARIED, recorded=0.4, narrow=0.35)
+LONGER: Final = replace(VARIED, recorded=0.4, narrow=0.35)
 # Most of the recorded words in every batch, so that they are told from each other.
-CORPORA: Final = replace(VARIED, recorded=0.75, spliced=0.1, exchanged=0.4)
-BALANCED: Final = replace(CORPORA, recorded=0.4, spliced=0.4)
+PEOPLE: Final = replace(VARIED, recorded=0.75, spliced=0.1, exchanged=0.4)
+BALANCED: Final = replace(PEOPLE, recorded=0.4, spliced=0.4)
 
 STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     "conformer-dev": (OURS, Stage(3700, 1e-3, 8, DEVELOPMENT)),
@@ -66,10 +66,10 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     ),
     "near": (NEAR, Stage(800, 6e-4, 8, start="near-dev", reading=2.0, mixture=VARIED)),
     # Of the two networks this one had learned less, and finds more of the words it never heard.
-    "near-longer": (NEAR, Stage(1800, 1e-3, 8, start="near", mixture=PEOPLE)),
+    "near-longer": (NEAR, Stage(1800, 1e-3, 8, start="near", mixture=LONGER)),
     "near-people": (
         NEAR,
-        Stage(2200, 8e-4, 4, start="near-longer", mixture=CORPORA, kept=0.5),
+        Stage(2200, 8e-4, 4, start="near-longer", mixture=PEOPLE, kept=0.5),
     ),
     "near-balanced": (
         NEAR,
@@ -77,7 +77,7 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     ),
     "conformer-people": (
         OURS,
-        Stage(1600, 5e-4, 4, start="conformer-longer", reading=1.0, mixture=CORPORA, kept=0.5),
+        Stage(1600, 5e-4, 4, start="conformer-longer", reading=1.0, mixture=PEOPLE, kept=0.5),
     ),
     # The papers' networks, with our loss, then with theirs: begun with it, both put all words into
     # one point and stay there.

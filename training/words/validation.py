@@ -32,7 +32,7 @@ def held_out(network: WordEmbedder, words: Words, left_out: frozenset[Word]) -> 
     Every recorded word is written beside. score falls as the network gets better.
     """
     network.eval()
-    said = [(word, words.mel(number)) for number, word, _ in words.validation]
+    said = [(word, words.mel(number)) for number, word, *_ in words.validation]
     vocabulary = sorted(set(words.recorded) | {word for word, _ in said})
     cosines, match = _fits(network, said, vocabulary)
     left = np.array([word in left_out for word, _ in said])
@@ -57,7 +57,7 @@ def misread(network: WordEmbedder, words: Words, left_out: frozenset[Word]) -> d
     step: of all words, and of those left out. score falls as the network gets better."""
     network.eval()
     wrong = np.zeros(len(words.validation))
-    said = [word for _, word, _ in words.validation]
+    said = [word for _, word, *_ in words.validation]
     recordings = [words.mel(number) for number, *_ in words.validation]
     for rows, mel, lengths in _batches(recordings):
         logits, steps = network.read(mel, lengths)
