@@ -17,7 +17,7 @@ the server deletes it within the hour, but for the sounds of listening tests tha
 from a program</a></p></footer>
 """
 # One sound at a time, also for players that live outside the page's tree. What the camera sees is
-# muted, and no sound.
+# muted, and no sound. A player that is paused before it has started has not failed.
 HEAD: Final = """<script>
 (() => {
   const start = HTMLMediaElement.prototype.play;
@@ -27,7 +27,12 @@ HEAD: Final = """<script>
     if (sounding !== player) sounding?.pause();
     sounding = player;
   };
-  HTMLMediaElement.prototype.play = function () { only(this); return start.call(this); };
+  HTMLMediaElement.prototype.play = function () {
+    only(this);
+    return start.call(this).catch((error) => {
+      if (error.name !== "AbortError") throw error;
+    });
+  };
   document.addEventListener("play", (event) => only(event.target), true);
 })();
 </script>"""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
@@ -35,10 +36,12 @@ TINY_SOUND_MODELS = {
 
 
 def pytest_configure() -> None:
-    """Tests that run side by side find ports of their own: Gradio looks for one that is free, and
-    two servers that start at once would take the same."""
+    """Tests that run side by side have ports of their own, for Gradio looks for one that is free
+    and two servers that start at once would take the same; and folders of their own, for a server
+    that closes deletes its files, and names files after their content."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     os.environ["GRADIO_SERVER_PORT"] = str(7860 + 100 * worker)
+    os.environ["GRADIO_TEMP_DIR"] = f"{tempfile.gettempdir()}/gradio-tests-{worker}"
 
 
 @pytest.fixture(scope="session")

@@ -96,6 +96,19 @@ def test_one_playhead_and_one_sound_at_a_time(visit: Visit, speech: Path) -> Non
     expect(page.locator("#conversion .tl-time")).to_have_text("2.50 / 5.00 s")
 
 
+def test_a_sound_that_is_stopped_before_it_starts_has_not_failed(visit: Visit) -> None:
+    stopped = """() => {
+      const player = new Audio(document.querySelector("#conversion audio").src);
+      const started = player.play();
+      player.pause();
+      return started.then(() => "no error", (error) => error.name);
+    }"""
+    expect(visit.page.locator("#conversion audio").first).to_be_attached()
+    assert visit.page.evaluate(stopped) == "no error"
+    gone = "() => new Audio('data:audio/wav,').play().catch((error) => error.name)"
+    assert visit.page.evaluate(gone) == "NotSupportedError"
+
+
 def test_units_are_chosen_by_mouse_and_keyboard(visit: Visit, speech: Path) -> None:
     visit.upload(speech)
     visit.convert()
