@@ -20,6 +20,7 @@ from training.lip_to_speech import (
     eigenlips,
     export,
     faces,
+    prepare,
     reader,
     recipe,
     sync,
@@ -117,6 +118,28 @@ def test_films_of_a_talker_are_spliced_where_words_change(
             assert batch.log_mel[row, said].unique().tolist() == [film[place]]
 
 
+def test_half_of_the_films_are_seen_as_they_are(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "SPLICED", 0.0)
+    monkeypatch.setattr(data, "PACE", (1.0, 1.0))
+    clips = Clips([run / "clips.npz"], "train")
+    films = clips.rows(0, len(clips)).crops
+    seen = clips.batch(64, torch.Generator().manual_seed(0)).crops
+    clear = sum(any(torch.equal(crops, film) for film in films) for crops in seen)
+    assert 20 <= clear <= 44
+
+
+def test_the_hum_of_a_room_is_no_voice() -> None:
+    times = np.arange(2 * features.SAMPLE_RATE) / features.SAMPLE_RATE
+    voice = np.where(
+        times < 1, np.sin(2 * np.pi * 130 * times), 0.01 * np.sin(2 * np.pi * 70 * times)
+    )
+    waveform = (0.1 * voice).astype(np.float32)
+    assert np.median(features.pitch(waveform)[120:180]) == pytest.approx(70, rel=0.05)
+    pitch = prepare.voiced_pitch(waveform)
+    assert np.median(pitch[20:80]) == pytest.approx(130, rel=0.05)
+    assert not pitch[110:].any()
+
+
 def test_each_frame_knows_its_word(run: Path) -> None:
     batch = Clips([run / "clips.npz"], "val").rows(0, 1)
     (spoken,) = batch.spoken.tolist()
@@ -197,7 +220,7 @@ def test_sound_is_moved_to_where_it_fits_what_is_drawn(
     np.savez(run / "clips.npz", **before)
     drawn = iter(np.roll(before["waveform"], late, axis=1) / np.float32(2**15))
     monkeypatch.setattr(Ear, "sound", lambda *_: torch.from_numpy(next(drawn))[None])
-    sync.sync(run, "sync")
+    sync.sync(run, "sync", "heard", "vocoder")
     with np.load(run / "sync.npz") as after:
         inner = slice(600, -600)
         moved = np.roll(before["waveform"], late, axis=1)[:, inner]
@@ -222,6 +245,22 @@ def test_what_is_heard_teaches_the_drawing(run: Path) -> None:
     (gradient,) = torch.autograd.grad(loss, noise.log_mel)
     assert gradient.isfinite().all() and gradient.any()
     assert not any(part.requires_grad for part in ear.parameters())
+
+
+def test_contrast_moves_what_is_drawn_away_from_the_mean_frame(run: Path) -> None:
+    batch = Clips([run / "clips.npz"], "val").rows(0, 2)
+    drawn = []
+    for contrast in (1.0, 2.0):
+        train_reader(run, "clear", Stage(TINY, 1, contrast=contrast))
+        network = reader.load_reader(run / "clear.pt")
+        with torch.inference_mode():
+            states, words = network.watch(batch.crops, batch.points)
+            voice = reader.load_voices(run).cpu()(batch.log_mel)
+            drawn.append(network.draw(states, words, voice, 300))
+    plain, sharp = drawn
+    mean = plain.log_mel.mean(dim=(0, 1))
+    torch.testing.assert_close(sharp.log_mel - mean, 2 * (plain.log_mel - mean), atol=1e-3, rtol=0)
+    torch.testing.assert_close(sharp.melody, plain.melody)
 
 
 def test_eigenlips_keep_what_differs_most_between_pictures() -> None:

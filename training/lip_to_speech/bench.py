@@ -17,7 +17,6 @@ from typing import Any, Final
 import numpy as np
 
 from media.errors import InputError
-from media.features import pitch
 from media.grammar import GRID
 from training.evaluation.judges import Judges
 from training.evaluation.metrics import word_error_rate
@@ -32,6 +31,7 @@ from training.lip_to_speech.metrics import (
     quality,
     voice_ranks,
 )
+from training.lip_to_speech.prepare import voiced_pitch
 from training.lip_to_speech.systems import Spoken, System
 
 Row = dict[str, Any]
@@ -47,7 +47,7 @@ class Bench:
         self._clips = clips
         self._judges = Judges.load()
         self._sphinx = Sphinx(word for slot in GRID for word in slot.items())
-        self._pitches = {c.film: pitch(c.sound) for c in clips if c.group == "unseen"}
+        self._pitches = {c.film: voiced_pitch(c.sound) for c in clips if c.group == "unseen"}
         self._talkers = sorted({clip.talker for clip in clips})
         embed = self._judges.speaker_encoder.embed
         voices = [
@@ -104,7 +104,7 @@ class Bench:
         vectors = self._judges.speaker_encoder.embed(said)
         row: Row = {"voice_rank": float(voice_ranks(vectors, self._voices, right).mean())}
         errors = [
-            pitch_error(pitch(one), self._pitches[clip.film])
+            pitch_error(voiced_pitch(one), self._pitches[clip.film])
             for one, clip in zip(said, clips, strict=True)
         ]
         voiced = [error for error in errors if error is not None]

@@ -19,6 +19,7 @@ from media.warp import WARPS, warp
 from training.lip_to_speech.augment import disturb, middle
 
 BALANCE: Final = 0.3  # of talkers: 0 draws each clip as often, 1 each talker
+CLEAR: Final = 0.5  # of clips are seen as they are
 TRACTS: Final = 0.3  # share of batches in which voices are warped
 PACE: Final = (0.95, 1.05)  # of speech, one for a batch
 SPLICED: Final = 0.35  # of the places between two words, at which another clip goes on
@@ -76,12 +77,15 @@ class Clips:
         return len(self.arrays["crops"])
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """Clips drawn at random, spliced into other sentences, disturbed as other cameras, rooms
-        and faces would."""
+        """Clips drawn at random, spliced into other sentences, and but for the share that is clear
+        disturbed as other cameras, rooms and faces would."""
         rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
         rows = rng.choice(len(self), size, p=self._shares)
         batch = self._gathered(self._spliced(rows, rng), pace=rng.uniform(*PACE))
         crops, points = disturb(batch.crops, batch.points, rng)
+        kept = torch.from_numpy(rng.random(size) < CLEAR)[:, None, None, None]
+        crops = torch.where(kept, middle(batch.crops), crops)
+        points = torch.where(kept, batch.points, points)
         log_mel = batch.log_mel
         if rng.random() < TRACTS:
             log_mel = warp(log_mel, torch.from_numpy(rng.integers(0, WARPS, size)))

@@ -13,9 +13,11 @@ from media import features
 from models.lip_reader import Drawn
 from models.vocoder import Vocoder, VocoderConfig
 from training.lip_to_speech.data import Batch
+from training.lip_to_speech.disturbance import disturbance
 from training.lip_to_speech.envelopes import frames_apart
 from training.voice_conversion.vocoder import SpectralLoss
 
+DISTURBANCE: Final = 0.2  # its weight beside intelligibility
 PITCHES: Final = (60.0, 500.0)  # Hz: what is drawn early in training may be anything
 
 
@@ -33,12 +35,15 @@ class Ear(nn.Module):
         self.eval().requires_grad_(False)
 
     def forward(self, drawn: Drawn, batch: Batch) -> Tensor:
-        """One less the intelligibility of the sound of drawn frames beside the real frames: a
-        scalar."""
+        """One less the intelligibility of the sound of drawn frames beside the real frames, and how
+        much it disturbs beside the sound of these: a scalar."""
         sound = self.sound(drawn, batch)
+        with torch.no_grad():
+            real = self.vocoder(batch.log_mel, batch.pitch)
         with torch.autocast(sound.device.type, enabled=False):
             made = self.spectra.log_mel(sound).transpose(1, 2)[:, : drawn.log_mel.shape[1]]
-        return frames_apart(made, batch.log_mel)
+            disturbing = disturbance(sound, real).mean()
+        return frames_apart(made, batch.log_mel) + DISTURBANCE * disturbing
 
     def sound(self, drawn: Drawn, batch: Batch) -> Tensor:
         """What the vocoder makes of the drawn frames, at the drawn melody over the real mean pitch:

@@ -31,9 +31,19 @@ READERS: Final = {
     ),
     # Through a vocoder.
     "heard": Stage(LONG, 5000, 5e-4, start="no-points", painted=True, ear="vocoder"),
-    # On films whose sound was moved to fit their pictures.
+    # On films whose sound was moved to fit their pictures, and moved again.
     "synced": Stage(
         LONG, 1500, 4e-4, start="heard", painted=True, ear="synced-vocoder", films="sync"
+    ),
+    "clear": Stage(
+        LONG,
+        2000,
+        3e-4,
+        start="synced",
+        painted=True,
+        ear="synced-vocoder",
+        films="sync-again",
+        contrast=1.2,
     ),
 }
 
@@ -49,13 +59,16 @@ RECIPE: Final[dict[str, Callable[[Path, str], None]]] = {
     **{name: _reader for name, stage in READERS.items() if not stage.ear},
     "vocoder": lambda run, name: train_vocoder(run, name, 1500, "parallel"),
     "heard": _reader,
-    "sync": sync,
+    "sync": lambda run, name: sync(run, name, "heard", "vocoder"),
     "synced-vocoder": lambda run, name: train_vocoder(run, name, 1500, "heard", "sync"),
     "synced": _reader,
+    "sync-again": lambda run, name: sync(run, name, "synced", "synced-vocoder"),
+    "clear": _reader,
+    "clear-vocoder": lambda run, name: train_vocoder(run, name, 1500, "clear", "sync-again"),
 }
 # Checkpoint → the network.
 MEASURED: Final = {
-    "lip-to-speech": "synced",
+    "lip-to-speech": "clear",
     "lip-to-speech-autoregressive": "autoregressive",
     "lip-to-speech-no-points": "no-points",
     "lip-to-speech-points": "points",
@@ -63,6 +76,7 @@ MEASURED: Final = {
 SHIPPED: Final = "lip-to-speech"  # the one that the app uses
 BASELINE: Final = "lip-to-speech-eigenlips"
 VOCODER: Final = "vocoder-lips"  # the folder beside the shipped checkpoint
+VOICE: Final = "clear-vocoder"  # the network in it
 
 
 def lineage(network: str) -> list[str]:

@@ -6,7 +6,6 @@ Who learns from such films draws every edge of speech blurred.
 """
 
 from pathlib import Path
-from typing import Final
 
 import numpy as np
 import torch
@@ -16,16 +15,15 @@ from media.audio import to_int16
 from training.lip_to_speech.data import Clips
 from training.lip_to_speech.ear import Ear
 from training.lip_to_speech.metrics import earlier, lateness
+from training.lip_to_speech.prepare import voiced_pitch
 from training.lip_to_speech.reader import load_reader, load_voices
-
-READER: Final = "heard"
 
 
 @torch.inference_mode()
-def sync(run: Path, name: str) -> None:
+def sync(run: Path, name: str, reader_name: str, vocoder: str) -> None:
     """Write run/name.npz: the training films of run/clips.npz, the sound of each moved to where it
-    goes best with what the reader draws of the pictures."""
-    reader, ear = load_reader(run / f"{READER}.pt"), Ear(run / "vocoder.pt")
+    goes best with what the reader draws of the pictures, as the vocoder says it."""
+    reader, ear = load_reader(run / f"{reader_name}.pt"), Ear(run / f"{vocoder}.pt")
     voices = load_voices(run).cpu()
     clips = Clips([run / "clips.npz"], "train")
     with np.load(run / "clips.npz") as file:
@@ -40,7 +38,7 @@ def sync(run: Path, name: str) -> None:
         moved = earlier(real, -late[row])
         arrays["waveform"][row] = to_int16(moved)
         arrays["log_mel"][row] = features.log_mel(moved)
-        arrays["pitch"][row] = features.pitch(moved)
+        arrays["pitch"][row] = voiced_pitch(moved)
     arrays["spoken"] += late[:, None, None] / np.float32(features.SAMPLE_RATE)
     np.savez(run / f"{name}.npz", **arrays)  # type: ignore[arg-type]
     milliseconds = 1000 * late / features.SAMPLE_RATE

@@ -19,7 +19,7 @@ from training.corpora import Item
 from training.lip_to_speech.augment import middle
 from training.lip_to_speech.eigenlips import Eigenlips, EigenlipsConfig
 from training.lip_to_speech.material import Clip
-from training.lip_to_speech.prepare import SECONDS, grid_items, sentence
+from training.lip_to_speech.prepare import SECONDS, grid_items, sentence, voiced_pitch
 from training.lip_to_speech.recipe import BASELINE, SHIPPED
 
 PITCHED: Final = 16  # films of which the usual pitch is taken
@@ -72,7 +72,7 @@ class RealMel:
         sound = self._sounds[film]
         log_mel = features.log_mel(sound)
         if self._vocoder:
-            return Spoken(_sound(self._vocoder, log_mel, features.pitch(sound)))
+            return Spoken(_sound(self._vocoder, log_mel, voiced_pitch(sound)))
         return Spoken(features.griffin_lim(features.linear_from_log_mel(log_mel)))
 
 
@@ -87,7 +87,7 @@ class TrainingMean:
         """The pitch is that of PITCHED films, seeded."""
         log_mel = np.mean([features.log_mel(sentence(item)) for item in training], axis=0)
         drawn = np.random.default_rng(0).permutation(len(training))[:PITCHED]
-        pitch = np.concatenate([features.pitch(sentence(training[i])) for i in drawn])
+        pitch = np.concatenate([voiced_pitch(sentence(training[i])) for i in drawn])
         usual = np.median(pitch[pitch > 0]) if pitch.any() else 0.0
         steady = np.full(len(log_mel), usual, np.float32)
         self._spoken = Spoken(_sound(vocoder, log_mel, steady))
