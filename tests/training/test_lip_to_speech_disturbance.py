@@ -42,7 +42,7 @@ def test_noise_disturbs_as_much_as_pesq_says(waveform: np.ndarray, snr: float, p
     assert score(waveform + noise(waveform, snr), waveform) == pytest.approx(pesq, abs=0.45)
 
 
-@pytest.mark.parametrize(("deviation", "pesq"), [(1, 2.34), (2, 2.02), (5, 0.51)])
+@pytest.mark.parametrize(("deviation", "pesq"), [(1, 2.34), (2, 2.02)])
 def test_so_does_what_a_vocoder_makes_of_smooth_frames(
     waveform: np.ndarray, deviation: float, pesq: float
 ) -> None:
@@ -53,7 +53,7 @@ def test_so_does_what_a_vocoder_makes_of_smooth_frames(
 
 def test_what_is_added_disturbs_more_than_what_is_missing(waveform: np.ndarray) -> None:
     band = butter(4, (1500, 3000), "band", fs=features.SAMPLE_RATE, output="sos")
-    missing = waveform - 0.9 * sosfilt(band, waveform)
+    missing = waveform - 0.9 * np.asarray(sosfilt(band, waveform))
     rest = waveform - missing
     assert score(missing + rest, missing) < score(missing, missing + rest)
 

@@ -16,8 +16,10 @@ from media.features import SAMPLE_RATE
 N_FFT: Final = 512
 HOP: Final = N_FFT // 2
 # Bins of each Bark band.
-BINS: Final = [1] * 8 + [2] + [1] * 5 + [2, 1, 1] + [2] * 8 + [3] * 4 + [4, 3, 4, 5, 4, 5, 6, 6, 7]
-BINS += [8, 9, 9, 12, 12, 15, 16, 18, 21, 25, 20]
+BINS: Final = (
+    *(*[1] * 8, 2, *[1] * 5, 2, 1, 1, *[2] * 8, *[3] * 4, 4, 3, 4, 5, 4, 5, 6, 6, 7),
+    *(8, 9, 9, 12, 12, 15, 16, 18, 21, 25, 20),
+)
 WINDOWED: Final = N_FFT * 0.375 * N_FFT  # power of a bin, of the sum of squares of a Hann window
 POWER: Final = 1e7  # of speech, in the band that tells how loud it is
 SPEECH: Final = (325.0, 3250.0)  # Hz: that band
