@@ -64,7 +64,6 @@ RECIPE: Final[dict[str, Callable[[Path, str], None]]] = {
     "synced": _reader,
     "sync-again": lambda run, name: sync(run, name, "synced", "synced-vocoder"),
     "clear": _reader,
-    "clear-vocoder": lambda run, name: train_vocoder(run, name, 1500, "clear", "sync-again"),
 }
 # Checkpoint → the network.
 MEASURED: Final = {
@@ -76,7 +75,6 @@ MEASURED: Final = {
 SHIPPED: Final = "lip-to-speech"  # the one that the app uses
 BASELINE: Final = "lip-to-speech-eigenlips"
 VOCODER: Final = "vocoder-lips"  # the folder beside the shipped checkpoint
-VOICE: Final = "clear-vocoder"  # the network in it
 
 
 def lineage(network: str) -> list[str]:

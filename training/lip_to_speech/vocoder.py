@@ -15,7 +15,6 @@ from models.vocoder import Vocoder, VocoderConfig
 from pipelines.checkpoint import load_weights, read_config
 from training.lip_to_speech.augment import disturb
 from training.lip_to_speech.data import Clips
-from training.lip_to_speech.disturbance import disturbance
 from training.lip_to_speech.envelopes import sounds_apart
 from training.lip_to_speech.reader import load_reader, load_voices
 from training.loop import device, fit, save
@@ -27,7 +26,6 @@ WINDOW: Final = 150  # frames
 BATCH: Final = 8
 LEARNING_RATE: Final = 5e-4
 ENVELOPES: Final = 4.0  # weight of intelligibility
-DISTURBANCE: Final = 1.0  # and of what disturbs
 NAMES: Final = ("log_mel", "waveform", "pitch")
 
 
@@ -47,8 +45,7 @@ def train_vocoder(run: Path, name: str, steps: int, reader: str, films: str = "c
     def loss(batch: list[Tensor]) -> Tensor:
         mel, real, pitch = (part.to(device()) for part in batch)
         made = network(mel, pitch)
-        apart = ENVELOPES * sounds_apart(made, real)
-        return distance(made, real) + apart + DISTURBANCE * disturbance(made, real).mean()
+        return distance(made, real) + ENVELOPES * sounds_apart(made, real)
 
     @torch.no_grad()
     def validate() -> float:
