@@ -64,9 +64,9 @@ aligned is, film by film, moved by at most 80 ms to where the envelopes correlat
 the wrong words: by a recogniser of ours that was trained on real speech, by pocketsphinx, and in
 the caption that the system itself writes. The recognisers hear the time of the real words with 0.2
 s around them, and choose among the words of GRID: they mishear real audio too, and guess a few
-words right in silence. A film that the system refuses counts as silence. The systems below the
-training mean and above the default were measured before `clear`; their errors of pitch, which took
-the hum for a voice, are left out.
+words right in silence. A film that the system refuses counts as silence. The three other
+readers were measured before `clear`; their errors of pitch, which took the hum for a voice, are
+left out.
 
 Other voices that are nearer: the share of all other talkers whom a speaker encoder, used for
 nothing but measuring, finds nearer to what is said than the right one; guessing gives 0.5. There

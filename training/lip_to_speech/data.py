@@ -76,14 +76,14 @@ class Clips:
     def __len__(self) -> int:
         return len(self.arrays["crops"])
 
-    def batch(self, size: int, generator: torch.Generator) -> Batch:
+    def batch(self, size: int, generator: torch.Generator, clear: float = CLEAR) -> Batch:
         """Clips drawn at random, spliced into other sentences, and but for the share that is clear
         disturbed as other cameras, rooms and faces would."""
         rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
         rows = rng.choice(len(self), size, p=self._shares)
         batch = self._gathered(self._spliced(rows, rng), pace=rng.uniform(*PACE))
         crops, points = disturb(batch.crops, batch.points, rng)
-        kept = torch.from_numpy(rng.random(size) < CLEAR)[:, None, None, None]
+        kept = torch.from_numpy(rng.random(size) < clear)[:, None, None, None]
         crops = torch.where(kept, middle(batch.crops), crops)
         points = torch.where(kept, batch.points, points)
         log_mel = batch.log_mel

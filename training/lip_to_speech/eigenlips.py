@@ -72,7 +72,8 @@ class Eigenlips(nn.Module):
 
 
 def train_eigenlips(run: Path, name: str) -> None:
-    """Train on the arrays of ``prepare``, disturbed as those of the other readers."""
+    """Train on the arrays of ``prepare``. The films stay as they are: components of pictures that
+    were shifted and lit otherwise would be worth less."""
     paths = [run / "clips.npz"]
     train, val = Clips(paths, "train"), Clips(paths, "val")
     network = Eigenlips(EigenlipsConfig())
@@ -81,7 +82,7 @@ def train_eigenlips(run: Path, name: str) -> None:
     network.learn_components(crops[sampled].float() / 255)
 
     def step_loss(generator: torch.Generator) -> Tensor:
-        batch = train.batch(BATCH, generator)
+        batch = train.batch(BATCH, generator, clear=1.0)
         return F.l1_loss(network(batch.crops), batch.log_mel) / NEPERS
 
     @torch.inference_mode()
