@@ -51,6 +51,18 @@ def test_so_does_what_a_vocoder_makes_of_smooth_frames(
     assert score(said, waveform[: len(said)]) == pytest.approx(pesq, abs=0.45)
 
 
+def test_what_is_smoother_disturbs_more(waveform: np.ndarray) -> None:
+    """PESQ says 2.34, 2.02 and 0.51; the loss is too mild with the last."""
+    log_mel = features.log_mel(waveform)
+    scores = []
+    for deviation in (1, 2, 5):
+        smooth = gaussian_filter1d(log_mel, deviation, axis=0)
+        said = features.griffin_lim(features.linear_from_log_mel(smooth))
+        scores.append(score(said, waveform[: len(said)]))
+    assert scores == sorted(scores, reverse=True)
+    assert scores[-1] < scores[0] - 1
+
+
 def test_what_is_added_disturbs_more_than_what_is_missing(waveform: np.ndarray) -> None:
     band = butter(4, (1500, 3000), "band", fs=features.SAMPLE_RATE, output="sos")
     missing = waveform - 0.9 * np.asarray(sosfilt(band, waveform))

@@ -34,7 +34,8 @@ NEPERS: Final = 2.5  # the deviation of log-mel frames: errors are in its unit
 class Stage:
     """start: the reader whose weights it goes on from, where they fit; painted: whether it sees the
     painted talkers too; ear: the vocoder from whose sound it learns, if any; films: the real ones,
-    of ``prepare`` or of ``sync``; contrast: of what it draws, afterwards."""
+    of ``prepare`` or of ``sync``; contrast: of what it draws, afterwards;
+    for parallel decoders."""
 
     config: LipReaderConfig
     steps: int
@@ -76,15 +77,16 @@ def train_reader(run: Path, name: str, stage: Stage) -> None:
         stage.learning_rate,
         weight_decay=0.05,
     )
-    _sharpen(network, val, voices, stage.contrast)
+    if stage.contrast != 1:
+        _sharpen(network, val, voices, stage.contrast)
     save(run, name, stage.config, network, result | held_out(network, val, voices))
 
 
 @torch.inference_mode()
 def _sharpen(network: LipReader, clips: Clips, voices: VoiceEncoder, contrast: float) -> None:
     """Give the drawn frames so many times their distance from the mean frame, by the weights of the
-    last layer: what is drawn for want of knowing better is too smooth, a known flaw of speech from
-    statistics (Toda and Tokuda 2007, section 2.3)."""
+    last layer. The mean is that of the validation films. Loud moments become louder beside quiet
+    ones than they are in speech."""
     network.eval()
     means = []
     for first in range(0, len(clips), BATCH):
