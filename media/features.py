@@ -16,6 +16,8 @@ HOP_LENGTH: Final = 160  # samples: 10 ms
 N_FFT: Final = 640  # samples: the 40 ms window of the spectrograms that are heard and seen
 N_MELS: Final = 80
 LOG_FLOOR: Final = 1e-5  # magnitude under which the log-mel spectrogram is flat
+FILTER_ROUNDS: Final = 3
+LARGEST_FILTER: Final = 2.3  # nepers in a round: 20 dB
 
 MFCC_WINDOW: Final = 400  # samples: 25 ms
 MFCC_N_FFT: Final = 512
@@ -79,6 +81,22 @@ def griffin_lim(magnitude: np.ndarray, n_iter: int = 32) -> np.ndarray:
     )
 
 
+def filtered(waveform: np.ndarray, mel: np.ndarray) -> np.ndarray:
+    """The waveform through a filter a frame that brings its log-mel spectrogram nearer to another.
+
+    waveform: (T,); mel: (T // HOP_LENGTH, N_MELS). Windows overlap, so the filters are found in a
+    few rounds, as the phases of Griffin and Lim are. Returns (T,).
+    """
+    for _ in range(FILTER_ROUNDS):
+        away = np.clip(mel - log_mel(waveform), -LARGEST_FILTER, LARGEST_FILTER)
+        gains = np.exp(away @ _shares_of_bands()).T
+        spectrum = librosa.stft(waveform, n_fft=N_FFT, hop_length=HOP_LENGTH)
+        # The frame past the last hop goes with the last one.
+        spectrum *= np.pad(gains, ((0, 0), (0, spectrum.shape[1] - gains.shape[1])), mode="edge")
+        waveform = librosa.istft(spectrum, hop_length=HOP_LENGTH, length=len(waveform))
+    return waveform
+
+
 def pitch(waveform: np.ndarray) -> np.ndarray:
     """Fundamental frequency in Hz by pYIN, 0 where unvoiced: (T,) → (S,)."""
     f0, voiced, _ = librosa.pyin(
@@ -97,6 +115,13 @@ def pitch(waveform: np.ndarray) -> np.ndarray:
 def mel_filters(n_fft: int, n_mels: int) -> np.ndarray:
     """Slaney-style mel filterbank up to the Nyquist frequency: (n_mels, n_fft // 2 + 1)."""
     return librosa.filters.mel(sr=SAMPLE_RATE, n_fft=n_fft, n_mels=n_mels)
+
+
+@cache
+def _shares_of_bands() -> np.ndarray:
+    """How much each mel band has of a bin: (N_MELS, bins)."""
+    filters = mel_filters(N_FFT, N_MELS)
+    return filters / np.maximum(filters.sum(axis=0), 1e-8)
 
 
 @cache

@@ -21,7 +21,8 @@ SEEN: Final = 5  # frames that the first convolution sees at once
 class LipReaderConfig:
     """points: whether the places of the lips are a second input; voices: V; n_words: W.
 
-    decoder: all frames at once, or one after the other; dropout: of what layers are given.
+    decoder: all frames at once, or one after the other; dropout: of what layers are given, and
+    inner_dropout: within them.
     """
 
     side: int = 64
@@ -38,6 +39,7 @@ class LipReaderConfig:
     mean: float = -5.5  # of the log-mel frames
     deviation: float = 2.5
     dropout: float = 0.1
+    inner_dropout: float = 0.0
 
 
 class Drawn(NamedTuple):
@@ -55,24 +57,27 @@ class LipReader(nn.Module):
     def __init__(self, config: LipReaderConfig) -> None:
         super().__init__()
         self.config = config
-        self.eye = Eye(config.channels)
+        self.eye: nn.Module = Eye(config.channels)
         seen = config.channels[-1] + (128 if config.points else 0)
         self.points = nn.Linear(4 * config.points, 128) if config.points else None
         self.entry = nn.Sequential(nn.LayerNorm(seen), nn.Linear(seen, config.width))
         self.layers = nn.ModuleList(
-            ConformerLayer(config.width, config.heads, config.inner, dropout=0.0)
+            ConformerLayer(config.width, config.heads, config.inner, config.inner_dropout)
             for _ in range(config.layers)
         )
         self.reading = nn.Linear(config.width, config.n_words)
         self.read = nn.Linear(config.n_words, config.width)
         self.voice = nn.Linear(config.voice, config.width)
-        kind = ParallelDecoder if config.decoder == "parallel" else AutoregressiveDecoder
-        self.decoder = kind(config.width, config.heads, config.inner, config.n_mels)
+        sizes = (config.width, config.heads, config.inner, config.n_mels)
+        if config.decoder == "parallel":
+            self.decoder = ParallelDecoder(*sizes, dropout=config.inner_dropout)
+        else:
+            self.decoder = AutoregressiveDecoder(*sizes)
 
     def watch(self, crops: Tensor, points: Tensor) -> tuple[Tensor, Tensor]:
         """Crops (B, F, H, H) from 0 to 1 and points (B, F, L, 2) → states (B, F, C) and logits of
         words (B, F, W)."""
-        x = self.eye(_normalized(crops))
+        x = self.eye(crops)
         if self.points is not None:
             x = torch.cat([x, self.points(_motion(points))], dim=-1)
         x = F.dropout(self.entry(x), self.config.dropout, self.training)
@@ -113,8 +118,9 @@ class Eye(nn.Module):
         )
 
     def forward(self, crops: Tensor) -> Tensor:
-        """(B, F, H, H) → (B, F, channels[-1])."""
+        """(B, F, H, H) from 0 to 1 → (B, F, channels[-1])."""
         batch, frames, side, _ = crops.shape
+        crops = _normalized(crops)
         # The first and last frame stand still.
         still = F.pad(crops.flatten(2).transpose(1, 2), (SEEN // 2,) * 2, mode="replicate")
         windows = still.unfold(2, SEEN, 1).transpose(1, 2)  # (B, F, H * H, SEEN)

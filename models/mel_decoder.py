@@ -19,11 +19,13 @@ DROPPED: Final = 0.5  # of what it hears of itself, in training: else it listens
 class ParallelDecoder(nn.Module):
     """States spread over the frames, and conformer layers at the rate of frames."""
 
-    def __init__(self, width: int, heads: int, inner: int, n_mels: int, layers: int = 2) -> None:
+    LAYERS: Final = 2
+
+    def __init__(self, width: int, heads: int, inner: int, n_mels: int, dropout: float) -> None:
         super().__init__()
         self.place = nn.Linear(2, width)
         self.layers = nn.ModuleList(
-            ConformerLayer(width, heads, inner, dropout=0.0) for _ in range(layers)
+            ConformerLayer(width, heads, inner, dropout) for _ in range(self.LAYERS)
         )
         self.out = nn.Linear(width, n_mels + 2)
 

@@ -142,16 +142,19 @@ class LipToSpeech:
         """
         self._check(voice, vocoder)
         began = time.perf_counter()
-        drawn, melody = self._draw(reading, self._timbre(voice.timbre))
-        pitch = torch.where(melody.isfinite(), melody.exp() * voice.pitch, 0.0)
+        log_mel, melody = self._draw(reading, self._timbre(voice.timbre))
+        drawn = log_mel.cpu().numpy()
         if vocoder == "neural":
-            waveform = self._vocoder(drawn[None], pitch[None])[0].cpu().numpy()
+            pitch = torch.where(melody.isfinite(), melody.exp() * voice.pitch, 0.0)
+            waveform = self._vocoder(log_mel[None], pitch[None])[0].cpu().numpy()
+            # The vocoder says it too smoothly, and a little otherwise than it was drawn.
+            waveform = features.filtered(waveform, drawn)
         else:
-            waveform = features.griffin_lim(features.linear_from_log_mel(drawn.cpu().numpy()))
+            waveform = features.griffin_lim(features.linear_from_log_mel(drawn))
         waveform = waveform / max(1.0, float(np.abs(waveform).max()))
         taken = time.perf_counter() - began
         speech = Speech(waveform, features.SAMPLE_RATE, features.log_mel(waveform), taken)
-        return LipSpeech(reading, voice, drawn.cpu().numpy(), speech, reading.seconds + taken)
+        return LipSpeech(reading, voice, drawn, speech, reading.seconds + taken)
 
     def _read(self, mouth: Mouth) -> tuple[Tensor, Tensor]:
         """States (F, C) and logits of words (F, W)."""

@@ -63,6 +63,23 @@ def test_griffin_lim_of_a_mel_spectrogram_keeps_the_tone() -> None:
     assert spectrum.argmax() == pytest.approx(500, abs=25)
 
 
+def test_a_filter_a_frame_turns_one_sound_into_the_spectrogram_of_another() -> None:
+    """Noise into a tone that stops; where nothing is to be heard, nothing is left."""
+    real = np.concatenate([tone(500), np.zeros(8000, np.float32)])
+    noise = 0.1 * np.random.default_rng(0).standard_normal(len(real)).astype(np.float32)
+    mel = features.log_mel(real)
+    made = features.filtered(noise, mel)
+    assert made.shape == noise.shape
+    assert np.abs(made[18_000:]).max() < 0.01 * np.abs(noise).max()
+    before, after = (np.abs(features.log_mel(one) - mel)[5:95].mean() for one in (noise, made))
+    assert after < 0.4 * before
+
+
+def test_a_sound_that_is_right_stays_as_it_is() -> None:
+    real = tone(500) + 0.1 * np.random.default_rng(0).standard_normal(16_000).astype(np.float32)
+    assert np.allclose(features.filtered(real, features.log_mel(real)), real, atol=1e-3)
+
+
 def test_pitch_of_a_voice_like_tone() -> None:
     waveform = sum(tone(120 * k) / k for k in range(1, 8))
     pitch = features.pitch(np.asarray(waveform, dtype=np.float32))

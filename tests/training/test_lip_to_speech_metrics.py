@@ -27,6 +27,7 @@ from training.lip_to_speech.metrics import (
     quality,
     voice_ranks,
 )
+from training.lip_to_speech.systems import InStep, Spoken
 
 RATE = 16_000
 SENTENCE = "bin blue at f two now"
@@ -160,6 +161,19 @@ def test_a_shift_is_found_and_undone(milliseconds: int) -> None:
         assert aligned["stoi"] > raw["stoi"]
 
 
+def test_in_step_is_the_real_thing_where_a_system_says_it(data: Path) -> None:
+    class Late:
+        name, shipped = "late", False
+
+        def speak(self, film: Path) -> Spoken:
+            return Spoken(0.1 * earlier(clip.sound, -RATE // 25))
+
+    clip = choose(data, "test")[0]
+    moved = InStep([clip], Late()).speak(clip.film).waveform
+    assert lateness(moved, clip.sound) == pytest.approx(RATE / 25, abs=RATE / 500)
+    assert quality(earlier(moved, RATE // 25), clip.sound)["stoi"] > 0.99
+
+
 def test_no_shift_is_further_than_allowed_and_silence_has_none() -> None:
     real = babble(1)
     assert abs(lateness(earlier(real, -RATE // 2), real)) <= 0.08 * RATE
@@ -213,24 +227,25 @@ def test_the_table_goes_from_silence_to_what_was_really_said(
     assert "seen: 1 films by 1 talkers; few-shot: 1 films by 1 talkers; unseen: 2" in printed
     assert "lip-to-speech-gone: its row is left out" in printed
     assert "lip-to-speech refuses" in printed
-    ceilings = ["real audio", "real mel, griffin-lim", "real mel, neural"]
+    ceilings = ["real audio", "real audio, in step", "real mel, griffin-lim", "real mel, neural"]
     assert [row["system"] for row in rows] == 3 * [
         *ceilings,
         "silence",
         "training mean",
         "lip-to-speech",
     ]
-    assert [row["group"] for row in rows[::6]] == ["seen", "few-shot", "unseen"]
+    assert [row["group"] for row in rows[::7]] == ["seen", "few-shot", "unseen"]
     assert {row["system"] for row in rows if row["shipped"]} == {"lip-to-speech"}
-    real, mel, neural, silence, mean, ours = rows[-6:]
+    real, _, mel, neural, silence, mean, ours = rows[-7:]
     assert real["stoi"] == pytest.approx(1, abs=1e-3)
-    assert real["stoi"] > mel["stoi"] > neural["stoi"] > silence["stoi"] == 0
+    assert real["stoi"] > max(mel["stoi"], neural["stoi"])
+    assert min(mel["stoi"], neural["stoi"]) > 0.8 > silence["stoi"] == 0
     assert "pesq" not in silence
     assert real["pitch_error"] == 0
     assert "pitch_error" not in silence
     assert all(0 <= row["wer"] <= 100 and 0 <= row["wer_sphinx"] <= 100 for row in rows)
-    assert all(0 <= row["voice_rank"] <= 1 for row in rows[-6:])
-    assert all("voice_rank" not in row for row in rows[:-6])
+    assert all(0 <= row["voice_rank"] <= 1 for row in rows[-7:])
+    assert all("voice_rank" not in row for row in rows[:-7])
     assert "stoi_aligned" in mean
     assert "wer_caption" not in mean
     # Two of six words of the film by s9; the words of u1, which is refused, are not known.

@@ -12,7 +12,7 @@ from assets.make_heads.__main__ import SENTENCES
 from media import features
 from media.grammar import GRID, GRID_WORDS
 from models.face_encoder import FaceEncoderConfig
-from models.lip_reader import Drawn, LipReaderConfig
+from models.lip_reader import Drawn, Eye, LipReaderConfig
 from models.voice_encoder import VoiceEncoderConfig
 from pipelines.lip_to_speech import LipToSpeech
 from training.lip_to_speech import (
@@ -32,6 +32,7 @@ from training.lip_to_speech.ear import Ear
 from training.lip_to_speech.eigenlips import Eigenlips, EigenlipsConfig
 from training.lip_to_speech.painted import lines
 from training.lip_to_speech.reader import Stage, train_reader
+from training.lip_to_speech.seen import Seen
 from training.lip_to_speech.voices import train_voices
 
 TINY = LipReaderConfig(channels=(4, 8), width=16, inner=16, layers=1, heads=2, voice=8)
@@ -126,6 +127,33 @@ def test_half_of_the_films_are_seen_as_they_are(run: Path, monkeypatch: pytest.M
     seen = clips.batch(64, torch.Generator().manual_seed(0)).crops
     clear = sum(any(torch.equal(crops, film) for film in films) for crops in seen)
     assert 20 <= clear <= 44
+
+
+def test_an_eye_that_stays_as_it_is_looks_a_few_times_at_each_film(run: Path) -> None:
+    clips, eye = Clips([run / "clips.npz"], "train"), Eye((4, 8)).eval()
+    films = eye(clips.rows(0, len(clips)).crops).detach()
+    seen = Seen(clips, eye, looks=3)
+    assert len(seen) == 3 * len(clips)
+    again = seen.rows(0, len(seen)).crops
+    torch.testing.assert_close(again[: len(clips)], films, atol=1e-2, rtol=1e-2)
+    assert not torch.allclose(again[len(clips) : -len(clips)], films, atol=1e-2)
+    batch = seen.batch(64, torch.Generator().manual_seed(0))
+    assert batch.crops.shape == (64, batch.spoken.shape[1], 8)
+    # In each clip a moment is hidden.
+    still = (batch.crops.diff(dim=1).abs().amax(dim=-1) < 1e-3).sum(dim=1)
+    assert still.max() >= 6
+
+
+def test_a_stage_with_a_steady_eye_trains_what_comes_after_it(run: Path) -> None:
+    train_reader(run, "studio", Stage(TINY, 1))
+    train_reader(run, "longer", Stage(TINY, 2, 1e-2, start="studio", looks=2))
+    first, then = (
+        torch.load(run / f"{name}.pt", weights_only=True)["network"]
+        for name in ("studio", "longer")
+    )
+    assert first.keys() == then.keys()
+    for key in first:
+        assert torch.equal(first[key], then[key]) == key.startswith("eye."), key
 
 
 def test_the_hum_of_a_room_is_no_voice() -> None:

@@ -64,6 +64,10 @@ class Clips:
         """paths: files of ``prepare``, of real films and of painted ones."""
         parts = [_read(path, split) for path in paths]
         self.arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        self._order()
+
+    def _order(self) -> None:
+        """Who is drawn how often, and where words change."""
         _, self._talker, count = np.unique(
             self.arrays["speaker"], return_inverse=True, return_counts=True
         )
@@ -82,20 +86,34 @@ class Clips:
         rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
         rows = rng.choice(len(self), size, p=self._shares)
         batch = self._gathered(self._spliced(rows, rng), pace=rng.uniform(*PACE))
-        crops, points = disturb(batch.crops, batch.points, rng)
-        kept = torch.from_numpy(rng.random(size) < clear)[:, None, None, None]
-        crops = torch.where(kept, middle(batch.crops), crops)
-        points = torch.where(kept, batch.points, points)
-        log_mel = batch.log_mel
+        batch = self._filmed(batch, rng, clear)
         if rng.random() < TRACTS:
-            log_mel = warp(log_mel, torch.from_numpy(rng.integers(0, WARPS, size)))
-        return replace(batch, crops=crops, points=points, log_mel=log_mel)
+            warps = torch.from_numpy(rng.integers(0, WARPS, size))
+            batch = replace(batch, log_mel=warp(batch.log_mel, warps))
+        return batch
 
     def rows(self, first: int, last: int) -> Batch:
         """Clips in their order, as they are."""
-        rows = np.arange(first, min(last, len(self)))
-        batch = self._gathered(np.repeat(rows[:, None], N_WORDS, axis=1))
+        batch = self._whole(first, last)
         return replace(batch, crops=middle(batch.crops))
+
+    def disturbed_rows(self, first: int, last: int, rng: np.random.Generator) -> Batch:
+        """Clips in their order, disturbed."""
+        return self._filmed(self._whole(first, last), rng, clear=0.0)
+
+    def _whole(self, first: int, last: int) -> Batch:
+        rows = np.arange(first, min(last, len(self)))
+        return self._gathered(np.repeat(rows[:, None], N_WORDS, axis=1))
+
+    def _filmed(self, batch: Batch, rng: np.random.Generator, clear: float) -> Batch:
+        """All but the share that is clear as other cameras would show them."""
+        crops, points = disturb(batch.crops, batch.points, rng)
+        kept = torch.from_numpy(rng.random(len(crops)) < clear)[:, None, None, None]
+        return replace(
+            batch,
+            crops=torch.where(kept, middle(batch.crops), crops),
+            points=torch.where(kept, batch.points, points),
+        )
 
     def _spliced(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """The clip of each word (B, 6): another of the talker may go on where it, too, changes
@@ -120,7 +138,7 @@ class Clips:
         frames = round(len(times) / pace)
         numbers = torch.from_numpy(self.arrays["words"][films, words]).long() + 1
         return Batch(
-            crops=_paced(self._floats("crops", shown, times) / 255, frames),
+            crops=_paced(self._pictures(shown, times), frames),
             points=_paced(self._floats("points", shown, times), frames),
             log_mel=_paced(self._floats("log_mel", heard, hops), 4 * frames),
             # Of two pitches only one: between a voiced and an unvoiced frame there is none.
@@ -130,6 +148,9 @@ class Clips:
             words=numbers,
             spoken=_spoken(self._floats("spoken", films, words) * RATE / pace, numbers, frames),
         )
+
+    def _pictures(self, films: np.ndarray, places: np.ndarray) -> Tensor:
+        return self._floats("crops", films, places) / 255
 
     def _floats(self, name: str, films: np.ndarray, places: np.ndarray) -> Tensor:
         return torch.from_numpy(self.arrays[name][films, places].astype(np.float32))

@@ -14,17 +14,23 @@ from training.checkpoints import update_metrics, write_weights
 from training.lip_to_speech.data import Clips
 from training.lip_to_speech.faces import Faces
 from training.lip_to_speech.reader import load_reader
-from training.lip_to_speech.recipe import BASELINE, MEASURED, READERS, SHIPPED, VOCODER, lineage
+from training.lip_to_speech.recipe import (
+    BASELINE,
+    MEASURED,
+    SHIPPED,
+    SPEAKS,
+    VOCODER,
+    lineage,
+)
 
 DOUBTED: Final = 0.75  # share of the films shown backwards that are doubted
 
 
 def export(run: Path, out: Path) -> None:
     """Write the shipped checkpoint below ``out``, and the others below run/validation."""
-    ear = READERS[MEASURED[SHIPPED]].ear
-    vocoder, folder = _saved(run / f"{ear}.pt"), out / VOCODER
+    vocoder, folder = _saved(run / f"{SPEAKS}.pt"), out / VOCODER
     write_weights(folder, vocoder["config"], vocoder["network"])
-    _note(folder, run, [ear])
+    _note(folder, run, [SPEAKS])
     faces = Faces(run)
     order = from_dark_to_bright(faces.vectors)
     for name, network in MEASURED.items():

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models.lip_reader import Drawn, LipReader, LipReaderConfig
@@ -16,6 +16,7 @@ from models.voice_encoder import VoiceEncoder, VoiceEncoderConfig
 from training.lip_to_speech.data import Batch, Clips
 from training.lip_to_speech.ear import Ear
 from training.lip_to_speech.envelopes import frames_apart
+from training.lip_to_speech.seen import Seen
 from training.loop import device, fit, save
 
 BATCH: Final = 8
@@ -25,8 +26,7 @@ VOICING: Final = 0.2
 MELODY: Final = 1.0
 # Of the word that is said in each frame: told so, the network finds the words many times sooner.
 MOMENTS: Final = 0.5
-ENVELOPES: Final = 1.0  # weight of the intelligibility of the frames
-HEARD: Final = 2.0  # and of the sound
+HEARD: Final = 2.0  # weight of the intelligibility of the sound
 NEPERS: Final = 2.5  # the deviation of log-mel frames: errors are in its unit
 
 
@@ -34,8 +34,9 @@ NEPERS: Final = 2.5  # the deviation of log-mel frames: errors are in its unit
 class Stage:
     """start: the reader whose weights it goes on from, where they fit; painted: whether it sees the
     painted talkers too; ear: the vocoder from whose sound it learns, if any; films: the real ones,
-    of ``prepare`` or of ``sync``; contrast: of what it draws, afterwards;
-    for parallel decoders."""
+    of ``prepare`` or of ``sync``; envelopes: the weight of the intelligibility of the frames;
+    looks: if any, the eye stays as it is, and looks so many times at each film; contrast: of what
+    it draws, afterwards; for parallel decoders."""
 
     config: LipReaderConfig
     steps: int
@@ -44,6 +45,8 @@ class Stage:
     painted: bool = False
     ear: str = ""
     films: str = "clips"
+    envelopes: float = 1.0
+    looks: int = 0
     contrast: float = 1.0
 
 
@@ -58,6 +61,10 @@ def train_reader(run: Path, name: str, stage: Stage) -> None:
     if stage.start:
         _go_on(network, run / f"{stage.start}.pt")
     ear = Ear(run / f"{stage.ear}.pt").to(device()) if stage.ear else None
+    eye = network.eye.eval()
+    if stage.looks:
+        train, val = Seen(train, eye, stage.looks), Seen(val, eye, 1)
+        network.eye = nn.Identity()
 
     def step_loss(generator: torch.Generator) -> Tensor:
         batch = _on_device(train.batch(BATCH, generator))
@@ -65,8 +72,10 @@ def train_reader(run: Path, name: str, stage: Stage) -> None:
         drawn = network.draw(
             states, words, voices(batch.log_mel), batch.log_mel.shape[1], batch.log_mel
         )
-        losses = list(_losses(drawn, words, batch).values())
-        return torch.stack(losses + ([HEARD * ear(drawn, batch)] if ear else [])).sum()
+        losses = _losses(drawn, words, batch)
+        losses["envelopes"] = stage.envelopes * losses["envelopes"]
+        heard = [HEARD * ear(drawn, batch)] if ear else []
+        return torch.stack([*losses.values(), *heard]).sum()
 
     result = fit(
         network,
@@ -79,7 +88,9 @@ def train_reader(run: Path, name: str, stage: Stage) -> None:
     )
     if stage.contrast != 1:
         _sharpen(network, val, voices, stage.contrast)
-    save(run, name, stage.config, network, result | held_out(network, val, voices))
+    result |= held_out(network, val, voices)
+    network.eye = eye
+    save(run, name, stage.config, network, result)
 
 
 @torch.inference_mode()
@@ -129,7 +140,7 @@ def held_out(network: LipReader, clips: Clips, voices: VoiceEncoder) -> dict[str
 def _losses(drawn: Drawn, words: Tensor, batch: Batch) -> dict[str, Tensor]:
     return {
         "mel": _distance(drawn, batch),
-        "envelopes": ENVELOPES * frames_apart(drawn.log_mel, batch.log_mel),
+        "envelopes": frames_apart(drawn.log_mel, batch.log_mel),
         **_melody(drawn, batch),
         "words": READING * _reading(words, batch),
         "moments": MOMENTS * F.cross_entropy(words.flatten(0, 1).float(), batch.spoken.flatten()),

@@ -18,6 +18,7 @@ from training.lip_to_speech.voices import train_voices
 STUDIO: Final = LipReaderConfig()
 PIXELS: Final = replace(STUDIO, points=0)  # of the mouth only
 LONG: Final = replace(PIXELS, dropout=0.2)  # so that many steps do not learn films by heart
+LONGER: Final = replace(LONG, inner_dropout=0.1)
 READERS: Final = {
     # Real films only; then painted talkers too, who are the app's examples.
     "studio": Stage(STUDIO, 3000, 1e-3),
@@ -43,6 +44,17 @@ READERS: Final = {
         painted=True,
         ear="synced-vocoder",
         films="sync-again",
+    ),
+    # What comes after the eye, for longer.
+    "longer": Stage(
+        LONGER,
+        3000,
+        5e-4,
+        start="clear",
+        painted=True,
+        films="sync-again",
+        envelopes=3.0,
+        looks=6,
         contrast=1.2,
     ),
 }
@@ -56,7 +68,7 @@ RECIPE: Final[dict[str, Callable[[Path, str], None]]] = {
     "voices": lambda run, name: train_voices(run, name, VoiceEncoderConfig(), 1500),
     "faces": lambda run, name: train_faces(run, name, FaceEncoderConfig()),
     "eigenlips": train_eigenlips,
-    **{name: _reader for name, stage in READERS.items() if not stage.ear},
+    **{name: _reader for name, stage in READERS.items() if not (stage.ear or stage.looks)},
     "vocoder": lambda run, name: train_vocoder(run, name, 1500, "parallel"),
     "heard": _reader,
     "sync": lambda run, name: sync(run, name, "heard", "vocoder"),
@@ -64,10 +76,11 @@ RECIPE: Final[dict[str, Callable[[Path, str], None]]] = {
     "synced": _reader,
     "sync-again": lambda run, name: sync(run, name, "synced", "synced-vocoder"),
     "clear": _reader,
+    "longer": _reader,
 }
 # Checkpoint → the network.
 MEASURED: Final = {
-    "lip-to-speech": "clear",
+    "lip-to-speech": "longer",
     "lip-to-speech-autoregressive": "autoregressive",
     "lip-to-speech-no-points": "no-points",
     "lip-to-speech-points": "points",
@@ -75,6 +88,7 @@ MEASURED: Final = {
 SHIPPED: Final = "lip-to-speech"  # the one that the app uses
 BASELINE: Final = "lip-to-speech-eigenlips"
 VOCODER: Final = "vocoder-lips"  # the folder beside the shipped checkpoint
+SPEAKS: Final = "synced-vocoder"  # the network in it
 
 
 def lineage(network: str) -> list[str]:

@@ -13,7 +13,6 @@ from torch import Tensor
 from media import features
 from models.vocoder import Vocoder, VocoderConfig
 from pipelines.checkpoint import load_weights, read_config
-from training.lip_to_speech.augment import disturb
 from training.lip_to_speech.data import Clips
 from training.lip_to_speech.envelopes import sounds_apart
 from training.lip_to_speech.reader import load_reader, load_voices
@@ -76,12 +75,11 @@ def _draw(run: Path, split: str, name: str, films: list[str]) -> Path:
     rng = np.random.default_rng(0)
     drawn = []
     for row in range(len(clips)):
-        batch = clips.rows(row, row + 1)
-        crops, points = batch.crops, batch.points
         if split == "train":
-            whole = torch.from_numpy(clips.arrays["crops"][row : row + 1]).float() / 255
-            crops, points = disturb(whole, points, rng)
-        states, words = reader.watch(crops, points)
+            batch = clips.disturbed_rows(row, row + 1, rng)
+        else:
+            batch = clips.rows(row, row + 1)
+        states, words = reader.watch(batch.crops, batch.points)
         count = batch.log_mel.shape[1]
         drawn.append(reader.draw(states, words, voices(batch.log_mel), count).log_mel[0].numpy())
     real = clips.arrays["log_mel"].reshape(-1, features.N_MELS)
