@@ -15,7 +15,8 @@ from media.face import look
 from media.film import silent_film, with_sound
 from media.lips import follow
 from media.video import Frame, frames
-from pipelines.lip_to_speech import LipToSpeech, Reading
+from pipelines.lip_speech import Reading
+from pipelines.lip_to_speech import LipToSpeech
 
 ROOT = Path(__file__).parents[1]
 FILM = ROOT / "assets" / "heads" / "ada.mp4"

@@ -1,7 +1,6 @@
 """Lip to speech: a film of a speaking face → what it said, heard in a voice that fits the face."""
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,47 +16,11 @@ from media.video import frames
 from models.face_encoder import FaceEncoder, FaceEncoderConfig
 from models.lip_reader import LipReader, LipReaderConfig
 from models.vocoder import Vocoder, VocoderConfig
-from pipelines.caption import SpokenWord, caption
+from pipelines.caption import caption
 from pipelines.checkpoint import choose_device, load_weights, locate, read_config
+from pipelines.lip_speech import LipSpeech, Reading, Voice
 from pipelines.voice_conversion import Speech
 from pipelines.windows import in_windows
-
-
-@dataclass(frozen=True)
-class Voice:
-    """pitch: its mean in Hz; timbre: from 0, the darkest of the known voices, to 1, the
-    brightest."""
-
-    pitch: float
-    timbre: float
-
-
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """What was seen, once for all voices: mouth; states (F, C) and words (F, W), logits, of the
-    reader; caption, the likeliest sentence, and the confidence in all of it from 0 to 1; voice,
-    guessed by the face; seconds that it took."""
-
-    mouth: Mouth
-    states: np.ndarray
-    words: np.ndarray
-    caption: tuple[SpokenWord, ...]
-    confidence: float
-    voice: Voice
-    notices: tuple[str, ...]
-    seconds: float
-
-
-@dataclass(frozen=True, eq=False)
-class LipSpeech:
-    """A reading and the speech that was drawn from it, in a voice. drawn (S, 80): the log-mel
-    frames as the network drew them; seconds from the film to the sound."""
-
-    reading: Reading
-    voice: Voice
-    drawn: np.ndarray
-    speech: Speech
-    seconds: float
 
 
 class LipToSpeech:

@@ -16,7 +16,8 @@ from tabs.private import Visits, heard_once
 from tabs.timeline import nothing
 
 if TYPE_CHECKING:
-    from pipelines.lip_to_speech import LipSpeech, LipToSpeech
+    from pipelines.lip_speech import LipSpeech
+    from pipelines.lip_to_speech import LipToSpeech
 
 FIRST: Final = (
     "Film yourself, upload a film or try an example: your lips, the words that were read from them "
@@ -152,7 +153,7 @@ class LipEvents:
         return visit, self._watch(str(SOURCE), vocoder, progress)
 
     def _say(self, watched: Watched, pitch: float, timbre: float, vocoder: str) -> "LipSpeech":
-        from pipelines.lip_to_speech import Voice  # late, for it loads torch
+        from pipelines.lip_speech import Voice  # late, for it loads torch
 
         return self.pipeline().speak(watched.speech.reading, Voice(pitch, timbre), vocoder)
 

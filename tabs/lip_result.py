@@ -15,7 +15,7 @@ from tabs.timeline import File, Sheet
 
 if TYPE_CHECKING:
     from media.lips import Mouth
-    from pipelines.lip_to_speech import LipSpeech
+    from pipelines.lip_speech import LipSpeech
     from study.draft import Take
 
 NO_SENTENCE: Final = "No sentence could be read"

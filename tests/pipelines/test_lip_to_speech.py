@@ -13,7 +13,8 @@ from assets.make_heads.talker import TALKERS
 from media.errors import InputError
 from media.intelligibility import intelligibility
 from media.video import frames
-from pipelines.lip_to_speech import LipToSpeech, Voice
+from pipelines.lip_speech import Voice
+from pipelines.lip_to_speech import LipToSpeech
 from tests.films import write_pictures
 
 ROOT = Path(__file__).parents[2]

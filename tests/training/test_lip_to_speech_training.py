@@ -61,13 +61,13 @@ def run(tmp_path: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch)
     """Arrays of made-up films, and a trained encoder of voices."""
     write_clips(tmp_path / "clips.npz", ["s1", "s4", "s1", "s26"], ["train", "train", "val", "val"])
     write_clips(tmp_path / "painted.npz", ["ada"], ["train"])
-    lengths = [90, 200, 120, 60]
+    lengths = [90, 200, 120, 60, 80]
     np.savez(
         tmp_path / "voices.npz",
         log_mel=np.random.default_rng(1).standard_normal((sum(lengths), 80)).astype(np.float16),
         lengths=lengths,
-        speaker=["a", "b", "c", "c"],
-        split=["train", "train", "val", "val"],
+        speaker=["a", "b", "c", "c", "d"],
+        split=["train", "train", "val", "val", "val"],
     )
     monkeypatch.setattr(voices, "BATCH", 4)
     monkeypatch.setattr(faces, "STEPS", 2)
