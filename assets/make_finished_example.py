@@ -10,7 +10,8 @@ from typing import Final
 
 import soundfile
 
-from pipelines.voice_conversion import Speech, VoiceConversion
+from pipelines.speech import Speech
+from pipelines.voice_conversion import VoiceConversion
 from tabs.conversion_result import Result, Sound
 from tabs.finished_example import write_finished
 from tabs.voice_conversion import MODELS

@@ -9,7 +9,7 @@ import numpy as np
 
 from media.lips import Mouth
 from pipelines.caption import SpokenWord
-from pipelines.voice_conversion import Speech
+from pipelines.speech import Speech
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from models.vocoder import Vocoder, VocoderConfig
 from pipelines.caption import caption
 from pipelines.checkpoint import choose_device, load_weights, locate, read_config
 from pipelines.lip_speech import LipSpeech, Reading, Voice
-from pipelines.voice_conversion import Speech
+from pipelines.speech import Speech
 from pipelines.windows import in_windows
 
 

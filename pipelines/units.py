@@ -1,5 +1,6 @@
 """Discrete units as data: what a visitor sees, edits, saves and loads."""
 
+import colorsys
 import json
 from dataclasses import dataclass
 
@@ -52,3 +53,16 @@ class Units:
             raise InputError(
                 "This is not a units file. Use the JSON that “units” downloads after a conversion."
             ) from error
+
+
+def codebook_colors(codebook: np.ndarray) -> tuple[str, ...]:
+    """A colour a unit, so that units that sound alike look alike: (K, D) → K hex colours.
+
+    The first two principal components of the codebook turn the hue, the third sets the lightness.
+    """
+    centred = codebook - codebook.mean(axis=0)
+    components = centred @ np.linalg.svd(centred, full_matrices=False)[2][:3].T
+    hue = np.arctan2(components[:, 1], components[:, 0]) / (2 * np.pi) % 1.0
+    rank = components[:, 2].argsort().argsort() / max(len(codebook) - 1, 1)
+    rgb = [colorsys.hls_to_rgb(h, 0.35 + 0.35 * r, 0.6) for h, r in zip(hue, rank, strict=True)]
+    return tuple("#" + "".join(f"{round(255 * c):02x}" for c in color) for color in rgb)

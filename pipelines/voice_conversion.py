@@ -1,9 +1,7 @@
 """Voice conversion: speech → discovered units → the same words in another voice."""
 
-import colorsys
 import hashlib
 import time
-from dataclasses import dataclass
 from math import log2
 from pathlib import Path
 from typing import Final
@@ -19,36 +17,12 @@ from models.inverter import Inverter, InverterConfig
 from models.vocoder import Vocoder, VocoderConfig
 from models.vqvae import VQVAE, VQVAEConfig
 from pipelines.checkpoint import choose_device, load_weights, locate, read_config
-from pipelines.units import MUTED, Units
+from pipelines.speech import Conversion, Speech
+from pipelines.units import MUTED, Units, codebook_colors
 from pipelines.windows import in_windows
 
 FRAME: Final = features.HOP_LENGTH / features.SAMPLE_RATE  # seconds
 PCM_BITS: Final = 16 * features.SAMPLE_RATE  # bit/s of what the units stand for
-
-
-@dataclass(frozen=True, eq=False)
-class Speech:
-    """Sound with its picture: waveform (T,), log_mel (S, 80) in nepers, 10 ms a row; ``seconds``
-    is the time it took to make."""
-
-    waveform: np.ndarray
-    sample_rate: int
-    log_mel: np.ndarray
-    seconds: float
-
-
-@dataclass(frozen=True, eq=False)
-class Conversion:
-    """Everything that the page shows. real_time_factor: seconds taken a second of speech."""
-
-    source: Speech
-    units: Units
-    converted: Speech
-    notices: tuple[str, ...]
-    bits_per_second: float
-    compression: float
-    seconds: float
-    real_time_factor: float
 
 
 class VoiceConversion:
@@ -223,19 +197,6 @@ class VoiceConversion:
     def _speech(self, waveform: np.ndarray, began: float) -> Speech:
         taken = time.perf_counter() - began
         return Speech(waveform, features.SAMPLE_RATE, features.log_mel(waveform), taken)
-
-
-def codebook_colors(codebook: np.ndarray) -> tuple[str, ...]:
-    """A colour a unit, so that units that sound alike look alike: (K, D) → K hex colours.
-
-    The first two principal components of the codebook turn the hue, the third sets the lightness.
-    """
-    centred = codebook - codebook.mean(axis=0)
-    components = centred @ np.linalg.svd(centred, full_matrices=False)[2][:3].T
-    hue = np.arctan2(components[:, 1], components[:, 0]) / (2 * np.pi) % 1.0
-    rank = components[:, 2].argsort().argsort() / max(len(codebook) - 1, 1)
-    rgb = [colorsys.hls_to_rgb(h, 0.35 + 0.35 * r, 0.6) for h, r in zip(hue, rank, strict=True)]
-    return tuple("#" + "".join(f"{round(255 * c):02x}" for c in color) for color in rgb)
 
 
 def _gate(muted: np.ndarray, cell: int) -> np.ndarray:

@@ -17,7 +17,9 @@ from tabs.lanes import Lane, Spectrogram, UnitCells
 from tabs.timeline import File, Sheet, nothing
 
 if TYPE_CHECKING:
-    from pipelines.voice_conversion import Conversion, Units, VoiceConversion
+    from pipelines.speech import Conversion
+    from pipelines.units import Units
+    from pipelines.voice_conversion import VoiceConversion
     from study.draft import Take
 
 FIRST: Final = (
@@ -177,7 +179,7 @@ def take(result: Result | None) -> "Take | None":
 
 
 def _units(text: str) -> "Units":
-    from pipelines.voice_conversion import Units  # late, for it loads torch
+    from pipelines.units import Units  # late, for it loads torch
 
     return Units.from_json(text)
 

@@ -14,7 +14,9 @@ from tabs.lanes import Lane, Spectrogram, UnitCells, Waveform
 from tabs.timeline import Action, File, Sheet
 
 if TYPE_CHECKING:
-    from pipelines.voice_conversion import Conversion, Speech, Units, VoiceConversion
+    from pipelines.speech import Conversion, Speech
+    from pipelines.units import Units
+    from pipelines.voice_conversion import VoiceConversion
 
 MOST_UNDO: Final = 50
 HINT: Final = "Click units to choose them; with shift, a stretch. Double-click takes a whole run."

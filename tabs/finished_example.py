@@ -32,7 +32,7 @@ def read_finished() -> Result | None:
     """The example that the tab shows before its first run; None where none was made."""
     if not FINISHED.exists():
         return None
-    from pipelines.voice_conversion import Units  # late, for it loads torch
+    from pipelines.units import Units  # late, for it loads torch
 
     data = json.loads(FINISHED.read_text())
     units = Units.from_json(json.dumps(data["units"]))

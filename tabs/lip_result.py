@@ -119,7 +119,7 @@ class Watched:
     def _beside_real(self, result: LipResult) -> LipResult:
         from media import features  # late, for it loads librosa
         from media.intelligibility import intelligibility
-        from pipelines.voice_conversion import Speech
+        from pipelines.speech import Speech
 
         said, rate = self.speech.speech.waveform, self.speech.speech.sample_rate
         assert self.sound is not None

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from pipelines.voice_conversion import Speech, VoiceConversion
+from pipelines.speech import Speech
+from pipelines.voice_conversion import VoiceConversion
 from tests.browser.visit import Visit
 
 LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]

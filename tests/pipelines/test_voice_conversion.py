@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from pipelines import InputError, VoiceConversion
-from pipelines.units import MUTED
-from pipelines.voice_conversion import codebook_colors
+from pipelines.units import MUTED, codebook_colors
 
 RATE = 16_000
 
