@@ -16,7 +16,7 @@ HOP_LENGTH: Final = 160  # samples: 10 ms
 N_FFT: Final = 640  # samples: the 40 ms window of the spectrograms that are heard and seen
 N_MELS: Final = 80
 LOG_FLOOR: Final = 1e-5  # magnitude under which the log-mel spectrogram is flat
-FILTER_ROUNDS: Final = 3
+FILTER_ROUNDS: Final = 6
 LARGEST_FILTER: Final = 2.3  # nepers in a round: 20 dB
 
 MFCC_WINDOW: Final = 400  # samples: 25 ms
@@ -39,8 +39,7 @@ def linear_magnitude(waveform: np.ndarray) -> np.ndarray:
 
 def log_mel(waveform: np.ndarray) -> np.ndarray:
     """Natural logarithm of the mel magnitude spectrogram: (T,) → (S, N_MELS)."""
-    mel = linear_magnitude(waveform) @ mel_filters(N_FFT, N_MELS).T
-    return np.log(np.maximum(mel, LOG_FLOOR)).astype(np.float32)
+    return _log_mel(linear_magnitude(waveform))
 
 
 def log_bands(waveform: np.ndarray) -> np.ndarray:
@@ -88,11 +87,11 @@ def filtered(waveform: np.ndarray, mel: np.ndarray) -> np.ndarray:
     few rounds, as the phases of Griffin and Lim are. Returns (T,).
     """
     for _ in range(FILTER_ROUNDS):
-        away = np.clip(mel - log_mel(waveform), -LARGEST_FILTER, LARGEST_FILTER)
-        gains = np.exp(away @ _shares_of_bands()).T
         spectrum = librosa.stft(waveform, n_fft=N_FFT, hop_length=HOP_LENGTH)
+        away = mel - _log_mel(np.abs(spectrum).T[: len(mel)])
+        gains = np.exp(away.clip(-LARGEST_FILTER, LARGEST_FILTER) @ _shares_of_bands()).T
         # The frame past the last hop goes with the last one.
-        spectrum *= np.pad(gains, ((0, 0), (0, spectrum.shape[1] - gains.shape[1])), mode="edge")
+        spectrum *= np.pad(gains, ((0, 0), (0, spectrum.shape[1] - len(mel))), mode="edge")
         waveform = librosa.istft(spectrum, hop_length=HOP_LENGTH, length=len(waveform))
     return waveform
 
@@ -133,6 +132,12 @@ def dct_matrix() -> np.ndarray:
 @cache
 def _inverse_mel_filters() -> np.ndarray:
     return np.linalg.pinv(mel_filters(N_FFT, N_MELS))
+
+
+def _log_mel(magnitude: np.ndarray) -> np.ndarray:
+    """(S, bins) → (S, N_MELS)."""
+    mel = magnitude @ mel_filters(N_FFT, N_MELS).T
+    return np.log(np.maximum(mel, LOG_FLOOR)).astype(np.float32)
 
 
 def _magnitude(waveform: np.ndarray, n_fft: int, win_length: int) -> np.ndarray:
