@@ -18,6 +18,7 @@ N_MELS: Final = 80
 LOG_FLOOR: Final = 1e-5  # magnitude under which the log-mel spectrogram is flat
 FILTER_ROUNDS: Final = 6
 LARGEST_FILTER: Final = 2.3  # nepers in a round: 20 dB
+SMOOTHED: Final = 0.85  # a deviation, of the distance between harmonics
 
 MFCC_WINDOW: Final = 400  # samples: 25 ms
 MFCC_N_FFT: Final = 512
@@ -80,20 +81,31 @@ def griffin_lim(magnitude: np.ndarray, n_iter: int = 32) -> np.ndarray:
     )
 
 
-def filtered(waveform: np.ndarray, mel: np.ndarray) -> np.ndarray:
+def filtered(waveform: np.ndarray, mel: np.ndarray, pitch: np.ndarray) -> np.ndarray:
     """The waveform through a filter a frame that brings its log-mel spectrogram nearer to another.
 
-    waveform: (T,); mel: (T // HOP_LENGTH, N_MELS). Windows overlap, so the filters are found in a
-    few rounds, as the phases of Griffin and Lim are. Returns (T,).
+    waveform: (T,); mel: (T // HOP_LENGTH, N_MELS); pitch: (T // HOP_LENGTH,) in Hz of the waveform,
+    0 where unvoiced. Where there is a voice, what is brought together is smoothed over its
+    harmonics: they stay where they are, though the low bands of mel may show those of another
+    voice. Windows overlap, so the filters are found in a few rounds, as the phases of Griffin and
+    Lim are. Returns (T,).
     """
+    voiced = pitch > 0
+    smooth = _over_harmonics(float(np.median(pitch[voiced]))) if voiced.any() else np.eye(N_MELS)
+
+    def envelope(mel: np.ndarray) -> np.ndarray:
+        power = np.exp(2 * mel) @ smooth.T
+        return np.where(voiced[:, None], 0.5 * np.log(power + LOG_FLOOR**2), mel)
+
+    wanted = envelope(mel)
     for _ in range(FILTER_ROUNDS):
         spectrum = librosa.stft(waveform, n_fft=N_FFT, hop_length=HOP_LENGTH)
-        away = mel - _log_mel(np.abs(spectrum).T[: len(mel)])
+        away = wanted - envelope(_log_mel(np.abs(spectrum).T[: len(mel)]))
         gains = np.exp(away.clip(-LARGEST_FILTER, LARGEST_FILTER) @ _shares_of_bands()).T
         # The frame past the last hop goes with the last one.
         spectrum *= np.pad(gains, ((0, 0), (0, spectrum.shape[1] - len(mel))), mode="edge")
         waveform = librosa.istft(spectrum, hop_length=HOP_LENGTH, length=len(waveform))
-    return waveform
+    return waveform.astype(np.float32)
 
 
 def pitch(waveform: np.ndarray) -> np.ndarray:
@@ -114,6 +126,21 @@ def pitch(waveform: np.ndarray) -> np.ndarray:
 def mel_filters(n_fft: int, n_mels: int) -> np.ndarray:
     """Slaney-style mel filterbank up to the Nyquist frequency: (n_mels, n_fft // 2 + 1)."""
     return librosa.filters.mel(sr=SAMPLE_RATE, n_fft=n_fft, n_mels=n_mels)
+
+
+@cache
+def mel_bands() -> tuple[np.ndarray, np.ndarray]:
+    """The centres and widths in Hz of the bands of log_mel: (N_MELS,) each."""
+    centres = librosa.mel_frequencies(N_MELS + 2, fmin=0, fmax=SAMPLE_RATE / 2)[1:-1]
+    return centres, np.gradient(centres)
+
+
+def _over_harmonics(hertz: float) -> np.ndarray:
+    """Weights of a mean over mel bands, as wide as harmonics are apart: (N_MELS, N_MELS)."""
+    centres, widths = mel_bands()
+    away = (centres[:, None] - centres) / (SMOOTHED * hertz)
+    weights = np.exp(-0.5 * away**2) * widths
+    return weights / weights.sum(axis=1, keepdims=True)
 
 
 @cache

@@ -68,7 +68,7 @@ def test_a_filter_a_frame_turns_one_sound_into_the_spectrogram_of_another() -> N
     real = np.concatenate([tone(500), np.zeros(8000, np.float32)])
     noise = 0.1 * np.random.default_rng(0).standard_normal(len(real)).astype(np.float32)
     mel = features.log_mel(real)
-    made = features.filtered(noise, mel)
+    made = features.filtered(noise, mel, np.zeros(len(mel)))
     assert made.shape == noise.shape
     assert np.abs(made[18_000:]).max() < 0.01 * np.abs(noise).max()
     before, after = (np.abs(features.log_mel(one) - mel)[5:95].mean() for one in (noise, made))
@@ -77,7 +77,29 @@ def test_a_filter_a_frame_turns_one_sound_into_the_spectrogram_of_another() -> N
 
 def test_a_sound_that_is_right_stays_as_it_is() -> None:
     real = tone(500) + 0.1 * np.random.default_rng(0).standard_normal(16_000).astype(np.float32)
-    assert np.allclose(features.filtered(real, features.log_mel(real)), real, atol=1e-3)
+    mel = features.log_mel(real)
+    assert np.allclose(features.filtered(real, mel, np.zeros(len(mel))), real, atol=1e-3)
+
+
+@pytest.mark.parametrize("hertz", [80.0, 180.0, 250.0])
+def test_a_filtered_voice_keeps_its_harmonics_and_takes_the_formant(hertz: float) -> None:
+    """What it is filtered to has a formant at 700 Hz, and the harmonics of another voice."""
+    time = np.arange(16_000) / features.SAMPLE_RATE
+    hiss = 0.001 * np.random.default_rng(0).standard_normal(16_000)
+
+    def voice(pitch: float, formant: float) -> np.ndarray:
+        harmonics = pitch * np.arange(1, int(4000 / pitch))
+        loud = np.exp(-0.5 * ((harmonics - formant) / 300) ** 2)
+        tones = loud[:, None] * np.sin(2 * np.pi * harmonics[:, None] * time)
+        return (0.1 * tones.sum(axis=0) + hiss).astype(np.float32)
+
+    said, wanted = voice(hertz, 1500), features.log_mel(voice(105, 700))
+    made = features.filtered(said, wanted, np.full(100, hertz))
+    found = features.pitch(made)[10:90]
+    assert np.median(found) == pytest.approx(hertz, rel=0.03)
+    spectrum = features.linear_magnitude(made)[10:90].mean(axis=0)
+    at = np.arange(len(spectrum)) * features.SAMPLE_RATE / features.N_FFT
+    assert (at * spectrum).sum() / spectrum.sum() == pytest.approx(700, abs=200)
 
 
 def test_pitch_of_a_voice_like_tone() -> None:

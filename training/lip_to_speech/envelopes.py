@@ -7,12 +7,11 @@ about 384 ms.
 from functools import cache
 from typing import Final
 
-import librosa
 import numpy as np
 import torch
 from torch import Tensor
 
-from media.features import HOP_LENGTH, N_MELS, SAMPLE_RATE
+from media.features import HOP_LENGTH, SAMPLE_RATE, mel_bands
 
 BANDS: Final = 15  # third-octave bands
 LOWEST: Final = 150.0  # Hz: the centre of the first
@@ -79,20 +78,14 @@ def _normalized(values: Tensor, dim: int) -> Tensor:
 @cache
 def _thirds_of_mels() -> Tensor:
     """Which mel bands make up each third of an octave: (M, K)."""
-    centres, widths = _mels()
+    centres, widths = mel_bands()
     return torch.from_numpy(_shared(centres, widths) / widths[:, None]).float()
 
 
 @cache
 def _widths_of_mels() -> Tensor:
     """In Hz (M,). Mel filters of Slaney's kind have unit area: their amplitudes grow with it."""
-    return torch.from_numpy(_mels()[1]).float()
-
-
-def _mels() -> tuple[np.ndarray, np.ndarray]:
-    """The centres and widths in Hz of mel bands."""
-    centres = librosa.mel_frequencies(N_MELS + 2, fmin=0, fmax=SAMPLE_RATE / 2)[1:-1]
-    return centres, np.gradient(centres)
+    return torch.from_numpy(mel_bands()[1]).float()
 
 
 @cache

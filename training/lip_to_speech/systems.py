@@ -193,4 +193,4 @@ def _sound(vocoder: Vocoder, log_mel: np.ndarray, pitch: np.ndarray) -> np.ndarr
     """(S, 80), (S,) in Hz → (T,), as the pipeline does."""
     spectrogram = torch.from_numpy(log_mel.astype(np.float32))
     waveform = vocoder(spectrogram[None], torch.from_numpy(pitch)[None])[0].numpy()
-    return features.filtered(waveform, log_mel)
+    return features.filtered(waveform, log_mel, pitch)
