@@ -110,7 +110,7 @@ class LipToSpeech:
         if vocoder == "neural":
             pitch = torch.where(melody.isfinite(), melody.exp() * voice.pitch, 0.0)
             waveform = self._vocoder(log_mel[None], pitch[None])[0].cpu().numpy()
-            # The vocoder says it too smoothly, and a little otherwise than it was drawn.
+            # The vocoder alone says it a little otherwise than it was drawn.
             waveform = features.filtered(waveform, drawn, pitch.cpu().numpy())
         else:
             waveform = features.griffin_lim(features.linear_from_log_mel(drawn))

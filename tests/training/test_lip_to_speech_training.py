@@ -139,9 +139,20 @@ def test_an_eye_that_stays_as_it_is_looks_a_few_times_at_each_film(run: Path) ->
     assert not torch.allclose(again[len(clips) : -len(clips)], films, atol=1e-2)
     batch = seen.batch(64, torch.Generator().manual_seed(0))
     assert batch.crops.shape == (64, batch.spoken.shape[1], 8)
-    # In each clip a moment is hidden.
+    # A moment of up to eight frames is hidden.
     still = (batch.crops.diff(dim=1).abs().amax(dim=-1) < 1e-3).sum(dim=1)
     assert still.max() >= 6
+
+
+def test_the_look_at_films_as_they_are_is_half_of_what_is_learned_from(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(data, "TRACTS", 0.0)
+    monkeypatch.setattr(data, "SPLICED", 0.0)
+    seen = Seen(Clips([run / "clips.npz"], "train"), Eye((4, 8)).eval(), looks=5)
+    seen.arrays["log_mel"][:] = np.arange(len(seen))[:, None, None]  # tells which look it is
+    batch = seen.batch(200, torch.Generator().manual_seed(0))
+    assert 80 <= (batch.log_mel[:, 0, 0] < 2).sum() <= 120  # of two films
 
 
 def test_a_stage_with_a_steady_eye_trains_what_comes_after_it(run: Path) -> None:

@@ -83,8 +83,8 @@ s around them, and choose among the words of GRID: they mishear real audio too, 
 words right in silence. A film that the system refuses counts as silence.
 
 *Real audio, in step* is what was really said, moved film by film to where the envelopes fit what
-the default says: a reader that said everything right would come that far before sounds are aligned,
-and no further, as no picture tells by how much its sound is early or late. The three other readers
+the default says: a reader that said everything right would come about that far before sounds are
+aligned, as the pictures hardly tell by how much the sound is early or late. The three other readers
 were measured before `clear`, without the filter; their errors of pitch, which took the hum for a
 voice, are left out.
 
