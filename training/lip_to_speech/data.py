@@ -77,6 +77,11 @@ class Clips:
         # Frames at which one word ends and the next begins: (clips, 5).
         self._changes = np.round((spans[:, :-1, 1] + spans[:, 1:, 0]) / 2 * RATE).astype(int)
 
+    def keep(self, rows: slice) -> None:
+        """These clips only."""
+        self.arrays = {name: array[rows] for name, array in self.arrays.items()}
+        self._order()
+
     def __len__(self) -> int:
         return len(self.arrays["crops"])
 

@@ -35,8 +35,9 @@ class Stage:
     """start: the reader whose weights it goes on from, where they fit; painted: whether it sees the
     painted talkers too; ear: the vocoder from whose sound it learns, if any; films: the real ones,
     of ``prepare`` or of ``sync``; envelopes: the weight of the intelligibility of the frames;
-    looks: if any, the eye stays as it is, and looks so many times at each film; contrast: of what
-    it draws, afterwards; for parallel decoders."""
+    looks: if any, the eye stays as it is, and looks so many times at each film; half: 0 or 1,
+    where only every second film is seen, from the first or the second on; contrast: of what it
+    draws, afterwards; for parallel decoders."""
 
     config: LipReaderConfig
     steps: int
@@ -47,6 +48,7 @@ class Stage:
     films: str = "clips"
     envelopes: float = 1.0
     looks: int = 0
+    half: int | None = None
     contrast: float = 1.0
 
 
@@ -54,6 +56,8 @@ def train_reader(run: Path, name: str, stage: Stage) -> None:
     """Train on the arrays of ``prepare`` and the voices of run/voices.pt; write run/name.pt."""
     films = [stage.films] + (["painted"] if stage.painted else [])
     train = Clips([run / f"{name}.npz" for name in films], "train")
+    if stage.half is not None:
+        train.keep(slice(stage.half, None, 2))
     val = Clips([run / "clips.npz"], "val")
     voices = load_voices(run)
     network = LipReader(stage.config).to(device())

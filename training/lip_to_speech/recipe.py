@@ -19,6 +19,17 @@ STUDIO: Final = LipReaderConfig()
 PIXELS: Final = replace(STUDIO, points=0)  # of the mouth only
 LONG: Final = replace(PIXELS, dropout=0.2)  # so that many steps do not learn films by heart
 LONGER: Final = replace(LONG, inner_dropout=0.1)
+SMALLER: Final = replace(LONGER, width=160, inner=384)
+HALF: Final = Stage(
+    SMALLER,
+    1400,
+    1e-3,
+    start="clear",
+    painted=True,
+    films="sync-again",
+    envelopes=3.0,
+    looks=6,
+)
 READERS: Final = {
     # Real films only; then painted talkers too, who are the app's examples.
     "studio": Stage(STUDIO, 3000, 1e-3),
@@ -45,6 +56,10 @@ READERS: Final = {
         ear="synced-vocoder",
         films="sync-again",
     ),
+    # What comes after the eye, anew, from half of the films: tells how late the sound of the others
+    # is.
+    "even": replace(HALF, half=0),
+    "odd": replace(HALF, half=1),
     # What comes after the eye, for longer.
     "longer": Stage(
         LONGER,
@@ -52,16 +67,23 @@ READERS: Final = {
         5e-4,
         start="clear",
         painted=True,
-        films="sync-again",
+        films="in-step",
         envelopes=3.0,
         looks=6,
         contrast=1.2,
     ),
 }
 
+# Films whose sound is moved → the readers who tell where to.
+MOVED: Final = {"sync": ["heard"], "sync-again": ["synced"], "in-step": ["even", "odd"]}
+
 
 def _reader(run: Path, name: str) -> None:
     train_reader(run, name, READERS[name])
+
+
+def _moved(run: Path, name: str) -> None:
+    sync(run, name, MOVED[name])
 
 
 RECIPE: Final[dict[str, Callable[[Path, str], None]]] = {
@@ -71,11 +93,14 @@ RECIPE: Final[dict[str, Callable[[Path, str], None]]] = {
     **{name: _reader for name, stage in READERS.items() if not (stage.ear or stage.looks)},
     "vocoder": lambda run, name: train_vocoder(run, name, 1500, "parallel"),
     "heard": _reader,
-    "sync": lambda run, name: sync(run, name, "heard", "vocoder"),
+    "sync": _moved,
     "synced-vocoder": lambda run, name: train_vocoder(run, name, 1500, "heard", "sync"),
     "synced": _reader,
-    "sync-again": lambda run, name: sync(run, name, "synced", "synced-vocoder"),
+    "sync-again": _moved,
     "clear": _reader,
+    "even": _reader,
+    "odd": _reader,
+    "in-step": _moved,
     "longer": _reader,
 }
 # Checkpoint → the network.
@@ -92,6 +117,8 @@ SPEAKS: Final = "synced-vocoder"  # the network in it
 
 
 def lineage(network: str) -> list[str]:
-    """The readers that it went on from, the first first, and itself."""
-    start = READERS[network].start
-    return [*(lineage(start) if start else []), network]
+    """The readers that it went on from, or that moved the sound of its films, the first first, and
+    itself."""
+    stage = READERS[network]
+    before = [*filter(None, [stage.start]), *MOVED.get(stage.films, [])]
+    return list(dict.fromkeys([*(name for each in before for name in lineage(each)), network]))

@@ -1,45 +1,76 @@
 """Bring the sound of the training films in step with their pictures.
 
-In each film of GRID the sound is a little early or late, by another time in each: the reader and
-the eigenlips baseline, trained apart, agree on it (r = 0.91 on validation, 18 ms of deviation).
-Who learns from such films draws every edge of speech blurred.
+In each film of GRID the sound is a little early or late, by another time in each: on validation its
+deviation is 17 ms, and readers trained on halves of the films agree on it to 2 ms (r = 0.99). Who
+learns from such films draws every edge of speech blurred.
+
+Shapes: S mel frames of 10 ms, M mel bands.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from media import features
 from media.audio import to_int16
 from training.lip_to_speech.data import Clips
-from training.lip_to_speech.ear import Ear
-from training.lip_to_speech.metrics import earlier, lateness
+from training.lip_to_speech.envelopes import frames_apart
+from training.lip_to_speech.metrics import earlier
 from training.lip_to_speech.prepare import voiced_pitch
 from training.lip_to_speech.reader import load_reader, load_voices
 
+MOST: Final = 8  # frames by which sound is late or early
+FINE: Final = 0.25  # frames
+
 
 @torch.inference_mode()
-def sync(run: Path, name: str, reader_name: str, vocoder: str) -> None:
+def sync(run: Path, name: str, readers: Sequence[str]) -> None:
     """Write run/name.npz: the training films of run/clips.npz, the sound of each moved to where it
-    goes best with what the reader draws of the pictures, as the vocoder says it."""
-    reader, ear = load_reader(run / f"{reader_name}.pt"), Ear(run / f"{vocoder}.pt")
-    voices = load_voices(run).cpu()
+    goes best with what a reader draws of the pictures.
+
+    readers: one, or two that learned from every second film, the first of them from the first film:
+    then each film is drawn by the one that does not know by heart when its sound came.
+    """
+    networks, voices = [load_reader(run / f"{each}.pt") for each in readers], load_voices(run).cpu()
     clips = Clips([run / "clips.npz"], "train")
     with np.load(run / "clips.npz") as file:
         arrays = {key: file[key][file["split"] == "train"] for key in file.files}
     late = np.zeros(len(clips), int)  # samples
     for row in range(len(clips)):
         batch = clips.rows(row, row + 1)
+        reader = networks[(row + 1) % len(networks)]
         states, words = reader.watch(batch.crops, batch.points)
         drawn = reader.draw(states, words, voices(batch.log_mel), batch.log_mel.shape[1])
-        real = arrays["waveform"][row].astype(np.float32) / 2**15
-        late[row] = lateness(ear.sound(drawn, batch)[0].numpy(), real)
-        moved = earlier(real, -late[row])
+        late[row] = round(delay(drawn.log_mel, batch.log_mel) * features.HOP_LENGTH)
+        moved = earlier(arrays["waveform"][row].astype(np.float32) / 2**15, late[row])
         arrays["waveform"][row] = to_int16(moved)
         arrays["log_mel"][row] = features.log_mel(moved)
         arrays["pitch"][row] = voiced_pitch(moved)
-    arrays["spoken"] += late[:, None, None] / np.float32(features.SAMPLE_RATE)
+    arrays["spoken"] -= late[:, None, None] / np.float32(features.SAMPLE_RATE)
     np.savez(run / f"{name}.npz", **arrays)  # type: ignore[arg-type]
     milliseconds = 1000 * late / features.SAMPLE_RATE
-    print(f"moved by {milliseconds.mean():.1f} ± {milliseconds.std():.1f} ms", flush=True)
+    print(f"late by {milliseconds.mean():.1f} ± {milliseconds.std():.1f} ms", flush=True)
+
+
+def delay(drawn: Tensor, real: Tensor) -> float:
+    """Frames by which what is real comes after what was drawn: (1, S, M) each."""
+    whole = np.arange(-MOST, MOST + 1.0)
+    near = _best(drawn, real, whole)
+    return _best(drawn, real, near + np.arange(-1 + FINE, 1, FINE))
+
+
+def _best(drawn: Tensor, real: Tensor, shifts: np.ndarray) -> float:
+    apart = [frames_apart(_later(drawn, shift), real).item() for shift in shifts]
+    return float(shifts[int(np.argmin(apart))])
+
+
+def _later(frames: Tensor, shift: float) -> Tensor:
+    """(B, S, M), so many frames later, linear between two; the first and last frame stand still."""
+    last = frames.shape[1] - 1
+    places = (torch.arange(last + 1) - shift).clamp(0, last)
+    before = places.long().clamp(max=last - 1)
+    return torch.lerp(frames[:, before], frames[:, before + 1], (places - before)[:, None])
