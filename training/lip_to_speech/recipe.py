@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -20,16 +21,9 @@ PIXELS: Final = replace(STUDIO, points=0)  # of the mouth only
 LONG: Final = replace(PIXELS, dropout=0.2)  # so that many steps do not learn films by heart
 LONGER: Final = replace(LONG, inner_dropout=0.1)
 SMALLER: Final = replace(LONGER, width=160, inner=384)
-HALF: Final = Stage(
-    SMALLER,
-    1400,
-    1e-3,
-    start="clear",
-    painted=True,
-    films="sync-again",
-    envelopes=3.0,
-    looks=6,
-)
+# Of what comes after the eye only.
+AFTER: Final = partial(Stage, start="clear", painted=True, envelopes=3.0, looks=6)
+HALF: Final = AFTER(SMALLER, 1400, 1e-3, films="sync-again")
 READERS: Final = {
     # Real films only; then painted talkers too, who are the app's examples.
     "studio": Stage(STUDIO, 3000, 1e-3),
@@ -56,22 +50,11 @@ READERS: Final = {
         ear="synced-vocoder",
         films="sync-again",
     ),
-    # What comes after the eye, anew, from half of the films: tells how late the sound of the others
-    # is.
+    # Anew, from half of the films: tells how late the sound of the others is.
     "even": replace(HALF, half=0),
     "odd": replace(HALF, half=1),
-    # What comes after the eye, for longer.
-    "longer": Stage(
-        LONGER,
-        3000,
-        5e-4,
-        start="clear",
-        painted=True,
-        films="in-step",
-        envelopes=3.0,
-        looks=6,
-        contrast=1.2,
-    ),
+    # For longer.
+    "longer": AFTER(LONGER, 3000, 5e-4, films="in-step", contrast=1.2),
 }
 
 # Films whose sound is moved → the readers who tell where to.
