@@ -12,7 +12,7 @@ from assets.make_heads.talker import TALKERS
 
 SENTENCES: Final = {
     "ada": "bin blue at f two now",
-    "kofi": "place green by b nine please",
+    "kofi": "place green by o nine please",
     "noor": "set white with m four soon",
 }
 COLUMNS: Final = ("file", "talker", "voice", "sentence", "licence")
