@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import gradio as gr
 
+from media.paths import ASSETS, CHECKPOINTS
 from tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
-from tabs.drafts import Drafts
-from tabs.page import FOOTER, HEAD, HEADER, model_cards
-from tabs.theme import CSS, theme
+from tabs.shared.drafts import Drafts
+from tabs.shared.page import FOOTER, HEAD, HEADER, model_cards
+from tabs.shared.theme import CSS, theme
 
 if TYPE_CHECKING:
     from pipelines.lip_to_speech import LipToSpeech
@@ -27,9 +28,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
-CHECKPOINTS: Final = Path(__file__).parent / "checkpoints"
-SOUNDS: Final = Path(__file__).parent / "assets" / "sounds.index"
-WORDS: Final = Path(__file__).parent / "assets" / "words.index"
+SOUNDS: Final = ASSETS / "sounds.index"
+WORDS: Final = ASSETS / "words.index"
 # Every 10 minutes, a visitor's files older than 50 go: in an hour, as the footer says.
 DELETE: Final = (600, 3000)  # seconds
 UPLOAD: Final = "100mb"
@@ -197,7 +197,7 @@ def launch(
         app_kwargs={"routes": listening_tests.routes(tests) if tests else []},
     )
     # torch takes seconds to import: begin now, behind the page that is already served.
-    threading.Thread(target=import_module, args=["pipelines"], daemon=True).start()
+    threading.Thread(target=import_module, args=["torch"], daemon=True).start()
     if block:
         page.block_thread()
     return address

@@ -11,12 +11,12 @@ from pathlib import Path
 import torch
 
 from benchmarks.voice_conversion import REPEATS, median
-from media.face import look
-from media.film import silent_film, with_sound
-from media.lips import follow
 from media.video import Frame, frames
-from pipelines.lip_speech import Reading
+from media.video.encode import silent_film, with_sound
+from media.video.face import look
+from media.video.lips import follow
 from pipelines.lip_to_speech import LipToSpeech
+from pipelines.lip_to_speech.result import Reading
 
 ROOT = Path(__file__).parents[1]
 FILM = ROOT / "assets" / "heads" / "ada.mp4"
@@ -81,7 +81,7 @@ def _read(pipeline: LipToSpeech, reading: Reading) -> None:
 
 
 def _mesh(pictures: list[Frame]) -> None:
-    from mediapipe.python.solutions import face_mesh  # late, as in media.face
+    from mediapipe.python.solutions import face_mesh  # late, as in media.video.face
 
     with face_mesh.FaceMesh(max_num_faces=1) as mesh:
         for _, image in pictures:

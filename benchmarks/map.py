@@ -13,7 +13,7 @@ import gradio as gr
 import numpy as np
 from playwright.sync_api import sync_playwright
 
-from tabs.map import Chart, Point, Star, show, sound_map
+from tabs.components.map.map import Chart, Point, Star, show, sound_map
 
 COUNTS = (500, 5_000)
 FILES = 500  # sounds, shared by the points

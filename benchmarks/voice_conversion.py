@@ -20,8 +20,8 @@ import torch
 from gradio_client import Client, handle_file
 from transformers import HubertConfig, HubertModel, SpeechT5HifiGan, SpeechT5HifiGanConfig
 
-from media import features
-from media.audio import load, wav_bytes
+from media.audio import features
+from media.audio.load import load, wav_bytes
 from pipelines import VoiceConversion
 
 ROOT = Path(__file__).parents[1]

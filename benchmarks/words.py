@@ -11,15 +11,15 @@ import numpy as np
 import torch
 
 from benchmarks.sound_search import percentiles, resembling
-from media import voice_activity
-from media.audio import load, match_loudness, wav_bytes
-from media.dtw import mfcc_frames
+from media.audio import voice_activity
+from media.audio.dtw import mfcc_frames
+from media.audio.features import SAMPLE_RATE, log_mel
+from media.audio.load import load, match_loudness, wav_bytes
 from media.errors import InputError
-from media.features import SAMPLE_RATE, log_mel
-from pipelines.spoken_word import find_word
-from pipelines.word_library import LibraryWord, Projection, WordLibrary
 from pipelines.words import Words
-from training.words.systems import path_means
+from pipelines.words.library import LibraryWord, Projection, WordLibrary
+from pipelines.words.spoken_word import find_word
+from training.words.evaluate.systems import path_means
 
 ROOT = Path(__file__).parents[1]
 STORED = 50_000  # spoken words, and written ones

@@ -10,7 +10,7 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from media.phonemes import ARPABET
+from media.text.phonemes import ARPABET
 
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz'"
 PHONES: Final = tuple(ARPABET)  # the first is class 1 of the network

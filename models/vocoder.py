@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 @dataclass(frozen=True)
 class VocoderConfig:
-    """Sizes of the network; the spectrogram is that of media.features.log_mel."""
+    """Sizes of the network; the spectrogram is that of media.audio.features.log_mel."""
 
     n_mels: int = 80
     width: int = 256

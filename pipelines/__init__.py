@@ -1,6 +1,24 @@
 """One pipeline a task: from_pretrained → one typed call → a frozen result."""
 
-from media.errors import InputError
-from pipelines.voice_conversion import VoiceConversion
+from typing import TYPE_CHECKING
 
-__all__ = ["InputError", "VoiceConversion"]
+import lazy_loader
+
+from media.errors import InputError as InputError
+
+# Loaded when first used, for torch takes seconds to import.
+__getattr__, __dir__, _ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "lip_to_speech": ["LipToSpeech"],
+        "sound_search": ["SoundSearch"],
+        "voice_conversion": ["VoiceConversion"],
+        "words": ["Words"],
+    },
+)
+
+if TYPE_CHECKING:
+    from pipelines.lip_to_speech import LipToSpeech as LipToSpeech
+    from pipelines.sound_search import SoundSearch as SoundSearch
+    from pipelines.voice_conversion import VoiceConversion as VoiceConversion
+    from pipelines.words import Words as Words

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipelines.units import Units
+from pipelines.voice_conversion.units import Units
 
 
 @dataclass(frozen=True, eq=False)

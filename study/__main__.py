@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 from media.errors import InputError
-from study import spec, stimuli
-from study.design import DESIGNS, Test
-from study.export import export
-from study.spec import FILE, SpecError
-from study.store import Store
-from study.template import template
+from study.design import DESIGNS, Test, spec
+from study.design.spec import FILE, SpecError
+from study.design.template import template
+from study.sounds import stimuli
+from study.storage.export import export
+from study.storage.store import Store
 
 ANSWERS = "answers.db"  # where `serve` keeps them, in the folder that it serves
 
@@ -42,7 +42,7 @@ def check(options: argparse.Namespace) -> None:
 
 def serve(options: argparse.Namespace) -> None:
     """Serves the rater's page."""
-    from study.server import serve  # loads a web server
+    from study.web.server import serve  # loads a web server
 
     serve(options.folder, options.database, options.host, options.port)
 

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from media.errors import InputError
-from study import spec
-from study.design import Test
-from study.store import Store
+from study.design import Test, spec
+from study.storage.store import Store
 
 UNKNOWN: Final = "There is no listening test at this address. Check the link that you were given."
 CLOSED: Final = "This listening test is not open. Ask whoever sent you the link."
@@ -57,7 +56,7 @@ class Library:
         with self._lock:
             known = self._opened.get(name)
             if known is None or known[0] != changed:
-                from study import stimuli  # late, for it loads scipy
+                from study.sounds import stimuli  # late, for it loads scipy
 
                 test = spec.load(file)
                 if problems := stimuli.check(test):

@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from media.phonemes import PHONEMES
+from media.text.phonemes import PHONEMES
 from models.face_encoder import FaceEncoder, FaceEncoderConfig
 from models.g2p import G2P, G2PConfig
 from models.inverter import Inverter, InverterConfig

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from media.audio import wav_bytes
-from pipelines.sound_encoder import AudioEmbedding
+from media.audio.load import wav_bytes
+from pipelines.sound_search.encoder import AudioEmbedding
 
 RATE = 8_000
 EDGES = (0, 200, 400, 800, 1600, 4000)  # Hz

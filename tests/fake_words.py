@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from media.audio import load, wav_bytes
+from media.audio.load import load, wav_bytes
 from media.errors import InputError
-from pipelines.pronounce import Pronunciation
-from pipelines.spoken_word import CutNeededError
-from pipelines.word_library import LibraryWord, View
 from pipelines.words import Guess, Neighbour, Spoken, Written
+from pipelines.words.library import LibraryWord, View
+from pipelines.words.pronunciation import Pronunciation
+from pipelines.words.spoken_word import CutNeededError
 
 RATE: Final = 16_000
 DIMENSIONS: Final = 32

@@ -8,8 +8,8 @@ import numpy as np
 import yaml
 from fastapi.testclient import TestClient
 
-from media.audio import wav_bytes
-from study import headphones
+from media.audio.load import wav_bytes
+from study.sounds import headphones
 
 RATE: Final = 16_000
 Client = httpx.Client | TestClient

@@ -5,9 +5,9 @@ from typing import Final
 
 import numpy as np
 
-from media.audio import wav_bytes
-from pipelines.sound_index import SoundIndex
+from media.audio.load import wav_bytes
 from pipelines.sound_search import SoundSearch
+from pipelines.sound_search.index import SoundIndex
 
 RATE: Final = 32_000
 CAPTIONS: Final = {

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from study.design import QUESTIONS, REFERENCED, SCALES, Answer, Design, Item, Test
-from study.trials import numbered, of_kind, scored
+from study.design.trials import numbered, of_kind, scored
 
 FOLDER = Path("/nowhere")
 

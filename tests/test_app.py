@@ -8,7 +8,7 @@ import pytest
 
 import app
 from tabs import voice_conversion
-from tabs.page import model_cards
+from tabs.shared.page import model_cards
 
 ROOT = Path(__file__).parent.parent
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from pipelines import VoiceConversion
-from pipelines.pronounce import Pronouncer
-from pipelines.sound_index import SoundIndex
 from pipelines.sound_search import SoundSearch
-from pipelines.word_library import WordLibrary
+from pipelines.sound_search.index import SoundIndex
 from pipelines.words import Words
+from pipelines.words.library import WordLibrary
+from pipelines.words.pronunciation import Pronouncer
 
 ROOT = Path(__file__).parents[1] / "checkpoints"
 SOUNDS = ROOT.parent / "assets" / "sounds"

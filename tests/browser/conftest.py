@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import app
-from media.audio import wav_bytes
+from media.audio.load import wav_bytes
 from pipelines.sound_search import SoundSearch
 from tabs.sound_search import MODELS
 from tests.browser.visit import FLAGS, Visit

@@ -4,9 +4,9 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-from study import headphones
 from study.design import Item, Test
 from study.library import Library
+from study.sounds import headphones
 
 
 class Taking:

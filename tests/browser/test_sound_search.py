@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
-from pipelines.sound_index import SoundIndex
 from pipelines.sound_search import SearchResult, SoundSearch
+from pipelines.sound_search.index import SoundIndex
 from tabs.sound_search import EXAMPLES
 from tests.browser.visit import Visit
 from tests.sounds import CAPTIONS, write_sound

@@ -10,13 +10,13 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import app
-from tabs.word_compare import compare_section
-from tabs.word_threshold import threshold_section
-from tabs.word_vocabulary import vocabulary_section
+from tabs.words.compare import compare_section
+from tabs.words.threshold import threshold_section
+from tabs.words.vocabulary import vocabulary_section
 from tests.browser.conftest import SIZES
 from tests.browser.visit import Visit
 from tests.fake_words import FakeLibrary, Spoken, write_word
-from tests.tabs.test_word_threshold import CURVE, Measured
+from tests.tabs.words.test_threshold import CURVE, Measured
 
 # On a busy machine recordings last longer than was meant: each is heard for as long.
 CUT = (0.2, 0.7)  # seconds

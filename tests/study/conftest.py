@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
-from study.store import Store
+from study.storage.store import Store
 
 PATIENCE = 60.0  # seconds for the server to start
 DEBIAN = "/usr/lib/postgresql"

@@ -7,8 +7,8 @@ import pytest
 
 from study.__main__ import main
 from study.design import DESIGNS, Design
-from study.spec import load
-from study.store import Store
+from study.design.spec import load
+from study.storage.store import Store
 from tests.stimuli import make_folder
 
 

@@ -3,9 +3,8 @@
 import argparse
 from pathlib import Path
 
-from training.commands import commands
-
-CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
+from media.paths import CHECKPOINTS
+from training.common.commands import commands
 
 
 def main() -> None:
@@ -17,8 +16,8 @@ def main() -> None:
     evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
     arguments = parser.parse_args()
     if arguments.command == "prepare":
-        from training.corpora import data_root
-        from training.lip_to_speech.prepare import prepare
+        from training.common.corpora import data_root
+        from training.lip_to_speech.data.prepare import prepare
 
         prepare(data_root(arguments.data), arguments.out)
     elif arguments.command == "train":
@@ -35,12 +34,12 @@ def main() -> None:
 
 
 def _evaluate(arguments: argparse.Namespace) -> None:
-    from training.corpora import data_root
-    from training.evaluation.report import publish_table
-    from training.lip_to_speech.card import publish
-    from training.lip_to_speech.evaluate import evaluate
+    from training.common.corpora import data_root
+    from training.evaluators.report import publish_table
+    from training.lip_to_speech.evaluate.card import publish
+    from training.lip_to_speech.evaluate.evaluate import evaluate
+    from training.lip_to_speech.evaluate.tables import COLUMNS
     from training.lip_to_speech.recipe import SHIPPED, VOCODER
-    from training.lip_to_speech.tables import COLUMNS
 
     roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]
     folders = [folder for root in roots for folder in sorted(root.glob(f"{SHIPPED}-*"))]

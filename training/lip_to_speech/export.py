@@ -9,19 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pipelines.caption import caption
-from training.checkpoints import update_metrics, write_weights
-from training.lip_to_speech.data import Clips
-from training.lip_to_speech.faces import Faces
-from training.lip_to_speech.reader import load_reader
-from training.lip_to_speech.recipe import (
-    BASELINE,
-    MEASURED,
-    SHIPPED,
-    SPEAKS,
-    VOCODER,
-    lineage,
-)
+from pipelines.lip_to_speech.caption import caption
+from training.common.checkpoints import update_metrics, write_weights
+from training.lip_to_speech.data.batches import Clips
+from training.lip_to_speech.recipe import BASELINE, MEASURED, SHIPPED, SPEAKS, VOCODER, lineage
+from training.lip_to_speech.train.faces import Faces
+from training.lip_to_speech.train.reader import load_reader
 
 DOUBTED: Final = 0.75  # share of the films shown backwards that are doubted
 

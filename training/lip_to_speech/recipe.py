@@ -9,12 +9,12 @@ from typing import Final
 from models.face_encoder import FaceEncoderConfig
 from models.lip_reader import LipReaderConfig
 from models.voice_encoder import VoiceEncoderConfig
-from training.lip_to_speech.eigenlips import train_eigenlips
-from training.lip_to_speech.faces import train_faces
-from training.lip_to_speech.reader import Stage, train_reader
-from training.lip_to_speech.sync import sync
-from training.lip_to_speech.vocoder import train_vocoder
-from training.lip_to_speech.voices import train_voices
+from training.lip_to_speech.data.av_sync import sync
+from training.lip_to_speech.train.eigenlips import train_eigenlips
+from training.lip_to_speech.train.faces import train_faces
+from training.lip_to_speech.train.reader import Stage, train_reader
+from training.lip_to_speech.train.vocoder import train_vocoder
+from training.lip_to_speech.train.voices import train_voices
 
 STUDIO: Final = LipReaderConfig()
 PIXELS: Final = replace(STUDIO, points=0)  # of the mouth only

@@ -3,9 +3,8 @@
 import argparse
 from pathlib import Path
 
-from training.commands import commands
-
-CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
+from media.paths import CHECKPOINTS
+from training.common.commands import commands
 
 
 def main() -> None:
@@ -20,11 +19,11 @@ def main() -> None:
         for name in arguments.names or RECIPE:
             RECIPE[name](arguments.out, name)
         return
-    from training.corpora import data_root
+    from training.common.corpora import data_root
 
     data = data_root(arguments.data)
     if arguments.command == "prepare":
-        from training.sound_search.prepare import prepare
+        from training.sound_search.data.prepare import prepare
 
         prepare(data, arguments.out)
     elif arguments.command == "export":
@@ -36,10 +35,10 @@ def main() -> None:
 
 
 def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
-    from training.evaluation.report import publish_table
-    from training.sound_search.card import publish
-    from training.sound_search.evaluate import evaluate
-    from training.sound_search.material import QUERIES
+    from training.evaluators.report import publish_table
+    from training.sound_search.evaluate.card import publish
+    from training.sound_search.evaluate.evaluate import evaluate
+    from training.sound_search.evaluate.material import QUERIES
 
     folders = sorted(arguments.checkpoints.glob("sound-*"))
     rows = evaluate(

@@ -6,12 +6,12 @@ from typing import Any
 
 import torch
 
-from pipelines.sentence_encoder import MINILM
-from pipelines.sound_encoder import EarshotEncoder
-from training.checkpoints import update_metrics, write_weights
-from training.sound_search.align import VALIDATION_FOLD
-from training.sound_search.evaluate import calibrate
+from pipelines.sound_search.encoder import EarshotEncoder
+from pipelines.sound_search.sentence_encoder import MINILM
+from training.common.checkpoints import update_metrics, write_weights
+from training.sound_search.evaluate.evaluate import calibrate
 from training.sound_search.recipe import MEASURED, SHIPPED, STAGES, kinds_of
+from training.sound_search.train.train import VALIDATION_FOLD
 
 
 def export(data: Path, run: Path, out: Path) -> None:

@@ -10,9 +10,9 @@ from typing import Final
 from models.patch_transformer import PatchTransformerConfig
 from models.sound_cnn import SoundCNNConfig
 from models.sound_embedder import SoundEmbedderConfig
-from training.sound_search.align import TRAINING_FOLDS, VALIDATION_FOLD, Stage, align
-from training.sound_search.data import Diet
-from training.sound_search.kinds import ground
+from training.sound_search.data.batches import Diet
+from training.sound_search.train.kinds import ground
+from training.sound_search.train.train import TRAINING_FOLDS, VALIDATION_FOLD, Stage, align
 
 CNN: Final = SoundEmbedderConfig(SoundCNNConfig())
 PASST: Final = SoundEmbedderConfig(PatchTransformerConfig())

@@ -1,10 +1,7 @@
 """python -m training.voice_conversion prepare|train|evaluate: see --help of each."""
 
-from pathlib import Path
-
-from training.commands import commands
-
-CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
+from media.paths import CHECKPOINTS
+from training.common.commands import commands
 
 
 def main() -> None:
@@ -14,8 +11,8 @@ def main() -> None:
     """
     arguments = commands("voice_conversion")[0].parse_args()
     if arguments.command == "prepare":
-        from training.corpora import data_root
-        from training.voice_conversion.prepare import prepare
+        from training.common.corpora import data_root
+        from training.voice_conversion.data.prepare import prepare
 
         prepare(data_root(arguments.data), arguments.out)
     elif arguments.command == "train":
@@ -28,10 +25,10 @@ def main() -> None:
 
         export(arguments.out, CHECKPOINTS)
     else:
-        from training.corpora import data_root
-        from training.evaluation.report import publish_table
-        from training.evaluation.voice_conversion import evaluate
-        from training.voice_conversion.card import publish
+        from training.common.corpora import data_root
+        from training.evaluators.report import publish_table
+        from training.voice_conversion.evaluate.card import publish
+        from training.voice_conversion.evaluate.evaluate import evaluate
 
         folders = sorted(CHECKPOINTS.glob("vqvae-*"))
         data = data_root(arguments.data)

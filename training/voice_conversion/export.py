@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from models.vqvae import VQVAEConfig
-from training.checkpoints import update_metrics, write_weights
+from training.common.checkpoints import update_metrics, write_weights
 
 UNITS_512, UNITS_256 = ("plain-512", "vqvae-512"), ("plain-512", "vqvae-512", "vqvae-256")
 FIRST = ("inverter-first", "inverter-256-first")

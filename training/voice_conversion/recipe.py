@@ -6,9 +6,9 @@ from pathlib import Path
 from models.inverter import InverterConfig
 from models.vocoder import VocoderConfig
 from models.vqvae import VQVAEConfig
-from training.voice_conversion.inverter import train_inverter
-from training.voice_conversion.units import train_units
-from training.voice_conversion.vocoder import train_vocoder
+from training.voice_conversion.train.inverter import train_inverter
+from training.voice_conversion.train.units import train_units
+from training.voice_conversion.train.vocoder import train_vocoder
 
 MEL = InverterConfig()
 LINEAR = InverterConfig(n_outputs=321, pitch=False)  # the paper's

@@ -3,9 +3,8 @@
 import argparse
 from pathlib import Path
 
-from training.commands import commands
-
-CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
+from media.paths import CHECKPOINTS
+from training.common.commands import commands
 
 
 def main() -> None:
@@ -15,24 +14,24 @@ def main() -> None:
     """
     arguments = _arguments()
     if arguments.command == "train":
-        from training.words.g2p import NAME, train_g2p
+        from training.g2p.train import NAME, train_g2p
         from training.words.recipe import RECIPE
 
         for name in arguments.names or [NAME, *RECIPE]:
             train_g2p(arguments.out) if name == NAME else RECIPE[name](arguments.out, name)
         return
-    from training.corpora import data_root
+    from training.common.corpora import data_root
 
     data = data_root(arguments.data)
     if arguments.command == "prepare":
-        from training.words.g2p import prepare_g2p
-        from training.words.prepare import prepare
+        from training.g2p.train import prepare_g2p
+        from training.words.data.prepare import prepare
 
         prepare_g2p(arguments.out)
         prepare(data, arguments.out)
     elif arguments.command == "export":
+        from training.g2p.train import evaluate_g2p, export_g2p
         from training.words.export import export
-        from training.words.g2p import evaluate_g2p, export_g2p
 
         export(data, arguments.out, CHECKPOINTS)
         export_g2p(arguments.out, CHECKPOINTS)
@@ -42,9 +41,9 @@ def main() -> None:
 
 
 def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
-    from training.evaluation.report import publish_table
-    from training.words.card import publish
-    from training.words.evaluate import evaluate
+    from training.evaluators.report import publish_table
+    from training.words.evaluate.card import publish
+    from training.words.evaluate.evaluate import evaluate
     from training.words.recipe import MEASURED
 
     roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]

@@ -8,12 +8,12 @@ import numpy as np
 import torch
 
 from pipelines.words import Words
-from training.checkpoints import update_metrics, write_weights
-from training.words.calibration import calibrate
-from training.words.lexicon import FREQUENT, frequent
-from training.words.metrics import operating_curve
+from training.common.checkpoints import update_metrics, write_weights
+from training.words.data.lexicon import FREQUENT, frequent
+from training.words.data.recordings import Recorded, phonemes_of, recorded, validating, word_items
+from training.words.evaluate.calibration import calibrate
+from training.words.evaluate.metrics import operating_curve
 from training.words.recipe import BESIDE, MEASURED, SHIPPED, STAGES
-from training.words.recordings import Recorded, phonemes_of, recorded, validating, word_items
 
 
 def export(data: Path, run: Path, out: Path) -> None:

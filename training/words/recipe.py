@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from media.phonemes import numbers
+from media.text.phonemes import numbers
 from models.word_embedder import ViewConfig, WordEmbedderConfig
-from training.words.align import Stage, align
-from training.words.data import Mixture
-from training.words.zero_shot import READERS
+from training.words.data.batches import Mixture
+from training.words.data.zero_shot import READERS
+from training.words.train.train import Stage, align
 
 PAPER: Final = WordEmbedderConfig()
 LSTM: Final = WordEmbedderConfig(ViewConfig("lstm", 3, width=512), ViewConfig("lstm", 2, width=512))

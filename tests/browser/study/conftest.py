@@ -8,7 +8,7 @@ import uvicorn
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from study.library import Library
-from study.server import app, library
+from study.web.server import app, library
 from tests.browser.visit import PATIENCE
 from tests.listening import write_test
 

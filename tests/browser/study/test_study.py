@@ -7,8 +7,8 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from study import headphones
 from study.library import Library
+from study.sounds import headphones
 from tests.browser.taking import Taking
 from tests.browser.visit import FAINT, PATIENCE
 from tests.listening import Rater

@@ -1,0 +1,44 @@
+"""Dynamic time warping: how far apart two sequences are when each may go at its own pace."""
+
+import numpy as np
+from numba import njit
+
+from media.audio.features import DELTA_WIDTH, HOP_LENGTH, mfcc
+
+
+@njit(cache=True)
+def path_mean(distances: np.ndarray) -> float:
+    """Mean distance along the cheapest path from corner to corner: (S, R) float32 → number.
+
+    Steps (1, 1), (1, 0) and (0, 1), all of weight 1; the cheapest path is that of least sum.
+    """
+    rows, columns = distances.shape
+    cost = np.empty((rows, columns), np.float32)
+    count = np.empty((rows, columns), np.int32)
+    for i in range(rows):
+        for j in range(columns):
+            best, length = np.float32(0.0), 0
+            if i > 0 and j > 0:
+                best, length = cost[i - 1, j - 1], count[i - 1, j - 1]
+            if i > 0 and (j == 0 or cost[i - 1, j] < best):
+                best, length = cost[i - 1, j], count[i - 1, j]
+            if j > 0 and (i == 0 or cost[i, j - 1] < best):
+                best, length = cost[i, j - 1], count[i, j - 1]
+            cost[i, j] = best + distances[i, j]
+            count[i, j] = length + 1
+    return cost[-1, -1] / count[-1, -1]
+
+
+def mfcc_frames(waveform: np.ndarray) -> np.ndarray:
+    """What a word is compared by: (T,) at 16 kHz → (S, 39) MFCC with Δ and ΔΔ, each of mean 0 and
+    variance 1 over the word, frames of unit length."""
+    # Deltas look DELTA_WIDTH frames wide, and shorter words have too few.
+    frames = mfcc(np.pad(waveform, (0, max(0, DELTA_WIDTH * HOP_LENGTH - len(waveform)))))
+    frames = (frames - frames.mean(axis=0)) / np.maximum(frames.std(axis=0), 1e-6)
+    return frames / np.maximum(np.linalg.norm(frames, axis=1, keepdims=True), 1e-6)
+
+
+def distance(one: np.ndarray, other: np.ndarray) -> float:
+    """The DTW distance of two words as mfcc_frames gives them, (S, D) and (R, D): the mean of
+    1 − cosine along the path, from 0 (the same) to 2."""
+    return float(path_mean(np.ascontiguousarray(1 - one @ other.T, np.float32)))

@@ -1,0 +1,1 @@
+"""Text that is spoken: grammars, phones, phonemes."""

@@ -1,0 +1,29 @@
+"""The model that hears and reads for the sound search, by its name."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from transformers import PreTrainedConfig
+
+from media.paths import CHECKPOINTS
+from pipelines.sound_search.clap_encoder import ClapEncoder
+from pipelines.sound_search.encoder import EarshotEncoder, SoundEncoder
+
+ENSEMBLE: Final = tuple(CHECKPOINTS / name for name in ("sound-cnn", "sound-passt"))
+DEFAULT_MODEL: Final = ENSEMBLE[:1]  # alone it ranks as well on validation, and is quicker
+
+
+def load_encoder(
+    model: str | Path | Sequence[str | Path] = DEFAULT_MODEL, device: str = "auto"
+) -> SoundEncoder:
+    """Checkpoints of ours (several are an ensemble) or one CLAP model: folders or hub ids.
+
+    Raises OSError where there is no such model.
+    """
+    names = [model] if isinstance(model, str | Path) else list(model)
+    if len(names) == 1:
+        config, _ = PreTrainedConfig.get_config_dict(names[0])
+        if config.get("model_type") == "clap":
+            return ClapEncoder.from_pretrained(names[0], device)
+    return EarshotEncoder.from_pretrained(names, device)

@@ -1,0 +1,172 @@
+"""The folder that keeps a library: read and written whole or not at all.
+
+A folder holds index.json, which names arrays by a hash of what is in them. index.json is replaced
+last, in one step, so that a reader sees the old index or the new one and never a mixture.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+
+from media.errors import InputError
+from pipelines.nearest import Nearest
+from pipelines.sound_search.library import Entry, Library, Sound
+
+MANIFEST: Final = "index.json"
+FORMAT: Final = 1
+ARRAYS: Final = ("vectors", "seconds", "layout", "nearest")
+MISSING: Final = (
+    "There is no index of sounds here. Make one with: python -m pipelines.sound_search index FOLDER"
+)
+DAMAGED: Final = (
+    "This index of sounds is damaged. Delete it and make it again with: "
+    "python -m pipelines.sound_search index FOLDER"
+)
+READING: Final = 5  # tries, in case the index is replaced between opening one file and the next
+
+
+@dataclass(frozen=True)
+class About:
+    """The model that embedded the sounds: its name for people, its fingerprint for comparison."""
+
+    encoder: str
+    fingerprint: str
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write that takes the place of ``path`` at the end: whole, and on the disk."""
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("wb") as file:
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    directory = os.open(path.parent, os.O_RDONLY)
+    os.fsync(directory)
+    os.close(directory)
+
+
+def write(folder: Path, library: Library, about: About) -> None:
+    """Keep the library in the folder, with the model that it is of.
+
+    Sounds that lie beneath the folder's parent are named relative to it, so that both can move.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    root = Path(os.path.abspath(folder)).parent
+    vectors = library.nearest.vectors
+    files = {
+        "vectors": _write_array(folder, "vectors", [vectors], vectors.shape[1]),
+        "seconds": _write_array(
+            folder, "seconds", [entry.seconds for entry in library.entries], vectors.shape[1]
+        ),
+        "layout": _write_array(folder, "layout", [library.layout], 2),
+    }
+    if not library.nearest.exact:
+        files["nearest"] = files["vectors"].replace("vectors", "nearest")
+        with replacing(folder / files["nearest"]) as file:
+            library.nearest.write(Path(file.name))
+    sounds = [
+        {
+            **asdict(entry.sound),
+            "path": _relative(entry.sound.path, root),
+            "rows": len(entry.vectors),
+            "cells": len(entry.seconds),
+        }
+        for entry in library.entries
+    ]
+    manifest = {"format": FORMAT, **asdict(about), "files": files, "sounds": sounds}
+    with replacing(folder / MANIFEST) as file:
+        file.write((json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode())
+    for name in ARRAYS:
+        for old in folder.glob(f"{name}-*"):
+            if old.name not in files.values():
+                old.unlink()
+
+
+def read(folder: Path) -> tuple[About, Library]:
+    """What ``write`` kept. Raises InputError where there is nothing, or it is damaged."""
+    for _ in range(READING):
+        try:
+            manifest = json.loads((folder / MANIFEST).read_bytes())
+        except (FileNotFoundError, NotADirectoryError):
+            raise InputError(MISSING) from None
+        except ValueError as error:
+            raise InputError(DAMAGED) from error
+        try:
+            return About(manifest["encoder"], manifest["fingerprint"]), _read(folder, manifest)
+        except FileNotFoundError:
+            continue  # replaced meanwhile, and its old arrays deleted
+        except (ValueError, TypeError, KeyError, EOFError) as error:
+            raise InputError(DAMAGED) from error
+    raise InputError(DAMAGED)
+
+
+def write_entry(path: Path, entry: Entry) -> None:
+    """Keep the vectors of one sound in a file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as file:
+        np.savez(file, vectors=entry.vectors, seconds=entry.seconds, length=entry.sound.seconds)
+
+
+def read_entry(path: Path, sound: Path, digest: str) -> Entry:
+    """The vectors that ``write_entry`` kept, as those of the file ``sound``."""
+    with np.load(path) as arrays:
+        length = float(arrays["length"])
+        about = Sound("", sound, sound.name, "", "", length, digest)
+        return Entry(about, arrays["vectors"], arrays["seconds"])
+
+
+def _read(folder: Path, manifest: dict[str, Any]) -> Library:
+    root = Path(os.path.abspath(folder)).parent
+    files, rows = manifest["files"], manifest["sounds"]
+    vectors, seconds, layout = (
+        np.asarray(np.load(folder / files[name], mmap_mode="r"))
+        for name in ("vectors", "seconds", "layout")
+    )
+    counts = [sum(row[key] for row in rows) for key in ("rows", "cells")]
+    if counts != [len(vectors), len(seconds)] or len(layout) != len(rows):
+        raise ValueError("the arrays are of other sounds")
+    entries, row, cell = [], 0, 0
+    for fields in rows:
+        n_rows, n_cells = fields.pop("rows"), fields.pop("cells")
+        sound = Sound(**{**fields, "path": root / fields["path"]})
+        entries.append(Entry(sound, vectors[row : row + n_rows], seconds[cell : cell + n_cells]))
+        row, cell = row + n_rows, cell + n_cells
+    quantised = files.get("nearest")
+    nearest = Nearest.read(folder / quantised, vectors) if quantised else Nearest(vectors)
+    return Library(entries, nearest, layout)
+
+
+def _write_array(folder: Path, name: str, parts: Sequence[np.ndarray], width: int) -> str:
+    """Keep the parts (n, width), one after the other, in a file named after what is in it."""
+    kind = parts[0].dtype if parts else np.dtype(np.float32)
+    digest = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        digest.update(np.ascontiguousarray(part).data)
+    path = folder / f"{name}-{digest.hexdigest()}.npy"
+    if path.exists():
+        return path.name
+    with replacing(path) as file:
+        np.lib.format.write_array_header_1_0(
+            file,
+            {
+                "descr": np.lib.format.dtype_to_descr(kind),
+                "fortran_order": False,
+                "shape": (sum(len(part) for part in parts), width),
+            },
+        )
+        for part in parts:
+            file.write(np.ascontiguousarray(part).data)
+    return path.name
+
+
+def _relative(path: Path, root: Path) -> str:
+    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()

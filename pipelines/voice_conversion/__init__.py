@@ -1,0 +1,15 @@
+"""Voice conversion: speech → discovered units → the same words in another voice."""
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+# Loaded when first used, for torch takes seconds to import.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__, submod_attrs={"pipeline": ["VoiceConversion"], "units": ["MUTED", "Units"]}
+)
+
+if TYPE_CHECKING:
+    from pipelines.voice_conversion.pipeline import VoiceConversion as VoiceConversion
+    from pipelines.voice_conversion.units import MUTED as MUTED
+    from pipelines.voice_conversion.units import Units as Units

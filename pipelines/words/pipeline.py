@@ -1,0 +1,217 @@
+"""Acoustic word embeddings: spoken and written words as vectors in one space."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from scipy.special import softmax
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from media.audio.features import SAMPLE_RATE, log_mel
+from media.audio.load import Audio, match_loudness
+from media.audio.vtlp import warp
+from media.text.phonemes import numbers
+from models.word_embedder import WordEmbedder, WordEmbedderConfig
+from pipelines.checkpoint import choose_device, load_weights, locate, read_config
+from pipelines.words.library import LibraryWord, View, WordLibrary
+from pipelines.words.pronunciation import Pronouncer, Pronunciation
+from pipelines.words.spoken_word import Cut, find_word
+
+
+@dataclass(frozen=True, eq=False)
+class Spoken:
+    """A recording (T,) at 16 kHz, where in it the word starts and ends (s), and the word's unit
+    vector (D,)."""
+
+    waveform: np.ndarray
+    start: float
+    end: float
+    vector: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A word as it was typed, how it is said, and its unit vector (D,)."""
+
+    spelling: str
+    pronunciation: Pronunciation
+    vector: np.ndarray
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A word of the library, and its cosine to what was asked."""
+
+    word: LibraryWord
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A word that may have been said, and how probable that is, from 0 to 1."""
+
+    spelling: str
+    phonemes: tuple[str, ...]
+    probability: float
+
+
+class Words:
+    """Rhodes & Bains' multi-view embeddings, one network for what is said and one for phonemes.
+
+    Where a checkpoint names others beside it, a word's vector is made of all of theirs, and a
+    cosine is the mean of theirs. They are shared by all visitors, and keep nothing of theirs.
+    """
+
+    LEVEL: Final = -23.0  # LUFS at which the network hears a word
+    BATCH: Final = 64  # words at once
+    GUESSES: Final = 5
+    TRACTS: Final = (3, 6, 9)  # as which a voice is heard: numbers of media.audio.vtlp.FACTORS
+    CANDIDATES: Final = 200  # written words that a guess weighs; the rest are too far away
+
+    def __init__(
+        self, networks: Sequence[WordEmbedder], config: dict[str, Any], device: torch.device
+    ) -> None:
+        self._networks = networks
+        self._width = sum(network.config.width for network in networks)
+        self._device = device
+        self.config = config
+        self.fingerprint = ""
+        self._g2p: str | Path = "checkpoints/g2p"
+        self.operating_curve: dict[str, list[float]] = config.get("operating_curve", {})
+        self.threshold = _threshold(self.operating_curve)
+
+    @classmethod
+    def from_pretrained(
+        cls, name: str | Path = "checkpoints/words", device: str = "auto"
+    ) -> "Words":
+        """Load a checkpoint: a folder, or a hub id. Raises FileNotFoundError when it is neither."""
+        folder, place = locate(name), choose_device(device)
+        config = read_config(folder)
+        folders = [folder, *(folder.parent / other for other in config.get("beside", ()))]
+        words = cls([_network(each, place) for each in folders], config, place)
+        weights = b"".join((each / "model.safetensors").read_bytes() for each in folders)
+        words.fingerprint = hashlib.sha256(weights).hexdigest()[:16]
+        words._g2p = folder.parent / "g2p"
+        return words
+
+    @cached_property
+    def _pronounce(self) -> Pronouncer:
+        return Pronouncer.from_pretrained(self._g2p)
+
+    def embed_audio(self, audio: Audio, cut: Cut | None = None) -> Spoken:
+        """A recording of one word or short phrase; ``cut``: where it starts and ends (s), if it is
+        not to be found.
+
+        Raises InputError where it cannot be used (see find_word); CutNeededError, which proposes a
+        cut, where it holds several words or a long one.
+        """
+        word = find_word(audio, cut)
+        vector = self.embed_waveforms([word.waveform])[0]
+        return Spoken(word.recording, word.start, word.end, vector)
+
+    def embed_text(self, text: str) -> Written:
+        """A word or short phrase in English letters, IPA, ARPAbet or pinyin.
+
+        Raises InputError where it cannot be said.
+        """
+        said = self._pronounce(text)
+        return Written(text.strip(), said, self.embed_phonemes([said.phonemes])[0])
+
+    def nearest(
+        self, library: WordLibrary, vector: np.ndarray, view: View, limit: int = 10
+    ) -> tuple[Neighbour, ...]:
+        """The words of a view nearest to a unit vector (D,), in the full space."""
+        cosines, rows = library.search(vector, view, limit)
+        pairs = zip(rows.tolist(), cosines.tolist(), strict=True)
+        return tuple(Neighbour(library.words[row], cosine) for row, cosine in pairs)
+
+    def guess(self, library: WordLibrary, spoken: Spoken) -> tuple[Guess, ...]:
+        """What may have been said, the most probable first; what is missing from 1 is the
+        probability of other words.
+
+        The probabilities are a softmax over the written words, one for all that sound the same,
+        and another word, whose cosine is that of the config (by validation recordings).
+        """
+        cosines, rows = library.search(spoken.vector, "written", self.CANDIDATES)
+        first: dict[tuple[str, ...], Neighbour] = {}  # of those that sound the same
+        for row, cosine in sorted(zip(rows.tolist(), cosines.tolist(), strict=True)):
+            word = library.words[row]
+            first.setdefault(word.phonemes, Neighbour(word, cosine))
+        best = sorted(first.values(), key=lambda neighbour: -neighbour.cosine)
+        another = self.config.get("another", self.threshold)
+        weights = np.array([another, *(neighbour.cosine for neighbour in best)])
+        shares = softmax(weights / self.config.get("temperature", 0.1))[1:].tolist()
+        guesses = [
+            Guess(neighbour.word.spelling, neighbour.word.phonemes, share)
+            for neighbour, share in zip(best, shares, strict=True)
+        ]
+        return tuple(guesses[: self.GUESSES])
+
+    @torch.inference_mode()
+    def embed_waveforms(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
+        """Words at 16 kHz, (T,) float32 each, cut to the word → unit vectors (N, D).
+
+        They are brought to one loudness first. Words of like length share a batch.
+        """
+        mels = [log_mel(match_loudness(w, SAMPLE_RATE, self.LEVEL)) for w in waveforms]
+        vectors = np.zeros((len(mels), self._width), np.float32)
+        order = sorted(range(len(mels)), key=lambda i: len(mels[i]))
+        for first in range(0, len(order), self.BATCH):
+            rows = order[first : first + self.BATCH]
+            lengths = torch.tensor([len(mels[i]) for i in rows])
+            batch = torch.zeros(len(rows), int(lengths.max()), mels[rows[0]].shape[1])
+            for row, i in zip(batch, rows, strict=True):
+                row[: len(mels[i])] = torch.from_numpy(mels[i])
+            vectors[rows] = self._hear(batch, lengths).cpu().numpy()
+        return vectors
+
+    def _hear(self, mel: Tensor, lengths: Tensor) -> Tensor:
+        """The mean of what is heard as each of TRACTS, which differs less from voice to voice:
+        log-mel (B, S, M) → unit vectors (B, D)."""
+        count = len(self.TRACTS)
+        tracts = torch.tensor(self.TRACTS).repeat_interleave(len(mel))
+        warped = warp(mel.repeat(count, 1, 1), tracts).to(self._device)
+        lengths = lengths.repeat(count).to(self._device)
+        heard = [network.embed_audio(warped, lengths) for network in self._networks]
+        return _joined([h.unflatten(0, (count, -1)).mean(dim=0) for h in heard])
+
+    @torch.inference_mode()
+    def embed_phonemes(self, words: Sequence[Sequence[str]]) -> np.ndarray:
+        """Phonemes of each word (media.text.phonemes) → unit vectors (N, D)."""
+        vectors = np.zeros((len(words), self._width), np.float32)
+        for first in range(0, len(words), self.BATCH):
+            part = words[first : first + self.BATCH]
+            lengths = torch.tensor([len(word) for word in part])
+            batch = torch.zeros(len(part), int(lengths.max()), dtype=torch.long)
+            for row, word in zip(batch, part, strict=True):
+                row[: len(word)] = torch.tensor(numbers(word))
+            batch, lengths = batch.to(self._device), lengths.to(self._device)
+            read = [network.embed_phonemes(batch, lengths) for network in self._networks]
+            vectors[first : first + len(part)] = _joined(read).cpu().numpy()
+        return vectors
+
+
+def _network(folder: Path, device: torch.device) -> WordEmbedder:
+    network = WordEmbedder(WordEmbedderConfig.from_dict(read_config(folder)["network"]))
+    load_weights(network, folder, device)
+    return network
+
+
+def _joined(parts: Sequence[Tensor]) -> Tensor:
+    """Vectors (B, D') of each network → unit vectors (B, D), in which each counts as much."""
+    return normalize(torch.cat([normalize(part, dim=1) for part in parts], dim=1), dim=1)
+
+
+def _threshold(curve: dict[str, list[float]]) -> float:
+    """The cosine from which on two words are best called the same: where F1 is highest."""
+    if not curve:
+        return 0.5
+    precision, recall = np.array(curve["precision"]), np.array(curve["recall"])
+    f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-9)
+    return float(curve["threshold"][int(f1.argmax())])

@@ -1,0 +1,116 @@
+"""The word in a recording: found, or as the visitor cut it; with a message where there is none."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from media.audio import voice_activity
+from media.audio.features import SAMPLE_RATE
+from media.audio.load import SILENT_PEAK, Audio, load
+from media.errors import InputError
+
+MIN_SECONDS: Final = 0.1  # of speech
+MAX_SECONDS: Final = 3.0
+MARGIN: Final = 0.06  # seconds kept around the speech that is found, for soft ends
+LONGEST_RECORDING: Final = 60.0  # seconds; only one word of it is heard
+
+Cut = tuple[float, float]  # start and end in seconds
+
+
+@dataclass(frozen=True, eq=False)
+class Word:
+    """A recording, float32 (T,) at 16 kHz, and where in it the word starts and ends (s)."""
+
+    recording: np.ndarray
+    start: float
+    end: float
+
+    @property
+    def waveform(self) -> np.ndarray:
+        """The word alone: (T',)."""
+        return self.recording[round(self.start * SAMPLE_RATE) : round(self.end * SAMPLE_RATE)]
+
+
+class CutNeededError(InputError):
+    """The recording holds more than one word: recording (T,) at 16 kHz, a cut to begin with, and
+    all stretches of speech, each at most MAX_SECONDS long."""
+
+    def __init__(self, message: str, recording: np.ndarray, cuts: tuple[Cut, ...]) -> None:
+        super().__init__(message)
+        self.recording = recording
+        self.cuts = cuts
+
+    @property
+    def proposed(self) -> Cut:
+        """The longest stretch."""
+        return max(self.cuts, key=lambda cut: cut[1] - cut[0])
+
+
+def find_word(audio: Audio, cut: Cut | None = None) -> Word:
+    """The one word, or short phrase, in a recording, or the part of it that was cut out.
+
+    Raises InputError where there is no such thing (not audio, silent, no speech, too little of
+    it, a cut outside the recording, too short or too long), and CutNeededError where there is more.
+    """
+    recording = load(audio, SAMPLE_RATE, LONGEST_RECORDING, MIN_SECONDS).waveform
+    if np.abs(recording).max() < SILENT_PEAK:
+        raise InputError(
+            "The recording is silent. Check that the right microphone is on, and say a word."
+        )
+    if cut is not None:
+        return _cut(recording, *cut)
+    found = voice_activity.words(recording)
+    if not found:
+        raise InputError(
+            "There is sound, but no speech in it: music or noise perhaps. Say one word, close to "
+            "the microphone."
+        )
+    longest = max(end - start for start, end in found)
+    if longest < MIN_SECONDS:
+        raise InputError(
+            f"There is too little speech ({longest:.2f} s) to be a word. "
+            "Wait for the recording to start, then say the word."
+        )
+    # Clicks beside a word are shorter than any word.
+    stretches = [(start, end) for start, end in found if end - start >= MIN_SECONDS]
+    cuts = tuple(_with_margin(start, end, len(recording) / SAMPLE_RATE) for start, end in stretches)
+    if longest > MAX_SECONDS:
+        raise CutNeededError(
+            f"That is {longest:.0f} s of speech: too long for one word. "
+            f"Say one word, or cut out at most {MAX_SECONDS:g} s.",
+            recording,
+            cuts,
+        )
+    if len(cuts) == 1:
+        return Word(recording, *cuts[0])
+    raise CutNeededError(
+        f"There are {len(cuts)} words with pauses between them. "
+        "Say one at a time, or cut one of them out: the longest is marked.",
+        recording,
+        cuts,
+    )
+
+
+def _cut(recording: np.ndarray, start: float, end: float) -> Word:
+    """Raises InputError for a part that is no part, too short or too long."""
+    seconds = len(recording) / SAMPLE_RATE
+    if not 0 <= start < end <= seconds + 0.01:  # for a cut may be rounded; NaN is refused too
+        raise InputError(
+            f"The cut lies outside the recording. Choose a start before the end, from 0 to "
+            f"{seconds:.2f} s."
+        )
+    if end - start < MIN_SECONDS - 1e-6:
+        raise InputError(
+            f"The cut is too short ({end - start:.2f} s). Choose {MIN_SECONDS:g} s or more."
+        )
+    if end - start > MAX_SECONDS + 1e-6:
+        raise InputError(
+            f"The cut is too long ({end - start:.1f} s). Choose {MAX_SECONDS:g} s or less."
+        )
+    return Word(recording, float(start), min(float(end), seconds))
+
+
+def _with_margin(start: float, end: float, seconds: float) -> Cut:
+    start = max(start - MARGIN, 0.0)
+    return start, min(end + MARGIN, seconds, start + MAX_SECONDS)

@@ -1,0 +1,1 @@
+"""Commands that build what is committed in assets/."""

@@ -1,0 +1,31 @@
+"""Makes assets/voices: an example sentence in each target voice, for the cards of the tab.
+
+Run as `python -m scripts.build_voice_samples`, with the trained checkpoints in place.
+"""
+
+import soundfile
+
+from media.paths import ROOT
+from pipelines import VoiceConversion
+
+SOURCE = ROOT / "assets" / "examples" / "woman-lighthouse.ogg"
+VOICES = ROOT / "assets" / "voices"
+
+
+def main() -> None:
+    """Convert the sentence to every voice and write it as Ogg Opus."""
+    pipeline = VoiceConversion.from_pretrained(ROOT / "checkpoints" / "vqvae-512", "cpu")
+    VOICES.mkdir(exist_ok=True)
+    for voice in VoiceConversion.VOICES:
+        speech = pipeline(SOURCE, voice).converted
+        soundfile.write(
+            VOICES / f"{voice}.ogg",
+            speech.waveform,
+            speech.sample_rate,
+            format="OGG",
+            subtype="OPUS",
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The sounds of a listening test: read, checked, prepared."""

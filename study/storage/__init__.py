@@ -1,0 +1,1 @@
+"""Where raters, their sequences and their answers are kept."""

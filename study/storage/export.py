@@ -1,0 +1,70 @@
+"""Everything that is known of a test, to take away: JSON lines, and the tidy table as CSV."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from study.design import Test
+from study.storage.raters import completion_code
+from study.storage.store import Store
+from study.storage.tables import ItemRow, RaterRow
+
+
+def export(test: Test, store: Store, folder: Path) -> tuple[Path, Path]:
+    """Writes NAME.jsonl and NAME.csv into the folder: see lines, and study.storage.tidy."""
+    folder.mkdir(parents=True, exist_ok=True)
+    everything, table = folder / f"{test.name}.jsonl", folder / f"{test.name}.csv"
+    with open(everything, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines(test, store))
+    store.ratings(test).to_csv(table, index=False)
+    return everything, table
+
+
+def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
+    """{"test": ...}, the test with its trials, then {"rater": ...} for each rater who came, with
+    their whole sequence and the answers as they were given, null where there is none yet."""
+    yield {"test": described(test)}
+    with Session(store.engine) as session:
+        raters = select(RaterRow).where(RaterRow.test == test.name).order_by(RaterRow.id)
+        for rater in session.scalars(raters):
+            items = select(ItemRow).where(ItemRow.rater == rater.id).order_by(ItemRow.place)
+            yield {
+                "rater": {
+                    "id": rater.id,
+                    "started": rater.started.isoformat(),
+                    "headphones": rater.headphones,
+                    "withdrawn": rater.withdrawn,
+                    "code": completion_code(rater.id),
+                    "items": [
+                        {
+                            "order": item.place,
+                            "trial": item.trial,
+                            "shown": item.shown,
+                            "answer": item.answer,
+                            "plays": item.plays,
+                            "milliseconds": item.milliseconds,
+                        }
+                        for item in session.scalars(items)
+                    ],
+                }
+            }
+
+
+def described(test: Test) -> dict[str, Any]:
+    """The test as JSON takes it; files are relative to its folder."""
+
+    def file(path: Path | None) -> str | None:
+        return path and path.relative_to(test.folder).as_posix()
+
+    fields = {name: value for name, value in vars(test).items() if name not in ("folder", "trials")}
+    trials = [
+        vars(trial)
+        | {"sounds": {name: file(path) for name, path in trial.sounds.items()}}
+        | {"reference": file(trial.reference)}
+        for trial in test.trials
+    ]
+    return fields | {"conditions": test.conditions, "trials": trials}

@@ -1,0 +1,14 @@
+"""Run by Alembic for each of its commands, over the connection of study.storage.migrations."""
+
+from alembic import context
+
+from study.storage.tables import Base
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=Base.metadata,
+    compare_type=True,
+    render_as_batch=True,  # SQLite cannot alter a column in place
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,68 @@
+"""Raters as the tables know them."""
+
+import hashlib
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from study.design import Item, Test
+from study.storage.tables import ItemRow, RaterRow
+
+
+@dataclass(frozen=True)
+class Rater:
+    """Someone taking a test, as they stand now. token is the secret in their link.
+
+    headphones: whether the check was passed, None before it. items is empty once withdrawn.
+    """
+
+    id: str
+    token: str
+    items: tuple[Item, ...]
+    answered: frozenset[int]
+    headphones: bool | None
+    withdrawn: bool
+
+    @property
+    def next(self) -> Item | None:
+        """The first item that is not answered; None when all are."""
+        return next((item for item in self.items if item.order not in self.answered), None)
+
+    @property
+    def finished(self) -> bool:
+        return bool(self.items) and self.next is None
+
+    @property
+    def code(self) -> str:
+        """The completion code, to be shown once finished."""
+        return completion_code(self.id)
+
+
+def rater_id(test: Test, token: str) -> str:
+    """What a token is stored as: nobody gets from this to the link, nor from test to test."""
+    return hashlib.sha256(f"{test.name}/{token}".encode()).hexdigest()[:32]
+
+
+def completion_code(rater: str) -> str:
+    """What the rater with this id may show as a proof of having finished."""
+    return hashlib.sha256(f"finished/{rater}".encode()).hexdigest()[:8].upper()
+
+
+def read(session: Session, row: RaterRow, token: str) -> Rater:
+    """The rater of the row, whose token no table knows."""
+    of_rater = select(ItemRow).where(ItemRow.rater == row.id).order_by(ItemRow.place)
+    items = session.scalars(of_rater).all()
+    return Rater(
+        id=row.id,
+        token=token,
+        items=tuple(item_of(each) for each in items),
+        answered=frozenset(each.place for each in items if each.milliseconds is not None),
+        headphones=row.headphones,
+        withdrawn=row.withdrawn,
+    )
+
+
+def item_of(row: ItemRow) -> Item:
+    """The item of the row."""
+    return Item(row.place, row.trial, tuple(row.shown))

@@ -1,0 +1,96 @@
+"""The organiser's page: results while the test runs, behind the test's key."""
+
+import json
+import secrets
+import threading
+from typing import Final, Literal
+
+from fastapi import APIRouter, HTTPException, Response
+from fastapi.responses import HTMLResponse
+
+from media.errors import InputError
+from study.library import Library, Opened
+from study.storage.export import lines
+from study.web import rater_page
+
+WRONG_KEY: Final = "The key in this link is not this test's. Copy the whole link once more."
+PRIVATE: Final = {"Cache-Control": "private, no-store", "Referrer-Policy": "no-referrer"}
+LIVE: Final = PRIVATE | {"Refresh": "60"}  # s
+BAR: Final = """<nav style="display:flex;flex-wrap:wrap;gap:.4rem 1.25rem;margin:0 0 2rem;padding:0
+0 .7rem;border-bottom:1px solid var(--line);font-size:.92rem;color:var(--quiet)"><span>Live, anew
+every minute</span>{links}</nav>"""
+NO_ICON: Final = '<link rel="icon" href="data:,">'  # or browsers ask for one
+LINK: Final = '<a href="{href}" style="color:var(--accent)">{text}</a>'
+
+
+class Reports:
+    """Reports on tests, each made anew when there are other ratings than it was made from."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._made: dict[str, tuple[int, str]] = {}
+        self._lock = threading.Lock()  # one at a time: raters come first
+
+    def of(self, opened: Opened) -> str:
+        """The report as a page of HTML."""
+        # Late, for it takes seconds to import.
+        from study.analysis import analyse
+        from study.analysis.report import page
+
+        test = opened.test
+        with self._lock:
+            ratings = self._library.store.ratings(test)
+            seen = hash(ratings.to_csv())
+            if self._made.get(test.name, (None,))[0] != seen:
+                self._made[test.name] = seen, page(analyse(test, ratings))
+            return self._made[test.name][1]
+
+
+def live(report: str, name: str, key: str) -> str:
+    """The report with what the organiser needs while the test runs."""
+    targets = {
+        "The raters’ page": f"../listen/{name}",
+        "Ratings (CSV)": f"{name}/ratings.csv?key={key}",
+        "Everything (JSON lines)": f"{name}/answers.jsonl?key={key}",
+    }
+    links = "".join(LINK.format(href=href, text=text) for text, href in targets.items())
+    report = report.replace("<title>", f"{NO_ICON}<title>", 1)
+    return report.replace("<h1>", f"{BAR.format(links=links)}<h1>", 1)
+
+
+def router(library: Library) -> APIRouter:
+    """Routes /results/TEST?key=KEY and, to take along, ratings.csv and answers.jsonl below it."""
+    routes = APIRouter(include_in_schema=False)
+    reports = Reports(library)
+
+    def mine(test: str, key: str) -> Opened:
+        opened = library.get(test)
+        if not secrets.compare_digest(opened.key.encode(), key.encode()):
+            raise InputError(WRONG_KEY)
+        return opened
+
+    @routes.get("/results/{test}")
+    def page(test: str, key: str = "") -> HTMLResponse:
+        try:
+            opened = mine(test, key)
+        except InputError as error:
+            return rater_page.message("No results here", str(error), 403)
+        return HTMLResponse(live(reports.of(opened), test, key), headers=LIVE)
+
+    @routes.get("/results/{test}/{file}")
+    def take_along(test: str, file: Literal["ratings.csv", "answers.jsonl"], key: str) -> Response:
+        try:
+            opened = mine(test, key).test
+        except InputError as error:
+            raise HTTPException(403, str(error)) from error
+        if file == "ratings.csv":
+            text, kind = library.store.ratings(opened).to_csv(index=False), "text/csv"
+        else:
+            written = (
+                json.dumps(line, ensure_ascii=False) for line in lines(opened, library.store)
+            )
+            text, kind = "".join(f"{line}\n" for line in written), "application/jsonl"
+        name = {"Content-Disposition": f'attachment; filename="{test}-{file}"'}
+        return Response(text, 200, PRIVATE | name, kind)
+
+    return routes

@@ -1,0 +1,1 @@
+"""Sounds, words and speaking heads that this project makes itself."""

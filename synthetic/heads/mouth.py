@@ -1,0 +1,117 @@
+"""From phones to the movement of the mouth, by dominance functions.
+
+Every phone pulls the mouth towards its shape, the more the nearer it is in time, and what it does
+not care about it leaves to its neighbours (Cohen and Massaro, Modeling coarticulation in synthetic
+visual speech, 1993). Shapes: F frames of the film.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Final
+
+import numpy as np
+
+from synthetic.heads.speech import Phone
+
+
+@dataclass(frozen=True)
+class Pose:
+    """opening: between the lips, in units; below 0 they are pressed. width: half the mouth's, in
+    units, before it is rounded. jaw: how far it has dropped, in units. The others from 0 to 1:
+    rounding, teeth bared, tongue raised, and tuck, the lower lip at the upper teeth."""
+
+    opening: float = 0.0
+    width: float = 0.56
+    jaw: float = 0.0
+    rounding: float = 0.0
+    teeth: float = 0.0
+    tongue: float = 0.3
+    tuck: float = 0.0
+
+
+@dataclass(frozen=True)
+class Viseme:
+    """What a phone wants of the mouth; height: how firmly of opening, jaw, teeth, tongue and tuck;
+    lips: of width and rounding."""
+
+    pose: Pose
+    height: float = 1.0
+    lips: float = 1.0
+
+
+REST: Final = Viseme(Pose(), 0.6, 0.6)
+PRESSED: Final = Viseme(Pose(-0.08, 0.56, 0.02), 4.0, 0.3)
+TUCKED: Final = Viseme(Pose(0.05, 0.57, 0.03, 0.0, 0.6, 0.2, 1.0), 4.0, 0.4)
+TOOTHED: Final = Viseme(Pose(0.1, 0.58, 0.05, 0.0, 0.3, 1.0), 2.0, 0.3)
+HISSED: Final = Viseme(Pose(0.09, 0.6, 0.03, 0.0, 1.0, 0.3), 2.5, 0.4)
+RIDGED: Final = Viseme(Pose(0.13, 0.58, 0.07, 0.0, 0.5, 0.8), 1.2, 0.25)
+BACKED: Final = Viseme(Pose(0.16, 0.57, 0.1, 0.0, 0.2, 0.4), 0.8, 0.2)
+PUSHED: Final = Viseme(Pose(0.13, 0.52, 0.04, 0.7, 0.8, 0.3), 2.0, 2.0)
+SPREAD: Final = Viseme(Pose(0.17, 0.66, 0.07, 0.0, 0.6, 0.6))
+MIDDLE: Final = Viseme(Pose(0.26, 0.61, 0.16, 0.0, 0.4, 0.4))
+OPEN: Final = Viseme(Pose(0.38, 0.58, 0.28, 0.0, 0.3, 0.2))
+WIDE: Final = Viseme(Pose(0.36, 0.63, 0.24, 0.0, 0.5, 0.2))
+SLACK: Final = Viseme(Pose(0.24, 0.56, 0.15, 0.1, 0.2, 0.3), 0.8, 0.6)
+ROUND: Final = Viseme(Pose(0.26, 0.52, 0.17, 0.75, 0.0, 0.2), 1.2, 2.0)
+PUCKERED: Final = Viseme(Pose(0.11, 0.5, 0.06, 1.0, 0.0, 0.2), 1.5, 3.0)
+VISEMES: Final[dict[str, tuple[Viseme, ...]]] = {
+    **dict.fromkeys("B M P".split(), (PRESSED,)),
+    **dict.fromkeys("F V".split(), (TUCKED,)),
+    **dict.fromkeys("DH TH".split(), (TOOTHED,)),
+    **dict.fromkeys("S Z".split(), (HISSED,)),
+    **dict.fromkeys("D L N T".split(), (RIDGED,)),
+    **dict.fromkeys("G HH K NG".split(), (BACKED,)),
+    **dict.fromkeys("CH ER JH R SH ZH".split(), (PUSHED,)),
+    **dict.fromkeys("IH IY Y".split(), (SPREAD,)),
+    **dict.fromkeys("AO UH".split(), (ROUND,)),
+    **dict.fromkeys("UW W".split(), (PUCKERED,)),
+    "AA": (OPEN,),
+    "AE": (WIDE,),
+    "AH": (SLACK,),
+    "EH": (MIDDLE,),
+    "AW": (OPEN, PUCKERED),
+    "AY": (OPEN, SPREAD),
+    "EY": (MIDDLE, SPREAD),
+    "OW": (ROUND, PUCKERED),
+    "OY": (ROUND, SPREAD),
+}
+LEAD: Final = 0.03  # s by which the mouth is ahead of the sound
+REACH: Final = 0.02  # s by which the pull of a phone, half as long as it, is longer
+HELD: Final = 0.02  # s for which closed lips stay closed at least, to both sides of their middle
+OPENS: Final = 5.0  # units a second
+REST_PARTS: Final = 3  # into which a silence is cut, so that it begins and ends soon
+
+
+def poses(phones: Sequence[Phone], times: np.ndarray) -> list[Pose]:
+    """The mouth at each of the times (F,), in seconds."""
+    parts = _parts(phones, times[-1])
+    starts, ends = np.array([(start, end) for _, start, end in parts]).T - LEAD
+    away = np.abs(times[:, None] - (starts + ends) / 2)
+    pull = np.exp(-away / ((ends - starts) / 2 + REACH))
+    height = pull * [viseme.height for viseme, _, _ in parts]
+    lips = pull * [viseme.lips for viseme, _, _ in parts]
+    curves = {}
+    for name in (field.name for field in fields(Pose)):
+        weights = lips if name in ("width", "rounding") else height
+        wanted = np.array([getattr(viseme.pose, name) for viseme, _, _ in parts])
+        curves[name] = weights @ wanted / weights.sum(axis=1)
+    # These close however short they are, and in the frame nearest to them.
+    for viseme, start, end in parts:
+        if viseme is PRESSED:
+            outside = np.abs(times - (start + end) / 2 + LEAD) - max((end - start) / 4, HELD)
+            opened = viseme.pose.opening + OPENS * np.clip(outside, 0, None)
+            curves["opening"] = np.minimum(curves["opening"], opened)
+    return [Pose(*map(float, values)) for values in zip(*curves.values(), strict=True)]
+
+
+def _parts(phones: Sequence[Phone], end: float) -> list[tuple[Viseme, float, float]]:
+    """What is wanted, from when to when, in seconds: halves of diphthongs, and rest in silence."""
+    spans = [((REST,) * REST_PARTS, 0.0, phones[0].start)]
+    spans += [(VISEMES[phone.name], phone.start, phone.end) for phone in phones]
+    spans += [((REST,) * REST_PARTS, phones[-1].end, end)]
+    return [
+        (viseme, float(begins), float(ends))
+        for visemes, start, stop in spans
+        for edges in [np.linspace(start, stop, len(visemes) + 1)]
+        for viseme, begins, ends in zip(visemes, edges[:-1], edges[1:], strict=True)
+    ]

@@ -1,0 +1,72 @@
+"""Sentences of the GRID grammar spoken by espeak-ng, and when it says which phone.
+
+espeak-ng tells what it says but not when: pocketsphinx aligns the phones with the sound.
+"""
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import numpy as np
+import pocketsphinx
+
+from media.audio.features import SAMPLE_RATE
+from media.audio.load import load, match_loudness, to_int16
+from media.text.grammar import grid_phones
+from synthetic.heads.talker import Talker
+
+LOUDNESS: Final = -20.0  # LUFS
+BEFORE: Final = 0.6  # seconds of silence
+AFTER: Final = 0.5
+FRAME: Final = 0.01  # seconds of pocketsphinx' frames
+HISS: Final = 1e-3  # deviation of noise that is added for pocketsphinx, who gets lost in silence
+
+
+@dataclass(frozen=True)
+class Phone:
+    """An ARPAbet phone, and when it is heard, in seconds."""
+
+    name: str
+    start: float
+    end: float
+
+
+def speak(talker: Talker, sentence: str) -> np.ndarray:
+    """The waveform (T,) at SAMPLE_RATE, with silence around it."""
+    # Alone, "a" would be read as the article.
+    text = " ".join("[['eI]]" if word == "a" else word for word in sentence.split())
+    manner = ("-v", talker.voice, "-p", str(talker.pitch), "-s", str(talker.speed))
+    with TemporaryDirectory() as folder:
+        path = str(Path(folder) / "sentence.wav")
+        subprocess.run(["espeak-ng", *manner, "-z", "-w", path, text], check=True)
+        speech = match_loudness(load(path, SAMPLE_RATE).waveform, SAMPLE_RATE, LOUDNESS)
+    return np.pad(speech, (round(BEFORE * SAMPLE_RATE), round(AFTER * SAMPLE_RATE)))
+
+
+def align(waveform: np.ndarray, sentence: str) -> list[Phone]:
+    """The phones of a sentence in its waveform. Raises KeyError for a word outside the grammar."""
+    words = {f"word{i}": phones for i, phones in enumerate(grid_phones(sentence))}
+    decoder = pocketsphinx.Decoder(
+        samprate=SAMPLE_RATE, loglevel="FATAL", bestpath=False, lm=None, dict=None
+    )
+    for word, phones in words.items():
+        decoder.add_word(word, phones)
+    decoder.set_align_text(" ".join(words))
+    _listen(decoder, waveform)
+    decoder.set_alignment()
+    _listen(decoder, waveform)
+    return [
+        Phone(phone.name, phone.start * FRAME, (phone.start + phone.duration) * FRAME)
+        for word in decoder.get_alignment()
+        for phone in word
+        if phone.name != "SIL"
+    ]
+
+
+def _listen(decoder: pocketsphinx.Decoder, waveform: np.ndarray) -> None:
+    hiss = HISS * np.random.default_rng(0).standard_normal(len(waveform))
+    decoder.start_utt()
+    decoder.process_raw(to_int16(waveform + hiss).tobytes(), full_utt=True)
+    decoder.end_utt()

@@ -1,0 +1,56 @@
+"""python -m synthetic.words speak | index: the recordings of the words, or their index.
+
+`speak` needs flite and espeak-ng (Debian: apt-get install flite espeak-ng); `index` the trained
+checkpoints of the words.
+"""
+
+import argparse
+import csv
+import unicodedata
+from concurrent.futures import ThreadPoolExecutor
+
+from pipelines.words.library import COLUMNS
+from synthetic.words import WORDS, spoken_words
+from synthetic.words.voices import speak, voices, write
+
+
+def record() -> None:
+    """Write assets/words: a file for each word and voice, and words.csv."""
+    WORDS.mkdir(exist_ok=True)
+    renditions = [
+        (f"{file_name(word.spelling)}-{voice.replace(' ', '-')}.ogg", word, voice)
+        for number, word in enumerate(spoken_words())
+        for voice in voices(number, word)
+    ]
+    with ThreadPoolExecutor() as pool:
+        for _ in pool.map(lambda each: write(WORDS / each[0], speak(*each[1:])), renditions):
+            pass
+    with open(WORDS / "words.csv", "w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(COLUMNS)
+        for name, word, voice in renditions:
+            phonemes = " ".join(word.phonemes)
+            rows.writerow([name, word.spelling, phonemes, word.language, word.gloss, voice])
+
+
+def file_name(spelling: str) -> str:
+    """The spelling with letters and numbers only, and none that a file system may change."""
+    letters = spelling.translate(str.maketrans("ʃħʕʔθː", "SHAQTV"))
+    plain = unicodedata.normalize("NFKD", letters).encode("ascii", "ignore").decode()
+    return "".join(c if c.isalnum() else "_" for c in plain).strip("_")
+
+
+def main() -> None:
+    """See above."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["speak", "index"])
+    if parser.parse_args().what == "speak":
+        record()
+    else:
+        from synthetic.words.index import make_index  # loads torch
+
+        make_index()
+
+
+if __name__ == "__main__":
+    main()

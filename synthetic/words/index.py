@@ -1,0 +1,131 @@
+"""The index of the words: the vectors of a checkpoint, places on two maps, and how far these can be
+trusted."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import pocketsphinx
+
+from media.audio.features import SAMPLE_RATE
+from media.audio.load import load
+from media.text.phonemes import from_arpabet
+from pipelines.map_layout import place
+from pipelines.words import Words
+from pipelines.words.dictionary import pronunciations
+from pipelines.words.library import LibraryWord, Projection, WordLibrary, read_words
+from synthetic.words import INDEX, WORDS
+
+FREQUENT: Final = 5000  # English words without a recording
+LANGUAGE_MODEL: Final = "en-us/en-us.lm.bin"  # of pocketsphinx; BSD, as its dictionary
+VOWELS: Final = frozenset("aeiouy")
+# What a visitor should not read beside a word of theirs.
+RUDE: Final = re.compile(
+    "fuck|shit|bitch|cunt|nigg|asshole|badass|bastard|damn|hitler|nazi|piss|porn|puss|slut|whore|"
+    "^crap|^rap(e|ed|ist)$|^(ass|boobs|cock|dick|fag|negro|penis|tits)$"
+)
+NEIGHBOURS: Final = 10  # k of the trustworthiness
+PERPLEXITY: Final = 30
+
+
+def make_index(
+    checkpoint: str | Path = "checkpoints/words",
+    sounds: Path = WORDS,
+    folder: Path = INDEX,
+    frequent: int = FREQUENT,
+) -> WordLibrary:
+    """Embed the recorded words, the same words written, and frequent words; and keep them."""
+    model = Words.from_pretrained(checkpoint, "cpu")
+    heard = read_words(sounds / "words.csv", sounds)
+    written = _written(heard, frequent)
+    waveforms = [load(word.path, SAMPLE_RATE).waveform for word in heard]
+    vectors = np.concatenate(
+        [
+            model.embed_waveforms(waveforms),
+            model.embed_phonemes([word.phonemes for word in written]),
+        ]
+    )
+    spellings = {word.spelling for word in heard}
+    words = [*heard, *written]
+    shown = np.array([word.spelling in spellings for word in words])
+    projection = _principal(vectors[shown], vectors)
+    tsne = _tsne(vectors, shown)
+    trust = {
+        "pca": _trust(vectors[shown], projection(vectors[shown])),
+        "tsne": _trust(vectors[shown], tsne[shown]),
+    }
+    library = WordLibrary(words, vectors, projection, tsne, trust, model.fingerprint)
+    library.save(folder, sounds)
+    return library
+
+
+def frequent_words(count: int) -> list[tuple[str, tuple[str, ...]]]:
+    """The most frequent English words that are said in one way, with their phonemes.
+
+    Frequent by the unigrams of pocketsphinx' language model.
+    """
+    dictionary = pronunciations()
+    words = [
+        word
+        for word, phones in dictionary.items()
+        if word.isalpha()
+        and len(phones.split()) > 1
+        and VOWELS & set(word)
+        and not RUDE.search(word)
+        and f"{word}(2)" not in dictionary
+    ]
+    model = pocketsphinx.NGramModel.readfile(f"{pocketsphinx.get_model_path()}/{LANGUAGE_MODEL}")
+    words.sort(key=lambda word: -model.prob([word]))
+    return [(word, from_arpabet(dictionary[word])) for word in words[:count]]
+
+
+def _written(heard: Sequence[LibraryWord], frequent: int) -> list[LibraryWord]:
+    """The recorded words, each once, and as many frequent ones that are not among them."""
+    recorded = {
+        (word.language, word.spelling): replace(
+            word, id=f"{word.language}:{word.spelling}:written", voice=None, path=None
+        )
+        for word in heard
+    }
+    others = [
+        LibraryWord(f"English:{spelling}:written", spelling, phonemes, "English", None, None)
+        for spelling, phonemes in frequent_words(frequent + len(recorded))
+        if ("English", spelling) not in recorded
+    ]
+    return [*recorded.values(), *others[:frequent]]
+
+
+def _principal(shown: np.ndarray, vectors: np.ndarray) -> Projection:
+    """The first two principal components of the words that the map shows (n, D)."""
+    mean = shown.mean(axis=0)
+    axes = np.linalg.svd(shown - mean, full_matrices=False)[2][:2].T
+    places = (vectors - mean) @ axes
+    return Projection(mean, axes, places.min(axis=0), places.max(axis=0))
+
+
+def _tsne(vectors: np.ndarray, shown: np.ndarray) -> np.ndarray:
+    """t-SNE (van der Maaten & Hinton 2008) of the words that the map shows; the others go beside
+    the nearest of them. Places in [0, 1]: (N, 2)."""
+    from openTSNE import TSNE  # numba compiles some of it
+
+    few = vectors[shown]
+    perplexity = min(PERPLEXITY, (len(few) - 1) // 3)
+    places = np.asarray(
+        TSNE(perplexity=perplexity, metric="cosine", initialization="pca", random_state=0).fit(few)
+    )
+    low, high = places.min(axis=0), places.max(axis=0)
+    places = (places - low) / (high - low)
+    every = np.empty((len(vectors), 2), np.float32)
+    every[shown] = places
+    every[~shown] = place(vectors[~shown] @ few.T, places)
+    return every
+
+
+def _trust(vectors: np.ndarray, places: np.ndarray) -> float:
+    from sklearn.manifold import trustworthiness
+
+    trust = trustworthiness(vectors, places, n_neighbors=NEIGHBOURS, metric="cosine")
+    return round(float(trust), 4)

@@ -1,0 +1,1 @@
+"""Map: points in a plane that can be heard."""

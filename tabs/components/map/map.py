@@ -1,0 +1,172 @@
+"""Map: points in a plane, coloured and shaped by category, that can be heard; and a visitor's star.
+
+A Chart says what one map shows. map.js brings it to life; without it there remain a picture and a
+list. The map's events are select (a point was chosen and played) and submit (its button was
+pressed), each with {"id"}.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby, repeat
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import gradio as gr
+
+from tabs.components.map.markers import REST, SIZE, STAR, marker, outline, shape
+from tabs.components.timeline.timeline import TEMPLATE, File
+from tabs.shared.icons import icon
+
+WIDTH, HEIGHT, MARGIN = 1000, 760, 42  # of the picture, in its own units
+FEW: Final = 600  # points; more are drawn smaller, so that they cover as much of the plane
+SMALLEST: Final = 4
+
+
+@dataclass(frozen=True)
+class Point:
+    """Something on the map: x and y from 0 to 1 (left to right, top to bottom), and its sound."""
+
+    id: str
+    x: float
+    y: float
+    name: str
+    category: str
+    sound: Path | bytes | None = None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Everything that one map shows; name is read to those who cannot see it. Categories take
+    their colours and shapes in the given order; rest is one more, which stays in the background.
+    button: what the button of a chosen point says."""
+
+    name: str
+    points: Sequence[Point]
+    categories: Sequence[str]
+    button: str = ""
+    rest: str = ""
+
+    def value(self) -> dict[str, Any]:
+        """What a map takes as its value: the page's part, and the files it names."""
+        sounds, files = self._sounds()
+        return {"html": self._page(sounds), "files": [file.data() for file in files]}
+
+    def html(self) -> str:
+        """The page's part; @file0, @file1… stand for the sounds."""
+        return self._page(self._sounds()[0])
+
+    def _sounds(self) -> tuple[list[str], list[File]]:
+        """Each point's sound as the page says it, and the files that are named to the page: of
+        each folder one, beside which the others lie. Thousands of them would take it seconds."""
+        sounds: list[str] = []
+        files: list[File] = []
+        folders: dict[Path, tuple[int, Path]] = {}
+        for i, point in enumerate(self.points):
+            if point.sound is None:
+                sounds.append("")
+                continue
+            if isinstance(point.sound, Path) and point.sound.parent in folders:
+                number, first = folders[point.sound.parent]
+                beside = "" if point.sound == first else f"/../{quote(point.sound.name)}"
+                sounds.append(f"@file{number}{beside}")
+                continue
+            if isinstance(point.sound, Path):
+                folders[point.sound.parent] = len(files), point.sound
+            sounds.append(f"@file{len(files)}")
+            files.append(File(point.name, f"{i}.wav", point.sound))
+        return sounds, files
+
+    def _page(self, sounds: Sequence[str]) -> str:
+        size = max(SMALLEST, SIZE * min(1.0, FEW / max(1, len(self.points))) ** 0.5)
+        dots = "".join(map(self._dot, self.points, sounds, repeat(size)))
+        return (
+            f'<figure class="map"><div class="map-plane" role="listbox" tabindex="0" '
+            f'aria-label="{escape(self.name)}"><svg viewBox="0 0 {WIDTH} {HEIGHT}">{dots}'
+            '<g class="map-stars"></g></svg><div class="map-tip" hidden></div></div>'
+            f'<figcaption class="map-legend">{self._legend()}</figcaption>'
+            f'<p class="map-chosen" role="status" hidden>{icon("play")}{icon("pause")}<b></b>'
+            f'<button type="button">{escape(self.button)}</button></p>'
+            f'<audio preload="none"></audio>{self._list(sounds)}</figure>'
+        )
+
+    def _dot(self, point: Point, sound: str, size: float) -> str:
+        x, y = _place(point.x, point.y)
+        label = escape(f"{point.name}, {point.category}")
+        return (
+            f'<path class="map-point" role="option" aria-selected="false" aria-label="{label}" '
+            f'data-id="{escape(point.id)}" data-name="{escape(point.name)}" data-sound="{sound}" '
+            f'data-x="{x}" data-y="{y}" {shape(self._number(point), size, x, y)}/>'
+        )
+
+    def _number(self, point: Point) -> int:
+        return REST if point.category == self.rest else self.categories.index(point.category)
+
+    def _legend(self) -> str:
+        present = {point.category for point in self.points}
+        named = [*enumerate(self.categories), (REST, self.rest)]
+        return "".join(
+            f"<span>{marker(i)}{escape(category)}</span>"
+            for i, category in named
+            if category in present
+        )
+
+    def _list(self, sounds: Sequence[str]) -> str:
+        pairs = sorted(zip(self.points, sounds, strict=True), key=lambda p: self._number(p[0]))
+        groups = "".join(
+            f"<dt>{escape(category)}</dt>" + "".join(_item(point, sound) for point, sound in group)
+            for category, group in groupby(pairs, key=lambda pair: pair[0].category)
+        )
+        # As text where there is script: thousands of items that nobody sees take a second.
+        return f'<noscript><dl class="map-list">{groups}</dl></noscript>'
+
+
+@dataclass(frozen=True)
+class Star:
+    """The visitor's own point, at (x, y) from 0 to 1; near: ids of points that are set off."""
+
+    x: float
+    y: float
+    name: str
+    near: Sequence[str] = ()
+
+    def html(self) -> str:
+        left, top = _place(self.x, self.y)
+        return (
+            f'<g class="map-star" style="translate:{left}px {top}px">'
+            f'<title>{escape(self.name)}</title><path d="{outline(STAR, SIZE)}"/></g>'
+        )
+
+
+def show(star: Star | None, chart: Chart | None = None) -> gr.HTML:
+    """An update of a map: its star, or none; and what else it shows, if that is to change."""
+    drawn = {"star": star.html() if star else "", "near": list(star.near) if star else []}
+    return gr.HTML(chart.value(), **drawn) if chart else gr.HTML(**drawn)
+
+
+def sound_map(elem_id: str) -> gr.HTML:
+    """A map with nothing on it; return show() to fill it."""
+    return gr.HTML(
+        {"html": "", "files": []},
+        html_template=TEMPLATE,  # without the star, which moves over points that stay as they are
+        css_template=Path(__file__).with_name("map.css").read_text(),
+        js_on_load=Path(__file__).with_name("map.js").read_text(),
+        apply_default_css=False,
+        elem_id=elem_id,
+        star="",
+        near=[],
+    )
+
+
+def _place(x: float, y: float) -> tuple[int, int]:
+    """Where (x, y), from 0 to 1, stands in the picture."""
+    return (
+        round(MARGIN + x * (WIDTH - 2 * MARGIN)),
+        round(MARGIN + y * (HEIGHT - 2 * MARGIN)),
+    )
+
+
+def _item(point: Point, sound: str) -> str:
+    name = escape(point.name)
+    return f'<dd><a href="{sound}">{name}</a></dd>' if sound else f"<dd>{name}</dd>"

@@ -1,0 +1,1 @@
+"""Timeline: lanes on one time axis with one playhead."""

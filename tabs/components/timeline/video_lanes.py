@@ -1,0 +1,68 @@
+"""The lanes of a film of a speaking mouth: its pictures, and the words that were read from them."""
+
+from dataclasses import dataclass
+from html import escape
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from tabs.shared.images import grey_jpeg, ink_on, viridis_colors
+
+MOST_PICTURES: Final = 16  # of a film strip
+
+
+@dataclass(frozen=True)
+class FilmStrip:
+    """Pictures of a film side by side, each where its moment is; data URIs."""
+
+    label: str
+    pictures: tuple[str, ...]
+    seconds: float
+    stale: bool = False
+
+    @classmethod
+    def of(cls, label: str, crops: np.ndarray, seconds: float) -> "FilmStrip":
+        """Some pictures of crops (F, H, W) uint8, from the middle of equal stretches of time."""
+        count = min(len(crops), MOST_PICTURES)
+        chosen = ((np.arange(count) + 0.5) * len(crops) / count).astype(int)
+        return cls(label, tuple(grey_jpeg(crops[i]) for i in chosen), seconds)
+
+    def html(self) -> str:
+        pictures = "".join(f'<img src="{p}" draggable="false" alt="">' for p in self.pictures)
+        return (
+            f'<div class="tl-strip" role="img" aria-label="{escape(self.label)}">{pictures}</div>'
+        )
+
+
+class Word(NamedTuple):
+    """confidence from 0 to 1; start and end in seconds."""
+
+    text: str
+    confidence: float
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words where they are said, in viridis: dark where it was unsure, bright where it was sure."""
+
+    label: str
+    words: tuple[Word, ...]
+    seconds: float
+    stale: bool = False
+
+    def html(self) -> str:
+        colors = viridis_colors(np.array([word.confidence for word in self.words]))
+        cells = "".join(map(self._cell, self.words, colors))
+        return f'<div class="tl-said" role="group" aria-label="{escape(self.label)}">{cells}</div>'
+
+    def _cell(self, word: Word, color: str) -> str:
+        text, sure = escape(word.text), f"{word.confidence:.0%}"
+        left, width = word.start / self.seconds, (word.end - word.start) / self.seconds
+        place = f"left:{left:.2%};width:{width:.2%}"
+        return (
+            f'<i role="img" style="{place};background:{color};color:{ink_on(color)}" '
+            f'aria-label="{text}: {sure} sure, {word.start:.2f} s"><b>{text}</b>'
+            f"<small>{sure}</small></i>"
+        )

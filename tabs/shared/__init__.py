@@ -1,0 +1,1 @@
+"""What every tab uses: events, sessions, page, theme."""

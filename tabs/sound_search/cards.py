@@ -1,0 +1,126 @@
+"""Results as cards: each a sound with its caption, its score and a Timeline that shows where it
+matched. The cards' events are edit (a vote, "up" or "down") and submit ("more"), with the
+{"sound": id, "action"} they concern."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+
+from media.errors import InputError
+from tabs.components.map.markers import marker
+from tabs.components.timeline import timeline
+from tabs.components.timeline.lanes import Heat, Lane, Spectrogram
+from tabs.components.timeline.timeline import TEMPLATE, Action, File, Sheet
+from tabs.sound_search.catalogue import Shelf, title
+
+if TYPE_CHECKING:
+    from pipelines.sound_search import Hit, SearchResult
+
+NYQUIST: Final = 16_000.0  # Hz: the top of the pictures
+LONG: Final = 20.0  # seconds; longer sounds start where they match, and can be zoomed
+VOTES: Final = {"up": 1, "down": -1}
+GONE: Final = "This sound's file is no longer there."
+
+# One Timeline for each card. When results change, Gradio keeps the elements and changes what is in
+# them, so a card that holds another sound now is replaced: nothing of the old one plays on.
+SCRIPT: Final = """
+const timelines = new WeakMap();
+const render = () => {
+  for (let card of element.querySelectorAll(".card")) {
+    const { sound } = card.dataset;
+    const known = timelines.get(card);
+    if (known?.sound === sound) { known.render(); continue; }
+    if (known) {
+      const fresh = card.cloneNode(true);
+      card.replaceWith(fresh);
+      card = fresh;
+    }
+    const tell = (event, detail) => trigger(event, { ...detail, sound });
+    timeline(card, tell, (_, update) => timelines.set(card, { sound, render: update }));
+  }
+};
+// Its events: "edit" and "submit".
+watch("value", render);
+render();
+"""
+
+
+def sound_cards(elem_id: str) -> gr.HTML:
+    """A list of cards with nothing in it; return cards_value() or panel() to fill it."""
+    script = timeline.SCRIPT.read_text()
+    styles = [timeline.CSS.read_text(), Path(__file__).with_name("cards.css").read_text()]
+    return gr.HTML(
+        panel(""),
+        html_template=TEMPLATE,
+        css_template="\n".join(styles),
+        js_on_load=f"const timeline = (element, trigger, watch) => {{\n{script}\n}};{SCRIPT}",
+        apply_default_css=False,
+        elem_id=elem_id,
+    )
+
+
+def panel(html: str) -> dict[str, Any]:
+    """The value of a list that has no cards but something to say."""
+    return {"html": html, "files": []}
+
+
+def cards_value(
+    result: "SearchResult",
+    hits: Sequence["Hit"],
+    shelf: Shelf,
+    votes: Mapping[str, int],
+    fold: str = "",
+) -> dict[str, Any]:
+    """The value of a list with cards for some hits of the result, folded under the text `fold` if
+    there is one."""
+    scores = [float(second) for hit in result.hits for second in hit.seconds]
+    scale = (min(scores, default=0.0), max([result.threshold, *scores]))
+    cards, files = "", []
+    for hit in hits:
+        sheet = _sheet(hit, shelf, votes.get(hit.sound.id, 0), scale)
+        cards += _card(result.hits.index(hit) + 1, hit, shelf, sheet.html(len(files)))
+        files += sheet.files
+    html = f'<ol class="cards">{cards}</ol>' if cards else ""
+    if fold:
+        html = f'<details class="nearest"><summary>{escape(fold)}</summary>{html}</details>'
+    return {"html": html, "files": [file.data() for file in files]}
+
+
+def _card(rank: int, hit: "Hit", shelf: Shelf, timeline: str) -> str:
+    sound = hit.sound
+    category = shelf.category(sound)
+    about = f"{category}, {sound.kind.replace('_', ' ')}" if sound.kind else category
+    return (
+        f'<li class="card" data-sound="{escape(sound.id)}"><header><i>{rank}</i>'
+        f"<div><h4>{escape(title(sound))}</h4>"
+        f"<p>{marker(shelf.categories.index(category))}{escape(about)}</p></div>"
+        f'<b title="Score: 1 would be a perfect match">{hit.score:.2f}</b></header>{timeline}</li>'
+    )
+
+
+def _sheet(hit: "Hit", shelf: Shelf, vote: int, scale: tuple[float, float]) -> Sheet:
+    sound = hit.sound
+    heat = Heat("Where it matched", tuple(hit.seconds.tolist()), sound.seconds, *scale)
+    lanes: list[Lane] = [heat]
+    tracks, hint = [File("Play", sound.name, sound.path)], ""
+    try:
+        if picture := shelf.picture(sound):
+            lanes.insert(0, Spectrogram("", picture, sound.seconds, nyquist=NYQUIST))
+    except InputError:
+        tracks, hint = [], GONE
+    return Sheet(
+        name=f"{title(sound)}: its spectrogram, and where it matched",
+        lanes=lanes,
+        tracks=tracks,
+        actions=[
+            Action("up", "Fits", needs_cells=False, icon="up", pressed=vote > 0),
+            Action("down", "Doesn’t", needs_cells=False, icon="down", pressed=vote < 0),
+            Action("more", "More like this", "submit", needs_cells=False, icon="similar"),
+        ],
+        hint=hint,
+        start=hit.start if sound.seconds > LONG else 0.0,
+        plays=True,
+    )

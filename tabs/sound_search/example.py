@@ -1,0 +1,61 @@
+"""The search that is shown before a visitor's first one, kept in assets/examples."""
+
+import json
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from media.paths import ASSETS
+
+if TYPE_CHECKING:
+    from pipelines.sound_search import SearchResult
+    from pipelines.sound_search.store import Library as Stored
+
+FINISHED: Final = ASSETS / "examples" / "finished-search.json"
+
+
+def write_finished(text: str, result: "SearchResult", fingerprint: str) -> None:
+    """Writes a search of our library for `text`, by the model with this fingerprint."""
+    hits = [
+        {
+            "id": hit.sound.id,
+            "score": round(hit.score, 4),
+            "seconds": hit.seconds.round(4).tolist(),
+            "start": hit.start,
+        }
+        for hit in result.hits
+    ]
+    data = {
+        "text": text,
+        "fingerprint": fingerprint,
+        "matched": result.matched,
+        "threshold": result.threshold,
+        "point": result.point,
+        "seconds": result.seconds,
+        "hits": hits,
+    }
+    FINISHED.write_text(json.dumps(data, indent=1) + "\n")
+
+
+def read_finished(stored: "Stored", fingerprint: str) -> "tuple[str, SearchResult] | None":
+    """The query and its result among our sounds, in an index of the model with this fingerprint;
+    None where the search was made with another model or among other sounds."""
+    if not FINISHED.exists():
+        return None
+    data = json.loads(FINISHED.read_text())
+    known = all(hit["id"] in stored.numbers for hit in data["hits"])
+    if data.pop("fingerprint") != fingerprint or not known:
+        return None
+    from pipelines.sound_search import Hit, SearchResult  # late, for it loads torch
+
+    hits = [
+        Hit(
+            stored.sounds[stored.numbers[hit["id"]]],
+            hit["score"],
+            np.array(hit["seconds"], np.float32),
+            hit["start"],
+        )
+        for hit in data.pop("hits")
+    ]
+    text = data.pop("text")
+    return text, SearchResult(**data, hits=tuple(hits), scores=np.zeros(0), notices=())

@@ -1,0 +1,175 @@
+"""Voice conversion: speech → units, seen, heard and edited → the same words in another voice."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import gradio as gr
+
+from media.paths import ASSETS
+from tabs.components.timeline.timeline import timeline
+from tabs.components.voice_cards import voice_cards
+from tabs.shared.drafts import Drafts
+from tabs.shared.events import HIDDEN, MODEL_QUEUE, on_model
+from tabs.voice_conversion.events import ConversionEvents, take
+
+if TYPE_CHECKING:
+    from pipelines.voice_conversion import VoiceConversion
+
+VOICES: Final = {
+    "SF1": "woman, lighter",
+    "TF2": "woman, fuller",
+    "SM1": "man, lighter",
+    "TM3": "man, deeper",
+    "S1": "man, clipped and quick",
+}
+# The default first; the bit rates are the most that the units can carry.
+MODELS: Final = {
+    "vqvae-512": "512 units, 50 a second · at most 450 bit/s",
+    "vqvae-256": "256 units, 25 a second · at most 200 bit/s",
+    "vqvae-128": "128 units, 25 a second · at most 175 bit/s",
+    "vqvae-64": "64 units, 25 a second · at most 150 bit/s",
+}
+VOCODERS: Final = {"Griffin-Lim, as in the paper": "griffin-lim", "Neural, trained here": "neural"}
+
+INTRO: Final = """
+<header class="intro"><h2>Say something, see which sounds the model heard, and hear them again in
+another voice.</h2>
+<p>Transformer VQ-VAE with its own vocoder, trained without any text on read English, commands and
+single words. It hears speech only: music and noise come out as babble, and rare names may slur.</p>
+</header>
+"""
+SIZES: Final = "The speech above through every model, in the voice that you chose."
+STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
+MISSING: Final = """
+<header class="intro"><h2>This tab has no model yet.</h2>
+<p>It needs a checkpoint in <code>checkpoints/vqvae-512</code>, and there is none. Train one, with
+your speech in DIR, and start Earshot again. The other tabs work meanwhile.</p>
+<pre>python -m training.voice_conversion prepare --data DIR --out OUT
+python -m training.voice_conversion train --out OUT
+python -m training.voice_conversion export --out OUT</pre></header>
+"""
+
+
+def build(
+    pipelines: Callable[[str], "VoiceConversion"],
+    models: Sequence[str] = tuple(MODELS),
+    drafts: Drafts | None = None,
+) -> gr.Blocks:
+    """The tab. pipelines gives a model's pipeline by name, loaded when first asked for; models
+    are the names that it knows out of MODELS, the default first; drafts: of listening tests."""
+    with gr.Blocks(title="Voice conversion") as tab:
+        if models:
+            _room(tab, ConversionEvents(pipelines, models), drafts)
+        else:
+            gr.HTML(MISSING)
+    return tab
+
+
+def _room(tab: gr.Blocks, events: ConversionEvents, drafts: Drafts | None) -> None:
+    gr.HTML(INTRO)
+    result = gr.State(None, time_to_live=3600)
+    with gr.Row(elem_classes="room"):
+        with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
+            gr.HTML(STEP)
+            audio = gr.Audio(
+                sources=["microphone", "upload"],
+                type="filepath",
+                label="Speech, up to 60 s",
+                show_label=False,
+                buttons=[],
+                waveform_options=gr.WaveformOptions(
+                    waveform_color="#8A94A0", waveform_progress_color="#0F766E"
+                ),
+                elem_classes="sound-input",
+            )
+            message = gr.HTML()
+            voice = voice_cards(VOICES, "TF2", ASSETS / "voices", label="New voice")
+            with gr.Row(elem_classes="main-button"):
+                convert = gr.Button("Convert", variant="primary", size="lg", interactive=False)
+                stop = gr.Button("Stop", size="lg", visible=False)
+            chips = _example_chips()
+            with gr.Accordion("Options", open=False):
+                model = gr.Radio(
+                    [(MODELS[name], name) for name in events.models],
+                    value=events.models[0],
+                    label="How finely it listens",
+                )
+                vocoder = gr.Radio(
+                    list(VOCODERS.items()), value="griffin-lim", label="What makes the waveform"
+                )
+        with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
+            lanes = timeline("conversion", "One moment …")
+            with gr.Row(elem_classes="under-timeline"):
+                numbers = gr.HTML(elem_classes="numbers")
+                if drafts:
+                    drafts.button(result, take)
+                units_file = gr.UploadButton("Load units", file_types=[".json"], size="sm", scale=0)
+            with gr.Accordion("All sizes: what fewer bits cost", open=False):
+                with gr.Row(elem_classes="sizes-button"):
+                    compare = gr.Button("Run every size", size="sm", scale=0, min_width=160)
+                    halt = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
+                sizes_message = gr.HTML()
+                sizes = timeline("sizes", SIZES)
+    with gr.Accordion("How it works", open=False):
+        gr.HTML(Path(__file__).with_name("how_it_works.html").read_text(), apply_default_css=False)
+
+    shown = [message, result, lanes, numbers]
+    said = [voice, vocoder]
+    main = {"outputs": shown, "progress_on": lanes, "start": convert, "stop": stop}
+
+    # First, for the names of endpoints are given in this order.
+    _api(events, audio, voice, model, vocoder)
+    tab.load(events.first_look, outputs=shown[1:], **HIDDEN)
+    audio.change(
+        lambda path: gr.Button(interactive=bool(path)), inputs=audio, outputs=convert, **HIDDEN
+    )
+    triggers: list[Callable] = [convert.click]
+    for chip, path in chips:
+        triggers.append(chip.click(path.read_bytes, outputs=audio, **HIDDEN).then)
+    for trigger in triggers:
+        on_model(trigger, events.convert, [audio, voice, model, vocoder], **main)
+    on_model(lanes.submit, events.speak, [result, *said], **main)
+    on_model(units_file.upload, events.load, [units_file, *said], **main)
+    on_model(
+        compare.click,
+        events.sizes,
+        [result, *said],
+        [sizes_message, sizes],
+        progress_on=sizes,
+        start=compare,
+        stop=halt,
+    )
+    lanes.edit(events.edit, inputs=result, outputs=shown[:3], **HIDDEN)
+
+
+def _example_chips() -> list[tuple[gr.Button, Path]]:
+    """A button for each recording in assets/examples, named after its file."""
+    paths = sorted(p for p in (ASSETS / "examples").glob("*.ogg") if "finished" not in p.name)
+    if not paths:
+        return []
+    with gr.Row(elem_classes="chips"):
+        gr.HTML("<span>Or try</span>")
+        return [
+            (gr.Button(path.stem.replace("-", " "), size="sm", min_width=0, scale=0), path)
+            for path in paths
+        ]
+
+
+def _api(
+    events: ConversionEvents, audio: gr.Audio, voice: gr.HTML, model: gr.Radio, vocoder: gr.Radio
+) -> None:
+    """The endpoints for programs: convert, encode and decode, with files and JSON only."""
+    with gr.Row(visible=False):
+        call = gr.Button()
+        sound, units, numbers = gr.Audio(), gr.JSON(), gr.Textbox()
+    run = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1}
+    call.click(
+        events.api_convert,
+        [audio, voice, model, vocoder],
+        [sound, units, numbers],
+        api_name="convert",
+        **run,
+    )
+    call.click(events.api_encode, [audio, model], units, api_name="encode", **run)
+    call.click(events.api_decode, [units, voice, vocoder], sound, api_name="decode", **run)

@@ -1,0 +1,192 @@
+"""What one visitor's conversion shows, as a Timeline's sheet and a line of numbers.
+
+Nothing here changes in place: an edit gives a new Result, so that undo is the old one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells, Waveform
+from tabs.components.timeline.timeline import Action, File, Sheet
+
+if TYPE_CHECKING:
+    from pipelines.speech import Conversion, Speech
+    from pipelines.voice_conversion import VoiceConversion
+    from pipelines.voice_conversion.units import Units
+
+MOST_UNDO: Final = 50
+HINT: Final = "Click units to choose them; with shift, a stretch. Double-click takes a whole run."
+
+
+@dataclass(frozen=True)
+class Sound:
+    """A sound and its pictures: content is a WAV or Ogg file, seconds its length."""
+
+    content: bytes
+    suffix: str
+    seconds: float
+    picture: str
+    peaks: tuple[float, ...]
+
+    @classmethod
+    def of(cls, speech: "Speech") -> "Sound":
+        seconds = len(speech.waveform) / speech.sample_rate
+        return cls(
+            wav(speech),
+            "wav",
+            seconds,
+            Spectrogram.of("", speech.log_mel, seconds).picture,
+            Waveform.of("", speech.waveform, speech.sample_rate).peaks,
+        )
+
+    def lanes(self, label: str, stale: bool = False) -> list[Lane]:
+        return [
+            Waveform(label, self.peaks, self.seconds, stale),
+            Spectrogram(label, self.picture, self.seconds, stale),
+        ]
+
+    def file(self, name: str, stem: str) -> File:
+        return File(name, f"{stem}.{self.suffix}", self.content)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A conversion with its edits. spoken: the units that `converted` says; past: for undo."""
+
+    units: "Units"
+    spoken: "Units"
+    colors: tuple[str, ...]
+    source: Sound | None
+    converted: Sound
+    target: str
+    vocoder: str
+    numbers: str
+    past: tuple["Units", ...] = ()
+
+    @classmethod
+    def of(
+        cls, conversion: "Conversion", pipeline: "VoiceConversion", target: str, vocoder: str
+    ) -> "Result":
+        units = conversion.units
+        return cls(
+            units,
+            units,
+            tuple(pipeline.colors),
+            Sound.of(conversion.source),
+            Sound.of(conversion.converted),
+            target,
+            vocoder,
+            numbers(conversion),
+        )
+
+    @classmethod
+    def loaded(
+        cls,
+        units: "Units",
+        speech: "Speech",
+        pipeline: "VoiceConversion",
+        target: str,
+        vocoder: str,
+    ) -> "Result":
+        """What units show that came without their recording."""
+        line = spoken_numbers(units, speech)
+        colors = tuple(pipeline.colors)
+        return cls(units, units, colors, None, Sound.of(speech), target, vocoder, line)
+
+    @property
+    def stale(self) -> bool:
+        """Whether the units were edited after they were spoken."""
+        return not np.array_equal(self.units.codes, self.spoken.codes)
+
+    def edited(self, codes: np.ndarray) -> "Result":
+        """The same with other units, not spoken yet."""
+        past = (*self.past, self.units)[-MOST_UNDO:]
+        return replace(self, units=replace(self.units, codes=codes), past=past)
+
+    def undone(self) -> "Result":
+        """The same before its last edit, or as it is where there was none."""
+        return replace(self, units=self.past[-1], past=self.past[:-1]) if self.past else self
+
+    def respoken(self, speech: "Speech", target: str, vocoder: str) -> "Result":
+        """The same with its units spoken again."""
+        return replace(
+            self,
+            spoken=self.units,
+            converted=Sound.of(speech),
+            target=target,
+            vocoder=vocoder,
+            numbers=spoken_numbers(self.units, speech),
+        )
+
+    def line(self) -> str:
+        """The line of numbers as HTML, its figures set off."""
+        parts = [part.split(" ", 1) for part in self.numbers.split(" · ")]
+        return " · ".join(f"<b>{escape(figure)}</b> {escape(rest)}" for figure, rest in parts)
+
+    def sheet(self) -> Sheet:
+        """What the timeline shows."""
+        said = f"{self.target}, {self.vocoder} vocoder"
+        note = "edited, not spoken yet" if self.stale else said
+        units = UnitCells(
+            f"Units · {len(self.units.codes)} heard by {self.units.model}",
+            tuple(self.units.codes.tolist()),
+            self.units.step,
+            self.colors,
+            selectable=True,
+        )
+        source = self.source.lanes("Source") if self.source else []
+        converted = self.converted.lanes(f"Converted · {note}", self.stale)
+        files = [self.source.file("Source", "source")] if self.source else []
+        downloads = (
+            self.converted.file(self.converted.suffix.upper(), "converted"),
+            File("Units", "units.json", self.units.to_json().encode()),
+        )
+        return Sheet(
+            name="Source, units and conversion on one time axis",
+            lanes=[*source, units, *reversed(converted)],
+            tracks=[*files, self.converted.file("Converted", "converted")],
+            downloads=downloads,
+            actions=actions(len(self.colors) - 1, bool(self.past)),
+            hint=HINT,
+        )
+
+
+def actions(highest: int, can_undo: bool) -> Sequence[Action]:
+    """The edit buttons of the unit strip."""
+    return (
+        Action("mute", "Mute", key="m"),
+        Action("delete", "Delete", key="Delete"),
+        Action("repeat", "Repeat", key="r"),
+        Action("replace", "Replace by", highest=highest),
+        Action("undo", "Undo", needs_cells=False, key="u", enabled=can_undo),
+        Action("speak", "Speak it again", event="submit", needs_cells=False),
+    )
+
+
+def wav(speech: "Speech") -> bytes:
+    """The sound as a WAV file."""
+    from media.audio.load import wav_bytes  # late, for it loads scipy
+
+    return wav_bytes(speech.waveform, speech.sample_rate)
+
+
+def numbers(conversion: "Conversion") -> str:
+    """The line of numbers under a conversion."""
+    return (
+        f"{len(conversion.units.codes)} units · {conversion.bits_per_second:.0f} bit/s · "
+        f"{conversion.compression:,.0f}× smaller than 16-bit PCM · "
+        f"{conversion.seconds:.1f} s · {conversion.real_time_factor:.2f}× real time"
+    )
+
+
+def spoken_numbers(units: "Units", speech: "Speech") -> str:
+    """The line of numbers under units that were spoken without a recording."""
+    length = len(speech.waveform) / speech.sample_rate
+    return (
+        f"{len(units.codes)} units · {length:.1f} s of speech · {speech.seconds:.1f} s to speak · "
+        f"{speech.seconds / length:.2f}× real time"
+    )

@@ -1,0 +1,171 @@
+"""A panel about spoken words, with buttons that play them: tables of numbers, lists of pairs."""
+
+import base64
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+import numpy as np
+
+from tabs.components.timeline.timeline import TEMPLATE, File
+from tabs.shared.icons import icon
+from tabs.shared.images import ink_on, viridis_colors
+
+if TYPE_CHECKING:
+    from pipelines.words.library import LibraryWord
+
+# data-sounds holds addresses to play one after the other; a button with data-action is told to
+# the server as the event "edit", with all of its data.
+SCRIPT: Final = """
+const player = new Audio();
+let pressed = null;
+let waiting = [];
+const show = () => {
+  for (const button of element.querySelectorAll("[data-sounds]")) {
+    button.classList.toggle("tl-on", button === pressed && !player.paused);
+  }
+};
+const next = () => {
+  player.src = waiting.shift();
+  player.play().catch(() => pressed?.setAttribute("aria-label", "This sound is no longer there."));
+};
+const stop = () => {
+  waiting = [];
+  player.pause();
+};
+element.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button?.dataset.action) return trigger("edit", { ...button.dataset });
+  if (!button?.dataset.sounds) return;
+  const again = button === pressed && !player.paused;
+  stop();
+  if (again) return;
+  pressed = button;
+  waiting = button.dataset.sounds.split(" ");
+  next();
+});
+for (const event of ["play", "pause"]) player.addEventListener(event, show);
+player.addEventListener("ended", () => waiting.length && next());
+watch("value", stop);
+"""
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a row or a column is called: the word, whose voice, and where its sound is."""
+
+    word: str
+    voice: str = ""
+    sound: str = ""  # an address, or @file0, @file1…
+
+    def __str__(self) -> str:
+        return f"{self.word}, {self.voice}" if self.voice else self.word
+
+    def button(self) -> str:
+        """The word as a button that plays it; only its name where there is no sound."""
+        name = f"{escape(self.word)} <small>{escape(self.voice)}</small>"
+        if not self.sound:
+            return f"<span>{name}</span>"
+        return (
+            f'<button type="button" class="word-play" data-sounds="{escape(self.sound)}" '
+            f'aria-label="Play {escape(str(self))}">{icon("play")}{icon("pause")}<span>{name}'
+            "</span></button>"
+        )
+
+
+class Sounds:
+    """The sounds of library words that a panel names to the page."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, LibraryWord] = {}
+
+    def label(self, word: "LibraryWord") -> Label:
+        """The label of a word, whose sound becomes one of the panel's files."""
+        if word.path is None:
+            return Label(word.spelling, word.voice or "")
+        self._words.setdefault(word.id, word)
+        number = list(self._words).index(word.id)
+        return Label(word.spelling, word.voice or "", f"@file{number}")
+
+    def value(self, html: str) -> dict[str, Any]:
+        """What a panel takes as its value: the page's part, and the files it names."""
+        words = self._words.values()
+        files = [File(w.spelling, w.path.name, w.path).data() for w in words if w.path]
+        return {"html": html, "files": files}
+
+
+def word_panel(elem_id: str, text: str = "One moment …") -> gr.HTML:
+    """A panel with nothing but a text; return Sounds.value() to fill it."""
+    return gr.HTML(
+        {"html": f"<p>{escape(text)}</p>", "files": []},
+        html_template=TEMPLATE,
+        css_template=Path(__file__).with_name("panel.css").read_text(),
+        js_on_load=SCRIPT,
+        apply_default_css=False,
+        elem_id=elem_id,
+    )
+
+
+def word_recorder(label: str) -> gr.Audio:
+    """Where a word is recorded or uploaded."""
+    return gr.Audio(
+        sources=["microphone", "upload"],
+        type="filepath",
+        label=label,
+        show_label=False,
+        buttons=[],
+        waveform_options=gr.WaveformOptions(
+            waveform_color="#8A94A0", waveform_progress_color="#0F766E"
+        ),
+        elem_classes="sound-input",
+    )
+
+
+def given(recorder: gr.Audio) -> list[Callable]:
+    """The events in which a recorder is given a sound: not its `input`, which comes too as another
+    source is chosen and the recorder emptied. What was uploaded meanwhile would be lost."""
+    return [recorder.stop_recording, recorder.upload]
+
+
+def sound_of(wav: bytes) -> str:
+    """A WAV file as an address, so that it lies on no disk."""
+    return "data:audio/wav;base64," + base64.b64encode(wav).decode()
+
+
+def heat_table(
+    title: str,
+    rows: Sequence[Label],
+    columns: Sequence[Label],
+    values: np.ndarray,
+    low: float,
+    high: float,
+) -> str:
+    """values (rows, columns) as a table in viridis, from dark at `low` to bright at `high`, which
+    may be the smaller. A row's head plays its word, and a cell both words where both sound."""
+    head = "".join(f"<th scope='col'><span>{escape(str(c))}</span></th>" for c in columns)
+    lines = ""
+    for row, numbers in zip(rows, values, strict=True):
+        colors = viridis_colors((numbers - low) / (high - low))
+        cells = "".join(map(_cell, [row] * len(columns), columns, numbers, colors))
+        lines += f"<tr><th scope='row'>{row.button()}</th>{cells}</tr>"
+    return (
+        f'<div class="heat-scroll" tabindex="0" role="group" aria-label="{escape(title)}">'
+        f'<table class="heat"><caption>{escape(title)}</caption>'
+        f"<thead><tr><td></td>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
+    )
+
+
+def _cell(row: Label, column: Label, number: float, color: str) -> str:
+    text = f"{round(number, 2) + 0.0:.2f}".replace("-", "−")  # no negative zero
+    style = f'style="background:{color};color:{ink_on(color)}"'
+    if not (row.sound and column.sound):
+        return f"<td {style}>{text}</td>"
+    return (
+        f'<td {style}><button type="button" '
+        f'data-sounds="{escape(row.sound)} {escape(column.sound)}" '
+        f'aria-label="{text}: play {escape(str(row))} and {escape(str(column))}">'
+        f"{text}</button></td>"
+    )

@@ -1,0 +1,72 @@
+"""Your own words: teach a few by recording them, then say one, and it is found."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+
+from tabs.shared.events import EMPTIED, HIDDEN, MODEL_QUEUE
+from tabs.words.panel import given, word_panel, word_recorder
+from tabs.words.vocabulary_events import VocabularyEvents
+
+if TYPE_CHECKING:
+    from pipelines.words import Words
+    from pipelines.words.library import WordLibrary
+
+TEACH: Final = '<h3 class="step">Teach it some words</h3>'
+TEACH_HINT: Final = """<p class="hint">Type a name and record the word, once to three times: any
+word, any language. Nobody else can use them. The sound is deleted as soon as it was heard, and the
+numbers that are left of it when you leave.</p>"""
+SAY: Final = '<h3 class="step">Say one of them</h3>'
+SAY_HINT: Final = '<p class="hint">One word, or several with pauses between them.</p>'
+
+
+def vocabulary_section(
+    pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
+) -> None:
+    """The fold, inside a gr.Blocks. Both functions give the same object again and again."""
+    events = VocabularyEvents(pipeline, library)
+    with gr.Accordion("Your own words", open=False) as fold, gr.Row(elem_classes="room"):
+        with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
+            gr.HTML(TEACH)
+            gr.HTML(TEACH_HINT)
+            name = gr.Textbox("", label="Name", placeholder="lamp", max_lines=1, max_length=40)
+            example = word_recorder("A word to teach")
+            message = gr.HTML()
+            words = word_panel("taught-words")
+            forget = gr.Button("Delete my words", size="sm", visible=False)
+        with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
+            gr.HTML(SAY)
+            gr.HTML(SAY_HINT)
+            said = word_recorder("A word to find")
+            problem = gr.HTML()
+            result = word_panel("found-word")
+    own = events.visits.state()
+    held = [own, words, forget]
+    on_model: dict[str, Any] = {
+        "concurrency_id": MODEL_QUEUE,
+        "concurrency_limit": 1,
+        "api_visibility": "private",
+    }
+
+    fold.expand(events.first_look, own, [problem, words, result], **HIDDEN)
+    taught = gr.on(
+        given(example),
+        events.teach,
+        [example, name, own],
+        [message, *held],
+        show_progress_on=words,
+        **on_model,
+    )
+    taught.then(None, None, example, js=EMPTIED, **HIDDEN)
+    asked = gr.on(
+        given(said),
+        events.find,
+        [said, own],
+        [problem, result],
+        show_progress_on=result,
+        **on_model,
+    )
+    asked.then(None, None, said, js=EMPTIED, **HIDDEN)
+    words.edit(events.remove, own, held, **HIDDEN)
+    forget.click(events.forget, own, held, **HIDDEN)

@@ -1,0 +1,34 @@
+"""Dynamic time warping on small cases whose answer is known."""
+
+import numpy as np
+import pytest
+
+from media.audio.dtw import distance, mfcc_frames
+
+RATE = 16_000
+
+
+def sweep(seconds: float, low: float, high: float) -> np.ndarray:
+    """A tone that rises from low to high (Hz), with overtones."""
+    pitch = np.linspace(low, high, round(RATE * seconds))
+    phase = 2 * np.pi * np.cumsum(pitch) / RATE
+    tones = [np.sin(k * phase) / k for k in range(1, 8)]
+    return (0.1 * np.sum(tones, axis=0)).astype(np.float32)
+
+
+def test_a_word_is_at_no_distance_from_itself() -> None:
+    frames = mfcc_frames(sweep(0.5, 200, 800))
+    assert frames.shape == (50, 39)
+    assert distance(frames, frames) == pytest.approx(0, abs=1e-5)
+
+
+def test_pace_counts_less_than_what_is_heard() -> None:
+    word = mfcc_frames(sweep(0.4, 200, 800))
+    slow, other = mfcc_frames(sweep(0.7, 200, 800)), mfcc_frames(sweep(0.4, 800, 200))
+    assert distance(word, slow) < 0.5 * distance(word, other)
+    assert distance(word, other) == pytest.approx(distance(other, word), abs=1e-5)
+
+
+def test_words_of_a_few_frames_and_silence_have_a_distance() -> None:
+    short, silent = mfcc_frames(sweep(0.03, 200, 800)), mfcc_frames(np.zeros(4000, np.float32))
+    assert 0 <= distance(short, silent) <= 2

@@ -1,0 +1,53 @@
+"""One inventory of phonemes, and three ways to write in it."""
+
+import pytest
+
+from media.errors import InputError
+from media.text.phonemes import (
+    PHONEMES,
+    edit_distance,
+    from_arpabet,
+    from_ipa,
+    from_pinyin,
+    numbers,
+)
+
+
+def test_the_same_word_in_arpabet_and_in_ipa() -> None:
+    assert from_arpabet("K AE1 T") == from_ipa("/ˈkæt/") == ("k", "æ", "t")
+    assert from_arpabet("ch iy z") == from_ipa("t͡ʃiz") == from_ipa("tʃiz")
+    assert from_arpabet("IH T S") == from_ipa("ɪts")
+
+
+def test_arabic_keeps_length_and_emphasis() -> None:
+    assert from_ipa("taʕtˤiːl") == ("t", "a", "ʕ", "tˤ", "iː", "l")
+
+
+def test_pinyin_keeps_tones_and_spells_finals_out() -> None:
+    assert from_pinyin("bei3 jing1") == ("p", "e", "i", "˨˩˦", "tɕ", "i", "ŋ", "˥")
+    assert from_pinyin("yu3 yan2") == ("y", "˨˩˦", "i", "ɛ", "n", "˧˥")
+    assert from_pinyin("lv4") == ("l", "y", "˥˩")
+    assert from_pinyin("xue2") == ("ɕ", "y", "ɛ", "˧˥")
+    assert from_pinyin("shi4 ma5") == ("ʂ", "ɨ", "˥˩", "m", "a")
+    assert from_pinyin("Bo1")[:3] == ("p", "u", "o")
+
+
+def test_what_is_unknown_is_named() -> None:
+    with pytest.raises(InputError, match="QQ"):
+        from_arpabet("K QQ T")
+    with pytest.raises(InputError, match="bei"):
+        from_pinyin("bei")
+    with pytest.raises(InputError, match="bq4"):
+        from_pinyin("bq4")
+    with pytest.raises(InputError, match="ʘ"):
+        from_ipa("kʘt")
+
+
+def test_every_phoneme_has_a_number_of_its_own_and_none_pads() -> None:
+    assert numbers(PHONEMES[1:]) == list(range(1, len(PHONEMES)))
+    assert PHONEMES[0] == "" and len(set(PHONEMES)) == len(PHONEMES)
+
+
+def test_edit_distance_counts_phonemes() -> None:
+    assert edit_distance(from_arpabet("T R IY"), from_arpabet("TH R IY")) == 1
+    assert edit_distance((), ("a", "b")) == 2

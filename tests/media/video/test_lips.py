@@ -1,0 +1,103 @@
+"""The mouth that is cut out of what was seen, with made-up sightings: no face mesh is needed."""
+
+import cv2
+import numpy as np
+import pytest
+
+from media.errors import InputError
+from media.video.face import MOUTH_BELOW_EYES, N_POINTS, PATCH, PATCH_SCALE, STEADY, Sightings, pose
+from media.video.lips import LIPS, RATE, SIDE, follow
+
+EYES = 60.0  # pixels between the outer corners
+MIDDLE = 180 + 120j  # of the eyes
+
+
+def sightings(
+    times: np.ndarray, turn: complex = 1.0, opening: float = 0.0, faces: int = 1
+) -> Sightings:
+    """A mouth, black on grey, that opens and closes twice a second by so many units."""
+    unit = turn * EYES / 2
+    points = np.full((len(times), N_POINTS), MIDDLE, complex)
+    points[:, list(STEADY)] += np.array(list(STEADY.values())) * unit
+    gap = opening * (1 - np.cos(4 * np.pi * times)) / 2
+    angles = 2 * np.pi * np.arange(len(LIPS)) / len(LIPS)
+    around = 0.6 * np.cos(angles) + 1j * np.sin(angles) * (0.1 + gap[:, None] / 2)
+    points[:, list(LIPS)] = MIDDLE + (MOUTH_BELOW_EYES * 1j + around) * unit
+    points[:, 234], points[:, 454] = MIDDLE - 1.1 * unit, MIDDLE + 1.1 * unit
+    points[:, 1] = MIDDLE + 0.6j * unit
+    side = PATCH / PATCH_SCALE * EYES / 2
+    origin = MIDDLE + 1j * MOUTH_BELOW_EYES * unit - (1 + 1j) * side / 2
+    zoom = PATCH / side
+    patches = []
+    for row in points:
+        outline = (row[list(LIPS)] - origin) * zoom
+        patch = np.full((PATCH, PATCH), 150, np.uint8)
+        shape = np.stack([outline.real, outline.imag], axis=-1).round().astype(np.int32)
+        patches.append(cv2.fillPoly(patch, [shape], (20,)))
+    return Sightings(
+        times=times,
+        points=points,
+        patches=np.array(patches),
+        origins=np.full(len(times), origin),
+        zooms=np.full(len(times), zoom),
+        portraits=np.zeros((1, 64, 64, 3), np.uint8),
+        faces=faces,
+    )
+
+
+def lost(seen: Sightings, rows: slice) -> Sightings:
+    """The same without a face in these pictures."""
+    for values in (seen.points, seen.origins, seen.zooms):
+        values[rows] = np.nan
+    return seen
+
+
+def test_pose_is_where_the_eyes_are() -> None:
+    origins, turns = pose(sightings(np.arange(3) / 25, turn=np.exp(0.3j)).points)
+    assert origins == pytest.approx(np.full(3, MIDDLE))
+    assert turns == pytest.approx(np.full(3, 30 * np.exp(0.3j)))
+
+
+@pytest.mark.parametrize("turn", [1.0, np.exp(0.4j)])
+def test_the_mouth_is_straight_and_in_the_middle(turn: complex) -> None:
+    mouth = follow(sightings(np.arange(25) / 25, turn))
+    assert mouth.crops.shape == (25, SIDE, SIDE)
+    rows, columns = np.nonzero(mouth.crops[12] < 80)
+    assert (rows.mean(), columns.mean()) == pytest.approx((39.5, 39.5), abs=0.8)
+    assert np.ptp(columns) == pytest.approx(40, abs=3)  # 1.2 units of 33 pixels
+    assert np.ptp(rows) < 9
+    assert mouth.quality.size == pytest.approx(np.full(25, EYES))
+    assert abs(mouth.quality.turn).max() < 0.05
+
+
+@pytest.mark.parametrize("rate", [15, 24, 30])
+def test_other_rates_look_alike(rate: int) -> None:
+    usual = follow(sightings(np.arange(50) / RATE, opening=0.4))
+    other = follow(sightings(np.arange(2 * rate) / rate, opening=0.4))
+    assert abs(len(other.crops) - 50) <= 1
+    opening = [np.ptp(mouth.points[:48, :, 1], axis=1) for mouth in (usual, other)]
+    assert np.corrcoef(*opening)[0, 1] > 0.98
+    darkness = [(mouth.crops[:48] < 80).mean(axis=(1, 2)) for mouth in (usual, other)]
+    assert np.corrcoef(*darkness)[0, 1] > 0.95
+
+
+def test_a_blink_of_the_tracker_is_bridged() -> None:
+    seen = lost(sightings(np.arange(50) / 25, opening=0.4), slice(20, 25))
+    mouth = follow(seen)
+    assert len(mouth.crops) == 50
+    assert not mouth.quality.found[21:24].any()
+    assert mouth.quality.found[:19].all()
+    assert np.isfinite(mouth.points).all()
+
+
+@pytest.mark.parametrize(
+    ("seen", "message"),
+    [
+        (sightings(np.arange(25) / 25, faces=2), "two faces"),
+        (lost(sightings(np.arange(25) / 25), slice(None)), "No face"),
+        (lost(sightings(np.arange(75) / 25), slice(30, 60)), "lost for too long"),
+    ],
+)
+def test_what_cannot_be_followed(seen: Sightings, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        follow(seen)

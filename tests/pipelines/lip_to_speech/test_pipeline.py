@@ -1,0 +1,152 @@
+"""What films are read, what is refused with which words, and how little the camera matters."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from media.audio.intelligibility import intelligibility
+from media.errors import InputError
+from media.paths import ROOT
+from media.video import frames
+from pipelines.lip_to_speech import LipToSpeech
+from pipelines.lip_to_speech.result import Voice
+from synthetic.heads.__main__ import SENTENCES
+from synthetic.heads.film import Film, render
+from synthetic.heads.talker import TALKERS
+from tests.films import write_pictures
+
+HEADS = ROOT / "assets" / "heads"
+TRAINED = ROOT / "checkpoints" / "lip-to-speech"
+SHORT = 20  # pictures
+
+
+def pictures(name: str) -> list[np.ndarray]:
+    return [frame.image for frame in frames(HEADS / f"{name}.mp4", 30)]
+
+
+@pytest.fixture(scope="module")
+def ada() -> list[np.ndarray]:
+    return pictures("ada")
+
+
+@pytest.fixture(scope="module")
+def tiny(tiny_checkpoints: Path) -> LipToSpeech:
+    return LipToSpeech.from_pretrained(tiny_checkpoints / "lip-to-speech", "cpu")
+
+
+def test_a_film_becomes_speech_as_long_as_it(tiny: LipToSpeech, ada: list[np.ndarray]) -> None:
+    result = tiny(HEADS / "ada.mp4")
+    assert len(result.reading.mouth.crops) == len(ada)
+    assert result.speech.waveform.shape == (len(ada) * 640,)
+    assert result.speech.sample_rate == 16_000
+    assert result.drawn.shape == (4 * len(ada), 80)
+    assert np.isfinite(result.speech.waveform).all()
+    assert 0 <= result.reading.confidence <= 1
+    assert not result.reading.mouth.quality.hints()
+
+
+def test_the_voice_is_taken_over(tiny: LipToSpeech) -> None:
+    reading = tiny.watch(HEADS / "ada.mp4")
+    one, other = (tiny.speak(reading, Voice(110, timbre)) for timbre in (0.0, 1.0))
+    assert not np.allclose(one.drawn, other.drawn)
+    assert one.reading is other.reading
+    for voice in (Voice(20, 0.5), Voice(110, 1.5)):
+        with pytest.raises(InputError, match="70 to 300 Hz"):
+            tiny.speak(reading, voice)
+    with pytest.raises(InputError, match="no vocoder"):
+        tiny.speak(reading, Voice(110, 0.5), "a choir")
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("black", lambda image: np.zeros_like(image), "No face.*light"),
+        ("a wall", lambda image: np.full_like(image, 180), "No face"),
+        ("two faces", lambda image: np.hstack([image, image]), "two faces"),
+        ("the back of a head", lambda image: np.tile(image[:96], (4, 1, 1)), "No face"),
+    ],
+)
+def test_what_shows_no_single_face_is_refused(
+    tiny: LipToSpeech,
+    ada: list[np.ndarray],
+    tmp_path: Path,
+    name: str,
+    change: Callable[[np.ndarray], np.ndarray],
+    message: str,
+) -> None:
+    film = write_pictures(tmp_path / "film.mp4", map(change, ada[:SHORT]))
+    with pytest.raises(InputError, match=message):
+        tiny(film)
+
+
+def test_a_blink_of_a_film_is_too_short(
+    tiny: LipToSpeech, ada: list[np.ndarray], tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="too short"):
+        tiny(write_pictures(tmp_path / "film.webm", ada[:8]))
+
+
+def test_what_could_be_better_is_said_but_read(
+    tiny: LipToSpeech, ada: list[np.ndarray], tmp_path: Path
+) -> None:
+    def far(image: np.ndarray) -> np.ndarray:
+        small = cv2.resize(image, None, fx=0.4, fy=0.4, interpolation=cv2.INTER_AREA)
+        return cv2.copyMakeBorder(small, 60, 60, 80, 80, cv2.BORDER_REPLICATE)
+
+    distant = tiny.watch(write_pictures(tmp_path / "far.mp4", map(far, ada[:SHORT])))
+    assert "come closer" in " ".join(distant.notices)
+    dim = ((0.15 * image).astype(np.uint8) for image in ada[:SHORT])
+    dark = tiny.watch(write_pictures(tmp_path / "dark.mp4", dim))
+    assert "It is dark" in " ".join(dark.notices)
+
+
+def test_4k_is_read_as_what_is_small(
+    tiny: LipToSpeech, ada: list[np.ndarray], tmp_path: Path
+) -> None:
+    large = (cv2.resize(image, (3840, 2160)) for image in ada[:SHORT])
+    reading = tiny.watch(write_pictures(tmp_path / "large.mp4", large))
+    assert len(reading.mouth.crops) == SHORT
+
+
+@pytest.fixture(scope="module")
+def painted() -> Film:
+    return render(TALKERS[0], SENTENCES["ada"])
+
+
+@pytest.fixture(scope="module")
+def original(painted: Film, tmp_path_factory: pytest.TempPathFactory) -> float:
+    return stoi(painted, tmp_path_factory.mktemp("films"))
+
+
+def stoi(film: Film, folder: Path, change: Callable = lambda image: image) -> float:
+    """Of what is read from a film by the trained model, with what its talker says."""
+    images = (change(frame.image) for frame in film.frames())
+    path = write_pictures(folder / "film.mp4", images, film.rate)
+    speech = LipToSpeech.from_pretrained(TRAINED, "cpu")(path).speech
+    length = min(len(speech.waveform), len(film.waveform))
+    return intelligibility(speech.waveform[:length], film.waveform[:length])[0]
+
+
+@pytest.mark.parametrize("rate", [15, 24, 30, 60])
+def test_the_rate_of_the_camera_hardly_matters(original: float, tmp_path: Path, rate: int) -> None:
+    other = render(TALKERS[0], SENTENCES["ada"], rate=rate)
+    assert stoi(other, tmp_path) == pytest.approx(original, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda image: (0.7 * image).astype(np.uint8),
+        lambda image: np.clip(1.3 * image, 0, 255).astype(np.uint8),
+        lambda image: cv2.resize(image, (900, 720)),
+        lambda image: cv2.resize(image, (300, 240), interpolation=cv2.INTER_AREA),
+    ],
+    ids=["darker", "lighter", "720p", "240p"],
+)
+def test_light_and_size_hardly_matter(
+    painted: Film, original: float, tmp_path: Path, change: Callable
+) -> None:
+    assert stoi(painted, tmp_path, change) == pytest.approx(original, abs=0.05)

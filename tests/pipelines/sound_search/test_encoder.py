@@ -1,0 +1,71 @@
+"""Vectors of sounds and texts: the same every time, alone or in company, of all that is heard."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from media.audio.sound_features import SAMPLE_RATE
+from pipelines.sound_search.encoder import EarshotEncoder
+from pipelines.sound_search.sentence_encoder import SentenceEncoder, plain
+
+NOISE = np.random.default_rng(0).normal(size=12 * SAMPLE_RATE).astype(np.float32) / 5
+SOUNDS = ("sound-cnn", "sound-passt")
+
+
+@pytest.fixture(scope="module")
+def ensemble(tiny_checkpoints: Path) -> EarshotEncoder:
+    return EarshotEncoder.from_pretrained([tiny_checkpoints / name for name in SOUNDS], "cpu")
+
+
+def test_an_ensemble_gives_the_mean_of_its_members_scores(
+    tiny_checkpoints: Path, ensemble: EarshotEncoder
+) -> None:
+    members = [EarshotEncoder.from_pretrained(tiny_checkpoints / name, "cpu") for name in SOUNDS]
+
+    def score(encoder: EarshotEncoder) -> float:
+        audio = encoder.embed_audio(encoder.segments(NOISE)).vectors[0]
+        return float(audio @ encoder.embed_text(["rain"])[0])
+
+    assert score(ensemble) == pytest.approx(np.mean([score(member) for member in members]))
+    assert ensemble.threshold == pytest.approx(np.mean([member.threshold for member in members]))
+    assert len({ensemble.fingerprint, *(member.fingerprint for member in members)}) == 3
+    assert ensemble.name == "sound-cnn + sound-passt"
+
+
+def test_every_vector_has_length_one_and_every_second_its_own(ensemble: EarshotEncoder) -> None:
+    embedding = ensemble.embed_audio(ensemble.segments(NOISE))
+    assert embedding.vectors.shape == (2, ensemble.dimension)
+    assert embedding.seconds.shape == (2, 6, ensemble.dimension)
+    np.testing.assert_allclose(np.linalg.norm(embedding.vectors, axis=-1), 1, atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(embedding.seconds, axis=-1), 1, atol=1e-5)
+
+
+def test_alone_or_in_a_batch_is_the_same(ensemble: EarshotEncoder) -> None:
+    segments = np.random.default_rng(1).normal(size=(11, 2 * SAMPLE_RATE)).astype(np.float32)
+    batch = ensemble.embed_audio(segments)
+    single = [ensemble.embed_audio(segment[None]).vectors[0] for segment in segments]
+    np.testing.assert_allclose(batch.vectors, single, atol=1e-5)
+    np.testing.assert_array_equal(ensemble.embed_audio(segments).vectors, batch.vectors)
+
+
+def test_texts_that_differ_by_case_and_punctuation_only_are_the_same(
+    ensemble: EarshotEncoder,
+) -> None:
+    vectors = ensemble.embed_text(["A dog barks!", "a dog barks", "the sea"])
+    np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-6)
+    assert np.abs(vectors[0] - vectors[2]).max() > 0.01
+
+
+def test_plain_text_has_words_only() -> None:
+    assert plain("  A dog, barking...\n(LOUD!) 🐕 it's ") == "a dog barking loud it s"
+
+
+def test_sentences_that_mean_alike_lie_close() -> None:
+    vectors = SentenceEncoder()(["a dog barks", "a puppy is yapping", "rain on a roof"])
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.2
+
+
+def test_a_folder_without_a_checkpoint_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no checkpoint"):
+        EarshotEncoder.from_pretrained(tmp_path / "nothing")

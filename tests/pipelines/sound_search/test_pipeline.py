@@ -1,0 +1,185 @@
+"""The search: what is found, what counts as found, and what is said of queries that cannot be."""
+
+import csv
+import io
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from media.errors import InputError
+from pipelines.sound_search import SearchResult, SoundSearch, labels_csv
+from pipelines.sound_search.index import SoundIndex
+from tests.fake_sound_encoder import RATE, WORDS, FakeEncoder, tone, write_tone
+
+
+@pytest.fixture(scope="module")
+def search() -> SoundSearch:
+    return SoundSearch(FakeEncoder())
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> SoundIndex:
+    """A tone of each octave, and of each pair of neighbours, one after the other."""
+    folder = tmp_path_factory.mktemp("sounds")
+    sounds = [*((word,) for word in WORDS), *zip(WORDS, WORDS[1:], strict=False)]
+    index = SoundIndex.empty(FakeEncoder())
+    index.add(write_tone(folder / f"{'-'.join(words)}.wav", *words) for words in sounds)
+    return index
+
+
+def names(result: SearchResult) -> list[str]:
+    return [hit.sound.name.removesuffix(".wav") for hit in result.hits]
+
+
+def identity(index: SoundIndex, name: str) -> str:
+    return next(sound.id for sound in index.sounds if sound.name == f"{name}.wav")
+
+
+def test_words_and_where(search: SoundSearch, index: SoundIndex) -> None:
+    result = search(index, "a high tone", limit=3)
+    assert names(result)[0] == "high"
+    assert set(names(result)[1:]) == {"middle-high", "high-shrill"}
+    assert result.matched and result.threshold == FakeEncoder.threshold
+    assert result.notices == () and result.seconds > 0
+    hit = next(hit for hit in result.hits if hit.sound.name == "middle-high.wav")
+    assert hit.seconds.shape == (4,) and hit.start == 2.0
+    assert (hit.seconds > 0.9).tolist() == [False, False, True, True]
+    assert [hit.score for hit in result.hits] == sorted([h.score for h in result.hits])[::-1]
+
+
+def test_scores_of_all_and_the_point(search: SoundSearch, index: SoundIndex) -> None:
+    result = search(index, "high")
+    assert result.scores.shape == (len(index.sounds),)
+    best = index.sounds[int(result.scores.argmax())]
+    assert best.name == "high.wav"
+    assert result.hits[0].score == pytest.approx(result.scores.max())
+    assert all(0 <= coordinate <= 1 for coordinate in result.point)
+    distance = np.linalg.norm(index.layout() - result.point, axis=1)
+    high = [i for i, sound in enumerate(index.sounds) if "high" in sound.name]
+    assert distance[high].mean() < distance.mean()
+
+
+def test_nothing_here_matches(search: SoundSearch, index: SoundIndex) -> None:
+    result = search(index, "a lawn mower")
+    assert not result.matched
+    assert len(result.hits) == len(index.sounds)
+
+
+def test_more_like_a_recording(search: SoundSearch, index: SoundIndex) -> None:
+    result = search(index, like=(RATE, tone("shrill", seconds=12)))
+    assert names(result)[:2] == ["shrill", "high-shrill"]
+
+
+def test_more_like_a_sound_leaves_it_out(search: SoundSearch, index: SoundIndex) -> None:
+    result = search(index, like=identity(index, "shrill"), limit=2)
+    assert names(result)[0] == "high-shrill" and len(result.hits) == 2
+    assert "shrill" not in names(search(index, like=identity(index, "shrill"), limit=100))
+
+
+def test_but_not(search: SoundSearch, index: SoundIndex) -> None:
+    both = names(search(index, "high"))
+    without = names(search(index, "high", without="shrill"))
+    assert abs(both.index("high-shrill") - both.index("middle-high")) == 1
+    assert without[0] == "high"
+    assert without.index("high-shrill") > without.index("middle-high")
+
+
+def test_all_combined(search: SoundSearch, index: SoundIndex) -> None:
+    low = identity(index, "low")
+    assert names(search(index, "middle", like=low))[0] == "low-middle"
+    result = search(index, "middle", like=low, without="low")
+    assert names(result).index("middle") < names(result).index("deep-low")
+
+
+def test_votes(search: SoundSearch, index: SoundIndex) -> None:
+    plain = search(index, "high")
+    votes = {identity(index, "middle-high"): 1, identity(index, "high"): -1, "gone": 1}
+    voted = search(index, "high", votes=votes)
+    assert names(voted)[0] == "middle-high" and names(voted)[-1] == "high"
+    # Unvoted sounds move as well: what sounds like the liked one rises.
+    assert names(plain).index("high-shrill") < names(plain).index("middle")
+    assert names(voted).index("middle") < names(voted).index("shrill")
+    assert {h.sound.id: h.score for h in voted.hits} == {h.sound.id: h.score for h in plain.hits}
+    assert voted.matched
+    assert names(search(index, "high")) == names(plain)
+
+
+def test_one_vote_moves_its_sound(search: SoundSearch, index: SoundIndex) -> None:
+    plain = names(search(index, "low"))
+    for name in WORDS:
+        for sign in (1, -1):
+            voted = names(search(index, "low", votes={identity(index, name): sign}))
+            assert sign * (plain.index(name) - voted.index(name)) >= 0
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({}, "Type what you would like to hear"),
+        ({"text": " \n\t"}, "Type what you would like to hear"),
+        ({"text": "?!… –"}, "no words"),
+        ({"text": "🐕🌧️"}, "no words"),
+        ({"text": "\ud83d"}, "Type what you would like to hear"),
+        ({"text": "a" * 1001}, "too long .1001 characters.*1000 characters or fewer"),
+        ({"text": "woof " * 2000}, "too long"),
+        ({"without": "rain"}, "Say also what you would like"),
+        ({"text": "low", "without": "🐕"}, "no words"),
+        ({"text": "low", "without": "a" * 1001}, "too long"),
+        ({"like": (RATE, np.zeros(RATE))}, "silent"),
+        ({"like": (RATE, np.ones(61 * RATE))}, "longer than 60 s"),
+        ({"like": b"not a sound"}, "cannot be read"),
+        ({"like": "no-such-id"}, "no longer there"),
+    ],
+)
+def test_queries_that_cannot_be_used(
+    search: SoundSearch, index: SoundIndex, query: dict, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        search(index, **query)
+
+
+@pytest.mark.parametrize("text", ["собака лает под дождём", "犬が吠える", "كلب ينبح"])
+def test_another_language_is_said(search: SoundSearch, index: SoundIndex, text: str) -> None:
+    result = search(index, text)
+    assert len(result.notices) == 1 and "English only" in result.notices[0]
+
+
+@pytest.mark.parametrize("text", ["a café", "440", "low 🐕", "a" * 1000, "low \udc00 tone"])
+def test_what_is_no_other_language(search: SoundSearch, index: SoundIndex, text: str) -> None:
+    assert search(index, text).notices == ()
+
+
+def test_libraries_that_cannot_be_searched(search: SoundSearch, index: SoundIndex) -> None:
+    with pytest.raises(InputError, match="empty"):
+        search(SoundIndex.empty(FakeEncoder()), "low")
+    with pytest.raises(InputError, match="Another model"):
+        search(SoundIndex(FakeEncoder("other"), index.library), "low")
+
+
+def test_an_index_deleted_under_the_running_app(
+    search: SoundSearch, index: SoundIndex, tmp_path: Path
+) -> None:
+    index.save(tmp_path / "index")
+    opened = SoundIndex.open(tmp_path / "index", FakeEncoder())
+    shutil.rmtree(tmp_path / "index")
+    assert names(search(opened, "high")) == names(search(index, "high"))
+
+
+def test_the_same_answer_every_time(search: SoundSearch, index: SoundIndex) -> None:
+    first, second = (search(index, "low tone", without="deep") for _ in range(2))
+    assert names(first) == names(second)
+    np.testing.assert_array_equal(first.scores, second.scores)
+
+
+def test_labels(index: SoundIndex) -> None:
+    low, high = identity(index, "low"), identity(index, "high")
+    votes = {'a "low", deep tone': {low: 1, high: -1}, "high": {high: 1, "gone": 1}}
+    rows = list(csv.DictReader(io.StringIO(labels_csv(index, votes))))
+    assert [(row["query"], row["name"], row["grade"]) for row in rows] == [
+        ('a "low", deep tone', "low.wav", "1"),
+        ('a "low", deep tone', "high.wav", "-1"),
+        ("high", "high.wav", "1"),
+    ]
+    assert rows[0]["content_hash"] == index[low].content_hash

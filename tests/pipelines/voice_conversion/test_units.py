@@ -1,0 +1,34 @@
+"""Units survive being saved, and nothing else passes for them."""
+
+import numpy as np
+import pytest
+
+from media.errors import InputError
+from pipelines.voice_conversion.units import MUTED, Units
+
+
+def test_round_trip() -> None:
+    units = Units(np.array([3, MUTED, 511]), 0.02, "vqvae-512", "abc")
+    again = Units.from_json(units.to_json())
+    assert again.codes.tolist() == [3, MUTED, 511]
+    assert (again.step, again.model, again.fingerprint) == (0.02, "vqvae-512", "abc")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "not json",
+        "[]",
+        "null",
+        '{"codes": [1]}',
+        '{"codes": "12", "step": 0.02, "model": "m", "fingerprint": "f"}',
+        '{"codes": [1.5], "step": 0.02, "model": "m", "fingerprint": "f"}',
+        '{"codes": [true], "step": 0.02, "model": "m", "fingerprint": "f"}',
+        '{"codes": [1], "step": "long", "model": "m", "fingerprint": "f"}',
+        '{"codes": [99999999999999999999], "step": 0.02, "model": "m", "fingerprint": "f"}',
+    ],
+)
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="not a units file"):
+        Units.from_json(text)

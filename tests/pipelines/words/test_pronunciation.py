@@ -1,0 +1,164 @@
+"""Typed words, in every way that visitors type them."""
+
+from pathlib import Path
+
+import pytest
+
+from media.errors import InputError
+from media.text.phonemes import PHONEMES, from_arpabet, from_ipa, from_pinyin
+from models.g2p import PHONES
+from pipelines.words.dictionary import pronunciations
+from pipelines.words.pronunciation import Pronouncer, load_g2p
+
+
+def saying(tiny_checkpoints: Path, phone: str) -> Pronouncer:
+    """A pronouncer whose network says one phone, whatever it reads."""
+    network = load_g2p(tiny_checkpoints / "g2p")
+    network.output.bias[PHONES.index(phone) + 1] = 1000.0
+    return Pronouncer(network)
+
+
+@pytest.fixture(scope="module")
+def pronouncer(tiny_checkpoints: Path) -> Pronouncer:
+    """Guesses are AH, all of them."""
+    return saying(tiny_checkpoints, "AH")
+
+
+def test_the_dictionary_is_read_without_its_recogniser() -> None:
+    assert len(pronunciations()) > 130_000
+    assert pronunciations()["cat"] == "K AE T"
+    assert pronunciations()["read(2)"] == "R IY D"
+
+
+@pytest.mark.parametrize(
+    ("text", "phones"),
+    [
+        ("cat", "K AE T"),
+        ("  Cat\n", "K AE T"),
+        ("CAT", "K AE T"),
+        ("“cat!”", "K AE T"),
+        ("'cat'", "K AE T"),
+        ("view glass", "V Y UW G L AE S"),
+        ("view-glass", "V Y UW G L AE S"),
+        ("ad-hoc", "AE D HH AA K"),
+        ("don't", "D OW N T"),
+        ("don’t", "D OW N T"),
+        ("a.m.", "EY EH M"),
+        ("c\u200ba\u200dt\x00", "K AE T"),
+        ("Café", "K AH F EY"),
+        ("cafe\u0301", "K AH F EY"),
+        ("T V", "T IY V IY"),
+        ("w", "D AH B AH L Y UW"),
+    ],
+)
+def test_words_of_the_dictionary(pronouncer: Pronouncer, text: str, phones: str) -> None:
+    said = pronouncer(text)
+    assert said.phonemes == from_arpabet(phones)
+    assert said.source == "dictionary"
+
+
+@pytest.mark.parametrize(
+    ("text", "phones"),
+    [
+        ("earshotting", "AH"),
+        ("zzxq", "AH"),
+        ("blorft cat", "AH K AE T"),
+        ("blorft-cat", "AH K AE T"),
+        ("o'blorft", "AH"),
+        ("x" * 40, "AH"),
+    ],
+)
+def test_other_words_are_guessed(pronouncer: Pronouncer, text: str, phones: str) -> None:
+    said = pronouncer(text)
+    assert said.phonemes == from_arpabet(phones)
+    assert said.source == "guess"
+
+
+@pytest.mark.parametrize("text", ["/kæt/", "[kæt]", "kæt", "/ˈkæt/", "/k æ t/", "  /kæt/ "])
+def test_ipa(pronouncer: Pronouncer, text: str) -> None:
+    said = pronouncer(text)
+    assert (said.phonemes, said.source) == (("k", "æ", "t"), "IPA")
+
+
+@pytest.mark.parametrize("text", ["taraːʒuʕ", "sˤad", "fatħ", "θri", "/sitta/"])
+def test_ipa_of_other_languages(pronouncer: Pronouncer, text: str) -> None:
+    said = pronouncer(text)
+    assert (said.phonemes, said.source) == (from_ipa(text), "IPA")
+
+
+@pytest.mark.parametrize("text", ["K AE T", "K AE1 T", "K  AE0  T", "K AE T\n"])
+def test_arpabet(pronouncer: Pronouncer, text: str) -> None:
+    said = pronouncer(text)
+    assert (said.phonemes, said.source) == (("k", "æ", "t"), "ARPAbet")
+
+
+def test_a_single_vowel_of_arpabet_needs_its_stress(pronouncer: Pronouncer) -> None:
+    assert pronouncer("ER1").source == "ARPAbet"
+    assert pronouncer("AW").source == "dictionary"  # aw, the word
+
+
+@pytest.mark.parametrize("text", ["bei3 jing1", "bei3jing1", "BEI3 JING1", "Bei3 jing1 "])
+def test_pinyin(pronouncer: Pronouncer, text: str) -> None:
+    said = pronouncer(text)
+    assert (said.phonemes, said.source) == (from_pinyin("bei3 jing1"), "pinyin")
+
+
+def test_pinyin_of_u_with_dots(pronouncer: Pronouncer) -> None:
+    composed, decomposed, plain = (pronouncer(t) for t in ("nü3", "nu\u03083", "nv3"))
+    assert composed == decomposed == plain
+    assert "y" in plain.phonemes
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "Nothing is typed"),
+        (" \n\t\u200b", "Nothing is typed"),
+        ("😀", "no word in this"),
+        ("-", "no word in this"),
+        ("…?!", "no word in this"),
+        ("//", "no word in this"),
+        ("/ˈ/", "no sound in"),
+        ("cat 😀", "“😀” has no sound"),
+        ("r&b", "“&” has no sound"),
+        ("straße", "“ß” has no sound"),
+        ("3", "numbers as words"),
+        ("٣", "numbers as words"),
+        ("route 66", "numbers as words"),
+        ("covid19", "numbers as words"),
+        ("bei3 jing", "a tone from 1 to 5 follows every syllable"),
+        ("bei6", "a tone from 1 to 5"),
+        ("mp3", "“mp3” is not a syllable of pinyin"),
+        ("nǐ hǎo", "write its tones as numbers"),
+        ("K AE1 X", "“X” is not a symbol of ARPAbet"),
+        ("/cat/", "“c” stands for no sound"),
+        ("kæt 😀", "“😀” stands for no sound"),
+        ("hello ʘ", "“ʘ” stands for no sound"),
+        ("قطة", "another script"),
+        ("猫", "another script"),
+        ("кот", "another script"),
+        ("ねこ", "another script"),
+        ("γάτα", "another script"),
+        ("cat 猫", "“猫” is of another script"),
+        ("a" * 41, "41 letters; 40 are the most"),
+        ("a" * 1_000_000, "letters; 40 are the most"),
+    ],
+)
+def test_what_cannot_be_said_is_told(pronouncer: Pronouncer, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        pronouncer(text)
+
+
+def test_a_guess_without_a_vowel_is_refused(tiny_checkpoints: Path) -> None:
+    with pytest.raises(InputError, match="“zzxq” cannot be said: it has no vowel"):
+        saying(tiny_checkpoints, "Z")("zzxq")
+
+
+def test_every_word_of_the_dictionary_is_made_of_our_phonemes() -> None:
+    symbols = {symbol for phones in pronunciations().values() for symbol in phones.split()}
+    assert {from_arpabet(symbol)[0] for symbol in symbols} <= set(PHONEMES[1:])
+
+
+def test_a_missing_checkpoint_is_told() -> None:
+    with pytest.raises(FileNotFoundError):
+        Pronouncer.from_pretrained("/nowhere/g2p")

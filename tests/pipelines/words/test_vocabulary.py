@@ -1,0 +1,73 @@
+"""A vocabulary told by example must find its words, and nothing else."""
+
+import numpy as np
+import pytest
+
+from media.errors import InputError
+from pipelines.words.vocabulary import LONGEST_NAME, MOST_EXAMPLES, MOST_WORDS, Vocabulary
+
+LAMP, FAN, DOOR = np.eye(3, dtype=np.float32)
+THRESHOLD = 0.6
+
+
+@pytest.fixture
+def vocabulary() -> Vocabulary:
+    words = Vocabulary()
+    words.add("lamp", LAMP)
+    words.add("fan", FAN)
+    return words
+
+
+def near(vector: np.ndarray, cosine: float) -> np.ndarray:
+    """A unit vector at this cosine from the vector, away from the words above."""
+    return cosine * vector + np.sqrt(1 - cosine**2) * DOOR
+
+
+def test_a_word_is_found_by_its_example(vocabulary: Vocabulary) -> None:
+    found = vocabulary.find(near(FAN, 0.9), THRESHOLD)
+    assert found.name == "fan"
+    assert [name for name, _ in found.cosines] == ["fan", "lamp"]
+    assert found.cosines[0][1] == pytest.approx(0.9)
+
+
+def test_another_word_is_none_of_them(vocabulary: Vocabulary) -> None:
+    found = vocabulary.find(near(FAN, 0.59), THRESHOLD)
+    assert found.name is None and found.cosines[0][0] == "fan"
+
+
+def test_the_nearest_of_several_recordings_counts(vocabulary: Vocabulary) -> None:
+    vocabulary.add(" lamp ", DOOR)
+    assert vocabulary.words == {"lamp": 2, "fan": 1}
+    assert vocabulary.find(DOOR, THRESHOLD).name == "lamp"
+
+
+def test_what_is_removed_is_not_found(vocabulary: Vocabulary) -> None:
+    vocabulary.remove("fan")
+    assert vocabulary.find(FAN, THRESHOLD).name is None
+    vocabulary.clear()
+    with pytest.raises(InputError, match="Record some first"):
+        vocabulary.find(FAN, THRESHOLD)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("", "no name"), (" \n", "no name"), ("?!", "no name"), ("x" * (LONGEST_NAME + 1), "long")],
+)
+def test_names_that_cannot_be_read_are_refused(
+    vocabulary: Vocabulary, name: str, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        vocabulary.add(name, LAMP)
+    assert vocabulary.words == {"lamp": 1, "fan": 1}
+
+
+def test_a_vocabulary_stays_small(vocabulary: Vocabulary) -> None:
+    for _ in range(MOST_EXAMPLES - 1):
+        vocabulary.add("lamp", LAMP)
+    with pytest.raises(InputError, match="already"):
+        vocabulary.add("lamp", LAMP)
+    for number in range(MOST_WORDS - 2):
+        vocabulary.add(f"word {number}", DOOR)
+    with pytest.raises(InputError, match="room"):
+        vocabulary.add("one more", DOOR)
+    vocabulary.add("fan", FAN)

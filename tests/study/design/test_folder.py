@@ -1,0 +1,87 @@
+"""Tests made of sounds that somebody brings, and drafts made in the other tabs."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from media.errors import InputError
+from study.design import folder, spec
+from study.design.draft import Draft, Take
+from study.design.yaml_lines import SpecError
+from study.sounds import stimuli
+from study.web.server import library
+from tests.listening import write_test
+
+
+def zip_of(source: Path, target: Path, below: str = "") -> Path:
+    with zipfile.ZipFile(target, "w") as archive:
+        for path in source.rglob("*.*"):
+            archive.write(path, below + str(path.relative_to(source)))
+    return target
+
+
+@pytest.mark.parametrize("below", ["", "my test/"])
+@pytest.mark.parametrize("design", ["ab", "acr", "mushra"])
+def test_a_zip_of_sounds_is_a_test_that_opens(tmp_path: Path, below: str, design: str) -> None:
+    made = write_test(tmp_path / "made", "acr")
+    (made / "test.yaml").unlink()
+    bench = tmp_path / "bench"
+    folder.unpack([zip_of(made, tmp_path / "sounds.zip", below)], bench)
+    (bench / "test.yaml").write_text(folder.describe(bench, design))  # type: ignore[arg-type]
+    test = spec.load(bench)
+    assert test.systems == ("fine", "rough") and stimuli.check(test) == []
+    tests = library(tmp_path / "open")
+    name = folder.publish(bench, "Größe & Güte!", tests)
+    assert name.startswith("gr-e-g-te-") and len(name) == 10 + 8
+    assert tests.open(name).test.design == design
+
+
+def test_single_sounds_are_sorted_by_their_names(tmp_path: Path) -> None:
+    made = write_test(tmp_path / "made", "acr")
+    loose = []
+    for path in made.glob("*/*.wav"):
+        loose.append(path.rename(tmp_path / f"{path.parent.name}_{path.name}"))
+    folder.unpack(loose, tmp_path / "bench")
+    assert folder.systems(tmp_path / "bench") == {"fine": "fine/*.wav", "rough": "rough/*.wav"}
+
+
+def test_what_is_no_test_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "no.zip").write_text("no zip")
+    with pytest.raises(InputError, match="cannot be read"):
+        folder.unpack([tmp_path / "no.zip"], tmp_path / "a")
+    with zipfile.ZipFile(tmp_path / "evil.zip", "w") as archive:
+        archive.writestr("../outside/a.wav", b"x")
+        archive.writestr("/etc/a.wav", b"x")
+        archive.writestr("script.py", b"x")
+    with pytest.raises(InputError, match="no sounds"):
+        folder.unpack([tmp_path / "evil.zip"], tmp_path / "b")
+    assert not (tmp_path / "outside").exists() and not [*(tmp_path / "b").rglob("*.*")]
+    tests = library(tmp_path / "open")
+    bad = write_test(tmp_path / "bad", "acrobatics")
+    with pytest.raises(SpecError, match="line 2"):
+        folder.publish(bad, "Bad", tests)
+    assert tests.files() == {}
+
+
+def test_a_draft_keeps_sources_and_settings(tmp_path: Path) -> None:
+    made = write_test(tmp_path / "made", "acr")
+    draft = Draft()
+    for name in ("bird", "cat"):
+        source = (made / "reference" / f"{name}.wav").read_bytes()
+        for system in ("fine", "rough"):
+            sound = (made / system / f"{name}.wav").read_bytes()
+            draft.add(Take(f"{system}, 512", sound, source, {"target": "TF2"}))
+    draft.add(Take("fine, 512", sound, source, {"target": "TF2"}))  # again
+    draft.write(tmp_path / "draft")
+    test = spec.load(tmp_path / "draft")
+    assert test.design == "ab" and test.systems == ("fine-512", "rough-512")
+    assert stimuli.check(test) == []
+    notes = [json.loads(line) for line in (tmp_path / "draft/sounds.jsonl").open()]
+    assert len(notes) == 4 and notes[0]["settings"] == {"target": "TF2"}
+    assert all((tmp_path / "draft" / note["source"]).exists() for note in notes)
+    with zipfile.ZipFile(tmp_path / "draft.zip", "w") as archive:
+        archive.writestr("a", folder.zipped(tmp_path / "draft"))
+    draft.clear()
+    assert not draft.takes

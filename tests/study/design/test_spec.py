@@ -1,0 +1,205 @@
+"""Tests as YAML: what they become, and how what is wrong is told."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from study.design import ANCHORS, DESIGNS, REFERENCE, Design
+from study.design.spec import SpecError, load
+from study.design.template import template
+from tests.stimuli import make_folder
+
+
+def wrong(folder: Path, text: str | None = None) -> list[str]:
+    """What is told of the file there, or of this one."""
+    if text is not None:
+        (folder / "test.yaml").write_text(text)
+    with pytest.raises(SpecError) as caught:
+        load(folder)
+    return str(caught.value).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("design", "trials", "sounds"),
+    [
+        ("acr", 6, 1), ("dcr", 6, 1), ("similarity", 6, 1),
+        ("ccr", 3, 2), ("ab", 3, 2), ("abx", 3, 2), ("mushra", 3, 5),
+    ],
+)  # fmt: skip
+def test_every_design(tmp_path: Path, design: Design, trials: int, sounds: int) -> None:
+    test = load(make_folder(tmp_path / "my-test", design, practice=1))
+    assert (test.name, test.design, test.systems) == ("my-test", design, ("ours", "theirs"))
+    assert len(test.of_kind("trial")) == test.trials_per_rater == trials
+    assert [trial.id for trial in test.trials] == list(range(trials + 1))
+    assert test.trials[-1].kind == "practice"
+    for trial in test.of_kind("trial"):
+        assert len(trial.sounds) == sounds
+        assert (trial.reference is not None) == (design in ("dcr", "mushra", "similarity"))
+        for name, path in trial.sounds.items():
+            assert path.is_file() or name in ANCHORS
+            assert name in ANCHORS or path.stem == trial.stimulus
+    assert {trial.stimulus for trial in test.trials} == {"one", "two", "three"}
+    if design == "mushra":
+        assert set(test.conditions) == {"ours", "theirs", REFERENCE, *ANCHORS}
+
+
+def test_everything_can_be_said(tmp_path: Path) -> None:
+    sounds = ["ours/one.wav", "theirs/two.wav"]
+    test = load(
+        make_folder(
+            tmp_path / "t",
+            "ab",
+            trials=2,
+            practice=[{"sounds": [*sounds]}],
+            attention=[{"sounds": [*sounds], "expected": "second"}],
+            gold=[{"sounds": [*sounds], "expected": "same", "tolerance": 0.5}],
+            instructions="Listen.",
+            consent="You may stop.",
+            question="Welches?",
+            words=["A", "B"],
+            no_preference=False,
+            language="de",
+            loudness=-26,
+            seed=9,
+        )
+    )
+    assert test.trials_per_rater == 2 and test.seed == 9 and test.loudness == -26.0
+    assert test.scale == (("a", "A"), ("b", "B")) and test.language == "de"
+    assert [trial.kind for trial in test.trials[3:]] == ["practice", "attention", "gold"]
+    assert [trial.expected for trial in test.trials[3:]] == [None, 0.0, 0.5]
+    assert test.trials[-1].tolerance == 0.5 and list(test.trials[-1].sounds) == sounds
+
+
+@pytest.mark.parametrize("design", ["ccr", "ab", "abx"])
+def test_systems_are_held_against_a_reference(tmp_path: Path, design: Design) -> None:
+    make_folder(tmp_path / "t", "mushra")
+    test = load(make_folder(tmp_path / "t", design, reference="reference/*.wav"))
+    pairs = {tuple(trial.sounds) for trial in test.trials}
+    assert pairs == {("ours", REFERENCE), ("theirs", REFERENCE)}
+    assert all(trial.reference is None for trial in test.trials)
+
+
+def test_a_stimulus_that_one_system_lacks_is_kept_for_the_check(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "t")
+    (folder / "ours" / "two.wav").unlink()
+    assert len(load(folder).trials) == 6
+
+
+def test_all_that_is_wrong_is_told_at_once_with_its_line(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "t")
+    found = wrong(
+        folder,
+        """\
+titel: A test
+design: acr
+systems:
+  ours: ours/*.wav
+  theirs: theirs/*.mp3
+  third: /etc/*.conf
+  fourth: ours/one.wav
+reference: ours/*.wav
+loudness: 23
+seed: one
+trials: yes
+""",
+    )
+    expected = [
+        ('line 1: there is no "titel"', 'did you mean "title"?'),
+        ('line 1: "title" is missing', ""),
+        ("line 5: no file fits theirs/*.mp3", ""),
+        ('line 6: "/etc/*.conf" must be a path within the folder', ""),
+        ('line 6: "third" needs one *', ""),
+        ('line 7: "fourth" needs one *', ""),
+        ("line 8: acr has no reference", ""),
+        ('line 9: "loudness" must be -60 to -10', "-23"),
+        ('line 10: "seed" must be a whole number, and is one', ""),
+        ('line 11: "trials" must be a whole number, and is True', ""),
+    ]
+    assert len(found) == len(expected), found
+    for line, (start, rest) in zip(found, expected, strict=True):
+        assert line.startswith(f"test.yaml, {start}") and rest in line
+
+
+@pytest.mark.parametrize(
+    ("design", "more", "line"),
+    [
+        ("acr", {"design": "mos"}, '"design" must be one of acr'),
+        ("acr", {"design": None}, '"design" is missing'),
+        ("acr", {"trials": 7}, "must be 1 to 6"),
+        ("acr", {"trials": 0}, "must be 1 to 6"),
+        ("acr", {"practice": -1}, '"practice" must be 0 or more'),
+        ("acr", {"seed": -1}, '"seed" must be 0 or more'),
+        ("acr", {"words": ["good", "bad"]}, '"words" must be 5, for: Excellent'),
+        ("acr", {"systems": {}}, "needs 1 or more systems"),
+        ("acr", {"systems": ["a", "b"]}, '"systems" must be names with values, and is a list'),
+        ("acr", {"systems": {"reference": "ours/*.wav"}}, "cannot be called"),
+        ("acr", {"systems": {"x": "../t/ours/*.wav"}}, "within the folder"),
+        ("ab", {"systems": {"ours": "ours/*.wav"}}, "needs 2 or more systems"),
+        ("mushra", {"reference": None}, 'mushra needs "reference"'),
+        ("mushra", {"systems": {f"s{i}": "ours/*.wav" for i in range(10)}}, "9 systems at most"),
+        ("acr", {"gold": [{"expected": 5}]}, '"sounds" must name 1 file in acr'),
+        ("ab", {"gold": [{"sounds": ["ours/one.wav"]}]}, '"sounds" must name 2 files in ab'),
+        ("acr", {"gold": [{"sounds": "ours/one.wav"}]}, '"expected" is missing'),
+        ("acr", {"gold": [{"sounds": "ours/one.wav", "expected": 6}]}, '"expected" must be 1 to 5'),
+        ("acr", {"gold": [{"sounds": "/etc/passwd", "expected": 5}]}, "within the folder"),
+        ("acr", {"gold": ["ours/one.wav"]}, "write sounds:"),
+        ("acr", {"gold": {"sounds": "ours/one.wav"}}, '"gold" must be a list'),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told(
+    tmp_path: Path, design: Design, more: dict[str, Any], line: str
+) -> None:
+    assert any(line in each for each in wrong(make_folder(tmp_path / "t", design, **more)))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "line 1: a test begins with names and values"),
+        ("- one\n- two", "line 1: a test begins with names and values"),
+        ("title: [1, 2", "this is not YAML"),
+        ("title: a\n\tdesign: acr", "line 2: this is not YAML"),
+        ("title: a\ntitle: b", 'line 2: "title" is there twice'),
+        ("title: a\nsystems:\n  ours: *.wav", "line 3: what begins with * must be in quotes"),
+        ("a: &a [*a]", "line 1: what begins with *"),
+        (
+            "design: acr\ntitle: !!python/object/apply:os.system [ls]",
+            '"title" must be text, and is a list',
+        ),
+        ("design: acr\ntitle: 2020-99-99\nseed: 0x", '"seed" must be a whole number'),
+        ("title: \x00", "this is not YAML"),
+        ("? [a, b]\n: c", "a name must be text"),
+        ("title: " + "[" * 5000, "too many lists"),
+        ("a: 1\nseed: !!int one", "line 2: this is no number"),
+        (f"a: 1\nseed: {'9' * 5000}", "line 2: this is no number"),
+        ("design: acr\nloudness: .nan", '"loudness" must be -60 to -10'),
+    ],
+)
+def test_hostile_yaml(tmp_path: Path, text: str, told: str) -> None:
+    assert any(told in line for line in wrong(tmp_path, text))
+
+
+def test_what_is_no_text_and_what_is_not_there(tmp_path: Path) -> None:
+    (tmp_path / "test.yaml").write_bytes(b"\xff\xfe\x00title")
+    assert "UTF-8" in wrong(tmp_path)[0]
+    (tmp_path / "test.yaml").unlink()
+    assert "no such file" in wrong(tmp_path)[0]
+
+
+def test_a_name_must_fit_into_a_link(tmp_path: Path) -> None:
+    assert 'rename "my test"' in wrong(make_folder(tmp_path / "my test"))[0]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_example_is_a_test_once_the_sounds_are_there(tmp_path: Path, design: Design) -> None:
+    folder = make_folder(tmp_path / "t", design)
+    text = template(design).replace("baseline", "theirs")
+    (folder / "test.yaml").write_text(text)
+    test = load(folder)
+    assert test.design == design and test.loudness == -23.0 and len(test.of_kind("practice")) == 1
+    for commented in ("# attention", "# gold", "#   - ", "#     "):
+        text = text.replace(commented, commented.replace("# ", "", 1).replace("#", " "))
+    (folder / "test.yaml").write_text(text)
+    test = load(folder)
+    assert len(test.of_kind("gold")) == len(test.of_kind("attention")) == 1

@@ -1,0 +1,54 @@
+"""The noises of the headphone check."""
+
+import io
+import wave
+
+import numpy as np
+
+from study.sounds import headphones
+
+TOKEN = "a-token-of-a-rater"
+
+
+def noises(trial: int) -> np.ndarray:
+    """The noises of a trial (3, 2, T)."""
+    with wave.open(io.BytesIO(headphones.sound(TOKEN, trial))) as file:
+        assert (file.getnchannels(), file.getframerate()) == (2, headphones.RATE)
+        samples = np.frombuffer(file.readframes(file.getnframes()), "<i2").reshape(-1, 2).T / 32768
+    length = round(headphones.SECONDS * headphones.RATE)
+    step = length + round(headphones.PAUSE * headphones.RATE)
+    return np.stack([samples[:, n * step : n * step + length] for n in range(3)])
+
+
+def test_one_noise_differs_between_the_ears_in_a_narrow_band() -> None:
+    for trial in range(headphones.TRIALS):
+        hidden = headphones.hidden(TOKEN, trial) - 1
+        for n, (left, right) in enumerate(noises(trial)):
+            frequency = np.fft.rfftfreq(len(left), 1 / headphones.RATE)
+            product = np.fft.rfft(left) * np.conj(np.fft.rfft(right))
+            inside = np.abs(frequency - headphones.TONE) < 0.9 * headphones.BAND * headphones.TONE
+            outside = np.abs(frequency - headphones.TONE) > 1.5 * headphones.BAND * headphones.TONE
+            assert np.cos(np.angle(product[outside])).mean() > 0.95
+            alike = np.cos(np.angle(product[inside])).mean()
+            assert alike < -0.95 if n == hidden else alike > 0.95
+
+
+def test_either_ear_alone_hears_plain_noise() -> None:
+    for trial in range(headphones.TRIALS):
+        hidden = headphones.hidden(TOKEN, trial) - 1
+        levels = 20 * np.log10(np.std(noises(trial), axis=-1))
+        assert np.ptp(levels) < 0.5
+        left, right = np.abs(np.fft.rfft(noises(trial)[hidden], axis=-1)) ** 2
+        frequency = np.fft.rfftfreq(headphones.RATE, 1 / headphones.RATE)
+        band = np.abs(frequency - headphones.TONE) < headphones.BAND * headphones.TONE
+        assert abs(10 * np.log10(right[band].sum() / left[band].sum())) < 0.5
+
+
+def test_the_place_varies_and_guessing_fails() -> None:
+    places = [headphones.hidden(f"token {n}", n % 12) for n in range(600)]
+    assert all(150 < places.count(n) < 250 for n in (1, 2, 3))
+    right = [headphones.hidden(TOKEN, trial) for trial in range(6)]
+    assert headphones.passed(TOKEN, right)
+    assert not headphones.passed(TOKEN, right[:-1])
+    assert not headphones.passed(TOKEN, [*right[:-1], right[-1] % 3 + 1])
+    assert headphones.passed(TOKEN, [headphones.hidden(TOKEN, t) for t in range(6, 12)], 1)

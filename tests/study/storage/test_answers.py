@@ -1,0 +1,108 @@
+"""From what the page sends to the tidy table."""
+
+import pytest
+
+from media.errors import InputError
+from study.design import Answer, Design, Item, Test
+from study.storage.answers import check, rows
+from tests.studies import make_test
+
+
+def rate(design: Design, shown: tuple[str, ...], answer: Answer) -> list[tuple]:
+    test = make_test(design, systems=2, stimuli=1)
+    plays = list(range(1, 1 + len(shown) + (test.trials[0].reference is not None)))
+    item = Item(0, 0, shown)
+    check(test, item, answer, plays)
+    found = rows(test, item, answer, plays)
+    return [(row.system, row.other, row.position, row.answer, row.plays) for row in found]
+
+
+@pytest.mark.parametrize("design", ["acr", "dcr", "similarity"])
+def test_one_sound(design: Design) -> None:
+    plays = 1 if design == "acr" else 3
+    assert rate(design, ("y0",), 2) == [("y0", "", 0, 2.0, plays)]
+
+
+@pytest.mark.parametrize(
+    ("shown", "answer", "expected"),
+    [
+        (("y0", "y1"), "a", (0, 1.0)),
+        (("y0", "y1"), "b", (0, 0.0)),
+        (("y1", "y0"), "a", (1, 0.0)),
+        (("y1", "y0"), "b", (1, 1.0)),
+        (("y1", "y0"), "same", (1, 0.5)),
+    ],
+)
+def test_preference_is_for_the_first_system(
+    shown: tuple[str, str], answer: str, expected: tuple[int, float]
+) -> None:
+    assert rate("ab", shown, answer) == [("y0", "y1", *expected, 3)]
+
+
+@pytest.mark.parametrize(
+    ("shown", "answer", "expected"),
+    [
+        (("y0", "y1", "y0"), "a", (0, 1.0)),
+        (("y0", "y1", "y1"), "a", (0, 0.0)),
+        (("y1", "y0", "y0"), "b", (1, 1.0)),
+        (("y1", "y0", "y1"), "b", (1, 0.0)),
+    ],
+)
+def test_abx_is_right_or_wrong(
+    shown: tuple[str, ...], answer: str, expected: tuple[int, float]
+) -> None:
+    assert rate("abx", shown, answer) == [("y0", "y1", *expected, 6)]
+
+
+def test_ccr_compares_the_second_with_the_first() -> None:
+    assert rate("ccr", ("y1", "y0"), 3) == [("y0", "y1", 1, 3.0, 3)]
+    assert rate("ccr", ("y0", "y1"), 3) == [("y0", "y1", 0, -3.0, 3)]
+
+
+def test_mushra_has_a_row_for_each_condition() -> None:
+    shown = ("anchor-7k", "y1", "reference", "y0", "anchor-3.5k")
+    found = rate("mushra", shown, [40, 80, 100, 60, 0])
+    assert [row[0] for row in found] == list(shown)
+    assert [row[2:] for row in found] == [
+        (0, 40, 1), (1, 80, 2), (2, 100, 3), (3, 60, 4), (4, 0, 5)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("design", "answer"),
+    [
+        ("acr", 0), ("acr", 5.5), ("acr", "5"), ("acr", True), ("acr", [5]), ("ccr", 4),
+        ("ab", "c"), ("ab", 1), ("abx", "same"), ("mushra", 50), ("mushra", [50] * 4),
+        ("mushra", [50, 50, 50, 50, 101]), ("mushra", [50, 50, 50, 50, -1]), ("similarity", 5),
+        ("mushra", [50, 50, 50, 50, True]), ("mushra", [50, 50, 50, 50, 0.5]), ("acr", None),
+    ],
+)  # fmt: skip
+def test_what_is_not_on_the_scale_is_refused(design: Design, answer: Answer) -> None:
+    test = make_test(design, systems=2, stimuli=1)
+    with pytest.raises(InputError, match="Send"):
+        check(test, item_of(test), answer, plays_of(test))
+
+
+def test_preference_can_be_forced() -> None:
+    test = make_test("ab", systems=2, stimuli=1)
+    check(test, item_of(test), "same", [1, 1])
+    forced = make_test("ab", systems=2, stimuli=1, no_preference=False, words=("A", "B"))
+    assert forced.scale == (("a", "A"), ("b", "B"))
+    with pytest.raises(InputError):
+        check(forced, item_of(forced), "same", [1, 1])
+
+
+@pytest.mark.parametrize("plays", [[], [1], [1, 1, 1], [1, -1], [1, True], [1, 0.5]])
+def test_plays_must_fit(plays: list[int]) -> None:
+    test = make_test("ab", systems=2, stimuli=1)
+    with pytest.raises(InputError, match="2 sounds"):
+        check(test, item_of(test), "a", plays)
+
+
+def item_of(test: Test) -> Item:
+    shown = tuple(test.trials[0].sounds)
+    return Item(0, 0, shown + shown[:1] if test.design == "abx" else shown)
+
+
+def plays_of(test: Test) -> list[int]:
+    return [1] * (len(item_of(test).shown) + (test.trials[0].reference is not None))

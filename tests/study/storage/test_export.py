@@ -1,0 +1,45 @@
+"""What can be taken away."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from study.design.spec import load
+from study.storage.export import export
+from study.storage.store import Store
+from tests.stimuli import make_folder
+from tests.studies import any_answer
+
+
+def test_everything_is_exported(tmp_path: Path) -> None:
+    test = load(make_folder(tmp_path / "codecs", "mushra", practice=1))
+    store = Store(f"sqlite:///{tmp_path / 'answers.db'}")
+    finished, halfway, gone = (store.enrol(test) for _ in range(3))
+    for rater, number in ((finished, None), (halfway, 2), (gone, None)):
+        for item in rater.items[:number]:
+            store.answer(test, rater.token, item.order, *any_answer(test, item), 2500)
+    store.headphones(test, finished.token, True)
+    store.withdraw(test, gone.token)
+    everything, table = export(test, store, tmp_path / "out")
+    assert (everything.name, table.name) == ("codecs.jsonl", "codecs.csv")
+
+    first, *rest = [json.loads(line) for line in everything.read_text().splitlines()]
+    assert first["test"]["design"] == "mushra" and first["test"]["systems"] == ["ours", "theirs"]
+    assert first["test"]["trials"][0]["sounds"]["ours"] == "ours/one.wav"
+    raters = {line["rater"]["id"]: line["rater"] for line in rest}
+    assert set(raters) == {finished.id, halfway.id, gone.id}
+    assert raters[finished.id]["code"] == finished.code and raters[finished.id]["headphones"]
+    assert [item["answer"] for item in raters[finished.id]["items"]] == [[50] * 5] * 4
+    assert sum(item["answer"] is None for item in raters[halfway.id]["items"]) == 2
+    for rater in (finished, halfway):
+        shown = [tuple(item["shown"]) for item in raters[rater.id]["items"]]
+        assert shown == [item.shown for item in rater.items]
+    assert raters[gone.id]["withdrawn"] and raters[gone.id]["items"] == []
+
+    read, told = pd.read_csv(table, keep_default_na=False), store.ratings(test)
+    assert list(read.columns) == list(told.columns)
+    for column in ("rater", "system", "other", "answer", "plays", "started"):
+        assert list(read[column]) == list(told[column])
+    written = everything.read_text() + table.read_text()
+    assert not any(rater.token in written for rater in (finished, halfway, gone))

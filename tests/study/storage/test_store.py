@@ -1,0 +1,158 @@
+"""What the store keeps, gives back and forgets, in SQLite and in PostgreSQL."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text, update
+
+from media.errors import InputError
+from study.design import DESIGNS, Answer, Design, Test
+from study.storage.store import ABANDONED, Rater, Store
+from study.storage.tables import RaterRow
+from study.storage.tidy import COLUMNS
+from tests.studies import any_answer, make_test
+
+
+def take(store: Store, test: Test, rater: Rater, number: int | None = None) -> None:
+    for item in rater.items[:number]:
+        store.answer(test, rater.token, item.order, *any_answer(test, item), 1500)
+
+
+def test_a_rater_finds_everything_as_it_was(store: Store) -> None:
+    test = make_test(trials=5)
+    rater = store.enrol(test)
+    assert rater.next == rater.items[0] and not rater.finished and rater.headphones is None
+    assert len(rater.items) == 5 + 3 and len(rater.token) >= 16
+    store.headphones(test, rater.token, False)
+    take(store, test, rater, 3)
+    for again in (store.resume(test, rater.token), store.enrol(test, rater.token)):
+        assert again and again.items == rater.items and again.id == rater.id
+        assert again.answered == {0, 1, 2} and again.next == rater.items[3]
+        assert again.headphones is False and again.code == rater.code
+    take(store, test, rater)
+    finished = store.resume(test, rater.token)
+    assert finished and finished.finished and finished.next is None
+    assert store.resume(test, "somebody else's token") is None
+
+
+def test_another_process_finds_it_too(url: str) -> None:
+    test = make_test()
+    rater = Store(url).enrol(test)
+    take(Store(url), test, rater)
+    assert len(Store(url).ratings(test)) == len(rater.items)
+    assert Store(url).open(test) == Store(url).open(test)
+
+
+def test_an_answer_can_be_sent_again(store: Store) -> None:
+    test = make_test()
+    rater = store.enrol(test)
+    for value in (2, 4):
+        store.answer(test, rater.token, 0, value, [3], 900)
+    table = store.ratings(test)
+    assert list(table["answer"]) == [4.0] and list(table["plays"]) == [3]
+
+
+@pytest.mark.parametrize(
+    ("order", "answer", "plays"),
+    [(99, 3, [1]), (0, 6, [1]), (0, True, [1]), (0, "a", [1]), (0, [3], [1]), (0, 3, [1, 1])],
+)
+def test_nonsense_is_refused(store: Store, order: int, answer: Answer, plays: list[int]) -> None:
+    test = make_test()
+    rater = store.enrol(test)
+    with pytest.raises(InputError):
+        store.answer(test, rater.token, order, answer, plays, 900)
+    with pytest.raises(InputError):
+        store.answer(test, "nobody's", 0, 3, [1], 900)
+    assert store.ratings(test).empty
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_tidy_table(store: Store, design: Design) -> None:
+    test = make_test(design)
+    rater = store.enrol(test)
+    store.headphones(test, rater.token, True)
+    take(store, test, rater)
+    store.enrol(test)  # who has answered nothing is not in the table
+    table = store.ratings(test)
+    sounds = 6 if design == "mushra" else 1
+    assert list(table.columns) == list(COLUMNS)
+    assert len(table) == len(rater.items) * sounds
+    assert set(table["rater"]) == {rater.id} and rater.token not in table.to_csv()
+    assert set(table["kind"]) == {"trial", "practice", "attention", "gold"}
+    checks = table.dropna(subset=["expected"])
+    assert sorted(checks["kind"]) == ["attention", "gold"] and set(checks["expected"]) == {1.0}
+    assert set(table["finished"]) == set(table["headphones"]) == {True}
+    assert min(table["answer"]) > -4 and min(table["plays"]) >= 1
+    assert list(table["order"]) == sorted(table["order"])
+
+
+def test_an_empty_table_has_its_columns(store: Store) -> None:
+    assert list(store.ratings(make_test()).columns) == list(COLUMNS)
+
+
+def test_withdrawal_deletes_and_gives_back(store: Store) -> None:
+    test = make_test(trials=4, stimuli=4)
+    gone = store.enrol(test)
+    take(store, test, gone)
+    store.headphones(test, gone.token, True)
+    store.withdraw(test, gone.token)
+    assert store.ratings(test).empty
+    left = store.resume(test, gone.token)
+    assert left and left.withdrawn and left.items == () and left.headphones is None
+    assert not left.finished
+    assert store.enrol(test, gone.token).withdrawn
+    with pytest.raises(InputError):
+        store.answer(test, gone.token, 0, 3, [1], 900)
+    others = [store.enrol(test) for _ in range(3)]  # who get 4 of the 12 each
+    scored = {trial.id for trial in test.of_kind("trial")}
+    assert scored <= {item.trial for each in others for item in each.items}
+
+
+def test_what_is_abandoned_goes_to_others_and_what_was_answered_counts(store: Store) -> None:
+    test = make_test(trials=6)
+    slow = store.enrol(test)
+    take(store, test, slow, 4)
+    scored = {trial.id for trial in test.of_kind("trial")}
+    answered = {item.trial for item in slow.items[:4]} & scored
+    with store.engine.execution_options(write=True).begin() as connection:
+        connection.execute(update(RaterRow).values(seen=datetime.now() - ABANDONED - timedelta(1)))
+    other = store.enrol(test)  # 6 of the 12, and at least 8 have no answer
+    assert not {item.trial for item in other.items} & answered
+    assert len(store.ratings(test)) == 4
+    back = store.resume(test, slow.token)
+    assert back and back.items == slow.items and back.next == slow.items[4]
+
+
+def test_a_changed_test_is_refused_and_changed_words_are_not(store: Store) -> None:
+    test = make_test()
+    store.open(test)
+    assert store.open(replace(test, title="Better said")) == store.open(test)
+    with pytest.raises(InputError, match="another name"):
+        store.open(make_test(systems=4))
+    with pytest.raises(InputError, match="another name"):
+        store.enrol(make_test(stimuli=5))
+
+
+def test_a_token_means_nothing_elsewhere(store: Store) -> None:
+    first, second = make_test(), make_test(name="other")
+    one = store.enrol(first, "the-same-panel-number")
+    assert store.resume(second, one.token) is None
+    assert store.enrol(second, one.token).id != one.id
+
+
+def test_no_table_holds_a_token_or_an_answer_withdrawn(
+    tmp_path: Path,
+) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'answers.db'}")
+    test = make_test("mushra")
+    rater = store.enrol(test)
+    item = rater.items[0]
+    store.answer(test, rater.token, item.order, [17] * 6, [7654321] * 7, 7654321)
+    store.withdraw(test, rater.token)
+    with store.engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM items")).scalar() == 0
+    store.engine.dispose()  # the log of SQLite is put away with the last connection
+    content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert rater.token.encode() not in content and b"7654321" not in content

@@ -1,0 +1,169 @@
+"""What the rater's page gets from the server, and what it is refused."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from study.design import SCALES
+from study.web.server import app, library
+from tests.listening import STIMULI, SYSTEMS, Rater, write_test
+
+DESIGNS = ("acr", "ccr", "dcr", "ab", "abx", "mushra", "similarity")
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[TestClient]:
+    for design in DESIGNS:
+        write_test(tmp_path / design, design)
+    with TestClient(app(library(tmp_path))) as client:
+        yield client
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_a_whole_test_is_taken(client: TestClient, design: str) -> None:
+    assert client.get(f"/listen/{design}").text.count(f"A test of {design}") == 2
+    rater = Rater(client, design)
+    assert rater.check() == {"passed": True, "again": False}
+    session = rater.session()
+    trials = session["trials"]
+    assert trials[0]["practice"] and not any(trial["practice"] for trial in trials[1:])
+    assert session["count"] == len(trials) - 1 and session["code"] is None
+    for trial in trials:
+        value = [50] * (trial["sounds"] - 1) if design == "mushra" else trial["words"][0]["value"]
+        done = rater.answer(trial, value)
+        assert done.status_code == 200, done.text
+    assert len(done.json()["code"]) == 8
+    session = rater.session()
+    assert session["code"] == done.json()["code"] and session["headphones"]
+    assert all(trial["answered"] for trial in session["trials"])
+
+
+def test_sounds_come_byte_for_byte_and_say_nothing_else(client: TestClient, tmp_path: Path) -> None:
+    rater = Rater(client, "ab")
+    files = {path.read_bytes() for path in tmp_path.glob("ab/*/*.wav")}
+    seen = set()
+    for trial in rater.session()["trials"]:
+        for place in range(trial["sounds"]):
+            sound = rater.get(f"sound/{trial['order']}/{place}")
+            assert sound.content in files
+            seen |= set(sound.headers)
+    assert not seen & {"etag", "last-modified", "content-disposition"}
+    assert "immutable" in sound.headers["cache-control"]
+    told = json.dumps(rater.session())
+    assert not any(name in told for name in (*SYSTEMS, *STIMULI, ".wav", "attention", "gold"))
+    assert rater.get("sound/0/2").status_code == 404
+    assert rater.get("sound/99/0").status_code == 404
+
+
+def test_the_same_link_resumes_at_the_same_trial(client: TestClient, tmp_path: Path) -> None:
+    rater = Rater(client, "acr")
+    before = rater.session()["trials"]
+    heard = [rater.get(f"sound/{trial['order']}/0").content for trial in before]
+    rater.answer(before[0], 3)
+    with TestClient(app(library(tmp_path))) as restarted:
+        rater.client = restarted
+        after = rater.session()["trials"]
+        assert [trial["answered"] for trial in after] == [True] + [False] * (len(before) - 1)
+        assert [rater.get(f"sound/{t['order']}/0").content for t in after] == heard
+
+
+def test_raters_of_a_panel_keep_their_own_numbers(client: TestClient) -> None:
+    number = "5f1e9ab2c03d4e5f6a7b8c9d"
+    first, again = Rater(client, "ab", number), Rater(client, "ab", number)
+    assert first.token == again.token == number
+    assert first.session()["trials"] == again.session()["trials"]
+    short = client.post("/listen/ab/consent", json={"rater": "bob"})
+    assert short.status_code == 404 and "not complete" in short.json()["detail"]
+
+
+def test_withdrawing_deletes(client: TestClient) -> None:
+    rater = Rater(client, "ab")
+    trial = rater.session()["trials"][1]
+    rater.answer(trial, "a")
+    assert rater.post("withdraw", rater=rater.token).json() == {"withdrawn": True}
+    session = rater.session()
+    assert session["withdrawn"] and session["trials"] == []
+    assert rater.answer(trial, "a").status_code == 422
+    assert rater.get(f"sound/{trial['order']}/0").status_code == 404
+
+
+def test_the_headphone_check_may_be_tried_twice(client: TestClient) -> None:
+    rater = Rater(client, "ab")
+    assert rater.check(right=False) == {"passed": False, "again": True}
+    assert rater.session()["headphones"] is None
+    assert rater.check(right=False, attempt=1) == {"passed": False, "again": False}
+    assert rater.session()["headphones"] is False
+    assert rater.get("check/0").content[:4] == b"RIFF"
+    assert rater.get("check/12").status_code == 404
+
+
+def test_what_is_wrong_is_said(client: TestClient, tmp_path: Path) -> None:
+    unknown = client.get("/listen/nothing")
+    assert unknown.status_code == 404 and "Check the link" in unknown.text
+    assert client.get("/listen/..%2fab").status_code == 404
+    nobody = client.get("/listen/ab/sound/0/0", params={"rater": "x" * 20})
+    assert nobody.status_code == 404 and "Open it again" in nobody.json()["detail"]
+    (tmp_path / "acr" / "test.yaml").write_text("title: broken\n")
+    closed = client.get("/listen/acr/session")
+    assert closed.status_code == 404 and "not open" in closed.json()["detail"]
+
+    rater = Rater(client, "mushra")
+    trial = rater.session()["trials"][0]
+    good = [50] * (trial["sounds"] - 1)
+    for answer, more, what in (
+        ([50], {}, "whole numbers"),
+        ([101, *good[1:]], {}, "0 to 100"),
+        ([50.5, *good[1:]], {}, "damaged"),
+        ("a", {}, "whole numbers"),
+        (good, {"plays": [1]}, "each of the"),
+        (good, {"plays": [0] * trial["sounds"]}, "Listen to every sound"),
+        (good, {"order": 999}, "no such trial"),
+        (good, {"order": "first"}, "damaged"),
+        (good, {"milliseconds": -1}, "damaged"),
+        (good, {"name": "Bob"}, "damaged"),
+    ):
+        refused = rater.answer(trial, answer, **more)
+        assert refused.status_code == 422 and what in refused.json()["detail"], (answer, more)
+    broken = client.post("/listen/ab/answer", content=b"{", headers={"Content-Type": "text/json"})
+    assert broken.status_code == 422 and "damaged" in broken.json()["detail"]
+    assert not any(t["answered"] for t in rater.session()["trials"])
+
+
+def test_nothing_of_a_rater_is_logged(
+    client: TestClient, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level("INFO", "study")
+    rater = Rater(client, "ab")
+    rater.answer(rater.session()["trials"][0], "a")
+    out, err = capfd.readouterr()
+    assert rater.token not in out + err
+
+
+def test_words_and_numbers_of_every_scale(client: TestClient) -> None:
+    for design in ("acr", "dcr", "ccr", "ab"):
+        words = Rater(client, design).session()["trials"][0]["words"]
+        assert [(word["value"], word["label"]) for word in words] == [*SCALES[design]]
+    numbers = [w["number"] for w in Rater(client, "ccr").session()["trials"][0]["words"]]
+    assert numbers == ["+3", "+2", "+1", "0", "−1", "−2", "−3"]
+
+
+def test_results_are_behind_a_key(client: TestClient, tmp_path: Path) -> None:
+    rater = Rater(client, "acr")
+    for trial in rater.session()["trials"]:
+        rater.answer(trial, 4)
+    key = library(tmp_path).open("acr").key
+    for wrong in ({}, {"key": ""}, {"key": "é"}, {"key": key[:-1]}):
+        page = client.get("/results/acr", params=wrong)
+        assert page.status_code == 403 and "not this test" in page.text
+        assert client.get("/results/acr/ratings.csv", params=wrong).status_code in (403, 422)
+    page = client.get("/results/acr", params={"key": key})
+    assert page.status_code == 200 and "rough" in page.text and "ratings.csv?key=" in page.text
+    assert "no-store" in page.headers["cache-control"]
+    table = client.get("/results/acr/ratings.csv", params={"key": key}).text
+    assert table.count("rough") + table.count("fine") == len(rater.session()["trials"])
+    lines = client.get("/results/acr/answers.jsonl", params={"key": key}).text.splitlines()
+    assert json.loads(lines[0])["test"]["design"] == "acr" and len(lines) == 2
+    assert client.get("/results/acr/answers.db", params={"key": key}).status_code == 422

@@ -1,0 +1,145 @@
+"""A served process under load, and killed in the middle."""
+
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import httpx
+import pytest
+
+from study.web.server import library, links
+from tests.listening import Rater, write_test
+
+RATERS = 50
+PATIENCE = 120.0  # seconds: tests run beside other work
+
+Start = Callable[[Path], "Served"]
+
+
+class Served:
+    """A process of its own that serves the tests of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        self.address = f"http://127.0.0.1:{port}"
+        command = [sys.executable, "-m", "study", "serve", str(folder), "--port", str(port)]
+        self.said = folder / "said.txt"
+        with self.said.open("wb") as out:
+            self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                httpx.get(f"{self.address}/listen/ab", timeout=PATIENCE)
+                return
+            except httpx.TransportError:
+                assert self.process.poll() is None and time.monotonic() < end
+                time.sleep(0.2)
+
+    def kill(self) -> str:
+        """Ends it as a power cut would → what it had said."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+        return self.said.read_text()
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    started: list[Served] = []
+
+    def run(folder: Path) -> Served:
+        started.append(Served(folder))
+        return started[-1]
+
+    yield run
+    for served in started:
+        served.kill()
+
+
+def test_fifty_raters_at_once(tmp_path: Path, start: Start) -> None:
+    write_test(tmp_path / "ab", "ab")
+    served = start(tmp_path)
+    together = threading.Barrier(RATERS)
+
+    def take(_: int) -> str:
+        with httpx.Client(base_url=served.address, timeout=PATIENCE) as client:
+            together.wait()
+            rater = Rater(client, "ab")
+            rater.check()
+            code = None
+            for trial in rater.session()["trials"]:
+                for place in range(trial["sounds"]):
+                    assert rater.get(f"sound/{trial['order']}/{place}").status_code == 200
+                code = rater.answer(trial, "a").raise_for_status().json()["code"]
+            assert code
+            return rater.token
+
+    with ThreadPoolExecutor(RATERS) as pool:
+        tokens = set(pool.map(take, range(RATERS)))
+    assert len(tokens) == RATERS
+    said = served.kill()
+    assert not any(token in said for token in tokens) and "127.0.0.1 -" not in said
+
+    tests = library(tmp_path)
+    ratings = tests.store.ratings(tests.open("ab").test)
+    scored = ratings[ratings["kind"] == "trial"]
+    assert len(scored) == RATERS * 4
+    assert {*scored["finished"]} == {*scored["headphones"]} == {True}
+    assert set(scored.groupby("trial").size()) == {RATERS}
+    # Each side first equally often, give or take chance.
+    assert abs(list(scored["position"]).count(0) / len(scored) - 0.5) < 0.15
+
+
+def test_a_killed_server_loses_no_acknowledged_answer(tmp_path: Path, start: Start) -> None:
+    write_test(tmp_path / "ab", "ab")
+    acknowledged: set[tuple[str, int]] = set()
+    for moment in (0.7, 1.3, 2.1):
+        served = start(tmp_path)
+        going = threading.Event()
+
+        def answer_on(address: str = served.address, going: threading.Event = going) -> None:
+            try:
+                while True:
+                    with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+                        rater = Rater(client, "ab")
+                        for trial in rater.session()["trials"]:
+                            rater.answer(trial, "b").raise_for_status()
+                            acknowledged.add((rater.token, trial["order"]))
+                            going.set()
+            except httpx.TransportError:
+                return  # killed, as is meant
+
+        threads = [threading.Thread(target=answer_on) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        assert going.wait(PATIENCE)
+        time.sleep(moment)
+        served.kill()
+        for thread in threads:
+            thread.join(PATIENCE)
+    assert len(acknowledged) > 10
+
+    tests = library(tmp_path)
+    test = tests.open("ab").test
+    for token in {token for token, _ in acknowledged}:
+        rater = tests.store.resume(test, token)
+        assert rater is not None
+        assert {order for t, order in acknowledged if t == token} <= rater.answered
+
+
+def test_the_organiser_is_told_the_links_or_what_is_wrong(tmp_path: Path) -> None:
+    write_test(tmp_path / "good", "acr")
+    write_test(tmp_path / "bad", "acrobatics")
+    tests = library(tmp_path)
+    told = links(tests, "http://here")
+    assert f"http://here/results/good?key={tests.open('good').key}" in told
+    assert "http://here/listen/good" in told
+    assert "bad: not open" in told and "test.yaml, line" in told
+    assert "no test" in links(library(tmp_path / "empty"), "")

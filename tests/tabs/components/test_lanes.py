@@ -1,0 +1,50 @@
+"""The heat strip: a score a second, in the colours of the page's pictures."""
+
+import re
+
+import numpy as np
+import pytest
+
+from tabs.components.timeline.lanes import MOST_CELLS, Heat
+from tabs.shared.images import frequency_ticks, viridis_colors
+
+
+def cells(heat: Heat) -> list[tuple[float, str, str]]:
+    """How wide each cell is, its colour, and what it says."""
+    found = re.findall(r'flex-grow:([\d.]+);background:(#\w+)" aria-label="([^"]+)"', heat.html())
+    return [(float(width), color, label) for width, color, label in found]
+
+
+def test_a_cell_a_second_dark_to_bright() -> None:
+    heat = Heat("Where", (0.0, 0.5, 1.0), 2.5, low=0.0, high=1.0)
+    widths, colors, labels = zip(*cells(heat), strict=True)
+    assert widths == (1, 1, 0.5)
+    assert colors == ("#440154", "#21918c", "#fde725")
+    assert labels == ("0 to 1 s: 0.00", "1 to 2 s: 0.50", "2 to 2.5 s: 1.00")
+
+
+def test_the_scale_is_given_not_made_from_the_scores() -> None:
+    (_, color, _), *_ = cells(Heat("Where", (0.2, 0.2), 2.0, low=-1.0, high=0.2))
+    assert color == "#fde725"
+    (_, flat, _), *_ = cells(Heat("Where", (0.2,), 1.0, low=0.2, high=0.2))
+    assert flat == "#440154"
+
+
+def test_an_hour_keeps_its_best_seconds() -> None:
+    scores = np.zeros(3600)
+    scores[1234] = 0.9
+    strip = cells(Heat("Where", tuple(scores), 3600.0, low=0.0, high=1.0))
+    assert len(strip) <= MOST_CELLS
+    assert sum(width for width, _, _ in strip) == 3600
+    assert [label for _, _, label in strip if "0.90" in label] == ["1230 to 1245 s: 0.90"]
+
+
+def test_colours_outside_the_scale_are_its_ends() -> None:
+    assert viridis_colors(np.array([-1.0, 2.0])) == ["#440154", "#fde725"]
+
+
+@pytest.mark.parametrize("nyquist", [8_000.0, 16_000.0])
+def test_frequencies_rise_to_the_top(nyquist: float) -> None:
+    labels, places = zip(*frequency_ticks(nyquist), strict=True)
+    assert list(places) == sorted(places) and places[-1] < 1
+    assert ("8" in labels) == (nyquist > 8_000)

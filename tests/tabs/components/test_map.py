@@ -1,0 +1,104 @@
+"""What a Map shows must stand where it is, and be told apart."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tabs.components.map.map import HEIGHT, SMALLEST, WIDTH, Chart, Point, Star, show
+from tabs.components.map.markers import COLORS, FAINT, SIZE, marker
+
+POINTS = [
+    Point("a", 0.0, 0.0, "Rain <on> leaves", "weather", b"RIFF"),
+    Point("b", 1.0, 0.5, "A dog", "animals"),
+    Point("c", 0.5, 1.0, "Wind", "weather", b"RIFX"),
+]
+CHART = Chart("Three sounds", POINTS, ["animals", "weather", "music"], "More like this")
+
+
+def test_points_stand_where_they_are() -> None:
+    places = [
+        (int(x), int(y)) for x, y in re.findall(r'data-x="(\d+)" data-y="(\d+)"', CHART.html())
+    ]
+    assert places[0][0] < places[2][0] < places[1][0]
+    assert places[0][1] < places[1][1] < places[2][1]
+    assert all(0 < x < WIDTH and 0 < y < HEIGHT for x, y in places)
+
+
+def test_names_are_text() -> None:
+    html = CHART.html()
+    assert "Rain &lt;on&gt; leaves" in html and "<on>" not in html
+
+
+def test_a_point_is_named_with_its_category() -> None:
+    assert 'aria-label="A dog, animals"' in CHART.html()
+
+
+def test_the_legend_has_the_categories_that_are_there() -> None:
+    legend = CHART.html().split("map-legend")[1].split("</figcaption>")[0]
+    assert re.findall(r"</svg>(\w+)</span>", legend) == ["animals", "weather"]
+
+
+def test_categories_differ_in_colour_and_in_shape() -> None:
+    markers = [marker(i) for i in range(3 * len(COLORS))]
+    assert len(set(markers)) == len(markers)
+    shapes = {re.sub(r'style="[^"]*"', "", mark) for mark in markers[: len(COLORS)]}
+    assert len(shapes) == len(COLORS)
+
+
+def test_the_rest_stays_in_the_background() -> None:
+    chart = Chart("", POINTS, ["animals"], rest="weather")
+    assert chart.html().count(f'style="fill:{FAINT}"') == 3  # two points, and the legend
+    legend = chart.html().split("map-legend")[1].split("</figcaption>")[0]
+    assert re.findall(r"</svg>(\w+)</span>", legend) == ["animals", "weather"]
+
+
+def test_sounds_are_named_in_the_order_of_their_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    value = CHART.value()
+    contents = [Path(file["path"]).read_bytes() for file in value["files"]]
+    assert contents == [b"RIFF", b"RIFX"]
+    sounds = re.findall(r'data-id="(\w)"[^>]*data-sound="([^"]*)"', value["html"])
+    assert sounds == [("a", "@file0"), ("b", ""), ("c", "@file1")]
+
+
+def test_of_a_folder_one_file_is_named_to_the_page(tmp_path: Path) -> None:
+    for name in ("a.wav", "b c#.wav"):
+        (tmp_path / name).write_bytes(b"RIFF")
+    points = [
+        Point(str(i), 0, 0, "", "x", tmp_path / name)
+        for i, name in enumerate(("a.wav", "b c#.wav", "a.wav"))
+    ]
+    value = Chart("Words", points, ["x"]).value()
+    assert [file["path"] for file in value["files"]] == [str(tmp_path / "a.wav")]
+    sounds = re.findall(r'data-sound="([^"]*)"', value["html"])
+    assert sounds == ["@file0", "@file0/../b%20c%23.wav", "@file0"]
+
+
+def test_many_points_are_drawn_smaller() -> None:
+    def width(count: int) -> float:
+        chart = Chart("", [Point(str(i), 0, 0, "", "x") for i in range(count)], ["x"])
+        return float(re.findall(r'd="M\S+ \d+a(\S+)', chart.html())[0])
+
+    assert width(500) == SIZE > width(1000) > width(5000) == SMALLEST
+
+
+def test_without_script_there_is_a_list_by_category() -> None:
+    listed = CHART.html().split('<dl class="map-list">')[1]
+    assert re.findall(r"<dt>(\w+)", listed) == ["animals", "weather"]
+    assert '<a href="@file1">Wind</a>' in listed
+
+
+def test_the_star_stands_where_a_point_would() -> None:
+    html = Star(0.5, 1.0, "“wind”").html()
+    x, y = re.findall(r'data-x="(\d+)" data-y="(\d+)"', CHART.html())[2]
+    assert f"translate:{x}px {y}px" in html
+
+
+def test_an_update_sends_points_only_with_a_chart() -> None:
+    star = Star(0.2, 0.2, "query", ["a"])
+    assert "value" not in show(star).constructor_args
+    assert show(star).constructor_args["near"] == ["a"]
+    assert "map-point" in show(None, CHART).constructor_args["value"]["html"]

@@ -1,0 +1,165 @@
+"""What a Timeline shows must stand where it sounds."""
+
+import base64
+import io
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from media.audio import features
+from tabs.components.timeline.lanes import MUTED, Spectrogram, UnitCells, Waveform
+from tabs.components.timeline.timeline import Action, File, Sheet, time_ticks
+from tabs.shared.images import frequency_ticks, ink_on, spectrogram_png
+
+COLORS = ("#000000", "#ffffff", "#1f6f4a")
+
+
+def pixels(data_uri: str) -> np.ndarray:
+    """The picture as (rows, columns, RGB)."""
+    png = base64.b64decode(data_uri.removeprefix("data:image/png;base64,"))
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
+
+
+def test_a_waveform_is_outlined_by_its_peaks() -> None:
+    waveform = np.zeros(16_000, np.float32)
+    waveform[8_000] = -0.5
+    lane = Waveform.of("x", waveform, 16_000)
+    assert lane.seconds == 1.0
+    assert len(lane.peaks) == 100
+    assert np.flatnonzero(lane.peaks).tolist() == [50]
+    assert lane.peaks[50] == 0.5
+    assert "50,0.000" in lane.html() and "50,2.000" in lane.html()  # the height of the lane
+    quiet = Waveform.of("x", 0.1 * waveform, 16_000)
+    assert "50,0.500" in quiet.html()
+
+
+def test_a_tone_is_bright_at_its_height_and_nowhere_else() -> None:
+    time = np.arange(16_000) / 16_000
+    tone = (0.3 * np.sin(2 * np.pi * 2_000 * time)).astype(np.float32)
+    picture = pixels(spectrogram_png(features.log_mel(tone)))
+    assert picture.shape == (80, 100, 3)
+    brightness = picture[:, 50].sum(axis=1)
+    height = 1 - int(brightness.argmax()) / 80
+    expected = dict(frequency_ticks())["2"]
+    assert height == pytest.approx(expected, abs=0.03)
+    assert brightness[5] < 0.5 * brightness.max()  # 7 kHz is dark
+
+
+def test_time_runs_from_left_to_right() -> None:
+    log_mel = np.full((10, 80), -12.0)
+    log_mel[8:] = 0.0
+    picture = pixels(spectrogram_png(log_mel)).sum(axis=2)
+    assert (picture[:, 8:] > picture[:, :8].max()).all()
+
+
+def test_silence_is_dark() -> None:
+    dark = pixels(spectrogram_png(np.full((5, 80), -11.5)))
+    assert (dark == dark[0, 0]).all()
+    assert dark[0, 0].tolist() == [68, 1, 84]  # the foot of viridis
+
+
+def test_mel_ticks_agree_with_the_features() -> None:
+    filters = features.mel_filters(features.N_FFT, features.N_MELS)
+    for label, place in frequency_ticks()[:-1]:
+        hertz = filters[int(place * 80)].argmax() * 16_000 / features.N_FFT
+        assert hertz == pytest.approx(float(label) * 1000, rel=0.12)
+
+
+def test_ink_contrasts_with_every_colour() -> None:
+    def luminance(color: str) -> float:
+        rgb = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    rng = np.random.default_rng(0)
+    for rgb in rng.integers(0, 256, (500, 3)):
+        color = "#" + bytes(rgb.astype(np.uint8)).hex()
+        ink = 0.0 if ink_on(color) == "#000" else 1.0
+        light, dark = max(ink, luminance(color)), min(ink, luminance(color))
+        assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_runs_are_joined_and_numbered_once() -> None:
+    html = UnitCells("u", (2, 2, 2, 0, MUTED), 0.04, COLORS, selectable=True).html()
+    assert re.findall(r"<b>(-?\d+)</b>", html) == ["2", "0"]
+    assert re.findall(r"flex-grow:(\d+)", html) == ["3", "1", "1"]
+    assert html.count('role="option"') == 5
+    assert html.count('class="tl-muted"') == 1
+    assert 'aria-label="unit 0, 0.12 s"' in html
+    assert 'aria-label="muted, 0.16 s"' in html
+
+
+def test_units_that_cannot_be_chosen_take_no_focus() -> None:
+    html = UnitCells("u", (1, 2), 0.04, COLORS).html()
+    assert "option" not in html and "tabindex" not in html
+
+
+def test_lanes_share_one_axis() -> None:
+    lanes = [UnitCells("u", (1,) * 25, 0.04, COLORS), Spectrogram("s", "data:", 2.0)]
+    sheet = Sheet("two", lanes, [])
+    assert sheet.seconds == 2.0
+    assert re.findall(r'class="tl-span" style="width:([\d.]+)%', sheet.html()) == [
+        "50.0000",
+        "100.0000",
+    ]
+
+
+def test_files_are_named_in_the_order_of_their_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    lane = UnitCells("u", (1,), 0.04, COLORS)
+    sound, note = File("Play <me>", "a.wav", b"sound"), File("Units", "u.json", b"{}")
+    value = Sheet("x", [lane], [sound], [note]).value()
+    assert [Path(file["path"]).read_bytes() for file in value["files"]] == [b"sound", b"{}"]
+    assert 'src="@file0"' in value["html"]
+    assert 'href="@file1" download="u.json"' in value["html"]
+    assert "Play &lt;me&gt;" in value["html"]
+
+
+def test_actions_wait_for_cells_where_they_need_them() -> None:
+    lane = UnitCells("u", (1,), 0.04, COLORS, selectable=True)
+    actions = [
+        Action("mute", "Mute", key="m"),
+        Action("replace", "Replace by", highest=63),
+        Action("undo", "Undo", needs_cells=False, enabled=False),
+        Action("speak", "Speak", event="submit", needs_cells=False),
+    ]
+    buttons = re.findall(
+        r"<button[^>]*data-action[^>]*>", Sheet("x", [lane], [], (), actions).html()
+    )
+    assert ["disabled" in button for button in buttons] == [True, True, True, False]
+    assert 'data-event="submit"' in buttons[3]
+    assert 'max="63"' in Sheet("x", [lane], [], (), actions).html()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(1.0, 0.2), (2.94, 0.5), (5.04, 1.0), (10.0, 2.0), (60.0, 10.0), (0.1, 0.02)],
+)
+def test_time_ticks_are_round(seconds: float, expected: float) -> None:
+    ticks = time_ticks(seconds)
+    assert ticks[0] == 0
+    assert ticks[-1] <= seconds
+    assert ticks[1] == pytest.approx(expected)
+
+
+def test_files_can_be_numbered_from_another_number_on(tmp_path: Path) -> None:
+    path = tmp_path / "long.wav"
+    path.write_bytes(b"RIFF")
+    lane = UnitCells("u", (1,), 0.04, COLORS)
+    sheet = Sheet("x", [lane], [File("Play", "a.wav", path)], [File("U", "u.json", b"{}")])
+    html = sheet.html(first_file=4)
+    assert 'src="@file4"' in html and 'href="@file5"' in html
+    assert 'preload="none"' in html, "what lies in a file is loaded when it is played"
+    assert sheet.files[0].data()["path"] == str(path)
+
+
+def test_a_button_can_stay_pressed() -> None:
+    actions = [Action("up", "Fits", needs_cells=False, icon="up", pressed=True)]
+    html = Sheet("x", [UnitCells("u", (1,), 0.04, COLORS)], [], (), actions).html()
+    assert re.search('<button type="button"  aria-pressed="true"[^>]*data-action="up"', html)
+    assert "icon-up" in html

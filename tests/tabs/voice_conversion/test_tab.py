@@ -1,0 +1,89 @@
+"""The tab through its API, as a program uses it."""
+
+import wave
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gradio_client import Client, handle_file
+from gradio_client.exceptions import AppError
+
+import app
+from media.audio.load import wav_bytes
+from pipelines.voice_conversion import VoiceConversion
+from tabs.voice_conversion import tab
+
+RATE = 16_000
+
+
+@pytest.fixture(scope="module")
+def client(tiny_checkpoints: Path) -> Iterator[Client]:
+    page = app.build("cpu", tiny_checkpoints)
+    address = app.launch(page, app.options([], {}), block=False)
+    yield Client(address, verbose=False)
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def speech(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    path = tmp_path_factory.mktemp("speech") / "noise.wav"
+    noise = 0.1 * np.random.default_rng(0).standard_normal(RATE)
+    path.write_bytes(wav_bytes(noise.astype(np.float32), RATE))
+    return handle_file(path)
+
+
+def seconds(path: str) -> float:
+    with wave.open(path) as file:
+        assert file.getsampwidth() == 2
+        return file.getnframes() / file.getframerate()
+
+
+def test_the_tab_offers_what_the_pipeline_has() -> None:
+    assert tuple(tab.VOICES) == VoiceConversion.VOICES
+    assert tuple(tab.VOCODERS.values()) == VoiceConversion.VOCODERS
+
+
+def test_only_these_endpoints_are_public(client: Client) -> None:
+    api = client.view_api(return_format="dict")
+    assert isinstance(api, dict)
+    voices, sounds = {"/convert", "/encode", "/decode"}, {"/search_sounds", "/similar_sounds"}
+    words = {"/embed_audio", "/embed_text", "/nearest", "/compare_words"}
+    lips = {"/lip_to_speech", "/respeak"}
+    assert set(api["named_endpoints"]) == voices | words | sounds | lips
+
+
+def test_convert(client: Client, speech: Any) -> None:
+    wav, units, numbers = client.predict(
+        speech, "SM1", "vqvae-64", "griffin-lim", api_name="/convert"
+    )
+    assert seconds(wav) == pytest.approx(1.0)
+    assert units["model"] == "vqvae-64" and len(units["codes"]) == 25
+    assert "25 units · 150 bit/s" in numbers
+
+
+def test_encode_then_decode(client: Client, speech: Any) -> None:
+    units = client.predict(speech, "vqvae-512", api_name="/encode")
+    assert len(units["codes"]) == 50
+    units["codes"] = units["codes"][:20]
+    wav = client.predict(units, "TF2", "neural", api_name="/decode")
+    assert seconds(wav) == pytest.approx(0.4)
+
+
+def test_errors_say_what_is_wrong(client: Client, tmp_path: Path) -> None:
+    text = tmp_path / "text.wav"
+    text.write_text("this is no sound")
+    with pytest.raises(AppError, match="cannot be read as audio"):
+        client.predict(handle_file(text), "vqvae-64", api_name="/encode")
+    with pytest.raises(AppError, match="not a units file"):
+        client.predict({"codes": "x"}, "TF2", "neural", api_name="/decode")
+    stranger = {"model": "../secret", "fingerprint": "", "step": 0.04, "codes": [1]}
+    with pytest.raises(AppError, match="no model"):
+        client.predict(stranger, "TF2", "neural", api_name="/decode")
+
+
+def test_files_of_the_server_cannot_be_read(client: Client) -> None:
+    hidden = {"path": "/etc/hostname", "meta": {"_type": "gradio.FileData"}}
+    with pytest.raises(Exception, match="."):
+        client.predict(hidden, "vqvae-64", api_name="/encode")

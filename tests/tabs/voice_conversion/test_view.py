@@ -1,0 +1,89 @@
+"""A result's edits, its undo, and the example that is kept beside the page."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from media.paths import CHECKPOINTS
+from pipelines.voice_conversion import VoiceConversion
+from tabs.voice_conversion import example, view
+from tabs.voice_conversion.view import Result
+
+RATE = 16_000
+
+
+@pytest.fixture(scope="module")
+def pipeline(tiny_checkpoints: Path) -> VoiceConversion:
+    return VoiceConversion.from_pretrained(tiny_checkpoints / "vqvae-128", "cpu")
+
+
+@pytest.fixture
+def result(pipeline: VoiceConversion) -> Result:
+    noise = (0.1 * np.random.default_rng(0).standard_normal(RATE)).astype(np.float32)
+    return Result.of(pipeline((RATE, noise), "SM1", "neural"), pipeline, "SM1", "neural")
+
+
+def test_the_numbers_are_those_of_the_units(result: Result) -> None:
+    assert result.numbers.startswith("25 units · 175 bit/s · 1,463× smaller than 16-bit PCM · ")
+    assert result.numbers.endswith("× real time")
+    assert "<b>175</b> bit/s" in result.line()
+
+
+def test_an_edit_is_stale_until_spoken_and_undone_to_what_was(
+    result: Result, pipeline: VoiceConversion
+) -> None:
+    shorter = result.edited(result.units.codes[:10])
+    assert shorter.stale and not result.stale
+    assert "not spoken yet" in shorter.sheet().html()
+    assert "not spoken yet" not in result.sheet().html()
+    spoken = shorter.respoken(pipeline.decode(shorter.units, "TF2"), "TF2", "neural")
+    assert not spoken.stale
+    assert spoken.converted.seconds == pytest.approx(0.4)
+    assert spoken.numbers.startswith("10 units · 0.4 s of speech · ")
+    undone = spoken.undone()
+    assert undone.stale and not undone.past
+    assert np.array_equal(undone.units.codes, result.units.codes)
+    assert undone.undone() is undone
+
+
+def test_undo_goes_back_a_fixed_number_of_steps(result: Result) -> None:
+    for _ in range(view.MOST_UNDO + 5):
+        result = result.edited(result.units.codes)
+    assert len(result.past) == view.MOST_UNDO
+
+
+def test_units_that_were_loaded_have_no_source(result: Result, pipeline: VoiceConversion) -> None:
+    loaded = Result.loaded(result.units, pipeline.decode(result.units), pipeline, "TF2", "neural")
+    sheet = loaded.sheet()
+    assert [track.name for track in sheet.tracks] == ["Converted"]
+    assert len(sheet.lanes) == 3
+
+
+def test_the_downloads_are_what_was_shown(result: Result) -> None:
+    wav, units = result.sheet().downloads
+    assert isinstance(wav.content, bytes) and isinstance(units.content, bytes)
+    assert wav.content[:4] == b"RIFF" and wav.file_name == "converted.wav"
+    assert json.loads(units.content)["codes"] == result.units.codes.tolist()
+
+
+def test_the_finished_example_is_read_as_it_was_written(
+    result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(example, "FINISHED", tmp_path / "finished.json")
+    assert example.read_finished() is None
+    example.write_finished(result)
+    again = example.read_finished()
+    assert again is not None
+    assert again.units.to_json() == result.units.to_json()
+    assert again.line() == result.line()
+    assert again.sheet().value()["html"] == result.sheet().value()["html"]
+
+
+def test_the_finished_example_can_be_spoken_by_the_model_that_is_shipped() -> None:
+    shown = example.read_finished()
+    assert shown is not None
+    pipeline = VoiceConversion.from_pretrained(CHECKPOINTS / shown.units.model, "cpu")
+    speech = pipeline.decode(shown.units, shown.target, shown.vocoder)
+    assert len(speech.waveform) / speech.sample_rate == pytest.approx(shown.converted.seconds)

@@ -1,0 +1,102 @@
+"""The whole evaluation on a made-up folder of digits, with untrained networks."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+import torch
+
+from media.text.grammar import DIGITS
+from training.evaluators.evaluator import Judges
+from training.evaluators.kmeans import K
+from training.evaluators.recogniser import Recogniser
+from training.evaluators.report import markdown
+from training.evaluators.speaker_encoder import SpeakerEncoder, nearer_to_target
+from training.voice_conversion.evaluate.evaluate import evaluate
+
+FIELDS = "path speaker lang word pron seconds start end official_split".split()
+
+
+@pytest.fixture
+def judges() -> Judges:
+    torch.manual_seed(0)
+    centroids = np.random.default_rng(0).standard_normal((K, 39)).astype(np.float32)
+    return Judges(Recogniser().eval(), SpeakerEncoder().eval(), centroids)
+
+
+@pytest.fixture
+def digits(tmp_path: Path) -> Path:
+    """A folder laid out as the data, with nothing in it but noises that are called digits."""
+    folder = tmp_path / "data" / "speech" / "free_spoken_digits"
+    folder.mkdir(parents=True)
+    noise = np.random.default_rng(0).standard_normal(16000 * len(DIGITS))
+    soundfile.write(folder / "stranger.wav", 0.05 * noise, 16000)
+    with (folder / "manifest.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        writer.writeheader()
+        for start, (word, phones) in enumerate(DIGITS.items()):
+            row = ("stranger.wav", "stranger", "en", word, phones, 0.6, start, start + 0.6, "test")
+            writer.writerow(dict(zip(FIELDS, row, strict=True)))
+    return tmp_path / "data"
+
+
+def test_table_leaves_out_what_cannot_be_measured(
+    digits: Path,
+    tiny_checkpoints: Path,
+    judges: Judges,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Judges, "load", lambda: judges)
+    out = tmp_path / "table.json"
+    folders = [tiny_checkpoints / "vqvae-128", tiny_checkpoints / "vqvae-512"]
+    rows = evaluate(digits, folders, split="all", json_out=out, quick=True)
+    assert json.loads(out.read_text())["rows"] == rows
+    systems = [row["system"] for row in rows]
+    assert len(systems) == len(set(systems))
+    assert [row["system"] for row in rows if row["shipped"]] == ["vqvae-512, griffin-lim"]
+    shipped = next(row for row in rows if row["shipped"])
+    assert 0 < shipped["bitrate"] <= 50 * 9
+    assert 0 <= shipped["digit_error"] <= 100
+    assert not {"wer", "mcd", "closer_to_target"} & set().union(*rows)
+
+
+def test_judges_are_the_same_when_loaded_again(judges: Judges, tmp_path: Path) -> None:
+    judges.save(tmp_path, {"seed": 0})
+    loaded = Judges.load(tmp_path)
+    waveform = np.random.default_rng(0).standard_normal(16000).astype(np.float32)
+    before, after = (j.recogniser.posteriors([waveform])[0] for j in (judges, loaded))
+    np.testing.assert_allclose(before, after, atol=0.02)
+    before, after = (j.speaker_encoder.embed([waveform]) for j in (judges, loaded))
+    np.testing.assert_allclose(before, after, atol=0.02)
+
+
+def test_judges_hear_the_same_at_any_level_and_in_any_batch(judges: Judges) -> None:
+    short, long = (
+        np.random.default_rng(0).standard_normal(n).astype(np.float32) for n in (8000, 20000)
+    )
+    alone = judges.recogniser.posteriors([short])[0]
+    together = judges.recogniser.posteriors([0.01 * short, long])[0]
+    np.testing.assert_allclose(alone, together, atol=1e-2)
+    vectors = judges.speaker_encoder.embed([short]), judges.speaker_encoder.embed([short, long])
+    np.testing.assert_allclose(vectors[0][0], vectors[1][0], atol=1e-3)
+
+
+def test_nearer_to_target_compares_directions() -> None:
+    converted = np.array([[1.0, 0.1], [0.1, 1.0]])
+    source, target = np.array([[0.0, 9.0]] * 2), np.array([[0.2, 0.0]] * 2)
+    assert nearer_to_target(converted, source, target).tolist() == [True, False]
+
+
+def test_markdown_shows_only_measured_columns() -> None:
+    rows = [
+        {"system": "one", "shipped": False, "wer": 12.34},
+        {"system": "two", "shipped": True, "bitrate": 170.2},
+    ]
+    table = markdown(rows)
+    assert "12.3" in table
+    assert "two (default)" in table
+    assert "MCD" not in table

@@ -1,0 +1,1 @@
+"""Spelling to phones: training and card."""

@@ -1,0 +1,168 @@
+"""Spelling to phones: the dictionary → words by split → the network → checkpoints/g2p."""
+
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import process_time
+from typing import Final
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from media.text.phonemes import edit_distance
+from models.g2p import G2P, LETTERS, PHONES, G2PConfig, letter_numbers
+from training.common.loop import device, fit, save
+
+NAME: Final = "g2p"
+CONFIG: Final = G2PConfig()
+STEPS: Final = 9_000
+BATCH: Final = 128
+LEARNING_RATE: Final = 2e-3
+SPLITS: Final = {0: "val", 1: "test"}  # of 20 parts; the others are for training
+
+Words = Mapping[str, Sequence[str]]  # spelling → each of its pronunciations, "K AE T"
+
+
+def prepare_g2p(out: Path) -> None:
+    """The dictionary's words in plain letters, by split, to a file in ``out``."""
+    from pipelines.words.dictionary import pronunciations
+
+    splits: dict[str, dict[str, list[str]]] = {"train": {}, "val": {}, "test": {}}
+    for entry, phones in pronunciations().items():
+        spelling = re.sub(r"\(\d+\)$", "", entry)
+        if set(spelling) <= set(LETTERS):
+            splits[split_of(spelling)].setdefault(spelling, []).append(phones)
+    out.mkdir(parents=True, exist_ok=True)
+    _path(out).write_text(json.dumps(splits))
+
+
+def split_of(spelling: str) -> str:
+    """train, val or test: one for all forms of a word, as far as its end can tell."""
+    stem = re.sub("e?s*$", "", spelling.replace("'", ""))
+    return SPLITS.get(hashlib.sha256(stem.encode()).digest()[0] % 20, "train")
+
+
+def train_g2p(out: Path) -> None:
+    """Train the network on what prepare_g2p wrote, to out/g2p.pt; resumes."""
+    torch.manual_seed(0)
+    network = G2P(CONFIG).to(device())
+    buckets = _buckets(_read(out, "train"))
+    counts = torch.tensor([float(len(bucket)) for bucket in buckets])
+
+    def step_loss(generator: torch.Generator) -> Tensor:
+        bucket = buckets[int(torch.multinomial(counts, 1, generator=generator))]
+        chosen = torch.randint(len(bucket), (BATCH,), generator=generator)
+        return ctc_loss(network, [bucket[number] for number in chosen.tolist()])
+
+    validation = _read(out, "val")
+    result = fit(
+        network,
+        step_loss,
+        lambda: error_rates(network.cpu().pronounce, validation)["per"],
+        out / f"{NAME}.state",
+        STEPS,
+        LEARNING_RATE,
+    )
+    save(out, NAME, CONFIG, network, result)
+
+
+def ctc_loss(network: G2P, batch: Sequence[tuple[list[int], list[int]]]) -> Tensor:
+    """Mean loss a phone of words with equally many letters: pairs of letters and phones."""
+    letters, phones = zip(*batch, strict=True)
+    place = network.output.weight.device
+    logits = network(torch.tensor(letters, device=place)).float()
+    return F.ctc_loss(
+        logits.log_softmax(dim=-1).transpose(0, 1),
+        torch.tensor([number for numbers in phones for number in numbers]),
+        torch.full((len(batch),), logits.shape[1]),
+        torch.tensor([len(numbers) for numbers in phones]),
+    )
+
+
+def export_g2p(out: Path, checkpoints: Path) -> None:
+    """Write checkpoints/g2p from the trained network; evaluate_g2p adds its results and card."""
+    from training.common.checkpoints import update_metrics, write_weights
+
+    saved = torch.load(out / f"{NAME}.pt", weights_only=True)
+    told = json.loads((out / f"{NAME}.json").read_text())
+    folder = checkpoints / NAME
+    write_weights(folder, {"name": NAME, "network": saved["config"]}, saved["network"])
+    trained = {"steps": STEPS, "training_hours": round(told["hours"], 2), "val_per": told["score"]}
+    update_metrics(folder, trained)
+
+
+def evaluate_g2p(out: Path, checkpoints: Path) -> None:
+    """Measure checkpoints/g2p and its baseline on the test words; write metrics and card."""
+    from pipelines.words.pronunciation import load_g2p
+    from training.common.checkpoints import update_metrics
+    from training.g2p.card import card
+
+    words, folder = _read(out, "test"), checkpoints / NAME
+    network = load_g2p(folder)
+    rows = [
+        {"system": system, "shipped": system == NAME, **error_rates(pronounce, words)}
+        for system, pronounce in (
+            ("one letter, one phone", majority_rule(_read(out, "train"))),
+            (NAME, network.pronounce),
+        )
+    ]
+    update_metrics(folder, {"test_words": len(words), "results": rows})
+    (folder / "README.md").write_text(card(folder), encoding="utf-8")
+
+
+def majority_rule(words: Words) -> Callable[[str], tuple[str, ...]]:
+    """Each letter as the phone most often in its place, in words of as many phones as letters."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for spelling, variants in words.items():
+        for phones in (variant.split() for variant in variants):
+            if len(phones) == len(spelling):
+                for letter, phone in zip(spelling, phones, strict=True):
+                    counts[letter][phone] += 1
+    rule = {letter: phones.most_common(1)[0][0] for letter, phones in counts.items()}
+    return lambda spelling: tuple(rule[letter] for letter in spelling if letter in rule)
+
+
+def error_rates(pronounce: Callable[[str], Sequence[str]], words: Words) -> dict[str, float]:
+    """Phone and word errors in %, each word against the nearest of its pronunciations, and the
+    milliseconds of a core that a word takes."""
+    phones = phone_errors = word_errors = 0
+    seconds = 0.0
+    for spelling, variants in words.items():
+        began = process_time()
+        said = pronounce(spelling)
+        seconds += process_time() - began
+        errors, length = min(
+            (edit_distance(variant.split(), said), len(variant.split())) for variant in variants
+        )
+        phones, phone_errors = phones + length, phone_errors + errors
+        word_errors += errors > 0
+    return {
+        "per": 100 * phone_errors / phones,
+        "wer": 100 * word_errors / len(words),
+        "milliseconds": 1000 * seconds / len(words),
+    }
+
+
+def _buckets(words: Words) -> list[list[tuple[list[int], list[int]]]]:
+    """Numbers of letters and phones of every pronunciation that fits, by number of letters."""
+    buckets = defaultdict(list)
+    for spelling, variants in words.items():
+        letters = letter_numbers(spelling)
+        for variant in variants:
+            phones = [PHONES.index(phone) + 1 for phone in variant.split()]
+            blanks = sum(a == b for a, b in zip(phones, phones[1:], strict=False))
+            if len(phones) + blanks <= CONFIG.slots * len(letters):
+                buckets[len(letters)].append((letters, phones))
+    return list(buckets.values())
+
+
+def _read(out: Path, split: str) -> Words:
+    return json.loads(_path(out).read_text())[split]
+
+
+def _path(out: Path) -> Path:
+    return out / f"{NAME}-words.json"

@@ -1,0 +1,73 @@
+"""What lip to speech is measured on: films of GRID with their real sound, by how well their talker
+is known."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from training.common.corpora import Item
+from training.lip_to_speech.data.prepare import grid_items, sentence
+from training.voice_conversion.evaluate.material import sentence_only
+
+SEEN: Final = ("S1",)  # who is on nearly all films of training
+FEW_SHOT: Final = ("s4", "s26", "s31", "s11")  # who are on a few of them
+GROUPS: Final = ("seen", "few-shot", "unseen")
+
+
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """A film; group, one of GROUPS, tells how well its talker is known; sound (T,) at 16 kHz and
+    LEVEL is what was really said."""
+
+    item: Item
+    group: str
+    sound: np.ndarray
+
+    @property
+    def film(self) -> Path:
+        return self.item.path
+
+    @property
+    def talker(self) -> str:
+        return str(self.item.speaker)
+
+    @property
+    def words(self) -> list[str]:
+        """Empty where nobody noted them."""
+        return self.item.text.split()
+
+    def sentence(self, waveform: np.ndarray) -> np.ndarray:
+        """The part of a waveform (T,) in which the words are, with 0.2 s around them: (T',)."""
+        return sentence_only(replace(self.item, start=0.0), waveform)
+
+
+def choose(data: Path, split: str, most: int | None = None) -> list[Clip]:
+    """The films of a split, or of ``all``; of each group at most so many, seeded.
+
+    Raises SystemExit where there is nothing to measure.
+    """
+    items = [item for item in grid_items(data) if split in ("all", item.split)]
+    if not items:
+        raise SystemExit(f"{data} has no films of GRID to test: try --split all.")
+    rng = np.random.default_rng(0)
+    chosen: list[Item] = []
+    for group in GROUPS:
+        members = [item for item in items if _group(item) == group]
+        chosen += [members[i] for i in sorted(rng.permutation(len(members))[:most])]
+    return [Clip(item, _group(item), sentence(item)) for item in chosen]
+
+
+def summary(clips: list[Clip]) -> str:
+    """How many films there are of each group, by how many talkers."""
+    films = Counter(clip.group for clip in clips)
+    talkers = {group: {clip.talker for clip in clips if clip.group == group} for group in films}
+    return "; ".join(f"{g}: {n} films by {len(talkers[g])} talkers" for g, n in films.items())
+
+
+def _group(item: Item) -> str:
+    if item.speaker in SEEN:
+        return "seen"
+    return "few-shot" if item.speaker in FEW_SHOT else "unseen"

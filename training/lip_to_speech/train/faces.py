@@ -1,0 +1,106 @@
+"""Train the guess of a voice by the face: a direction for its timbre, and its pitch."""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from models.face_encoder import FaceEncoder, FaceEncoderConfig
+from training.common.loop import device, fit, save
+from training.lip_to_speech.train.reader import load_voices
+
+BATCH: Final = 64
+STEPS: Final = 600
+LEARNING_RATE: Final = 1e-3
+
+
+class Faces:
+    """Portraits (C, K, 64, 64, 3) of each talker, and their voices: vectors (N, V), pitch in Hz
+    (N,), in the order of names."""
+
+    def __init__(self, run: Path) -> None:
+        voices = load_voices(run)
+        with np.load(run / "clips.npz") as file:
+            speaker, portraits = file["speaker"], file["portraits"]
+            mel, pitch = file["log_mel"], file["pitch"]
+        self.names = tuple(str(name) for name in np.unique(speaker))
+        self.portraits = [portraits[speaker == name] for name in self.names]
+        vectors, self.pitch = [], np.zeros(len(self.names))
+        for number, name in enumerate(self.names):
+            frames = torch.from_numpy(mel[speaker == name].astype(np.float32))
+            vectors.append(voices(frames.to(device())).mean(dim=0).cpu())
+            heard = pitch[speaker == name]
+            self.pitch[number] = np.exp(np.log(heard[heard > 0]).mean())
+        self.vectors = torch.nn.functional.normalize(torch.stack(vectors), dim=1)
+
+    def batch(
+        self, talkers: list[int], generator: torch.Generator
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Portraits (B, 3, 64, 64) of these talkers, disturbed, with their vectors and pitch."""
+        rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
+        chosen = rng.choice(talkers, BATCH)
+        pictures = []
+        for talker in chosen:
+            clips = self.portraits[talker]
+            picture = clips[rng.integers(len(clips)), rng.integers(clips.shape[1])]
+            pictures.append(_disturbed(picture, rng))
+        images = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2)
+        return images, self.vectors[chosen], torch.from_numpy(self.pitch[chosen]).float()
+
+
+def train_faces(run: Path, name: str, config: FaceEncoderConfig) -> None:
+    """Train on all talkers; what it is worth is measured by leaving each out (``left_out``)."""
+    faces = Faces(run)
+    network, hours = _fitted(faces, range(len(faces.names)), run / f"{name}-state.pt", config)
+    save(run, name, config, network, {"hours": hours} | left_out(faces, run / name, config))
+
+
+def left_out(faces: Faces, states: Path, config: FaceEncoderConfig) -> dict[str, float]:
+    """For each talker a network that never saw the face: the mean rank of the right voice among
+    all talkers', and the mean error of the pitch in semitones; the same for a guess of the mean."""
+    ranks, errors, blind = [], [], []
+    for talker in range(len(faces.names)):
+        others = [other for other in range(len(faces.names)) if other != talker]
+        network, _ = _fitted(faces, others, Path(f"{states}-{talker}-state.pt"), config)
+        with torch.inference_mode():
+            pictures = torch.from_numpy(faces.portraits[talker].reshape(-1, 64, 64, 3) / 255.0)
+            vectors, pitch = network(pictures.permute(0, 3, 1, 2).float())
+        cosines = faces.vectors @ vectors.mean(dim=0)
+        ranks.append(1 + int((cosines > cosines[talker]).sum()))
+        errors.append(12 * abs(pitch.mean().item() - np.log(faces.pitch[talker])) / np.log(2))
+        mean = np.log(faces.pitch[others]).mean()
+        blind.append(12 * abs(mean - np.log(faces.pitch[talker])) / np.log(2))
+    return {
+        "talkers": len(ranks),
+        "rank": float(np.mean(ranks)),
+        "pitch_error": float(np.mean(errors)),
+        "pitch_error_of_mean": float(np.mean(blind)),
+    }
+
+
+def _fitted(
+    faces: Faces, talkers: Collection[int], state: Path, config: FaceEncoderConfig
+) -> tuple[FaceEncoder, float]:
+    network = FaceEncoder(config).to(device())
+
+    def step_loss(generator: torch.Generator) -> Tensor:
+        images, vectors, pitch = faces.batch(list(talkers), generator)
+        made, log_pitch = network(images.to(device()))
+        away = 1 - (made * vectors.to(device())).sum(dim=1)
+        return (away + (log_pitch - pitch.log().to(device())).abs()).mean()
+
+    result = fit(network, step_loss, lambda: 0.0, state, STEPS, LEARNING_RATE, weight_decay=0.1)
+    return network.eval(), result["hours"]
+
+
+def _disturbed(picture: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Mirrored, shifted by a few pixels, darker or lighter, in another light: (64, 64, 3)."""
+    image = picture.astype(np.float32) / 255
+    image = np.roll(image, rng.integers(-4, 5, 2), axis=(0, 1))
+    if rng.random() < 0.5:
+        image = image[:, ::-1]
+    tint = rng.uniform(0.8, 1.2, 3).astype(np.float32)
+    return np.clip(image ** rng.uniform(0.7, 1.4) * tint, 0, 1)

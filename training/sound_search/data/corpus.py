@@ -1,0 +1,103 @@
+"""The sounds to learn from: real clips of the data folder, and renditions of our own library."""
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from media.audio.load import load
+from media.audio.sound_features import SAMPLE_RATE
+from synthetic.sounds import RECIPES, render
+
+CAPTIONS = Path(__file__).parent / "captions.json"
+RENDITIONS = 4  # of each recipe of the library; the demo's own has seed 0
+OUTSIDE_FOLDS = 0  # the fold of clips that are in none: they are always trained on
+SAME_SOURCE = re.compile(r"same freesound source as ESC-50 fold (\d)")
+
+
+@dataclass(frozen=True)
+class Clip:
+    """One sound with its kind, its own captions, and the fold that it must stay in."""
+
+    kind: str
+    fold: int
+    captions: tuple[str, ...]
+    synthetic: bool
+    source: Path | tuple[int, int]  # a file, or the number of a recipe and its seed
+
+    def waveform(self) -> np.ndarray:
+        """The sound at SAMPLE_RATE: (T,)."""
+        if isinstance(self.source, tuple):
+            recipe, seed = self.source
+            return render(RECIPES[recipe], seed)
+        return load(self.source, SAMPLE_RATE).waveform
+
+
+@cache
+def texts() -> dict[str, Any]:
+    """captions.json: for each kind its name, its event, texts, and patterns of AudioCaps."""
+    return json.loads(CAPTIONS.read_text())
+
+
+def kinds() -> dict[str, Any]:
+    """The kinds of captions.json."""
+    return {kind: entry for kind, entry in texts().items() if kind != "other_sources"}
+
+
+def mentioned(caption: str) -> list[str]:
+    """Every kind, and every source without a kind, that a caption speaks of."""
+    return [kind for kind, pattern in _patterns().items() if pattern.search(caption)]
+
+
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    sources: dict[str, list[str]] = {kind: entry["audiocaps"] for kind, entry in kinds().items()}
+    sources |= {f"other: {name}": value for name, value in texts()["other_sources"].items()}
+    return {
+        kind: re.compile("|".join(f"(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+        for kind, patterns in sources.items()
+        if patterns
+    }
+
+
+def real_clips(data: Path) -> Iterator[Clip]:
+    """Every clip of the manifest. One of other sounds whose source is also in ESC-50 has its fold;
+    its kind is the one that its label speaks of, or else the label itself."""
+    root = data / "sounds"
+    with (root / "manifest.csv").open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            title = _title(row["source_title"])
+            if row["set"] == "esc50_16k":
+                kind, fold, captions = row["label"], int(row["fold"]), [title]
+            else:
+                named = [kind for kind in mentioned(row["label"]) if kind in kinds()]
+                kind = named[0] if len(named) == 1 else _slug(row["label"])
+                same = SAME_SOURCE.search(row["notes"])
+                fold = int(same[1]) if same else OUTSIDE_FOLDS
+                captions = [row["label"], title]
+            yield Clip(kind, fold, tuple(filter(None, captions)), False, root / row["path"])
+
+
+def synthetic_clips() -> Iterator[Clip]:
+    """RENDITIONS of every recipe, seed 0 among them: the demo searches these very sounds."""
+    for number, recipe in enumerate(RECIPES):
+        for seed in range(RENDITIONS):
+            yield Clip(recipe.kind, OUTSIDE_FOLDS, recipe.captions, True, (number, seed))
+
+
+def _title(title: str) -> str:
+    """An uploader's title as words: without file endings, numbers and separators."""
+    words = re.sub(r"\(freesound \d+\)|\.(wav|aiff?|mp3|flac|ogg)\b", " ", title, flags=re.I)
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z']+", " ", words)
+    kept = [word for word in words.lower().split() if len(word) > 2]
+    return " ".join(kept[:8])
+
+
+def _slug(label: str) -> str:
+    return re.sub(r"[^a-z]+", "_", label.lower()).strip("_")

@@ -1,0 +1,1 @@
+"""How well the systems do, beside baselines."""

@@ -1,0 +1,129 @@
+"""A library of clips, what is asked of it, and every measure of how a system answers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+
+from training.sound_search.evaluate.material import Clip, Mixture, Query
+from training.sound_search.evaluate.ranking import auroc, best_scores, rank_metrics
+
+FOUND: Final = 10  # a mixture is found when it is among the first so many
+
+
+@dataclass(frozen=True)
+class Bench:
+    """N clips, Q queries, M mixtures of the clips, and C classes.
+
+    A system is a matrix of scores (Q + M + C, N + M), of ``texts`` for ``sounds``. The mixtures
+    are a library of their own: clips are ranked without them, as are queries for one sound.
+    """
+
+    clips: list[Clip]
+    queries: list[Query]
+    mixtures: list[Mixture]
+
+    def __str__(self) -> str:
+        folds = ", ".join(map(str, sorted(self.folds)))
+        return (
+            f"{len(self.clips)} clips of fold {folds}, {len(self.queries)} queries, "
+            f"{len(self.mixtures)} mixtures."
+        )
+
+    @cached_property
+    def folds(self) -> set[int]:
+        """The folds that the clips are of."""
+        return {clip.fold for clip in self.clips}
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The queries, the queries for the two sounds of each mixture, the names of classes."""
+        queries = [query.text for query in self.queries]
+        return [*queries, *(mixture.text for mixture in self.mixtures), *self.names]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The classes in words."""
+        return [label.replace("_", " ") for label in self._classes]
+
+    @cached_property
+    def styles(self) -> list[str]:
+        """The styles of the queries."""
+        return sorted({query.style for query in self.queries})
+
+    def sounds(self, sample_rate: int) -> Iterator[np.ndarray]:
+        """The clips, then the mixtures, as waveforms (T,)."""
+        for sound in (*self.clips, *self.mixtures):
+            yield sound.waveform(sample_rate)
+
+    def measure(self, scores: np.ndarray) -> dict[str, float]:
+        """Every metric that the scores alone give; those of one style end in its name."""
+        values = rank_metrics(self._single(scores), self._relevant)
+        metrics = {metric: float(value.mean()) for metric, value in values.items()}
+        styles = np.array([query.style for query in self.queries])
+        for style in self.styles:
+            own = styles == style
+            metrics |= {
+                f"{name}_{style}": float(value[own].mean()) for name, value in values.items()
+            }
+        metrics["no_match_auroc"] = auroc(*self.best(scores))
+        metrics |= self._mixed(scores) if self.mixtures else {}
+        right = self.guesses(scores)[: len(self.clips)] == self._clip_classes
+        return {**metrics, "class_accuracy": float(right.mean())}
+
+    def best(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Each query's best score with what answers it in the library, and without."""
+        return best_scores(self._single(scores), self._relevant)
+
+    def no_match_error(self, scores: np.ndarray, threshold: float) -> float:
+        """How often a threshold tells wrongly whether anything matches: the mean of the share of
+        queries with an answer that are refused, and of those without one that are answered."""
+        answered, unanswered = self.best(scores)
+        return float((np.mean(answered < threshold) + np.mean(unanswered >= threshold)) / 2)
+
+    def guesses(self, scores: np.ndarray) -> np.ndarray:
+        """For each sound the number of the class whose name scores highest: (N + M,)."""
+        return scores[-len(self._classes) :].argmax(axis=0)
+
+    def _mixed(self, scores: np.ndarray) -> dict[str, float]:
+        """How mixtures are found by the text for both sounds, and by a query for each.
+
+        mixture_R@k: the text for both finds its mixture among the first k of all clips and
+        mixtures. both_found: the query for one sound finds the mixture among the first FOUND of
+        itself and all clips without that sound; and so does the query for the other. Ties lose.
+        """
+        n_queries, n_clips = len(self.queries), len(self.clips)
+        ranks, found = [], []
+        for number, mixture in enumerate(self.mixtures):
+            column = n_clips + number
+            row = scores[n_queries + number]
+            ranks.append(np.sum(row >= row[column]) - 1)
+            better = []
+            for query in mixture.queries:
+                row = scores[self.queries.index(query)]
+                others = row[:n_clips][self._clip_classes != self._classes.index(query.label)]
+                better.append(np.sum(others >= row[column]))
+            found.append(max(better) < FOUND)
+        return {
+            "mixture_R@1": float(np.mean(np.array(ranks) < 1)),
+            "mixture_R@10": float(np.mean(np.array(ranks) < 10)),
+            "both_found": float(np.mean(found)),
+        }
+
+    def _single(self, scores: np.ndarray) -> np.ndarray:
+        return scores[: len(self.queries), : len(self.clips)]
+
+    @cached_property
+    def _classes(self) -> list[str]:
+        return sorted({clip.label for clip in self.clips})
+
+    @cached_property
+    def _clip_classes(self) -> np.ndarray:
+        return np.array([self._classes.index(clip.label) for clip in self.clips])
+
+    @cached_property
+    def _relevant(self) -> np.ndarray:
+        classes = np.array([self._classes.index(query.label) for query in self.queries])
+        return classes[:, None] == self._clip_classes

@@ -1,0 +1,103 @@
+"""Give a trained network its kinds: which sentences speak of them, and how they sound.
+
+Shapes: N texts, K kinds, W width of sentence vectors, D the shared space.
+"""
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from models.sound_embedder import SoundEmbedder, kind_logits
+from training.common.loop import device, save
+from training.sound_search.data.batches import Sounds
+from training.sound_search.train.train import class_accuracy, load
+
+EPOCHS = 15
+BATCH = 128
+PAIRS = 24  # captions of mixtures beside each batch
+PAIRS_WEIGHT = 0.4
+LEARNING_RATE = 3e-3
+SMOOTHING = 0.05
+
+
+def ground(run: Path, name: str, start: str, folds: tuple[int, ...]) -> None:
+    """Write run/name.pt: the network run/start.pt with the kinds of the clips of these folds."""
+    began = time.monotonic()
+    sounds = Sounds(run, folds)
+    before = load(run, start)
+    config = replace(before.config, n_kinds=len(sounds.written))
+    network = SoundEmbedder(config)
+    weights = {n: w.cpu() for n, w in before.state_dict().items() if not n.startswith("kind_")}
+    weights["kind_keys"] = train_keys(sounds)
+    weights["kind_values"] = _values(before, sounds).cpu()
+    network.load_state_dict(weights)
+    hours = (time.monotonic() - began) / 3600
+    result = {"hours": hours, "score": 1 - class_accuracy(network.to(device()), run)}
+    save(run, name, config, network, result)
+
+
+def train_keys(sounds: Sounds) -> Tensor:
+    """Keys by which captions are told apart by their kinds, those of mixtures by both: (K, W)."""
+    texts, targets = _captions(sounds)
+    pair_texts, pair_targets = _pairs(sounds)
+    written = [sounds.vectors[sounds.table["written"][kind]].mean(dim=0) for kind in sounds.written]
+    keys = F.normalize(torch.stack(written), dim=1).requires_grad_()
+    optimizer = torch.optim.AdamW([keys], LEARNING_RATE, weight_decay=0.0)
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(EPOCHS):
+        for batch in torch.randperm(len(texts), generator=generator).split(BATCH):
+            logits = kind_logits(texts[batch], keys)
+            loss = F.cross_entropy(logits, targets[batch], label_smoothing=SMOOTHING)
+            if len(pair_texts):
+                drawn = torch.randint(len(pair_texts), (PAIRS,), generator=generator)
+                pair_logits = kind_logits(pair_texts[drawn], keys)
+                loss = loss + PAIRS_WEIGHT * F.cross_entropy(pair_logits, pair_targets[drawn])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    return keys.detach()
+
+
+def _captions(sounds: Sounds) -> tuple[Tensor, Tensor]:
+    """Every caption of one kind, of the library's sounds too: vectors (N, W), kinds (N,)."""
+    number = {kind: place for place, kind in enumerate(sounds.written)}
+    told = [
+        (text, place)
+        for kind, place in number.items()
+        for text in [*sounds.table["written"][kind], *sounds.table["borrowed"].get(kind, [])]
+    ]
+    # Of the real clips there are the uploaders' titles: too often they do not tell the kind.
+    told += sorted(
+        {
+            (sounds.table["own"][text], number[clip["kind"]])
+            for clip in sounds.clips
+            if clip["synthetic"] and clip["kind"] in number
+            for text in clip["captions"]
+        }
+    )
+    texts, kinds = zip(*told, strict=True)
+    return sounds.vectors[list(texts)], torch.tensor(kinds)
+
+
+def _pairs(sounds: Sounds) -> tuple[Tensor, Tensor]:
+    """Captions of two kinds: vectors (N, W), and half of the weight for each kind (N, K)."""
+    number = {kind: place for place, kind in enumerate(sounds.written)}
+    pairs = [pair for pair in sounds.pairs if pair[0] in number and pair[1] in number]
+    targets = torch.zeros(len(pairs), len(number))
+    for row, (a, b, *_) in enumerate(pairs):
+        targets[row, [number[a], number[b]]] = 0.5
+    return sounds.vectors[[pair[3] for pair in pairs]], targets
+
+
+@torch.inference_mode()
+def _values(network: SoundEmbedder, sounds: Sounds) -> Tensor:
+    """The mean vector of the clips of every kind: (K, D)."""
+    means = []
+    for kind in sounds.written:
+        clips = [sounds.whole(number)[None].to(device()) for number in sounds.of_kind[kind]]
+        means.append(torch.cat([network.embed_audio(clip) for clip in clips]).mean(dim=0))
+    return F.normalize(torch.stack(means), dim=1)

@@ -1,0 +1,171 @@
+"""The table of voice conversion: units, vocoders and originals, all on the same recordings."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from media.audio.features import SAMPLE_RATE, log_mel
+from media.text.grammar import DIGITS, GRID, Grammar
+from pipelines import VoiceConversion
+from training.evaluators.abx import abx
+from training.evaluators.evaluator import Judges
+from training.evaluators.metrics import bitrate, mel_cepstral_distortion, word_error_rate
+from training.evaluators.report import print_table
+from training.evaluators.speaker_encoder import nearer_to_target
+from training.evaluators.sphinx import Sphinx
+from training.voice_conversion.evaluate.material import QUICK, Budget, Material, Utterance, choose
+from training.voice_conversion.evaluate.systems import (
+    MFCC,
+    Converter,
+    CopySynthesis,
+    KMeans,
+    Original,
+    Representation,
+    Speaker,
+    VQVAEUnits,
+)
+
+DEFAULT: Final = "vqvae-512"  # the app's
+LINEAR: Final = "-linear"  # ends the names of models with the paper's inverter: Griffin-Lim only
+
+Row = dict[str, Any]
+
+
+def evaluate(
+    data: Path,
+    checkpoints: list[Path],
+    split: str = "test",
+    json_out: Path | None = None,
+    quick: bool = False,
+) -> list[Row]:
+    """Measures every system on the recordings of ``data``; prints and returns the table's rows.
+
+    checkpoints: folders of VoiceConversion; split: ``test``, or ``all`` for every row of whatever
+    corpora there are; quick: a sample, seeded, for an answer within a minute.
+    Raises FileNotFoundError where the judges have not been trained.
+    """
+    bench = Bench(choose(data, split, QUICK if quick else Budget()), quick)
+    pipelines = [VoiceConversion.from_pretrained(folder) for folder in checkpoints]
+    centroids = bench.judges.centroids
+    plain = [MFCC(normalized=False), MFCC(normalized=True), KMeans(centroids)]
+    rows = [bench.units(representation) for representation in plain]
+    rows.append(bench.speech(Original()))
+    if pipelines:
+        copies = [CopySynthesis(pipelines[0], vocoder) for vocoder in VoiceConversion.VOCODERS]
+        rows += [bench.speech(copy) for copy in copies]
+    for pipeline in pipelines:
+        units = bench.units(VQVAEUnits(pipeline))
+        for vocoder in _vocoders(pipeline.name):
+            shipped = pipeline.name == DEFAULT and vocoder == VoiceConversion.VOCODERS[0]
+            speech = bench.speech(Converter(pipeline, vocoder))
+            rows.append(units | speech | {"shipped": shipped})
+    print_table(rows)
+    if json_out:
+        json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
+    return rows
+
+
+class Bench:
+    """The recordings and the judges that all systems share."""
+
+    def __init__(self, material: Material, quick: bool) -> None:
+        self.material = material
+        self.judges = Judges.load()
+        self._sphinx = Sphinx(word for slot in (*GRID, DIGITS) for word in slot.items())
+        self._voices_each = QUICK.voices if quick else Budget().voices
+        embed = self.judges.speaker_encoder.embed
+        self._talkers = {name: embed(said).mean(0) for name, said in material.talkers.items()}
+
+    def units(self, representation: Representation) -> Row:
+        """ABX errors, and the bitrate of all recordings measured, words and sentences."""
+        row: Row = {"system": representation.name, "shipped": False}
+        encoded = [representation(waveform) for waveform in self.material.abx_waveforms]
+        if self.material.abx_items:
+            result = abx(self.material.abx_items, [frames for frames, _ in encoded])
+            errors = {"abx_across": result.across, "abx_within": result.within}
+            row |= {metric: error for metric, error in errors.items() if np.isfinite(error)}
+        others = [p.source_waveform for p in self.material.pairs]
+        others += [u.waveform for u in self.material.sentences]
+        streams = [codes for _, codes in [*encoded, *map(representation, others)]]
+        known = [codes for codes in streams if codes is not None]
+        if known:
+            heard = [*self.material.abx_waveforms, *others]
+            row["bitrate"] = bitrate(known, sum(map(len, heard)) / SAMPLE_RATE)
+        return row
+
+    def speech(self, speaker: Speaker) -> Row:
+        """Nearness to the target, and what two recognisers understand."""
+        row: Row = {"system": speaker.name, "shipped": False}
+        row |= self._similarity(speaker)
+        unseen = [u for u in self.material.sentences if not u.seen]
+        seen = [u for u in self.material.sentences if u.seen]
+        row |= self._intelligibility(speaker, unseen, GRID, "wer", "wer_sphinx")
+        row |= self._intelligibility(speaker, seen, GRID, "wer_seen", "wer_seen_sphinx")
+        digits = self.material.digits
+        return row | self._intelligibility(
+            speaker, digits, [DIGITS], "digit_error", "digit_error_sphinx"
+        )
+
+    def _similarity(self, speaker: Speaker) -> Row:
+        """Distortion and nearness over the pairs whose target the system can speak as."""
+        pairs = [p for p in self.material.pairs if p.target in (speaker.voices or [p.target])]
+        if not pairs:
+            return {}
+        said = [speaker.pair(pair) for pair in pairs]
+        distortions = [
+            mel_cepstral_distortion(log_mel(waveform), log_mel(pair.target_waveform))
+            for waveform, pair in zip(said, pairs, strict=True)
+        ]
+        nearer = nearer_to_target(
+            self.judges.speaker_encoder.embed(said),
+            np.stack([self._talkers[pair.source] for pair in pairs]),
+            np.stack([self._talkers[pair.target] for pair in pairs]),
+        )
+        return {"mcd": float(np.mean(distortions)), "closer_to_target": float(nearer.mean())}
+
+    def _intelligibility(
+        self, speaker: Speaker, spoken: list[Utterance], grammar: Grammar, ours: str, sphinx: str
+    ) -> Row:
+        """Word errors in % by both recognisers, over all voices and, for ours, in each."""
+        references: dict[str, list[list[str]]] = defaultdict(list)
+        said: dict[str, list[np.ndarray]] = defaultdict(list)
+        for number, utterance in enumerate(spoken):
+            voices = self._voices(speaker, number)
+            waveforms = speaker.say(utterance.waveform, voices)
+            for voice, waveform in zip(voices or [""], waveforms, strict=True):
+                references[voice].append(utterance.words)
+                said[voice].append(waveform)
+        if not spoken:
+            return {}
+        heard = {v: self.judges.recogniser.words(said[v], grammar) for v in said}
+        by_sphinx = {v: [self._sphinx.words(w, grammar) for w in said[v]] for v in said}
+        row = {ours: _pooled(references, heard), sphinx: _pooled(references, by_sphinx)}
+        for voice in speaker.voices:
+            if voice in said:
+                row[f"{ours}_{voice}"] = word_error_rate(references[voice], heard[voice])
+        return row
+
+    def _voices(self, speaker: Speaker, number: int) -> tuple[str, ...]:
+        """The target voices of a recording: all, or some of them in turn."""
+        count = len(speaker.voices)
+        chosen = [(number + k) % count for k in range(min(self._voices_each, count))]
+        return tuple(speaker.voices[k] for k in chosen)
+
+
+def _pooled(references: dict[str, list[list[str]]], heard: dict[str, list[list[str]]]) -> float:
+    """The word error rate over all voices together."""
+    voices = list(references)
+    return word_error_rate(
+        [words for voice in voices for words in references[voice]],
+        [words for voice in voices for words in heard[voice]],
+    )
+
+
+def _vocoders(name: str) -> tuple[str, ...]:
+    """Every model is measured with the neural vocoder, the default one with both."""
+    if name.endswith(LINEAR):
+        return ("griffin-lim",)
+    return VoiceConversion.VOCODERS if name == DEFAULT else ("neural",)

@@ -1,0 +1,120 @@
+"""The systems in the table: what each says of a recording, and how it says it again."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import torch
+
+from media.audio import features
+from pipelines import VoiceConversion
+from pipelines.voice_conversion.units import MUTED
+from training.evaluators.kmeans import nearest, normalized_mfcc
+from training.voice_conversion.evaluate.material import Pair
+
+
+class Representation(ABC):
+    """Frames at 10 ms for ABX, and for units the codes that they stand for."""
+
+    name: str
+
+    @abstractmethod
+    def __call__(self, waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """(T,) → frames (S, D), codes (U,) or None where there are no units."""
+
+
+class MFCC(Representation):
+    def __init__(self, normalized: bool) -> None:
+        self.name = "MFCC, normalised" if normalized else "MFCC"
+        self._features = normalized_mfcc if normalized else features.mfcc
+
+    def __call__(self, waveform: np.ndarray) -> tuple[np.ndarray, None]:
+        return self._features(waveform), None
+
+
+class KMeans(Representation):
+    def __init__(self, centroids: np.ndarray) -> None:
+        self.name = f"k-means units, K = {len(centroids)}"
+        self._centroids = centroids
+
+    def __call__(self, waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        codes = nearest(normalized_mfcc(waveform), self._centroids)
+        return self._centroids[codes], codes
+
+
+class VQVAEUnits(Representation):
+    """A unit's frames are its codebook vector, as it is, repeated for as long as it lasts."""
+
+    def __init__(self, pipeline: VoiceConversion) -> None:
+        self.name = pipeline.name
+        self._pipeline = pipeline
+        self._vectors = np.asarray(pipeline.vqvae.codebook.vectors.cpu())
+
+    def __call__(self, waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        _, units, _ = self._pipeline.encode((features.SAMPLE_RATE, waveform))
+        heard = np.where(units.codes == MUTED, self._pipeline.silence, units.codes)
+        repeats = round(units.step * features.SAMPLE_RATE / features.HOP_LENGTH)
+        return np.repeat(self._vectors[heard], repeats, axis=0), units.codes
+
+
+class Speaker(ABC):
+    """Something that says recordings again; ``voices`` is empty where the voice stays."""
+
+    name: str
+    voices: tuple[str, ...] = ()
+
+    @abstractmethod
+    def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
+        """The recording (T,) in each of the voices, or as it is where none is asked for."""
+
+    @abstractmethod
+    def pair(self, pair: Pair) -> np.ndarray:
+        """What is held against the target's own recording of the sentence."""
+
+
+class Original(Speaker):
+    """Recordings as they are; what a conversion that changes nothing would get."""
+
+    name = "original"
+
+    def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
+        return [waveform]
+
+    def pair(self, pair: Pair) -> np.ndarray:
+        return pair.source_waveform
+
+
+class CopySynthesis(Speaker):
+    """The real log-mel spectrogram and pitch through a vocoder: the best there could be."""
+
+    def __init__(self, pipeline: VoiceConversion, vocoder: str) -> None:
+        self.name = f"copy synthesis, {vocoder}"
+        self._pipeline, self._vocoder = pipeline, vocoder
+
+    @torch.inference_mode()
+    def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
+        log_mel = features.log_mel(waveform)
+        if self._vocoder == "neural":
+            pitch = torch.from_numpy(features.pitch(waveform))[None].to(self._pipeline.device)
+            spectrogram = torch.from_numpy(log_mel)[None].to(self._pipeline.device)
+            return [self._pipeline.vocoder(spectrogram, pitch)[0].cpu().numpy()]
+        return [features.griffin_lim(features.linear_from_log_mel(log_mel))]
+
+    def pair(self, pair: Pair) -> np.ndarray:
+        return self.say(pair.target_waveform, ())[0]
+
+
+class Converter(Speaker):
+    """A pipeline with one of its vocoders."""
+
+    voices = VoiceConversion.VOICES
+
+    def __init__(self, pipeline: VoiceConversion, vocoder: str) -> None:
+        self.name = f"{pipeline.name}, {vocoder}"
+        self._pipeline, self._vocoder = pipeline, vocoder
+
+    def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
+        _, units, _ = self._pipeline.encode((features.SAMPLE_RATE, waveform))
+        return [self._pipeline.decode(units, v, self._vocoder).waveform for v in voices]
+
+    def pair(self, pair: Pair) -> np.ndarray:
+        return self.say(pair.source_waveform, (pair.target,))[0]

@@ -1,0 +1,160 @@
+"""Words as they might have been said elsewhere: all on log-mel frames, which costs little.
+
+Shapes: B batch, S frames of 10 ms, M mel bands.
+"""
+
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from media.audio.vtlp import FLOOR, N_MELS, WARPS, warp
+
+NEPER: Final = 8.686  # dB: one step of the natural logarithm of magnitude
+STRETCH: Final = (0.8, 1.25)  # of durations
+CLIPPED: Final = 0.25  # share of the words whose beginning or end was cut off
+LOST: Final = 0.2  # of their frames, at most
+PAUSE: Final = 12  # frames of rest before and after a word, at most
+GAIN: Final = 8.0  # dB
+TILT: Final = 6.0  # dB, over all bands
+NOISY: Final = 0.4  # shares of the words
+REVERBERANT: Final = 0.2
+SNR: Final = (0.0, 30.0)  # dB
+NARROW_BANDS: Final = (50, 70)  # about 3 to 5 kHz
+DECAY: Final = (0.70, 0.93)  # of reverberant power, a frame: 0.2 to 0.95 s to fall by 60 dB
+WET: Final = (0.02, 0.15)  # reverberant power that a frame of speech leaves, a frame
+CEPSTRUM: Final = (13, 40)  # coefficients that are left where a voice is smoothed
+SHAPE: Final = 6  # coefficients of a microphone's tilt
+MASKED_BANDS: Final = 10
+MASKED_FRAMES: Final = 0.08  # of a word
+
+
+def _cosines(bands: int) -> Tensor:
+    """The orthonormal DCT-II (M, coefficients), as training may not count on SciPy."""
+    places, orders = (torch.arange(bands) + 0.5)[:, None], torch.arange(bands)[None]
+    basis = (torch.pi / bands * places * orders).cos() * (2 / bands) ** 0.5
+    basis[:, 0] /= 2**0.5
+    return basis
+
+
+COSINES: Final = _cosines(N_MELS)
+
+
+def disturb(
+    words: list[np.ndarray],
+    noise: np.ndarray,
+    narrow: float,
+    rng: np.random.Generator,
+    smooth: float = 0.0,
+) -> tuple[Tensor, Tensor]:
+    """Frames of words, each (S, M), and of noises (n, S', M) → a batch (B, S, M), padded at the
+    floor, and its lengths (B,). narrow: share that is heard as on the telephone; smooth: share
+    whose harmonics, and with them the pitch, are smoothed away."""
+    mel, lengths = _stretched(words, rng)
+    batch, frames, bands = mel.shape
+    mel = warp(mel, _draw(rng, 0, WARPS, batch).long().flatten())
+    smoothed = torch.from_numpy(rng.random(batch) < smooth) if smooth else torch.zeros(0)
+    if smoothed.any():
+        mel[smoothed] = _liftered(mel[smoothed], rng)
+    slope = torch.linspace(-0.5, 0.5, bands)[None, None]
+    mel = mel + (_draw(rng, -GAIN, GAIN, batch) + _draw(rng, -TILT, TILT, batch) * slope) / NEPER
+    wet = torch.from_numpy(rng.random(batch) < REVERBERANT)
+    if wet.any():
+        mel[wet] = _reverberant(mel[wet], rng)
+    noisy = torch.from_numpy(rng.random(batch) < NOISY)
+    if noisy.any():
+        mel[noisy] = _noisy(mel[noisy], noise, rng)
+    cut = torch.where(
+        torch.from_numpy(rng.random(batch) < narrow),
+        _draw(rng, *NARROW_BANDS, batch).flatten(),
+        torch.tensor(float(bands)),
+    )
+    mel = mel.masked_fill(torch.arange(bands)[None, None] >= cut[:, None, None], FLOOR)
+    return _masked(mel.clamp(min=FLOOR), lengths, rng), lengths
+
+
+def as_recorded(word: np.ndarray, recorded: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A word as the microphone and the room of a recorded one would have it: its tilt, its noise,
+    and nothing where it has nothing. Else a network hears which corpus a word is of, or that it is
+    synthetic, and learns to hear phonemes only there. Both (S, M), of other lengths."""
+    mel, donor = word.astype(np.float32), recorded.astype(np.float32)
+    smooth = COSINES[:, :SHAPE].numpy()
+    tilt = (donor.mean(axis=0) - mel.mean(axis=0)) @ smooth @ smooth.T
+    mel = np.minimum(mel + rng.random() * tilt, donor.max(axis=0))
+    noise = np.quantile(donor, 0.05, axis=0) + 0.3 * rng.standard_normal(mel.shape)
+    return 0.5 * np.logaddexp(2 * mel, 2 * noise.astype(np.float32))
+
+
+def _liftered(mel: Tensor, rng: np.random.Generator) -> Tensor:
+    """The first coefficients of the cepstrum alone, of each word another number of them."""
+    kept = torch.from_numpy(rng.integers(*CEPSTRUM, len(mel)))[:, None, None]
+    cepstrum = mel @ COSINES * (torch.arange(N_MELS) < kept)
+    return (cepstrum @ COSINES.t()).to(mel.dtype)
+
+
+def _stretched(words: list[np.ndarray], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+    """Some cut short, all slower or faster, with rest around: (B, S, M) and lengths (B,)."""
+    words = [_clipped(word, rng) if rng.random() < CLIPPED else word for word in words]
+    spoken = [max(round(len(word) * rng.uniform(*STRETCH)), 8) for word in words]
+    pauses = rng.integers(0, PAUSE, (len(words), 2))
+    lengths = torch.tensor([n + a + b for n, (a, b) in zip(spoken, pauses, strict=True)])
+    mel = torch.full((len(words), int(lengths.max()), N_MELS), FLOOR)
+    for row, word, n, (before, _) in zip(mel, words, spoken, pauses, strict=True):
+        source = torch.from_numpy(word.astype(np.float32)).t()[None]
+        row[before : before + n] = F.interpolate(source, size=n, mode="linear")[0].t()
+    return mel, lengths
+
+
+def _clipped(word: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Without some of its beginning or of its end, as corpora and hasty visitors cut words."""
+    lost = int(rng.integers(round(LOST * len(word)) + 1))
+    return word[lost:] if rng.random() < 0.5 else word[: len(word) - lost]
+
+
+def _reverberant(mel: Tensor, rng: np.random.Generator) -> Tensor:
+    """Adds an exponentially decaying tail to the power of every band."""
+    power = (2 * mel).exp()
+    decay = _draw(rng, *DECAY, len(mel))[:, :, 0]
+    wet = _draw(rng, *WET, len(mel))[:, :, 0]
+    tail, tails = torch.zeros_like(power[:, 0]), []
+    for frame in power.unbind(dim=1):
+        tails.append(tail)
+        tail = decay * tail + wet * frame
+    return 0.5 * (power + torch.stack(tails, dim=1)).log()
+
+
+def _noisy(mel: Tensor, noise: np.ndarray, rng: np.random.Generator) -> Tensor:
+    """Adds the power of everyday sounds, or of steady noise, to that of the words."""
+    frames = mel.shape[1]
+    starts = rng.integers(0, noise.shape[1] - frames, len(mel))
+    chosen = rng.integers(0, len(noise), len(mel))
+    sounds = np.stack([noise[c, s : s + frames] for c, s in zip(chosen, starts, strict=True)])
+    added = torch.from_numpy(sounds.astype(np.float32))
+    steady = torch.from_numpy(rng.random(len(mel)) < 0.25)
+    added[steady] = added[steady].mean(dim=1, keepdim=True) + 0.3 * torch.randn(
+        (int(steady.sum()), *added.shape[1:])
+    )
+    added = added - _draw(rng, *SNR, len(mel)) / NEPER
+    return 0.5 * torch.logaddexp(2 * mel, 2 * added)
+
+
+def _masked(mel: Tensor, lengths: Tensor, rng: np.random.Generator) -> Tensor:
+    """A run of bands and a run of frames at the floor (Park et al. 2019)."""
+    batch, frames, bands = mel.shape
+    first = _draw(rng, 0, bands, batch)
+    band = torch.arange(bands)[None, None]
+    hidden = (band >= first) & (band < first + _draw(rng, 0, MASKED_BANDS, batch))
+    counted = lengths[:, None, None].float()
+    first = _draw(rng, 0, 1, batch) * counted
+    frame = torch.arange(frames)[None, :, None]
+    hidden = hidden | (frame >= first) & (
+        frame < first + _draw(rng, 0, MASKED_FRAMES, batch) * counted
+    )
+    return mel.masked_fill(hidden, FLOOR)
+
+
+def _draw(rng: np.random.Generator, low: float, high: float, batch: int) -> Tensor:
+    """A number for each word: (B, 1, 1)."""
+    return torch.from_numpy(rng.uniform(low, high, (batch, 1, 1)).astype(np.float32))

@@ -1,0 +1,144 @@
+"""Words that nobody recorded, for voices to speak: English, Mandarin and Arabic, thousands of each.
+
+English words are the dictionary's. Mandarin words are syllables put together, Arabic ones are
+roots put into the patterns of the language: most mean nothing, and all could be words.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Final
+
+import numpy as np
+import pocketsphinx
+
+from media.text.phonemes import from_arpabet, from_ipa, from_pinyin
+from pipelines.words.dictionary import pronunciations
+from training.words.data.zero_shot import is_zero_shot
+
+FREQUENT: Final = 6000  # of English, by pocketsphinx' language model
+RARE: Final = 4000
+LONGEST: Final = 12  # phonemes
+LANGUAGE_MODEL: Final = "en-us/en-us.lm.bin"
+# Initials and the finals that may follow them.
+SYLLABLES: Final[Mapping[str, str]] = {
+    "b p m": "a o ai ei ao an en ang eng i ie iao ian in ing u",
+    "f": "a o ei ou an en ang eng u",
+    "d t": "a e ai ao ou an ang eng ong i ie iao ian ing u uo ui uan un",
+    "n l": "a e ai ei ao an ang eng ong i ie iao iu ian in iang ing u uo uan v ve",
+    "g k h": "a e ai ei ao ou an en ang eng ong u ua uo uai ui uan un uang",
+    "j q x": "i ia ie iao iu ian in iang ing iong u ue uan un",
+    "zh ch sh": "a e i ai ao ou an en ang eng u uo ui uan un",
+    "z c s": "a e i ai ao ou an en ang eng ong u uo ui uan un",
+    "r": "e i ao ou an en ang eng ong u uo ui uan un",
+    "-": "a ai an ao e en er ou yi ya ye yao you yan yin yang ying yong wu wa wo wai wei wan wen "
+    "wang yu yue yuan yun",
+}
+# Patterns of Arabic words: 1, 2, 3 are the consonants of the root.
+PATTERNS: Final = tuple(
+    (
+        "1a23 1i23 1u23 1a2a3 1aː2i3 1a2iː3 1i2aː3 1u2uː3 1a2uː3 1u2aː3 1a22aː3 ma12a3 ma12uː3 "
+        "mi12aː3 mu1a22i3 ta12iː3 ta1aː2u3 ta1a22u3 ta1a22a3 ʔi12aː3 ʔa12a3 ʔa12aː3 ja12a3 ja12u3 "
+        "ja12i3 na12u3 1a23a 1i23a 1u23a 1a2a3a 1aː2i3a 1a2iː3a 1i2aː3a 1a2aː3 ta12i3a mu1aː2a3a "
+        "1a2aː3iː 1a23aː 1u23aː ista12a3 isti12aː3 mu1aː2i3 muta1a22i3 1a2aː3aːt 1a2a3aːt in1i2aː3 "
+        "it1a2aː 1i2iː3aː 1a23iː"
+    ).split()
+)
+ROOTS: Final = tuple("ʔ b t θ ʒ ħ x d ð r z s ʃ sˤ dˤ tˤ ʕ ɣ f q k l m n h w j".split())
+SCRIPT: Final = dict(
+    zip(
+        [*ROOTS, "ðˤ", "a", "i", "u", "aː", "iː", "uː"],
+        [*"ءبتثجحخدذرزسشصضطعغفقكلمنهويظ", "َ", "ِ", "ُ", "َا", "ِي", "ُو"],
+        strict=True,
+    )
+)
+REST, TWICE = "ْ", "ّ"  # no vowel follows; the consonant is long
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word: what a voice is given to read, and its phonemes."""
+
+    language: str
+    text: str
+    phonemes: tuple[str, ...]
+
+
+def english(rng: np.random.Generator) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """Spellings with their pronunciations: the most frequent of the dictionary, and some more."""
+    spoken: dict[str, list[tuple[str, ...]]] = {}
+    for entry, phones in pronunciations().items():
+        spoken.setdefault(entry.partition("(")[0], []).append(from_arpabet(phones))
+    words = {
+        spelling: variants
+        for spelling, variants in spoken.items()
+        if spelling.isalpha()
+        and all(2 <= len(variant) <= LONGEST for variant in variants)
+        and not any(is_zero_shot("en", spelling, variant) for variant in variants)
+    }
+    model = pocketsphinx.NGramModel.readfile(f"{pocketsphinx.get_model_path()}/{LANGUAGE_MODEL}")
+    ranked = sorted(words, key=lambda spelling: -model.prob([spelling]))
+    rare = rng.choice(ranked[FREQUENT:], RARE, replace=False)
+    return [(spelling, words[spelling]) for spelling in [*ranked[:FREQUENT], *map(str, rare)]]
+
+
+def frequent(count: int) -> list[tuple[str, ...]]:
+    """The phonemes of so many words that are frequent in English."""
+    return [variants[0] for _, variants in english(np.random.default_rng(0))[:count]]
+
+
+def mandarin(count: int, rng: np.random.Generator) -> list[Word]:
+    """Words of two syllables, and some of one and three."""
+    syllables = [
+        f"{initial.strip('-')}{final}{tone}"
+        for initials, finals in SYLLABLES.items()
+        for initial, final, tone in product(initials.split(), finals.split(), "1234")
+    ]
+    words: dict[tuple[str, ...], Word] = {}
+    while len(words) < count:
+        chosen = [str(s) for s in rng.choice(syllables, rng.choice([1, 2, 3], p=[0.1, 0.75, 0.15]))]
+        # Of two third tones in a row the first is spoken as a second.
+        if any(a[-1] == b[-1] == "3" for a, b in zip(chosen, chosen[1:], strict=False)):
+            continue
+        phonemes = from_pinyin(" ".join(chosen))
+        if not is_zero_shot("zh", " ".join(chosen), phonemes):
+            words[phonemes] = Word("zh", " ".join(chosen), phonemes)
+    return list(words.values())
+
+
+def arabic(count: int, rng: np.random.Generator) -> list[Word]:
+    """Roots of three different consonants in the patterns of the language."""
+    words: dict[tuple[str, ...], Word] = {}
+    while len(words) < count:
+        root = [str(c) for c in rng.choice(ROOTS, 3, replace=False)]
+        pieces = re.split("([123])", str(rng.choice(PATTERNS)))
+        phonemes = tuple(
+            phoneme
+            for piece in pieces
+            for phoneme in ([root[int(piece) - 1]] if piece.isdigit() else from_ipa(piece))
+        )
+        text = vowelled(phonemes)
+        if not is_zero_shot("ar", text, phonemes):
+            words[phonemes] = Word("ar", text, phonemes)
+    return list(words.values())
+
+
+def vowelled(phonemes: tuple[str, ...]) -> str:
+    """Arabic script with every vowel mark, as a voice can read it."""
+    text, vowels = "", "a i u aː iː uː".split()
+    for before, phoneme, after in _neighbours(phonemes):
+        if phoneme in vowels:
+            text += ("ا" if not before else "") + SCRIPT[phoneme]
+        elif phoneme == after:
+            continue
+        else:
+            letter = ("إ" if after == "i" else "أ") if phoneme == "ʔ" and not before else ""
+            text += letter or SCRIPT[phoneme]
+            text += TWICE if phoneme == before else ""
+            text += "" if after in vowels else REST
+    return text
+
+
+def _neighbours(phonemes: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    return zip(("", *phonemes), phonemes, (*phonemes[1:], ""), strict=False)

@@ -1,0 +1,44 @@
+"""The words that no model hears in training, in any voice, real or synthetic."""
+
+from functools import cache
+from typing import Final
+
+from media.text.phonemes import from_arpabet, from_ipa, from_pinyin
+
+# Spelling → every usual pronunciation: a word left out must not come back under another.
+SPELLINGS: Final = {
+    "en": {
+        "alexa": ("AH L EH K S AH",),
+        "jarvis": ("JH AA R V IH S", "JH AA R V AH S"),
+        "snowboy": ("S N OW B OY",),
+        "view glass": ("V Y UW G L AE S",),
+        "signal": ("S IH G N AH L",),
+        "project": ("P R AA JH EH K T", "P R AH JH EH K T"),
+        "marvin": ("M AA R V IH N", "M AA R V AH N"),
+        "sheila": ("SH IY L AH",),
+        "bird": ("B ER D",),
+        "house": ("HH AW S", "HH AW Z"),
+    },
+    "ar": {
+        "يسار": ("jasaːr",),
+        "تراجع": ("taraːʒuʕ",),
+        "ستة": ("sitta",),
+        "فتح": ("fatħ",),
+        "خيارات": ("xijaːraːt",),
+    },
+    "zh": {"北京": ("bei3 jing1",), "饭店": ("fan4 dian4",)},
+}
+READERS: Final = {"en": from_arpabet, "ar": from_ipa, "zh": from_pinyin}
+
+
+@cache
+def zero_shot(language: str) -> frozenset[tuple[str, ...]]:
+    """The phonemes of the words of a language that are never trained on; none in others."""
+    words = SPELLINGS.get(language, {}).values()
+    return frozenset(READERS[language](phones) for spoken in words for phones in spoken)
+
+
+def is_zero_shot(language: str, spelling: str, phonemes: tuple[str, ...]) -> bool:
+    """Whether a word, by its spelling or by its phonemes, is never trained on."""
+    known = spelling.lower().replace("_", " ") in SPELLINGS.get(language, {})
+    return known or phonemes in zero_shot(language)
