@@ -91,6 +91,29 @@ def inline(outputs: int) -> Callable[[Callable], Callable]:
     return decorate
 
 
+def reporting(handler: Callable[P, T], message: Component) -> Callable:
+    """For an event whose handler returns {component: value}: an error is shown in ``message``, and
+    every other component stays as it was. The handler may be a generator."""
+
+    @wraps(handler)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T | dict[Component, str]:
+        try:
+            with explained():
+                return handler(*args, **kwargs)
+        except gr.Error as error:
+            return {message: say(error.message, "error")}
+
+    @wraps(handler)
+    def stream(*args: P.args, **kwargs: P.kwargs) -> Iterator[dict]:
+        try:
+            with explained():
+                yield from handler(*args, **kwargs)  # type: ignore[misc]
+        except gr.Error as error:
+            yield {message: say(error.message, "error")}
+
+    return stream if isgeneratorfunction(handler) else run
+
+
 def on_model(
     trigger: Callable[..., Dependency],
     handler: Callable,
