@@ -1,6 +1,7 @@
 """Read a checkpoint folder: config.json and model.safetensors, strictly."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,22 @@ def read_config(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "config.json").read_text())
 
 
-def load_weights(network: nn.Module, folder: Path, device: torch.device) -> None:
-    """Load the weights, every one of them, in single precision, ready for inference."""
-    weights = load_file(folder / "model.safetensors")
-    network.load_state_dict(
-        {n: w.float() if w.is_floating_point() else w for n, w in weights.items()}, strict=True
-    )
+def load_weights(
+    network: nn.Module,
+    folder: Path,
+    device: torch.device,
+    renamed: Mapping[str, str] | None = None,
+) -> None:
+    """Load the weights, every one of them, in single precision, ready for inference.
+
+    renamed: the beginning of a weight's name in the file → what it is called in the network, for
+    weights that were trained before modules were renamed.
+    """
+    weights = {
+        _current_name(name, renamed or {}): weight.float() if weight.is_floating_point() else weight
+        for name, weight in load_file(folder / "model.safetensors").items()
+    }
+    network.load_state_dict(weights, strict=True)
     network.to(device).eval().requires_grad_(False)
 
 
@@ -47,3 +58,10 @@ def choose_device(name: str) -> torch.device:
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     return torch.device(name)
+
+
+def _current_name(name: str, renamed: Mapping[str, str]) -> str:
+    for old, new in renamed.items():
+        if name.startswith(old):
+            return new + name.removeprefix(old)
+    return name

@@ -1,13 +1,14 @@
-"""Write checkpoint folders: config.json, model.safetensors, metrics.json, README.md."""
+"""Write checkpoint folders (config.json, model.safetensors, metrics.json, README.md), and start a
+network from the weights of another."""
 
 import hashlib
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
-from torch import Tensor
+from torch import Tensor, nn
 
 LARGEST = 10 * 2**20  # bytes that a plain git push to a Space takes
 
@@ -19,6 +20,8 @@ def write_weights(
 
     Raises ValueError when the file would be too large to be pushed, unless it is not to be.
     """
+    from safetensors.torch import save_file  # not where only torch and numpy are installed
+
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     path = folder / "model.safetensors"
@@ -33,6 +36,26 @@ def update_metrics(folder: Path, changes: dict[str, Any]) -> None:
     path = folder / "metrics.json"
     metrics = json.loads(path.read_text()) if path.exists() else {}
     path.write_text(json.dumps({**metrics, **changes}, indent=2) + "\n")
+
+
+def load_matching_weights(network: nn.Module, path: Path, skip: Iterable[str] = ()) -> None:
+    """Copy the weights of a trained network (run/NAME.pt) that fit by name and shape.
+
+    All others keep their values, and so do those whose names contain a part that is in ``skip``.
+    Raises ValueError where nothing fits: then the file belongs to another kind of network.
+    """
+    own, parts = network.state_dict(), tuple(skip)
+    saved: dict[str, Tensor] = torch.load(path, weights_only=True, map_location="cpu")["network"]
+    fitting = {
+        name: weight
+        for name, weight in saved.items()
+        if name in own
+        and own[name].shape == weight.shape
+        and not any(part in name for part in parts)
+    }
+    if not fitting:
+        raise ValueError(f"No weight of {path} fits a {type(network).__name__}.")
+    network.load_state_dict(own | fitting)
 
 
 def _half(weight: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""The training loop that every network here shares: warm-up, cosine decay, resume, progress."""
+"""The training loop that every network here shares: schedule, resume, progress."""
 
 import json
 import math
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -30,6 +30,49 @@ def half_precision() -> torch.autocast:
     return torch.autocast(device().type, torch.bfloat16, enabled=faster)
 
 
+class Schedule(Protocol):
+    """Sets the optimizer's learning rate, and may end the training before its last step."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether training ends here."""
+        ...
+
+    def step(self) -> None:
+        """Called after each step of the optimizer."""
+        ...
+
+    def restore(self) -> None:
+        """Called when training ends: puts back the weights to keep, if they are not the last."""
+        ...
+
+    def state_dict(self) -> dict[str, Any]:
+        """What load_state_dict resumes from."""
+        ...
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Resumes from what state_dict returned."""
+        ...
+
+
+class WarmupCosine(torch.optim.lr_scheduler.LambdaLR):
+    """Linear warm-up over a tenth of the steps (500 at most), then cosine decay to 1 %."""
+
+    finished = False
+
+    def __init__(self, optimizer: torch.optim.Optimizer, steps: int) -> None:
+        warmup = min(500, max(1, steps // 10))
+        super().__init__(
+            optimizer,
+            lambda n: min(
+                (n + 1) / warmup, 0.5 * (1 + math.cos(math.pi * min(n / steps, 1.0))) + 0.01
+            ),
+        )
+
+    def restore(self) -> None:
+        """The last weights are kept."""
+
+
 def fit(
     network: nn.Module,
     step_loss: Callable[[torch.Generator], Tensor],
@@ -39,20 +82,19 @@ def fit(
     learning_rate: float,
     weight_decay: float = 0.01,
     seed: int = 0,
+    betas: tuple[float, float] = (0.9, 0.98),
+    schedule_of: Callable[[torch.optim.Optimizer], Schedule] | None = None,
 ) -> dict[str, float]:
     """Train for ``steps`` steps of AdamW, resuming from the file ``state`` if it is there.
 
     step_loss draws a batch with the generator and returns its loss; validate returns a score that
-    falls as the network gets better. Returns the hours spent, over all runs, and the last score.
+    falls as the network gets better; schedule_of makes the schedule of the learning rate, by
+    default WarmupCosine. Returns the hours spent, over all runs, and the last score.
     """
     optimizer = torch.optim.AdamW(
-        network.parameters(), learning_rate, betas=(0.9, 0.98), weight_decay=weight_decay
+        network.parameters(), learning_rate, betas=betas, weight_decay=weight_decay
     )
-    warmup = min(500, max(1, steps // 10))
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer,
-        lambda n: min((n + 1) / warmup, 0.5 * (1 + math.cos(math.pi * min(n / steps, 1.0))) + 0.01),
-    )
+    schedule: Schedule = schedule_of(optimizer) if schedule_of else WarmupCosine(optimizer, steps)
     first, hours = 0, 0.0
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)
@@ -82,6 +124,8 @@ def fit(
     began = saved_at = time.monotonic()
     running = 0.0
     for step in range(first + 1, steps + 1):
+        if schedule.finished:
+            break
         with half_precision():
             loss = step_loss(generator)
         optimizer.zero_grad()
@@ -95,10 +139,11 @@ def fit(
             rate = (step - first) / (now - began)
             left = (steps - step) / rate / 60
             print(f"{step}/{steps}  loss {running:.4f}  {left:.1f} min left", flush=True)
-        if now - saved_at > SAVE_EVERY or step == steps:
+        if now - saved_at > SAVE_EVERY or step == steps or schedule.finished:
             hours += (now - saved_at) / 3600
             saved_at = now
             save(step)
+    schedule.restore()
     network.eval()
     return {"hours": hours, "score": validate()}
 
