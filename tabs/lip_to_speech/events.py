@@ -12,7 +12,7 @@ from tabs.components.timeline.timeline import nothing
 from tabs.lip_to_speech.example import FINISHED, SOURCE, read_finished
 from tabs.lip_to_speech.view import LipResult, Watched, landmarks, read_out
 from tabs.shared.events import answering, inline, say
-from tabs.shared.sessions import Visits, heard_once
+from tabs.shared.sessions import SessionStore, delete_after_use
 from tabs.voice_conversion.view import wav
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class LipEvents:
 
     def __init__(self, pipeline: Callable[[], "LipToSpeech"]) -> None:
         self.pipeline = pipeline
-        self.visits = Visits(LipVisit)
+        self.visits = SessionStore(LipVisit)
 
     def first_look(self) -> tuple:
         """What the result shows before the first run → pitch, timbre, shown outputs."""
@@ -62,7 +62,7 @@ class LipEvents:
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> tuple:
         """→ message, visit, compare button, pitch, timbre, shown outputs."""
-        with heard_once(video):
+        with delete_after_use(video):
             watched = self._watch(video, vocoder, progress)
         visit = self.visits.of(visit, request)
         visit.watched = watched
@@ -114,7 +114,7 @@ class LipEvents:
         self, visit: LipVisit | None, video: str, vocoder: str, request: gr.Request
     ) -> tuple:
         """A film of a speaking face → visit, WAV file, what was read."""
-        with heard_once(video):
+        with delete_after_use(video):
             speech = self.pipeline()(video, vocoder)
         visit = self.visits.of(visit, request)
         visit.watched = Watched(speech, b"", b"", None)

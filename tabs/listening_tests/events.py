@@ -19,7 +19,7 @@ from study.library import Library
 from tabs.components.timeline.timeline import File
 from tabs.shared.drafts import Drafts
 from tabs.shared.events import answering, inline, say
-from tabs.shared.sessions import Visits
+from tabs.shared.sessions import SessionStore
 
 EXAMPLE: Final = ASSETS / "study_example"
 TRY: Final = """
@@ -56,7 +56,7 @@ class StudyEvents:
 
     def __init__(self, tests: Library, drafts: Drafts) -> None:
         self.tests, self.drafts = tests, drafts
-        self.benches = Visits(Bench)
+        self.benches = SessionStore(Bench)
 
     def example(self) -> str:
         """The way to the example, as HTML."""

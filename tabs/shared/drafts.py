@@ -10,7 +10,7 @@ import gradio as gr
 from media.errors import InputError
 from study.design.draft import Draft, Take
 from tabs.shared.events import HIDDEN
-from tabs.shared.sessions import Visits
+from tabs.shared.sessions import SessionStore
 
 ADD: Final = "Add to a listening test"
 CSS: Final = Path(__file__).with_name("drafts.css")
@@ -22,7 +22,7 @@ class Drafts:
     """One draft a visitor; to be made once, inside the page."""
 
     def __init__(self) -> None:
-        self.visits = Visits(Draft)
+        self.visits = SessionStore(Draft)
         self.state = self.visits.state()
         # For the tab of listening tests to place.
         css = CSS.read_text()

@@ -28,7 +28,7 @@ class Kept(Protocol):
 K = TypeVar("K", bound=Kept)
 
 
-class Visits(Generic[K]):
+class SessionStore(Generic[K]):
     """One thing for each visitor, which `make` makes; their gr.State owns it."""
 
     def __init__(self, make: Callable[[], K]) -> None:
@@ -61,7 +61,7 @@ def is_upload(path: str | Path) -> bool:
 
 
 @contextmanager
-def heard_once(upload: str | None) -> Iterator[None]:
+def delete_after_use(upload: str | None) -> Iterator[None]:
     """Deletes the file of an upload afterwards, whatever happens."""
     try:
         yield

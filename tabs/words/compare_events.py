@@ -11,7 +11,7 @@ import numpy as np
 
 from media.errors import InputError
 from tabs.shared.events import answering, inline
-from tabs.shared.sessions import Visits, heard_once, one_word
+from tabs.shared.sessions import SessionStore, delete_after_use, one_word
 from tabs.words.panel import Label, Sounds, heat_table, sound_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class CompareEvents:
     ) -> None:
         self.pipeline = pipeline
         self.library = library
-        self.visits = Visits(Recordings)
+        self.visits = SessionStore(Recordings)
 
     def first_look(self, picked: list[str], mine: Recordings | None) -> gr.Dropdown:
         """The words to pick from, with the first example picked if nothing is → dropdown."""
@@ -72,7 +72,7 @@ class CompareEvents:
         request: gr.Request,
     ) -> tuple:
         """Picks what was recorded → message, recordings, dropdown."""
-        with heard_once(recording):
+        with delete_after_use(recording):
             if len(picked) >= MOST:
                 raise InputError(f"There are {MOST} words already. Take one out first.")
             spoken = one_word(self.pipeline(), recording)

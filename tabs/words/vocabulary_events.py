@@ -9,7 +9,7 @@ import numpy as np
 
 from media.errors import InputError
 from tabs.shared.events import inline
-from tabs.shared.sessions import Visits, heard_once, one_word
+from tabs.shared.sessions import SessionStore, delete_after_use, one_word
 from tabs.words.panel import Sounds
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class VocabularyEvents:
     ) -> None:
         self.pipeline = pipeline
         self.library = library
-        self.visits = Visits(_vocabulary)
+        self.visits = SessionStore(_vocabulary)
 
     @inline(outputs=2)
     def first_look(self, own: Own) -> tuple:
@@ -56,7 +56,7 @@ class VocabularyEvents:
     @inline(outputs=3)
     def teach(self, recording: str | None, name: str, own: Own, request: gr.Request) -> tuple:
         """Takes a recording as an example of the word → message, words, list, delete button."""
-        with heard_once(recording):
+        with delete_after_use(recording):
             own = self.visits.of(own, request)
             name = own.check(name if name.strip() else _unused(own.words))
             own.add(name, one_word(self.pipeline(), recording).vector)
@@ -65,7 +65,7 @@ class VocabularyEvents:
     @inline(outputs=1)
     def find(self, recording: str | None, own: Own) -> tuple:
         """Looks for the words in a recording → message, result."""
-        with heard_once(recording):
+        with delete_after_use(recording):
             words, threshold = own or _vocabulary(), self.pipeline().threshold
             said = [
                 (word.start, words.find(word.vector, threshold)) for word in self._said(recording)

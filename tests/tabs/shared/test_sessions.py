@@ -1,5 +1,6 @@
 """What a visitor gave must be gone when they are."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from tabs.shared.sessions import Visits, heard_once
+from tabs.shared.sessions import SessionStore, delete_after_use
 
 
 class Words(list):
@@ -19,7 +20,7 @@ def visitor(name: str) -> Any:
 
 
 def test_a_visitor_who_leaves_is_forgotten_and_no_one_else() -> None:
-    visits = Visits(Words)
+    visits = SessionStore(Words)
     mine, yours = visits.of(None, visitor("a")), visits.of(None, visitor("b"))
     mine.append("lamp")
     yours.append("fan")
@@ -30,7 +31,7 @@ def test_a_visitor_who_leaves_is_forgotten_and_no_one_else() -> None:
 
 
 def test_the_page_forgets_when_it_is_closed_and_when_its_time_is_up() -> None:
-    visits = Visits(Words)
+    visits = SessionStore(Words)
     with gr.Blocks() as page, gr.Blocks():
         state = visits.state()
     left = [fn for fn in page.fns.values() if any(t[1] == "unload" for t in fn.targets)]
@@ -51,7 +52,8 @@ def test_an_upload_is_deleted_even_if_it_was_of_no_use(uploads: Path) -> None:
     for problem in (False, True):
         file = uploads / "word.wav"
         file.write_bytes(b"RIFF")
-        with pytest.raises(ValueError) if problem else heard_once(None), heard_once(str(file)):
+        outcome = pytest.raises(ValueError) if problem else nullcontext()
+        with outcome, delete_after_use(str(file)):
             if problem:
                 raise ValueError
         assert not file.exists()
@@ -61,6 +63,6 @@ def test_files_that_are_no_uploads_stay(uploads: Path) -> None:
     ours = uploads.parent / "ours.wav"
     ours.write_bytes(b"RIFF")
     for path in (str(ours), str(uploads / ".." / "ours.wav"), None):
-        with heard_once(path):
+        with delete_after_use(path):
             pass
     assert ours.exists()
