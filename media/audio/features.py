@@ -11,21 +11,27 @@ import librosa
 import numpy as np
 from scipy.fft import dct
 
-SAMPLE_RATE: Final = 16_000  # Hz
-HOP_LENGTH: Final = 160  # samples: 10 ms
-N_FFT: Final = 640  # samples: the 40 ms window of the spectrograms that are heard and seen
-N_MELS: Final = 80
-LOG_FLOOR: Final = 1e-5  # magnitude under which the log-mel spectrogram is flat
-FILTER_ROUNDS: Final = 6
-LARGEST_FILTER: Final = 2.3  # nepers in a round: 20 dB
-SMOOTHED: Final = 0.85  # a deviation, of the distance between harmonics
+from media.constants import DELTA_WIDTH as DELTA_WIDTH
+from media.constants import HOP_LENGTH as HOP_LENGTH
+from media.constants import (
+    MFCC_BANDS,
+    MFCC_N_FFT,
+    MFCC_WINDOW,
+    N_CEPSTRA,
+    NYQUIST,
+    PITCH_MAX,
+    PITCH_MIN,
+)
+from media.constants import N_FFT as N_FFT
+from media.constants import N_MELS as N_MELS
+from media.constants import SAMPLE_RATE as SAMPLE_RATE
 
-MFCC_WINDOW: Final = 400  # samples: 25 ms
-MFCC_N_FFT: Final = 512
-MFCC_BANDS: Final = 40
+LOG_FLOOR: Final = 1e-5  # magnitude under which the log-mel spectrogram is flat
 MFCC_FLOOR: Final = 1e-5  # power: about 70 dB under speech at -23 LUFS
-N_CEPSTRA: Final = 13
-DELTA_WIDTH: Final = 9  # frames
+PITCH_WINDOW: Final = 1024  # samples: 64 ms
+MATCH_ROUNDS: Final = 6
+MAX_LOG_GAIN: Final = 2.3  # nepers in a round: 20 dB
+SMOOTHING_STD: Final = 0.85  # in fundamental frequencies
 
 
 def n_frames(n_samples: int) -> int:
@@ -82,26 +88,28 @@ def griffin_lim(magnitude: np.ndarray, n_iter: int = 32) -> np.ndarray:
 
 
 def filtered(waveform: np.ndarray, mel: np.ndarray, pitch: np.ndarray) -> np.ndarray:
-    """The waveform through a filter a frame that brings its log-mel spectrogram nearer to another.
+    """Filter the waveform, frame by frame, towards a given log-mel spectrogram.
 
     waveform: (T,); mel: (T // HOP_LENGTH, N_MELS); pitch: (T // HOP_LENGTH,) in Hz of the waveform,
-    0 where unvoiced. Where there is a voice, what is brought together is smoothed over its
-    harmonics: they stay where they are, though the low bands of mel may show those of another
-    voice. Windows overlap, so the filters are found in a few rounds, as the phases of Griffin and
-    Lim are. Returns (T,).
+    0 where unvoiced. In voiced frames only spectral envelopes, smoothed over the harmonics, are
+    matched: the harmonics stay those of the waveform even where mel has another speaker's. Frames
+    overlap, so the filters are found in MATCH_ROUNDS iterations, as Griffin and Lim (1984) find
+    phases. Returns (T,).
     """
     voiced = pitch > 0
-    smooth = _over_harmonics(float(np.median(pitch[voiced]))) if voiced.any() else np.eye(N_MELS)
+    smooth = (
+        _harmonic_smoothing(float(np.median(pitch[voiced]))) if voiced.any() else np.eye(N_MELS)
+    )
 
     def envelope(mel: np.ndarray) -> np.ndarray:
         power = np.exp(2 * mel) @ smooth.T
         return np.where(voiced[:, None], 0.5 * np.log(power + LOG_FLOOR**2), mel)
 
-    wanted = envelope(mel)
-    for _ in range(FILTER_ROUNDS):
+    target = envelope(mel)
+    for _ in range(MATCH_ROUNDS):
         spectrum = librosa.stft(waveform, n_fft=N_FFT, hop_length=HOP_LENGTH)
-        away = wanted - envelope(_log_mel(np.abs(spectrum).T[: len(mel)]))
-        gains = np.exp(away.clip(-LARGEST_FILTER, LARGEST_FILTER) @ _shares_of_bands()).T
+        difference = target - envelope(_log_mel(np.abs(spectrum).T[: len(mel)]))
+        gains = np.exp(difference.clip(-MAX_LOG_GAIN, MAX_LOG_GAIN) @ _band_shares()).T
         # The frame past the last hop goes with the last one.
         spectrum *= np.pad(gains, ((0, 0), (0, spectrum.shape[1] - len(mel))), mode="edge")
         waveform = librosa.istft(spectrum, hop_length=HOP_LENGTH, length=len(waveform))
@@ -112,10 +120,10 @@ def pitch(waveform: np.ndarray) -> np.ndarray:
     """Fundamental frequency in Hz by pYIN, 0 where unvoiced: (T,) → (S,)."""
     f0, voiced, _ = librosa.pyin(
         waveform,
-        fmin=65.0,
-        fmax=450.0,
+        fmin=PITCH_MIN,
+        fmax=PITCH_MAX,
         sr=SAMPLE_RATE,
-        frame_length=1024,
+        frame_length=PITCH_WINDOW,
         hop_length=HOP_LENGTH,
         resolution=0.2,  # semitones
     )
@@ -131,21 +139,21 @@ def mel_filters(n_fft: int, n_mels: int) -> np.ndarray:
 @cache
 def mel_bands() -> tuple[np.ndarray, np.ndarray]:
     """The centres and widths in Hz of the bands of log_mel: (N_MELS,) each."""
-    centres = librosa.mel_frequencies(N_MELS + 2, fmin=0, fmax=SAMPLE_RATE / 2)[1:-1]
+    centres = librosa.mel_frequencies(N_MELS + 2, fmin=0, fmax=NYQUIST)[1:-1]
     return centres, np.gradient(centres)
 
 
-def _over_harmonics(hertz: float) -> np.ndarray:
-    """Weights of a mean over mel bands, as wide as harmonics are apart: (N_MELS, N_MELS)."""
+def _harmonic_smoothing(hertz: float) -> np.ndarray:
+    """Gaussian weights over mel bands, about as wide as the fundamental: (N_MELS, N_MELS)."""
     centres, widths = mel_bands()
-    away = (centres[:, None] - centres) / (SMOOTHED * hertz)
-    weights = np.exp(-0.5 * away**2) * widths
+    distance = (centres[:, None] - centres) / (SMOOTHING_STD * hertz)
+    weights = np.exp(-0.5 * distance**2) * widths
     return weights / weights.sum(axis=1, keepdims=True)
 
 
 @cache
-def _shares_of_bands() -> np.ndarray:
-    """How much each mel band has of a bin: (N_MELS, bins)."""
+def _band_shares() -> np.ndarray:
+    """Each bin's weights over mel bands, summing to 1: (N_MELS, bins)."""
     filters = mel_filters(N_FFT, N_MELS)
     return filters / np.maximum(filters.sum(axis=0), 1e-8)
 

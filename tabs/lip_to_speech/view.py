@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tabs.components.timeline.lanes import Spectrogram
-from tabs.components.timeline.timeline import File, Sheet
+from tabs.components.timeline.timeline import File, TimelineSpec
 from tabs.components.timeline.video_lanes import FilmStrip, Word, Words
 from tabs.lip_to_speech.coach import spelled
 from tabs.voice_conversion.view import Sound, wav
@@ -52,13 +52,13 @@ class LipResult:
         parts = [part.split(" ", 1) for part in self.numbers.split(" · ")]
         return " · ".join(f"<b>{escape(figure)}</b> {escape(rest)}" for figure, rest in parts)
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> TimelineSpec:
         """What the timeline shows."""
         words = Words("Words, bright where they are sure", self.words, self.mouths.seconds)
         tracks = [File("Speech from the lips", "lip-to-speech.mp4", self.film)]
         if self.real:
             tracks.append(self.real.file("What was really said", "really-said"))
-        return Sheet(
+        return TimelineSpec(
             name="The film, the words and the speech that were read from it, on one time axis",
             lanes=[
                 words,

@@ -30,7 +30,9 @@ SHOW: Final = """() => {
 }"""
 # In the page itself: a round trip later it could empty what the visitor gave meanwhile.
 EMPTIED: Final = "() => null"
-HIDDEN: Final = {"queue": False, "show_progress": "hidden", "api_visibility": "private"}
+# A name of its own, so that no handler takes the name of an endpoint.
+PRIVATE: Final = {"api_visibility": "private", "api_name": "private"}
+HIDDEN: Final = {"queue": False, "show_progress": "hidden", **PRIVATE}
 
 
 def say(message: str, kind: str = "notice") -> str:
@@ -145,7 +147,7 @@ def on_model(
         concurrency_id=MODEL_QUEUE,
         concurrency_limit=1,
         show_progress_on=progress_on,
-        api_visibility="private",
+        **PRIVATE,
     )
     job.then(idle, outputs=buttons, **HIDDEN)
     stop.click(idle, outputs=buttons, cancels=job, **HIDDEN)

@@ -13,7 +13,7 @@ from media.errors import InputError
 from tabs.components.map.markers import marker
 from tabs.components.timeline import timeline
 from tabs.components.timeline.lanes import Heat, Lane, Spectrogram
-from tabs.components.timeline.timeline import TEMPLATE, Action, File, Sheet
+from tabs.components.timeline.timeline import TEMPLATE, Action, File, TimelineSpec
 from tabs.sound_search.catalogue import Shelf, title
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _card(rank: int, hit: "Hit", shelf: Shelf, timeline: str) -> str:
     )
 
 
-def _sheet(hit: "Hit", shelf: Shelf, vote: int, scale: tuple[float, float]) -> Sheet:
+def _sheet(hit: "Hit", shelf: Shelf, vote: int, scale: tuple[float, float]) -> TimelineSpec:
     sound = hit.sound
     heat = Heat("Where it matched", tuple(hit.seconds.tolist()), sound.seconds, *scale)
     lanes: list[Lane] = [heat]
@@ -111,7 +111,7 @@ def _sheet(hit: "Hit", shelf: Shelf, vote: int, scale: tuple[float, float]) -> S
             lanes.insert(0, Spectrogram("", picture, sound.seconds, nyquist=NYQUIST))
     except InputError:
         tracks, hint = [], GONE
-    return Sheet(
+    return TimelineSpec(
         name=f"{title(sound)}: its spectrogram, and where it matched",
         lanes=lanes,
         tracks=tracks,

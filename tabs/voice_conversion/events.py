@@ -10,7 +10,7 @@ import gradio as gr
 
 from media.errors import InputError
 from tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells
-from tabs.components.timeline.timeline import File, Sheet, nothing
+from tabs.components.timeline.timeline import File, TimelineSpec, nothing
 from tabs.shared.events import answering, inline, say
 from tabs.voice_conversion import edits
 from tabs.voice_conversion.example import read_finished
@@ -138,7 +138,7 @@ class ConversionEvents:
             conversion = pipeline(source.content, target, vocoder)
             lanes += _size_lanes(model, conversion, pipeline.colors)
             tracks.append(File(model, f"{model}.wav", wav(conversion.converted)))
-            sheet = Sheet(f"The same speech as {target} through every model", lanes, tracks)
+            sheet = TimelineSpec(f"The same speech as {target} through every model", lanes, tracks)
             yield "", sheet.value()
 
     @answering

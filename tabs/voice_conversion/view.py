@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells, Waveform
-from tabs.components.timeline.timeline import Action, File, Sheet
+from tabs.components.timeline.timeline import Action, File, TimelineSpec
 
 if TYPE_CHECKING:
     from pipelines.speech import Conversion, Speech
@@ -127,7 +127,7 @@ class Result:
         parts = [part.split(" ", 1) for part in self.numbers.split(" · ")]
         return " · ".join(f"<b>{escape(figure)}</b> {escape(rest)}" for figure, rest in parts)
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> TimelineSpec:
         """What the timeline shows."""
         said = f"{self.target}, {self.vocoder} vocoder"
         note = "edited, not spoken yet" if self.stale else said
@@ -145,7 +145,7 @@ class Result:
             self.converted.file(self.converted.suffix.upper(), "converted"),
             File("Units", "units.json", self.units.to_json().encode()),
         )
-        return Sheet(
+        return TimelineSpec(
             name="Source, units and conversion on one time axis",
             lanes=[*source, units, *reversed(converted)],
             tracks=[*files, self.converted.file("Converted", "converted")],

@@ -15,7 +15,7 @@ let cellCount = 0;
 let dragging = null; // "cells" or "time" while the mouse is down
 let pointer = "mouse";
 
-const isFilm = (player) => player.tagName === "VIDEO";
+const isVideo = (player) => player.tagName === "VIDEO";
 const seconds = () => Number(one(".tl")?.dataset.seconds ?? 0);
 
 function showTime() {
@@ -43,7 +43,7 @@ function follow() {
 
 function seek(to) {
   time = Math.max(0, Math.min(to, seconds()));
-  for (const player of players()) if (!player.paused || isFilm(player)) player.currentTime = time;
+  for (const player of players()) if (!player.paused || isVideo(player)) player.currentTime = time;
   showTime();
 }
 
@@ -108,9 +108,9 @@ function render() {
   }
   time = Math.min(time, seconds());
   one(".tl-lanes").style.setProperty("--zoom", zoom);
-  for (const film of players().filter(isFilm)) {
-    film.controls = false; // the timeline has them
-    film.currentTime = time;
+  for (const video of players().filter(isVideo)) {
+    video.controls = false; // the timeline has them
+    video.currentTime = time;
   }
   showTime();
   showPlaying();
@@ -153,7 +153,7 @@ element.addEventListener("click", (event) => {
     zoom = Math.max(1, Math.min(8, zoom * Number(button.dataset.zoom)));
     return one(".tl-lanes").style.setProperty("--zoom", zoom);
   }
-  if (isFilm(event.target)) return play(players().indexOf(event.target));
+  if (isVideo(event.target)) return play(players().indexOf(event.target));
   const box = event.target.closest(".tl-box");
   if (!box) return;
   if (pointer !== "mouse") {

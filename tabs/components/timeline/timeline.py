@@ -1,7 +1,7 @@
-"""Timeline: lanes on one time axis in seconds, with one playhead tied to sounds or a film.
+"""Timeline: lanes on one time axis in seconds, with one playhead tied to sounds or a video.
 
-A Sheet says which lanes, sounds, files and buttons one timeline shows. timeline.js brings it to
-life; without it there remain pictures, lists and the browser's own players.
+A TimelineSpec says which lanes, sounds, files and buttons one timeline shows. timeline.js brings it
+to life; without it there remain pictures, lists and the browser's own players.
 """
 
 import math
@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import gradio as gr
-from gradio.data_classes import FileData
-from gradio.processing_utils import save_bytes_to_cache
-from gradio.utils import get_upload_folder
 
 from tabs.components.timeline.lanes import Lane, UnitCells
+from tabs.shared.gradio_internals import served_file
 from tabs.shared.icons import icon
 
 CELL_WIDTH: Final = 3  # px: the narrowest unit cell; longer timelines scroll
@@ -25,7 +23,7 @@ CELL_WIDTH: Final = 3  # px: the narrowest unit cell; longer timelines scroll
 
 @dataclass(frozen=True)
 class File:
-    """A sound or film to play, or a file to take home; name is what its button says. A content that
+    """A sound or video to play, or a file to download; name is what its button says. A content that
     lies in a file already is loaded by the page only when it is played."""
 
     name: str
@@ -33,16 +31,12 @@ class File:
     content: bytes | Path
 
     @property
-    def is_film(self) -> bool:
+    def is_video(self) -> bool:
         return self.file_name.endswith(".mp4")
 
     def data(self) -> dict[str, Any]:
-        """What the page needs to fetch it. Bytes go to Gradio's cache, which deletes them with the
-        visitor's other files."""
-        path = self.content
-        if isinstance(path, bytes):
-            path = save_bytes_to_cache(path, self.file_name, get_upload_folder())
-        return FileData(path=str(path), orig_name=self.file_name).model_dump()
+        """What the page needs to fetch it."""
+        return served_file(self.content, self.file_name)
 
 
 @dataclass(frozen=True)
@@ -62,7 +56,7 @@ class Action:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class TimelineSpec:
     """Everything that one timeline shows; name is read to those who cannot see it. `start` is where
     the playhead stands at first (seconds); with `plays`, a click on a lane plays from there."""
 
@@ -173,7 +167,7 @@ class Sheet:
         return f'<div class="tl-players">{players}</div>'
 
     def _player(self, track: File, number: int) -> str:
-        tag, kind = ("video playsinline", "tl-film") if track.is_film else ("audio", "")
+        tag, kind = ("video playsinline", "tl-video") if track.is_video else ("audio", "")
         return (
             f'<figure class="{kind}"><figcaption>{escape(track.name)}</figcaption><{tag} controls '
             f'preload="{"auto" if isinstance(track.content, bytes) else "none"}" '
@@ -193,7 +187,7 @@ TEMPLATE: Final = "${value.html.replace(/@file([0-9]+)/g, (_, i) => value.files[
 
 
 def timeline(elem_id: str, text: str) -> gr.HTML:
-    """A timeline with nothing but a text; return sheet.value() to fill it. Its events edit and
+    """A timeline with nothing but a text; return spec.value() to fill it. Its events edit and
     submit carry what Action says."""
     return gr.HTML(
         nothing(text),

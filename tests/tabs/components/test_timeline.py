@@ -11,7 +11,7 @@ from PIL import Image
 
 from media.audio import features
 from tabs.components.timeline.lanes import MUTED, Spectrogram, UnitCells, Waveform
-from tabs.components.timeline.timeline import Action, File, Sheet, time_ticks
+from tabs.components.timeline.timeline import Action, File, TimelineSpec, time_ticks
 from tabs.shared.images import frequency_ticks, ink_on, spectrogram_png
 
 COLORS = ("#000000", "#ffffff", "#1f6f4a")
@@ -99,7 +99,7 @@ def test_units_that_cannot_be_chosen_take_no_focus() -> None:
 
 def test_lanes_share_one_axis() -> None:
     lanes = [UnitCells("u", (1,) * 25, 0.04, COLORS), Spectrogram("s", "data:", 2.0)]
-    sheet = Sheet("two", lanes, [])
+    sheet = TimelineSpec("two", lanes, [])
     assert sheet.seconds == 2.0
     assert re.findall(r'class="tl-span" style="width:([\d.]+)%', sheet.html()) == [
         "50.0000",
@@ -113,7 +113,7 @@ def test_files_are_named_in_the_order_of_their_numbers(
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     lane = UnitCells("u", (1,), 0.04, COLORS)
     sound, note = File("Play <me>", "a.wav", b"sound"), File("Units", "u.json", b"{}")
-    value = Sheet("x", [lane], [sound], [note]).value()
+    value = TimelineSpec("x", [lane], [sound], [note]).value()
     assert [Path(file["path"]).read_bytes() for file in value["files"]] == [b"sound", b"{}"]
     assert 'src="@file0"' in value["html"]
     assert 'href="@file1" download="u.json"' in value["html"]
@@ -129,11 +129,11 @@ def test_actions_wait_for_cells_where_they_need_them() -> None:
         Action("speak", "Speak", event="submit", needs_cells=False),
     ]
     buttons = re.findall(
-        r"<button[^>]*data-action[^>]*>", Sheet("x", [lane], [], (), actions).html()
+        r"<button[^>]*data-action[^>]*>", TimelineSpec("x", [lane], [], (), actions).html()
     )
     assert ["disabled" in button for button in buttons] == [True, True, True, False]
     assert 'data-event="submit"' in buttons[3]
-    assert 'max="63"' in Sheet("x", [lane], [], (), actions).html()
+    assert 'max="63"' in TimelineSpec("x", [lane], [], (), actions).html()
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_files_can_be_numbered_from_another_number_on(tmp_path: Path) -> None:
     path = tmp_path / "long.wav"
     path.write_bytes(b"RIFF")
     lane = UnitCells("u", (1,), 0.04, COLORS)
-    sheet = Sheet("x", [lane], [File("Play", "a.wav", path)], [File("U", "u.json", b"{}")])
+    sheet = TimelineSpec("x", [lane], [File("Play", "a.wav", path)], [File("U", "u.json", b"{}")])
     html = sheet.html(first_file=4)
     assert 'src="@file4"' in html and 'href="@file5"' in html
     assert 'preload="none"' in html, "what lies in a file is loaded when it is played"
@@ -160,6 +160,6 @@ def test_files_can_be_numbered_from_another_number_on(tmp_path: Path) -> None:
 
 def test_a_button_can_stay_pressed() -> None:
     actions = [Action("up", "Fits", needs_cells=False, icon="up", pressed=True)]
-    html = Sheet("x", [UnitCells("u", (1,), 0.04, COLORS)], [], (), actions).html()
+    html = TimelineSpec("x", [UnitCells("u", (1,), 0.04, COLORS)], [], (), actions).html()
     assert re.search('<button type="button"  aria-pressed="true"[^>]*data-action="up"', html)
     assert "icon-up" in html

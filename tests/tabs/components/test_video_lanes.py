@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tabs.components.timeline.timeline import File, Sheet
+from tabs.components.timeline.timeline import File, TimelineSpec
 from tabs.components.timeline.video_lanes import MOST_PICTURES, FilmStrip, Word, Words
 
 
@@ -63,7 +63,7 @@ def test_no_words_are_an_empty_lane() -> None:
 def test_a_film_is_played_as_a_film_beside_sounds() -> None:
     lane = Words("read", (), 1.0)
     tracks = [File("The lips", "lips.mp4", b"film"), File("Really", "real.wav", b"sound")]
-    html = Sheet("x", [lane], tracks).html()
+    html = TimelineSpec("x", [lane], tracks).html()
     assert '<video playsinline controls preload="auto" src="@file0"></video>' in html
     assert '<audio controls preload="auto" src="@file1"></audio>' in html
     assert html.index("<video") < html.index("tl-lanes")

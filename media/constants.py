@@ -1,0 +1,29 @@
+"""The numbers that speech is sampled and analysed by, each with its unit. Imports nothing.
+
+Speech is analysed at 16 kHz, every 10 ms. General sounds have their own rate, in
+media.audio.sound_features.
+"""
+
+from typing import Final
+
+SAMPLE_RATE: Final = 16_000  # Hz
+NYQUIST: Final = SAMPLE_RATE / 2  # Hz
+HOP_LENGTH: Final = 160  # samples: 10 ms
+FRAMES_PER_SECOND: Final = SAMPLE_RATE // HOP_LENGTH
+FRAME_SECONDS: Final = HOP_LENGTH / SAMPLE_RATE
+
+# The log-mel spectrogram that is shown, predicted and vocoded.
+N_FFT: Final = 640  # samples: a 40 ms window
+N_BINS: Final = N_FFT // 2 + 1  # of its linear spectrogram
+N_MELS: Final = 80
+
+# The MFCC that units and k-means are learned from.
+MFCC_WINDOW: Final = 400  # samples: 25 ms
+MFCC_N_FFT: Final = 512  # samples
+MFCC_BANDS: Final = 40
+N_CEPSTRA: Final = 13
+DELTA_WIDTH: Final = 9  # frames that Δ and ΔΔ are fitted to
+
+# Fundamental frequencies that pYIN searches.
+PITCH_MIN: Final = 65.0  # Hz
+PITCH_MAX: Final = 450.0  # Hz
