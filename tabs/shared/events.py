@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import wraps
 from html import escape
 from inspect import isgeneratorfunction
-from typing import Final, ParamSpec, TypeVar
+from typing import Any, Final, ParamSpec, TypeVar
 
 import gradio as gr
 from gradio.components import Component
@@ -31,8 +31,8 @@ SHOW: Final = """() => {
 # In the page itself: a round trip later it could empty what the visitor gave meanwhile.
 EMPTIED: Final = "() => null"
 # A name of its own, so that no handler takes the name of an endpoint.
-PRIVATE: Final = {"api_visibility": "private", "api_name": "private"}
-HIDDEN: Final = {"queue": False, "show_progress": "hidden", **PRIVATE}
+PRIVATE: Final[dict[str, Any]] = {"api_visibility": "private", "api_name": "private"}
+HIDDEN: Final[dict[str, Any]] = {"queue": False, "show_progress": "hidden", **PRIVATE}
 
 
 def say(message: str, kind: str = "notice") -> str:
