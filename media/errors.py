@@ -1,4 +1,4 @@
-"""The one error that a visitor can cause."""
+"""The errors that a visitor can cause."""
 
 
 class InputError(ValueError):
@@ -7,3 +7,7 @@ class InputError(ValueError):
     The message is shown to visitors: it says what is wrong and what to do, and names neither
     files nor folders.
     """
+
+
+class StoppedError(InputError):
+    """Work that was stopped before its end: by the visitor, or by its deadline."""

@@ -9,13 +9,13 @@ import numpy as np
 import pyloudnorm
 import soxr
 
-from media.audio.decode import Source, decode
+from media.audio.decode import Source, decode_mono
+from media.audio.samples import FULL_SCALE as FULL_SCALE
 from media.errors import InputError
 
 # None is what Gradio gives where nothing was recorded.
 Audio = Source | None
 
-FULL_SCALE = 0.99  # of the largest value; samples that stay there are clipped
 CLIPPED_SHARE = 1e-3  # of the samples; fewer are hardly heard
 SILENT_PEAK = 1e-3  # -60 dBFS
 QUIET_PEAK = 0.03  # -30 dBFS
@@ -52,8 +52,7 @@ def load(
     """
     if audio is None:
         raise InputError("There is no recording yet. Record or upload one first.")
-    blocks, rate, damaged = decode(audio, max_seconds)
-    waveform = np.concatenate([block.mean(axis=0) for block in blocks])
+    waveform, rate, damaged, clipped_share = decode_mono(audio, max_seconds)
     seconds = len(waveform) / rate
     if seconds == 0:
         raise InputError("The recording is empty. Record or upload it again.")
@@ -82,7 +81,7 @@ def load(
         notices.append("The recording is silent. Check that the right microphone is on.")
     elif peak < QUIET_PEAK:
         notices.append("The recording is very quiet. Speak closer to the microphone.")
-    if _clipped_share(blocks) > CLIPPED_SHARE:
+    if clipped_share > CLIPPED_SHARE:
         notices.append(
             "The recording is clipped: it was too loud, and may sound distorted. "
             "Speak further from the microphone."
@@ -128,12 +127,3 @@ def match_loudness(
         return np.zeros_like(waveform)
     gain = min(10 ** ((lufs - level) / 20), 10 ** (peak / 20) / float(np.abs(waveform).max()))
     return (waveform * gain).astype(waveform.dtype)
-
-
-def _clipped_share(blocks: list[np.ndarray]) -> float:
-    """Share of samples that stay at full scale, or pass it as clipped sound does after MP3."""
-    clipped = 0
-    for block in blocks:
-        loud = np.abs(block[:, 1:])
-        clipped += np.sum((loud >= FULL_SCALE) & (np.diff(block) == 0) | (loud > 1))
-    return float(clipped) / sum(block.size for block in blocks)

@@ -1,4 +1,4 @@
-"""Films as browsers, phones and cameras write them, and what is no film."""
+"""Videos as browsers, phones and cameras write them, and what is no video."""
 
 import struct
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from media.errors import InputError
 from media.video import FASTEST, LONGEST_SIDE, frames
 
 
-def write_film(
+def write_video(
     path: Path,
     times: Sequence[float] | np.ndarray,
     size: tuple[int, int] = (96, 64),
     codec: str = "libx264",
 ) -> Path:
-    """A film whose upper left quarter is white and whose grey grows with time."""
+    """A video whose upper left quarter is white and whose grey grows with time."""
     with av.open(str(path), "w") as container:
         stream = container.add_stream(codec, rate=30, options={"g": "5"})
         assert isinstance(stream, av.VideoStream)
@@ -36,55 +36,55 @@ def write_film(
 
 
 @pytest.mark.parametrize(("name", "codec"), [("a.mp4", "libx264"), ("a.webm", "libvpx")])
-def test_times_are_those_of_the_film(tmp_path: Path, name: str, codec: str) -> None:
+def test_frames_of_uneven_times_keep_them(tmp_path: Path, name: str, codec: str) -> None:
     times = [0.0, 0.05, 0.09, 0.2, 0.24, 0.31]  # as uneven as a webcam's
-    film = write_film(tmp_path / name, times, codec=codec)
-    seen = list(frames(film, 30))
+    video = write_video(tmp_path / name, times, codec=codec)
+    seen = list(frames(video, 30))
     assert [frame.time for frame in seen] == pytest.approx(times, abs=0.002)
     assert seen[0].image.shape == (64, 96, 3)
     assert seen[0].image[8, 8].min() > 240
     assert 14 < int(seen[3].image[50, 80, 0]) - int(seen[0].image[50, 80, 0]) < 26
 
 
-def test_of_fast_films_frames_are_left_out(tmp_path: Path) -> None:
-    film = write_film(tmp_path / "fast.mp4", np.arange(60) / 60)
-    times = [frame.time for frame in frames(film, 30)]
+def test_frames_of_a_fast_video_are_thinned_out(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "fast.mp4", np.arange(60) / 60)
+    times = [frame.time for frame in frames(video, 30)]
     assert len(times) == 30
     assert np.diff(times).min() >= 1 / FASTEST
 
 
-def test_large_pictures_become_small(tmp_path: Path) -> None:
-    film = write_film(tmp_path / "4k.mp4", [0, 0.04, 0.08], size=(3840, 2160))
-    assert next(frames(film, 30)).image.shape == (360, LONGEST_SIDE, 3)
+def test_frames_of_a_4k_video_are_scaled_down(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "4k.mp4", [0, 0.04, 0.08], size=(3840, 2160))
+    assert next(frames(video, 30)).image.shape == (360, LONGEST_SIDE, 3)
 
 
-def test_a_turned_phone_is_upright(tmp_path: Path) -> None:
-    film = write_film(tmp_path / "turned.mp4", [0, 0.04])
-    file = bytearray(film.read_bytes())
+def test_frames_of_a_turned_phone_are_upright(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "turned.mp4", [0, 0.04])
+    file = bytearray(video.read_bytes())
     matrix = file.index(b"tkhd") + 44  # nine numbers of 16.16 bits, the last three of 2.30
     turned = (0, 1, 0, -1, 0, 0, 0, 0, 1 << 14)
     file[matrix : matrix + 36] = struct.pack(">9i", *(n << 16 for n in turned))
-    film.write_bytes(file)
-    image = next(frames(film, 30)).image
+    video.write_bytes(file)
+    image = next(frames(video, 30)).image
     assert image.shape == (96, 64, 3)
     # A quarter to the right: what was above on the left is above on the right.
     assert image[12, 52, 0] > 240 > image[12, 12, 0]
 
 
-def test_the_longest_film_is_found_without_decoding_it(tmp_path: Path) -> None:
-    film = write_film(tmp_path / "long.mp4", np.arange(50) / 25)
-    seen = frames(film, 1.0)
+def test_frames_of_too_long_a_video_are_refused_as_the_limit_is_reached(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "long.mp4", np.arange(50) / 25)
+    seen = frames(video, 1.0)
     assert next(seen).time == 0
     with pytest.raises(InputError, match="longer than 1 s"):
         list(seen)
 
 
-def test_what_is_no_film(tmp_path: Path) -> None:
-    text = tmp_path / "film.mp4"
-    text.write_text("This is no film.")
+def test_frames_of_what_is_no_video_say_what_to_do(tmp_path: Path) -> None:
+    text = tmp_path / "video.mp4"
+    text.write_text("This is no video.")
     empty = tmp_path / "empty.mp4"
     empty.touch()
-    still = write_film(tmp_path / "still.mp4", [0.0])
+    still = write_video(tmp_path / "still.mp4", [0.0])
     sound = tmp_path / "sound.mp4"
     with av.open(str(sound), "w") as container:
         stream = container.add_stream("aac", rate=16_000, layout="mono")
@@ -92,7 +92,7 @@ def test_what_is_no_film(tmp_path: Path) -> None:
         samples.sample_rate = 16_000
         container.mux(stream.encode(samples))
         container.mux(stream.encode())
-    for film, message in (
+    for video, message in (
         (None, "Record or upload"),
         (text, "cannot be read as video"),
         (empty, "is empty"),
@@ -101,12 +101,54 @@ def test_what_is_no_film(tmp_path: Path) -> None:
         (tmp_path / "gone.mp4", "no longer there"),
     ):
         with pytest.raises(InputError, match=message):
-            list(frames(film, 30))
+            list(frames(video, 30))
 
 
-def test_of_a_cut_film_the_beginning_is_used(tmp_path: Path) -> None:
-    film = write_film(tmp_path / "whole.webm", np.arange(100) / 25, codec="libvpx")
+def test_frames_of_a_truncated_video_are_those_of_its_beginning(tmp_path: Path) -> None:
+    video = write_video(tmp_path / "whole.webm", np.arange(100) / 25, codec="libvpx")
     cut = tmp_path / "cut.webm"
-    cut.write_bytes(film.read_bytes()[: film.stat().st_size // 2])
+    cut.write_bytes(video.read_bytes()[: video.stat().st_size // 2])
     seen = list(frames(cut, 30))
     assert 10 < len(seen) < 100
+
+
+def test_frames_of_a_video_with_too_many_a_second_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "dense.mp4"
+    with av.open(str(path), "w", options={"video_track_timescale": "90000"}) as container:
+        stream = container.add_stream("libx264", rate=30)
+        assert isinstance(stream, av.VideoStream)
+        stream.width, stream.height, stream.pix_fmt = 16, 16, "yuv420p"
+        stream.codec_context.time_base = stream.time_base = Fraction(1, 90_000)
+        for number in range(1000):  # all of them in a hundredth of a second
+            frame = av.VideoFrame.from_ndarray(np.zeros((16, 16, 3), np.uint8), format="rgb24")
+            frame.pts, frame.time_base = number, Fraction(1, 90_000)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    with pytest.raises(InputError, match="too many pictures a second"):
+        list(frames(path, 30))
+
+
+def test_frames_that_grow_beyond_the_limit_are_refused(tmp_path: Path) -> None:
+    """The size in the head of the file is that of the first picture."""
+    packets = []
+    for side, start in ((64, 0), (4352, 5)):
+        encoder = av.CodecContext.create("libvpx", "w")
+        assert isinstance(encoder, av.VideoCodecContext)
+        encoder.width = encoder.height = side
+        encoder.pix_fmt, encoder.time_base = "yuv420p", Fraction(1, 25)
+        encoder.options = {"deadline": "realtime", "cpu-used": "8"}
+        for number in range(start, start + 5 if side == 64 else start + 1):
+            frame = av.VideoFrame(side, side, "yuv420p")
+            frame.pts, frame.time_base = number, Fraction(1, 25)
+            packets += encoder.encode(frame)
+        packets += encoder.encode(None)
+    path = tmp_path / "grows.webm"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libvpx", rate=25)
+        assert isinstance(stream, av.VideoStream)
+        stream.width = stream.height = 64
+        for packet in packets:
+            packet.stream = stream
+            container.mux(packet)
+    with pytest.raises(InputError, match="too large"):
+        list(frames(path, 30))

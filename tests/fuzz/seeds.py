@@ -1,0 +1,140 @@
+"""Small valid files of every container and codec that browsers record and phones send.
+
+Made here from synthetic sound and pictures, so that nothing of them has another owner.
+"""
+
+import io
+import json
+import struct
+import zipfile
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import Final
+
+import av
+import numpy as np
+import soundfile
+
+RATE: Final = 16_000
+FRAGMENTED: Final = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
+
+
+def tone(seconds: float = 0.4, rate: int = RATE) -> np.ndarray:
+    """A rising tone with some noise, float32 (T,)."""
+    time = np.arange(round(seconds * rate)) / rate
+    noise = np.random.default_rng(0).standard_normal(len(time))
+    return (0.3 * np.sin(2 * np.pi * (300 + 500 * time) * time) + 0.01 * noise).astype(np.float32)
+
+
+def audio(
+    form: str, codec: str, rate: int = RATE, layout: str = "mono", options: dict | None = None
+) -> bytes:
+    """The tone in a container and codec."""
+    buffer = io.BytesIO()
+    with av.open(buffer, "w", format=form, options=options or {}) as container:
+        stream = container.add_stream(codec, rate=rate, layout=layout)
+        assert isinstance(stream, av.AudioStream)
+        _mux_tone(container, stream, rate, layout)
+    return buffer.getvalue()
+
+
+def video(
+    form: str, codec: str, sound: str | None = None, options: dict | None = None, turn: bool = False
+) -> bytes:
+    """Ten small pictures, with the tone if ``sound`` names its codec; turned as phones write it."""
+    buffer = io.BytesIO()
+    with av.open(buffer, "w", format=form, options=options or {}) as container:
+        stream = container.add_stream(codec, rate=25, options={"g": "5"})
+        assert isinstance(stream, av.VideoStream)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        heard = container.add_stream(sound, rate=48_000, layout="mono") if sound else None
+        noise = np.random.default_rng(0).integers(0, 255, (10, 48, 64, 3), np.uint8)
+        for number, image in enumerate(noise):
+            frame = av.VideoFrame.from_ndarray(image, format="rgb24").reformat(format="yuv420p")
+            frame.pts, frame.time_base = number, Fraction(1, 25)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+        if isinstance(heard, av.AudioStream):
+            _mux_tone(container, heard, 48_000, "mono")
+    data = bytearray(buffer.getvalue())
+    if turn:
+        matrix = data.index(b"tkhd") + 44
+        numbers = (0, 1, 0, -1, 0, 0, 0, 0, 1 << 14)
+        data[matrix : matrix + 36] = struct.pack(">9i", *(n << 16 for n in numbers))
+    return bytes(data)
+
+
+def _mux_tone(
+    container: av.container.OutputContainer, stream: av.AudioStream, rate: int, layout: str
+) -> None:
+    channels = av.AudioLayout(layout).nb_channels
+    samples = np.repeat((tone(rate=rate) * 32767).astype(np.int16), channels)[None]
+    frame = av.AudioFrame.from_ndarray(samples, format="s16", layout=layout)
+    frame.sample_rate, frame.pts, frame.time_base = rate, 0, Fraction(1, rate)
+    for packet in [*stream.encode(frame), *stream.encode(None)]:
+        container.mux(packet)
+
+
+def _vorbis() -> bytes:
+    buffer = io.BytesIO()
+    soundfile.write(buffer, tone(), RATE, format="OGG", subtype="VORBIS")
+    return buffer.getvalue()
+
+
+def _units() -> bytes:
+    document = {"model": "vqvae-64", "fingerprint": "0" * 16, "step": 0.04, "codes": [3, 3, -1, 9]}
+    return json.dumps(document).encode()
+
+
+def _yaml() -> bytes:
+    lines = (
+        "title: Which?",
+        "design: ab",
+        "loudness: -23",
+        "systems:",
+        "  a: a/*.wav",
+        "  b: b/*.wav",
+    )
+    return "\n".join(lines).encode()
+
+
+def _zip() -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        for system in "ab":
+            file.writestr(f"{system}/one.wav", audio("wav", "pcm_s16le"))
+        file.writestr("test.yaml", _yaml())
+    return buffer.getvalue()
+
+
+SOUNDS: Final[dict[str, Callable[[], bytes]]] = {
+    "wav": lambda: audio("wav", "pcm_s16le"),
+    "wav-float": lambda: audio("wav", "pcm_f32le"),
+    "w64": lambda: audio("w64", "pcm_s16le"),
+    "caf": lambda: audio("caf", "pcm_s16be"),
+    "aiff": lambda: audio("aiff", "pcm_s16be"),
+    "flac": lambda: audio("flac", "flac", layout="stereo"),
+    "mp3": lambda: audio("mp3", "libmp3lame"),
+    "vorbis": _vorbis,
+    "opus": lambda: audio("ogg", "libopus", 48_000),
+    "webm-opus": lambda: audio("webm", "libopus", 48_000, options={"live": "1"}),
+    "aac": lambda: audio("adts", "aac"),
+    "m4a": lambda: audio("mp4", "aac"),
+    "m4a-fragmented": lambda: audio("mp4", "aac", options=FRAGMENTED),
+}
+VIDEOS: Final[dict[str, Callable[[], bytes]]] = {
+    "vp8": lambda: video("webm", "libvpx", "libopus"),
+    "vp9": lambda: video("webm", "libvpx-vp9", "libopus"),
+    "mp4": lambda: video("mp4", "libx264", "aac"),
+    "mp4-fragmented": lambda: video("mp4", "libx264", "aac", FRAGMENTED),
+    "mov-turned": lambda: video("mov", "libx264", "aac", turn=True),
+    "avi": lambda: video("avi", "mpeg4"),
+}
+DOCUMENTS: Final[dict[str, Callable[[], bytes]]] = {"units": _units, "yaml": _yaml, "zip": _zip}
+
+
+@cache
+def seed_file(name: str) -> bytes:
+    """The valid file of that name, out of SOUNDS, VIDEOS or DOCUMENTS."""
+    return {**SOUNDS, **VIDEOS, **DOCUMENTS}[name]()

@@ -1,0 +1,30 @@
+"""A short run of the fuzzer, and files that once crashed or confused a decoder."""
+
+import itertools
+import random
+import time
+
+import pytest
+
+from tests.fuzz.mutation import mutated
+from tests.fuzz.seeds import seed_file
+from tests.fuzz.targets import NAMES, damaged_file, read, run
+
+MINUTES = 0.15
+SHORT = tuple(name for name in NAMES if name != "zip")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_read_of_an_undamaged_file_succeeds(name: str) -> None:
+    read(name, seed_file(name))
+
+
+def test_mutated_with_the_same_seed_gives_the_same_file() -> None:
+    assert damaged_file("mp4", 7) == damaged_file("mp4", 7) != damaged_file("mp4", 8)
+    assert mutated(b"x", random.Random(0)) is not None
+
+
+def test_read_of_damaged_files_succeeds_or_is_an_input_error() -> None:
+    outcome = run(itertools.count(), time.monotonic() + 60 * MINUTES, SHORT)
+    assert outcome.failures == []
+    assert outcome.count > 20 and outcome.refused > 0

@@ -1,0 +1,209 @@
+"""Workers that crash, hang or lie cost one message, and the next file is read as before."""
+
+import io
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from media.audio.load import load, wav_bytes
+from media.cancellation import Job, running
+from media.errors import InputError, StoppedError
+from media.paths import ROOT
+from media.video import frames
+from media.workers import pool
+from media.workers.pool import Pool, Worker
+from media.workers.protocol import LENGTH, Answers, WorkerError, send, send_array
+from tests.films import write_pictures
+
+WAV = wav_bytes(np.sin(np.arange(16_000)), 16_000)
+OPTIONS = {"max_seconds": 60.0, "mono": True}
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    made = Worker()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def video(tmp_path: Path) -> Path:
+    noise = np.random.default_rng(0).integers(0, 255, (50, 240, 320, 3), np.uint8)
+    return write_pictures(tmp_path / "noise.mp4", noise)
+
+
+@pytest.fixture
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
+    """A pool of this test's own."""
+    made = Pool()
+    monkeypatch.setattr(pool, "_pool", made)
+    yield made
+    made.close()
+
+
+def test_stream_after_a_crash_says_so_and_reads_the_next_file(
+    fresh: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = Worker.ask
+
+    def crash(worker: Worker, *args: object) -> Iterator:
+        worker.process.kill()
+        worker.process.wait()
+        return ask(worker, *args)  # type: ignore[arg-type]
+
+    load(WAV)
+    with monkeypatch.context() as patch:
+        patch.setattr(Worker, "ask", crash)
+        with pytest.raises(InputError, match="cannot be decoded"):
+            load(WAV)
+    assert load(WAV).seconds == 1.0
+
+
+def test_stream_while_the_worker_is_well_uses_it_again(fresh: Pool) -> None:
+    load(WAV)
+    first = fresh.take()
+    fresh.give_back(first, healthy=True)
+    with pytest.raises(InputError, match="cannot be read as audio"):
+        load(b"no sound" * 100)
+    load(WAV)
+    assert fresh.take() is first
+    first.close()
+
+
+def test_frames_left_in_the_middle_do_not_disturb_the_next_video(video: Path, fresh: Pool) -> None:
+    seen = frames(video, 30)
+    next(seen)
+    del seen
+    assert len(list(frames(video, 30))) == 50
+
+
+def test_frames_of_two_videos_at_once_do_not_mix(video: Path, fresh: Pool) -> None:
+    for one, other in zip(frames(video, 30), frames(video, 30), strict=True):
+        assert one.time == other.time
+        assert np.array_equal(one.image, other.image)
+
+
+def test_frames_of_a_stopped_job_end(video: Path, fresh: Pool) -> None:
+    job = Job(60)
+    with running(job):
+        seen = frames(video, 30)
+        next(seen)
+        job.stop()
+        with pytest.raises(StoppedError):
+            list(seen)
+
+
+def test_take_of_more_workers_than_there_are_waits(
+    fresh: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "MOST", 1)
+    held, done = fresh.take(), []
+    waiting = threading.Thread(target=lambda: done.append(fresh.take()))
+    waiting.start()
+    waiting.join(0.2)
+    assert not done
+    fresh.give_back(held, healthy=True)
+    waiting.join(10)
+    assert done == [held]
+    held.close()
+
+
+def test_worker_has_limits_that_it_cannot_lift(worker: Worker) -> None:
+    list(worker.ask("audio", WAV, OPTIONS))
+    limits = Path(f"/proc/{worker.process.pid}/limits").read_text().splitlines()
+    of = {line[:26].strip(): line[26:].split()[:2] for line in limits}
+    assert of["Max address space"] == [str(1536 * 2**20)] * 2
+    assert of["Max file size"] == ["0", "0"]
+    assert int(of["Max cpu time"][0]) < 100
+
+
+def test_worker_loads_no_model_library_and_ends_with_the_app() -> None:
+    script = (
+        "import sys; import media.workers.__main__;"
+        "print({'torch', 'librosa', 'scipy', 'gradio', 'cv2'} & set(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert (run.returncode, run.stdout.strip()) == (0, "set()"), run.stderr
+    process = Worker().process
+    assert process.stdin
+    process.stdin.close()
+    assert process.wait(30) == 0
+    assert process.stdout
+    process.stdout.close()
+
+
+def test_load_from_another_folder_finds_the_worker(tmp_path: Path) -> None:
+    (tmp_path / "a.wav").write_bytes(WAV)
+    script = f"import sys; sys.path.append({str(ROOT)!r});" + (
+        "from media.audio.load import load; print(load('a.wav').seconds)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (run.stdout.strip(), run.stderr) == ("1.0", "")
+
+
+def test_stream_in_a_forked_process_has_workers_of_its_own(fresh: Pool) -> None:
+    load(WAV)
+    child = os.fork()
+    if child == 0:
+        os._exit(int(load(WAV).seconds != 1.0))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert load(WAV).seconds == 1.0
+
+
+def test_worker_that_cannot_start_is_a_bug_not_a_bad_file(
+    fresh: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(RuntimeError, match="No decoding worker"):
+        load(WAV)
+
+
+def answered(write: bytes, seconds: float = 5.0) -> tuple[dict, np.ndarray | None]:
+    """What is read of a worker that writes this, and goes on."""
+    out, into = os.pipe()
+    with os.fdopen(out, "rb") as pipe, os.fdopen(into, "wb") as end:
+        end.write(write)
+        end.flush()
+        return Answers(pipe, seconds).next()
+
+
+def message(header: dict, array: np.ndarray | None = None) -> bytes:
+    buffer = io.BytesIO()
+    send(buffer, header) if array is None else send_array(buffer, header, array)
+    return buffer.getvalue()
+
+
+def test_answers_of_an_array_are_read_as_sent() -> None:
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    header, read = answered(message({"time": 0.5}, array))
+    assert header["time"] == 0.5
+    assert read is not None and np.array_equal(read, array)
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        LENGTH.pack(2**31),
+        LENGTH.pack(4) + b"\x00\xff{}",
+        message({"dtype": "object", "shape": [1]}),
+        message({"dtype": "float32", "shape": [2**20, 2**20]}),
+        message({"dtype": "uint8", "shape": [-1]}),
+        message({"dtype": "uint8", "shape": "x"}),
+    ],
+)
+def test_answers_of_a_worker_that_lies_are_refused(lie: bytes) -> None:
+    with pytest.raises(WorkerError):
+        answered(lie)
+
+
+def test_answers_of_a_worker_that_hangs_are_not_waited_for() -> None:
+    with pytest.raises(WorkerError, match="late"):
+        answered(b"\x00", seconds=0.2)
