@@ -16,7 +16,7 @@ from media.video.lips import RATE, Mouth, follow
 from models.face_encoder import FaceEncoder, FaceEncoderConfig
 from models.lip_reader import LipReader, LipReaderConfig
 from models.vocoder import Vocoder, VocoderConfig
-from pipelines.checkpoint import choose_device, load_weights, locate, read_config
+from pipelines.checkpoint import choose_device, companion, load_weights, locate, read_config
 from pipelines.lip_to_speech.caption import caption
 from pipelines.lip_to_speech.result import LipSpeech, Reading, Voice
 from pipelines.speech import Speech
@@ -60,7 +60,7 @@ class LipToSpeech:
         reader = LipReader(LipReaderConfig(**config["reader"]))
         faces = FaceEncoder(FaceEncoderConfig(**config["faces"]))
         load_weights(nn.ModuleDict({"reader": reader, "faces": faces}), folder, place)
-        vocoder_folder = locate(folder.parent / config["vocoder"])
+        vocoder_folder = companion(folder, config["vocoder"])
         vocoder = Vocoder(VocoderConfig(**read_config(vocoder_folder)))
         load_weights(vocoder, vocoder_folder, place)
         return cls(config, reader, faces, vocoder, place)

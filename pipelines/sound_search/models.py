@@ -22,8 +22,13 @@ def load_encoder(
     Raises OSError where there is no such model.
     """
     names = [model] if isinstance(model, str | Path) else list(model)
-    if len(names) == 1:
-        config, _ = PreTrainedConfig.get_config_dict(names[0])
-        if config.get("model_type") == "clap":
-            return ClapEncoder.from_pretrained(names[0], device)
+    if len(names) == 1 and _is_clap(names[0]):
+        return ClapEncoder.from_pretrained(names[0], device)
     return EarshotEncoder.from_pretrained(names, device)
+
+
+def _is_clap(name: str | Path) -> bool:
+    if len(Path(name).parts) == 3 and not Path(name).exists():
+        return False  # USER/REPO/NAME: a folder of a hub repository, which only ours have
+    config, _ = PreTrainedConfig.get_config_dict(name)
+    return config.get("model_type") == "clap"

@@ -16,7 +16,7 @@ from media.errors import InputError
 from models.inverter import Inverter, InverterConfig
 from models.vocoder import Vocoder, VocoderConfig
 from models.vqvae import VQVAE, VQVAEConfig
-from pipelines.checkpoint import choose_device, load_weights, locate, read_config
+from pipelines.checkpoint import choose_device, companion, load_weights, locate, read_config
 from pipelines.speech import Conversion, Speech
 from pipelines.voice_conversion.units import MUTED, Units, codebook_colors
 from pipelines.windows import in_windows
@@ -62,7 +62,7 @@ class VoiceConversion:
         vqvae = VQVAE(VQVAEConfig(**config["vqvae"]))
         inverter = Inverter(InverterConfig(**config["inverter"]))
         load_weights(nn.ModuleDict({"vqvae": vqvae, "inverter": inverter}), folder, place)
-        vocoder_folder = locate(folder.parent / config["vocoder"])
+        vocoder_folder = companion(folder, config["vocoder"])
         vocoder = Vocoder(VocoderConfig(**read_config(vocoder_folder)))
         load_weights(vocoder, vocoder_folder, place)
         return cls(config["name"], vqvae, inverter, vocoder, place)

@@ -16,9 +16,10 @@ from torch.nn.functional import normalize
 from media.audio.features import SAMPLE_RATE, log_mel
 from media.audio.load import Audio, match_loudness
 from media.audio.vtlp import warp
+from media.paths import CHECKPOINTS
 from media.text.phonemes import numbers
 from models.word_embedder import WordEmbedder, WordEmbedderConfig
-from pipelines.checkpoint import choose_device, load_weights, locate, read_config
+from pipelines.checkpoint import choose_device, companion, load_weights, locate, read_config
 from pipelines.words.library import LibraryWord, View, WordLibrary
 from pipelines.words.pronunciation import Pronouncer, Pronunciation
 from pipelines.words.spoken_word import Cut, find_word
@@ -82,7 +83,7 @@ class Words:
         self._device = device
         self.config = config
         self.fingerprint = ""
-        self._g2p: str | Path = "checkpoints/g2p"
+        self._folder = CHECKPOINTS / "words"
         self.operating_curve: dict[str, list[float]] = config.get("operating_curve", {})
         self.threshold = _threshold(self.operating_curve)
 
@@ -93,16 +94,16 @@ class Words:
         """Load a checkpoint: a folder, or a hub id. Raises FileNotFoundError when it is neither."""
         folder, place = locate(name), choose_device(device)
         config = read_config(folder)
-        folders = [folder, *(folder.parent / other for other in config.get("beside", ()))]
+        folders = [folder, *(companion(folder, name) for name in config.get("beside", ()))]
         words = cls([_network(each, place) for each in folders], config, place)
         weights = b"".join((each / "model.safetensors").read_bytes() for each in folders)
         words.fingerprint = hashlib.sha256(weights).hexdigest()[:16]
-        words._g2p = folder.parent / "g2p"
+        words._folder = folder
         return words
 
     @cached_property
     def _pronounce(self) -> Pronouncer:
-        return Pronouncer.from_pretrained(self._g2p)
+        return Pronouncer.from_pretrained(companion(self._folder, "g2p"))
 
     def embed_audio(self, audio: Audio, cut: Cut | None = None) -> Spoken:
         """A recording of one word or short phrase; ``cut``: where it starts and ends (s), if it is

@@ -21,7 +21,7 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     words, library = getters(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("app.word_embeddings", lambda *_: words)
-        patch.setattr("tabs.words.library_getter", lambda *_: library)
+        patch.setattr("tabs.words.tab.library_getter", lambda *_: library)
         page = app.build("cpu", tiny_checkpoints, word_index=folder / "words.index")
     yield app.launch(page, app.options([], {}), block=False)
     page.close()

@@ -35,7 +35,7 @@ def export(data: Path, run: Path, out: Path) -> None:
         saved: dict[str, Any] = torch.load(run / f"{network}.pt", weights_only=True)
         config: dict[str, Any] = {"name": name, "network": saved["config"]}
         if name in BESIDE:
-            config["beside"] = BESIDE[name]
+            config |= {"beside": BESIDE[name], "g2p": "g2p"}
         write_weights(folder, config, saved["network"], limited=ships)
         config |= _calibration(Words.from_pretrained(folder, "cpu"), held, vocabulary)
         (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")

@@ -1,0 +1,63 @@
+"""A Hugging Face hub of one repository on this machine: as much of it as downloads use."""
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@contextmanager
+def serve(repository: str, root: Path) -> Iterator[str]:
+    """Serves the files below root as the repository → the address for HF_ENDPOINT."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer(body=True)
+
+        def do_HEAD(self) -> None:
+            self._answer(body=False)
+
+        def _answer(self, body: bool) -> None:
+            path = self.path.split("?")[0]
+            files = [str(p.relative_to(root)) for p in sorted(root.rglob("*")) if p.is_file()]
+            start = f"/{repository}/resolve/{COMMIT}/"
+            if path.startswith(f"/api/models/{repository}/tree"):
+                self._send(json.dumps([_entry(root / name, name) for name in files]), body)
+            elif path.startswith(f"/api/models/{repository}"):
+                siblings = [{"rfilename": name} for name in files]
+                info = {"id": repository, "sha": COMMIT, "siblings": siblings}
+                self._send(json.dumps(info), body)
+            elif path.startswith(start) and path.removeprefix(start) in files:
+                self._send((root / path.removeprefix(start)).read_bytes(), body)
+            else:
+                self.send_error(404)
+
+        def _send(self, content: str | bytes, body: bool) -> None:
+            content = content.encode() if isinstance(content, str) else content
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.send_header("ETag", f'"{hashlib.sha256(content).hexdigest()}"')
+            self.send_header("X-Repo-Commit", COMMIT)
+            self.end_headers()
+            if body:
+                self.wfile.write(content)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing: tests print enough."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+
+
+def _entry(path: Path, name: str) -> dict[str, str | int]:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return {"type": "file", "path": name, "size": path.stat().st_size, "oid": digest[:40]}

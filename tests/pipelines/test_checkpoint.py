@@ -1,0 +1,124 @@
+"""Checkpoints: whole or not at all, from a folder or from a hub."""
+
+import hashlib
+import json
+import logging
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from media.paths import ROOT
+from models.g2p import G2P, G2PConfig
+from pipelines.checkpoint import CheckpointError, companion, load_weights, locate, read_config
+from tests.hub_server import serve
+
+# What each system asks of a checkpoint, in a process whose hub is elsewhere.
+LOAD = """
+import sys
+from pipelines import LipToSpeech, SoundSearch, VoiceConversion, Words
+prefix = sys.argv[1]
+VoiceConversion.from_pretrained(prefix + "vqvae-64", "cpu")
+Words.from_pretrained(prefix + "words", "cpu").embed_text("lighthouse")
+LipToSpeech.from_pretrained(prefix + "lip-to-speech", "cpu")
+SoundSearch.from_pretrained([prefix + "sound-cnn"], "cpu")
+"""
+
+
+@pytest.fixture
+def folder(tiny_checkpoints: Path, tmp_path: Path) -> Path:
+    """A checkpoint with the hash of its weights in metrics.json."""
+    copy = shutil.copytree(tiny_checkpoints / "g2p", tmp_path / "g2p")
+    digest = hashlib.sha256((copy / "model.safetensors").read_bytes()).hexdigest()
+    (copy / "metrics.json").write_text(json.dumps({"sha256": digest}))
+    return copy
+
+
+def load(folder: Path) -> None:
+    network = G2P(G2PConfig(**read_config(folder)["network"]))
+    load_weights(network, folder, torch.device("cpu"))
+
+
+def test_load_weights_of_an_intact_checkpoint_succeeds(folder: Path) -> None:
+    load(folder)
+
+
+def test_load_weights_of_a_truncated_file_says_which_model(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+    with caplog.at_level(logging.ERROR), pytest.raises(CheckpointError, match="g2p.*damaged"):
+        load(folder)
+    assert str(folder) in caplog.text
+
+
+def test_load_weights_with_another_hash_is_refused(folder: Path) -> None:
+    (folder / "metrics.json").write_text(json.dumps({"sha256": "0" * 64}))
+    with pytest.raises(CheckpointError, match="damaged"):
+        load(folder)
+
+
+def test_load_weights_of_another_network_is_refused(folder: Path, tiny_checkpoints: Path) -> None:
+    shutil.copy(tiny_checkpoints / "vocoder" / "model.safetensors", folder)
+    (folder / "metrics.json").unlink()
+    with pytest.raises(CheckpointError, match="another network"):
+        load(folder)
+
+
+def test_load_weights_without_a_file_says_that_it_is_missing(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(CheckpointError, match="missing"):
+        load(folder)
+
+
+def test_read_config_that_is_no_json_is_refused(folder: Path) -> None:
+    (folder / "config.json").write_text("{")
+    with pytest.raises(CheckpointError, match=r"config\.json"):
+        load(folder)
+
+
+def test_locate_of_nothing_names_what_was_asked(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        locate(tmp_path / "nowhere")
+
+
+def test_companion_inside_the_folder_comes_before_one_beside_it(tmp_path: Path) -> None:
+    for place in ("model", "model/vocoder", "vocoder"):
+        (tmp_path / place).mkdir()
+        (tmp_path / place / "config.json").write_text("{}")
+    assert companion(tmp_path / "model", "vocoder") == tmp_path / "model" / "vocoder"
+    shutil.rmtree(tmp_path / "model" / "vocoder")
+    assert companion(tmp_path / "model", "vocoder") == tmp_path / "vocoder"
+
+
+def test_every_system_loads_from_a_hub_and_then_offline(
+    tiny_checkpoints: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(tiny_checkpoints, tmp_path / "repository")
+    config = tmp_path / "repository" / "words" / "config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "g2p": "g2p"}))
+    command = [sys.executable, "-c", LOAD, "someone/earshot/"]
+    environment = {"HF_HOME": str(tmp_path / "cache"), "PATH": "", "PYTHONPATH": str(ROOT)}
+    with serve("someone/earshot", tmp_path / "repository") as address:
+        online = environment | {"HF_ENDPOINT": address}
+        subprocess.run(command, cwd=ROOT, env=online, check=True)
+    subprocess.run(command, cwd=ROOT, env=environment | {"HF_HUB_OFFLINE": "1"}, check=True)
+
+
+def test_a_repository_that_is_one_checkpoint_holds_its_vocoder(
+    tiny_checkpoints: Path, tmp_path: Path
+) -> None:
+    repository = shutil.copytree(tiny_checkpoints / "vqvae-64", tmp_path / "repository")
+    shutil.copytree(tiny_checkpoints / "vocoder", repository / "vocoder")
+    script = (
+        "from pipelines import VoiceConversion;"
+        "VoiceConversion.from_pretrained('someone/vqvae-64', 'cpu')"
+    )
+    environment = {"HF_HOME": str(tmp_path / "cache"), "PATH": "", "PYTHONPATH": str(ROOT)}
+    with serve("someone/vqvae-64", repository) as address:
+        online = environment | {"HF_ENDPOINT": address}
+        subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=online, check=True)
