@@ -1,7 +1,6 @@
 """The numbers that speech is sampled and analysed by, each with its unit. Imports nothing.
 
-Speech is analysed at 16 kHz, every 10 ms. General sounds have their own rate, in
-media.audio.sound_features.
+Speech is analysed at 16 kHz, every 10 ms.
 """
 
 from typing import Final
@@ -27,3 +26,6 @@ DELTA_WIDTH: Final = 9  # frames that Δ and ΔΔ are fitted to
 # Fundamental frequencies that pYIN searches.
 PITCH_MIN: Final = 65.0  # Hz
 PITCH_MAX: Final = 450.0  # Hz
+
+# General sounds, for sound search.
+SOUND_SAMPLE_RATE: Final = 32_000  # Hz

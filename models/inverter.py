@@ -1,8 +1,8 @@
 """Codebook inverter: units and a voice → spectrogram (Tjandra et al. 2020, section 4).
 
-The paper's inverter gives a linear magnitude spectrogram. With ``pitch`` the melody is made
-first, from the units and the voice alone, and given to the spectrogram network, because without
-one it can only average over all melodies and its harmonics blur.
+The paper's inverter predicts a linear magnitude spectrogram. With ``pitch``, a log-F0 contour is
+predicted first, from units and voice, and conditions the spectrogram: without it the network
+averages over all contours, which blurs the harmonics.
 
 Shapes: B batch, U units, S = U * stride frames of 10 ms.
 """
@@ -20,7 +20,7 @@ KERNELS = (1, 3, 5, 7)
 
 @dataclass(frozen=True)
 class InverterConfig:
-    """Sizes of the network, and which of the two designs it is."""
+    """Sizes of the network. pitch: predict a log-F0 contour first; False as in the paper."""
 
     stride: int = 4
     n_outputs: int = 80
@@ -33,11 +33,11 @@ class InverterConfig:
     inner: int = 512
     voice_width: int = 64
     dropout: float = 0.1
-    pitch_means: tuple[float, ...] = ()  # mean log pitch in Hz of each voice, where there is pitch
+    pitch_means: tuple[float, ...] = ()  # mean log-F0 (log Hz) of each voice, with pitch
 
 
 class Inverter(nn.Module):
-    """Two multi-scale convolutions and three Transformer layers (Fig. 4), given the voice."""
+    """Two multi-scale convolutions and three Transformer layers (Fig. 4), voice-conditioned."""
 
     output_mean: Tensor
     output_std: Tensor
@@ -48,36 +48,38 @@ class Inverter(nn.Module):
         self.register_buffer("output_mean", torch.zeros(config.n_outputs))
         self.register_buffer("output_std", torch.ones(config.n_outputs))
         self.voices = nn.Embedding(config.n_voices, config.voice_width)
-        given = config.code_width + config.voice_width
-        self.melody = MelodyPredictor(given, config) if config.pitch else None
-        self.spectrogram = Trunk(given + (2 if config.pitch else 0), config.n_outputs, config)
+        n_inputs = config.code_width + config.voice_width
+        self.contour = ContourPredictor(n_inputs, config) if config.pitch else None
+        self.spectrogram = Trunk(n_inputs + (2 if config.pitch else 0), config.n_outputs, config)
 
     def forward(
-        self, codes: Tensor, voice: Tensor, melody: Tensor | None = None
+        self, codes: Tensor, voice: Tensor, contour: Tensor | None = None
     ) -> tuple[Tensor, Tensor | None]:
-        """Spectrogram of the units in a voice, and the melody predicted for it.
+        """Spectrogram of the units in a voice, and the predicted log-F0 contour.
 
-        codes: (B, U, code_width) vectors of the codebook; voice: (B,) indices;
-        melody: (B, S, 2), voicing (0 to 1) and log pitch relative to the voice's mean; where it
-        is not given the predicted one is used. Returns (B, S, n_outputs) and (B, S, 2) or None.
+        codes: (B, U, code_width), vectors of the codebook; voice: (B,), indices;
+        contour: (B, S, 2), the reference: voicing (0 to 1) and log-F0 relative to the voice's
+        mean. Without it the predicted contour conditions the spectrogram.
+        Returns (B, S, n_outputs), and (B, S, 2): voicing logits and relative log-F0, or None
+        where config.pitch is False.
         """
         repeated = codes.repeat_interleave(self.config.stride, dim=1)
         voices = self.voices(voice)[:, None].expand(-1, repeated.shape[1], -1)
-        given = torch.cat([repeated, voices], dim=-1)
-        if self.melody is None:
-            return self._spectrogram(given), None
-        predicted = self.melody(given)
-        if melody is None:
+        x = torch.cat([repeated, voices], dim=-1)
+        if self.contour is None:
+            return self._spectrogram(x), None
+        predicted = self.contour(x)
+        if contour is None:
             voiced = (predicted[..., :1].sigmoid() > 0.5).to(predicted.dtype)
-            melody = torch.cat([voiced, voiced * predicted[..., 1:]], dim=-1)
-        return self._spectrogram(torch.cat([given, melody], dim=-1)), predicted
+            contour = torch.cat([voiced, voiced * predicted[..., 1:]], dim=-1)
+        return self._spectrogram(torch.cat([x, contour], dim=-1)), predicted
 
-    def _spectrogram(self, given: Tensor) -> Tensor:
-        return self.spectrogram(given) * self.output_std + self.output_mean
+    def _spectrogram(self, x: Tensor) -> Tensor:
+        return self.spectrogram(x) * self.output_std + self.output_mean
 
 
-class MelodyPredictor(nn.Module):
-    """Voicing and pitch of every frame, from units and voice."""
+class ContourPredictor(nn.Module):
+    """Voicing and log-F0 of every frame, from units and voice."""
 
     def __init__(self, n_inputs: int, config: InverterConfig) -> None:
         super().__init__()
@@ -87,9 +89,9 @@ class MelodyPredictor(nn.Module):
         self.layer = TransformerLayer(128, 4, 256, config.dropout, rotary=True)
         self.output = nn.Linear(128, 2)
 
-    def forward(self, given: Tensor) -> Tensor:
-        """(B, S, n_inputs) → (B, S, 2): logit of voicing, log pitch relative to the voice's."""
-        return self.output(self.layer(self.convolutions(given)))
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, S, n_inputs) → (B, S, 2): voicing logit, log-F0 relative to the voice's mean."""
+        return self.output(self.layer(self.convolutions(x)))
 
 
 class Trunk(nn.Module):
@@ -107,15 +109,15 @@ class Trunk(nn.Module):
         )
         self.output = nn.Linear(config.width, n_outputs)
 
-    def forward(self, given: Tensor) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         """(B, S, n_inputs) → (B, S, n_outputs)."""
-        x = self.convolutions(given)
+        x = self.convolutions(x)
         x = x + sinusoidal_positions(x.shape[1], x.shape[2], x.device).to(x.dtype)
         return self.output(self.layers(x))
 
 
 class MultiScaleConvolution(nn.Module):
-    """Convolutions of several widths side by side over the same frames."""
+    """Parallel convolutions with kernels of several widths, concatenated."""
 
     def __init__(self, n_inputs: int, n_outputs: int) -> None:
         super().__init__()

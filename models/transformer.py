@@ -11,8 +11,9 @@ from torch.nn import functional as F
 class TransformerLayer(nn.Module):
     """Layer norm → self-attention, layer norm → two projections with ReLU, both residual.
 
-    rotary: give attention relative positions (Su et al. 2021), so that a network trained on short
-    windows works anywhere in a recording; without it positions must be added to the input.
+    rotary: use rotary position embeddings (Su et al. 2021), which are relative, so that a network
+    trained on short windows works anywhere in a recording. Without them, positions must be added
+    to the input.
     """
 
     def __init__(self, width: int, heads: int, inner: int, dropout: float, rotary: bool) -> None:
@@ -50,7 +51,7 @@ def sinusoidal_positions(
 
 
 def rotate(x: Tensor) -> Tensor:
-    """Turn queries or keys (…, S, D / H) by angles that grow with their place (Su et al. 2021)."""
+    """Rotary position embedding of queries or keys: (…, S, D / H) → the same (Su et al. 2021)."""
     angles = _angles(x.shape[-2], x.shape[-1], x.device)
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     a, b = x.chunk(2, dim=-1)
@@ -58,6 +59,6 @@ def rotate(x: Tensor) -> Tensor:
 
 
 def _angles(frames: int, width: int, device: torch.device, base: float = 10_000.0) -> Tensor:
-    """Angle of every frame at every frequency: (frames, width / 2)."""
+    """Angle of every frame at every frequency, in radians: (frames, width / 2)."""
     rates = base ** (-torch.arange(0, width, 2, device=device) / width)
     return torch.arange(frames, device=device)[:, None] * rates

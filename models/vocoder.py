@@ -1,8 +1,9 @@
-"""A small neural vocoder: ConvNeXt blocks steer pulses and noise through an inverse STFT.
+"""A small source-filter vocoder: ConvNeXt blocks predict filters for a pulse train and noise.
 
-The network is Vocos's (Siuzdak 2023). Left to invent the phase, it needs days of training; so the
-phase comes from a train of pulses at the pitch that is given, and from noise, each shaped by a
-filter a frame, as in the neural homomorphic vocoder (Liu et al. 2020).
+The backbone is that of Vocos (Siuzdak 2023), which predicts phases and trains for days. Here the
+phases come from the excitation instead, a pulse train at the given F0 and white noise, and the
+network predicts one filter a frame for each, as in the neural homomorphic vocoder (Liu et al.
+2020). Both filters are applied in the short-time Fourier domain.
 
 Shapes: B batch, S frames of 10 ms, T = S * hop_length samples, F = n_fft // 2 + 1 bins.
 """
@@ -14,24 +15,26 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from media.constants import HOP_LENGTH, N_FFT, N_MELS, SAMPLE_RATE
+
 
 @dataclass(frozen=True)
 class VocoderConfig:
-    """Sizes of the network; the spectrogram is that of media.audio.features.log_mel."""
+    """Sizes of the network, and the analysis of its input: that of media.audio.features.log_mel."""
 
-    n_mels: int = 80
+    n_mels: int = N_MELS
     width: int = 256
     inner: int = 768
     layers: int = 5
-    n_fft: int = 640
-    hop_length: int = 160
-    sample_rate: int = 16_000
+    n_fft: int = N_FFT  # samples
+    hop_length: int = HOP_LENGTH  # samples
+    sample_rate: int = SAMPLE_RATE  # Hz
 
 
 class Vocoder(nn.Module):
-    """Log-mel spectrogram and pitch → waveform, at the rate of frames until the inverse STFT."""
+    """Log-mel spectrogram and F0 → waveform; frame rate up to the inverse STFT."""
 
-    LOUDEST = 6.0  # natural log of the gain that a filter may reach
+    MAX_LOG_GAIN = 6.0  # nepers
 
     window: Tensor
 
@@ -43,7 +46,7 @@ class Vocoder(nn.Module):
         self.blocks = nn.Sequential(*(ConvNeXtBlock(config) for _ in range(config.layers)))
         self.output_norm = nn.LayerNorm(config.width)
         self.filters = nn.Linear(config.width, config.n_fft + 2)
-        # Both filters begin as the spectrogram itself, so that little is left to learn.
+        # Both filters are initialised to the interpolated log-mel spectrogram itself.
         self.envelope = nn.Linear(config.n_mels, config.n_fft + 2)
         with torch.no_grad():
             self.envelope.weight.copy_(_interpolation(config).repeat(2, 1))
@@ -58,11 +61,11 @@ class Vocoder(nn.Module):
         x = self.input(torch.cat([log_mel, voiced], dim=-1).transpose(1, 2)).transpose(1, 2)
         x = self.output_norm(self.blocks(self.input_norm(x)))
         gains = self.filters(x).float() + self.envelope(log_mel).float()
-        gains = gains.clamp(max=self.LOUDEST).transpose(1, 2)
+        gains = gains.clamp(max=self.MAX_LOG_GAIN).transpose(1, 2)
         harmonic, noise = gains.chunk(2, dim=1)  # log gains (B, F, S)
         pulses = pulse_train(pitch, self.config.hop_length, self.config.sample_rate)
-        hiss = _noise(pulses)
-        spectrum = self._stft(pulses) * minimum_phase(harmonic) + self._stft(hiss) * noise.exp()
+        white = _noise(pulses)
+        spectrum = self._stft(pulses) * minimum_phase(harmonic) + self._stft(white) * noise.exp()
         return self._istft(spectrum)
 
     def _stft(self, waveform: Tensor) -> Tensor:
@@ -97,12 +100,12 @@ class ConvNeXtBlock(nn.Module):
 
 
 def pulse_train(pitch: Tensor, hop_length: int, sample_rate: int) -> Tensor:
-    """All harmonics below the Nyquist frequency in one phase, of power 1, silent where unvoiced.
+    """A band-limited pulse train of power 1: all harmonics below the Nyquist frequency, in phase.
 
     pitch: (B, S) in Hz, 0 where unvoiced. Returns (B, S * hop_length).
     """
     voiced = pitch > 0
-    # Across an unvoiced frame the pitch glides nowhere: each sample takes its frame's.
+    # Unvoiced frames need some positive F0; they are silenced below.
     steady = torch.where(voiced, pitch, torch.full_like(pitch, 100.0))
     hz = F.interpolate(steady[:, None], scale_factor=hop_length, mode="linear")[:, 0].double()
     harmonics = (sample_rate / 2 / hz).floor()

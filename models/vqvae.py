@@ -27,11 +27,12 @@ class VQVAEConfig:
     speaker_width: int = 64
     n_speakers: int = 1
     dropout: float = 0.0
-    commitment: float = 0.25  # γ, eq. 7
-    smoothing: float = 1e-3  # λ, eq. 10
-    jitter: float = 0.05  # p, eq. 11
-    contrast: float = 0.0  # weight of the loss between two disturbed views; 0 is the paper's model
-    mean_prior: float = 100.0  # frames' worth of belief in the training mean
+    commitment: float = 0.25  # γ, Eq. (7)
+    smoothing: float = 1e-3  # λ, Eq. (10)
+    jitter: float = 0.05  # p, Eq. (11)
+    # Weight of the InfoNCE loss between two augmented views; 0 is the paper's model.
+    contrastive_weight: float = 0.0
+    mean_prior: float = 100.0  # frames that the training mean counts for in normalize
 
     @property
     def stride(self) -> int:
@@ -41,8 +42,11 @@ class VQVAEConfig:
 
 @dataclass(frozen=True)
 class VQVAEOutput:
-    """z (B, U, code_width) before the codebook; codes (B, U); reconstruction (B, S, n_features);
-    the three terms of eq. 7 and 10, and their sum."""
+    """What training needs of one forward pass.
+
+    z: (B, U, code_width), encoder outputs before quantisation; codes: (B, U);
+    reconstruction: (B, S, n_features); the losses of Eq. (7) and Eq. (10), and their weighted sum.
+    """
 
     z: Tensor
     reconstruction: Tensor
@@ -70,10 +74,11 @@ class VQVAE(nn.Module):
         self.decoder = Decoder(config)
 
     def normalize(self, features: Tensor) -> Tensor:
-        """Remove the talker's and the channel's mean, so that units hear what changes.
+        """Normalise features by the utterance's mean and the training set's standard deviation.
 
-        The mean is over the frames louder than average (the speech, not the pauses), drawn
-        towards the training mean where a recording is short. (B, S, n_features) → the same.
+        The mean, which holds much of speaker and channel, is over the frames louder than average
+        (speech, not pauses). It is shrunk towards the training mean as if ``mean_prior`` further
+        frames had that value, for short recordings. (B, S, n_features) → (B, S, n_features).
         """
         level = features[..., 0]
         loud = (level >= level.mean(dim=1, keepdim=True)).to(features.dtype)[..., None]
@@ -86,7 +91,7 @@ class VQVAE(nn.Module):
         return self.codebook.nearest(self.encoder(normalized))
 
     def forward(self, features: Tensor, target: Tensor, speaker: Tensor) -> VQVAEOutput:
-        """Reconstruct ``target`` from ``features``: the same speech, or a disturbed copy of it.
+        """Reconstruct ``target`` from ``features``: the same speech, or an augmented view of it.
 
         features, target: (B, S, n_features), not normalised; speaker: (B, S) indices.
         """
@@ -125,19 +130,19 @@ class Encoder(nn.Module):
         self.input = nn.Conv1d(config.n_features, config.width, 3, padding=1)
         self.blocks = nn.ModuleList(_EncoderBlock(config, stride) for stride in config.strides)
         self.output = nn.Linear(config.width, config.code_width)
-        self.contrasted = config.contrast > 0
+        self.unit_variance = config.contrastive_weight > 0
 
     def forward(self, features: Tensor) -> Tensor:
-        """(B, S, n_features) → (B, U, code_width), of unit variance where views are contrasted.
+        """(B, S, n_features) → (B, U, code_width), layer-normalised with a contrastive loss.
 
-        Contrast compares directions only; without the norm the commitment loss would shrink the
-        encodings to the few directions in which spectra vary most, loudness first.
+        The contrastive loss compares directions only. Without the layer norm, the commitment loss
+        would collapse the outputs onto the few directions in which spectra vary most.
         """
         x = self.input(features.transpose(1, 2)).transpose(1, 2)
         for block in self.blocks:
             x = block(x)
         z = self.output(x)
-        return F.layer_norm(z, z.shape[-1:]) if self.contrasted else z
+        return F.layer_norm(z, z.shape[-1:]) if self.unit_variance else z
 
 
 class _EncoderBlock(nn.Module):
@@ -194,14 +199,17 @@ class Codebook(nn.Module):
         self.register_buffer("total", self.vectors.clone())
 
     def nearest(self, z: Tensor) -> Tensor:
-        """Index of the nearest vector by L2 distance (eq. 4): (B, U, width) → (B, U)."""
-        with torch.autocast(z.device.type, enabled=False):  # half precision would mix neighbours
+        """Index of the nearest vector by L2 distance, Eq. (4): (B, U, width) → (B, U)."""
+        with torch.autocast(z.device.type, enabled=False):  # half precision confuses close vectors
             distance = self.vectors.square().sum(dim=-1) - 2 * z.float() @ self.vectors.T
         return distance.argmin(dim=-1)
 
     @torch.no_grad()
     def update(self, z: Tensor, codes: Tensor) -> None:
-        """Move each vector towards the mean of the outputs that chose it, and revive the dead."""
+        """Move each vector towards the mean of the outputs assigned to it; restart unused ones.
+
+        z: (B, U, width) encoder outputs; codes: (B, U).
+        """
         z, codes = z.flatten(0, 1), codes.flatten()
         counts = torch.bincount(codes, minlength=len(self.vectors)).to(z.dtype)
         self.usage.lerp_(counts, 1 - self.DECAY)
@@ -214,7 +222,10 @@ class Codebook(nn.Module):
 
 
 def _jitter(x: Tensor, probability: float) -> Tensor:
-    """Replace a unit by its left or right neighbour, each with ``probability`` (eq. 11-13)."""
+    """Replace units by their left or right neighbour: Eq. (11) to (13). x: (B, U, D).
+
+    probability: of either neighbour.
+    """
     frames = x.shape[1]
     draw = torch.rand(x.shape[:2], device=x.device)
     step = (draw > 1 - probability).long() - (draw < probability).long()

@@ -6,10 +6,17 @@ import lazy_loader
 
 # Loaded when first used, for torch takes seconds to import.
 __getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submod_attrs={"pipeline": ["VoiceConversion"], "units": ["MUTED", "Units"]}
+    __name__,
+    submod_attrs={
+        "pipeline": ["VoiceConversion"],
+        "result": ["Conversion"],
+        "settings": ["MUTED"],
+        "units": ["Units"],
+    },
 )
 
 if TYPE_CHECKING:
     from pipelines.voice_conversion.pipeline import VoiceConversion as VoiceConversion
-    from pipelines.voice_conversion.units import MUTED as MUTED
+    from pipelines.voice_conversion.result import Conversion as Conversion
+    from pipelines.voice_conversion.settings import MUTED as MUTED
     from pipelines.voice_conversion.units import Units as Units

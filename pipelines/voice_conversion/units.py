@@ -8,15 +8,13 @@ import numpy as np
 
 from media.errors import InputError
 
-MUTED = -1  # in place of a unit: silence for as long
-
 
 @dataclass(frozen=True, eq=False)
 class Units:
     """A sequence of units.
 
-    codes: int64 (U,), indices of the codebook or MUTED; step: seconds a unit lasts; model: name
-    of the model; fingerprint: of its codebook, so that units are spoken by no other.
+    codes: int64 (U,), indices into the codebook or settings.MUTED; step: duration of a unit in
+    seconds; model: its name; fingerprint: of its codebook, so that no other model decodes them.
     """
 
     codes: np.ndarray
@@ -25,7 +23,7 @@ class Units:
     fingerprint: str
 
     def to_json(self) -> str:
-        """A JSON document that from_json reads."""
+        """The units as a JSON document, for from_json."""
         return json.dumps(
             {
                 "model": self.model,
@@ -37,7 +35,7 @@ class Units:
 
     @classmethod
     def from_json(cls, text: str) -> "Units":
-        """Units of a JSON document. Raises InputError when it is not one of ours."""
+        """Units from a JSON document. Raises InputError when it is not one of to_json."""
         try:
             document = json.loads(text)
             codes = document["codes"]
@@ -56,9 +54,10 @@ class Units:
 
 
 def codebook_colors(codebook: np.ndarray) -> tuple[str, ...]:
-    """A colour a unit, so that units that sound alike look alike: (K, D) → K hex colours.
+    """A colour for each unit, similar for similar codebook vectors: (K, D) → K times "#rrggbb".
 
-    The first two principal components of the codebook turn the hue, the third sets the lightness.
+    The angle of the first two principal components is the hue, the rank along the third the
+    lightness.
     """
     centred = codebook - codebook.mean(axis=0)
     components = centred @ np.linalg.svd(centred, full_matrices=False)[2][:3].T

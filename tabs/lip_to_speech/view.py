@@ -148,7 +148,8 @@ def numbers(speech: "LipSpeech") -> str:
     mouth, taken = speech.reading.mouth, speech.seconds
     return (
         f"{mouth.seconds:.1f} s of film · {len(mouth.crops)} frames · "
-        f"{speech.reading.seconds:.1f} s to read · {speech.speech.seconds:.1f} s to speak · "
+        f"{speech.reading.seconds:.1f} s to read · "
+        f"{speech.speech.compute_seconds:.1f} s to speak · "
         f"{taken / mouth.seconds:.2f}× real time"
     )
 

@@ -1,4 +1,4 @@
-"""Numbers as pictures: small files as data URIs, and inks that can be read on a colour."""
+"""Arrays as images in data URIs, and text colours that are legible on a background."""
 
 import base64
 import io
@@ -7,15 +7,16 @@ from functools import cache
 import numpy as np
 from PIL import Image
 
-NYQUIST = 8_000.0  # Hz: the top of the spectrograms of speech
+from media.constants import NYQUIST
+
 TICKS = (500, 1_000, 2_000, 4_000, 8_000)  # Hz
-RANGE = 8.0  # nats (70 dB) under the loudest point that still show
-QUIETEST_TOP = -3.5  # so that silence stays dark instead of showing its own noise
+RANGE = 8.0  # nepers (70 dB) below the maximum that are shown
+LEAST_MAXIMUM = -3.5  # log magnitude: silence stays dark instead of showing its noise floor
 
 
 def spectrogram_png(log_mel: np.ndarray) -> str:
-    """Data URI of log_mel (S, M) in viridis: one pixel a frame and band, low bands at the foot."""
-    top = max(float(log_mel.max()), QUIETEST_TOP)
+    """Data URI of log_mel (S, M) in viridis: one pixel for each frame and band, low bands below."""
+    top = max(float(log_mel.max()), LEAST_MAXIMUM)
     level = np.clip((log_mel - top) / RANGE + 1, 0, 1)
     image = Image.fromarray((level.T[::-1] * 255).astype(np.uint8))
     image.putpalette(_viridis())
@@ -23,18 +24,18 @@ def spectrogram_png(log_mel: np.ndarray) -> str:
 
 
 def grey_jpeg(image: np.ndarray) -> str:
-    """Data URI of a grey picture (H, W) uint8."""
+    """Data URI of a grey image (H, W) uint8."""
     return _data_uri(Image.fromarray(image), "jpeg")
 
 
 def frequency_ticks(nyquist: float = NYQUIST) -> list[tuple[str, float]]:
-    """Labels in kHz with their height, from 0 to 1, in a mel spectrogram up to nyquist (Hz)."""
+    """Labels in kHz with their position, 0 to 1, on a mel axis from 0 to nyquist (Hz)."""
     ticks = [(f"{hz / 1000:g}", _mel(hz) / _mel(nyquist)) for hz in TICKS if hz < nyquist]
     return [*ticks, ("kHz", 0.95)]
 
 
 def viridis_colors(levels: np.ndarray) -> list[str]:
-    """Levels (N,) from 0 to 1 as #rrggbb; what is outside is clipped."""
+    """Levels (N,), clipped to [0, 1], as "#rrggbb"."""
     table = np.frombuffer(_viridis(), np.uint8).reshape(-1, 3)
     rows = np.round(np.clip(levels, 0, 1) * 255).astype(int)
     return ["#" + table[row].tobytes().hex() for row in rows]
@@ -55,13 +56,13 @@ def _data_uri(image: Image.Image, kind: str) -> str:
 
 
 def _mel(hz: float) -> float:
-    """Slaney's mel scale: straight to 1 kHz, logarithmic above."""
+    """Slaney's mel scale: linear to 1 kHz, logarithmic above."""
     return 3 * hz / 200 if hz < 1000 else 15 + 27 * float(np.log(hz / 1000) / np.log(6.4))
 
 
 @cache
 def _viridis() -> bytes:
-    # Imported late, since matplotlib would slow the start of the page.
+    # Imported late: matplotlib would slow down the start of the app.
     from matplotlib import colormaps
 
     table = colormaps["viridis"](np.arange(256))[:, :3]

@@ -1,52 +1,81 @@
-"""What a visitor can do to a sequence of units: each edit makes a new array of codes (U,).
+"""Edits of a sequence of units, as pure functions of its codes (U,).
 
-`chosen` holds the indices of the chosen cells, which must lie in the sequence: InputError if not.
+`chosen` holds the indices of the selected cells. They come from a browser: InputError unless all
+lie in the sequence.
 """
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
 from media.errors import InputError
-from tabs.components.timeline.lanes import MUTED
+from pipelines.voice_conversion.settings import MAX_SECONDS, MUTED
 
-LONGEST: Final = 60.0  # seconds, as for recordings
+
+def apply(
+    action: object,
+    codes: np.ndarray,
+    chosen: Sequence[int],
+    *,
+    unit: object,
+    codebook_size: int,
+    step: float,
+) -> np.ndarray:
+    """The codes after the edit named `action`.
+
+    unit: what "replace" puts in; step: duration of a unit in seconds. Raises InputError for an
+    action that does not exist and for arguments that it cannot take.
+    """
+    match action:
+        case "mute":
+            return mute(codes, chosen)
+        case "delete":
+            return delete(codes, chosen)
+        case "repeat":
+            return repeat(codes, chosen, step)
+        case "replace":
+            if not isinstance(unit, int) or not 0 <= unit < codebook_size:
+                raise InputError(f"Units are numbered from 0 to {codebook_size - 1}.")
+            return replace(codes, chosen, unit)
+    raise InputError("There is no such edit. Use Mute, Delete, Repeat, Replace by or Undo.")
 
 
 def mute(codes: np.ndarray, chosen: Sequence[int]) -> np.ndarray:
-    """The chosen units fall silent and keep their time."""
+    """Replace the chosen units by silence of the same duration."""
     return replace(codes, chosen, MUTED)
 
 
 def delete(codes: np.ndarray, chosen: Sequence[int]) -> np.ndarray:
-    """The chosen units go, and what follows moves up."""
-    kept = np.delete(codes, _indices(codes, chosen))
-    if not len(kept):
+    """Remove the chosen units; later ones move up. Raises InputError if none would remain."""
+    remaining = np.delete(codes, _indices(codes, chosen))
+    if not len(remaining):
         raise InputError("At least one unit must stay.")
-    return kept
+    return remaining
 
 
 def repeat(codes: np.ndarray, chosen: Sequence[int], step: float) -> np.ndarray:
-    """Each stretch of neighbouring chosen units is said once more. step: seconds a unit."""
+    """Insert a copy of each contiguous run of chosen units after it. step: seconds a unit.
+
+    Raises InputError if the result were longer than MAX_SECONDS.
+    """
     indices = _indices(codes, chosen)
-    stretches = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
-    if (len(codes) + len(indices)) * step > LONGEST:
-        raise InputError(f"That would last longer than {LONGEST:g} s. Delete something first.")
-    for stretch in reversed(stretches):
-        codes = np.insert(codes, stretch[-1] + 1, codes[stretch])
+    runs = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
+    if (len(codes) + len(indices)) * step > MAX_SECONDS:
+        raise InputError(f"That would last longer than {MAX_SECONDS:g} s. Delete something first.")
+    for run in reversed(runs):
+        codes = np.insert(codes, run[-1] + 1, codes[run])
     return codes
 
 
 def replace(codes: np.ndarray, chosen: Sequence[int], unit: int) -> np.ndarray:
-    """The chosen units become `unit`."""
+    """Set the chosen units to `unit`."""
     codes = codes.copy()
     codes[_indices(codes, chosen)] = unit
     return codes
 
 
 def _indices(codes: np.ndarray, chosen: Sequence[int]) -> np.ndarray:
-    """The chosen indices, sorted. They come from a browser, and can be anything."""
+    """The chosen indices, sorted and without repetitions."""
     whole = isinstance(chosen, Sequence) and all(type(index) is int for index in chosen)
     if not whole or not chosen or min(chosen) < 0 or max(chosen) >= len(codes):
         raise InputError("Choose one or more units first.")

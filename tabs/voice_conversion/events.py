@@ -1,54 +1,77 @@
 """What the buttons of the voice conversion tab do."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
+from gradio.components import Component
 
 from media.errors import InputError
+from pipelines.voice_conversion.units import Units
+from study.design.draft import Take
 from tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells
 from tabs.components.timeline.timeline import File, TimelineSpec, nothing
-from tabs.shared.events import answering, inline, say
+from tabs.shared.events import say
+from tabs.shared.gradio_internals import event_data
 from tabs.voice_conversion import edits
 from tabs.voice_conversion.example import read_finished
-from tabs.voice_conversion.view import Result, numbers, wav
+from tabs.voice_conversion.view import Result, wav
 
 if TYPE_CHECKING:
-    from pipelines.speech import Conversion
-    from pipelines.voice_conversion import VoiceConversion
-    from pipelines.voice_conversion.units import Units
-    from study.design.draft import Take
+    from pipelines.voice_conversion import Conversion, VoiceConversion
+
+Update = dict[Component, Any]
 
 FIRST: Final = (
-    "Record or upload speech, or try an example: its spectrogram, the units that the model heard "
-    "in it and its conversion appear here, on one time axis."
+    "Record or upload speech, or try an example: its spectrogram, its units and its conversion "
+    "appear here, on one time axis."
 )
+NO_UNITS: Final = "There are no units yet. Convert something first."
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The components that the handlers update."""
+
+    message: gr.HTML
+    result: gr.State
+    lanes: gr.HTML
+    numbers: gr.HTML
+    sizes_message: gr.HTML
+    sizes: gr.HTML
+
+
+@dataclass(frozen=True)
+class Models:
+    """The pipelines of the models that are installed, by name; loaded when first asked for."""
+
+    load: Callable[[str], "VoiceConversion"]
+    names: Sequence[str]
+
+    def pipeline(self, model: str) -> "VoiceConversion":
+        """The pipeline of a model. Raises InputError when it is not installed."""
+        if model not in self.names:
+            raise InputError(f"There is no model {model!r} here, only {', '.join(self.names)}.")
+        return self.load(model)
 
 
 @dataclass(frozen=True)
 class ConversionEvents:
-    """Handlers that know the models by name; what a visitor made comes in and goes out."""
+    """Handlers; each returns the components that change with their values.
 
-    pipelines: Callable[[str], "VoiceConversion"]
-    models: Sequence[str]
+    The result, which is a visitor's own, comes in from a gr.State and goes back to it.
+    """
 
-    def pipeline(self, model: str) -> "VoiceConversion":
-        """The pipeline of a model that is here, loaded if need be."""
-        if model not in self.models:
-            raise InputError(f"There is no model {model!r} here, only {', '.join(self.models)}.")
-        return self.pipelines(model)
+    models: Models
+    to: Outputs
 
-    def first_look(self) -> tuple:
-        """What the result shows before the first run → result, sheet, numbers."""
+    def first_look(self) -> Update:
+        """Show the finished example, or what to do where there is none."""
         result = read_finished()
-        if result is None:
-            return None, nothing(FIRST), ""
-        return result, result.sheet().value(), result.line()
+        return self._show(result) if result else {self.to.lanes: nothing(FIRST)}
 
-    @inline(outputs=3)
     def convert(
         self,
         audio: str | None,
@@ -56,118 +79,97 @@ class ConversionEvents:
         model: str,
         vocoder: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
-    ) -> tuple:
-        """→ message, result, sheet, numbers."""
+    ) -> Update:
+        """Convert the recording and show it."""
         progress(0.1, desc=f"Loading {model}")
-        pipeline = self.pipeline(model)
-        progress(0.4, desc=f"Listening, then speaking as {target}")
+        pipeline = self.models.pipeline(model)
+        progress(0.4, desc=f"Encoding, then speaking as {target}")
         conversion = pipeline(audio, target, vocoder)
-        result = Result.of(conversion, pipeline, target, vocoder)
-        return say(" ".join(conversion.notices)), result, result.sheet().value(), result.line()
+        return self._show(
+            Result.of(conversion, pipeline, target, vocoder), " ".join(conversion.notices)
+        )
 
-    @inline(outputs=2)
-    def edit(self, result: Result | None, event: gr.EventData) -> tuple:
-        """→ message, result, sheet."""
+    def edit(self, result: Result | None, event: gr.EventData) -> Update:
+        """Apply an edit button to the selected units, without speaking them."""
         if result is None:
-            raise InputError("There are no units yet. Convert something first.")
-        action, cells, number = (event._data.get(key) for key in ("action", "cells", "number"))
-        codes = result.units.codes
-        if action == "undo":
-            result = result.undone()
-        elif action == "mute":
-            result = result.edited(edits.mute(codes, cells))
-        elif action == "delete":
-            result = result.edited(edits.delete(codes, cells))
-        elif action == "repeat":
-            result = result.edited(edits.repeat(codes, cells, result.units.step))
-        elif action == "replace":
-            if not isinstance(number, int) or not 0 <= number < len(result.colors):
-                raise InputError(f"Units are numbered from 0 to {len(result.colors) - 1}.")
-            result = result.edited(edits.replace(codes, cells, number))
-        return "", result, result.sheet().value()
+            raise InputError(NO_UNITS)
+        data = event_data(event)
+        if data.get("action") == "undo":
+            return self._show(result.undone())
+        codes = edits.apply(
+            data.get("action"),
+            result.units.codes,
+            data.get("cells", []),
+            unit=data.get("number"),
+            codebook_size=len(result.colors),
+            step=result.units.step,
+        )
+        return self._show(result.edited(codes))
 
-    @inline(outputs=3)
     def speak(
         self,
         result: Result | None,
         target: str,
         vocoder: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> tuple:
-        """Says the edited units → message, result, sheet, numbers."""
+    ) -> Update:
+        """Synthesise the edited units."""
         if result is None:
-            raise InputError("There are no units yet. Convert something first.")
+            raise InputError(NO_UNITS)
         progress(0.3, desc=f"Speaking {len(result.units.codes)} units as {target}")
-        speech = self.pipeline(result.units.model).decode(result.units, target, vocoder)
-        result = result.respoken(speech, target, vocoder)
-        return "", result, result.sheet().value(), result.line()
+        speech = self.models.pipeline(result.units.model).decode(result.units, target, vocoder)
+        return self._show(result.respoken(speech, target, vocoder))
 
-    @inline(outputs=3)
     def load(
         self,
         file: str,
         target: str,
         vocoder: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> tuple:
-        """Says the units of a JSON file → message, result, sheet, numbers."""
-        units = _units(Path(file).read_text(errors="replace"))
+    ) -> Update:
+        """Synthesise the units of a JSON file."""
+        units = Units.from_json(Path(file).read_text(errors="replace"))
         progress(0.3, desc=f"Speaking {len(units.codes)} units as {target}")
-        pipeline = self.pipeline(units.model)
+        pipeline = self.models.pipeline(units.model)
         speech = pipeline.decode(units, target, vocoder)
-        result = Result.loaded(units, speech, pipeline, target, vocoder)
-        return "", result, result.sheet().value(), result.line()
+        return self._show(Result.loaded(units, speech, pipeline, target, vocoder))
 
-    @inline(outputs=1)
-    def sizes(
+    def compare_sizes(
         self,
         result: Result | None,
         target: str,
         vocoder: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> Iterator[tuple]:
-        """The source that is shown through every model, one after the other → message, sheet."""
+    ) -> Iterator[Update]:
+        """Convert the source shown by every model in turn."""
         if result is None or result.source is None:
             raise InputError("This needs a recording. Convert one first.")
         source = result.source
         lanes: list[Lane] = []
         tracks = [source.file("Source", "source")]
-        for i, model in enumerate(self.models):
-            progress((i, len(self.models)), desc=f"Through {model}", unit="sizes")
-            pipeline = self.pipeline(model)
+        names = self.models.names
+        for i, model in enumerate(names):
+            progress((i, len(names)), desc=f"Converting by {model}", unit="sizes")
+            pipeline = self.models.pipeline(model)
             conversion = pipeline(source.content, target, vocoder)
             lanes += _size_lanes(model, conversion, pipeline.colors)
             tracks.append(File(model, f"{model}.wav", wav(conversion.converted)))
-            sheet = TimelineSpec(f"The same speech as {target} through every model", lanes, tracks)
-            yield "", sheet.value()
+            spec = TimelineSpec(f"The same speech as {target} by every model", lanes, tracks)
+            yield {self.to.sizes_message: "", self.to.sizes: spec.value()}
 
-    @answering
-    def api_convert(self, audio: str, target: str, model: str, vocoder: str) -> tuple:
-        """Speech in another voice → WAV file, units, line of numbers."""
-        conversion = self.pipeline(model)(audio, target, vocoder)
-        units = json.loads(conversion.units.to_json())
-        return wav(conversion.converted), units, numbers(conversion)
-
-    @answering
-    def api_encode(self, audio: str, model: str) -> dict[str, Any]:
-        """The units of speech, as /decode takes them."""
-        _, units, _ = self.pipeline(model).encode(audio)
-        return json.loads(units.to_json())
-
-    @answering
-    def api_decode(self, units: dict[str, Any], target: str, vocoder: str) -> bytes:
-        """The speech of units, as a WAV file."""
-        parsed = _units(json.dumps(units))
-        return wav(self.pipeline(parsed.model).decode(parsed, target, vocoder))
+    def _show(self, result: Result, notice: str = "") -> Update:
+        return {
+            self.to.message: say(notice),
+            self.to.result: result,
+            self.to.lanes: result.timeline().value(),
+            self.to.numbers: result.line(),
+        }
 
 
-def take(result: Result | None) -> "Take | None":
-    """The conversion for a listening test, beside the recording it was made from; None where there
-    is no recording."""
+def take(result: Result | None) -> Take | None:
+    """The conversion and its source, for a listening test; None where there is no source."""
     if result is None or result.source is None:
         return None
-    from study.design.draft import Take  # late, for it loads scipy
-
     units = result.spoken
     settings = {"model": units.model, "target": result.target, "vocoder": result.vocoder}
     return Take(
@@ -176,12 +178,6 @@ def take(result: Result | None) -> "Take | None":
         source=result.source.content,
         settings=settings | {"units": units.codes.tolist(), "numbers": result.numbers},
     )
-
-
-def _units(text: str) -> "Units":
-    from pipelines.voice_conversion.units import Units  # late, for it loads torch
-
-    return Units.from_json(text)
 
 
 def _size_lanes(model: str, conversion: "Conversion", colors: Sequence[str]) -> list[Lane]:

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from media.paths import ASSETS
+from pipelines.voice_conversion.units import Units
 from tabs.voice_conversion.view import Result, Sound
 
 FINISHED: Final = ASSETS / "examples" / "finished.json"
@@ -32,8 +33,6 @@ def read_finished() -> Result | None:
     """The example that the tab shows before its first run; None where none was made."""
     if not FINISHED.exists():
         return None
-    from pipelines.voice_conversion.units import Units  # late, for it loads torch
-
     data = json.loads(FINISHED.read_text())
     units = Units.from_json(json.dumps(data["units"]))
     source, converted = (

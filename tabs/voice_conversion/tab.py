@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Final
 import gradio as gr
 
 from media.paths import ASSETS
+from pipelines.voice_conversion.settings import DEFAULT_VOICE
 from tabs.components.timeline.timeline import timeline
 from tabs.components.voice_cards import voice_cards
 from tabs.shared.drafts import Drafts
-from tabs.shared.events import HIDDEN, MODEL_QUEUE, on_model
-from tabs.voice_conversion.events import ConversionEvents, take
+from tabs.shared.events import HIDDEN, on_model, reporting
+from tabs.voice_conversion import api
+from tabs.voice_conversion.events import ConversionEvents, Models, Outputs, take
 
 if TYPE_CHECKING:
     from pipelines.voice_conversion import VoiceConversion
@@ -23,7 +25,7 @@ VOICES: Final = {
     "TM3": "man, deeper",
     "S1": "man, clipped and quick",
 }
-# The default first; the bit rates are the most that the units can carry.
+# The default first; the bit rates are upper bounds.
 MODELS: Final = {
     "vqvae-512": "512 units, 50 a second · at most 450 bit/s",
     "vqvae-256": "256 units, 25 a second · at most 200 bit/s",
@@ -33,13 +35,13 @@ MODELS: Final = {
 VOCODERS: Final = {"Griffin-Lim, as in the paper": "griffin-lim", "Neural, trained here": "neural"}
 
 INTRO: Final = """
-<header class="intro"><h2>Say something, see which sounds the model heard, and hear them again in
-another voice.</h2>
-<p>Transformer VQ-VAE with its own vocoder, trained without any text on read English, commands and
-single words. It hears speech only: music and noise come out as babble, and rare names may slur.</p>
+<header class="intro"><h2>Say something, see the units that a network discovered in it, and hear
+them in another voice.</h2>
+<p>A Transformer VQ-VAE, trained without text on read English, commands and single words, with an
+inverter to five voices. Music and noise become babble, and rare names may be unclear.</p>
 </header>
 """
-SIZES: Final = "The speech above through every model, in the voice that you chose."
+SIZES: Final = "The speech above by every model, in the voice that you chose."
 STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
 MISSING: Final = """
 <header class="intro"><h2>This tab has no model yet.</h2>
@@ -60,13 +62,13 @@ def build(
     are the names that it knows out of MODELS, the default first; drafts: of listening tests."""
     with gr.Blocks(title="Voice conversion") as tab:
         if models:
-            _room(tab, ConversionEvents(pipelines, models), drafts)
+            _layout(tab, Models(pipelines, models), drafts)
         else:
             gr.HTML(MISSING)
     return tab
 
 
-def _room(tab: gr.Blocks, events: ConversionEvents, drafts: Drafts | None) -> None:
+def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
     gr.HTML(INTRO)
     result = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="room"):
@@ -84,20 +86,19 @@ def _room(tab: gr.Blocks, events: ConversionEvents, drafts: Drafts | None) -> No
                 elem_classes="sound-input",
             )
             message = gr.HTML()
-            voice = voice_cards(VOICES, "TF2", ASSETS / "voices", label="New voice")
+            voice = voice_cards(VOICES, DEFAULT_VOICE, ASSETS / "voices", label="New voice")
             with gr.Row(elem_classes="main-button"):
                 convert = gr.Button("Convert", variant="primary", size="lg", interactive=False)
                 stop = gr.Button("Stop", size="lg", visible=False)
             chips = _example_chips()
             with gr.Accordion("Options", open=False):
                 model = gr.Radio(
-                    [(MODELS[name], name) for name in events.models],
-                    value=events.models[0],
-                    label="How finely it listens",
+                    [(MODELS[name], name) for name in models.names],
+                    value=models.names[0],
+                    label="Codebook size",
+                    info="How many units it can tell apart: more keep more of the words.",
                 )
-                vocoder = gr.Radio(
-                    list(VOCODERS.items()), value="griffin-lim", label="What makes the waveform"
-                )
+                vocoder = gr.Radio(list(VOCODERS.items()), value="griffin-lim", label="Vocoder")
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             lanes = timeline("conversion", "One moment …")
             with gr.Row(elem_classes="under-timeline"):
@@ -114,13 +115,14 @@ def _room(tab: gr.Blocks, events: ConversionEvents, drafts: Drafts | None) -> No
     with gr.Accordion("How it works", open=False):
         gr.HTML(Path(__file__).with_name("how_it_works.html").read_text(), apply_default_css=False)
 
+    api.declare(models, audio, voice, model, vocoder)
+    to = Outputs(message, result, lanes, numbers, sizes_message, sizes)
+    events = ConversionEvents(models, to)
     shown = [message, result, lanes, numbers]
-    said = [voice, vocoder]
+    voicing = [voice, vocoder]
     main = {"outputs": shown, "progress_on": lanes, "start": convert, "stop": stop}
 
-    # First, for the names of endpoints are given in this order.
-    _api(events, audio, voice, model, vocoder)
-    tab.load(events.first_look, outputs=shown[1:], **HIDDEN)
+    tab.load(events.first_look, outputs=shown, **HIDDEN)
     audio.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=audio, outputs=convert, **HIDDEN
     )
@@ -128,19 +130,20 @@ def _room(tab: gr.Blocks, events: ConversionEvents, drafts: Drafts | None) -> No
     for chip, path in chips:
         triggers.append(chip.click(path.read_bytes, outputs=audio, **HIDDEN).then)
     for trigger in triggers:
-        on_model(trigger, events.convert, [audio, voice, model, vocoder], **main)
-    on_model(lanes.submit, events.speak, [result, *said], **main)
-    on_model(units_file.upload, events.load, [units_file, *said], **main)
+        handler = reporting(events.convert, message)
+        on_model(trigger, handler, [audio, voice, model, vocoder], **main)
+    on_model(lanes.submit, reporting(events.speak, message), [result, *voicing], **main)
+    on_model(units_file.upload, reporting(events.load, message), [units_file, *voicing], **main)
     on_model(
         compare.click,
-        events.sizes,
-        [result, *said],
+        reporting(events.compare_sizes, sizes_message),
+        [result, *voicing],
         [sizes_message, sizes],
         progress_on=sizes,
         start=compare,
         stop=halt,
     )
-    lanes.edit(events.edit, inputs=result, outputs=shown[:3], **HIDDEN)
+    lanes.edit(reporting(events.edit, message), inputs=result, outputs=shown, **HIDDEN)
 
 
 def _example_chips() -> list[tuple[gr.Button, Path]]:
@@ -154,22 +157,3 @@ def _example_chips() -> list[tuple[gr.Button, Path]]:
             (gr.Button(path.stem.replace("-", " "), size="sm", min_width=0, scale=0), path)
             for path in paths
         ]
-
-
-def _api(
-    events: ConversionEvents, audio: gr.Audio, voice: gr.HTML, model: gr.Radio, vocoder: gr.Radio
-) -> None:
-    """The endpoints for programs: convert, encode and decode, with files and JSON only."""
-    with gr.Row(visible=False):
-        call = gr.Button()
-        sound, units, numbers = gr.Audio(), gr.JSON(), gr.Textbox()
-    run = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1}
-    call.click(
-        events.api_convert,
-        [audio, voice, model, vocoder],
-        [sound, units, numbers],
-        api_name="convert",
-        **run,
-    )
-    call.click(events.api_encode, [audio, model], units, api_name="encode", **run)
-    call.click(events.api_decode, [units, voice, vocoder], sound, api_name="decode", **run)

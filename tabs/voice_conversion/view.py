@@ -1,6 +1,6 @@
-"""What one visitor's conversion shows, as a Timeline's sheet and a line of numbers.
+"""One visitor's conversion as a Timeline and a line of numbers.
 
-Nothing here changes in place: an edit gives a new Result, so that undo is the old one.
+Everything is immutable: an edit returns a new Result, and undo goes back to the old units.
 """
 
 from collections.abc import Sequence
@@ -10,21 +10,23 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from pipelines.voice_conversion.units import Units
 from tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells, Waveform
 from tabs.components.timeline.timeline import Action, File, TimelineSpec
 
 if TYPE_CHECKING:
-    from pipelines.speech import Conversion, Speech
-    from pipelines.voice_conversion import VoiceConversion
-    from pipelines.voice_conversion.units import Units
+    from pipelines.speech import Speech
+    from pipelines.voice_conversion import Conversion, VoiceConversion
 
 MOST_UNDO: Final = 50
-HINT: Final = "Click units to choose them; with shift, a stretch. Double-click takes a whole run."
+HINT: Final = (
+    "Click to select units, Shift-click to extend the selection, double-click to select a run."
+)
 
 
 @dataclass(frozen=True)
 class Sound:
-    """A sound and its pictures: content is a WAV or Ogg file, seconds its length."""
+    """A sound and its images: content is a WAV or Ogg file, seconds its duration."""
 
     content: bytes
     suffix: str
@@ -55,17 +57,17 @@ class Sound:
 
 @dataclass(frozen=True)
 class Result:
-    """A conversion with its edits. spoken: the units that `converted` says; past: for undo."""
+    """A conversion and its edits. spoken: the units of `converted`; past: for undo."""
 
-    units: "Units"
-    spoken: "Units"
+    units: Units
+    spoken: Units
     colors: tuple[str, ...]
     source: Sound | None
     converted: Sound
     target: str
     vocoder: str
     numbers: str
-    past: tuple["Units", ...] = ()
+    past: tuple[Units, ...] = ()
 
     @classmethod
     def of(
@@ -86,33 +88,33 @@ class Result:
     @classmethod
     def loaded(
         cls,
-        units: "Units",
+        units: Units,
         speech: "Speech",
         pipeline: "VoiceConversion",
         target: str,
         vocoder: str,
     ) -> "Result":
-        """What units show that came without their recording."""
+        """The result of units that were loaded without their recording."""
         line = spoken_numbers(units, speech)
         colors = tuple(pipeline.colors)
         return cls(units, units, colors, None, Sound.of(speech), target, vocoder, line)
 
     @property
     def stale(self) -> bool:
-        """Whether the units were edited after they were spoken."""
+        """Whether the units were edited after they were synthesised."""
         return not np.array_equal(self.units.codes, self.spoken.codes)
 
     def edited(self, codes: np.ndarray) -> "Result":
-        """The same with other units, not spoken yet."""
+        """The result with other units, not synthesised yet."""
         past = (*self.past, self.units)[-MOST_UNDO:]
         return replace(self, units=replace(self.units, codes=codes), past=past)
 
     def undone(self) -> "Result":
-        """The same before its last edit, or as it is where there was none."""
+        """The result before its last edit, or unchanged where there was none."""
         return replace(self, units=self.past[-1], past=self.past[:-1]) if self.past else self
 
     def respoken(self, speech: "Speech", target: str, vocoder: str) -> "Result":
-        """The same with its units spoken again."""
+        """The result after its units were synthesised again."""
         return replace(
             self,
             spoken=self.units,
@@ -123,16 +125,16 @@ class Result:
         )
 
     def line(self) -> str:
-        """The line of numbers as HTML, its figures set off."""
+        """The line of numbers as HTML, figures in bold."""
         parts = [part.split(" ", 1) for part in self.numbers.split(" · ")]
         return " · ".join(f"<b>{escape(figure)}</b> {escape(rest)}" for figure, rest in parts)
 
-    def sheet(self) -> TimelineSpec:
-        """What the timeline shows."""
-        said = f"{self.target}, {self.vocoder} vocoder"
-        note = "edited, not spoken yet" if self.stale else said
+    def timeline(self) -> TimelineSpec:
+        """Source, units and conversion on one time axis, with the edit buttons."""
+        voice = f"{self.target}, {self.vocoder} vocoder"
+        note = "edited, not spoken yet" if self.stale else voice
         units = UnitCells(
-            f"Units · {len(self.units.codes)} heard by {self.units.model}",
+            f"Units · {len(self.units.codes)} by {self.units.model}",
             tuple(self.units.codes.tolist()),
             self.units.step,
             self.colors,
@@ -179,14 +181,15 @@ def numbers(conversion: "Conversion") -> str:
     return (
         f"{len(conversion.units.codes)} units · {conversion.bits_per_second:.0f} bit/s · "
         f"{conversion.compression:,.0f}× smaller than 16-bit PCM · "
-        f"{conversion.seconds:.1f} s · {conversion.real_time_factor:.2f}× real time"
+        f"{conversion.compute_seconds:.1f} s · {conversion.real_time_factor:.2f}× real time"
     )
 
 
-def spoken_numbers(units: "Units", speech: "Speech") -> str:
-    """The line of numbers under units that were spoken without a recording."""
+def spoken_numbers(units: Units, speech: "Speech") -> str:
+    """The line of numbers under units that were synthesised without a recording."""
     length = len(speech.waveform) / speech.sample_rate
     return (
-        f"{len(units.codes)} units · {length:.1f} s of speech · {speech.seconds:.1f} s to speak · "
-        f"{speech.seconds / length:.2f}× real time"
+        f"{len(units.codes)} units · {length:.1f} s of speech · "
+        f"{speech.compute_seconds:.1f} s to speak · "
+        f"{speech.compute_seconds / length:.2f}× real time"
     )

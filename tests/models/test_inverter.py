@@ -1,4 +1,4 @@
-"""The inverter keeps time, hears the voice, and sings the melody that it is given."""
+"""The inverter keeps time, follows the voice, and follows the contour that it is given."""
 
 import torch
 
@@ -12,38 +12,39 @@ def make(stride: int = 4, pitch: bool = True, n_outputs: int = 80) -> Inverter:
     return Inverter(InverterConfig(stride, n_outputs, pitch, **SIZES)).eval()
 
 
-def test_each_unit_lasts_a_stride() -> None:
-    spectrogram, melody = make(stride=2)(torch.randn(3, 10, 8), torch.tensor([0, 1, 2]))
+def test_inverter_gives_each_unit_a_stride_of_frames() -> None:
+    spectrogram, contour = make(stride=2)(torch.randn(3, 10, 8), torch.tensor([0, 1, 2]))
     assert spectrogram.shape == (3, 20, 80)
-    assert melody is not None
-    assert melody.shape == (3, 20, 2)
+    assert contour is not None
+    assert contour.shape == (3, 20, 2)
 
 
-def test_the_papers_inverter_has_no_melody() -> None:
-    spectrogram, melody = make(pitch=False, n_outputs=321)(torch.randn(1, 10, 8), torch.tensor([0]))
+def test_inverter_of_the_paper_predicts_no_contour() -> None:
+    spectrogram, contour = make(pitch=False, n_outputs=321)(
+        torch.randn(1, 10, 8), torch.tensor([0])
+    )
     assert spectrogram.shape == (1, 40, 321)
-    assert melody is None
+    assert contour is None
 
 
-def test_voices_differ() -> None:
+def test_inverter_with_another_voice_gives_another_spectrogram() -> None:
     codes = torch.randn(1, 10, 8).expand(2, -1, -1)
     spectrogram, _ = make()(codes, torch.tensor([0, 4]))
     assert (spectrogram[0] - spectrogram[1]).abs().mean() > 0.01
 
 
-def test_a_given_melody_is_used() -> None:
+def test_inverter_with_a_given_contour_follows_it() -> None:
     inverter, codes, voice = make(), torch.randn(1, 10, 8), torch.tensor([0])
     low, high = torch.zeros(1, 40, 2), torch.ones(1, 40, 2)
     difference = inverter(codes, voice, low)[0] - inverter(codes, voice, high)[0]
     assert difference.abs().mean() > 0.01
 
 
-def test_the_predicted_melody_is_silent_where_unvoiced() -> None:
-    """Forcing voicing off must equal giving an all-zero melody."""
+def test_inverter_without_voicing_equals_an_all_zero_contour() -> None:
     inverter, codes, voice = make(), torch.randn(1, 10, 8), torch.tensor([0])
-    assert inverter.melody is not None
-    inverter.melody.output.weight.data[0] = 0.0
-    inverter.melody.output.bias.data[0] = -10.0
+    assert inverter.contour is not None
+    inverter.contour.output.weight.data[0] = 0.0
+    inverter.contour.output.bias.data[0] = -10.0
     own, _ = inverter(codes, voice)
     given, _ = inverter(codes, voice, torch.zeros(1, 40, 2))
     torch.testing.assert_close(own, given)

@@ -1,10 +1,11 @@
-"""The vocoder's frame count, determinism and locality, and the parts of its sound."""
+"""The vocoder's frame count, determinism and receptive field, and its excitation and filters."""
 
 import math
 
 import pytest
 import torch
 
+from media.constants import HOP_LENGTH, SAMPLE_RATE
 from models.vocoder import Vocoder, VocoderConfig, minimum_phase, pulse_train
 
 CONFIG = VocoderConfig(width=16, inner=16, layers=2)
@@ -15,32 +16,32 @@ def make() -> Vocoder:
     return Vocoder(CONFIG).eval()
 
 
-def test_a_frame_is_a_hop() -> None:
-    assert make()(torch.randn(2, 25, 80), torch.full((2, 25), 120.0)).shape == (2, 25 * 160)
+def test_vocoder_gives_a_hop_of_samples_per_frame() -> None:
+    assert make()(torch.randn(2, 25, 80), torch.full((2, 25), 120.0)).shape == (2, 25 * HOP_LENGTH)
 
 
-def test_the_same_spectrogram_sounds_the_same() -> None:
+def test_vocoder_is_deterministic() -> None:
     vocoder, mel, pitch = make(), torch.randn(1, 25, 80), torch.zeros(1, 25)
     torch.testing.assert_close(vocoder(mel, pitch), vocoder(mel, pitch))
 
 
-def test_only_nearby_frames_matter() -> None:
+def test_vocoder_output_depends_on_neighbouring_frames_only() -> None:
     """Two layers of kernel 7 and the first one see 9 frames each way, the windows 4 more."""
     vocoder, mel = make(), torch.randn(1, 60, 80)
     other, pitch = mel.clone(), torch.full((1, 60), 120.0)
     other[:, 40:] += torch.linspace(-1, 1, 80)
     difference = (vocoder(mel, pitch) - vocoder(other, pitch)).abs()[0]
-    assert difference[: (40 - 14) * 160].max() < 1e-5
-    assert difference[45 * 160 :].max() > 1e-4
+    assert difference[: (40 - 14) * HOP_LENGTH].max() < 1e-5
+    assert difference[45 * HOP_LENGTH :].max() > 1e-4
 
 
-def test_loud_spectra_do_not_overflow() -> None:
+def test_vocoder_with_extreme_input_stays_finite() -> None:
     assert make()(torch.full((1, 10, 80), 80.0), torch.full((1, 10), 90.0)).isfinite().all()
 
 
 @pytest.mark.parametrize("hz", [70.0, 123.0, 440.0])
-def test_pulses_are_the_harmonics_of_the_pitch(hz: float) -> None:
-    pulses = pulse_train(torch.full((1, 100), hz), 160, 16_000)[0]
+def test_pulse_train_holds_the_harmonics_of_f0(hz: float) -> None:
+    pulses = pulse_train(torch.full((1, 100), hz), HOP_LENGTH, SAMPLE_RATE)[0]
     spectrum = torch.fft.rfft(pulses).abs()  # bins of 1 Hz
     assert pulses.square().mean().item() == pytest.approx(1.0, rel=0.02)
     harmonics = torch.arange(1, int(8000 / hz) - 1) * hz
@@ -49,15 +50,15 @@ def test_pulses_are_the_harmonics_of_the_pitch(hz: float) -> None:
     assert at.min() > 10 * between.max()
 
 
-def test_pulses_are_silent_where_unvoiced() -> None:
+def test_pulse_train_is_silent_where_unvoiced() -> None:
     pitch = torch.full((1, 20), 100.0)
     pitch[:, 5:15] = 0.0
-    pulses = pulse_train(pitch, 160, 16_000)[0]
-    assert pulses[5 * 160 : 15 * 160].abs().max() == 0
-    assert pulses[: 5 * 160].abs().max() > 1
+    pulses = pulse_train(pitch, HOP_LENGTH, SAMPLE_RATE)[0]
+    assert pulses[5 * HOP_LENGTH : 15 * HOP_LENGTH].abs().max() == 0
+    assert pulses[: 5 * HOP_LENGTH].abs().max() > 1
 
 
-def test_the_minimum_phase_filter_has_the_gain_and_answers_at_once() -> None:
+def test_minimum_phase_keeps_the_gain_and_concentrates_the_energy_at_the_start() -> None:
     bins = torch.arange(321) / 320
     gain = (2 * torch.cos(math.pi * bins) + torch.cos(3 * math.pi * bins))[None, :, None]
     response = minimum_phase(gain)

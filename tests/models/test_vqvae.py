@@ -1,4 +1,4 @@
-"""The VQ-VAE does what the paper's equations say."""
+"""The VQ-VAE against the paper's equations."""
 
 import pytest
 import torch
@@ -15,7 +15,7 @@ def network() -> VQVAE:
 
 
 @pytest.mark.parametrize(("strides", "stride"), [((2, 2), 4), ((2, 1), 2)])
-def test_one_unit_a_stride(strides: tuple[int, ...], stride: int) -> None:
+def test_vqvae_gives_one_unit_per_stride(strides: tuple[int, ...], stride: int) -> None:
     config = VQVAEConfig(8, strides, width=16, heads=2, inner=16, code_width=4)
     network = VQVAE(config)
     features, speaker = torch.randn(2, 40, 39), torch.zeros(2, 40, dtype=torch.long)
@@ -25,14 +25,14 @@ def test_one_unit_a_stride(strides: tuple[int, ...], stride: int) -> None:
     assert output.reconstruction.shape == (2, 40, 39)
 
 
-def test_nearest_is_by_euclidean_distance() -> None:
+def test_codebook_nearest_is_by_euclidean_distance() -> None:
     codebook = Codebook(5, 3)
     z = torch.randn(2, 7, 3)
     expected = torch.cdist(z, codebook.vectors.expand(2, -1, -1)).argmin(dim=-1)
     assert (codebook.nearest(z) == expected).all()
 
 
-def test_the_codebook_moves_to_the_outputs_that_choose_it() -> None:
+def test_codebook_update_moves_vectors_to_the_means_of_their_inputs() -> None:
     codebook = Codebook(2, 1)
     codebook.vectors.copy_(torch.tensor([[-1.0], [1.0]]))
     codebook.total.copy_(codebook.vectors)
@@ -42,7 +42,7 @@ def test_the_codebook_moves_to_the_outputs_that_choose_it() -> None:
     assert codebook.vectors.flatten().tolist() == pytest.approx([-3.0, 2.0], abs=0.01)
 
 
-def test_a_unit_that_nobody_uses_restarts_where_the_speech_is() -> None:
+def test_codebook_update_restarts_an_unused_vector_at_an_encoder_output() -> None:
     codebook = Codebook(2, 1)
     codebook.vectors.copy_(torch.tensor([[0.0], [99.0]]))
     z = torch.full((1, 8, 1), 5.0)
@@ -51,7 +51,7 @@ def test_a_unit_that_nobody_uses_restarts_where_the_speech_is() -> None:
     assert codebook.vectors.flatten().tolist() == pytest.approx([5.0, 5.0], abs=0.5)
 
 
-def test_the_loss_is_equations_7_and_10(network: VQVAE) -> None:
+def test_vqvae_loss_is_that_of_equations_7_and_10(network: VQVAE) -> None:
     network.eval()
     features, speaker = torch.randn(2, 20, 39), torch.zeros(2, 20, dtype=torch.long)
     output = network(features, features, speaker)
@@ -64,7 +64,7 @@ def test_the_loss_is_equations_7_and_10(network: VQVAE) -> None:
     assert output.loss.item() == pytest.approx(total.item())
 
 
-def test_gradients_pass_the_codebook_to_the_encoder(network: VQVAE) -> None:
+def test_vqvae_gradient_passes_straight_through_the_codebook(network: VQVAE) -> None:
     features, speaker = torch.randn(2, 20, 39), torch.zeros(2, 20, dtype=torch.long)
     network(features, features, speaker).reconstruction_loss.backward()
     gradient = network.encoder.output.weight.grad
@@ -72,7 +72,7 @@ def test_gradients_pass_the_codebook_to_the_encoder(network: VQVAE) -> None:
     assert gradient.abs().sum() > 0
 
 
-def test_jitter_takes_neighbours_as_often_as_asked() -> None:
+def test_jitter_takes_each_neighbour_with_the_given_probability() -> None:
     torch.manual_seed(0)
     x = torch.arange(100_000.0).view(1, -1, 1)
     step = (_jitter(x, 0.05) - x).flatten()
@@ -81,7 +81,7 @@ def test_jitter_takes_neighbours_as_often_as_asked() -> None:
     assert (step == 0).float().mean().item() == pytest.approx(0.90, abs=0.01)
 
 
-def test_normalisation_removes_a_constant_channel(network: VQVAE) -> None:
+def test_normalize_of_a_long_recording_removes_a_constant_offset(network: VQVAE) -> None:
     """The longer the recording, the less a constant offset matters."""
     features = torch.randn(1, 4000, 39)
     shifted = features.clone()

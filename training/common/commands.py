@@ -20,5 +20,7 @@ def commands(system: str) -> tuple[argparse.ArgumentParser, argparse.ArgumentPar
     evaluate.add_argument("--split", choices=["test", "all"], default="test", help="all: every row")
     evaluate.add_argument("--json", type=Path, help="also write the rows to this file")
     evaluate.add_argument("--quick", action="store_true", help="a sample, for a quick answer")
-    evaluate.add_argument("--publish", action="store_true", help="write metrics, cards and README")
+    evaluate.add_argument(
+        "--publish", action="store_true", help="write metrics, cards and the table in docs/"
+    )
     return parser, evaluate

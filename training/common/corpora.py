@@ -1,7 +1,7 @@
 """The speech corpora: which recordings there are, who speaks, and which split each belongs to.
 
 Every corpus is optional: a data folder holds whichever corpora it has. Splits are the corpora's
-own where they have them; otherwise they are by speaker, so that nobody is heard in two splits.
+own where they have them; otherwise they are by speaker, so that no speaker is in two splits.
 """
 
 import csv
@@ -12,17 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
-from media.audio.features import SAMPLE_RATE
 from media.audio.load import load, match_loudness
+from media.constants import SAMPLE_RATE
 
 TARGET_VOICES = ("SF1", "TF2", "SM1", "TM3", "S1")
 LONGEST_FILE = 3600.0  # seconds
-LEVEL = -23.0  # LUFS at which every model hears speech
+LEVEL = -23.0  # LUFS of all speech in training
 DIGIT_TEST_SPEAKERS = ("fsdd_nicolas",)
 DIGIT_VALIDATION_SPEAKERS = ("fsdd_yweweler",)
-GRID_BANG = 8.0  # dB: below this speech-to-rest ratio there is a noise outside the sentence
-GRID_LABEL_LEAD = 0.02  # s by which GRID's labels run ahead of its sound
-# Slips of a manifest: تصغير has an emphatic s.
+GRID_CLEAN = 8.0  # dB of speech-to-rest ratio, below which there is noise outside the sentence
+GRID_LABEL_LEAD = 0.02  # seconds by which GRID's labels are early
+# Errors of a manifest: تصغير has an emphatic s.
 CORRECTED = {"tasɣiːr": "tasˤɣiːr"}
 
 
@@ -30,7 +30,7 @@ CORRECTED = {"tasɣiːr": "tasˤɣiːr"}
 class Item:
     """One utterance or word: seconds ``start`` to ``end`` of the file ``path``.
 
-    ``speaker`` is None where the corpus does not tell; ``text`` is empty where there is none.
+    ``speaker`` is None where the corpus does not label it; ``text`` is empty where there is none.
     """
 
     corpus: str
@@ -135,7 +135,7 @@ def _npvcc(rows: list[dict[str, str]]) -> list[str]:
 
 
 def _digits(rows: list[dict[str, str]]) -> list[str]:
-    """By speaker; of the training speakers the official test takes are left to testing too."""
+    """By speaker; the official test utterances of training speakers are in the test split too."""
     splits = []
     for row in rows:
         if row["speaker"] in DIGIT_VALIDATION_SPEAKERS:
@@ -171,7 +171,7 @@ def _grid(row: dict[str, str], folder: Path) -> Item:
         split=row["split"] if row["split"] in ("train", "val") else "test",
         text=row["sentence"],
     )
-    if float(row["speech_minus_rest_db"] or 99.0) >= GRID_BANG:
+    if float(row["speech_minus_rest_db"] or 99.0) >= GRID_CLEAN:
         return item
     words = grid_words(item)
     return replace(item, start=max(words[0][1] - 0.1, 0.0), end=words[-1][2] + 0.1)

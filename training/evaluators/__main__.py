@@ -1,4 +1,4 @@
-"""python -m training.evaluators train: the networks that judge, from real recordings only."""
+"""python -m training.evaluators train: the evaluation models, on original recordings only."""
 
 import argparse
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from torch import nn
 
 from training.common.corpora import data_root
 from training.evaluators.card import card
-from training.evaluators.evaluator import FOLDER, Judges
+from training.evaluators.evaluator import FOLDER, EvaluationModels
 from training.evaluators.kmeans import train_kmeans
 from training.evaluators.recogniser import Recogniser
 from training.evaluators.speaker_encoder import SpeakerEncoder
@@ -36,19 +36,24 @@ def main() -> None:
     arguments = parser.parse_args()
     data, seed = data_root(arguments.data), arguments.seed
     arguments.state.mkdir(parents=True, exist_ok=True)
-    recogniser, heard = _part(
+    recogniser, recogniser_metrics = _part(
         arguments.state / "recogniser.pt",
         Recogniser(),
         lambda: train_recogniser(data, arguments.state, seed),
     )
-    speaker_encoder, told = _part(
+    speaker_encoder, speaker_metrics = _part(
         arguments.state / "speaker_encoder.pt",
         SpeakerEncoder(),
         lambda: train_speaker_encoder(data, SPEAKER_ENCODER_STEPS, seed),
     )
-    judges = Judges(recogniser.eval(), speaker_encoder.eval(), train_kmeans(data, seed))
-    judges.save(arguments.out, {"recogniser": heard, "speaker_encoder": told, "seed": seed})
-    (arguments.out / "README.md").write_text(card(heard, told, seed), encoding="utf-8")
+    models = EvaluationModels(recogniser.eval(), speaker_encoder.eval(), train_kmeans(data, seed))
+    models.save(
+        arguments.out,
+        {"recogniser": recogniser_metrics, "speaker_encoder": speaker_metrics, "seed": seed},
+    )
+    (arguments.out / "README.md").write_text(
+        card(recogniser_metrics, speaker_metrics, seed), encoding="utf-8"
+    )
 
 
 def _part(

@@ -5,7 +5,7 @@ and end. Context is free, as in the any-context condition of ABX (Hallap, Dupoux
 a few dozen words have too few phones that share both neighbours. For ABX across speakers, A and
 B are by one speaker and X by another; within, all three are by one speaker and A is not X. A tie
 counts half. Errors are averaged over the A, B, X of each (phone of A, phone of B, speakers) cell,
-then over speakers, then over ordered pairs of phones, so that all count alike.
+then over speakers, then over ordered pairs of phones, so that all weigh the same.
 
 The distance of two items is the mean angle between their frames along a DTW path.
 

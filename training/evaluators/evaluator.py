@@ -1,4 +1,4 @@
-"""The networks that judge conversions, and the k-means units that the VQ-VAE is held against."""
+"""The networks that evaluate conversions, and the k-means units that are the VQ-VAE's baseline."""
 
 import json
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ FOLDER: Final = CHECKPOINTS / "evaluation"
 
 
 @dataclass(frozen=True, eq=False)
-class Judges:
+class EvaluationModels:
     """A recogniser, a speaker encoder, and centroids (128, 39) of normalised MFCC."""
 
     recogniser: Recogniser
@@ -27,7 +27,7 @@ class Judges:
     centroids: np.ndarray
 
     @classmethod
-    def load(cls, folder: Path = FOLDER) -> "Judges":
+    def load(cls, folder: Path = FOLDER) -> "EvaluationModels":
         """Raises FileNotFoundError where they have not been trained."""
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         weights = load_file(folder / "model.safetensors")

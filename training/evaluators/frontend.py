@@ -1,6 +1,7 @@
 """Log-mel features of the evaluation networks, and the distortions that they are trained with.
 
-Apart from ``media.audio.features`` on purpose: the judges share nothing with what they judge.
+Separate from ``media.audio.features`` on purpose: evaluation shares no features with what it
+evaluates.
 """
 
 import numpy as np
@@ -8,47 +9,54 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-SAMPLE_RATE = 16_000
-HOP = 160
-N_FFT = 512
+from media.constants import HOP_LENGTH, SAMPLE_RATE
+
+WINDOW = 400  # samples: 25 ms
+N_FFT = 512  # samples
 N_BANDS = 40
 FLOOR = 1e-5  # of the power in a band, about 50 dB below speech
-WARPS = torch.linspace(0.8, 1.25, 19)  # frequency factors of vocal tract perturbation
-NO_WARP = int((WARPS - 1.0).abs().argmin())
+VTLP_FACTORS = torch.linspace(0.8, 1.25, 19)  # of frequency
+NO_VTLP = int((VTLP_FACTORS - 1.0).abs().argmin())
 
 
 class LogMel(nn.Module):
-    """Log power in 40 mel bands up to 7.6 kHz every 10 ms, frequencies scaled by a warp."""
+    """Log power in 40 mel bands up to 7.6 kHz every 10 ms, with optional VTLP."""
 
     filters: Tensor
     window: Tensor
 
     def __init__(self) -> None:
         super().__init__()
-        filters = np.stack([_mel_filters(float(warp)) for warp in WARPS])
+        filters = np.stack([_mel_filters(float(factor)) for factor in VTLP_FACTORS])
         self.register_buffer("filters", torch.from_numpy(filters), persistent=False)
-        self.register_buffer("window", torch.hann_window(400), persistent=False)
+        self.register_buffer("window", torch.hann_window(WINDOW), persistent=False)
 
     def forward(
-        self, waveform: Tensor, warp: Tensor | None = None, cutoff: Tensor | None = None
+        self, waveform: Tensor, vtlp: Tensor | None = None, cutoff: Tensor | None = None
     ) -> Tensor:
-        """(B, T) → (B, T // 160 + 1, 40).
+        """(B, T) → (B, T // HOP_LENGTH + 1, 40).
 
-        warp: (B,) numbers into WARPS; cutoff: (B,) Hz above which nothing is left.
+        vtlp: (B,), indices into VTLP_FACTORS; cutoff: (B,), Hz of an ideal low-pass filter.
         """
         spectrum = torch.stft(
-            waveform, N_FFT, HOP, 400, self.window, pad_mode="constant", return_complex=True
+            waveform,
+            N_FFT,
+            HOP_LENGTH,
+            WINDOW,
+            self.window,
+            pad_mode="constant",
+            return_complex=True,
         )
         power = spectrum.abs().square().transpose(1, 2)
         if cutoff is not None:
             hertz = torch.arange(power.shape[-1]) * SAMPLE_RATE / N_FFT
             power = power * (hertz[None] <= cutoff[:, None]).float()[:, None]
-        warps = torch.full((len(waveform),), NO_WARP) if warp is None else warp
-        return torch.log(power @ self.filters[warps] + FLOOR)
+        factors = torch.full((len(waveform),), NO_VTLP) if vtlp is None else vtlp
+        return torch.log(power @ self.filters[factors] + FLOOR)
 
 
 def normalize(features: Tensor, lengths: Tensor) -> Tensor:
-    """Each band's mean removed and the whole brought to unit variance, over the first frames.
+    """Remove each band's mean, and scale all bands to unit variance, over the valid frames.
 
     features (B, S, 40), lengths (B,) frames → (B, S, 40), zero past each length.
     """
@@ -91,17 +99,17 @@ def mask_bands_and_times(features: Tensor, rng: np.random.Generator) -> Tensor:
 
 def pad(waveforms: list[np.ndarray]) -> tuple[Tensor, Tensor]:
     """Waveforms of any lengths as one batch: (B, T) zero-padded, and (B,) frames in each."""
-    lengths = torch.tensor([len(waveform) // HOP + 1 for waveform in waveforms])
+    lengths = torch.tensor([len(waveform) // HOP_LENGTH + 1 for waveform in waveforms])
     batch = np.zeros((len(waveforms), max(map(len, waveforms))), np.float32)
     for row, waveform in zip(batch, waveforms, strict=True):
         row[: len(waveform)] = waveform
     return torch.from_numpy(batch), lengths
 
 
-def _mel_filters(warp: float) -> np.ndarray:
-    """Triangles evenly spaced in mel from 60 to 7600 Hz, read at frequencies warped: (257, 40)."""
+def _mel_filters(factor: float) -> np.ndarray:
+    """Triangular filters from 60 to 7600 Hz, their frequencies times the factor: (257, 40)."""
     mel = np.linspace(_mel(60.0), _mel(7600.0), N_BANDS + 2)
-    edges = 700.0 * (10 ** (mel / 2595.0) - 1) * warp
+    edges = 700.0 * (10 ** (mel / 2595.0) - 1) * factor
     hertz = np.arange(N_FFT // 2 + 1)[:, None] * SAMPLE_RATE / N_FFT
     rise = (hertz - edges[:-2]) / np.diff(edges)[:-1]
     fall = (edges[2:] - hertz) / np.diff(edges)[1:]

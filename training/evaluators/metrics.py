@@ -1,4 +1,4 @@
-"""Measures with a closed form: bitrate, mel-cepstral distortion, word and equal error rates."""
+"""Metrics in closed form: bitrate, mel-cepstral distortion, word error and equal error rate."""
 
 from collections.abc import Iterable, Sequence
 
@@ -40,14 +40,16 @@ def mel_cepstral_distortion(log_mel: np.ndarray, reference: np.ndarray) -> float
 def _cepstra(log_mel: np.ndarray) -> np.ndarray:
     """Mel-cepstra 1 to 24 of the frames that are not silent: (S, bands) → (S', 24)."""
     level = log_mel.mean(1)
-    heard = log_mel[level >= level.max() - QUIETEST]
-    cepstra = np.asarray(dct(heard, norm="ortho", axis=1))[:, 1 : CEPSTRA + 1]
+    loud = log_mel[level >= level.max() - QUIETEST]
+    cepstra = np.asarray(dct(loud, norm="ortho", axis=1))[:, 1 : CEPSTRA + 1]
     return np.sqrt(2 / log_mel.shape[1]) * cepstra
 
 
-def word_error_rate(references: Sequence[Sequence[str]], heard: Sequence[Sequence[str]]) -> float:
+def word_error_rate(
+    references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]
+) -> float:
     """Substitutions, insertions and deletions in % of the words of the references."""
-    errors = sum(edit_distance(r, h) for r, h in zip(references, heard, strict=True))
+    errors = sum(edit_distance(r, h) for r, h in zip(references, hypotheses, strict=True))
     return 100.0 * errors / sum(map(len, references))
 
 

@@ -1,6 +1,6 @@
-"""A small word recogniser that judges conversions: phones by CTC, words by a grammar.
+"""A small word recogniser for evaluation: phones by CTC, words by a grammar.
 
-Trained only on real recordings of the training splits, and never used to train what it judges.
+Trained only on original recordings of the training splits; no system is trained with it.
 Shapes: B batch, S frames of 10 ms, U steps of 20 ms, C classes (blank, then PHONES).
 """
 
@@ -10,10 +10,11 @@ from numba import njit
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from media.constants import SAMPLE_RATE
 from media.text.grammar import PHONES, Grammar, phone_ids
 from training.evaluators.frontend import N_BANDS, LogMel, normalize, pad
 
-MARGIN = 1600  # samples of silence put around what is recognised, so that edges are heard whole
+MARGIN = round(0.1 * SAMPLE_RATE)  # samples of silence padded on both sides
 
 
 class Recogniser(nn.Module):

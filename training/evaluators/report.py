@@ -1,4 +1,4 @@
-"""The table as it is printed, and as it stands in the README."""
+"""Tables of results, as printed and as published in docs/."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -59,16 +59,16 @@ def markdown(
 
 def publish_table(
     rows: Iterable[Mapping[str, Any]],
-    readme: Path,
+    page: Path,
     mark: str,
     columns: Mapping[str, tuple[str, str]] = COLUMNS,
 ) -> None:
-    """Put the table between the comments <!-- mark --> and <!-- /mark --> of a file."""
+    """Write the table between the comments <!-- mark --> and <!-- /mark --> of a file."""
     start, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
-    before, rest = readme.read_text(encoding="utf-8").split(start)
+    before, rest = page.read_text(encoding="utf-8").split(start)
     after = rest.split(end)[1]
     text = f"{before}{start}\n{markdown(rows, columns)}\n{end}{after}"
-    readme.write_text(text, encoding="utf-8")
+    page.write_text(text, encoding="utf-8")
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:

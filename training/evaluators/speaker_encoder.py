@@ -1,6 +1,6 @@
-"""A small speaker encoder that judges conversions: whose voice is it nearer to?
+"""A small speaker encoder for evaluation: is a conversion nearer to source or target?
 
-Trained only on real recordings of the training splits, to tell their speakers apart.
+Trained only on original recordings of the training splits, to tell their speakers apart.
 Shapes: B batch, S frames of 10 ms, D embedding size.
 """
 
@@ -13,7 +13,7 @@ from training.evaluators.frontend import N_BANDS, LogMel, pad
 
 
 class SpeakerEncoder(nn.Module):
-    """Dilated convolutions, then mean and deviation over time, then a unit vector."""
+    """Dilated convolutions, then mean and standard deviation over time, then a unit vector."""
 
     def __init__(self, width: int = 160, size: int = 96, dropout: float = 0.1) -> None:
         super().__init__()
@@ -42,8 +42,8 @@ class SpeakerEncoder(nn.Module):
         x = F.relu(self.norm(x * mask)).float() * mask
         count = steps[:, None].clamp(min=1)
         mean = x.sum(2) / count
-        deviation = (x.square().sum(2) / count - mean.square()).clamp(min=1e-6).sqrt()
-        return F.normalize(self.exit(torch.cat([mean, deviation], 1)).float(), dim=1)
+        std = (x.square().sum(2) / count - mean.square()).clamp(min=1e-6).sqrt()
+        return F.normalize(self.exit(torch.cat([mean, std], 1)).float(), dim=1)
 
     @torch.inference_mode()
     def embed(self, waveforms: list[np.ndarray]) -> np.ndarray:

@@ -8,10 +8,11 @@ import numpy as np
 import pocketsphinx
 
 from media.audio.load import to_int16
+from media.constants import SAMPLE_RATE
 from media.text.grammar import Grammar
 
 FRAME = 0.01  # seconds
-MARGIN = 1600  # samples of silence put around a recording, for the pauses that sphinx expects
+MARGIN = round(0.1 * SAMPLE_RATE)  # samples of silence padded on both sides, as sphinx expects
 
 Word = tuple[str, str]  # spelling, phones
 
@@ -39,7 +40,11 @@ class Sphinx:
             dictionary.writelines(f"{name} {p}\n" for (_, p), name in self._names.items())
             dictionary.flush()
             self._decoder = pocketsphinx.Decoder(
-                samprate=16000, loglevel="FATAL", bestpath=False, lm=None, dict=dictionary.name
+                samprate=SAMPLE_RATE,
+                loglevel="FATAL",
+                bestpath=False,
+                lm=None,
+                dict=dictionary.name,
             )
 
     def align(self, waveform: np.ndarray, words: Iterable[Word]) -> list[Segment]:
@@ -48,12 +53,12 @@ class Sphinx:
         Empty when the words cannot be found in the sound.
         """
         self._decoder.set_align_text(" ".join(self._names[word] for word in words))
-        self._listen(waveform)
+        self._process(waveform)
         if self._decoder.hyp() is None:
             return []
         self._decoder.set_alignment()
-        self._listen(waveform)
-        offset = MARGIN / 16000
+        self._process(waveform)
+        offset = MARGIN / SAMPLE_RATE
         return [
             Segment(p.name, p.start * FRAME - offset, (p.start + p.duration) * FRAME - offset)
             for word in self._decoder.get_alignment()
@@ -62,7 +67,7 @@ class Sphinx:
         ]
 
     def words(self, waveform: np.ndarray, grammar: Grammar) -> list[str]:
-        """What sphinx hears when the grammar's slots follow each other; [] when nothing."""
+        """The words recognised by a grammar of slots in sequence; [] when none are."""
         slots = [" | ".join(self._names[word] for word in slot.items()) for slot in grammar]
         rule = " ".join(f"({slot})" for slot in slots)
         if rule not in self._searches:
@@ -70,11 +75,11 @@ class Sphinx:
             jsgf = f"#JSGF V1.0; grammar g; public <s> = {rule};"
             self._decoder.add_jsgf_string(self._searches[rule], jsgf)
         self._decoder.activate_search(self._searches[rule])
-        self._listen(waveform)
-        heard = self._decoder.hyp()
-        return [self._spelling[name] for name in heard.hypstr.split()] if heard else []
+        self._process(waveform)
+        best = self._decoder.hyp()
+        return [self._spelling[name] for name in best.hypstr.split()] if best else []
 
-    def _listen(self, waveform: np.ndarray) -> None:
+    def _process(self, waveform: np.ndarray) -> None:
         samples = np.pad(to_int16(waveform), MARGIN).tobytes()
         self._decoder.start_utt()
         self._decoder.process_raw(samples, full_utt=True)

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from media.constants import NYQUIST, SAMPLE_RATE
 from media.text.grammar import DIGITS, GRID, grid_phones, phone_ids
 from training.common.corpora import DIGIT_VALIDATION_SPEAKERS, Item, speech_items, waveforms
 from training.evaluators.frontend import (
-    SAMPLE_RATE,
-    WARPS,
+    VTLP_FACTORS,
     add_noise,
     change_speed,
     mask_bands_and_times,
@@ -23,7 +23,7 @@ from training.evaluators.frontend import (
     pad,
 )
 from training.evaluators.metrics import word_error_rate
-from training.evaluators.recogniser import Recogniser, prepare
+from training.evaluators.recogniser import MARGIN, Recogniser, prepare
 from training.voice_conversion.evaluate.material import sentence_only
 
 BATCH = 24
@@ -41,8 +41,8 @@ Example = tuple[np.ndarray, list[int]]  # waveform (T,), classes of its phones
 class Stage:
     """A part of the training.
 
-    sentences: share of GRID sentences, the rest are runs of words of one speaker; narrow: share
-    of recordings that lose what is above 3 to 4 kHz; digits: weight of the speakers who say some.
+    sentences: share of GRID sentences, the rest are sequences of words of one speaker; narrow:
+    share that is low-passed at 3 to 4 kHz; digits: weight of the speakers who say digits.
     """
 
     steps: int
@@ -95,7 +95,9 @@ def _run(
         for group in optimizer.param_groups:
             progress = min(step / WARM_UP, 1.02 - step / stage.steps, 1.0)
             group["lr"] = stage.learning_rate * progress
-        loss = _loss(model, [_draw(stage, sentences, words, rng) for _ in range(BATCH)], stage, rng)
+        loss = _loss(
+            model, [_sample(stage, sentences, words, rng) for _ in range(BATCH)], stage, rng
+        )
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -110,11 +112,11 @@ def validate(model: Recogniser, items: list[Item]) -> dict[str, float]:
     grid = [i for i in items if i.corpus == "grid" and i.split == "val" and i.text]
     digits = [i for i in items if i.speaker in DIGIT_VALIDATION_SPEAKERS][::5]
     spoken = [sentence_only(item, waveform) for item, waveform in waveforms(grid)]
-    heard = model.words(spoken, GRID)
-    digits_heard = model.words([waveform for _, waveform in waveforms(digits)], [DIGITS])
+    recognised = model.words(spoken, GRID)
+    digits_recognised = model.words([waveform for _, waveform in waveforms(digits)], [DIGITS])
     return {
-        "val_wer": word_error_rate([i.text.split() for i in grid], heard),
-        "val_digit_error": word_error_rate([[i.text] for i in digits], digits_heard),
+        "val_wer": word_error_rate([i.text.split() for i in grid], recognised),
+        "val_digit_error": word_error_rate([[i.text] for i in digits], digits_recognised),
     }
 
 
@@ -142,7 +144,7 @@ def _training_material(
     return sentences, words
 
 
-def _draw(
+def _sample(
     stage: Stage,
     sentences: dict[str, list[Example]],
     words: dict[str, list[Example]],
@@ -160,7 +162,7 @@ def _draw(
     for _ in range(rng.integers(1, 6)):
         waveform, ids = spoken[rng.integers(len(spoken))]
         pause = np.zeros(int(rng.uniform(0.0, 0.15) * SAMPLE_RATE), np.float32)
-        parts += [prepare(waveform)[1600:-1600], pause]
+        parts += [prepare(waveform)[MARGIN:-MARGIN], pause]
         phones += ids
     return np.concatenate(parts[:-1]), phones
 
@@ -174,12 +176,12 @@ def _weight(spoken: list[Example], stage: Stage) -> float:
 def _loss(
     model: Recogniser, examples: list[Example], stage: Stage, rng: np.random.Generator
 ) -> Tensor:
-    """CTC loss of examples distorted at random: speed, formants, noise, bandwidth, masks."""
-    batch, lengths = pad([_distort(waveform, rng) for waveform, _ in examples])
-    warp = torch.from_numpy(rng.integers(0, len(WARPS), len(examples)))
+    """CTC loss of augmented examples: speed, VTLP, noise, bandwidth, SpecAugment."""
+    batch, lengths = pad([_augment(waveform, rng) for waveform, _ in examples])
+    vtlp = torch.from_numpy(rng.integers(0, len(VTLP_FACTORS), len(examples)))
     narrow = rng.random(len(examples)) < stage.narrow
-    cutoff = np.where(narrow, rng.uniform(3000, 4200, len(examples)), 8000.0)
-    features = model.log_mel(batch, warp, torch.from_numpy(cutoff))
+    cutoff = np.where(narrow, rng.uniform(3000, 4200, len(examples)), NYQUIST)
+    features = model.log_mel(batch, vtlp, torch.from_numpy(cutoff))
     features = mask_bands_and_times(normalize(features, lengths), rng)
     with torch.autocast("cpu", torch.bfloat16):
         output, steps = model(features, lengths)
@@ -191,7 +193,7 @@ def _loss(
     return loss / len(targets)
 
 
-def _distort(waveform: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _augment(waveform: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     faster = change_speed(waveform, rng.uniform(0.85, 1.18))
-    padded = prepare(faster)[rng.integers(0, 1600) :]
+    padded = prepare(faster)[rng.integers(0, MARGIN) :]
     return add_noise(padded, rng.uniform(8.0, 45.0), rng)

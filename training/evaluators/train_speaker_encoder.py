@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from media.constants import NYQUIST, SAMPLE_RATE
 from training.common.corpora import speech_items, waveforms
-from training.evaluators.frontend import N_BANDS, SAMPLE_RATE, add_noise, mask_bands_and_times, pad
+from training.evaluators.frontend import N_BANDS, add_noise, mask_bands_and_times, pad
 from training.evaluators.metrics import equal_error
 from training.evaluators.speaker_encoder import SpeakerEncoder, scale
 
@@ -65,7 +66,7 @@ def validate(model: SpeakerEncoder, data: Path) -> dict[str, float]:
 
 
 def _recordings(data: Path, split: str) -> dict[str, list[np.ndarray]]:
-    """What each labelled speaker of a split says, of those with enough recordings."""
+    """The recordings of each labelled speaker of a split, of speakers with at least FEWEST."""
     items = [item for item in speech_items(data) if item.split == split and item.speaker]
     speakers: dict[str, list[np.ndarray]] = defaultdict(list)
     for item, waveform in waveforms(items):
@@ -92,10 +93,10 @@ def _loss(
     labels: Tensor,
     rng: np.random.Generator,
 ) -> Tensor:
-    """Additive-margin softmax of windows through random equalisers, bandwidths and noise."""
+    """Additive-margin softmax of augmented windows: equaliser, bandwidth, noise, SpecAugment."""
     noisy = [add_noise(waveform, rng.uniform(15.0, 50.0), rng) for waveform in spoken]
     batch, lengths = pad(noisy)
-    cutoff = np.where(rng.random(len(spoken)) < 0.2, rng.uniform(3300, 4200, len(spoken)), 8000.0)
+    cutoff = np.where(rng.random(len(spoken)) < 0.2, rng.uniform(3300, 4200, len(spoken)), NYQUIST)
     features = model.log_mel(batch, cutoff=torch.from_numpy(cutoff))
     features = features + torch.from_numpy(_equalisers(len(spoken), rng))[:, None]
     features = mask_bands_and_times(scale(features), rng)

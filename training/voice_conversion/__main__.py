@@ -1,6 +1,6 @@
 """python -m training.voice_conversion prepare|train|evaluate: see --help of each."""
 
-from media.paths import CHECKPOINTS
+from media.paths import CHECKPOINTS, ROOT
 from training.common.commands import commands
 
 
@@ -35,7 +35,7 @@ def main() -> None:
         rows = evaluate(data, folders, arguments.split, arguments.json, arguments.quick)
         if arguments.publish:
             publish(rows, CHECKPOINTS)
-            publish_table(rows, CHECKPOINTS.parent / "README.md", "results")
+            publish_table(rows, ROOT / "docs" / "voice_conversion.md", "results")
 
 
 if __name__ == "__main__":

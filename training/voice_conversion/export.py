@@ -13,7 +13,7 @@ from training.common.checkpoints import update_metrics, write_weights
 
 UNITS_512, UNITS_256 = ("plain-512", "vqvae-512"), ("plain-512", "vqvae-512", "vqvae-256")
 FIRST = ("inverter-first", "inverter-256-first")
-# Checkpoint → its VQ-VAE and its inverter, as named in the recipe, each after what it grew from.
+# Checkpoint → its VQ-VAE and its inverter, as named in the recipe, each after those it starts from.
 SHIPPED = {
     "vqvae-64": ((*UNITS_256, "vqvae-64"), (*FIRST, "inverter-64")),
     "vqvae-128": ((*UNITS_256, "vqvae-128"), (*FIRST, "inverter-128")),
@@ -39,7 +39,7 @@ def export(run: Path, out: Path) -> None:
 def _export_model(run: Path, folder: Path, units: str, inverter: str) -> None:
     vqvae_config, vqvae = _read(run, units)
     inverter_config, inverter_weights = _read(run, inverter)
-    # Only training needs to know whose speech it was: the decoder's speakers stay behind.
+    # Only training needs the embeddings of the training speakers: their mean is exported.
     vqvae_config = asdict(VQVAEConfig(**{**vqvae_config, "n_speakers": 1}))
     vqvae["speakers.weight"] = vqvae["speakers.weight"].mean(dim=0, keepdim=True)
     write_weights(

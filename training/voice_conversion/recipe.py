@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from media.constants import N_BINS
 from models.inverter import InverterConfig
 from models.vocoder import VocoderConfig
 from models.vqvae import VQVAEConfig
@@ -11,22 +12,22 @@ from training.voice_conversion.train.units import train_units
 from training.voice_conversion.train.vocoder import train_vocoder
 
 MEL = InverterConfig()
-LINEAR = InverterConfig(n_outputs=321, pitch=False)  # the paper's
+LINEAR = InverterConfig(n_outputs=N_BINS, pitch=False)  # the paper's
 
 # Networks that start from another's weights need fewer steps.
 RECIPE: dict[str, Callable[[Path, str], None]] = {
     "plain-512": lambda run, name: train_units(run, name, VQVAEConfig(512, (2, 1)), 2600),
     "vqvae-512": lambda run, name: train_units(
-        run, name, VQVAEConfig(512, (2, 1), contrast=0.2), 1000, "plain-512"
+        run, name, VQVAEConfig(512, (2, 1), contrastive_weight=0.2), 1000, "plain-512"
     ),
     "vqvae-256": lambda run, name: train_units(
-        run, name, VQVAEConfig(256, contrast=0.3), 1200, "vqvae-512"
+        run, name, VQVAEConfig(256, contrastive_weight=0.3), 1200, "vqvae-512"
     ),
     "vqvae-128": lambda run, name: train_units(
-        run, name, VQVAEConfig(128, contrast=0.1), 500, "vqvae-256"
+        run, name, VQVAEConfig(128, contrastive_weight=0.1), 500, "vqvae-256"
     ),
     "vqvae-64": lambda run, name: train_units(
-        run, name, VQVAEConfig(64, contrast=0.1), 500, "vqvae-256"
+        run, name, VQVAEConfig(64, contrastive_weight=0.1), 500, "vqvae-256"
     ),
     "vocoder": lambda run, name: train_vocoder(run, name, VocoderConfig(), 1500),
     "inverter-first": lambda run, name: train_inverter(run, name, "vqvae-512", MEL, 1200),

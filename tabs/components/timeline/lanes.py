@@ -1,6 +1,6 @@
-"""The lanes of a Timeline: each draws itself in a box as wide as it is long.
+"""The lanes of a Timeline: each renders itself as HTML, as wide as its duration.
 
-The timelines of other tabs add their own kinds; nothing here knows which kinds there are.
+Tabs may add kinds of their own: anything with the attributes of Lane.
 """
 
 from collections.abc import Sequence
@@ -11,12 +11,13 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from tabs.shared.images import NYQUIST, frequency_ticks, ink_on, spectrogram_png, viridis_colors
+from media.constants import NYQUIST
+from pipelines.voice_conversion.settings import MUTED
+from tabs.shared.images import frequency_ticks, ink_on, spectrogram_png, viridis_colors
 
 PEAKS_PER_SECOND: Final = 100
-QUIET: Final = 0.1  # a waveform whose highest peak is lower stays low
-MUTED: Final = -1
-MOST_CELLS: Final = 240  # of a heat strip; in longer ones a cell is the best of several seconds
+QUIET: Final = 0.1  # peak under which a waveform is not scaled up to the full height
+MOST_CELLS: Final = 240  # of a heat strip; a longer one shows the maximum of several seconds a cell
 
 
 class Lane(Protocol):
@@ -33,7 +34,7 @@ class Lane(Protocol):
 
 @dataclass(frozen=True)
 class Waveform:
-    """Outline of a sound: for each hundredth of a second, its largest absolute sample."""
+    """Envelope of a sound: its largest absolute sample in every 10 ms."""
 
     label: str
     peaks: tuple[float, ...]
@@ -42,14 +43,14 @@ class Waveform:
 
     @classmethod
     def of(cls, label: str, waveform: np.ndarray, sample_rate: int) -> "Waveform":
-        """The outline of a waveform (T,) in [-1, 1]."""
+        """The envelope of a waveform (T,) in [-1, 1]."""
         bucket = sample_rate // PEAKS_PER_SECOND
         padded = np.pad(np.abs(waveform), (0, -len(waveform) % bucket))
         peaks = padded.reshape(-1, bucket).max(axis=1).round(3)
         return cls(label, tuple(peaks.tolist()), len(waveform) / sample_rate)
 
     def html(self) -> str:
-        # As tall as the lane, but near silence is not blown up to look like sound.
+        # Scaled to the height of the lane, but near silence is not made to look like sound.
         scale = max(QUIET, *self.peaks)
         points = [f"{i},{1 - peak / scale:.3f}" for i, peak in enumerate(self.peaks)]
         mirror = [f"{i},{1 + peak / scale:.3f}" for i, peak in enumerate(self.peaks)][::-1]
@@ -62,7 +63,7 @@ class Waveform:
 
 @dataclass(frozen=True)
 class Spectrogram:
-    """A log-mel spectrogram as a picture, with its frequencies at the side."""
+    """A log-mel spectrogram as an image, with a frequency axis."""
 
     label: str
     picture: str  # data URI
@@ -72,7 +73,7 @@ class Spectrogram:
 
     @classmethod
     def of(cls, label: str, log_mel: np.ndarray, seconds: float) -> "Spectrogram":
-        """The picture of log_mel (S, M), natural logarithm of magnitude."""
+        """The image of log_mel (S, M), natural logarithm of magnitude."""
         return cls(label, spectrogram_png(log_mel), seconds)
 
     def html(self) -> str:
@@ -89,9 +90,10 @@ class Spectrogram:
 
 @dataclass(frozen=True)
 class UnitCells:
-    """One coloured cell a unit, runs of the same unit joined and numbered; MUTED is hatched.
+    """One coloured cell for each unit; runs of the same unit are joined and numbered once.
 
-    codes (U,), step in seconds, and a colour for each unit of the codebook as #rrggbb.
+    codes: (U,), where MUTED is hatched; step: duration of a unit in seconds; colors: one for each
+    unit of the codebook, as "#rrggbb".
     """
 
     label: str
@@ -132,10 +134,9 @@ class UnitCells:
 
 @dataclass(frozen=True)
 class Heat:
-    """Scores as a strip in viridis, one cell a second: dark where little matches, bright where
-    much does.
+    """Scores over time as a strip in viridis, one cell a second.
 
-    scores (S,), S = ceil(seconds); low and high are the ends of the colour scale.
+    scores: (ceil(seconds),); low, high: the ends of the colour scale.
     """
 
     label: str

@@ -1,13 +1,18 @@
 """The pipeline on untrained networks: its contract, its limits and its messages."""
 
+import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 
 from pipelines import InputError, VoiceConversion
-from pipelines.voice_conversion.units import MUTED, codebook_colors
+from pipelines.checkpoint import CheckpointError
+from pipelines.voice_conversion.settings import MUTED
+from pipelines.voice_conversion.units import codebook_colors
 
 RATE = 16_000
 
@@ -24,7 +29,7 @@ def speech_like(seconds: float, rate: int = RATE) -> tuple[int, np.ndarray]:
     return rate, (0.1 * noise * (0.6 + 0.4 * np.sin(8 * np.pi * time))).astype(np.float32)
 
 
-def test_the_conversion_is_as_long_as_the_source(pipeline: VoiceConversion) -> None:
+def test_conversion_lasts_as_long_as_the_source(pipeline: VoiceConversion) -> None:
     result = pipeline(speech_like(1.234), target="S1")
     assert len(result.source.waveform) == len(result.converted.waveform)
     assert len(result.units.codes) * result.units.step == pytest.approx(1.234, abs=0.02)
@@ -33,20 +38,20 @@ def test_the_conversion_is_as_long_as_the_source(pipeline: VoiceConversion) -> N
     assert result.converted.log_mel.shape == (124, 80)
 
 
-def test_the_rate_is_that_of_the_codes(pipeline: VoiceConversion) -> None:
+def test_conversion_bit_rate_is_that_of_its_codes(pipeline: VoiceConversion) -> None:
     result = pipeline(speech_like(1.0))
     assert result.bits_per_second == pytest.approx(9 * 50)  # log2(512) bits, 50 a second
     assert result.compression == pytest.approx(256_000 / 450)
 
 
-def test_silence_comes_out_as_silence_and_is_said(pipeline: VoiceConversion) -> None:
+def test_conversion_of_silence_is_silent_with_a_notice(pipeline: VoiceConversion) -> None:
     for vocoder in VoiceConversion.VOCODERS:
         result = pipeline((RATE, np.zeros(RATE, np.float32)), vocoder=vocoder)
         assert np.abs(result.converted.waveform).max() < 10 ** (-50 / 20)
         assert "silent" in result.notices[0]
 
 
-def test_pauses_stay_silent(pipeline: VoiceConversion) -> None:
+def test_conversion_of_a_pause_is_silent(pipeline: VoiceConversion) -> None:
     rate, waveform = speech_like(3.0)
     waveform[rate : 2 * rate] = 0.0
     converted = pipeline((rate, waveform)).converted.waveform
@@ -54,26 +59,29 @@ def test_pauses_stay_silent(pipeline: VoiceConversion) -> None:
     assert np.abs(pause).max() < 10 ** (-50 / 20)
 
 
-def test_level_does_not_change_the_units(pipeline: VoiceConversion) -> None:
+def test_encode_at_another_level_gives_the_same_units(pipeline: VoiceConversion) -> None:
     rate, waveform = speech_like(2.0)
     loud, quiet = (pipeline.encode((rate, g * waveform))[1].codes for g in (1.0, 0.1))
     assert (loud == quiet).mean() > 0.95
 
 
 @pytest.mark.parametrize("rate", [8_000, 44_100, 192_000])
-def test_any_sampling_rate(pipeline: VoiceConversion, rate: int) -> None:
+def test_encode_at_another_sampling_rate_gives_as_many_units(
+    pipeline: VoiceConversion, rate: int
+) -> None:
     result = pipeline(speech_like(1.0, rate))
     assert len(result.units.codes) == pytest.approx(50, abs=1)
 
 
-def test_long_speech_in_windows_agrees_with_itself(pipeline: VoiceConversion) -> None:
-    """The same second in the middle of a long recording gets nearly the same units."""
+def test_encode_in_windows_gives_repeated_speech_nearly_the_same_units(
+    pipeline: VoiceConversion,
+) -> None:
     rate, second = speech_like(2.0)
     many = pipeline.encode((rate, np.tile(second, 10)))[1].codes.reshape(10, -1)
     assert (many[3, 20:-20] == many[6, 20:-20]).mean() > 0.8
 
 
-def test_encode_then_decode_is_convert(pipeline: VoiceConversion) -> None:
+def test_decode_of_encode_equals_conversion(pipeline: VoiceConversion) -> None:
     audio = speech_like(1.5)
     _, units, _ = pipeline.encode(audio)
     spoken = pipeline.decode(units, "SM1", "griffin-lim").waveform
@@ -81,7 +89,7 @@ def test_encode_then_decode_is_convert(pipeline: VoiceConversion) -> None:
     np.testing.assert_allclose(spoken, whole, atol=1e-5)
 
 
-def test_muted_units_are_silent(pipeline: VoiceConversion) -> None:
+def test_decode_of_muted_units_is_silent(pipeline: VoiceConversion) -> None:
     _, units, _ = pipeline.encode(speech_like(1.0))
     codes = units.codes.copy()
     codes[10:30] = MUTED
@@ -102,13 +110,15 @@ def test_muted_units_are_silent(pipeline: VoiceConversion) -> None:
         ({"fingerprint": "other"}, "another model"),
     ],
 )
-def test_units_that_cannot_be_spoken(pipeline: VoiceConversion, change: dict, message: str) -> None:
+def test_decode_of_invalid_units_raises(
+    pipeline: VoiceConversion, change: dict, message: str
+) -> None:
     _, units, _ = pipeline.encode(speech_like(0.5))
     with pytest.raises(InputError, match=message):
         pipeline.decode(replace(units, **change))
 
 
-def test_choices_that_do_not_exist(pipeline: VoiceConversion) -> None:
+def test_conversion_to_an_unknown_voice_or_vocoder_raises(pipeline: VoiceConversion) -> None:
     with pytest.raises(InputError, match="SF1, TF2, SM1, TM3, S1"):
         pipeline(speech_like(0.5), target="HAL")
     with pytest.raises(InputError, match="griffin-lim or neural"):
@@ -125,31 +135,59 @@ def test_choices_that_do_not_exist(pipeline: VoiceConversion) -> None:
         (None, "no recording"),
     ],
 )
-def test_audio_that_cannot_be_used(pipeline: VoiceConversion, audio: object, message: str) -> None:
+def test_conversion_of_unusable_audio_raises(
+    pipeline: VoiceConversion, audio: object, message: str
+) -> None:
     with pytest.raises(InputError, match=message):
         pipeline(audio)  # type: ignore[arg-type]
 
 
-def test_a_missing_checkpoint_is_told(tmp_path: Path) -> None:
+def test_from_pretrained_of_a_missing_checkpoint_raises(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no checkpoint"):
         VoiceConversion.from_pretrained(tmp_path)
 
 
-def test_weights_are_loaded_strictly(tiny_checkpoints: Path, tmp_path: Path) -> None:
+def test_from_pretrained_with_weights_of_another_size_raises(
+    tiny_checkpoints: Path, tmp_path: Path
+) -> None:
     for name in ("vqvae-64", "vqvae-128", "vocoder"):
         (tmp_path / name).mkdir()
         for file in (tiny_checkpoints / name).iterdir():
             (tmp_path / name / file.name).write_bytes(file.read_bytes())
     wrong = tmp_path / "vqvae-64" / "model.safetensors"
     wrong.write_bytes((tmp_path / "vqvae-128" / "model.safetensors").read_bytes())
-    with pytest.raises(RuntimeError, match="size mismatch"):
+    with pytest.raises(CheckpointError, match="of another network"):
         VoiceConversion.from_pretrained(tmp_path / "vqvae-64")
 
 
-def test_units_that_sound_alike_look_alike() -> None:
+def test_codebook_colors_of_similar_vectors_are_similar() -> None:
     codebook = np.random.default_rng(0).normal(size=(32, 8))
     codebook[1] = codebook[0] + 1e-6
     colors = codebook_colors(codebook)
     rgb = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in colors])
     assert np.abs(rgb[0] - rgb[1]).max() < 16
     assert len(set(colors)) > 24
+
+
+def test_from_pretrained_reads_names_that_were_trained_before_a_renaming(
+    tiny_checkpoints: Path, tmp_path: Path
+) -> None:
+    for name in ("vqvae-128", "vocoder"):
+        shutil.copytree(tiny_checkpoints / name, tmp_path / name)
+    weights = tmp_path / "vqvae-128" / "model.safetensors"
+    old = {
+        name.replace("inverter.contour.", "inverter.melody."): weight
+        for name, weight in load_file(weights).items()
+    }
+    assert any("melody" in name for name in old)
+    save_file(old, weights)
+    settings = tmp_path / "vqvae-128" / "config.json"
+    config = json.loads(settings.read_text())
+    config["vqvae"]["contrast"] = config["vqvae"].pop("contrastive_weight")
+    settings.write_text(json.dumps(config))
+    old_names = VoiceConversion.from_pretrained(tmp_path / "vqvae-128", "cpu")
+    new_names = VoiceConversion.from_pretrained(tiny_checkpoints / "vqvae-128", "cpu")
+    audio = speech_like(0.5)
+    np.testing.assert_array_equal(
+        old_names(audio).converted.waveform, new_names(audio).converted.waveform
+    )

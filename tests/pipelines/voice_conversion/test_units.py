@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from media.errors import InputError
-from pipelines.voice_conversion.units import MUTED, Units
+from pipelines.voice_conversion.settings import MUTED
+from pipelines.voice_conversion.units import Units
 
 
 def test_round_trip() -> None:

@@ -10,7 +10,8 @@ import pytest
 from PIL import Image
 
 from media.audio import features
-from tabs.components.timeline.lanes import MUTED, Spectrogram, UnitCells, Waveform
+from pipelines.voice_conversion.settings import MUTED
+from tabs.components.timeline.lanes import Spectrogram, UnitCells, Waveform
 from tabs.components.timeline.timeline import Action, File, TimelineSpec, time_ticks
 from tabs.shared.images import frequency_ticks, ink_on, spectrogram_png
 

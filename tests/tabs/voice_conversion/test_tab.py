@@ -40,12 +40,12 @@ def seconds(path: str) -> float:
         return file.getnframes() / file.getframerate()
 
 
-def test_the_tab_offers_what_the_pipeline_has() -> None:
+def test_tab_offers_the_voices_and_vocoders_of_the_pipeline() -> None:
     assert tuple(tab.VOICES) == VoiceConversion.VOICES
     assert tuple(tab.VOCODERS.values()) == VoiceConversion.VOCODERS
 
 
-def test_only_these_endpoints_are_public(client: Client) -> None:
+def test_api_has_these_public_endpoints_only(client: Client) -> None:
     api = client.view_api(return_format="dict")
     assert isinstance(api, dict)
     voices, sounds = {"/convert", "/encode", "/decode"}, {"/search_sounds", "/similar_sounds"}
@@ -54,7 +54,7 @@ def test_only_these_endpoints_are_public(client: Client) -> None:
     assert set(api["named_endpoints"]) == voices | words | sounds | lips
 
 
-def test_convert(client: Client, speech: Any) -> None:
+def test_convert_returns_speech_units_and_numbers(client: Client, speech: Any) -> None:
     wav, units, numbers = client.predict(
         speech, "SM1", "vqvae-64", "griffin-lim", api_name="/convert"
     )
@@ -63,7 +63,7 @@ def test_convert(client: Client, speech: Any) -> None:
     assert "25 units · 150 bit/s" in numbers
 
 
-def test_encode_then_decode(client: Client, speech: Any) -> None:
+def test_decode_of_edited_units_lasts_as_long_as_they_do(client: Client, speech: Any) -> None:
     units = client.predict(speech, "vqvae-512", api_name="/encode")
     assert len(units["codes"]) == 50
     units["codes"] = units["codes"][:20]
@@ -71,7 +71,7 @@ def test_encode_then_decode(client: Client, speech: Any) -> None:
     assert seconds(wav) == pytest.approx(0.4)
 
 
-def test_errors_say_what_is_wrong(client: Client, tmp_path: Path) -> None:
+def test_endpoints_with_invalid_input_say_what_is_wrong(client: Client, tmp_path: Path) -> None:
     text = tmp_path / "text.wav"
     text.write_text("this is no sound")
     with pytest.raises(AppError, match="cannot be read as audio"):
@@ -83,7 +83,22 @@ def test_errors_say_what_is_wrong(client: Client, tmp_path: Path) -> None:
         client.predict(stranger, "TF2", "neural", api_name="/decode")
 
 
-def test_files_of_the_server_cannot_be_read(client: Client) -> None:
+def test_endpoints_refuse_files_of_the_server(client: Client) -> None:
     hidden = {"path": "/etc/hostname", "meta": {"_type": "gradio.FileData"}}
-    with pytest.raises(Exception, match="."):
+    with pytest.raises(AppError, match="not allowed|Invalid|Cannot|cannot"):
         client.predict(hidden, "vqvae-64", api_name="/encode")
+
+
+@pytest.mark.parametrize("name", ["/convert", "/encode", "/decode"])
+def test_endpoint_names_its_parameters_and_returns(client: Client, name: str) -> None:
+    api = client.view_api(return_format="dict")
+    assert isinstance(api, dict)
+    endpoint = api["named_endpoints"][name]
+    returns = {
+        "/convert": ["speech", "units", "numbers"],
+        "/encode": ["units"],
+        "/decode": ["speech"],
+    }
+    assert [value["label"] for value in endpoint["returns"]] == returns[name]
+    names = {parameter["parameter_name"] for parameter in endpoint["parameters"]}
+    assert names <= {"audio", "target", "model", "vocoder", "units"}

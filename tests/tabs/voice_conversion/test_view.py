@@ -25,19 +25,19 @@ def result(pipeline: VoiceConversion) -> Result:
     return Result.of(pipeline((RATE, noise), "SM1", "neural"), pipeline, "SM1", "neural")
 
 
-def test_the_numbers_are_those_of_the_units(result: Result) -> None:
+def test_result_numbers_are_rate_and_compression_of_the_units(result: Result) -> None:
     assert result.numbers.startswith("25 units · 175 bit/s · 1,463× smaller than 16-bit PCM · ")
     assert result.numbers.endswith("× real time")
     assert "<b>175</b> bit/s" in result.line()
 
 
-def test_an_edit_is_stale_until_spoken_and_undone_to_what_was(
+def test_result_edited_is_stale_until_synthesised_and_can_be_undone(
     result: Result, pipeline: VoiceConversion
 ) -> None:
     shorter = result.edited(result.units.codes[:10])
     assert shorter.stale and not result.stale
-    assert "not spoken yet" in shorter.sheet().html()
-    assert "not spoken yet" not in result.sheet().html()
+    assert "not spoken yet" in shorter.timeline().html()
+    assert "not spoken yet" not in result.timeline().html()
     spoken = shorter.respoken(pipeline.decode(shorter.units, "TF2"), "TF2", "neural")
     assert not spoken.stale
     assert spoken.converted.seconds == pytest.approx(0.4)
@@ -48,27 +48,27 @@ def test_an_edit_is_stale_until_spoken_and_undone_to_what_was(
     assert undone.undone() is undone
 
 
-def test_undo_goes_back_a_fixed_number_of_steps(result: Result) -> None:
+def test_result_keeps_a_fixed_number_of_edits_to_undo(result: Result) -> None:
     for _ in range(view.MOST_UNDO + 5):
         result = result.edited(result.units.codes)
     assert len(result.past) == view.MOST_UNDO
 
 
-def test_units_that_were_loaded_have_no_source(result: Result, pipeline: VoiceConversion) -> None:
+def test_result_of_loaded_units_has_no_source(result: Result, pipeline: VoiceConversion) -> None:
     loaded = Result.loaded(result.units, pipeline.decode(result.units), pipeline, "TF2", "neural")
-    sheet = loaded.sheet()
-    assert [track.name for track in sheet.tracks] == ["Converted"]
-    assert len(sheet.lanes) == 3
+    spec = loaded.timeline()
+    assert [track.name for track in spec.tracks] == ["Converted"]
+    assert len(spec.lanes) == 3
 
 
-def test_the_downloads_are_what_was_shown(result: Result) -> None:
-    wav, units = result.sheet().downloads
+def test_result_downloads_are_the_sound_and_units_shown(result: Result) -> None:
+    wav, units = result.timeline().downloads
     assert isinstance(wav.content, bytes) and isinstance(units.content, bytes)
     assert wav.content[:4] == b"RIFF" and wav.file_name == "converted.wav"
     assert json.loads(units.content)["codes"] == result.units.codes.tolist()
 
 
-def test_the_finished_example_is_read_as_it_was_written(
+def test_finished_example_is_read_as_it_was_written(
     result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(example, "FINISHED", tmp_path / "finished.json")
@@ -78,10 +78,10 @@ def test_the_finished_example_is_read_as_it_was_written(
     assert again is not None
     assert again.units.to_json() == result.units.to_json()
     assert again.line() == result.line()
-    assert again.sheet().value()["html"] == result.sheet().value()["html"]
+    assert again.timeline().value()["html"] == result.timeline().value()["html"]
 
 
-def test_the_finished_example_can_be_spoken_by_the_model_that_is_shipped() -> None:
+def test_finished_example_can_be_synthesised_by_the_shipped_model() -> None:
     shown = example.read_finished()
     assert shown is not None
     pipeline = VoiceConversion.from_pretrained(CHECKPOINTS / shown.units.model, "cpu")

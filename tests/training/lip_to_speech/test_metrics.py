@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from media.errors import InputError
-from training.evaluators.evaluator import Judges
+from training.evaluators.evaluator import EvaluationModels
 from training.evaluators.recogniser import Recogniser
 from training.evaluators.speaker_encoder import SpeakerEncoder
 from training.lip_to_speech.evaluate.card import publish
@@ -81,8 +81,8 @@ def data(tmp_path: Path) -> Path:
 @pytest.fixture
 def judges(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
-    untrained = Judges(Recogniser().eval(), SpeakerEncoder().eval(), np.zeros((128, 39)))
-    monkeypatch.setattr(Judges, "load", lambda: untrained)
+    untrained = EvaluationModels(Recogniser().eval(), SpeakerEncoder().eval(), np.zeros((128, 39)))
+    monkeypatch.setattr(EvaluationModels, "load", lambda: untrained)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import soundfile
 import torch
 
 from media.text.grammar import DIGITS
-from training.evaluators.evaluator import Judges
+from training.evaluators.evaluator import EvaluationModels
 from training.evaluators.kmeans import K
 from training.evaluators.recogniser import Recogniser
 from training.evaluators.report import markdown
@@ -21,10 +21,10 @@ FIELDS = "path speaker lang word pron seconds start end official_split".split()
 
 
 @pytest.fixture
-def judges() -> Judges:
+def models() -> EvaluationModels:
     torch.manual_seed(0)
     centroids = np.random.default_rng(0).standard_normal((K, 39)).astype(np.float32)
-    return Judges(Recogniser().eval(), SpeakerEncoder().eval(), centroids)
+    return EvaluationModels(Recogniser().eval(), SpeakerEncoder().eval(), centroids)
 
 
 @pytest.fixture
@@ -43,14 +43,14 @@ def digits(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def test_table_leaves_out_what_cannot_be_measured(
+def test_evaluate_of_digits_only_leaves_out_what_cannot_be_measured(
     digits: Path,
     tiny_checkpoints: Path,
-    judges: Judges,
+    models: EvaluationModels,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Judges, "load", lambda: judges)
+    monkeypatch.setattr(EvaluationModels, "load", lambda: models)
     out = tmp_path / "table.json"
     folders = [tiny_checkpoints / "vqvae-128", tiny_checkpoints / "vqvae-512"]
     rows = evaluate(digits, folders, split="all", json_out=out, quick=True)
@@ -64,34 +64,36 @@ def test_table_leaves_out_what_cannot_be_measured(
     assert not {"wer", "mcd", "closer_to_target"} & set().union(*rows)
 
 
-def test_judges_are_the_same_when_loaded_again(judges: Judges, tmp_path: Path) -> None:
-    judges.save(tmp_path, {"seed": 0})
-    loaded = Judges.load(tmp_path)
+def test_evaluation_models_loaded_again_give_the_same_outputs(
+    models: EvaluationModels, tmp_path: Path
+) -> None:
+    models.save(tmp_path, {"seed": 0})
+    loaded = EvaluationModels.load(tmp_path)
     waveform = np.random.default_rng(0).standard_normal(16000).astype(np.float32)
-    before, after = (j.recogniser.posteriors([waveform])[0] for j in (judges, loaded))
+    before, after = (m.recogniser.posteriors([waveform])[0] for m in (models, loaded))
     np.testing.assert_allclose(before, after, atol=0.02)
-    before, after = (j.speaker_encoder.embed([waveform]) for j in (judges, loaded))
+    before, after = (m.speaker_encoder.embed([waveform]) for m in (models, loaded))
     np.testing.assert_allclose(before, after, atol=0.02)
 
 
-def test_judges_hear_the_same_at_any_level_and_in_any_batch(judges: Judges) -> None:
+def test_evaluation_models_do_not_depend_on_level_or_batch(models: EvaluationModels) -> None:
     short, long = (
         np.random.default_rng(0).standard_normal(n).astype(np.float32) for n in (8000, 20000)
     )
-    alone = judges.recogniser.posteriors([short])[0]
-    together = judges.recogniser.posteriors([0.01 * short, long])[0]
+    alone = models.recogniser.posteriors([short])[0]
+    together = models.recogniser.posteriors([0.01 * short, long])[0]
     np.testing.assert_allclose(alone, together, atol=1e-2)
-    vectors = judges.speaker_encoder.embed([short]), judges.speaker_encoder.embed([short, long])
+    vectors = models.speaker_encoder.embed([short]), models.speaker_encoder.embed([short, long])
     np.testing.assert_allclose(vectors[0][0], vectors[1][0], atol=1e-3)
 
 
-def test_nearer_to_target_compares_directions() -> None:
+def test_nearer_to_target_compares_cosines() -> None:
     converted = np.array([[1.0, 0.1], [0.1, 1.0]])
     source, target = np.array([[0.0, 9.0]] * 2), np.array([[0.2, 0.0]] * 2)
     assert nearer_to_target(converted, source, target).tolist() == [True, False]
 
 
-def test_markdown_shows_only_measured_columns() -> None:
+def test_markdown_of_rows_shows_measured_columns_only() -> None:
     rows = [
         {"system": "one", "shipped": False, "wer": 12.34},
         {"system": "two", "shipped": True, "bitrate": 170.2},

@@ -1,4 +1,4 @@
-"""Training: the same features as in use, disturbances that do what they say, and resumption."""
+"""Training of voice conversion: features as at inference, augmentation, losses, resumption."""
 
 import csv
 import json
@@ -17,9 +17,9 @@ from pipelines import VoiceConversion
 from training.common.corpora import speech_items
 from training.common.loop import fit, save
 from training.voice_conversion import export as exporting
-from training.voice_conversion.data.augment import disturb, warp
+from training.voice_conversion.data.augment import augment, vtlp
 from training.voice_conversion.data.batches import Cepstra, Windows
-from training.voice_conversion.train.units import contrast
+from training.voice_conversion.train.units import contrastive_loss
 from training.words.data.recordings import trained
 
 
@@ -30,42 +30,42 @@ def constants(tmp_path: Path) -> Path:
     return path
 
 
-def test_training_hears_the_same_cepstra_as_the_app(constants: Path) -> None:
+def test_cepstra_in_training_equal_those_at_inference(constants: Path) -> None:
     noise = 0.1 * np.random.default_rng(0).normal(size=16_000).astype(np.float32)
     bands = torch.from_numpy(features.log_bands(noise))[None]
     made = Cepstra(constants)(bands)[0].numpy()
-    # At the ends the app extrapolates where training repeats.
+    # At the ends inference extrapolates, training replicates.
     np.testing.assert_allclose(made[5:-5], features.mfcc(noise)[5:-5], atol=1e-4)
 
 
-def test_a_warp_by_one_changes_nothing_and_others_move_peaks() -> None:
+def test_vtlp_by_one_changes_nothing_and_other_factors_move_peaks() -> None:
     bands = torch.zeros(3, 1, 40)
     bands[..., 12] = 1.0
-    warped = warp(bands, torch.tensor([1.0, 1.15, 0.87]))
+    warped = vtlp(bands, torch.tensor([1.0, 1.15, 0.87]))
     peaks = [(row * torch.arange(40)).sum() / row.sum() for row in warped[:, 0]]
     torch.testing.assert_close(warped[0], bands[0], atol=1e-4, rtol=0)
     assert peaks[1] < 11.5  # read from further up: what was there lands lower
     assert peaks[2] > 12.5
 
 
-def test_disturbances_keep_when_things_happen() -> None:
+def test_augment_keeps_the_time_course() -> None:
     time = torch.sin(torch.arange(200) / 8.0)[None, :, None]
     bands = (5 * time).expand(8, -1, 40)
-    disturbed = disturb(bands, torch.Generator().manual_seed(0))
-    level = disturbed.mean(dim=2)
+    augmented = augment(bands, torch.Generator().manual_seed(0))
+    level = augmented.mean(dim=2)
     for row in level:
         assert torch.corrcoef(torch.stack([row, time[0, :, 0]]))[0, 1] > 0.8
-    assert (disturbed[0] - disturbed[1]).abs().mean() > 0.3
+    assert (augmented[0] - augmented[1]).abs().mean() > 0.3
 
 
-def test_contrast_is_low_for_the_same_and_high_for_unrelated_views() -> None:
+def test_contrastive_loss_is_low_for_equal_and_high_for_unrelated_views() -> None:
     generator = torch.Generator().manual_seed(0)
     one, other = torch.randn(2, 4, 80, 16, generator=generator)
-    assert contrast(one, one) < 0.1
-    assert contrast(one, other) > 2.0
+    assert contrastive_loss(one, one) < 0.1
+    assert contrastive_loss(one, other) > 2.0
 
 
-def test_windows_stay_aligned(tmp_path: Path) -> None:
+def test_windows_of_all_arrays_are_aligned(tmp_path: Path) -> None:
     frames = np.arange(400)
     np.savez(
         tmp_path / "a.npz",
@@ -76,12 +76,12 @@ def test_windows_stay_aligned(tmp_path: Path) -> None:
     windows = Windows(tmp_path / "a.npz", balance="voice")
     generator = torch.Generator().manual_seed(0)
     rows, waveform = windows.batch(("row", "waveform"), 64, 40, generator)
-    heard = waveform.view(64, 40, 160)[..., 0] * 32767
-    torch.testing.assert_close(rows[..., 0], heard, atol=0.6, rtol=0)
+    samples = waveform.view(64, 40, 160)[..., 0] * 32767
+    torch.testing.assert_close(rows[..., 0], samples, atol=0.6, rtol=0)
     assert (rows[:, 0, 0] % 4 == 0).all()
 
 
-def test_training_resumes_where_it_stopped(tmp_path: Path) -> None:
+def test_fit_after_its_last_step_resumes_without_further_steps(tmp_path: Path) -> None:
     def train(steps: int, state: Path) -> nn.Linear:
         torch.manual_seed(0)
         network = nn.Linear(4, 1)
@@ -102,7 +102,7 @@ def test_training_resumes_where_it_stopped(tmp_path: Path) -> None:
     assert first.weight.abs().max() < 0.4
 
 
-def test_export_gives_what_the_pipeline_loads(
+def test_export_writes_checkpoints_that_the_pipeline_loads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vqvae = VQVAEConfig(64, width=16, heads=2, inner=16, code_width=8, n_speakers=7)
@@ -117,13 +117,13 @@ def test_export_gives_what_the_pipeline_loads(
     save(tmp_path, "vocoder", vocoder, Vocoder(vocoder), result)
     exporting.export(tmp_path, tmp_path / "checkpoints")
     pipeline = VoiceConversion.from_pretrained(tmp_path / "checkpoints" / "vqvae-64", "cpu")
-    assert pipeline.vqvae.config.n_speakers == 1  # who spoke in training is not shipped
+    assert pipeline.vqvae.config.n_speakers == 1  # embeddings of training speakers are not exported
     metrics = json.loads((tmp_path / "checkpoints" / "vqvae-64" / "metrics.json").read_text())
     assert metrics["training"]["inverter-64"] == result
     assert len(metrics["sha256"]) == 64
 
 
-def test_nobody_is_in_two_splits(tmp_path: Path) -> None:
+def test_speech_items_of_unseen_speakers_are_in_one_split_only(tmp_path: Path) -> None:
     """A folder with one corpus, laid out like the data."""
     folder = tmp_path / "speech" / "free_spoken_digits"
     folder.mkdir(parents=True)
@@ -133,11 +133,11 @@ def test_nobody_is_in_two_splits(tmp_path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow(columns.split())
         for name in names:
-            for take, split in enumerate(["test", "train", "train"]):
+            for start, split in enumerate(["test", "train", "train"]):
                 speaker = f"fsdd_{name}"
                 writer.writerow(
-                    [f"audio/{speaker}.ogg", speaker, "M", "en", "one", "W AH N", 0.5, take]
-                    + [take + 0.5, "", "", split]
+                    [f"audio/{speaker}.ogg", speaker, "M", "en", "one", "W AH N", 0.5, start]
+                    + [start + 0.5, "", "", split]
                 )
     items = speech_items(tmp_path)
     splits = {s: {i.speaker for i in items if i.split == s} for s in ("train", "val", "test")}
@@ -145,7 +145,7 @@ def test_nobody_is_in_two_splits(tmp_path: Path) -> None:
     assert not splits["train"] & splits["val"]
     assert splits["val"] == {"fsdd_yweweler"}
     assert "fsdd_yweweler" not in splits["test"]
-    # Training of words hears him too, but not what the corpus calls test.
-    heard = [item.start for item in items if item.speaker == "fsdd_yweweler" and trained(item)]
-    assert heard == [1.0, 2.0]
+    # The words are trained on him too, but not on what the corpus calls test.
+    used = [item.start for item in items if item.speaker == "fsdd_yweweler" and trained(item)]
+    assert used == [1.0, 2.0]
     assert "fsdd_nicolas" in splits["test"] - splits["train"]

@@ -18,7 +18,7 @@ import numpy as np
 
 from media.errors import InputError
 from media.text.grammar import GRID
-from training.evaluators.evaluator import Judges
+from training.evaluators.evaluator import EvaluationModels
 from training.evaluators.metrics import word_error_rate
 from training.evaluators.sphinx import Sphinx
 from training.lip_to_speech.data.prepare import voiced_pitch
@@ -45,7 +45,7 @@ class Bench:
     def __init__(self, clips: Sequence[Clip]) -> None:
         """Raises FileNotFoundError where the judges have not been trained."""
         self._clips = clips
-        self._judges = Judges.load()
+        self._judges = EvaluationModels.load()
         self._sphinx = Sphinx(word for slot in GRID for word in slot.items())
         self._pitches = {c.film: voiced_pitch(c.sound) for c in clips if c.group == "unseen"}
         self._talkers = sorted({clip.talker for clip in clips})

@@ -1,7 +1,7 @@
-"""Disturbances of log mel bands that change the talker and the room but not the words.
+"""Augmentation of log-mel bands: it changes speaker, channel and room but not the words.
 
-They act on the 40 log-power bands below the cepstra, so that every window of every epoch is
-disturbed anew at no cost. Shapes: B batch, S frames, M bands.
+It acts on the 40 log-power bands that the cepstra are computed from, so that each window is
+augmented anew in every step, at little cost. Shapes: B batch, S frames, M bands.
 """
 
 import math
@@ -10,26 +10,30 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-NYQUIST = 8000.0  # Hz
+from media.constants import NYQUIST
+
 TOP_MEL = 15 + math.log(8) / math.log(6.4) * 27  # NYQUIST on Slaney's mel scale
-WARP = 0.16  # the vocal tract is shortened or lengthened by up to this share
-KNEE = 0.6  # of the Nyquist frequency: above it the warp is undone towards the band edge
-TILT = 1.5  # standard deviation of the gain at each of the knots of a random equaliser, nepers
+VTLP_RANGE = 0.16  # frequencies are scaled by 1 ± this
+KNEE = 0.6  # of the Nyquist frequency: above it the scaling returns to 1 at the band edge
+GAIN_STD = 1.5  # nepers, at each knot of a random equaliser
 KNOTS = 5
-NOISE = (-10.0, -3.5)  # natural log of noise to speech power, quietest and loudest
-TELEPHONE = 0.15  # share of windows that lose everything above 4 kHz
+NOISE = (-10.0, -3.5)  # natural log of the noise-to-speech power ratio: least and most
+NARROW_BAND = 0.15  # share of windows that are low-passed at 4 kHz
 
 
-def disturb(bands: Tensor, generator: torch.Generator) -> Tensor:
-    """Another vocal tract, microphone, line and room for every window: (B, S, M) → (B, S, M)."""
-    bands = warp(bands, 1 + WARP * (2 * torch.rand(len(bands), generator=generator) - 1))
+def augment(bands: Tensor, generator: torch.Generator) -> Tensor:
+    """VTLP, a random equaliser, noise and bandwidth for every window: (B, S, M) → (B, S, M)."""
+    bands = vtlp(bands, 1 + VTLP_RANGE * (2 * torch.rand(len(bands), generator=generator) - 1))
     bands = _equalise(bands, generator)
     return _add_noise(bands, generator)
 
 
-def warp(bands: Tensor, factors: Tensor) -> Tensor:
-    """Stretch the frequency axis of each window by its factor (vocal tract length perturbation,
-    Jaitly & Hinton 2013), piecewise linearly so that the band edge stays. factors: (B,)."""
+def vtlp(bands: Tensor, factors: Tensor) -> Tensor:
+    """Vocal tract length perturbation (Jaitly & Hinton 2013): (B, S, M) → (B, S, M).
+
+    factors: (B,), by which each window's frequency axis is scaled, piecewise linearly so that the
+    band edge stays.
+    """
     n_bands = bands.shape[-1]
     mel = torch.linspace(0, TOP_MEL, n_bands + 2)[1:-1]  # the centres of the bands
     hz = _mel_to_hz(mel)
@@ -45,13 +49,13 @@ def warp(bands: Tensor, factors: Tensor) -> Tensor:
 
 
 def _equalise(bands: Tensor, generator: torch.Generator) -> Tensor:
-    knots = TILT * torch.randn(len(bands), 1, KNOTS, generator=generator)
+    knots = GAIN_STD * torch.randn(len(bands), 1, KNOTS, generator=generator)
     gain = F.interpolate(knots, bands.shape[-1], mode="linear", align_corners=True)
     return bands + gain
 
 
 def _add_noise(bands: Tensor, generator: torch.Generator) -> Tensor:
-    """Steady noise of a random spectrum, and for some windows a line that ends at 4 kHz."""
+    """Stationary noise of a random spectrum; for some windows, a low-pass at 4 kHz."""
     batch, _, n_bands = bands.shape
     speech = bands.flatten(1).quantile(0.95, dim=1)[:, None, None]
     level = torch.empty(batch, 1, 1).uniform_(*NOISE, generator=generator)
@@ -59,7 +63,7 @@ def _add_noise(bands: Tensor, generator: torch.Generator) -> Tensor:
     grain = torch.rand(bands.shape, generator=generator).clamp(min=1e-3).log()
     noise = speech + level + shape + 0.5 * grain
     edge = int(_hz_to_mel(torch.tensor(4000.0)) / TOP_MEL * n_bands)
-    cut = torch.rand(batch, 1, 1, generator=generator) < TELEPHONE
+    cut = torch.rand(batch, 1, 1, generator=generator) < NARROW_BAND
     beyond = torch.arange(n_bands) > edge
     bands = torch.where(cut & beyond, bands - 8.0, bands)
     return torch.logaddexp(bands, noise)

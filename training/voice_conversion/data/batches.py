@@ -7,8 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-HOP_LENGTH = 160  # samples in a frame, as media.audio.features
-DELTA_WIDTH = 9  # frames, as media.audio.features
+from media.constants import DELTA_WIDTH, HOP_LENGTH
 
 
 class Windows:
@@ -18,7 +17,7 @@ class Windows:
     """
 
     def __init__(self, path: Path, balance: str | None = None) -> None:
-        """balance: the array whose values are to be drawn about equally often."""
+        """balance: the array whose values are sampled about equally often."""
         with np.load(path) as file:
             self.arrays = {name: torch.from_numpy(file[name]) for name in file.files}
         if "waveform" in self.arrays:

@@ -3,7 +3,7 @@
 Written below OUT:
   constants.npz         the mel filters and DCT that training shares with media.audio.features
   units-SPLIT.npz       all the speech, end to end: log_bands (N, 40), speaker (N,)
-  voices-SPLIT.npz      the target voices: waveform int16 (N * 160,), log_bands (N, 40),
+  voices-SPLIT.npz      the target voices: waveform int16 (N * HOP_LENGTH,), log_bands (N, 40),
                         log_mel (N, 80), pitch in Hz (N,), voice (N,) as index of TARGET_VOICES
 N counts frames of 10 ms; utterances follow each other, cut to whole units.
 """
@@ -14,9 +14,10 @@ import numpy as np
 
 from media.audio import features
 from media.audio.load import to_int16
+from media.constants import FRAMES_PER_SECOND, HOP_LENGTH, N_FFT, N_MELS
 from training.common.corpora import TARGET_VOICES, Item, speech_items, waveforms
 
-CUT = 4 * features.HOP_LENGTH  # samples in the longest unit
+CUT = 4 * HOP_LENGTH  # samples in the longest unit
 
 
 def prepare(data: Path, out: Path) -> None:
@@ -24,7 +25,7 @@ def prepare(data: Path, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     np.savez(
         out / "constants.npz",
-        mel_filters=features.mel_filters(features.N_FFT, features.N_MELS),
+        mel_filters=features.mel_filters(N_FFT, N_MELS),
         dct=features.dct_matrix(),
     )
     items = speech_items(data)
@@ -37,7 +38,7 @@ def prepare(data: Path, out: Path) -> None:
 
 
 def _write_units(items: list[Item], path: Path) -> None:
-    """Whom the corpus does not name counts as a speaker of one recording."""
+    """A recording without a speaker label counts as a speaker of its own."""
     bands, names = [], []
     for number, (item, waveform) in enumerate(waveforms(items)):
         frames = features.log_bands(_whole_units(waveform))
@@ -45,7 +46,8 @@ def _write_units(items: list[Item], path: Path) -> None:
         names += [item.speaker or f"{item.corpus}-{number}"] * len(frames)
     speakers, index = np.unique(names, return_inverse=True)
     np.savez(path, log_bands=np.concatenate(bands), speaker=index.astype(np.int16))
-    print(f"{path.name}: {len(names) / 6000:.1f} minutes, {len(speakers)} speakers", flush=True)
+    minutes = len(names) / FRAMES_PER_SECOND / 60
+    print(f"{path.name}: {minutes:.1f} minutes, {len(speakers)} speakers", flush=True)
 
 
 def _write_voices(items: list[Item], path: Path) -> None:
@@ -63,7 +65,7 @@ def _write_voices(items: list[Item], path: Path) -> None:
         columns["voice"].append(np.full(len(mel), TARGET_VOICES.index(item.speaker), np.int8))
     arrays = {name: np.concatenate(parts) for name, parts in columns.items()}
     np.savez(path, **arrays)  # type: ignore[arg-type]
-    print(f"{path.name}: {len(arrays['voice']) / 6000:.1f} minutes", flush=True)
+    print(f"{path.name}: {len(arrays['voice']) / FRAMES_PER_SECOND / 60:.1f} minutes", flush=True)
 
 
 def _whole_units(waveform: np.ndarray) -> np.ndarray:

@@ -1,9 +1,11 @@
 """The model cards of voice conversion, from what is in metrics.json."""
 
 import json
+from math import prod
 from pathlib import Path
 from typing import Any, Final
 
+from media.constants import FRAMES_PER_SECOND
 from training.evaluators.report import markdown
 
 MODEL: Final = """\
@@ -13,74 +15,88 @@ tags: [voice-conversion, unit-discovery, vq-vae]
 ---
 # {name}: {size} discovered units, {rate:g} a second
 
-A Transformer VQ-VAE that finds discrete units in speech without any text, and an inverter that
-speaks them in five voices: SF1, TF2 (women), SM1, TM3 (men) and S1 (GRID's talker 1, a man). After
-Tjandra, Sakti and Nakamura (ZeroSpeech 2020, arXiv:2005.11676).
+A Transformer VQ-VAE that discovers discrete units in speech without text, and an inverter from
+units to spectrograms in five voices: SF1, TF2 (women), SM1, TM3 (men) and S1 (speaker 1 of GRID, a
+man). After Tjandra, Sakti and Nakamura (ZeroSpeech 2020, arXiv:2005.11676).
 
-{inverter}
+{inverter} See docs/voice_conversion.md for the whole system.
 
+## Use
+
+    from pipelines import VoiceConversion
     VoiceConversion.from_pretrained("checkpoints/{name}")("speech.wav", target="TF2")
 
-## Training
+## Training data and licence
+
+198 minutes of speech by 1,187 speakers, where a recording without a speaker label counts as a
+speaker of its own: npVCC2016, GRID, Speech Commands sample and Arabic Speech Commands (CC BY 4.0),
+DSPSpeech-20 (MIT), Picovoice commands and wake words (Apache-2.0), Free Spoken Digit Dataset
+(CC BY-SA 4.0, the strictest, and therefore the licence of these weights). The inverter was trained
+on 53 minutes of the five voices.
+
+## Training procedure
 
     python -m training.voice_conversion prepare --data DATA --out OUT
     python -m training.voice_conversion train --out OUT
     python -m training.voice_conversion export --out OUT
 
-Seed 0, on {cores}; hours by part: {hours}.
+Seed 0, on {cores}. Hours by part: {hours}.
 
-198 minutes of speech by 1,187 speakers (whom a corpus
-does not name counts as a speaker of one recording): npVCC2016, GRID, Speech Commands sample and
-Arabic Speech Commands (CC BY 4.0), DSPSpeech-20 (MIT), Picovoice commands and wake words
-(Apache-2.0), Free Spoken Digit Dataset (CC BY-SA 4.0, the strictest, and therefore the licence of
-these weights). The inverter learned from 53 minutes of the five voices.
+## Evaluation
 
-## Results
-
-On recordings that were never trained on (see the README of the project for how they are made):
+On recordings that were not trained on; docs/voice_conversion.md defines the metrics.
 
 {results}
 
 ## Limits
 
 Trained on read English, commands and single words, recorded close to the microphone. Strong noise,
-music, several talkers at once, singing and whispering come out as babble. The melody is guessed
-from the units: questions may end like statements.
+music, overlapping speakers, singing and whispering are converted to babble. The intonation is
+predicted from the units: questions may end like statements.
 """
 VOCODER: Final = """\
 ---
 license: cc-by-4.0
 tags: [vocoder]
 ---
-# vocoder: log-mel spectrogram and pitch → waveform at 16 kHz
+# vocoder: log-mel spectrogram and F0 → waveform at 16 kHz
 
-ConvNeXt blocks at 100 frames a second, as in Vocos (Siuzdak 2023, arXiv:2306.00814), shape pulses
-at the given pitch, and noise, in the short-time Fourier domain. 80 mel bands, 40 ms window, 10 ms
-hop.
+A source-filter vocoder. ConvNeXt blocks at 100 frames a second, as in Vocos (Siuzdak 2023,
+arXiv:2306.00814), predict filters for a pulse train at the given F0 and for noise, applied in the
+short-time Fourier domain. 80 mel bands, 40 ms window, 10 ms hop.
 
-## Training
+## Use
+
+`VoiceConversion` loads it and calls it with `vocoder="neural"`.
+
+## Training data and licence
+
+Reference spectrograms and F0 of 53 minutes of five voices of npVCC2016 and GRID (both CC BY 4.0).
+
+## Training procedure
 
     python -m training.voice_conversion prepare --data DATA --out OUT
-    python -m training.voice_conversion train --out OUT
+    python -m training.voice_conversion train vocoder --out OUT
     python -m training.voice_conversion export --out OUT
 
-Seed 0, on {cores}; hours by part: {hours}. On the real spectrograms and pitch of 53 minutes of five
-voices of npVCC2016 and GRID (both CC BY 4.0), with spectral losses only.
+Multi-resolution STFT and log-mel losses, no adversarial loss. Seed 0, on {cores}. Hours by part:
+{hours}.
 
-## Results
+## Evaluation
+
+Copy synthesis of recordings that were not trained on; docs/voice_conversion.md defines the metrics.
 
 {results}
 
 ## Limits
 
-It knows five voices; others keep their words but may sound rough. Griffin-Lim measures as well or
-slightly better, and is the default of the app.
+Trained on five voices; others stay intelligible but may sound rough. Griffin-Lim measures as well
+or slightly better, and is the default of the app.
 """
-PAPERS_INVERTER: Final = "This is the paper's inverter: linear spectrograms, for Griffin-Lim."
-OUR_INVERTER: Final = (
-    "Unlike the paper's, the inverter makes the melody first and gives log-mel spectrograms, and "
-    "the units are trained to be the same for disturbed copies of the same speech."
-)
+PAPERS_INVERTER: Final = "The inverter is the paper's: it predicts linear spectrograms."
+OUR_INVERTER: Final = """\
+Unlike the paper's, the inverter predicts a log-F0 contour first, and log-mel spectrograms; and a
+contrastive loss makes the units the same for augmented views of the same speech."""
 CORES: Final = "2 cores of a CPU (AMD EPYC)"
 
 
@@ -96,22 +112,20 @@ def publish(rows: list[dict[str, Any]], checkpoints: Path) -> None:
         metrics = {**json.loads(path.read_text()), "results": own}
         path.write_text(json.dumps(metrics, indent=2) + "\n")
         config = json.loads((folder / "config.json").read_text())
-        (folder / "README.md").write_text(_card(config, metrics["training"], own))
+        (folder / "README.md").write_text(card(config, metrics["training"], own))
 
 
-def _card(config: dict[str, Any], training: dict[str, Any], rows: list[dict[str, Any]]) -> str:
-    hours = ", ".join(f"{part} {told['hours']:.2f}" for part, told in training.items())
-    hours += f"; together {sum(told['hours'] for told in training.values()):.1f}"
+def card(config: dict[str, Any], training: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    """The card of a checkpoint: its config.json, the hours of each part, and its results."""
+    hours = ", ".join(f"{part} {result['hours']:.2f}" for part, result in training.items())
+    hours += f"; together {sum(result['hours'] for result in training.values()):.1f}"
     common = {"cores": CORES, "hours": hours, "results": markdown(rows)}
     if "vqvae" not in config:
         return VOCODER.format(**common)
-    stride = 1
-    for factor in config["vqvae"]["strides"]:
-        stride *= factor
     return MODEL.format(
         name=config["name"],
         size=config["vqvae"]["codebook_size"],
-        rate=100 / stride,
+        rate=FRAMES_PER_SECOND / prod(config["vqvae"]["strides"]),
         inverter=OUR_INVERTER if config["inverter"]["pitch"] else PAPERS_INVERTER,
         **common,
     )

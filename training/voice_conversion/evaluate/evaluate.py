@@ -7,11 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from media.audio.features import SAMPLE_RATE, log_mel
+from media.audio.features import log_mel
+from media.constants import SAMPLE_RATE
 from media.text.grammar import DIGITS, GRID, Grammar
 from pipelines import VoiceConversion
 from training.evaluators.abx import abx
-from training.evaluators.evaluator import Judges
+from training.evaluators.evaluator import EvaluationModels
 from training.evaluators.metrics import bitrate, mel_cepstral_distortion, word_error_rate
 from training.evaluators.report import print_table
 from training.evaluators.speaker_encoder import nearer_to_target
@@ -45,22 +46,22 @@ def evaluate(
 
     checkpoints: folders of VoiceConversion; split: ``test``, or ``all`` for every row of whatever
     corpora there are; quick: a sample, seeded, for an answer within a minute.
-    Raises FileNotFoundError where the judges have not been trained.
+    Raises FileNotFoundError where the evaluation models have not been trained.
     """
-    bench = Bench(choose(data, split, QUICK if quick else Budget()), quick)
+    evaluator = Evaluator(choose(data, split, QUICK if quick else Budget()), quick)
     pipelines = [VoiceConversion.from_pretrained(folder) for folder in checkpoints]
-    centroids = bench.judges.centroids
+    centroids = evaluator.models.centroids
     plain = [MFCC(normalized=False), MFCC(normalized=True), KMeans(centroids)]
-    rows = [bench.units(representation) for representation in plain]
-    rows.append(bench.speech(Original()))
+    rows = [evaluator.units(representation) for representation in plain]
+    rows.append(evaluator.speech(Original()))
     if pipelines:
         copies = [CopySynthesis(pipelines[0], vocoder) for vocoder in VoiceConversion.VOCODERS]
-        rows += [bench.speech(copy) for copy in copies]
+        rows += [evaluator.speech(copy) for copy in copies]
     for pipeline in pipelines:
-        units = bench.units(VQVAEUnits(pipeline))
+        units = evaluator.units(VQVAEUnits(pipeline))
         for vocoder in _vocoders(pipeline.name):
             shipped = pipeline.name == DEFAULT and vocoder == VoiceConversion.VOCODERS[0]
-            speech = bench.speech(Converter(pipeline, vocoder))
+            speech = evaluator.speech(Converter(pipeline, vocoder))
             rows.append(units | speech | {"shipped": shipped})
     print_table(rows)
     if json_out:
@@ -68,16 +69,18 @@ def evaluate(
     return rows
 
 
-class Bench:
-    """The recordings and the judges that all systems share."""
+class Evaluator:
+    """Measures systems, all on the same recordings and by the same models."""
 
     def __init__(self, material: Material, quick: bool) -> None:
         self.material = material
-        self.judges = Judges.load()
+        self.models = EvaluationModels.load()
         self._sphinx = Sphinx(word for slot in (*GRID, DIGITS) for word in slot.items())
         self._voices_each = QUICK.voices if quick else Budget().voices
-        embed = self.judges.speaker_encoder.embed
-        self._talkers = {name: embed(said).mean(0) for name, said in material.talkers.items()}
+        embed = self.models.speaker_encoder.embed
+        self._voices_of = {
+            name: embed(recordings).mean(0) for name, recordings in material.speakers.items()
+        }
 
     def units(self, representation: Representation) -> Row:
         """ABX errors, and the bitrate of all recordings measured, words and sentences."""
@@ -92,12 +95,12 @@ class Bench:
         streams = [codes for _, codes in [*encoded, *map(representation, others)]]
         known = [codes for codes in streams if codes is not None]
         if known:
-            heard = [*self.material.abx_waveforms, *others]
-            row["bitrate"] = bitrate(known, sum(map(len, heard)) / SAMPLE_RATE)
+            encoded_waveforms = [*self.material.abx_waveforms, *others]
+            row["bitrate"] = bitrate(known, sum(map(len, encoded_waveforms)) / SAMPLE_RATE)
         return row
 
     def speech(self, speaker: Speaker) -> Row:
-        """Nearness to the target, and what two recognisers understand."""
+        """Similarity to the target, and the errors of two recognisers."""
         row: Row = {"system": speaker.name, "shipped": False}
         row |= self._similarity(speaker)
         unseen = [u for u in self.material.sentences if not u.seen]
@@ -110,19 +113,19 @@ class Bench:
         )
 
     def _similarity(self, speaker: Speaker) -> Row:
-        """Distortion and nearness over the pairs whose target the system can speak as."""
+        """MCD and speaker similarity over the pairs whose target the system has as a voice."""
         pairs = [p for p in self.material.pairs if p.target in (speaker.voices or [p.target])]
         if not pairs:
             return {}
-        said = [speaker.pair(pair) for pair in pairs]
+        converted = [speaker.pair(pair) for pair in pairs]
         distortions = [
             mel_cepstral_distortion(log_mel(waveform), log_mel(pair.target_waveform))
-            for waveform, pair in zip(said, pairs, strict=True)
+            for waveform, pair in zip(converted, pairs, strict=True)
         ]
         nearer = nearer_to_target(
-            self.judges.speaker_encoder.embed(said),
-            np.stack([self._talkers[pair.source] for pair in pairs]),
-            np.stack([self._talkers[pair.target] for pair in pairs]),
+            self.models.speaker_encoder.embed(converted),
+            np.stack([self._voices_of[pair.source] for pair in pairs]),
+            np.stack([self._voices_of[pair.target] for pair in pairs]),
         )
         return {"mcd": float(np.mean(distortions)), "closer_to_target": float(nearer.mean())}
 
@@ -131,21 +134,21 @@ class Bench:
     ) -> Row:
         """Word errors in % by both recognisers, over all voices and, for ours, in each."""
         references: dict[str, list[list[str]]] = defaultdict(list)
-        said: dict[str, list[np.ndarray]] = defaultdict(list)
+        converted: dict[str, list[np.ndarray]] = defaultdict(list)
         for number, utterance in enumerate(spoken):
             voices = self._voices(speaker, number)
             waveforms = speaker.say(utterance.waveform, voices)
             for voice, waveform in zip(voices or [""], waveforms, strict=True):
                 references[voice].append(utterance.words)
-                said[voice].append(waveform)
+                converted[voice].append(waveform)
         if not spoken:
             return {}
-        heard = {v: self.judges.recogniser.words(said[v], grammar) for v in said}
-        by_sphinx = {v: [self._sphinx.words(w, grammar) for w in said[v]] for v in said}
-        row = {ours: _pooled(references, heard), sphinx: _pooled(references, by_sphinx)}
+        recognised = {v: self.models.recogniser.words(w, grammar) for v, w in converted.items()}
+        by_sphinx = {v: [self._sphinx.words(w, grammar) for w in converted[v]] for v in converted}
+        row = {ours: _pooled(references, recognised), sphinx: _pooled(references, by_sphinx)}
         for voice in speaker.voices:
-            if voice in said:
-                row[f"{ours}_{voice}"] = word_error_rate(references[voice], heard[voice])
+            if voice in converted:
+                row[f"{ours}_{voice}"] = word_error_rate(references[voice], recognised[voice])
         return row
 
     def _voices(self, speaker: Speaker, number: int) -> tuple[str, ...]:
@@ -155,12 +158,14 @@ class Bench:
         return tuple(speaker.voices[k] for k in chosen)
 
 
-def _pooled(references: dict[str, list[list[str]]], heard: dict[str, list[list[str]]]) -> float:
+def _pooled(
+    references: dict[str, list[list[str]]], hypotheses: dict[str, list[list[str]]]
+) -> float:
     """The word error rate over all voices together."""
     voices = list(references)
     return word_error_rate(
         [words for voice in voices for words in references[voice]],
-        [words for voice in voices for words in heard[voice]],
+        [words for voice in voices for words in hypotheses[voice]],
     )
 
 

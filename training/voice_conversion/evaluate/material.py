@@ -1,8 +1,8 @@
-"""What is measured: recordings chosen once, so that every system is judged on the same.
+"""The recordings of the evaluation, chosen once, so that all systems are measured on the same.
 
-The test split holds talkers whom no training heard, and the parallel sentences of the target
-voices. The split ``all`` takes every row of whichever corpora a folder holds. What is too much
-is sampled with a fixed seed.
+The test split holds speakers that are in no training set, and the parallel sentences of the target
+voices. The split ``all`` takes every row of whichever corpora a folder holds. Larger sets are
+sampled with a fixed seed.
 """
 
 from collections import defaultdict
@@ -13,13 +13,13 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from media.constants import HOP_LENGTH, SAMPLE_RATE
 from media.text.grammar import DIGITS, grid_phones
 from training.common.corpora import Item, grid_words, speech_items, waveforms
 from training.evaluators.abx import PhoneItem
 from training.evaluators.sphinx import FRAME, Sphinx, Word
 
-GRID_TRAINING_TALKERS: Final = ("S1", "s4", "s26", "s31", "s11")
-SAMPLE_RATE: Final = 16000
+GRID_TRAINING_SPEAKERS: Final = ("S1", "s4", "s26", "s31", "s11")
 SHORTEST_PHONE: Final = 5  # frames; shorter ones are mostly errors of alignment
 SEED: Final = 0
 
@@ -35,8 +35,8 @@ class Budget:
     abx_words: int = 40
     abx_tokens: int = 8  # of each phone
     parallel: int = 6  # sentences for each ordered pair of voices
-    sentences: int = 60  # by talkers never heard in training
-    seen_sentences: int = 20  # by talkers who were
+    sentences: int = 60  # by unseen speakers
+    seen_sentences: int = 20  # by training speakers
     digits: int = 6  # of each digit
     voices: int = 2  # target voices that each recording is converted to, in turn
 
@@ -55,7 +55,7 @@ QUICK: Final = Budget(
 
 @dataclass(frozen=True)
 class Utterance:
-    """A recording with its words; seen: the training of the units heard its talker."""
+    """A recording with its words; seen: whether its speaker is in the training set of the units."""
 
     waveform: np.ndarray
     words: list[str]
@@ -64,7 +64,7 @@ class Utterance:
 
 @dataclass(frozen=True)
 class Pair:
-    """One sentence by two talkers of npvcc2016."""
+    """One sentence by two speakers of npvcc2016."""
 
     source: str
     target: str
@@ -79,7 +79,7 @@ class Material:
     abx_waveforms: list[np.ndarray]
     abx_items: list[PhoneItem]
     pairs: list[Pair]
-    talkers: dict[str, list[np.ndarray]]  # npvcc2016 recordings by talker, for their mean voice
+    speakers: dict[str, list[np.ndarray]]  # npvcc2016 recordings by speaker, for their mean
     sentences: list[Utterance]  # GRID
     digits: list[Utterance]
 
@@ -88,16 +88,16 @@ def choose(data: Path, split: str, budget: Budget) -> Material:
     """The material of a split, ``test`` or ``all``, in a folder laid out as the data folder."""
     every = speech_items(data)
     chosen = every if split == "all" else [item for item in every if item.split == "test"]
-    heard = set() if split == "all" else {i.speaker for i in every if i.split == "train"}
+    trained = set() if split == "all" else {i.speaker for i in every if i.split == "train"}
     rng = np.random.default_rng(SEED)
-    unseen = [item for item in chosen if item.speaker not in heard]
+    unseen = [item for item in chosen if item.speaker not in trained]
     abx_waveforms, abx_items = _abx(unseen, budget, rng)
-    pairs, talkers = _parallel([i for i in chosen if i.corpus == "npvcc2016"], budget, rng)
+    pairs, speakers = _parallel([i for i in chosen if i.corpus == "npvcc2016"], budget, rng)
     return Material(
         abx_waveforms,
         abx_items,
         pairs,
-        talkers,
+        speakers,
         _sentences([i for i in chosen if i.corpus == "grid" and i.text], budget, rng),
         _digits([i for i in unseen if i.corpus == "free_spoken_digits"], budget, rng),
     )
@@ -133,19 +133,19 @@ def _abx(
     for item, waveform in waveforms(_in_file_order(words)):
         for segment in sphinx.align(waveform, _words(item)):
             first, last = round(segment.start / FRAME), round(segment.end / FRAME)
-            last = min(last, len(waveform) // 160)
+            last = min(last, len(waveform) // HOP_LENGTH)
             if first >= 0 and last - first >= SHORTEST_PHONE:
                 phones.append(
                     PhoneItem(segment.phone, str(item.speaker), len(recordings), first, last)
                 )
         recordings.append(waveform)
     cells = _grouped(phones, lambda phone: (phone.speaker, phone.phone))
-    kept = [p for cell in sorted(cells) for p in _sample(cells[cell], budget.abx_tokens, rng)]
-    return recordings, kept
+    sampled = [p for cell in sorted(cells) for p in _sample(cells[cell], budget.abx_tokens, rng)]
+    return recordings, sampled
 
 
 def _words(item: Item) -> list[Word]:
-    """The words of an item with their phones; none where its corpus does not tell."""
+    """The words of an item with their phones; none where they are not labelled."""
     if item.corpus == "grid" and item.text:
         return list(zip(item.text.split(), grid_phones(item.text), strict=True))
     return [(item.text, item.phones)] if item.phones else []
@@ -154,7 +154,7 @@ def _words(item: Item) -> list[Word]:
 def _parallel(
     items: list[Item], budget: Budget, rng: np.random.Generator
 ) -> tuple[list[Pair], dict[str, list[np.ndarray]]]:
-    """Ordered pairs of talkers with sentences that both read."""
+    """Ordered pairs of speakers with sentences that both read."""
     spoken: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
     for item, waveform in waveforms(items):
         spoken[str(item.speaker)][item.sentence] = waveform
@@ -166,19 +166,19 @@ def _parallel(
                 Pair(source, target, spoken[source][sentence], spoken[target][sentence])
                 for sentence in _sample(common, budget.parallel, rng)
             ]
-    talkers = {name: list(sentences.values()) for name, sentences in spoken.items()}
-    return pairs, talkers
+    speakers = {name: list(sentences.values()) for name, sentences in spoken.items()}
+    return pairs, speakers
 
 
 def _sentences(items: list[Item], budget: Budget, rng: np.random.Generator) -> list[Utterance]:
-    seen = [item for item in items if item.speaker in GRID_TRAINING_TALKERS]
-    unseen = [item for item in items if item.speaker not in GRID_TRAINING_TALKERS]
+    seen = [item for item in items if item.speaker in GRID_TRAINING_SPEAKERS]
+    unseen = [item for item in items if item.speaker not in GRID_TRAINING_SPEAKERS]
     chosen = _sample(unseen, budget.sentences, rng) + _sample(seen, budget.seen_sentences, rng)
     return [
         Utterance(
             sentence_only(item, waveform),
             item.text.split(),
-            item.speaker in GRID_TRAINING_TALKERS,
+            item.speaker in GRID_TRAINING_SPEAKERS,
         )
         for item, waveform in waveforms(chosen)
     ]

@@ -1,4 +1,4 @@
-"""The systems in the table: what each says of a recording, and how it says it again."""
+"""The systems in the table: their representations of speech, and their conversions."""
 
 from abc import ABC, abstractmethod
 
@@ -6,8 +6,9 @@ import numpy as np
 import torch
 
 from media.audio import features
+from media.constants import FRAME_SECONDS, SAMPLE_RATE
 from pipelines import VoiceConversion
-from pipelines.voice_conversion.units import MUTED
+from pipelines.voice_conversion.settings import MUTED
 from training.evaluators.kmeans import nearest, normalized_mfcc
 from training.voice_conversion.evaluate.material import Pair
 
@@ -50,29 +51,29 @@ class VQVAEUnits(Representation):
         self._vectors = np.asarray(pipeline.vqvae.codebook.vectors.cpu())
 
     def __call__(self, waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        _, units, _ = self._pipeline.encode((features.SAMPLE_RATE, waveform))
-        heard = np.where(units.codes == MUTED, self._pipeline.silence, units.codes)
-        repeats = round(units.step * features.SAMPLE_RATE / features.HOP_LENGTH)
-        return np.repeat(self._vectors[heard], repeats, axis=0), units.codes
+        _, units, _ = self._pipeline.encode((SAMPLE_RATE, waveform))
+        codes = np.where(units.codes == MUTED, self._pipeline.silence, units.codes)
+        repeats = round(units.step / FRAME_SECONDS)
+        return np.repeat(self._vectors[codes], repeats, axis=0), units.codes
 
 
 class Speaker(ABC):
-    """Something that says recordings again; ``voices`` is empty where the voice stays."""
+    """A system whose output is speech; ``voices`` is empty where it keeps the voice."""
 
     name: str
     voices: tuple[str, ...] = ()
 
     @abstractmethod
     def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
-        """The recording (T,) in each of the voices, or as it is where none is asked for."""
+        """The recording (T,) in each of the voices, or once where the system keeps the voice."""
 
     @abstractmethod
     def pair(self, pair: Pair) -> np.ndarray:
-        """What is held against the target's own recording of the sentence."""
+        """The waveform that is compared with the target's own recording of the sentence."""
 
 
 class Original(Speaker):
-    """Recordings as they are; what a conversion that changes nothing would get."""
+    """Unchanged recordings: the score of a conversion that does nothing."""
 
     name = "original"
 
@@ -84,7 +85,7 @@ class Original(Speaker):
 
 
 class CopySynthesis(Speaker):
-    """The real log-mel spectrogram and pitch through a vocoder: the best there could be."""
+    """Reference log-mel spectrogram and F0 through a vocoder: the upper bound."""
 
     def __init__(self, pipeline: VoiceConversion, vocoder: str) -> None:
         self.name = f"copy synthesis, {vocoder}"
@@ -113,7 +114,7 @@ class Converter(Speaker):
         self._pipeline, self._vocoder = pipeline, vocoder
 
     def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
-        _, units, _ = self._pipeline.encode((features.SAMPLE_RATE, waveform))
+        _, units, _ = self._pipeline.encode((SAMPLE_RATE, waveform))
         return [self._pipeline.decode(units, v, self._vocoder).waveform for v in voices]
 
     def pair(self, pair: Pair) -> np.ndarray:

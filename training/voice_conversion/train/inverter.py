@@ -1,7 +1,7 @@
 """Train a codebook inverter on the target voices, for the units of a trained VQ-VAE.
 
-The units are those of disturbed copies of the voices (another vocal tract, room and line), so
-that the inverter learns what strangers' units sound like, not only the talker's own.
+Its inputs are units of augmented views of the target voices (VTLP, channel, noise), so that it
+learns to invert the units of other speakers too.
 """
 
 from dataclasses import replace
@@ -11,15 +11,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from media.constants import HOP_LENGTH, N_FFT
 from models.inverter import Inverter, InverterConfig
 from models.vqvae import VQVAE, VQVAEConfig
 from training.common.loop import device, fit, save
-from training.voice_conversion.data.augment import disturb
+from training.voice_conversion.data.augment import augment
 from training.voice_conversion.data.batches import Cepstra, Windows
 
 WINDOW = 200  # frames
 BATCH = 16
 LEARNING_RATE = 1e-3
+VOICING_WEIGHT = 0.2
 PITCH_WEIGHT = 2.0
 
 
@@ -29,7 +31,7 @@ def train_inverter(
     """Train for the VQ-VAE run/units.pt, from the weights of run/start.pt if that is given.
 
     With pitch, the target is the log-mel spectrogram, by L1 distance; without (the paper's) it is
-    the linear magnitude, by L2 distance (eq. 14). Writes run/name.pt.
+    the linear magnitude, by L2 distance, Eq. (14). Writes run/name.pt.
     """
     vqvae = _load_vqvae(run / f"{units}.pt")
     cepstra = Cepstra(run / "constants.npz")
@@ -41,35 +43,28 @@ def train_inverter(
         saved = torch.load(run / f"{start}.pt", weights_only=True, map_location=device())
         network.load_state_dict(saved["network"])
     names = ("log_bands", "log_mel" if config.pitch else "waveform", "pitch", "voice")
-    pitch_mean = _mean_log_pitch(train)
+    pitch_means = _mean_log_pitch(train)
     if config.pitch:
-        config = replace(config, pitch_means=tuple(pitch_mean.tolist()))
+        config = replace(config, pitch_means=tuple(pitch_means.tolist()))
     _fit_scale(network, _spectrogram(train.windows(names, WINDOW)[1][::4]))
 
-    def losses(batch: list[Tensor], disturbed: Tensor) -> Tensor:
-        bands, target, pitch, voice = (part.to(device()) for part in batch)
-        voice, target = voice[:, 0], _spectrogram(target)
+    def loss(batch: list[Tensor], generator: torch.Generator) -> Tensor:
+        view = augment(batch[0], generator).to(device())
+        target, pitch, voice = (part.to(device()) for part in batch[1:])
+        voice = voice[:, 0]
         with torch.no_grad():
-            codes = vqvae.encode(vqvae.normalize(cepstra(disturbed.to(device()))))
-            vectors = vqvae.codebook.vectors[codes]
-        melody = _relative_melody(pitch, pitch_mean[voice])
-        made, predicted = network(vectors, voice, melody)
-        made, target = made / network.output_std, target / network.output_std
-        if predicted is None:
-            return F.mse_loss(made, target)
-        voiced = melody[..., 0] > 0
-        voicing_loss = F.binary_cross_entropy_with_logits(predicted[..., 0], melody[..., 0])
-        pitch_loss = F.l1_loss(predicted[..., 1][voiced], melody[..., 1][voiced])
-        return F.l1_loss(made, target) + 0.2 * voicing_loss + PITCH_WEIGHT * pitch_loss
+            codes = vqvae.encode(vqvae.normalize(cepstra(view)))
+        contour = relative_contour(pitch, pitch_means[voice])
+        predicted, logits = network(vqvae.codebook.vectors[codes], voice, contour)
+        distance = spectrogram_loss(predicted, _spectrogram(target), network.output_std, config)
+        return distance if logits is None else distance + contour_loss(logits, contour)
 
     def step_loss(generator: torch.Generator) -> Tensor:
-        batch = train.batch(names, BATCH, WINDOW, generator)
-        return losses(batch, disturb(batch[0], generator))
+        return loss(train.batch(names, BATCH, WINDOW, generator), generator)
 
     @torch.no_grad()
     def validate() -> float:
-        batch = val.windows(names, WINDOW)
-        return losses(batch, disturb(batch[0], torch.Generator().manual_seed(1))).item()
+        return loss(val.windows(names, WINDOW), torch.Generator().manual_seed(1)).item()
 
     result = fit(network, step_loss, validate, run / f"{name}.state", steps, LEARNING_RATE)
     save(run, name, config, network, result)
@@ -83,8 +78,34 @@ def _load_vqvae(path: Path) -> VQVAE:
     return vqvae
 
 
-def _relative_melody(pitch: Tensor, mean: Tensor) -> Tensor:
-    """Pitch in Hz (B, S), 0 where unvoiced, and mean log pitch (B,) → melody (B, S, 2)."""
+def spectrogram_loss(
+    predicted: Tensor, target: Tensor, std: Tensor, config: InverterConfig
+) -> Tensor:
+    """Distance of spectrograms (B, S, n_outputs), scaled by the target's std: a scalar.
+
+    L1 of log-mel spectrograms with config.pitch; without, L2 of linear ones, Eq. (14).
+    """
+    distance = F.l1_loss if config.pitch else F.mse_loss
+    return distance(predicted / std, target / std)
+
+
+def contour_loss(predicted: Tensor, contour: Tensor) -> Tensor:
+    """Weighted sum of the cross entropy of voicing and the L1 distance of log-F0: a scalar.
+
+    predicted: (B, S, 2), voicing logit and relative log-F0; contour: (B, S, 2), the reference,
+    with voicing 0 or 1. Log-F0 counts in voiced frames only.
+    """
+    voiced = contour[..., 0] > 0
+    voicing = F.binary_cross_entropy_with_logits(predicted[..., 0], contour[..., 0])
+    log_f0 = F.l1_loss(predicted[..., 1][voiced], contour[..., 1][voiced])
+    return VOICING_WEIGHT * voicing + PITCH_WEIGHT * log_f0
+
+
+def relative_contour(pitch: Tensor, mean: Tensor) -> Tensor:
+    """Log-F0 contour relative to the voice's mean: (B, S, 2), voicing and log-F0, 0 if unvoiced.
+
+    pitch: (B, S) in Hz, 0 where unvoiced; mean: (B,), of log-F0.
+    """
     voiced = pitch > 0
     relative = torch.where(voiced, pitch.clamp(min=1).log() - mean[:, None], 0.0)
     return torch.stack([voiced.float(), relative], dim=-1)
@@ -94,18 +115,18 @@ def _spectrogram(target: Tensor) -> Tensor:
     """Log-mel as it is; a waveform (B, T) as linear magnitude (B, S, n_fft // 2 + 1)."""
     if target.ndim == 3:
         return target
-    window = torch.hann_window(640, device=target.device)
-    spectrum = torch.stft(target, 640, 160, window=window, return_complex=True)
+    window = torch.hann_window(N_FFT, device=target.device)
+    spectrum = torch.stft(target, N_FFT, HOP_LENGTH, window=window, return_complex=True)
     return spectrum.abs().transpose(1, 2)[:, :-1]
 
 
 def _fit_scale(network: Inverter, target: Tensor) -> None:
     network.output_mean.copy_(target.mean(dim=(0, 1)))
-    network.output_std.copy_(target.std(dim=(0, 1)) if network.melody else target.std())
+    network.output_std.copy_(target.std(dim=(0, 1)) if network.contour else target.std())
 
 
 def _mean_log_pitch(train: Windows) -> Tensor:
-    """Mean log pitch of each voice: (n_voices,)."""
+    """Mean log-F0 of each voice: (n_voices,)."""
     pitch, voice = train.arrays["pitch"], train.arrays["voice"]
     return torch.stack(
         [pitch[(voice == v) & (pitch > 0)].log().mean() for v in range(int(voice.max()) + 1)]

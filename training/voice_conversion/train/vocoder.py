@@ -1,4 +1,4 @@
-"""Train the neural vocoder on the real spectrograms and pitch of the target voices.
+"""Train the neural vocoder on the reference spectrograms and F0 of the target voices.
 
 The loss is the L1 distance of log magnitudes and the spectral convergence at several resolutions
 (Yamamoto et al. 2020), and the log-mel distance.
@@ -24,7 +24,7 @@ FLOOR = 1e-5
 
 
 class SpectralLoss(nn.Module):
-    """Distance between waveforms (B, T) in log magnitude and log mel."""
+    """Multi-resolution STFT and log-mel distance between waveforms (B, T)."""
 
     filters: Tensor
 
@@ -33,11 +33,11 @@ class SpectralLoss(nn.Module):
         super().__init__()
         self.register_buffer("filters", filters)
 
-    def forward(self, made: Tensor, real: Tensor) -> Tensor:
-        """Sum of the distances, a scalar."""
-        loss = MEL_WEIGHT * F.l1_loss(self.log_mel(made), self.log_mel(real))
+    def forward(self, predicted: Tensor, reference: Tensor) -> Tensor:
+        """The weighted sum of the distances: a scalar."""
+        loss = MEL_WEIGHT * F.l1_loss(self.log_mel(predicted), self.log_mel(reference))
         for n_fft, hop in RESOLUTIONS:
-            a, b = _magnitude(made, n_fft, hop), _magnitude(real, n_fft, hop)
+            a, b = _magnitude(predicted, n_fft, hop), _magnitude(reference, n_fft, hop)
             convergence = (b - a).norm(dim=(1, 2)) / b.norm(dim=(1, 2)).clamp(min=1e-3)
             loss = loss + convergence.mean() + F.l1_loss(_log(a), _log(b))
         return loss
@@ -49,7 +49,7 @@ class SpectralLoss(nn.Module):
 
 
 def train_vocoder(run: Path, name: str, config: VocoderConfig, steps: int) -> None:
-    """Train on real spectrograms, of the arrays of ``prepare`` in ``run``; write run/name.pt."""
+    """Train on the arrays of ``prepare`` in ``run``; write run/name.pt."""
     train, val = Windows(run / "voices-train.npz", "voice"), Windows(run / "voices-val.npz")
     network = Vocoder(config).to(device())
     with np.load(run / "constants.npz") as file:
@@ -57,8 +57,8 @@ def train_vocoder(run: Path, name: str, config: VocoderConfig, steps: int) -> No
     names = ("log_mel", "waveform", "pitch")
 
     def loss(batch: list[Tensor]) -> Tensor:
-        mel, real, pitch = (part.to(device()) for part in batch)
-        return distance(network(mel, pitch), real)
+        mel, reference, pitch = (part.to(device()) for part in batch)
+        return distance(network(mel, pitch), reference)
 
     def step_loss(generator: torch.Generator) -> Tensor:
         return loss(train.batch(names, BATCH, WINDOW, generator))

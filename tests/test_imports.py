@@ -1,0 +1,134 @@
+"""The rule of the packages: data flows tabs → pipelines → models → media, and nothing imports up.
+
+Imports are read from the source (AST), late and type-checking ones included.
+"""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from media.paths import ROOT
+
+# Package → the packages of ours that it may import, besides itself.
+ALLOWED = {
+    "media": set(),
+    "models": {"media"},
+    "pipelines": {"models", "media"},
+    "study": {"media"},
+    "tabs": {"pipelines", "study", "media"},
+    "synthetic": {"pipelines", "models", "media"},
+    "training": {"pipelines", "models", "media", "synthetic"},
+    "benchmarks": {"app", "tabs", "pipelines", "models", "media", "study", "training"},
+}
+OURS = {*ALLOWED, "app", "assets", "scripts", "tests"}
+MOST_MODULES = 16  # in a folder
+# Sampling rate, window and hop: media.constants has their names.
+NAMED = {16_000, 640, 160}
+# Sizes of layers and images are no sampling rates, though they may be the same numbers.
+SIZES = ("width", "channels", "pixels")
+
+
+def sources(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    """The packages of ours that a file imports anywhere."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.split(".")[0])
+    return names & OURS
+
+
+@pytest.mark.parametrize("package", ALLOWED)
+def test_package_imports_nothing_above_it(package: str) -> None:
+    wrong = {
+        str(path.relative_to(ROOT)): sorted(other)
+        for path in sources(package)
+        if (other := imported(path) - ALLOWED[package] - {package})
+    }
+    assert wrong == {}
+
+
+def test_nobody_imports_assets_or_scripts() -> None:
+    paths = [path for package in ALLOWED for path in sources(package)] + [ROOT / "app.py"]
+    assert [p for p in paths if imported(p) & {"assets", "scripts"}] == []
+
+
+def test_constants_import_nothing_but_typing() -> None:
+    tree = ast.parse((ROOT / "media" / "constants.py").read_text())
+    modules = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert modules == ["typing"]
+    assert not any(isinstance(node, ast.Import) for node in ast.walk(tree))
+
+
+@pytest.mark.parametrize("package", sorted(set(ALLOWED) - {"synthetic"}))
+def test_folder_has_no_more_modules_than_allowed(package: str) -> None:
+    folders = {path.parent for path in sources(package)}
+    counts = {
+        str(folder.relative_to(ROOT)): len([p for p in folder.glob("*.py") if p.stem[0] != "_"])
+        for folder in folders
+    }
+    assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
+
+
+@pytest.mark.parametrize("package", ["training", "pipelines", "tabs"])
+def test_package_names_its_sampling_constants(package: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in sources(package)
+        for line in bare_constants(ast.parse(path.read_text()))
+    ]
+    assert found == []
+
+
+def bare_constants(tree: ast.AST) -> Iterator[int]:
+    """Lines with a number of NAMED, unless it is the value of something that names a size."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+            if node.value in NAMED:
+                yield node.lineno
+        elif not names_a_size(node):
+            yield from bare_constants(node)
+
+
+def names_a_size(node: ast.AST) -> bool:
+    """width=160, width: int = 160, WIDTH = 160, {"width": 160} or stem_channels=(32, 64, 160)."""
+    name = ""
+    if isinstance(node, ast.keyword):
+        name = node.arg or ""
+    elif isinstance(node, ast.AnnAssign):
+        name = ast.unparse(node.target)
+    elif isinstance(node, ast.Assign):
+        name = ast.unparse(node.targets[0])
+    elif isinstance(node, ast.arguments):
+        # Defaults follow the arguments that have them.
+        pairs = zip(node.args[::-1], node.defaults[::-1], strict=False)
+        named = {argument.arg for argument, default in pairs if _is_named(default)}
+        return bool(named) and all("width" in argument for argument in named)
+    elif isinstance(node, ast.Dict):
+        return any(isinstance(key, ast.Constant) and key.value == "width" for key in node.keys)
+    return any(size in name.lower() for size in SIZES)
+
+
+def _is_named(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value in NAMED
+
+
+def test_importing_pipelines_loads_no_torch() -> None:
+    script = """
+import sys
+import pipelines, pipelines.speech
+import pipelines.voice_conversion.result, pipelines.voice_conversion.settings
+import pipelines.voice_conversion.units
+print(sorted({"torch", "librosa", "scipy", "av", "gradio"} & set(sys.modules)))
+"""
+    ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout.strip()) == (0, "[]"), ran.stderr
