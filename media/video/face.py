@@ -4,6 +4,7 @@ Shapes: N pictures, 468 points of the mesh; places are complex numbers x + iy, i
 right and down. A unit is half the distance between the outer corners of the eyes.
 """
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -65,6 +66,7 @@ class Sightings:
 def look(frames: Iterable[Frame]) -> Sightings:
     """Follow the face of a film; where there are two, the one that the mesh finds first."""
     # Imported here: it takes two seconds, and only those who film themselves need it.
+    os.environ.setdefault("GLOG_minloglevel", "2")  # read at import: errors only
     from mediapipe.python.solutions import face_detection, face_mesh
 
     times, points, patches, origins, zooms, portraits = [], [], [], [], [], []
