@@ -1,7 +1,7 @@
-"""python -m benchmarks.map: how long Chromium takes to draw a map, and to move its star.
+"""python -m benchmarks.map: how long Chromium takes to render a map, and to move its marker.
 
-From the press of a button to the second frame after the points are there, with the server's part
-and the way to the page. Writes map.md.
+From the press of a button to the second frame after the points are there, server and transfer
+included. Writes map.md.
 """
 
 import os
@@ -13,7 +13,7 @@ import gradio as gr
 import numpy as np
 from playwright.sync_api import sync_playwright
 
-from tabs.components.map.map import Chart, Point, Star, show, sound_map
+from tabs.components.map.map import Chart, Point, QueryMarker, show, sound_map
 
 COUNTS = (500, 5_000)
 FILES = 500  # sounds, shared by the points
@@ -30,29 +30,29 @@ PRESS = """([name, test]) => new Promise((done) => {
   look();
 })"""
 FIRST = "document.querySelector('.map-point')?.dataset.x"
-STAR = "document.querySelector('.map-star')?.getAttribute('style')"
+MARKER = "document.querySelector('.map-query')?.getAttribute('style')"
 
 
 def main() -> None:
     """Measure, print, and write the table."""
     lines = [
-        "# Drawing a map",
+        "# Rendering a map",
         "",
         f"Median of {RUNS} on {os.cpu_count()} cores ({platform.machine()}), Chromium headless.",
         "",
-        "| points | drawn in | star moved in |",
+        "| points | rendered in | marker moved in |",
         "|---:|---:|---:|",
     ]
     for count in COUNTS:
-        drawn, moved = measure(count)
-        lines.append(f"| {count:,} | {drawn / 1000:.2f} s | {moved / 1000:.2f} s |")
+        rendered, moved = measure(count)
+        lines.append(f"| {count:,} | {rendered / 1000:.2f} s | {moved / 1000:.2f} s |")
     text = "\n".join(lines) + "\n"
     print(text)
     Path(__file__).with_suffix(".md").write_text(text)
 
 
 def measure(count: int) -> tuple[float, float]:
-    """Medians in milliseconds: of drawing `count` points, and of moving the star."""
+    """Median milliseconds: to render `count` points, and to move the marker."""
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         sounds = [Path(folder) / f"{i}.wav" for i in range(FILES)]
@@ -67,14 +67,14 @@ def measure(count: int) -> tuple[float, float]:
             ]
             return Chart("Points", points, CATEGORIES)
 
-        def star() -> Star:
+        def marker() -> QueryMarker:
             x, y = rng.random(2).tolist()
-            return Star(x, y, "star", [str(i) for i in range(10)])
+            return QueryMarker(x, y, "query", [str(i) for i in range(10)])
 
         with gr.Blocks() as page:
             plane = sound_map("map")
-            gr.Button("draw").click(lambda: show(star(), chart()), None, plane)
-            gr.Button("move").click(lambda: show(star()), None, plane)
+            gr.Button("render").click(lambda: show(marker(), chart()), None, plane)
+            gr.Button("move").click(lambda: show(marker()), None, plane)
         _, address, _ = page.launch(prevent_thread_lock=True, quiet=True, run_history=False)
         try:
             return _visit(address)
@@ -83,21 +83,21 @@ def measure(count: int) -> tuple[float, float]:
 
 
 def _visit(address: str) -> tuple[float, float]:
-    times: dict[str, list[float]] = {"draw": [], "move": []}
+    times: dict[str, list[float]] = {"render": [], "move": []}
     with sync_playwright() as playwright:
         executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
         browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(address)
-        page.get_by_role("button", name="draw").wait_for()
+        page.get_by_role("button", name="render").wait_for()
         for _ in range(RUNS):
-            for name, looked_at in (("draw", FIRST), ("move", STAR)):
+            for name, looked_at in (("render", FIRST), ("move", MARKER)):
                 before = page.evaluate(looked_at)
                 changed = f"({looked_at} ?? null) !== {before!r}".replace("None", "null")
                 times[name].append(page.evaluate(PRESS, [name, changed]))
                 page.wait_for_timeout(500)
         browser.close()
-    return float(np.median(times["draw"])), float(np.median(times["move"]))
+    return float(np.median(times["render"])), float(np.median(times["move"]))
 
 
 if __name__ == "__main__":

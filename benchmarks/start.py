@@ -28,15 +28,15 @@ page.launch(server_port=int(sys.argv[2]))
 
 def main() -> None:
     """Measure, print, and write the table."""
-    seconds: dict[str, list[float]] = {}
-    for _ in range(RUNS):  # in turn: what else the machine does falls on all alike
-        for name, seen in (
+    times: dict[str, list[float]] = {}
+    for _ in range(RUNS):  # in turn, so that other load on the machine affects all alike
+        for name, seconds in (
             ("`import gradio`", imported("gradio")),
             ("`import app`", imported("app")),
-            ("an empty Gradio app: its page is there", served("-c", EMPTY)),
-            ("Earshot: its page is there", served("app.py")),
+            ("an empty Gradio app: page served", served("-c", EMPTY)),
+            ("Earshot: page served", served("app.py")),
         ):
-            seconds.setdefault(name, []).append(seen)
+            times.setdefault(name, []).append(seconds)
     lines = [
         "# Start",
         "",
@@ -44,7 +44,7 @@ def main() -> None:
         "",
         "| what | seconds |",
         "|---|---:|",
-        *(f"| {name} | {median(seen):.1f} |" for name, seen in seconds.items()),
+        *(f"| {name} | {median(seconds):.1f} |" for name, seconds in times.items()),
     ]
     text = "\n".join(lines) + "\n"
     print(text)
@@ -59,7 +59,7 @@ def imported(module: str) -> float:
 
 
 def served(*program: str) -> float:
-    """Seconds until a server started by `python program --port PORT` gives its page.
+    """Seconds until a server started by `python program --port PORT` serves its page.
 
     Raises RuntimeError where it stops before.
     """

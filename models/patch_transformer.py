@@ -16,6 +16,8 @@ from models.transformer import TransformerLayer
 class PatchTransformerConfig:
     """stride: 16 as in PaSST-N, or 10 for the overlapping patches of PaSST-S.
     patchout: rows of frequency and columns of time left out of each batch in training.
+    stem_channels, stem_blocks: of the SoundCNN stages that replace raw patches, if any.
+    longest: frames that have a position.
     """
 
     width: int = 256
@@ -27,13 +29,13 @@ class PatchTransformerConfig:
     stem_channels: tuple[int, ...] = ()
     stem_blocks: tuple[int, ...] = ()
     n_mels: int = 128
-    longest: int = 1001  # frames: the positions that are learned
+    longest: int = 1001
     patchout: tuple[int, int] = (2, 7)
     dropout: float = 0.1
 
 
 class PatchTransformer(nn.Module):
-    """Patches + encodings of their place in time and in frequency → transformer → (B, T, D)."""
+    """Patches + separate encodings of time and frequency → transformer (section 2.1)."""
 
     def __init__(self, config: PatchTransformerConfig) -> None:
         super().__init__()
@@ -45,7 +47,7 @@ class PatchTransformer(nn.Module):
             self.stem = SoundCNN(stages)
             channels, patch, stride = self.stem.width, 1, 1
         self.embed = nn.Conv2d(channels, config.width, patch, stride)
-        rows, columns = (self._places(n) for n in (config.n_mels, config.longest))
+        rows, columns = (self._positions(n) for n in (config.n_mels, config.longest))
         self.frequency = nn.Parameter(0.02 * torch.randn(1, rows, 1, config.width))
         self.time = nn.Parameter(0.02 * torch.randn(1, 1, columns, config.width))
         self.layers = nn.ModuleList(
@@ -54,7 +56,8 @@ class PatchTransformer(nn.Module):
         )
         self.norm = nn.LayerNorm(config.width)
 
-    def _places(self, length: int) -> int:
+    def _positions(self, length: int) -> int:
+        """Positions of the grid along an axis of this length, in bands or frames."""
         if self.stem:
             return -(-length // self.config.stride)
         return (max(length, self.config.patch) - self.config.patch) // self.config.stride + 1
@@ -78,7 +81,7 @@ class PatchTransformer(nn.Module):
         return self.norm(tokens).view(batch, rows, columns, width).mean(dim=1)
 
     def _patchout(self, grid: Tensor) -> Tensor:
-        """Structured patchout: whole rows and whole columns go, as in PaSST's section 2.2."""
+        """Structured patchout (section 2.2): whole rows and columns of the grid are dropped."""
         rows, columns = (
             torch.randperm(length)[: max(1, length - out)].sort().values.to(grid.device)
             for length, out in zip(grid.shape[1:3], self.config.patchout, strict=True)

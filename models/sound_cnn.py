@@ -1,4 +1,4 @@
-"""A residual network on log-mel spectrograms: the teacher, and half of the ensemble.
+"""A residual network on log-mel spectrograms: the default trunk, and the transformer's teacher.
 
 Shapes: B batch, S frames of 10 ms, M mel bands, C channels;
 S' and M' are S and M divided by 4, and by 2 more for each stage after the first, rounded up.
@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 @dataclass(frozen=True)
 class SoundCNNConfig:
-    """channels: those of each stage, and blocks: how many; multiples of 32 suit processors best."""
+    """channels and blocks: of each stage; multiples of 32 channels run fastest."""
 
     channels: tuple[int, ...] = (32, 64, 160, 320)
     blocks: tuple[int, ...] = (1, 2, 2, 2)
@@ -21,7 +21,7 @@ class SoundCNNConfig:
 
 
 class SoundCNN(nn.Module):
-    """Two strided convolutions, then stages of residual blocks, each at half the resolution."""
+    """Two strided convolutions, then stages of residual blocks; each halves the resolution."""
 
     def __init__(self, config: SoundCNNConfig) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class SoundCNN(nn.Module):
 
 
 class _Block(nn.Module):
-    """ReLU(x + two convolutions of x) (He et al. 2016); the shortcut averages where it strides."""
+    """ReLU(x + conv(conv(x))) (He et al. 2016); with a stride, the shortcut averages."""
 
     def __init__(self, before: int, channels: int, stride: int) -> None:
         super().__init__()

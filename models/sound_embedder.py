@@ -1,6 +1,7 @@
-"""Sounds and sentences in one space: an audio trunk, a sentence adapter, a projection each.
+"""Sounds and sentences in one space: an audio trunk, a sentence adapter, a projection for each.
 
-Shapes: B batch, S frames of 10 ms, M mel bands, S' steps of the trunk, C its width, D the space.
+Shapes: B batch, S frames of 10 ms, M mel bands, S' steps of the trunk, C its width, K kinds of
+sound, W width of sentence vectors, D dimensions of the shared space.
 """
 
 from dataclasses import dataclass
@@ -13,25 +14,33 @@ from torch.nn import functional as F
 from models.patch_transformer import PatchTransformer, PatchTransformerConfig
 from models.sound_cnn import SoundCNN, SoundCNNConfig
 
-SHARPNESS: Final = 30.0  # of the attention of a sentence to kinds; of cosines
-LINEAR_SHARE: Final = 0.3  # of the projection, beside what the kinds say
+ATTENTION_SCALE: Final = 30.0  # inverse temperature of a sentence's attention to kinds
+PROJECTION_WEIGHT: Final = 0.3  # of the sentence projection, relative to the attended kinds
+
+
+# Names in the config.json of shipped checkpoints → fields of SoundEmbedderConfig.
+STORED_NAMES: Final = {"deviation": "std"}
 
 
 @dataclass(frozen=True)
 class SoundEmbedderConfig:
-    """n_kinds: kinds of sounds that sentences attend to; 0 leaves the projection alone."""
+    """n_kinds: kinds of sound that sentences attend to; with 0 there is the projection only.
+
+    mean, std: of the log-mel spectrograms of the training clips.
+    """
 
     trunk: SoundCNNConfig | PatchTransformerConfig
     n_kinds: int = 0
     sentence_width: int = 384
     width: int = 256
     adapter: int = 512
-    mean: float = -7.0  # of the log-mel spectrograms of the training clips
-    deviation: float = 5.0
+    mean: float = -7.0
+    std: float = 5.0
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "SoundEmbedderConfig":
-        """The config that asdict made these values of."""
+        """The config that ``asdict`` or a checkpoint's config.json gave."""
+        values = {STORED_NAMES.get(name, name): value for name, value in values.items()}
         trunk = SoundCNNConfig if "channels" in values["trunk"] else PatchTransformerConfig
         return cls(**{**values, "trunk": trunk(**values["trunk"])})
 
@@ -39,9 +48,9 @@ class SoundEmbedderConfig:
 class SoundEmbedder(nn.Module):
     """Primus et al. 2023, section 2.3, on small trunks of our own, with one addition.
 
-    From few clips a linear projection learns too little of what people may say. So a sentence also
-    attends to the kinds of sounds that there were in training (a key each, in the space of
-    sentences) and takes from them how they sound (a value each, the mean of their clips).
+    From few clips a projection of sentences generalises poorly. So a sentence also attends to the
+    kinds of sound in the training data: each has a key in the space of sentences, and as its value
+    the mean audio vector of its clips.
     """
 
     def __init__(self, config: SoundEmbedderConfig) -> None:
@@ -62,15 +71,15 @@ class SoundEmbedder(nn.Module):
         self.sentence_projection = nn.Linear(config.sentence_width, config.width)
         self.kind_keys = nn.Parameter(torch.zeros(config.n_kinds, config.sentence_width))
         self.kind_values = nn.Parameter(torch.zeros(config.n_kinds, config.width))
-        self.log_scale = nn.Parameter(torch.tensor(2.7))  # of NT-Xent: its inverse temperature
+        self.log_scale = nn.Parameter(torch.tensor(2.7))  # log of NT-Xent's inverse temperature
 
     def embed_audio(self, mel: Tensor) -> Tensor:
         """Log-mel spectrograms (B, S, M) → unit vectors (B, D)."""
         return self._project(self.steps(mel))
 
     def embed_parts(self, mel: Tensor, frames: int) -> tuple[Tensor, Tensor]:
-        """Log-mel (B, S, M) → unit vectors of the whole (B, D), and of parts of so many frames
-        (B, parts, D), the last of which may be shorter."""
+        """Log-mel (B, S, M) → unit vectors of the whole (B, D), and of consecutive parts of
+        ``frames`` frames (B, parts, D), the last of which may be shorter."""
         steps = self.steps(mel)
         per_frame = steps.shape[1] / mel.shape[1]
         starts = [int(first * per_frame) for first in range(0, mel.shape[1], frames)]
@@ -81,25 +90,25 @@ class SoundEmbedder(nn.Module):
         return self._project(steps), torch.stack(local, dim=1)
 
     def embed_sentences(self, sentences: Tensor) -> Tensor:
-        """Unit vectors of sentences (B, sentence_width) → unit vectors (B, D)."""
+        """Unit vectors of sentences (B, W) → unit vectors (B, D)."""
         adapted = sentences + self.adapter(sentences)
         projected = F.normalize(self.sentence_projection(adapted).float(), dim=-1)
         if not self.config.n_kinds:
             return projected
         attention = kind_logits(sentences, self.kind_keys).softmax(dim=-1)
-        recalled = F.normalize(attention @ self.kind_values, dim=-1)
-        return F.normalize(recalled + LINEAR_SHARE * projected, dim=-1)
+        attended = F.normalize(attention @ self.kind_values, dim=-1)
+        return F.normalize(attended + PROJECTION_WEIGHT * projected, dim=-1)
 
     def steps(self, mel: Tensor) -> Tensor:
         """Log-mel (B, S, M) → features of the trunk over time (B, S', C)."""
-        return self.trunk((mel - self.config.mean) / self.config.deviation)
+        return self.trunk((mel - self.config.mean) / self.config.std)
 
     def _project(self, steps: Tensor) -> Tensor:
-        # The mean hears textures, the maximum hears single events among silence.
+        # The mean represents textures, the maximum single events between silence.
         pooled = steps.mean(dim=1) + steps.amax(dim=1)
         return F.normalize(self.audio_projection(pooled).float(), dim=-1)
 
 
 def kind_logits(sentences: Tensor, keys: Tensor) -> Tensor:
-    """How much unit vectors of sentences (B, W) speak of kinds, by their keys (K, W): (B, K)."""
-    return SHARPNESS * sentences @ F.normalize(keys, dim=-1).t()
+    """Attention logits of unit vectors of sentences (B, W) to the keys of kinds (K, W): (B, K)."""
+    return ATTENTION_SCALE * sentences @ F.normalize(keys, dim=-1).t()

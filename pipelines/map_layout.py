@@ -1,24 +1,24 @@
-"""A map of sounds: those that sound alike lie side by side."""
+"""Two-dimensional layout of embeddings for a map: similar sounds lie close together."""
 
 from typing import Final
 
 import numpy as np
 
-ANCHORS: Final = 1000  # sounds that t-SNE places; the others go beside the nearest of them
-FEWEST: Final = 8  # below, principal components do as well
-NEIGHBOURS: Final = 5  # that say where a newcomer goes
-TEMPERATURE: Final = 0.05  # of their scores
-BLOCK: Final = 4096  # newcomers placed at once
+ANCHORS: Final = 1000  # sounds placed by t-SNE; the others go near the most similar of them
+FEWEST: Final = 8  # sounds; below, principal components take the place of t-SNE
+NEIGHBOURS: Final = 5  # whose weighted mean is the place of a further sound
+TEMPERATURE: Final = 0.05  # of the softmax over their scores
+BLOCK: Final = 4096  # sounds placed at once
 
 
 def layout(vectors: np.ndarray) -> np.ndarray:
-    """Places of the sounds with unit vectors (n, D) on the map, in [0, 1]: float32 (n, 2).
+    """Map coordinates, in [0, 1], of sounds with unit vectors (n, D): float32 (n, 2).
 
-    t-SNE (van der Maaten & Hinton 2008), seeded: the same sounds make the same map.
+    t-SNE (van der Maaten & Hinton 2008), seeded: the same sounds give the same map.
     """
     if len(vectors) < FEWEST:
         return _stretch(_principal(vectors))
-    from sklearn.manifold import TSNE  # a second or more to import: only where a map is drawn
+    from sklearn.manifold import TSNE  # late: its import takes over a second
 
     anchors = vectors
     if len(vectors) > ANCHORS:
@@ -33,7 +33,10 @@ def layout(vectors: np.ndarray) -> np.ndarray:
 
 
 def place(scores: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Where newcomers go: scores (m, n) with sounds whose places are (n, 2) → float32 (m, 2)."""
+    """Coordinates of m further points from their scores (m, n) with n placed sounds (n, 2).
+
+    A softmax-weighted mean over the nearest neighbours: float32 (m, 2).
+    """
     count = min(NEIGHBOURS, scores.shape[1])
     nearest = np.argpartition(-scores, count - 1, axis=1)[:, :count]
     score = np.take_along_axis(scores, nearest, axis=1)
@@ -53,7 +56,7 @@ def _principal(vectors: np.ndarray) -> np.ndarray:
 
 
 def _stretch(places: np.ndarray) -> np.ndarray:
-    """Both coordinates over [0, 1]; 0.5 where they are all the same."""
+    """Both coordinates scaled to [0, 1]; 0.5 where all are equal."""
     if len(places) == 0:
         return np.zeros((0, 2), np.float32)
     low, high = places.min(axis=0), places.max(axis=0)

@@ -1,4 +1,4 @@
-"""Which of many unit vectors are nearest to one: FAISS, exact up to a size, quantised above it."""
+"""Nearest-neighbour search in unit vectors by FAISS: exact up to a size, quantised above it."""
 
 import math
 from pathlib import Path
@@ -7,23 +7,23 @@ from typing import Any, Final
 import faiss
 import numpy as np
 
-EXACT_LIMIT: Final = 100_000  # vectors; beyond them, looking at every one takes too long
+EXACT_LIMIT: Final = 100_000  # vectors; beyond, comparing with every one takes too long
 LIST_SIZE: Final = 500  # vectors in one list of the inverted file, on average
-PROBED: Final = 64  # lists that a search looks into
-TRAINING: Final = 64  # vectors a list that k-means sees
+PROBED: Final = 64  # lists that a search visits (FAISS' nprobe)
+TRAINING: Final = 64  # vectors per list in the training of k-means
 RETRAIN: Final = 2.0  # growth after which k-means runs again
-SPARE: Final = 100  # more candidates than asked for, as their order is not exact yet
+SPARE: Final = 100  # candidates beyond those asked for, as quantised scores order them inexactly
 
 
 class Nearest:
-    """Search by inner product in unit vectors (N, D) that stay as they are.
+    """Search by inner product in immutable unit vectors (N, D).
 
-    Up to EXACT_LIMIT every vector is compared. Above, an inverted file with 8 bits a dimension
-    finds candidates, and the vectors themselves give their scores: a score is always exact.
+    Up to EXACT_LIMIT vectors the search is exhaustive. Above, an inverted file with 8 bits a
+    dimension finds candidates, which the full vectors rescore: scores are always exact.
     """
 
     def __init__(self, vectors: np.ndarray, like: "Nearest | None" = None) -> None:
-        """``like``: an earlier one of nearly the same vectors, whose lists are used again."""
+        """``like``: an index of nearly the same vectors, whose lists are reused."""
         self.vectors = vectors
         self._index: Any
         if len(vectors) <= EXACT_LIMIT:
@@ -37,13 +37,13 @@ class Nearest:
 
     @property
     def exact(self) -> bool:
-        """Whether a search looks at every vector."""
+        """Whether a search compares every vector."""
         return isinstance(self._index, faiss.IndexFlat)
 
     def search(self, query: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
         """Scores (K,), best first, and rows (K,) of the vectors nearest to ``query`` (D,).
 
-        K is ``limit``, or less where fewer are to be found.
+        K is ``limit``, or the number of candidates if that is smaller.
         """
         wanted = limit if self.exact else limit + SPARE
         scores, rows = self._index.search(query[None], min(wanted, len(self.vectors)))
@@ -56,29 +56,29 @@ class Nearest:
         return scores[order], rows[order]
 
     def write(self, path: Path) -> None:
-        """Keep the lists in a file; the vectors are kept elsewhere."""
+        """Write the lists to a file; the vectors are stored elsewhere."""
         faiss.write_index(self._index, str(path))
 
     @classmethod
     def read(cls, path: Path, vectors: np.ndarray) -> "Nearest":
-        """What ``write`` kept, of the same vectors. Raises ValueError when it is not."""
+        """What ``write`` wrote. Raises ValueError if the file is damaged or of other vectors."""
         nearest = cls.__new__(cls)
         nearest.vectors = vectors
         try:
             nearest._index = faiss.read_index(str(path))
         except RuntimeError as error:
-            raise ValueError(f"{path.name} is not an index of FAISS.") from error
+            raise ValueError(f"{path.name} is not a FAISS index.") from error
         if (nearest._index.ntotal, nearest._index.d) != vectors.shape:
             raise ValueError(f"{path.name} is of other vectors.")
         return nearest
 
     def _may_serve(self, size: int) -> bool:
-        """Whether the lists, trained on other vectors, still suit so many."""
+        """Whether lists that were trained on other vectors still suit this many."""
         return not self.exact and 1 / RETRAIN < size / (self._index.nlist * LIST_SIZE) < RETRAIN
 
 
 def _trained(vectors: np.ndarray) -> faiss.IndexIVFScalarQuantizer:
-    """An empty inverted file whose lists are the cells of k-means, seeded by FAISS itself."""
+    """An empty inverted file whose lists are k-means cells (FAISS seeds k-means)."""
     size, dimension = vectors.shape
     n_lists = math.ceil(size / LIST_SIZE)
     index = faiss.IndexIVFScalarQuantizer(

@@ -1,4 +1,4 @@
-"""Run a network over a long sequence in short overlapping windows: linear in time, no seams."""
+"""Run a network over a long sequence in short, cross-faded windows: cost linear in length."""
 
 from collections.abc import Callable
 
@@ -12,15 +12,15 @@ def in_windows(
     """network over windows of ``size`` steps of x, cross-faded where they overlap.
 
     x: (S, D); network: (B, size, D) → (B, size * ratio, E). Returns (S * ratio, E). The last
-    window ends where x ends, so that every window is full; size, overlap and S times ratio are
-    whole numbers.
+    window ends at the end of x, so that every window is full. size, overlap and S, times ratio,
+    must be integers.
     """
     steps = len(x)
     if steps <= size:
         return network(x[None])[0]
     starts = [*range(0, steps - size, size - overlap), steps - size]
     outputs = network(torch.stack([x[s : s + size] for s in starts])).float()
-    # Trapezoid: rises over the overlap, and is never zero, so that the ends have a weight.
+    # A trapezoid that is never zero, so that the first and the last step have a weight.
     ramp = torch.arange(1, outputs.shape[1] + 1, device=x.device) / (overlap * ratio + 1)
     weight = torch.minimum(ramp, ramp.flip(0)).clamp(max=1.0)[:, None]
     total = outputs.new_zeros(round(steps * ratio), outputs.shape[2])

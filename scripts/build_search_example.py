@@ -1,7 +1,7 @@
-"""Makes the search that the sound search tab shows before a visitor's first one.
+"""Build the finished search that the sound search tab shows first.
 
-Run as `python -m scripts.build_search_example`, with the trained checkpoints and the index of
-assets/sounds in place.
+Run as `python -m scripts.build_search_example`; needs the trained checkpoints and the index of
+assets/sounds.
 """
 
 from typing import Final
@@ -18,7 +18,7 @@ QUERY: Final = "a fire crackles while a clock ticks"
 def main() -> None:
     search = SoundSearch.from_pretrained(device="cpu")
     index = SoundIndex.open(ASSETS / "sounds.index", search.encoder)
-    search(index, QUERY)  # once for nothing, so that the time shown is that of a warm model
+    search(index, QUERY)  # warm-up: the time shown is that of the second search
     write_finished(QUERY, search(index, QUERY, limit=SHOWN), search.encoder.fingerprint)
 
 

@@ -46,8 +46,8 @@ class FakeEncoder:
         padded = np.pad(segments, ((0, 0), (0, n_seconds * RATE - segments.shape[1])))
         power = np.abs(np.fft.rfft(padded.reshape(len(segments), n_seconds, RATE))) ** 2
         bands = np.stack([power[..., a:b].sum(-1) for a, b in zip(EDGES, EDGES[1:], strict=False)])
-        seconds = np.append(np.moveaxis(bands, 0, -1), np.full((*bands.shape[1:], 1), 1e-3), -1)
-        return AudioEmbedding(unit(seconds.sum(axis=1)), unit(seconds))
+        per_second = np.append(np.moveaxis(bands, 0, -1), np.full((*bands.shape[1:], 1), 1e-3), -1)
+        return AudioEmbedding(unit(per_second.sum(axis=1)), unit(per_second))
 
     def embed_text(self, texts: Sequence[str]) -> np.ndarray:
         vectors = np.zeros((len(texts), self.dimension))

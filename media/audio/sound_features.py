@@ -12,9 +12,9 @@ SAMPLE_RATE: Final = 32_000  # Hz
 N_FFT: Final = 1024  # samples: 32 ms
 HOP_LENGTH: Final = 320  # samples: 10 ms
 N_MELS: Final = 128
-FLOOR: Final = 1e-6  # power added to each band: 16-bit quantisation noise and less
+FLOOR: Final = 1e-6  # power added to each band: at the level of 16-bit quantisation noise
 SEGMENT_SECONDS: Final = 10.0
-SHORTEST_SECONDS: Final = 1.0  # shorter sounds are followed by silence
+SHORTEST_SECONDS: Final = 1.0  # shorter sounds are padded with silence
 
 
 def log_mel(waveform: np.ndarray) -> np.ndarray:
@@ -28,8 +28,8 @@ def log_mel(waveform: np.ndarray) -> np.ndarray:
 def split(waveform: np.ndarray) -> np.ndarray:
     """Equal segments of at most SEGMENT_SECONDS that cover the whole sound: (T,) → (N, T').
 
-    The sound is scaled to a peak of 1 first, so that its level does not matter. What is missing to
-    the last segment, or to SHORTEST_SECONDS, is silence.
+    The sound is normalised to a peak of 1 first, so that its level does not matter, and padded with
+    silence to full segments and to SHORTEST_SECONDS.
     """
     waveform = waveform / max(float(np.abs(waveform).max(initial=0.0)), 1e-4)
     n_segments = max(1, math.ceil(len(waveform) / (SEGMENT_SECONDS * SAMPLE_RATE)))
@@ -41,6 +41,6 @@ def split(waveform: np.ndarray) -> np.ndarray:
 
 @cache
 def _mel_filters() -> csr_array:
-    """Sparse, which is quick without the threads of BLAS: those and torch's get in each other's
-    way, and what comes next takes three times as long."""
+    """Sparse, because BLAS threads would compete with those of torch: a dense product makes the
+    network after it take three times as long."""
     return csr_array(librosa.filters.mel(sr=SAMPLE_RATE, n_fft=N_FFT, n_mels=N_MELS))

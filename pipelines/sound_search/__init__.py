@@ -1,4 +1,4 @@
-"""Sound search: text or a sound → the sounds of a library, ranked, and where in them it matched."""
+"""Sound search: a text or a sound → ranked sounds of a library, and where in them they match."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""CLAP models of transformers (laion/clap-htsat-unfused and its kin) behind the same protocol."""
+"""CLAP models of transformers (such as laion/clap-htsat-unfused) as a SoundEncoder."""
 
 import hashlib
 import math
@@ -16,13 +16,13 @@ from pipelines.checkpoint import choose_device
 from pipelines.sound_search.encoder import AudioEmbedding
 
 BATCH: Final = 8  # segments
-MAX_TOKENS: Final = 77  # that CLAP was trained on
+MAX_TOKENS: Final = 77  # as in CLAP's training
 
 
 class ClapEncoder:
     """A ClapModel as a SoundEncoder."""
 
-    threshold: float = -1.0  # not calibrated: never says that nothing matches
+    threshold: float = -1.0  # not calibrated: every query has a match
 
     def __init__(self, name: str, model: ClapModel, processor: ClapProcessor) -> None:
         self.name = name
@@ -41,7 +41,7 @@ class ClapEncoder:
         return cls(Path(name).name, model, ClapProcessor.from_pretrained(name))
 
     def segments(self, waveform: np.ndarray) -> np.ndarray:
-        """Equal parts, each as long as the model hears at once or shorter: (T,) → (N, T')."""
+        """Equal segments, none longer than the model's input: (T,) → (N, T')."""
         n_segments = max(1, math.ceil(len(waveform) / self._features.nb_max_samples))
         length = max(math.ceil(len(waveform) / n_segments), self.sample_rate)
         padded = np.pad(waveform, (0, n_segments * length - len(waveform)))
@@ -49,11 +49,11 @@ class ClapEncoder:
 
     @torch.inference_mode()
     def embed_audio(self, segments: np.ndarray) -> AudioEmbedding:
-        """Vectors of segments (N, T'); those of seconds out of the same pass, projected alike."""
+        """Vectors of segments (N, T') and of their seconds, from one forward pass."""
         parts = [self._embed(segments[i : i + BATCH]) for i in range(0, len(segments), BATCH)]
-        vectors, seconds = (np.concatenate(part) for part in zip(*parts, strict=True))
+        vectors, per_second = (np.concatenate(part) for part in zip(*parts, strict=True))
         return AudioEmbedding(
-            vectors, seconds[:, : math.ceil(segments.shape[1] / self.sample_rate)]
+            vectors, per_second[:, : math.ceil(segments.shape[1] / self.sample_rate)]
         )
 
     @torch.inference_mode()
@@ -70,18 +70,18 @@ class ClapEncoder:
         return _unit(self._model.text_projection(outputs.pooler_output))
 
     def _embed(self, segments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(B, T') → unit vectors (B, D), and (B, S, D) of all seconds that the model hears."""
+        """(B, T') → unit vectors (B, D), and (B, S, D) of every second of the model's input."""
         inputs = self._features(
             list(segments), sampling_rate=self.sample_rate, return_tensors="pt"
         ).to(self._model.device)
-        # The extractor of fused models calls one at random longer than it is: none is.
+        # The extractor of fused models marks a random clip as longer than its input: none is.
         outputs = self._model.audio_model(
             inputs["input_features"], is_longer=torch.zeros_like(inputs["is_longer"])
         )
         states = outputs.last_hidden_state.mean(dim=2)  # over frequency: (B, C, steps)
-        seconds = F.adaptive_avg_pool1d(states, self._features.max_length_s).transpose(1, 2)
+        per_second = F.adaptive_avg_pool1d(states, self._features.max_length_s).transpose(1, 2)
         project = self._model.audio_projection
-        return _unit(project(outputs.pooler_output)), _unit(project(seconds))
+        return _unit(project(outputs.pooler_output)), _unit(project(per_second))
 
     def _fingerprint(self) -> str:
         digest = hashlib.sha256(self._features.to_json_string().encode())

@@ -1,4 +1,4 @@
-"""Sounds and texts as vectors whose product says how well they match."""
+"""Sounds and texts as unit vectors whose inner product is their similarity."""
 
 import hashlib
 import json
@@ -21,17 +21,17 @@ FRAMES_PER_SECOND: Final = sound_features.SAMPLE_RATE // sound_features.HOP_LENG
 
 @dataclass(frozen=True, eq=False)
 class AudioEmbedding:
-    """Unit vectors of N segments: vectors (N, D), and of each of their seconds (N, S, D)."""
+    """Unit vectors of N segments: ``vectors`` (N, D), and of each second of each: (N, S, D)."""
 
     vectors: np.ndarray
-    seconds: np.ndarray
+    per_second: np.ndarray
 
 
 class SoundEncoder(Protocol):
-    """What search needs of a model. Vectors have D = `dimension` numbers and length 1.
+    """What search needs of a model. Vectors have D = ``dimension`` numbers and unit length.
 
-    fingerprint is a hash of all that the vectors depend on; a best score under `threshold` means
-    that nothing matches.
+    fingerprint: a hash of everything that the vectors depend on. threshold: where the best score
+    is lower, no sound matches.
     """
 
     @property
@@ -45,7 +45,7 @@ class SoundEncoder(Protocol):
     @property
     def threshold(self) -> float: ...
     def segments(self, waveform: np.ndarray) -> np.ndarray:
-        """Equal parts of at most 10 s that cover a whole waveform: (T,) → (N, T')."""
+        """Equal segments of at most 10 s that cover a whole waveform: (T,) → (N, T')."""
         ...
 
     def embed_audio(self, segments: np.ndarray) -> AudioEmbedding:
@@ -58,8 +58,8 @@ class SoundEncoder(Protocol):
 
 
 class EarshotEncoder:
-    """One or more of our checkpoints. Several are an ensemble (Primus et al. 2023, section 3):
-    their vectors, end to end, give the mean of their scores."""
+    """One or more of our checkpoints. Several form an ensemble (Primus et al. 2023, section 3):
+    the inner product of their concatenated vectors is the mean of their scores."""
 
     sample_rate: int = sound_features.SAMPLE_RATE
 
@@ -83,46 +83,47 @@ class EarshotEncoder:
         encoders differ.
         """
         names = [folders] if isinstance(folders, str | Path) else list(folders)
-        place = choose_device(device)
+        target = choose_device(device)
         members, encoders, thresholds = {}, set(), []
         for folder in map(locate, names):
             config = read_config(folder)
             network = SoundEmbedder(SoundEmbedderConfig.from_dict(config["network"]))
-            load_weights(network, folder, place)
+            load_weights(network, folder, target)
             members[folder.name] = network
             encoders.add(config["sentence_encoder"])
             thresholds.append(config["threshold"])
         if len(encoders) != 1:
             raise ValueError(f"An ensemble needs one sentence encoder, not {sorted(encoders)}.")
-        sentences = SentenceEncoder(encoders.pop(), place)
+        sentences = SentenceEncoder(encoders.pop(), target)
         return cls(members, sentences, float(np.mean(thresholds)))
 
     def segments(self, waveform: np.ndarray) -> np.ndarray:
-        """Equal parts of at most 10 s that cover the whole sound, scaled alike: (T,) → (N, T')."""
+        """Equal segments of at most 10 s that cover the peak-normalised sound: (T,) → (N, T')."""
         return sound_features.split(waveform)
 
     @torch.inference_mode()
     def embed_audio(self, segments: np.ndarray) -> AudioEmbedding:
         """Vectors of segments (N, T') as `segments` gives them."""
-        vectors, seconds = [], []
+        vectors, per_second = [], []
         for first in range(0, len(segments), BATCH):
             mel = torch.from_numpy(sound_features.log_mel(segments[first : first + BATCH]))
             whole, parts = zip(
                 *(m.embed_parts(mel.to(_device(m)), FRAMES_PER_SECOND) for m in self._members),
                 strict=True,
             )
-            vectors.append(_joined(whole))
-            seconds.append(_joined(parts))
-        return AudioEmbedding(np.concatenate(vectors), np.concatenate(seconds))
+            vectors.append(_concatenated(whole))
+            per_second.append(_concatenated(parts))
+        return AudioEmbedding(np.concatenate(vectors), np.concatenate(per_second))
 
     @torch.inference_mode()
     def embed_text(self, texts: Sequence[str]) -> np.ndarray:
         """Vectors of n texts: (n, D)."""
         sentences = torch.from_numpy(self._sentences(texts))
-        return _joined([m.embed_sentences(sentences.to(_device(m))) for m in self._members])
+        return _concatenated([m.embed_sentences(sentences.to(_device(m))) for m in self._members])
 
 
-def _joined(vectors: Sequence[torch.Tensor]) -> np.ndarray:
+def _concatenated(vectors: Sequence[torch.Tensor]) -> np.ndarray:
+    """The members' unit vectors as one unit vector: (…, D) each → (…, sum of D)."""
     return torch.cat(list(vectors), dim=-1).div(len(vectors) ** 0.5).cpu().numpy()
 
 
@@ -136,7 +137,8 @@ def _fingerprint(members: dict[str, SoundEmbedder], sentence_encoder: str) -> st
     }
     digest = hashlib.sha256(json.dumps([constants, sentence_encoder], sort_keys=True).encode())
     for network in members.values():
-        digest.update(repr(network.config).encode())
+        # Indexes that were made when the field had its stored name remain valid.
+        digest.update(repr(network.config).replace("std=", "deviation=").encode())
         for weight in network.state_dict().values():
             digest.update(weight.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""A library that can be searched: add files, remove them, save it, and open it again at once."""
+"""A searchable library of sounds: add files, remove them, save the index, open it again."""
 
 import hashlib
 import os
@@ -19,12 +19,12 @@ from pipelines.sound_search.library import Entry, Library, Sound
 MAX_SECONDS: Final = 3600.0  # of one file
 
 Progress = Callable[[int, int, str], None]  # files done, files in all, name of the next one
-Captions = Mapping[str, tuple[str, str]]  # name of a file → its kind and its caption
+Captions = Mapping[str, tuple[str, str]]  # file name → its kind and its caption
 
 
 @dataclass(frozen=True)
 class Report:
-    """What was done, in files; skipped: names, each with the reason."""
+    """Counts of files; skipped: (name, reason) of each file that could not be used."""
 
     added: int
     unchanged: int
@@ -33,7 +33,7 @@ class Report:
 
 
 class SoundIndex:
-    """The sounds of one library, embedded by one encoder. Remembers nothing of who searches."""
+    """The sounds of one library, embedded by one encoder. Holds no state of any visitor."""
 
     def __init__(self, encoder: SoundEncoder, library: Library) -> None:
         self.encoder = encoder
@@ -41,7 +41,7 @@ class SoundIndex:
 
     @classmethod
     def empty(cls, encoder: SoundEncoder) -> "SoundIndex":
-        """An index to which sounds can be added."""
+        """An index without sounds."""
         nothing = np.zeros((0, encoder.dimension), np.float32)
         return cls(encoder, Library([], Nearest(nothing)))
 
@@ -49,7 +49,7 @@ class SoundIndex:
     def open(cls, folder: str | Path, encoder: SoundEncoder) -> "SoundIndex":
         """Open a saved index.
 
-        Raises InputError where there is none, it is damaged, or another model made it.
+        Raises InputError if there is none, it is damaged, or another model made it.
         """
         about, library = store.read(Path(folder))
         if about.fingerprint != encoder.fingerprint:
@@ -61,7 +61,7 @@ class SoundIndex:
         return cls(encoder, library)
 
     def save(self, folder: str | Path) -> None:
-        """Keep the index in a folder; who opens it meanwhile gets the old one or the new one."""
+        """Write the index to a folder, atomically: a reader gets the old index or the new one."""
         about = store.About(self.encoder.name, self.encoder.fingerprint)
         store.write(Path(folder), self.library, about)
 
@@ -69,15 +69,15 @@ class SoundIndex:
     def sounds(self) -> tuple[Sound, ...]:
         return self.library.sounds
 
-    def __contains__(self, identity: object) -> bool:
-        return identity in self.library.numbers
+    def __contains__(self, sound_id: object) -> bool:
+        return sound_id in self.library.numbers
 
-    def __getitem__(self, identity: str) -> Sound:
-        """The sound with this id. Raises InputError where there is none (any more)."""
-        return self.library.entry(identity).sound
+    def __getitem__(self, sound_id: str) -> Sound:
+        """The sound with this id. Raises InputError if there is none, or no longer."""
+        return self.library.entry(sound_id).sound
 
     def layout(self) -> np.ndarray:
-        """Places of the sounds on a map, in [0, 1]: float32 (n, 2)."""
+        """Coordinates of the sounds on the map, in [0, 1]: float32 (n, 2)."""
         return self.library.layout
 
     def add(
@@ -85,13 +85,13 @@ class SoundIndex:
         paths: Iterable[str | Path],
         captions: Captions | None = None,
         progress: Progress | None = None,
-        kept: Path | None = None,
+        cache: Path | None = None,
     ) -> Report:
-        """Add files, or bring them up to date; only content that is new is embedded.
+        """Add files, or update them; only new content is embedded.
 
-        A file that cannot be used is skipped, and leaves the index if it was there. ``kept``: a
-        folder that keeps each embedding from the moment it is made, so that an addition that is
-        cut off goes on from there. Should ``progress`` raise, the index stays as it was.
+        A file that cannot be used is skipped, and removed if the index held it. ``cache``: a folder
+        in which each embedding is saved at once, so that an interrupted call can be resumed. If
+        ``progress`` raises, the index stays unchanged.
         """
         files = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))
         entries = {entry.sound.path: entry for entry in self.library.entries}
@@ -105,57 +105,57 @@ class SoundIndex:
             try:
                 with path.open("rb") as file:
                     digest = hashlib.file_digest(file, "sha256").hexdigest()
-                entry = known.get(digest) or self._embed(path, digest, kept)
+                entry = known.get(digest) or self._embed(path, digest, cache)
             except (InputError, OSError) as error:
                 skipped.append((path.name, getattr(error, "strerror", None) or str(error)))
                 entries.pop(path, None)
                 continue
             known[digest] = entry
-            identity, words = _identity(digest, path.name, taken), ("", "")
+            sound_id, words = _new_id(digest, path.name, taken), ("", "")
             if old and old.sound.content_hash == digest:
-                identity, words = old.sound.id, (old.sound.kind, old.sound.caption)
+                sound_id, words = old.sound.id, (old.sound.kind, old.sound.caption)
                 unchanged += 1
-            taken.add(identity)
+            taken.add(sound_id)
             kind, caption = (captions or {}).get(path.name, words)
-            sound = Sound(identity, path, path.name, caption, kind, entry.sound.seconds, digest)
+            sound = Sound(sound_id, path, path.name, caption, kind, entry.sound.seconds, digest)
             entries[path] = replace(entry, sound=sound)
         if progress:
             progress(len(files), len(files), "")
         self.library = self._rebuilt(list(entries.values()))
         return Report(len(files) - unchanged - len(skipped), unchanged, 0, tuple(skipped))
 
-    def remove(self, identities: Collection[str]) -> None:
-        """Take out the sounds with these ids; the others keep their places on the map."""
-        kept = np.array([sound.id not in identities for sound in self.sounds], dtype=bool)
-        entries = [entry for entry, keep in zip(self.library.entries, kept, strict=True) if keep]
-        self.library = self._rebuilt(entries, self.library.layout[kept])
+    def remove(self, sound_ids: Collection[str]) -> None:
+        """Remove the sounds with these ids; the others keep their coordinates on the map."""
+        stays = np.array([sound.id not in sound_ids for sound in self.sounds], dtype=bool)
+        entries = [entry for entry, stay in zip(self.library.entries, stays, strict=True) if stay]
+        self.library = self._rebuilt(entries, self.library.layout[stays])
 
     def search(self, query: np.ndarray, limit: int = 10) -> list[tuple[Sound, float, int]]:
-        """Sounds nearest to a unit vector (D,), each with its score and its best segment."""
+        """Sounds nearest to a unit vector (D,): (sound, score, number of its best segment)."""
         library = self.library
         numbers, scores, segments = (part[:limit] for part in library.find(query, limit))
         sounds = [library.sounds[number] for number in numbers]
         return list(zip(sounds, scores.tolist(), segments.tolist(), strict=True))
 
-    def score_seconds(self, identity: str, query: np.ndarray) -> np.ndarray:
-        """Scores with a unit vector (D,) of every second of a sound: float32 (S,).
+    def per_second_scores(self, sound_id: str, query: np.ndarray) -> np.ndarray:
+        """Cosine similarity of every second of a sound with a unit vector (D,): float32 (S,).
 
-        Raises InputError where there is no such sound.
+        Raises InputError if there is no such sound.
         """
-        return self.library.entry(identity).seconds.astype(np.float32) @ query
+        return self.library.entry(sound_id).per_second.astype(np.float32) @ query
 
-    def _embed(self, path: Path, digest: str, kept: Path | None) -> Entry:
-        """Raises InputError for a file that is no sound, or a silent one."""
-        file = kept / f"{digest}.npz" if kept else None
+    def _embed(self, path: Path, digest: str, cache: Path | None) -> Entry:
+        """Raises InputError for a file that is not audio, or silent."""
+        file = cache / f"{digest}.npz" if cache else None
         if file and file.exists():
             return store.read_entry(file, path, digest)
         waveform = load(path, self.encoder.sample_rate, MAX_SECONDS, min_seconds=0.0).waveform
         if np.abs(waveform).max() < SILENT_PEAK:
             raise InputError("This file is silent from beginning to end.")
-        vectors, seconds = embed(self.encoder, waveform)
+        vectors, per_second = embed(self.encoder, waveform)
         length = len(waveform) / self.encoder.sample_rate
         sound = Sound("", path, path.name, "", "", length, digest)
-        entry = Entry(sound, vectors, seconds)
+        entry = Entry(sound, vectors, per_second)
         if file:
             store.write_entry(file, entry)
         return entry
@@ -163,7 +163,7 @@ class SoundIndex:
     def _rebuilt(self, entries: Sequence[Entry], layout: np.ndarray | None = None) -> Library:
         old = self.library
         if [id(entry.vectors) for entry in entries] == [id(entry.vectors) for entry in old.entries]:
-            return Library(entries, old.nearest, old.layout)  # only words changed
+            return Library(entries, old.nearest, old.layout)  # only kinds or captions changed
         parts = [entry.vectors for entry in entries]
         vectors = np.concatenate([old.nearest.vectors[:0], *parts])
         views = np.split(vectors, np.cumsum([len(part) for part in parts]))
@@ -174,23 +174,23 @@ class SoundIndex:
 
 
 def embed(encoder: SoundEncoder, waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors of the segments, float32 (N, D), and of all seconds, float16 (S, D), of (T,)."""
+    """A waveform (T,) → vectors of N segments, float32 (N, D), and S seconds, float16 (S, D)."""
     segments = encoder.segments(waveform)
     embedding = encoder.embed_audio(segments)
-    # A second belongs to the segment, and to the second of that segment, in which its middle lies.
+    # Each second takes the vector of the segment's second that contains its midpoint.
     total, length = len(waveform) / encoder.sample_rate, segments.shape[1] / encoder.sample_rate
     begin = np.arange(np.ceil(total))
     middle = (begin + np.minimum(begin + 1, total)) / 2
     segment = np.minimum(middle // length, len(segments) - 1).astype(int)
-    cell = np.minimum(middle - segment * length, embedding.seconds.shape[1] - 1).astype(int)
-    return embedding.vectors, embedding.seconds[segment, cell].astype(np.float16)
+    within = np.minimum(middle - segment * length, embedding.per_second.shape[1] - 1).astype(int)
+    return embedding.vectors, embedding.per_second[segment, within].astype(np.float16)
 
 
-def _identity(digest: str, name: str, taken: Collection[str]) -> str:
-    """The same for the same content and name, unless a sound of the library has it already."""
+def _new_id(digest: str, name: str, taken: Collection[str]) -> str:
+    """The same id for the same content and name, unless it is taken already."""
     number = 0
     while True:
-        identity = hashlib.sha256(f"{digest}/{name}/{number}".encode()).hexdigest()[:16]
-        if identity not in taken:
-            return identity
+        sound_id = hashlib.sha256(f"{digest}/{name}/{number}".encode()).hexdigest()[:16]
+        if sound_id not in taken:
+            return sound_id
         number += 1

@@ -1,4 +1,4 @@
-"""Sounds with their vectors, as they are at one moment."""
+"""The sounds of an index with their vectors: an immutable snapshot."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,15 +12,15 @@ from media.errors import InputError
 from pipelines import map_layout
 from pipelines.nearest import Nearest
 
-POOL: Final = 1000  # segments looked at in a library too large to look at all
+POOL: Final = 1000  # candidate segments, where a library is too large for an exact search
 
 
 @dataclass(frozen=True)
 class Sound:
     """A file of a library.
 
-    id: lasts as long as content and name do; name: of the file; caption and kind: empty where
-    nobody wrote any; seconds: its length; content_hash: SHA-256 of the file.
+    id: unchanged while content and name are; name: of the file; caption and kind (class of sound):
+    empty where unknown; seconds: its duration; content_hash: SHA-256 of the file.
     """
 
     id: str
@@ -34,16 +34,16 @@ class Sound:
 
 @dataclass(frozen=True, eq=False)
 class Entry:
-    """A sound with unit vectors of its segments, float32 (N, D), and seconds, float16 (S, D)."""
+    """A sound with unit vectors of N segments, float32 (N, D), and S seconds, float16 (S, D)."""
 
     sound: Sound
     vectors: np.ndarray
-    seconds: np.ndarray
+    per_second: np.ndarray
 
 
 class Found(NamedTuple):
-    """Sounds, best first: their numbers in the library, their scores (those of their best
-    segments), and which segments these are. Each (m,)."""
+    """Sounds, best first: positions in the library, scores (of the best segment of each), and the
+    numbers of these segments. Each (m,)."""
 
     numbers: np.ndarray
     scores: np.ndarray
@@ -51,47 +51,47 @@ class Found(NamedTuple):
 
 
 class Library:
-    """Never changed once made: a search goes on in one while the next is being made."""
+    """Immutable: searches go on in one snapshot while the next is built."""
 
     def __init__(
         self, entries: Sequence[Entry], nearest: Nearest, layout: np.ndarray | None = None
     ) -> None:
-        """nearest: of the vectors of all entries, in their order; layout (n, 2): made if None."""
+        """nearest: of the vectors of all entries, in order; layout (n, 2): computed if None."""
         self.entries = tuple(entries)
         self.nearest = nearest
         self.sounds = tuple(entry.sound for entry in entries)
         self.numbers = {sound.id: number for number, sound in enumerate(self.sounds)}
         counts = [len(entry.vectors) for entry in entries]
-        self._owners = np.repeat(np.arange(len(entries)), counts)  # the sound of each row: (N,)
+        self._sound_of_row = np.repeat(np.arange(len(entries)), counts)  # (N,)
         self._first_rows = np.cumsum([0, *counts])[:-1]
         self.layout = map_layout.layout(self.means) if layout is None else layout
 
     @cached_property
     def means(self) -> np.ndarray:
-        """A unit vector a sound, the mean of its segments: (n, D)."""
+        """The normalised mean over the segments of each sound: (n, D)."""
         vectors = self.nearest.vectors
         sums = np.add.reduceat(vectors, self._first_rows, axis=0) if len(vectors) else vectors
         return sums / np.linalg.norm(sums, axis=1, keepdims=True)
 
-    def entry(self, identity: str) -> Entry:
-        """The sound with this id. Raises InputError where there is none (any more)."""
-        if identity not in self.numbers:
+    def entry(self, sound_id: str) -> Entry:
+        """The sound with this id. Raises InputError if there is none, or no longer."""
+        if sound_id not in self.numbers:
             raise InputError("This sound is no longer in the library. Search again.")
-        return self.entries[self.numbers[identity]]
+        return self.entries[self.numbers[sound_id]]
 
     def find(self, query: np.ndarray, least: int = 10) -> Found:
         """The sounds whose segments are nearest to a unit vector (D,).
 
-        All of them, if the library is small enough for an exact search; else those of the POOL
-        nearest segments, or of more where these are of fewer than ``least`` sounds.
+        All sounds, where the library is small enough for an exact search; else those of the POOL
+        nearest segments, or of more segments where these belong to fewer than ``least`` sounds.
         """
-        limit = len(self._owners) if self.nearest.exact else POOL
+        limit = len(self._sound_of_row) if self.nearest.exact else POOL
         while True:
             scores, rows = self.nearest.search(query.astype(np.float32), limit)
-            _, first = np.unique(self._owners[rows], return_index=True)
-            if len(first) >= least or len(rows) < limit or limit >= len(self._owners):
+            _, first = np.unique(self._sound_of_row[rows], return_index=True)
+            if len(first) >= least or len(rows) < limit or limit >= len(self._sound_of_row):
                 break
             limit *= 4
         best = np.sort(first)  # rows come best first, so the first of each sound is its best
-        numbers = self._owners[rows[best]]
+        numbers = self._sound_of_row[rows[best]]
         return Found(numbers, scores[best], rows[best] - self._first_rows[numbers])

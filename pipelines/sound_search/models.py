@@ -1,4 +1,4 @@
-"""The model that hears and reads for the sound search, by its name."""
+"""The encoder of sound search, by the name of its checkpoint or hub model."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,13 +11,13 @@ from pipelines.sound_search.clap_encoder import ClapEncoder
 from pipelines.sound_search.encoder import EarshotEncoder, SoundEncoder
 
 ENSEMBLE: Final = tuple(CHECKPOINTS / name for name in ("sound-cnn", "sound-passt"))
-DEFAULT_MODEL: Final = ENSEMBLE[:1]  # alone it ranks as well on validation, and is quicker
+DEFAULT_MODEL: Final = ENSEMBLE[:1]  # as good as the ensemble on validation, and faster
 
 
 def load_encoder(
     model: str | Path | Sequence[str | Path] = DEFAULT_MODEL, device: str = "auto"
 ) -> SoundEncoder:
-    """Checkpoints of ours (several are an ensemble) or one CLAP model: folders or hub ids.
+    """Our checkpoints (several form an ensemble) or one CLAP model: folders or hub ids.
 
     Raises OSError where there is no such model.
     """

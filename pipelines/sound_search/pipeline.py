@@ -1,6 +1,6 @@
-"""Sound search: words, or a sound, → the sounds of a library, ranked, and where in them it is.
+"""Sound search: a text or a sound → ranked sounds of a library, and where in them they match.
 
-python -m pipelines.sound_search index FOLDER makes, or brings up to date, the index of a folder.
+python -m pipelines.sound_search index FOLDER builds or updates the index of a folder.
 """
 
 import csv
@@ -20,26 +20,31 @@ from pipelines.sound_search.encoder import SoundEncoder
 from pipelines.sound_search.index import SoundIndex, embed
 from pipelines.sound_search.library import Found, Library, Sound
 from pipelines.sound_search.models import DEFAULT_MODEL, load_encoder
+from pipelines.sound_search.query import clean
 
 
 @dataclass(frozen=True, eq=False)
 class Hit:
-    """A sound, its score (that of its best segment), the scores of its seconds (S,), and where
-    the best of these starts (s). Scores are cosines."""
+    """A sound that was found. Scores are cosine similarities with the query.
+
+    score: of its best segment; per_second_scores: of each of its S seconds (S,); start: of the
+    second with the highest score, in s.
+    """
 
     sound: Sound
     score: float
-    seconds: np.ndarray
+    per_second_scores: np.ndarray
     start: float
 
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """Everything that the page shows.
+    """Everything that the page shows of a search.
 
-    matched: whether the best score reaches ``threshold``; if not, hits are the nearest all the
-    same. scores: of all sounds of the index, in its order (n,), NaN for those that a large index
-    did not look at. point: the query on the map. seconds: the time it took.
+    matched: whether the best score reaches ``threshold``; if not, hits are the nearest sounds.
+    scores: of all n sounds of the index, in its order (n,), NaN for those that the approximate
+    search of a large index did not compare. point: the query's coordinates on the map, in [0, 1].
+    notices: remarks on the query for the visitor. compute_seconds: the time that the search took.
     """
 
     hits: tuple[Hit, ...]
@@ -48,16 +53,16 @@ class SearchResult:
     scores: np.ndarray
     point: tuple[float, float]
     notices: tuple[str, ...]
-    seconds: float
+    compute_seconds: float
 
 
 class SoundSearch:
-    """One encoder, shared by all visitors: their libraries, queries and votes are theirs alone."""
+    """One encoder, shared by all visitors; libraries, queries and votes are arguments of a call."""
 
     MAX_CHARACTERS: Final = 1000
-    MAX_SECONDS: Final = 60.0  # of a sound to find more like
-    WITHOUT: Final = 0.5  # weight of what is not wanted beside what is
-    LIKED: Final = 0.5  # weights of the votes beside the query (Rocchio 1971)
+    MAX_SECONDS: Final = 60.0  # of an example sound
+    WITHOUT: Final = 0.5  # weight of the excluded text, relative to the query
+    LIKED: Final = 0.5  # weights of relevance feedback, relative to the query (Rocchio 1971)
     DISLIKED: Final = 0.5
 
     def __init__(self, encoder: SoundEncoder) -> None:
@@ -67,9 +72,9 @@ class SoundSearch:
     def from_pretrained(
         cls, model: str | Path | Sequence[str | Path] = DEFAULT_MODEL, device: str = "auto"
     ) -> "SoundSearch":
-        """Load checkpoints of ours (several are an ensemble) or one CLAP model: folders or hub ids.
+        """Load our checkpoints (several form an ensemble) or one CLAP model: folders or hub ids.
 
-        Raises OSError where there is no such model.
+        Raises OSError if there is no such model.
         """
         return cls(load_encoder(model, device))
 
@@ -80,12 +85,12 @@ class SoundSearch:
         without: str = "",
         index: SoundIndex | None = None,
     ) -> np.ndarray:
-        """A unit vector (D,) for words, a sound or both, and against other words.
+        """The unit vector (D,) of a text, an example sound or both, minus another text.
 
-        like: a recording, or the id of a sound in ``index``. Raises InputError for what says
-        nothing, or too much.
+        like: a recording, or the id of a sound in ``index``. Raises InputError for a query that is
+        empty, too long, without words or silent.
         """
-        text, without = _clean(text), _clean(without)
+        text, without = clean(text), clean(without)
         if not text and like is None:
             raise InputError(
                 "“But not” only takes away. Say also what you would like to hear."
@@ -98,7 +103,7 @@ class SoundSearch:
         wanted = dict(zip(words, self.encoder.embed_text(words), strict=True)) if words else {}
         query = wanted[text] if text else np.zeros(self.encoder.dimension, np.float32)
         if like is not None:
-            query = query + self._hear(like, index)
+            query = query + self._embed_example(like, index)
         query = query / np.linalg.norm(query)
         if without:
             query = query - self.WITHOUT * wanted[without]
@@ -115,10 +120,10 @@ class SoundSearch:
     ) -> SearchResult:
         """Search ``index``.
 
-        like: a recording, or the id of a sound in the index, which is then left out. votes: +1 or
-        -1 for ids of sounds: the former come first, the latter last, and the others are ranked
-        anew by them; scores stay those of the query. Raises InputError for a query that cannot be
-        used, and for an index that is empty or of another model.
+        like: a recording, or the id of a sound in the index, which is then left out of the results.
+        votes: +1 or -1 for ids of sounds: these come first or last, and the others are re-ranked by
+        their similarity to them; scores stay those of the query. Raises InputError for a query that
+        cannot be used, and for an index that is empty or was made by another model.
         """
         began = time.perf_counter()
         library = index.library
@@ -142,15 +147,15 @@ class SoundSearch:
             scores=scores,
             point=(float(point[0]), float(point[1])),
             notices=_notices(text + without),
-            seconds=time.perf_counter() - began,
+            compute_seconds=time.perf_counter() - began,
         )
 
     def _rank(self, library: Library, found: Found, votes: Mapping[str, int]) -> np.ndarray:
-        """Numbers of the sounds found, in the order that the votes give them."""
+        """Positions of the sounds found, re-ranked by the votes (Rocchio 1971)."""
         vote = np.zeros(len(library.sounds))
-        for identity, sign in votes.items():
-            if identity in library.numbers:
-                vote[library.numbers[identity]] = np.sign(sign)
+        for sound_id, sign in votes.items():
+            if sound_id in library.numbers:
+                vote[library.numbers[sound_id]] = np.sign(sign)
         towards = np.zeros(self.encoder.dimension, np.float32)
         for voted, weight in ((vote > 0, self.LIKED), (vote < 0, -self.DISLIKED)):
             if voted.any():
@@ -160,8 +165,8 @@ class SoundSearch:
         scores = found.scores + (library.means @ towards)[found.numbers]
         return found.numbers[np.lexsort((-scores, -vote[found.numbers]))]
 
-    def _hear(self, like: Audio, index: SoundIndex | None) -> np.ndarray:
-        """A unit vector (D,) of a recording, or of a sound in the index."""
+    def _embed_example(self, like: Audio, index: SoundIndex | None) -> np.ndarray:
+        """The unit vector (D,) of a recording, or of a sound in the index."""
         if isinstance(like, str) and index is not None and like in index:
             return index.library.means[index.library.numbers[like]]
         waveform = load(like, self.encoder.sample_rate, self.MAX_SECONDS).waveform
@@ -174,8 +179,8 @@ class SoundSearch:
     def _check(self, text: str) -> None:
         if len(text) > self.MAX_CHARACTERS:
             raise InputError(
-                f"This is too long ({len(text)} characters). "
-                f"Describe the sound in {self.MAX_CHARACTERS} characters or fewer."
+                f"This is too long ({len(text):,} characters). "
+                f"Describe the sound in {self.MAX_CHARACTERS:,} characters or fewer."
             )
         if not any(character.isalnum() for character in text):
             raise InputError(
@@ -184,18 +189,18 @@ class SoundSearch:
 
 
 def labels_csv(index: SoundIndex, votes: Mapping[str, Mapping[str, int]]) -> str:
-    """Votes as graded labels, for evaluation or training: query → id of a sound → +1 or -1.
+    """Votes (query → id of a sound → +1 or -1) as graded labels, for evaluation or training.
 
-    A CSV with a header: query, name, kind, caption, content_hash, grade. Sounds that have left the
-    index are left out.
+    A CSV with a header: query, name, kind, caption, content_hash, grade. Sounds that are no longer
+    in the index are left out.
     """
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["query", "name", "kind", "caption", "content_hash", "grade"])
     for query, grades in votes.items():
-        for identity, grade in grades.items():
-            if identity in index:
-                sound = index[identity]
+        for sound_id, grade in grades.items():
+            if sound_id in index:
+                sound = index[sound_id]
                 words = (sound.name, sound.kind, sound.caption, sound.content_hash)
                 table.writerow([query, *words, grade])
     return text.getvalue()
@@ -203,17 +208,12 @@ def labels_csv(index: SoundIndex, votes: Mapping[str, Mapping[str, int]]) -> str
 
 def _hit(library: Library, number: int, scores: np.ndarray, query: np.ndarray) -> Hit:
     entry = library.entries[number]
-    seconds = entry.seconds.astype(np.float32) @ query
-    return Hit(entry.sound, float(scores[number]), seconds, float(np.argmax(seconds)))
-
-
-def _clean(text: str) -> str:
-    """Without what is not Unicode, which no tokenizer takes, and the white space around."""
-    return text.encode("utf-8", "ignore").decode().strip()
+    per_second = entry.per_second.astype(np.float32) @ query
+    return Hit(entry.sound, float(scores[number]), per_second, float(np.argmax(per_second)))
 
 
 def _notices(text: str) -> tuple[str, ...]:
     letters = [character for character in text if character.isalpha()]
     if 2 * sum(character.isascii() for character in letters) >= len(letters):
         return ()
-    return ("The model has learned English only: say it in English if you can.",)
+    return ("The model knows English only: describe the sound in English if you can.",)

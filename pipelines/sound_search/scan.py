@@ -1,4 +1,4 @@
-"""The index of a folder of sounds, made or brought up to date from the command line."""
+"""Builds or updates the index of a folder of sounds, from the command line."""
 
 import argparse
 import csv
@@ -23,12 +23,12 @@ REDRAW: Final = 0.1  # seconds
 def scan(
     folder: Path, out: Path, encoder: SoundEncoder, progress: Progress | None = None
 ) -> Report:
-    """Bring the index ``out`` up to date with the files in ``folder`` and the folders in it.
+    """Update the index ``out`` to the files in ``folder`` and its subfolders.
 
-    Hidden files are left out; captions.csv (columns file, kind, caption; several captions apart by
-    " | ") describes the others. Every embedding is on the disk as soon as it is made: a scan that
-    is killed goes on where it was. Raises InputError where there is no such folder, or ``out`` is
-    of another model or damaged.
+    Hidden files are ignored. captions.csv (columns file, kind, caption; several captions separated
+    by " | ") describes the others. Each embedding is saved at once, so that a scan that was killed
+    resumes. Raises InputError if there is no such folder, or ``out`` is damaged or was made by
+    another model.
     """
     folder, out = folder.absolute(), out.absolute()
     if not folder.is_dir():
@@ -43,18 +43,18 @@ def scan(
     ]
     known = (out / MANIFEST).exists()
     index = SoundIndex.open(out, encoder) if known else SoundIndex.empty(encoder)
-    kept = out / f"partial-{encoder.fingerprint[:16]}"
-    report = index.add(files, read_captions(folder), progress, kept)
-    there = set(files)
-    gone = {s.id for s in index.sounds if s.path.is_relative_to(folder) and s.path not in there}
+    cache = out / f"partial-{encoder.fingerprint[:16]}"
+    report = index.add(files, read_captions(folder), progress, cache)
+    present = set(files)
+    gone = {s.id for s in index.sounds if s.path.is_relative_to(folder) and s.path not in present}
     index.remove(gone)
     index.save(out)
-    shutil.rmtree(kept, ignore_errors=True)
+    shutil.rmtree(cache, ignore_errors=True)
     return Report(report.added, report.unchanged, len(gone), report.skipped)
 
 
 def read_captions(folder: Path) -> dict[str, tuple[str, str]]:
-    """Kind and first caption of every file that captions.csv names, if the folder has one."""
+    """File name → kind and first caption, from the folder's captions.csv if there is one."""
     path = folder / CAPTIONS
     if not path.exists():
         return {}
@@ -71,13 +71,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     commands = parser.add_subparsers(required=True)
     command = commands.add_parser("index", help="make or update the index of a folder of sounds")
     command.add_argument("folder", type=Path)
-    command.add_argument("--index", type=Path, help="where it is kept (default: FOLDER.index)")
+    command.add_argument("--index", type=Path, help="folder of the index (default: FOLDER.index)")
     command.add_argument(
         "--sound-model",
         nargs="+",
         default=DEFAULT_MODEL,
         metavar="NAME_OR_FOLDER",
-        help="checkpoints of ours, or a CLAP model",
+        help="our checkpoints, or a CLAP model",
     )
     command.add_argument("--device", default="auto", help="auto, cpu or cuda")
     options = parser.parse_args(arguments)
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (InputError, OSError) as error:
         sys.exit(str(error))
     except KeyboardInterrupt:
-        sys.exit("\nStopped. The same command goes on from here.")
+        sys.exit("\nStopped. Run the same command again to resume.")
     for name, reason in report.skipped:
         print(f"skipped {name}: {reason}")
     print(

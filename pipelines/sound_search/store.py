@@ -1,7 +1,10 @@
-"""The folder that keeps a library: read and written whole or not at all.
+"""The folder of an index on disk, read and written atomically.
 
-A folder holds index.json, which names arrays by a hash of what is in them. index.json is replaced
-last, in one step, so that a reader sees the old index or the new one and never a mixture.
+index.json names array files by a hash of their content. It is replaced last, in one step, so that a
+reader sees the old index or the new one and never a mixture of both.
+
+Names in the files, by FORMAT 1: "seconds" holds Entry.per_second of all sounds, concatenated;
+"rows" and "cells" are the numbers of segments and of seconds of a sound.
 """
 
 import hashlib
@@ -29,12 +32,12 @@ DAMAGED: Final = (
     "This index of sounds is damaged. Delete it and make it again with: "
     "python -m pipelines.sound_search index FOLDER"
 )
-READING: Final = 5  # tries, in case the index is replaced between opening one file and the next
+READ_ATTEMPTS: Final = 5  # the index may be replaced between opening one file and the next
 
 
 @dataclass(frozen=True)
 class About:
-    """The model that embedded the sounds: its name for people, its fingerprint for comparison."""
+    """The model that embedded the sounds: its name, and the fingerprint that identifies it."""
 
     encoder: str
     fingerprint: str
@@ -42,7 +45,7 @@ class About:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that takes the place of ``path`` at the end: whole, and on the disk."""
+    """A file to write that replaces ``path`` at the end, complete and flushed to disk."""
     temporary = path.with_name(path.name + ".tmp")
     with temporary.open("wb") as file:
         yield file
@@ -55,9 +58,9 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def write(folder: Path, library: Library, about: About) -> None:
-    """Keep the library in the folder, with the model that it is of.
+    """Write the library and the name of its model to the folder.
 
-    Sounds that lie beneath the folder's parent are named relative to it, so that both can move.
+    Sounds below the folder's parent are stored relative to it, so that both can be moved together.
     """
     folder.mkdir(parents=True, exist_ok=True)
     root = Path(os.path.abspath(folder)).parent
@@ -65,7 +68,7 @@ def write(folder: Path, library: Library, about: About) -> None:
     files = {
         "vectors": _write_array(folder, "vectors", [vectors], vectors.shape[1]),
         "seconds": _write_array(
-            folder, "seconds", [entry.seconds for entry in library.entries], vectors.shape[1]
+            folder, "seconds", [entry.per_second for entry in library.entries], vectors.shape[1]
         ),
         "layout": _write_array(folder, "layout", [library.layout], 2),
     }
@@ -78,7 +81,7 @@ def write(folder: Path, library: Library, about: About) -> None:
             **asdict(entry.sound),
             "path": _relative(entry.sound.path, root),
             "rows": len(entry.vectors),
-            "cells": len(entry.seconds),
+            "cells": len(entry.per_second),
         }
         for entry in library.entries
     ]
@@ -92,8 +95,8 @@ def write(folder: Path, library: Library, about: About) -> None:
 
 
 def read(folder: Path) -> tuple[About, Library]:
-    """What ``write`` kept. Raises InputError where there is nothing, or it is damaged."""
-    for _ in range(READING):
+    """What ``write`` wrote. Raises InputError if there is no index, or it is damaged."""
+    for _ in range(READ_ATTEMPTS):
         try:
             manifest = json.loads((folder / MANIFEST).read_bytes())
         except (FileNotFoundError, NotADirectoryError):
@@ -103,21 +106,29 @@ def read(folder: Path) -> tuple[About, Library]:
         try:
             return About(manifest["encoder"], manifest["fingerprint"]), _read(folder, manifest)
         except FileNotFoundError:
-            continue  # replaced meanwhile, and its old arrays deleted
+            continue  # replaced meanwhile, and the old arrays deleted
         except (ValueError, TypeError, KeyError, EOFError) as error:
             raise InputError(DAMAGED) from error
     raise InputError(DAMAGED)
 
 
+def written(folder: Path) -> int:
+    """When the index was last written, in ns. Raises InputError if there is no index."""
+    try:
+        return (folder / MANIFEST).stat().st_mtime_ns
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(MISSING) from None
+
+
 def write_entry(path: Path, entry: Entry) -> None:
-    """Keep the vectors of one sound in a file, whole or not at all."""
+    """Write the vectors of one sound to a file, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
-        np.savez(file, vectors=entry.vectors, seconds=entry.seconds, length=entry.sound.seconds)
+        np.savez(file, vectors=entry.vectors, seconds=entry.per_second, length=entry.sound.seconds)
 
 
 def read_entry(path: Path, sound: Path, digest: str) -> Entry:
-    """The vectors that ``write_entry`` kept, as those of the file ``sound``."""
+    """The vectors that ``write_entry`` wrote, as those of the file ``sound``."""
     with np.load(path) as arrays:
         length = float(arrays["length"])
         about = Sound("", sound, sound.name, "", "", length, digest)
@@ -127,18 +138,18 @@ def read_entry(path: Path, sound: Path, digest: str) -> Entry:
 def _read(folder: Path, manifest: dict[str, Any]) -> Library:
     root = Path(os.path.abspath(folder)).parent
     files, rows = manifest["files"], manifest["sounds"]
-    vectors, seconds, layout = (
+    vectors, per_second, layout = (
         np.asarray(np.load(folder / files[name], mmap_mode="r"))
         for name in ("vectors", "seconds", "layout")
     )
     counts = [sum(row[key] for row in rows) for key in ("rows", "cells")]
-    if counts != [len(vectors), len(seconds)] or len(layout) != len(rows):
-        raise ValueError("the arrays are of other sounds")
+    if counts != [len(vectors), len(per_second)] or len(layout) != len(rows):
+        raise ValueError("the arrays belong to other sounds")
     entries, row, cell = [], 0, 0
     for fields in rows:
         n_rows, n_cells = fields.pop("rows"), fields.pop("cells")
         sound = Sound(**{**fields, "path": root / fields["path"]})
-        entries.append(Entry(sound, vectors[row : row + n_rows], seconds[cell : cell + n_cells]))
+        entries.append(Entry(sound, vectors[row : row + n_rows], per_second[cell : cell + n_cells]))
         row, cell = row + n_rows, cell + n_cells
     quantised = files.get("nearest")
     nearest = Nearest.read(folder / quantised, vectors) if quantised else Nearest(vectors)
@@ -146,7 +157,7 @@ def _read(folder: Path, manifest: dict[str, Any]) -> Library:
 
 
 def _write_array(folder: Path, name: str, parts: Sequence[np.ndarray], width: int) -> str:
-    """Keep the parts (n, width), one after the other, in a file named after what is in it."""
+    """Write the concatenated parts (n, width) to a file named by a hash of the content."""
     kind = parts[0].dtype if parts else np.dtype(np.float32)
     digest = hashlib.blake2b(digest_size=8)
     for part in parts:

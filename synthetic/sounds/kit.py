@@ -23,7 +23,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Recipe:
-    """One situation that can be heard: the same recipe with another generator is another take.
+    """One situation that can be heard: another generator gives another rendition of the recipe.
 
     kind: what sounds, one of few; name: unique, and the stem of the file; captions: how people
     would put it, in different styles; make: gives the sound at any level.

@@ -26,7 +26,7 @@ CUP = (1.0, 1.52, 2.71, 3.9, 5.0, 6.6)  # of a small bell
 
 
 def vary(rng: np.random.Generator, value: float, share: float = 0.1) -> float:
-    """The value, at most that share higher or lower: another take is another object."""
+    """The value, at most that share higher or lower: another rendition is another object."""
     return value * np.exp(rng.uniform(-share, share))
 
 

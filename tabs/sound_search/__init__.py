@@ -1,4 +1,4 @@
-"""Sound search: text or a sound → the sounds of a library that fit, and where in them they do."""
+"""Sound search: a text or a sound → ranked sounds of a library, and where in them they match."""
 
 from tabs.sound_search.tab import EXAMPLES, MODELS, build
 

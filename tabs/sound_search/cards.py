@@ -1,6 +1,6 @@
-"""Results as cards: each a sound with its caption, its score and a Timeline that shows where it
-matched. The cards' events are edit (a vote, "up" or "down") and submit ("more"), with the
-{"sound": id, "action"} they concern."""
+"""Results as cards: each a sound with its caption, its score, and a Timeline that shows where it
+matches. The cards' events are edit (a vote, "up" or "down") and submit ("more"), each with
+{"sound": id, "action"}."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -14,18 +14,18 @@ from tabs.components.map.markers import marker
 from tabs.components.timeline import timeline
 from tabs.components.timeline.lanes import Heat, Lane, Spectrogram
 from tabs.components.timeline.timeline import TEMPLATE, Action, File, TimelineSpec
-from tabs.sound_search.catalogue import Shelf, title
+from tabs.sound_search.catalogue import Catalogue, title
 
 if TYPE_CHECKING:
     from pipelines.sound_search import Hit, SearchResult
 
-NYQUIST: Final = 16_000.0  # Hz: the top of the pictures
-LONG: Final = 20.0  # seconds; longer sounds start where they match, and can be zoomed
+NYQUIST: Final = 16_000.0  # Hz: the top of the spectrograms
+LONG: Final = 20.0  # seconds; longer sounds start where they match best
 VOTES: Final = {"up": 1, "down": -1}
 GONE: Final = "This sound's file is no longer there."
 
-# One Timeline for each card. When results change, Gradio keeps the elements and changes what is in
-# them, so a card that holds another sound now is replaced: nothing of the old one plays on.
+# One Timeline for each card. When results change, Gradio keeps the elements and changes their
+# content, so a card that shows another sound now is replaced: the old sound must not play on.
 SCRIPT: Final = """
 const timelines = new WeakMap();
 const render = () => {
@@ -49,7 +49,7 @@ render();
 
 
 def sound_cards(elem_id: str) -> gr.HTML:
-    """A list of cards with nothing in it; return cards_value() or panel() to fill it."""
+    """An empty list of cards; return cards_value() or panel() to fill it."""
     script = timeline.SCRIPT.read_text()
     styles = [timeline.CSS.read_text(), Path(__file__).with_name("cards.css").read_text()]
     return gr.HTML(
@@ -63,51 +63,55 @@ def sound_cards(elem_id: str) -> gr.HTML:
 
 
 def panel(html: str) -> dict[str, Any]:
-    """The value of a list that has no cards but something to say."""
+    """The value of a list that shows other content instead of cards."""
     return {"html": html, "files": []}
 
 
 def cards_value(
     result: "SearchResult",
     hits: Sequence["Hit"],
-    shelf: Shelf,
+    catalogue: Catalogue,
     votes: Mapping[str, int],
     fold: str = "",
 ) -> dict[str, Any]:
-    """The value of a list with cards for some hits of the result, folded under the text `fold` if
-    there is one."""
-    scores = [float(second) for hit in result.hits for second in hit.seconds]
+    """The value of a list with cards for some hits of the result; `fold`: the title of a closed
+    section around them, if any."""
+    scores = [float(score) for hit in result.hits for score in hit.per_second_scores]
     scale = (min(scores, default=0.0), max([result.threshold, *scores]))
     cards, files = "", []
     for hit in hits:
-        sheet = _sheet(hit, shelf, votes.get(hit.sound.id, 0), scale)
-        cards += _card(result.hits.index(hit) + 1, hit, shelf, sheet.html(len(files)))
-        files += sheet.files
+        spec = _timeline(hit, catalogue, votes.get(hit.sound.id, 0), scale)
+        cards += _card(result.hits.index(hit) + 1, hit, catalogue, spec.html(len(files)))
+        files += spec.files
     html = f'<ol class="cards">{cards}</ol>' if cards else ""
     if fold:
         html = f'<details class="nearest"><summary>{escape(fold)}</summary>{html}</details>'
     return {"html": html, "files": [file.data() for file in files]}
 
 
-def _card(rank: int, hit: "Hit", shelf: Shelf, timeline: str) -> str:
+def _card(rank: int, hit: "Hit", catalogue: Catalogue, timeline: str) -> str:
     sound = hit.sound
-    category = shelf.category(sound)
+    category = catalogue.category(sound)
     about = f"{category}, {sound.kind.replace('_', ' ')}" if sound.kind else category
     return (
         f'<li class="card" data-sound="{escape(sound.id)}"><header><i>{rank}</i>'
         f"<div><h4>{escape(title(sound))}</h4>"
-        f"<p>{marker(shelf.categories.index(category))}{escape(about)}</p></div>"
-        f'<b title="Score: 1 would be a perfect match">{hit.score:.2f}</b></header>{timeline}</li>'
+        f"<p>{marker(catalogue.categories.index(category))}{escape(about)}</p></div>"
+        f'<b title="Score: cosine similarity with the query, at most 1">{hit.score:.2f}</b>'
+        f"</header>{timeline}</li>"
     )
 
 
-def _sheet(hit: "Hit", shelf: Shelf, vote: int, scale: tuple[float, float]) -> TimelineSpec:
+def _timeline(
+    hit: "Hit", catalogue: Catalogue, vote: int, scale: tuple[float, float]
+) -> TimelineSpec:
     sound = hit.sound
-    heat = Heat("Where it matched", tuple(hit.seconds.tolist()), sound.seconds, *scale)
+    scores = tuple(hit.per_second_scores.tolist())
+    heat = Heat("Where it matched", scores, sound.seconds, *scale)
     lanes: list[Lane] = [heat]
     tracks, hint = [File("Play", sound.name, sound.path)], ""
     try:
-        if picture := shelf.picture(sound):
+        if picture := catalogue.picture(sound):
             lanes.insert(0, Spectrogram("", picture, sound.seconds, nyquist=NYQUIST))
     except InputError:
         tracks, hint = [], GONE

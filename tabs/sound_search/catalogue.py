@@ -1,4 +1,4 @@
-"""Sounds as the page shows them: their names, their pictures, and the map they lie on."""
+"""Sounds as the page shows them: names, spectrograms, and the map."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from pipelines.sound_search.store import Library as Stored
     from pipelines.sound_search.store import Sound
 
-DRAWN_SECONDS: Final = 600.0  # longer sounds have no picture
-COLUMNS: Final = 360  # of a picture
-OWN: Final = "your sounds"
+MAX_PICTURE_SECONDS: Final = 600.0  # longer sounds have no spectrogram
+COLUMNS: Final = 360  # of a spectrogram
+YOURS: Final = "your sounds"  # the category of a visitor's own
 
 
-class Shelf:
-    """The sounds of an index, whether its model is loaded or not. Each picture is drawn once."""
+class Catalogue:
+    """The sounds of an index; needs no model. Each spectrogram is computed once."""
 
     def __init__(self, stored: Callable[[], "Stored"], own: bool = False) -> None:
-        """stored: what the index holds now; own: whether the sounds are one visitor's."""
+        """stored: returns the current snapshot of the index; own: whether they are a visitor's."""
         self.stored = stored
         self.own = own
         self.pictures: dict[str, str] = {}
@@ -34,18 +34,17 @@ class Shelf:
 
     @property
     def categories(self) -> Sequence[str]:
-        """What the map distinguishes."""
-        return (OWN,) if self.own else CATEGORIES
+        """The categories of the map."""
+        return (YOURS,) if self.own else CATEGORIES
 
     def category(self, sound: "Sound") -> str:
-        return OWN if self.own else family(sound.kind)
+        return YOURS if self.own else family(sound.kind)
 
     def picture(self, sound: "Sound") -> str:
-        """The sound's spectrogram as a data URI; empty for one too long to draw.
-
-        Raises InputError where its file is gone.
+        """The sound's spectrogram as a data URI; empty if the sound is longer than
+        MAX_PICTURE_SECONDS. Raises InputError if its file is gone.
         """
-        if sound.seconds > DRAWN_SECONDS:
+        if sound.seconds > MAX_PICTURE_SECONDS:
             return ""
         if sound.id not in self.pictures:
             self.pictures[sound.id] = _spectrogram(sound.path)
@@ -58,12 +57,12 @@ class Shelf:
             Point(sound.id, x, y, title(sound), self.category(sound), sound.path)
             for sound, (x, y) in zip(stored.sounds, stored.layout.tolist(), strict=True)
         ]
-        name = f"Map of {len(points)} sounds: those that sound alike lie side by side"
+        name = f"Map of {len(points)} sounds: similar sounds lie close together"
         return Chart(name, points, self.categories, "More like this")
 
 
 def title(sound: "Sound") -> str:
-    """What a sound is called on the page: its first caption, else its file's name."""
+    """The name of a sound on the page: its first caption, else its file name."""
     caption = sound.caption.split(" | ")[0]
     return caption[:1].upper() + caption[1:] or sound.name
 
@@ -73,14 +72,14 @@ def _spectrogram(path: Path) -> str:
     from media.audio.load import load
     from media.audio.sound_features import SAMPLE_RATE, log_mel, split
 
-    waveform = load(path, SAMPLE_RATE, DRAWN_SECONDS + 1, min_seconds=0.0).waveform
+    waveform = load(path, SAMPLE_RATE, MAX_PICTURE_SECONDS + 1, min_seconds=0.0).waveform
     power = log_mel(split(waveform))  # (segments, frames, bands)
     magnitude = power.reshape(-1, power.shape[-1]) / 2
     return spectrogram_png(_columns(magnitude[: max(1, len(waveform) * 100 // SAMPLE_RATE)]))
 
 
 def _columns(log_mel: np.ndarray) -> np.ndarray:
-    """At most COLUMNS of the frames (S, M), the loudest of every few; and every second band."""
+    """(S, M) max-pooled to at most COLUMNS frames and half of the bands."""
     step = -(-len(log_mel) // COLUMNS)
     padded = np.pad(log_mel, ((0, -len(log_mel) % step), (0, 0)), mode="edge")
     return padded.reshape(-1, step, padded.shape[1] // 2, 2).max(axis=(1, 3))

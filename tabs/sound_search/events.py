@@ -1,184 +1,214 @@
-"""What the buttons of the sound search tab do."""
+"""Event handlers of the sound search tab: each returns {component: value}."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakValueDictionary
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 import gradio as gr
+from gradio.components import Component
 
 from media.errors import InputError
-from tabs.shared.events import answering, inline, say
+from pipelines.sound_search.query import clean
+from tabs.shared.events import answering, say
+from tabs.shared.gradio_internals import event_data
+from tabs.shared.sessions import SessionStore
 from tabs.sound_search.catalogue import title
 from tabs.sound_search.example import read_finished
-from tabs.sound_search.library import Library, Ours, OwnLibrary
-from tabs.sound_search.view import MINE, OURS, RECORDING, Search, shown, waiting
+from tabs.sound_search.library import DemoLibrary, Library, VisitorLibrary
+from tabs.sound_search.search import DEMO, OWN, RECORDING, Search
+from tabs.sound_search.view import ResultView, Update
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SoundSearch
 
 NONE_YET: Final = "There are no sounds of yours here. Add some under “Your own sounds”."
+GONE: Final = "This sound is no longer in the library. Search again."
 EXAMPLE: Final = "an example to begin with"
 DELETED: Final = "Your sounds are deleted."
 SHOWN: Final = 9  # sounds: the best beside the map, and the others in two columns
-MOST_NAMED: Final = 8  # files that were skipped
+MOST_NAMED: Final = 8  # skipped files that a message lists
+
+
+@dataclass(frozen=True)
+class Components:
+    """The components of the tab that handlers change."""
+
+    result: ResultView
+    text: gr.Textbox
+    recording: gr.Audio
+    without: gr.Textbox
+    liked: gr.State  # (id, name) of a sound to find more like, or None
+    liked_chip: gr.Button
+    own: gr.State  # the visitor's library, or None
+    scope: gr.Radio
+    contents: gr.HTML
+
+    @property
+    def query_inputs(self) -> tuple[gr.Textbox, gr.Audio, gr.Textbox]:
+        return self.text, self.recording, self.without
+
+    @property
+    def like(self) -> list[Component]:
+        return [self.liked, self.liked_chip]
+
+    @property
+    def library(self) -> list[Component]:
+        return [self.own, self.scope, self.contents]
 
 
 class SoundEvents:
-    """Handlers; what a visitor asked for and added comes in and goes out. The shown outputs are:
-    search, found (a line), best (cards), map, rest (cards), labels (a download)."""
+    """Handlers. A visitor's last search and own library are arguments and results."""
 
-    def __init__(self, pipeline: Callable[[], "SoundSearch"], ours: Ours) -> None:
+    def __init__(
+        self,
+        pipeline: Callable[[], "SoundSearch"],
+        demo: DemoLibrary,
+        components: Components,
+        sessions: SessionStore[VisitorLibrary],
+    ) -> None:
         self.pipeline = pipeline
-        self.ours = ours
-        # Only to find the library of a visitor who leaves: their gr.State owns it.
-        self._own: WeakValueDictionary[str, OwnLibrary] = WeakValueDictionary()
+        self.demo = demo
+        self.components = components
+        self.result = components.result
+        self.sessions = sessions
 
-    def first_look(self) -> tuple:
-        """What is shown before the first search → message, shown outputs."""
+    def first_look(self) -> Update:
+        """What the page shows before the first search: a finished example."""
         try:
-            fingerprint, shelf = self.ours.shelf()
+            fingerprint, catalogue = self.demo.catalogue()
         except InputError as error:
-            return say(str(error), "error"), *waiting(Search(), None)
-        finished = read_finished(shelf.stored(), fingerprint)
+            wait = self.result.wait(Search(), None)
+            return {self.result.message: say(str(error), "error"), **wait}
+        finished = read_finished(catalogue.stored(), fingerprint)
         if finished is None:
-            return "", *waiting(Search(), shelf)
-        return "", *shown(Search(finished[0]), finished[1], shelf, EXAMPLE)
+            return {self.result.message: "", **self.result.wait(Search(), catalogue)}
+        text, result = finished
+        return {
+            self.result.message: "",
+            **self.result.show(Search(text), result, catalogue, EXAMPLE),
+        }
 
-    @inline(outputs=6)
     def search(
         self,
         past: Search,
-        own: OwnLibrary | None,
+        own: VisitorLibrary | None,
         text: str,
         recording: str | None,
-        liked: tuple[str, str] | None,
         without: str,
-        place: str,
+        liked: tuple[str, str] | None,
+        scope: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
-    ) -> tuple:
-        """→ message, shown outputs."""
+    ) -> Update:
+        """Searches for a text, and for sounds like a recording or a result."""
         like, name = (recording, RECORDING) if recording else liked or (None, "")
-        query = {"text": text, "like": like, "like_name": name, "without": without}
-        return self._run(replace(past, **query, place=place), own, progress)
+        search = replace(
+            past, text=clean(text), like=like, like_name=name, without=clean(without), scope=scope
+        )
+        return self._run(search, own, progress)
 
     @answering
-    def like(self, past: Search, own: OwnLibrary | None, event: gr.EventData) -> tuple:
-        """Takes the sound whose button was pressed as what to find more of → liked, its chip,
-        text, recording."""
-        shelf = own if past.place == MINE and own else self.ours.shelf()[1]
-        stored, sound = shelf.stored(), _sound(event)
-        if sound not in stored.numbers:
-            raise InputError("This sound is no longer in the library. Search again.")
-        name = title(stored.sounds[stored.numbers[sound]])
-        return (sound, name), gr.Button(f"Like “{name}” ✕", visible=True), "", None
+    def like(self, past: Search, own: VisitorLibrary | None, event: gr.EventData) -> Update:
+        """Makes the sound whose button was pressed the example of the next query."""
+        catalogue = own if past.scope == OWN and own else self.demo.catalogue()[1]
+        stored, sound_id = catalogue.stored(), _sound_id(event)
+        if sound_id not in stored.numbers:
+            raise InputError(GONE)
+        name = title(stored.sounds[stored.numbers[sound_id]])
+        return {
+            self.components.liked: (sound_id, name),
+            self.components.liked_chip: gr.Button(f"Like “{name}” ✕", visible=True),
+            self.components.text: "",
+            self.components.recording: None,
+        }
 
-    def unlike(self) -> tuple:
-        """→ liked, its chip."""
-        return None, gr.Button(visible=False)
+    def unlike(self) -> Update:
+        """Removes the example sound from the query."""
+        return {
+            self.components.liked: None,
+            self.components.liked_chip: gr.Button(visible=False),
+        }
 
-    @inline(outputs=6)
-    def vote(self, past: Search, own: OwnLibrary | None, event: gr.EventData) -> tuple:
-        """Ranks the rest anew → message, shown outputs."""
-        sound = self._library(past.place, own).index[_sound(event)]
-        vote = 1 if event._data.get("action") == "up" else -1
+    def vote(self, past: Search, own: VisitorLibrary | None, event: gr.EventData) -> Update:
+        """Re-ranks the results by a vote."""
+        sound = self._library(past.scope, own).index[_sound_id(event)]
+        vote = 1 if event_data(event).get("action") == "up" else -1
         return self._run(past.voted(sound.id, vote), own)
 
-    @inline(outputs=9)
     def add(
         self,
         files: Sequence[str],
         past: Search,
-        own: OwnLibrary | None,
+        own: VisitorLibrary | None,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> Iterator[tuple]:
-        """Uploads go into the visitor's library → message, shown outputs, library, place, what
-        is in it."""
+    ) -> Iterator[Update]:
+        """Adds uploads to the visitor's library."""
         progress(0, desc="Getting ready")
-        own = own or OwnLibrary(self.pipeline())
-        self._own[str(request.session_hash)] = own
-        search = Search(place=MINE, labels=past.labels)
+        own = self.sessions.of(own, request)
+        search = Search(scope=OWN, labels=past.labels)
         for done, skipped in own.add(files):
-            progress((done, len(files)), desc="Listening to your sounds", unit="files")
-            place = gr.Radio(value=MINE, visible=True)
-            yield _skipped(skipped), *waiting(search, own), own, place, _contents(own)
-
-    def forget(self, own: OwnLibrary | None) -> tuple:
-        """Deletes the visitor's library → library, place, what is in it."""
-        if own:
-            own.close()
-        return None, gr.Radio(value=OURS, visible=False), DELETED
-
-    def leave(self, request: gr.Request) -> None:
-        """Deletes the library of a visitor who closes the page."""
-        if own := self._own.pop(str(request.session_hash), None):
-            own.close()
-
-    @inline(outputs=6)
-    def switch(self, past: Search, own: OwnLibrary | None, place: str) -> tuple:
-        """To the other library → message, shown outputs."""
-        search = Search(place=place, labels=past.labels)
-        return "", *waiting(search, self._library(place, own))
-
-    @answering
-    def api_search(self, text: str, without: str = "") -> list[dict[str, Any]]:
-        """The sounds of our library that fit the words best."""
-        return self._answer(text=text, without=without)
-
-    @answering
-    def api_similar(self, audio: str, text: str = "", without: str = "") -> list[dict[str, Any]]:
-        """The sounds of our library that are most like a recording."""
-        return self._answer(text=text, like=audio, without=without)
-
-    def _answer(self, **query: Any) -> list[dict[str, Any]]:
-        pipeline = self.pipeline()
-        result = pipeline(self.ours(pipeline).index, **query)
-        return [
-            {
-                "name": hit.sound.name,
-                "kind": hit.sound.kind,
-                "caption": hit.sound.caption,
-                "score": hit.score,
-                "matches": hit.score >= result.threshold,
-                "seconds": hit.seconds.tolist(),
-                "start": hit.start,
+            progress((done, len(files)), desc="Embedding your sounds", unit="files")
+            yield {
+                self.result.message: _skipped(skipped),
+                **self.result.wait(search, own),
+                self.components.own: own,
+                self.components.scope: gr.Radio(value=OWN, visible=True),
+                self.components.contents: _contents(own),
             }
-            for hit in result.hits
-        ]
+
+    def forget(self, own: VisitorLibrary | None) -> Update:
+        """Deletes the visitor's library."""
+        if own:
+            own.clear()
+        return {
+            self.components.own: None,
+            self.components.scope: gr.Radio(value=DEMO, visible=False),
+            self.components.contents: DELETED,
+        }
+
+    def switch(self, past: Search, own: VisitorLibrary | None, scope: str) -> Update:
+        """Switches to the other library."""
+        search = Search(scope=scope, labels=past.labels)
+        return {
+            self.result.message: "",
+            **self.result.wait(search, self._library(scope, own)),
+        }
 
     def _library(
-        self, place: str, own: OwnLibrary | None, progress: gr.Progress | None = None
+        self, scope: str, own: VisitorLibrary | None, progress: gr.Progress | None = None
     ) -> Library:
-        """The library that the visitor searches. Raises InputError where it is empty."""
-        if place != MINE:
-            return self.ours(self.pipeline(), progress)
+        """The library to search. Raises InputError if the visitor has none."""
+        if scope != OWN:
+            return self.demo(self.pipeline(), progress)
         if own is None or not own.sounds:
             raise InputError(NONE_YET)
         return own
 
     def _run(
-        self, search: Search, own: OwnLibrary | None, progress: gr.Progress | None = None
-    ) -> tuple:
-        """→ message, shown outputs."""
+        self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None = None
+    ) -> Update:
         if progress:
             progress(0.2, desc="Getting ready")
         pipeline = self.pipeline()
-        library = self._library(search.place, own, progress)
+        library = self._library(search.scope, own, progress)
         if progress:
             progress(0.8, desc=f"Comparing with {len(library.sounds)} sounds")
         query = (search.text, search.like, search.without, search.votes)
         result = pipeline(library.index, *query, limit=SHOWN)
-        return say(" ".join(result.notices)), *shown(search, result, library)
+        return {
+            self.result.message: say(" ".join(result.notices)),
+            **self.result.show(search, result, library),
+        }
 
 
-def _sound(event: gr.EventData) -> str:
+def _sound_id(event: gr.EventData) -> str:
     """The id of the sound that an event of the cards or of the map concerns."""
-    return str(event._data.get("sound", event._data.get("id")))
+    data = event_data(event)
+    return str(data.get("sound", data.get("id")))
 
 
 def _skipped(skipped: Sequence[tuple[str, str]]) -> str:
-    """The message that names the files that were not added, each with the reason."""
+    """A message that lists the files that were not added, each with the reason."""
     if not skipped:
         return ""
     named = " ".join(f"{name}: {reason}" for name, reason in skipped[:MOST_NAMED])
@@ -186,7 +216,7 @@ def _skipped(skipped: Sequence[tuple[str, str]]) -> str:
     return say(f"Not added: {named}{more}")
 
 
-def _contents(own: OwnLibrary) -> str:
+def _contents(own: VisitorLibrary) -> str:
     minutes = f"{own.seconds / 60:.1f} minutes" if own.seconds >= 60 else f"{own.seconds:.0f} s"
     count = len(own.sounds)
     return f"<b>{count}</b> sound{'s' if count != 1 else ''} of yours, <b>{minutes}</b>"

@@ -1,4 +1,4 @@
-"""The search that is shown before a visitor's first one, kept in assets/examples."""
+"""The finished search that the page shows first, stored in assets/examples."""
 
 import json
 from typing import TYPE_CHECKING, Final
@@ -15,12 +15,12 @@ FINISHED: Final = ASSETS / "examples" / "finished-search.json"
 
 
 def write_finished(text: str, result: "SearchResult", fingerprint: str) -> None:
-    """Writes a search of our library for `text`, by the model with this fingerprint."""
+    """Write a search of the demo library for `text`, by the model with this fingerprint."""
     hits = [
         {
             "id": hit.sound.id,
             "score": round(hit.score, 4),
-            "seconds": hit.seconds.round(4).tolist(),
+            "per_second_scores": hit.per_second_scores.round(4).tolist(),
             "start": hit.start,
         }
         for hit in result.hits
@@ -31,15 +31,15 @@ def write_finished(text: str, result: "SearchResult", fingerprint: str) -> None:
         "matched": result.matched,
         "threshold": result.threshold,
         "point": result.point,
-        "seconds": result.seconds,
+        "compute_seconds": result.compute_seconds,
         "hits": hits,
     }
     FINISHED.write_text(json.dumps(data, indent=1) + "\n")
 
 
 def read_finished(stored: "Stored", fingerprint: str) -> "tuple[str, SearchResult] | None":
-    """The query and its result among our sounds, in an index of the model with this fingerprint;
-    None where the search was made with another model or among other sounds."""
+    """The query and its result, for an index that the model with this fingerprint made; None if
+    the search was made with another model or other sounds."""
     if not FINISHED.exists():
         return None
     data = json.loads(FINISHED.read_text())
@@ -52,7 +52,7 @@ def read_finished(stored: "Stored", fingerprint: str) -> "tuple[str, SearchResul
         Hit(
             stored.sounds[stored.numbers[hit["id"]]],
             hit["score"],
-            np.array(hit["seconds"], np.float32),
+            np.array(hit["per_second_scores"], np.float32),
             hit["start"],
         )
         for hit in data.pop("hits")

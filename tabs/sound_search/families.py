@@ -38,5 +38,5 @@ _FAMILY: Final = {kind: name for name, kinds in FAMILIES.items() for kind in kin
 
 
 def family(kind: str) -> str:
-    """The family of a kind of sound; OTHER for one that is in none."""
+    """The family of a kind of sound; OTHER if it is in none."""
     return _FAMILY.get(kind, OTHER)

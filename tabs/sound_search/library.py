@@ -1,5 +1,6 @@
-"""What can be searched: our sounds, shared by all, or a visitor's own, which go when they leave."""
+"""Libraries to search: that of the demo, shared by all, and a visitor's own, which is private."""
 
+import os
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
@@ -8,133 +9,151 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 import gradio as gr
-from gradio.utils import get_upload_folder
 
 from media.errors import InputError
-from tabs.shared.sessions import is_upload
-from tabs.sound_search.catalogue import Shelf
+from tabs.shared.gradio_internals import upload_folder
+from tabs.sound_search.catalogue import Catalogue
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SoundSearch
     from pipelines.sound_search.index import SoundIndex
 
-MOST_FILES: Final = 200  # of a visitor's own
-MOST_SECONDS: Final = 7200.0  # of them together
+MOST_FILES: Final = 200  # of one visitor
+MOST_SECONDS: Final = 7200.0  # of these files together
 FILES_AT_ONCE: Final = 4  # added between two moments at which the visitor can stop
-# What browsers play; anything else is kept as WAV.
+# Formats that browsers play; others are converted to WAV.
 PLAYABLE: Final = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a", ".webm", ".mp4")
 
 
-class Library(Shelf):
-    """An index that can be searched."""
+class Library(Catalogue):
+    """A catalogue with a searchable index."""
 
     def __init__(self, index: "SoundIndex", own: bool = False) -> None:
         super().__init__(lambda: index.library, own)
         self.index = index
 
 
-class OwnLibrary(Library):
-    """One visitor's sounds, in a folder that nobody else is told of."""
+class VisitorLibrary(Library):
+    """One visitor's sounds, in a folder of their own."""
 
     def __init__(self, search: "SoundSearch") -> None:
         from pipelines.sound_search.index import SoundIndex  # late, for it loads torch
 
         super().__init__(SoundIndex.empty(search.encoder), own=True)
-        Path(get_upload_folder()).mkdir(parents=True, exist_ok=True)
-        # Gradio serves what lies in its folder; Python deletes this one with the object, too.
-        self.folder = TemporaryDirectory(prefix="sounds-", dir=get_upload_folder())
+        upload_folder().mkdir(parents=True, exist_ok=True)
+        # Gradio serves files in its folder. The subfolder is deleted with this object.
+        self.folder = TemporaryDirectory(prefix="sounds-", dir=upload_folder())
 
     @property
     def seconds(self) -> float:
-        """How long the sounds are together."""
+        """Total duration of the sounds."""
         return sum(sound.seconds for sound in self.sounds)
 
-    def close(self) -> None:
-        """Forgets the sounds and deletes their files."""
+    def clear(self) -> None:
+        """Remove the sounds and delete their files."""
         self.index.remove([sound.id for sound in self.sounds])
         self.pictures.clear()
-        self.folder.cleanup()
+        for folder in Path(self.folder.name).iterdir():
+            shutil.rmtree(folder)
 
     def add(self, files: Sequence[str]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
-        """Takes uploaded files over → again and again, how many are done, and all (name, reason)
-        of those that were skipped. What was yielded is there to be searched."""
+        """Add uploaded files in small steps. Yields after each step the number of files done, and
+        (name, reason) of all that were skipped; what was added can be searched by then."""
         skipped: list[tuple[str, str]] = []
         for first in range(0, len(files), FILES_AT_ONCE):
             paths = []
             for file in map(Path, files[first : first + FILES_AT_ONCE]):
                 try:
-                    paths.append(self._take(file, len(paths)))
+                    paths.append(self._copy(file, len(paths)))
                 except InputError as error:
                     skipped.append((file.name, str(error)))
             skipped += self.index.add(paths).skipped
             yield min(first + FILES_AT_ONCE, len(files)), skipped
 
-    def _take(self, file: Path, waiting: int) -> Path:
-        """Moves an upload to this visitor's folder, as a file that browsers play. Its folder there
-        is named after its content, so that two files of one name stay two."""
+    def _copy(self, file: Path, waiting: int) -> Path:
+        """Copy an upload to the visitor's folder, in a format that browsers play.
+
+        The upload itself stays: another visitor who uploads the same file has the same path. Its
+        folder is named by a hash of its content, and so is its folder here, so that files with the
+        same name stay apart.
+        """
         if len(self.sounds) + waiting >= MOST_FILES:
             raise InputError(f"There is room for {MOST_FILES} files only.")
         if self.seconds > MOST_SECONDS:
             raise InputError(f"There is room for {MOST_SECONDS / 3600:g} hours of sound only.")
         if not file.exists():
             raise InputError("The upload did not arrive. Add it again.")
-        place = Path(self.folder.name) / file.parent.name
-        place.mkdir(exist_ok=True)
+        folder = Path(self.folder.name) / file.parent.name
+        folder.mkdir(exist_ok=True)
         if file.suffix.lower() in PLAYABLE:
-            take = shutil.move if is_upload(file) else shutil.copy
-            return Path(take(file, place / file.name))
-        from media.audio.load import (
-            load,
-            wav_bytes,  # late, for they load scipy
-        )
+            return _link(file, folder / file.name)
+        from media.audio.load import load, wav_bytes  # late, for it loads scipy
 
         recording = load(file, 32_000, max_seconds=3600)
-        path = place / f"{file.stem}.wav"
+        path = folder / f"{file.stem}.wav"
         path.write_bytes(wav_bytes(recording.waveform, recording.sample_rate))
-        if is_upload(file):
-            file.unlink()
         return path
 
 
-class Ours:
-    """Our own library: its sounds at once, and its index once there is a model."""
+class DemoLibrary:
+    """The library of the demo: its sounds at once, and its index when the model is loaded."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._library: Library | None = None
+        self._read: tuple[int, str, Catalogue] | None = None
         self._lock = threading.Lock()
 
-    def shelf(self) -> tuple[str, Shelf]:
-        """The fingerprint of the model that the index is of, and its sounds, without that model.
+    def catalogue(self) -> tuple[str, Catalogue]:
+        """The fingerprint of the model that made the index, and the sounds; loads no model.
 
-        Raises InputError where the index is missing or damaged.
+        Raises InputError if the index is missing or damaged.
         """
-        from pipelines.sound_search import store  # late, for it loads torch
+        from pipelines.sound_search import store  # late, for it loads FAISS
 
         if self._library:
             return self._library.index.encoder.fingerprint, self._library
-        about, stored = store.read(self.folder)
-        return about.fingerprint, Shelf(lambda: stored)
+        # Read again only when the index was replaced: every visit to the page comes here.
+        written = store.written(self.folder)
+        if self._read is None or self._read[0] != written:
+            about, stored = store.read(self.folder)
+            self._read = written, about.fingerprint, Catalogue(lambda: stored)
+        return self._read[1:]
 
     def __call__(self, search: "SoundSearch", progress: gr.Progress | None = None) -> Library:
-        """The library for this model, which hears its sounds anew if the index is of another.
+        """The library for this model. With another than made the index, its sounds
+        are embedded anew.
 
-        Raises InputError where the index is missing or damaged.
+        Raises InputError if the index is missing or damaged.
         """
         from pipelines.sound_search.index import SoundIndex  # late, for it loads torch
 
         def show(done: int, total: int, _: str) -> None:
             if progress:
-                progress((done, total), desc="A new model listens to our sounds", unit="sounds")
+                progress(
+                    (done, total), desc="Embedding the library with a new model", unit="sounds"
+                )
 
         with self._lock:
             if self._library is None:
-                fingerprint, shelf = self.shelf()
+                fingerprint, catalogue = self.catalogue()
                 if fingerprint == search.encoder.fingerprint:
                     self._library = Library(SoundIndex.open(self.folder, search.encoder))
                 else:
                     index = SoundIndex.empty(search.encoder)
-                    captions = {sound.name: (sound.kind, sound.caption) for sound in shelf.sounds}
-                    index.add([sound.path for sound in shelf.sounds], captions, show)
+                    sounds = catalogue.sounds
+                    captions = {sound.name: (sound.kind, sound.caption) for sound in sounds}
+                    index.add([sound.path for sound in sounds], captions, show)
                     self._library = Library(index)
+                self._library.pictures.update(catalogue.pictures)
             return self._library
+
+
+def _link(file: Path, target: Path) -> Path:
+    """A second name for the file, or a copy where the disk has no hard links."""
+    target.unlink(missing_ok=True)
+    try:
+        os.link(file.resolve(), target)
+    except OSError:
+        shutil.copyfile(file, target)
+    return target

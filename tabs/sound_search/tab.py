@@ -1,24 +1,28 @@
-"""Sound search: words, or a sound → the sounds of a library that fit, and where in them they do."""
+"""The sound search tab: its layout, and which event runs which handler."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
-from gradio.context import Context
 
 from tabs.components.map.map import sound_map
 from tabs.shared.drafts import Drafts
-from tabs.shared.events import HIDDEN, MODEL_QUEUE, on_model
+from tabs.shared.events import HIDDEN, MODEL_QUEUE, PRIVATE, on_model, reporting
+from tabs.shared.sessions import SessionStore
 from tabs.sound_search.cards import sound_cards
-from tabs.sound_search.events import SoundEvents
-from tabs.sound_search.library import Ours, OwnLibrary
-from tabs.sound_search.view import MINE, OURS, Search, take
+from tabs.sound_search.endpoints import SoundEndpoints
+from tabs.sound_search.events import Components, SoundEvents
+from tabs.sound_search.library import DemoLibrary, VisitorLibrary
+from tabs.sound_search.search import DEMO, OWN, Search
+from tabs.sound_search.view import ResultView, take
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SoundSearch
 
-MODELS: Final = ("sound-cnn",)  # in checkpoints/; several are searched together
+MODELS: Final = ("sound-cnn",)  # in checkpoints/; several form an ensemble
 EXAMPLES: Final = (
     "a fire crackles while a clock ticks",
     "a baby that wants its milk",
@@ -28,15 +32,16 @@ EXAMPLES: Final = (
     "birds at dawn",
 )
 INTRO: Final = """
-<header class="intro"><h2>Describe a sound in your own words, and hear the sounds that fit, right
-where they do.</h2>
-<p>Two small networks, one that hears and one that reads, trained on everyday sounds of some two
-hundred kinds. English only. They know kinds of sounds better than places, counts or who is
-speaking; the library is synthetic.</p></header>
+<header class="intro"><h2>Describe a sound in your own words, and hear the sounds that match, right
+where they match.</h2>
+<p>An audio network and a sentence encoder with one embedding space, trained on everyday sounds of
+some two hundred kinds. English only. They know kinds of sounds better than places, counts or who
+is speaking; the sounds of the library are synthetic.</p></header>
 """
 STEP: Final = '<h3 class="step">What do you want to hear?</h3>'
-OWN: Final = """<p class="hint">Search your own recordings: up to 200 files, 2 hours together.
-Nobody else sees them, and they are deleted when you leave.</p>"""
+OWN_SOUNDS: Final = """<p class="hint">Search your own recordings: up to 200 files, 2 hours
+together. Nobody else sees them. They leave the library when you do, and are deleted within the
+hour.</p>"""
 MISSING: Final = """
 <header class="intro"><h2>This tab has no model yet.</h2>
 <p>It needs a checkpoint in <code>checkpoints/sound-cnn</code>, and there is none. Train one, with
@@ -51,20 +56,47 @@ python -m training.sound_search export --out OUT</pre></header>
 def build(
     pipeline: Callable[[], "SoundSearch"] | None, index: Path, drafts: Drafts | None = None
 ) -> gr.Blocks:
-    """The tab. pipeline: gives the model, loaded when first asked for; None where there is none.
-    index: the folder of our library's index; drafts: of listening tests."""
-    gr.set_static_paths([index.with_suffix("")])  # the sounds, which lie beside it
+    """The tab. pipeline: returns the model, loaded at the first call; None if there is none.
+    index: the folder of the demo library's index; drafts: of listening tests."""
+    gr.set_static_paths([index.with_suffix("")])  # the sounds, in the folder beside it
     with gr.Blocks(title="Sound search") as tab:
         if pipeline:
-            _room(tab, SoundEvents(pipeline, Ours(index)), drafts)
+            _tab(tab, pipeline, DemoLibrary(index), drafts)
         else:
             gr.HTML(MISSING)
     return tab
 
 
-def _room(tab: gr.Blocks, events: SoundEvents, drafts: Drafts | None) -> None:
+def _tab(
+    tab: gr.Blocks,
+    pipeline: Callable[[], "SoundSearch"],
+    demo: DemoLibrary,
+    drafts: Drafts | None,
+) -> None:
+    sessions = SessionStore(lambda: VisitorLibrary(pipeline()))
+    own = sessions.state()
+    buttons, components = _layout(own, drafts)
+    events = SoundEvents(pipeline, demo, components, sessions)
+    _wire(tab, events, components, buttons)
+    SoundEndpoints(pipeline, demo).declare(*components.query_inputs)
+
+
+@dataclass(frozen=True)
+class Buttons:
+    """What starts and stops an event."""
+
+    search: gr.Button
+    stop: gr.Button
+    examples: list[tuple[gr.Button, str]]
+    add: list[gr.UploadButton]
+    halt: gr.Button
+    forget: gr.Button
+
+
+def _layout(own: gr.State, drafts: Drafts | None) -> tuple[Buttons, Components]:
     gr.HTML(INTRO)
-    past = gr.State(Search(), time_to_live=3600)
+    search_state = gr.State(Search(), time_to_live=3600)
+    liked = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input room-stays"):
             gr.HTML(STEP)
@@ -82,12 +114,12 @@ def _room(tab: gr.Blocks, events: SoundEvents, drafts: Drafts | None) -> None:
             with gr.Row(elem_classes="main-button"):
                 search = gr.Button("Search", variant="primary", size="lg")
                 stop = gr.Button("Stop", size="lg", visible=False)
-            chips = _example_chips()
+            examples = _example_buttons()
             with gr.Accordion("Search by a sound", open=False):
                 recording = gr.Audio(
                     sources=["microphone", "upload"],
                     type="filepath",
-                    label="A sound to find more like, up to 60 s",
+                    label="An example sound, up to 60 s",
                     show_label=False,
                     buttons=[],
                     waveform_options=gr.WaveformOptions(
@@ -98,15 +130,15 @@ def _room(tab: gr.Blocks, events: SoundEvents, drafts: Drafts | None) -> None:
             with gr.Accordion("Options", open=False):
                 without = gr.Textbox("", label="But not …", placeholder="music")
             with gr.Accordion("Your own sounds", open=False):
-                gr.HTML(OWN)
+                gr.HTML(OWN_SOUNDS)
                 with gr.Row():
                     several: dict[str, Any] = {"size": "sm", "min_width": 120}
                     files = gr.UploadButton("Add files", file_count="multiple", **several)
                     folder = gr.UploadButton("Add a folder", file_count="directory", **several)
                 halt = gr.Button("Stop adding", size="sm", visible=False)
-                place = gr.Radio(
-                    [("Earshot’s sounds", OURS), ("My sounds", MINE)],
-                    value=OURS,
+                scope = gr.Radio(
+                    [("Earshot’s sounds", DEMO), ("My sounds", OWN)],
+                    value=DEMO,
                     label="Search in",
                     visible=False,
                 )
@@ -116,7 +148,7 @@ def _room(tab: gr.Blocks, events: SoundEvents, drafts: Drafts | None) -> None:
             with gr.Row(elem_classes="under-timeline"):
                 found = gr.HTML("<p>One moment …</p>", elem_id="found", elem_classes="found")
                 if drafts:
-                    drafts.button(past, take)
+                    drafts.button(search_state, take)
                 labels = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=170)
             with gr.Row(elem_classes="best-and-map"):
                 best = sound_cards("best-sound")
@@ -124,75 +156,69 @@ def _room(tab: gr.Blocks, events: SoundEvents, drafts: Drafts | None) -> None:
             rest = sound_cards("other-sounds")
     with gr.Accordion("How it works", open=False):
         gr.HTML(Path(__file__).with_name("how_it_works.html").read_text(), apply_default_css=False)
+    result = ResultView(message, search_state, found, best, chart, rest, labels)
+    components = Components(
+        result, text, recording, without, liked, liked_chip, own, scope, contents
+    )
+    return Buttons(search, stop, examples, [files, folder], halt, forget), components
 
-    liked = gr.State(None, time_to_live=3600)
-    own = gr.State(None, time_to_live=3600, delete_callback=_close)
-    shown = [message, past, found, best, chart, rest, labels]
-    like = [liked, liked_chip]
-    query = [past, own, text, recording, liked, without, place]
-    main: dict[str, Any] = {"progress_on": found, "start": search, "stop": stop}
 
-    # First, for the names of endpoints are given in this order.
-    _api(events, text, recording, without)
+def _example_buttons() -> list[tuple[gr.Button, str]]:
+    with gr.Row(elem_classes="chips"):
+        gr.HTML("<span>Or try</span>")
+        return [(gr.Button(text, size="sm", min_width=0, scale=0), text) for text in EXAMPLES]
+
+
+def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, buttons: Buttons) -> None:
+    result = ui.result
+    shown = result.components
+    asked = [result.search, ui.own, *ui.query_inputs, ui.liked, ui.scope]
+    main: dict[str, Any] = {
+        "progress_on": result.found,
+        "start": buttons.search,
+        "stop": buttons.stop,
+    }
     tab.load(events.first_look, outputs=shown, **HIDDEN)
-    # Gradio forgets what a Blocks inside another does at the end of a visit.
-    (Context.root_block or tab).unload(events.leave)
-    triggers: list[Callable] = [search.click, text.submit]
-    asked = [text, recording, without]
-    for chip, words in chips:
-        fresh = chip.click(lambda w=words: (w, None, ""), None, asked, **HIDDEN)
-        triggers.append(fresh.then(events.unlike, None, like, **HIDDEN).then)
-    for sounds in (best, rest, chart):
-        more = sounds.submit(events.like, [past, own], [*like, text, recording], **HIDDEN)
+    triggers: list[Callable] = [buttons.search.click, ui.text.submit]
+    for button, text in buttons.examples:
+        fresh = button.click(partial(_query_of, text), None, ui.query_inputs, **HIDDEN)
+        triggers.append(fresh.then(events.unlike, None, ui.like, **HIDDEN).then)
+    for sounds in (result.best, result.rest, result.chart):
+        liked = [*ui.like, ui.text, ui.recording]
+        more = sounds.submit(events.like, [result.search, ui.own], liked, **HIDDEN)
         triggers.append(more.success)
     for trigger in triggers:
-        on_model(trigger, events.search, query, shown, **main)
-    for cards in (best, rest):
+        on_model(trigger, reporting(events.search, result.message), asked, shown, **main)
+    for cards in (result.best, result.rest):
         cards.edit(
-            events.vote,
-            [past, own],
+            reporting(events.vote, result.message),
+            [result.search, ui.own],
             shown,
             concurrency_id=MODEL_QUEUE,
             show_progress="hidden",
-            api_visibility="private",
+            **PRIVATE,
         )
-    for gone in (liked_chip.click, recording.input, place.change):
-        gone(events.unlike, None, like, **HIDDEN)
-
-    held = [own, place, contents]
-    for button in (files, folder):
+    for gone in (ui.liked_chip.click, ui.recording.input, ui.scope.change):
+        gone(events.unlike, None, ui.like, **HIDDEN)
+    for button in buttons.add:
         on_model(
             button.upload,
-            events.add,
-            [button, past, own],
-            [*shown, *held],
-            progress_on=found,
+            reporting(events.add, result.message),
+            [button, result.search, ui.own],
+            [*shown, *ui.library],
+            progress_on=result.found,
             start=button,
-            stop=halt,
+            stop=buttons.halt,
         )
-    own.change(lambda library: gr.Button(visible=bool(library)), own, forget, **HIDDEN)
-    deleted = forget.click(events.forget, own, held, **HIDDEN)
-    deleted.then(events.first_look, outputs=shown, **HIDDEN)
-    place.input(events.switch, [past, own, place], shown, **HIDDEN)
-
-
-def _close(own: OwnLibrary | None) -> None:
-    if own:
-        own.close()
-
-
-def _example_chips() -> list[tuple[gr.Button, str]]:
-    with gr.Row(elem_classes="chips"):
-        gr.HTML("<span>Or try</span>")
-        return [(gr.Button(words, size="sm", min_width=0, scale=0), words) for words in EXAMPLES]
-
-
-def _api(events: SoundEvents, text: gr.Textbox, recording: gr.Audio, without: gr.Textbox) -> None:
-    """The endpoints for programs, which search our library and answer in JSON."""
-    with gr.Row(visible=False):
-        call, answer = gr.Button(), gr.JSON()
-    run: dict[str, Any] = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1}
-    call.click(events.api_search, [text, without], answer, api_name="search_sounds", **run)
-    call.click(
-        events.api_similar, [recording, text, without], answer, api_name="similar_sounds", **run
+    ui.own.change(
+        lambda library: gr.Button(visible=bool(library)), ui.own, buttons.forget, **HIDDEN
     )
+    deleted = buttons.forget.click(events.forget, ui.own, ui.library, **HIDDEN)
+    deleted.then(events.first_look, outputs=shown, **HIDDEN)
+    switch = reporting(events.switch, result.message)
+    ui.scope.input(switch, [result.search, ui.own, ui.scope], shown, **HIDDEN)
+
+
+def _query_of(text: str) -> tuple[str, None, str]:
+    """The inputs of a query that is an example: its text, and nothing else."""
+    return text, None, ""

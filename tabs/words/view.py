@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 import numpy as np
 
-from tabs.components.map.map import Star, show
+from tabs.components.map.map import QueryMarker, show
 from tabs.shared.icons import icon
 from tabs.words.map import SPOKEN, WRITTEN, Layout, recordings_of, word_chart
 from tabs.words.panel import Label, Sounds
@@ -93,14 +93,14 @@ def shown(
     sides = {view: _near(asked, words, library, view) for view in (SPOKEN, WRITTEN)}
     near = [neighbour.word for side in sides.values() for neighbour in side]
     x, y = library.place(asked.vector, layout)
-    star = Star(x, y, asked.name, [word.id for word in near])
+    marker = QueryMarker(x, y, asked.name, [word.id for word in near])
     mapped = (layout, color, *([word.id for word in near] if color == "word" else []))
     chart = word_chart(library, layout, color, near) if mapped != asked.mapped else None
     asked = replace(asked, mapped=mapped)
     return (
         asked,
         Sounds().value(found(asked)),
-        show(star, chart),
+        show(marker, chart),
         neighbours(asked, sides, library),
         honesty(library.trustworthiness[layout]),
     )

@@ -111,6 +111,15 @@ def test_more_like_an_upload(visit: Visit, page: Page, tmp_path: Path) -> None:
     expect(page.locator("#best-sound h4")).to_have_text("A dog barks twice.")
 
 
+@pytest.mark.parametrize("text", ["qqqq @file99 xx", "@file0", 'src="@file0 <b>'])
+def test_search_for_a_file_placeholder_shows_it_as_text(
+    visit: Visit, page: Page, text: str
+) -> None:
+    visit.search(text)
+    assert len(visit.cards()) == 9
+    expect(page.locator("#sound-map .map-query title")).to_have_text(f"“{text}”")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [("", "Type what"), ("x" * 10_000, "too long"), ("🐕", "words")],
@@ -130,8 +139,8 @@ def test_a_query_that_says_nothing_changes_nothing(
 def test_the_map_is_walked_and_heard(visit: Visit, page: Page) -> None:
     visit.search("rain")
     plane = page.locator("#sound-map .map-plane")
-    expect(page.locator("#sound-map .map-star")).to_have_count(1)
-    expect(page.locator("#sound-map .map-near")).to_have_count(9)
+    expect(page.locator("#sound-map .map-query")).to_have_count(1)
+    expect(page.locator("#sound-map .map-highlighted")).to_have_count(9)
     plane.focus()
     chosen = page.locator('#sound-map .map-point[aria-selected="true"]')
     seen = set()
@@ -159,7 +168,7 @@ def test_nothing_here_matches(visit: Visit, page: Page, monkeypatch: pytest.Monk
     expect(page.locator("#best-sound")).to_contain_text("Nothing here matches “a spaceship”.")
     card = page.locator("#other-sounds .card").first
     expect(card).to_be_hidden()
-    page.get_by_text("nearest sounds all the same").click()
+    page.get_by_text("nearest sounds anyway").click()
     expect(card).to_be_visible()
     visit.shoot("nothing")
 

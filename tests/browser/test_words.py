@@ -67,7 +67,7 @@ def test_say_cut_and_look_around(visit: Visit, page: Page) -> None:
     page.locator(".sound-input:visible .stop-button").click()
     expect(page.locator("#word-found h3")).to_have_text("Did you say “yellow”?")
     expect(page.locator("#word-found .guesses li").last).to_contain_text("another word")
-    expect(page.locator("#word-map .map-star")).to_have_count(1)
+    expect(page.locator("#word-map .map-query")).to_have_count(1)
     assert points.first.get_attribute("d") == before, "the other words stay where they are"
     spoken, written = page.locator("#word-near tbody").all()
     expect(spoken.locator("tr")).to_have_count(10)

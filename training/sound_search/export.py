@@ -10,22 +10,23 @@ from pipelines.sound_search.encoder import EarshotEncoder
 from pipelines.sound_search.sentence_encoder import MINILM
 from training.common.checkpoints import update_metrics, write_weights
 from training.sound_search.evaluate.evaluate import calibrate
-from training.sound_search.recipe import MEASURED, SHIPPED, STAGES, kinds_of
+from training.sound_search.recipe import EVALUATED, SHIPPED, STAGES, kinds_of
 from training.sound_search.train.train import VALIDATION_FOLD
 
 
 def export(data: Path, run: Path, out: Path) -> None:
-    """Write the checkpoints below ``out``, and those to measure below run/validation.
+    """Write the shipped checkpoints below ``out``, and the evaluated ones below run/validation.
 
-    The threshold of both is calibrated on the validation fold by the one that has not seen it.
+    The threshold of both is calibrated on the validation fold with the network that was not trained
+    on it.
     """
-    for name, measured in MEASURED.items():
-        if not (run / f"{kinds_of(measured)}.pt").exists():
+    for name, evaluated in EVALUATED.items():
+        if not (run / f"{kinds_of(evaluated)}.pt").exists():
             continue
         validation = run / "validation" / name
-        _write(run, measured, validation, threshold=0.0)
+        _write(run, evaluated, validation, threshold=0.0)
         threshold = calibrate(EarshotEncoder.from_pretrained(validation), data, VALIDATION_FOLD)
-        _write(run, measured, validation, threshold)
+        _write(run, evaluated, validation, threshold)
         if name in SHIPPED:
             shipped = SHIPPED[name]
             _write(run, shipped, out / name, threshold)
@@ -46,7 +47,7 @@ def _write(run: Path, network: str, folder: Path, threshold: float) -> None:
 
 
 def _lineage(name: str) -> list[str]:
-    """Every network that the named one learned from, and itself, in the order of the recipe."""
+    """The named network and all that it was initialised or distilled from, in recipe order."""
     stage = STAGES[name][1]
     before = {
         part for origin in (stage.start, stage.teacher) if origin for part in _lineage(origin)

@@ -1,7 +1,7 @@
-"""The networks of sound search, in the order in which they are trained.
+"""The networks of sound search, in the order of their training.
 
-What learns from folds 1 to 3 is measured on fold 4; what is shipped goes on from there with all
-four folds.
+Networks trained on folds 1 to 3 are evaluated on fold 4; the shipped ones are then trained further
+on all four folds.
 """
 
 from functools import partial
@@ -10,9 +10,9 @@ from typing import Final
 from models.patch_transformer import PatchTransformerConfig
 from models.sound_cnn import SoundCNNConfig
 from models.sound_embedder import SoundEmbedderConfig
-from training.sound_search.data.batches import Diet
-from training.sound_search.train.kinds import ground
-from training.sound_search.train.train import TRAINING_FOLDS, VALIDATION_FOLD, Stage, align
+from training.sound_search.data.batches import Shares
+from training.sound_search.train.kinds import fit_kinds
+from training.sound_search.train.train import TRAINING_FOLDS, VALIDATION_FOLD, Stage, train
 
 CNN: Final = SoundEmbedderConfig(SoundCNNConfig())
 PASST: Final = SoundEmbedderConfig(PatchTransformerConfig())
@@ -20,8 +20,8 @@ STEMMED: Final = SoundEmbedderConfig(
     PatchTransformerConfig(layers=4, stem_channels=(32, 64, 160), stem_blocks=(1, 2, 2))
 )
 
-REAL: Final = Diet(synthetic=0.0, borrowed=0.0)
-FINE: Final = Diet(mixed=0.4, own=0.15, borrowed=0.15)
+REAL: Final = Shares(synthetic=0.0, audiocaps=0.0)
+FINE: Final = Shares(mixed=0.4, own=0.15, audiocaps=0.15)
 ALL_FOLDS: Final = (*TRAINING_FOLDS, VALIDATION_FOLD)
 
 STAGES: Final[dict[str, tuple[SoundEmbedderConfig, Stage]]] = {
@@ -32,9 +32,9 @@ STAGES: Final[dict[str, tuple[SoundEmbedderConfig, Stage]]] = {
     "cnn-1234": (CNN, Stage(450, 4e-4, FINE, ALL_FOLDS, start="cnn-123")),
     "passt-1234": (STEMMED, Stage(250, 3e-4, FINE, ALL_FOLDS, start="passt-123")),
 }
-# Checkpoint → the network that is shipped, with its kinds; and the one that is measured.
+# Checkpoint → the network that is shipped, and the one that is evaluated.
 SHIPPED: Final = {"sound-cnn": "cnn-1234", "sound-passt": "passt-1234"}
-MEASURED: Final = {
+EVALUATED: Final = {
     "sound-cnn": "cnn-123",
     "sound-passt": "passt-123",
     "sound-passt-plain": "passt-plain",
@@ -42,13 +42,13 @@ MEASURED: Final = {
 
 
 def kinds_of(name: str) -> str:
-    """The name of a network that has its kinds."""
+    """The name of a network after fit_kinds."""
     return f"{name}-kinds"
 
 
 RECIPE: Final = {
-    name: partial(align, config=config, stage=stage) for name, (config, stage) in STAGES.items()
+    name: partial(train, config=config, stage=stage) for name, (config, stage) in STAGES.items()
 } | {
-    kinds_of(name): partial(ground, start=name, folds=STAGES[name][1].folds)
-    for name in (*MEASURED.values(), *SHIPPED.values())
+    kinds_of(name): partial(fit_kinds, start=name, folds=STAGES[name][1].folds)
+    for name in (*EVALUATED.values(), *SHIPPED.values())
 }

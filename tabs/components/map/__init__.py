@@ -1,1 +1,1 @@
-"""Map: points in a plane that can be heard."""
+"""Map: points in a plane, each with a sound."""

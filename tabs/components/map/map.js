@@ -1,13 +1,13 @@
-// One Map: its points under mouse, finger and keyboard, its player, and what is near its star.
-// Handlers sit on `element`, which outlives every value; what is inside it is looked up.
+// One Map: points under mouse, touch and keyboard, a player, and the query's marker.
+// Listeners are on `element`, which outlives every value; its content is looked up each time.
 const one = (selector) => element.querySelector(selector);
 const player = () => one("audio");
-const REACH = 22; // px around the mouse in which a point is meant
+const REACH = 22; // px: the largest distance from the pointer to the point that it means
 
-// Points by their ids, looked up once a chart: there may be thousands.
+// Points by id, collected once a chart: there may be thousands.
 let points = new Map();
 let chosen = null; // id of the chosen point
-let playing = null; // id of the point whose sound the player holds
+let playing = null; // id of the point whose sound is in the player
 
 const chosenPoint = () => points.get(chosen);
 const at = (point) => point.place;
@@ -26,7 +26,7 @@ function nearest(event) {
   return best;
 }
 
-// The nearest point in a quarter of the plane: dx and dy say to which side.
+// The nearest point in the quadrant that (dx, dy) points into.
 function neighbour(from, dx, dy) {
   const ahead = [...points.values()]
     .map((point) => [point, at(point)[0] - at(from)[0], at(point)[1] - at(from)[1]])
@@ -64,19 +64,19 @@ function showChosen() {
   line.classList.toggle("tl-on", playing === chosen && !player().paused);
 }
 
-// The star moves over the points: they are not drawn again.
-function showStar() {
-  const layer = one(".map-stars");
+// The query's marker moves; the points are not rendered again.
+function showMarker() {
+  const layer = one(".map-query-layer");
   const fresh = layer.cloneNode();
-  fresh.innerHTML = props.star;
-  const [old, star] = [layer.firstElementChild, fresh.firstElementChild];
-  if (old && star) {
-    old.setAttribute("style", star.getAttribute("style"));
-    old.replaceChildren(...star.children);
+  fresh.innerHTML = props.marker;
+  const [old, marker] = [layer.firstElementChild, fresh.firstElementChild];
+  if (old && marker) {
+    old.setAttribute("style", marker.getAttribute("style"));
+    old.replaceChildren(...marker.children);
   } else layer.replaceChildren(...fresh.children);
-  one(".map").classList.toggle("map-starred", !!star);
-  for (const point of marked("map-near")) point.classList.remove("map-near");
-  for (const id of props.near) points.get(id)?.classList.add("map-near");
+  one(".map").classList.toggle("map-queried", !!marker);
+  for (const point of marked("map-highlighted")) point.classList.remove("map-highlighted");
+  for (const id of props.highlighted) points.get(id)?.classList.add("map-highlighted");
 }
 
 function choose(point) {
@@ -103,14 +103,14 @@ function render() {
     point.place = [Number(point.dataset.x), Number(point.dataset.y)];
     points.set(point.dataset.id, point);
   });
-  // The player forgets a sound whose point is gone.
+  // The player stops when its point is gone.
   if (!points.has(playing)) {
     playing = null;
     player().pause();
   }
   showTip(null);
   showChosen();
-  showStar();
+  showMarker();
 }
 
 element.addEventListener("pointermove", (event) => {
@@ -127,7 +127,7 @@ element.addEventListener("click", (event) => {
 });
 element.addEventListener("keydown", (event) => {
   if (!event.target.closest(".map-plane")) return;
-  const from = chosenPoint() ?? one(".map-near") ?? one(".map-point");
+  const from = chosenPoint() ?? one(".map-highlighted") ?? one(".map-point");
   const [dx, dy] =
     { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] ?? [];
   if (dx !== undefined) {
@@ -144,9 +144,9 @@ element.addEventListener("keydown", (event) => {
     showTip(null);
   }
 });
-// Media events do not bubble, but they can be caught on the way down.
+// Media events do not bubble: they are observed in the capture phase.
 for (const event of ["play", "pause"]) element.addEventListener(event, showChosen, true);
 
 watch("value", render);
-watch(["star", "near"], () => one(".map") && showStar());
+watch(["marker", "highlighted"], () => one(".map") && showMarker());
 render();

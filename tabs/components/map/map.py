@@ -1,7 +1,7 @@
-"""Map: points in a plane, coloured and shaped by category, that can be heard; and a visitor's star.
+"""Map: points in a plane, each with a colour and shape by category and a sound; and a query.
 
-A Chart says what one map shows. map.js brings it to life; without it there remain a picture and a
-list. The map's events are select (a point was chosen and played) and submit (its button was
+A Chart is the content of one map. map.js adds the behaviour; without it there remain a picture and
+a list. The map's events are select (a point was chosen and played) and submit (its button was
 pressed), each with {"id"}.
 """
 
@@ -20,13 +20,13 @@ from tabs.components.timeline.timeline import TEMPLATE, File
 from tabs.shared.icons import icon
 
 WIDTH, HEIGHT, MARGIN = 1000, 760, 42  # of the picture, in its own units
-FEW: Final = 600  # points; more are drawn smaller, so that they cover as much of the plane
+FEW: Final = 600  # points; more are smaller, so that they cover the same share of the plane
 SMALLEST: Final = 4
 
 
 @dataclass(frozen=True)
 class Point:
-    """Something on the map: x and y from 0 to 1 (left to right, top to bottom), and its sound."""
+    """A point: x and y from 0 to 1 (left to right, top to bottom), and its sound if it has one."""
 
     id: str
     x: float
@@ -38,9 +38,9 @@ class Point:
 
 @dataclass(frozen=True)
 class Chart:
-    """Everything that one map shows; name is read to those who cannot see it. Categories take
-    their colours and shapes in the given order; rest is one more, which stays in the background.
-    button: what the button of a chosen point says."""
+    """Everything that one map shows. name: the accessible name. categories: in the order of their
+    colours and shapes; rest: one more category, in the background. button: the label of the button
+    of a chosen point."""
 
     name: str
     points: Sequence[Point]
@@ -49,17 +49,17 @@ class Chart:
     rest: str = ""
 
     def value(self) -> dict[str, Any]:
-        """What a map takes as its value: the page's part, and the files it names."""
+        """The value of a map: its HTML, and the files that the HTML refers to."""
         sounds, files = self._sounds()
         return {"html": self._page(sounds), "files": [file.data() for file in files]}
 
     def html(self) -> str:
-        """The page's part; @file0, @file1… stand for the sounds."""
+        """The HTML; placeholders @file0, @file1… stand for addresses of sounds (see TEMPLATE)."""
         return self._page(self._sounds()[0])
 
     def _sounds(self) -> tuple[list[str], list[File]]:
-        """Each point's sound as the page says it, and the files that are named to the page: of
-        each folder one, beside which the others lie. Thousands of them would take it seconds."""
+        """The address of each point's sound, and the files that the page is told: one a folder, to
+        which the others are relative. Thousands of files would take the page seconds."""
         sounds: list[str] = []
         files: list[File] = []
         folders: dict[Path, tuple[int, Path]] = {}
@@ -69,8 +69,8 @@ class Chart:
                 continue
             if isinstance(point.sound, Path) and point.sound.parent in folders:
                 number, first = folders[point.sound.parent]
-                beside = "" if point.sound == first else f"/../{quote(point.sound.name)}"
-                sounds.append(f"@file{number}{beside}")
+                relative = "" if point.sound == first else f"/../{quote(point.sound.name)}"
+                sounds.append(f"@file{number}{relative}")
                 continue
             if isinstance(point.sound, Path):
                 folders[point.sound.parent] = len(files), point.sound
@@ -84,7 +84,7 @@ class Chart:
         return (
             f'<figure class="map"><div class="map-plane" role="listbox" tabindex="0" '
             f'aria-label="{escape(self.name)}"><svg viewBox="0 0 {WIDTH} {HEIGHT}">{dots}'
-            '<g class="map-stars"></g></svg><div class="map-tip" hidden></div></div>'
+            '<g class="map-query-layer"></g></svg><div class="map-tip" hidden></div></div>'
             f'<figcaption class="map-legend">{self._legend()}</figcaption>'
             f'<p class="map-chosen" role="status" hidden>{icon("play")}{icon("pause")}<b></b>'
             f'<button type="button">{escape(self.button)}</button></p>'
@@ -118,49 +118,52 @@ class Chart:
             f"<dt>{escape(category)}</dt>" + "".join(_item(point, sound) for point, sound in group)
             for category, group in groupby(pairs, key=lambda pair: pair[0].category)
         )
-        # As text where there is script: thousands of items that nobody sees take a second.
+        # Inside noscript: thousands of invisible items would take a second.
         return f'<noscript><dl class="map-list">{groups}</dl></noscript>'
 
 
 @dataclass(frozen=True)
-class Star:
-    """The visitor's own point, at (x, y) from 0 to 1; near: ids of points that are set off."""
+class QueryMarker:
+    """The query: a star at (x, y) from 0 to 1; highlighted: ids of points to emphasise."""
 
     x: float
     y: float
     name: str
-    near: Sequence[str] = ()
+    highlighted: Sequence[str] = ()
 
     def html(self) -> str:
         left, top = _place(self.x, self.y)
         return (
-            f'<g class="map-star" style="translate:{left}px {top}px">'
+            f'<g class="map-query" style="translate:{left}px {top}px">'
             f'<title>{escape(self.name)}</title><path d="{outline(STAR, SIZE)}"/></g>'
         )
 
 
-def show(star: Star | None, chart: Chart | None = None) -> gr.HTML:
-    """An update of a map: its star, or none; and what else it shows, if that is to change."""
-    drawn = {"star": star.html() if star else "", "near": list(star.near) if star else []}
-    return gr.HTML(chart.value(), **drawn) if chart else gr.HTML(**drawn)
+def show(marker: QueryMarker | None, chart: Chart | None = None) -> gr.HTML:
+    """An update of a map: the query's marker, or none; and the other content, if it changes."""
+    update = {
+        "marker": marker.html() if marker else "",
+        "highlighted": list(marker.highlighted) if marker else [],
+    }
+    return gr.HTML(chart.value(), **update) if chart else gr.HTML(**update)
 
 
 def sound_map(elem_id: str) -> gr.HTML:
-    """A map with nothing on it; return show() to fill it."""
+    """An empty map; return show() to fill it."""
     return gr.HTML(
         {"html": "", "files": []},
-        html_template=TEMPLATE,  # without the star, which moves over points that stay as they are
+        html_template=TEMPLATE,  # without the marker, which moves while the points stay
         css_template=Path(__file__).with_name("map.css").read_text(),
         js_on_load=Path(__file__).with_name("map.js").read_text(),
         apply_default_css=False,
         elem_id=elem_id,
-        star="",
-        near=[],
+        marker="",
+        highlighted=[],
     )
 
 
 def _place(x: float, y: float) -> tuple[int, int]:
-    """Where (x, y), from 0 to 1, stands in the picture."""
+    """(x, y) from 0 to 1 in units of the picture."""
     return (
         round(MARGIN + x * (WIDTH - 2 * MARGIN)),
         round(MARGIN + y * (HEIGHT - 2 * MARGIN)),

@@ -1,10 +1,10 @@
-"""The marks of a map: a colour and a shape for each category, and the star."""
+"""Markers of a map: a colour and a shape for each category, and the star of the query."""
 
 import math
 from collections.abc import Sequence
 from typing import Final
 
-SIZE: Final = 11  # of a mark, half of its width about
+SIZE: Final = 11  # of a marker: about half of its width
 # Okabe and Ito's palette; its black is the ink of the page, so that it shows in the dark too.
 COLORS: Final = (
     "#0072B2",
@@ -34,8 +34,8 @@ STAR: Final = tuple((1.3 if i % 2 else 3.2, 36 * i + 36) for i in range(10))
 
 def marker(category: int) -> str:
     """The colour and shape of the category of this number, as large as the text."""
-    drawn = f"<path {shape(category, SIZE)}/>"
-    return f'<svg class="map-marker" viewBox="-16 -16 32 32" aria-hidden="true">{drawn}</svg>'
+    path = f"<path {shape(category, SIZE)}/>"
+    return f'<svg class="map-marker" viewBox="-16 -16 32 32" aria-hidden="true">{path}</svg>'
 
 
 def shape(category: int, size: float, x: float = 0, y: float = 0) -> str:

@@ -180,10 +180,14 @@ def nothing(text: str) -> dict[str, Any]:
     return {"html": f'<p class="tl-nothing">{escape(text)}</p>', "files": []}
 
 
-# The value's page with the addresses of its files.
 CSS: Final = Path(__file__).with_name("timeline.css")
 SCRIPT: Final = Path(__file__).with_name("timeline.js")
-TEMPLATE: Final = "${value.html.replace(/@file([0-9]+)/g, (_, i) => value.files[i].url)}"
+# The value's HTML with the addresses of its files. Only attributes of our own can hold a
+# placeholder: visitors' text is escaped, so that it contains no quotation mark.
+TEMPLATE: Final = (
+    '${value.html.replace(/((?:src|href|data-sound)=")@file([0-9]+)/g, '
+    "(_, attribute, i) => attribute + value.files[i].url)}"
+)
 
 
 def timeline(elem_id: str, text: str) -> gr.HTML:

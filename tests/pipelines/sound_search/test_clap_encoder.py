@@ -85,8 +85,8 @@ def test_segments_cover_the_whole(encoder: ClapEncoder, seconds: float, shape: t
     np.testing.assert_array_equal(segments.reshape(-1)[: len(waveform)], waveform)
     embedding = encoder.embed_audio(segments)
     assert embedding.vectors.shape == (shape[0], 16)
-    assert embedding.seconds.shape == (shape[0], int(np.ceil(shape[1])), 16)
-    for vectors in (embedding.vectors, embedding.seconds):
+    assert embedding.per_second.shape == (shape[0], int(np.ceil(shape[1])), 16)
+    for vectors in (embedding.vectors, embedding.per_second):
         np.testing.assert_allclose(np.linalg.norm(vectors, axis=-1), 1, atol=1e-5)
 
 
@@ -110,7 +110,7 @@ def test_batch_equals_single(encoder: ClapEncoder) -> None:
     for number in (0, 8, 9):
         one = encoder.embed_audio(segments[number : number + 1])
         np.testing.assert_allclose(one.vectors[0], many.vectors[number], atol=1e-5)
-        np.testing.assert_allclose(one.seconds[0], many.seconds[number], atol=1e-5)
+        np.testing.assert_allclose(one.per_second[0], many.per_second[number], atol=1e-5)
     texts = ["dog", "a very long text about rain " * 40]
     single = np.concatenate([encoder.embed_text([text]) for text in texts])
     np.testing.assert_allclose(encoder.embed_text(texts), single, atol=1e-5)
@@ -119,9 +119,9 @@ def test_batch_equals_single(encoder: ClapEncoder) -> None:
 def test_a_sound_of_one_second_is_heard_there(encoder: ClapEncoder) -> None:
     """What is changed in one second moves the vectors near it more than those far from it."""
     waveform = noise(10)
-    before = encoder.embed_audio(encoder.segments(waveform)).seconds[0]
+    before = encoder.embed_audio(encoder.segments(waveform)).per_second[0]
     waveform[7 * RATE : 8 * RATE] *= 20
-    after = encoder.embed_audio(encoder.segments(waveform)).seconds[0]
+    after = encoder.embed_audio(encoder.segments(waveform)).per_second[0]
     assert np.argmax(np.linalg.norm(after - before, axis=1)) in (6, 7, 8)
 
 

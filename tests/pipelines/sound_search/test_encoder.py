@@ -36,9 +36,9 @@ def test_an_ensemble_gives_the_mean_of_its_members_scores(
 def test_every_vector_has_length_one_and_every_second_its_own(ensemble: EarshotEncoder) -> None:
     embedding = ensemble.embed_audio(ensemble.segments(NOISE))
     assert embedding.vectors.shape == (2, ensemble.dimension)
-    assert embedding.seconds.shape == (2, 6, ensemble.dimension)
+    assert embedding.per_second.shape == (2, 6, ensemble.dimension)
     np.testing.assert_allclose(np.linalg.norm(embedding.vectors, axis=-1), 1, atol=1e-5)
-    np.testing.assert_allclose(np.linalg.norm(embedding.seconds, axis=-1), 1, atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(embedding.per_second, axis=-1), 1, atol=1e-5)
 
 
 def test_alone_or_in_a_batch_is_the_same(ensemble: EarshotEncoder) -> None:

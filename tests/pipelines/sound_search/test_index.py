@@ -76,7 +76,7 @@ def test_every_second_is_covered(tmp_path: Path, encoder: FakeEncoder) -> None:
     (sound,) = index.sounds
     assert sound.seconds == pytest.approx(25.2)
     for word, begin, end in (("low", 0, 18), ("high", 19, 21), ("deep", 22, 26)):
-        scores = index.score_seconds(sound.id, encoder.embed_text([word])[0])
+        scores = index.per_second_scores(sound.id, encoder.embed_text([word])[0])
         assert scores.shape == (26,) and scores.dtype == np.float32
         assert scores[begin:end].min() > 0.9
         outside = [*scores[: max(begin - 1, 0)], *scores[end + 1 :]]
@@ -96,7 +96,7 @@ def test_an_hour_and_a_moment(tmp_path: Path, encoder: FakeEncoder) -> None:
     query = encoder.embed_text(["shrill"])[0]
     sound, _, segment = index.search(query)[0]
     assert (sound.name, segment) == ("hour.flac", 180)
-    scores = index.score_seconds(sound.id, query)
+    scores = index.per_second_scores(sound.id, query)
     assert scores.shape == (3600,) and scores.argmax() == 1800
     assert names(index, "high", 1) == ["moment.wav"]
 
@@ -166,7 +166,7 @@ def test_remove(index: SoundIndex) -> None:
     for word in ("deep", "shrill"):
         assert names(index, word, 1) == [f"{word}.wav"]
     with pytest.raises(InputError, match="no longer in the library"):
-        index.score_seconds(low.id, np.zeros(6, np.float32))
+        index.per_second_scores(low.id, np.zeros(6, np.float32))
     index.remove([sound.id for sound in index.sounds])
     assert index.sounds == () and index.layout().shape == (0, 2)
 
@@ -194,7 +194,7 @@ def test_saved_and_opened(index: SoundIndex, tmp_path: Path) -> None:
     assert again.search(query) == index.search(query)
     first = again.sounds[0].id
     np.testing.assert_array_equal(
-        again.score_seconds(first, query), index.score_seconds(first, query)
+        again.per_second_scores(first, query), index.per_second_scores(first, query)
     )
     before = contents(tmp_path / "index")
     again.save(tmp_path / "index")
@@ -251,7 +251,7 @@ def test_a_deleted_index_still_answers(index: SoundIndex, tmp_path: Path) -> Non
     shutil.rmtree(tmp_path / "index")
     shutil.rmtree(tmp_path / "sounds")
     assert names(opened, "high", 1) == ["high.wav"]
-    assert opened.score_seconds(opened.sounds[0].id, np.ones(6, np.float32)).shape == (2,)
+    assert opened.per_second_scores(opened.sounds[0].id, np.ones(6, np.float32)).shape == (2,)
     opened.save(tmp_path / "index")
     assert names(SoundIndex.open(tmp_path / "index", FakeEncoder()), "high", 1) == ["high.wav"]
 

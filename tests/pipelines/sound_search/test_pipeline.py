@@ -42,10 +42,10 @@ def test_words_and_where(search: SoundSearch, index: SoundIndex) -> None:
     assert names(result)[0] == "high"
     assert set(names(result)[1:]) == {"middle-high", "high-shrill"}
     assert result.matched and result.threshold == FakeEncoder.threshold
-    assert result.notices == () and result.seconds > 0
+    assert result.notices == () and result.compute_seconds > 0
     hit = next(hit for hit in result.hits if hit.sound.name == "middle-high.wav")
-    assert hit.seconds.shape == (4,) and hit.start == 2.0
-    assert (hit.seconds > 0.9).tolist() == [False, False, True, True]
+    assert hit.per_second_scores.shape == (4,) and hit.start == 2.0
+    assert (hit.per_second_scores > 0.9).tolist() == [False, False, True, True]
     assert [hit.score for hit in result.hits] == sorted([h.score for h in result.hits])[::-1]
 
 
@@ -122,7 +122,7 @@ def test_one_vote_moves_its_sound(search: SoundSearch, index: SoundIndex) -> Non
         ({"text": "?!… –"}, "no words"),
         ({"text": "🐕🌧️"}, "no words"),
         ({"text": "\ud83d"}, "Type what you would like to hear"),
-        ({"text": "a" * 1001}, "too long .1001 characters.*1000 characters or fewer"),
+        ({"text": "a" * 1001}, "too long .1,001 characters.*1,000 characters or fewer"),
         ({"text": "woof " * 2000}, "too long"),
         ({"without": "rain"}, "Say also what you would like"),
         ({"text": "low", "without": "🐕"}, "no words"),

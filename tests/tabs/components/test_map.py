@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tabs.components.map.map import HEIGHT, SMALLEST, WIDTH, Chart, Point, Star, show
+from tabs.components.map.map import HEIGHT, SMALLEST, WIDTH, Chart, Point, QueryMarker, show
 from tabs.components.map.markers import COLORS, FAINT, SIZE, marker
 
 POINTS = [
@@ -92,13 +92,13 @@ def test_without_script_there_is_a_list_by_category() -> None:
 
 
 def test_the_star_stands_where_a_point_would() -> None:
-    html = Star(0.5, 1.0, "“wind”").html()
+    html = QueryMarker(0.5, 1.0, "“wind”").html()
     x, y = re.findall(r'data-x="(\d+)" data-y="(\d+)"', CHART.html())[2]
     assert f"translate:{x}px {y}px" in html
 
 
 def test_an_update_sends_points_only_with_a_chart() -> None:
-    star = Star(0.2, 0.2, "query", ["a"])
-    assert "value" not in show(star).constructor_args
-    assert show(star).constructor_args["near"] == ["a"]
+    marked = QueryMarker(0.2, 0.2, "query", ["a"])
+    assert "value" not in show(marked).constructor_args
+    assert show(marked).constructor_args["highlighted"] == ["a"]
     assert "map-point" in show(None, CHART).constructor_args["value"]["html"]

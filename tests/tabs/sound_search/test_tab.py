@@ -1,10 +1,12 @@
-"""Sound search as a program uses it; whose sounds are whose; what is shown and remembered."""
+"""The sound search tab: endpoints, visitors' libraries, and what a search shows."""
 
 import csv
+import json
 import re
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,15 +17,20 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
 import app
-from pipelines.sound_search import SoundSearch
+from pipelines.sound_search import SoundSearch, store
 from pipelines.sound_search.models import DEFAULT_MODEL
 from synthetic.sounds import RECIPES
 from tabs import sound_search
+from tabs.components.map.map import sound_map
+from tabs.components.timeline.timeline import TEMPLATE
+from tabs.shared.events import reporting
+from tabs.shared.sessions import SessionStore
 from tabs.sound_search import example
-from tabs.sound_search.events import SoundEvents
+from tabs.sound_search.events import Components, SoundEvents
 from tabs.sound_search.families import CATEGORIES, FAMILIES, OTHER, family
-from tabs.sound_search.library import MOST_FILES, Library, Ours, OwnLibrary
-from tabs.sound_search.view import MINE, Search, shown
+from tabs.sound_search.library import MOST_FILES, DemoLibrary, Library, VisitorLibrary
+from tabs.sound_search.search import OWN, Search
+from tabs.sound_search.view import ResultView
 from tests.sounds import CAPTIONS, write_library, write_sound
 
 
@@ -40,7 +47,7 @@ def index(search: SoundSearch, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 @pytest.fixture(scope="module")
 def library(search: SoundSearch, index: Path) -> Library:
-    return Ours(index)(search)
+    return DemoLibrary(index)(search)
 
 
 @pytest.fixture(scope="module")
@@ -52,17 +59,40 @@ def client(tiny_checkpoints: Path, index: Path) -> Iterator[Client]:
 
 
 @pytest.fixture
+def view() -> ResultView:
+    message, found, best, chart, rest = (gr.HTML() for _ in range(5))
+    return ResultView(message, gr.State(), found, best, chart, rest, gr.DownloadButton())
+
+
+def sound_events(search: SoundSearch, index: Path, view: ResultView) -> SoundEvents:
+    """The handlers of a page."""
+    components = Components(
+        view,
+        gr.Textbox(),
+        gr.Audio(),
+        gr.Textbox(),
+        gr.State(),
+        gr.Button(),
+        gr.State(),
+        gr.Radio(),
+        gr.HTML(),
+    )
+    sessions = SessionStore(lambda: VisitorLibrary(search))
+    return SoundEvents(lambda: search, DemoLibrary(index), components, sessions)
+
+
+@pytest.fixture
 def uploads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Gradio's folder, with uploads as it keeps them: each in a folder named after its content."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     return tmp_path
 
 
-def test_the_tab_names_the_models_that_the_pipeline_takes() -> None:
+def test_models_of_the_tab_are_those_of_the_pipeline() -> None:
     assert tuple(folder.name for folder in DEFAULT_MODEL) == sound_search.MODELS
 
 
-def test_words_find_sounds(client: Client) -> None:
+def test_search_sounds_returns_ten_hits_best_first(client: Client) -> None:
     hits = client.predict("a dog barks", "", api_name="/search_sounds")
     assert len(hits) == 10
     assert hits[0]["score"] >= hits[-1]["score"]
@@ -71,7 +101,7 @@ def test_words_find_sounds(client: Client) -> None:
     assert len(hits[0]["seconds"]) == 2
 
 
-def test_a_sound_finds_itself(client: Client, index: Path) -> None:
+def test_similar_sounds_of_a_library_sound_returns_it_first(client: Client, index: Path) -> None:
     sound = handle_file(index.parent / "sounds" / "bell.wav")
     hits = client.predict(sound, "", "", api_name="/similar_sounds")
     assert hits[0]["name"] == "bell.wav" and hits[0]["score"] == pytest.approx(1, abs=1e-3)
@@ -81,18 +111,33 @@ def test_a_sound_finds_itself(client: Client, index: Path) -> None:
     ("text", "message"),
     [("", "Type what"), ("x" * 10_000, "too long"), ("🐕🌧", "words"), (" \n", "Type what")],
 )
-def test_queries_that_say_nothing_are_refused(client: Client, text: str, message: str) -> None:
+def test_search_sounds_without_a_usable_text_is_refused(
+    client: Client, text: str, message: str
+) -> None:
     with pytest.raises(AppError, match=message):
         client.predict(text, "", api_name="/search_sounds")
 
 
-def test_files_of_the_server_cannot_be_heard(client: Client) -> None:
+def test_similar_sounds_of_a_server_file_is_refused(client: Client) -> None:
     hidden = {"path": "/etc/hostname", "meta": {"_type": "gradio.FileData"}}
-    with pytest.raises(Exception, match="."):
+    with pytest.raises(AppError):
         client.predict(hidden, "", "", api_name="/similar_sounds")
 
 
-def test_every_kind_of_our_library_is_in_one_family() -> None:
+def test_endpoints_name_their_parameters_and_returns(client: Client) -> None:
+    api: Any = client.view_api(return_format="dict")
+    named = api["named_endpoints"]
+    for name, parameters in (
+        ("/search_sounds", ["text", "without"]),
+        ("/similar_sounds", ["audio", "text", "without"]),
+    ):
+        assert [p["parameter_name"] for p in named[name]["parameters"]] == parameters
+        assert [value["label"] for value in named[name]["returns"]] == ["sounds"]
+        for field in ("name", "kind", "caption", "score", "matches", "seconds", "start"):
+            assert field in named[name]["description"]
+
+
+def test_family_of_every_library_kind_is_unique() -> None:
     kinds = [kind for kinds in FAMILIES.values() for kind in kinds.split()]
     assert len(kinds) == len(set(kinds))
     # A scene is several sounds at once.
@@ -100,11 +145,15 @@ def test_every_kind_of_our_library_is_in_one_family() -> None:
     assert family("no such kind") == OTHER and OTHER in CATEGORIES
 
 
-def test_a_result_is_shown_with_its_votes(search: SoundSearch, library: Library) -> None:
+def test_show_with_votes_presses_their_buttons_and_exports_them(
+    search: SoundSearch, library: Library, view: ResultView
+) -> None:
     result = replace(search(library.index, "rain"), matched=True)
     liked = result.hits[1].sound.id
     asked = Search("rain").voted(liked, 1)
-    asked, found, best, chart, rest, labels = shown(asked, result, library)
+    update = view.show(asked, result, library)
+    found, best, rest = (update[part] for part in (view.found, view.best, view.rest))
+    chart, labels = update[view.chart], update[view.labels]
     assert "“rain”" in found and f"<b>{len(CAPTIONS)}</b> sounds" in found
     assert best["html"].count('class="card"') == 1 and rest["html"].count('class="card"') == 9
     card = rest["html"].split('class="card"')[1]
@@ -116,29 +165,33 @@ def test_a_result_is_shown_with_its_votes(search: SoundSearch, library: Library)
     rows = list(csv.DictReader(Path(labels.constructor_args["value"]).read_text().splitlines()))
     assert [(row["query"], row["grade"]) for row in rows] == [("rain", "1")]
     # The map is sent once.
-    assert "value" not in shown(asked, result, library)[3].constructor_args
+    again = view.show(update[view.search], result, library)
+    assert "value" not in again[view.chart].constructor_args
 
 
-def test_where_nothing_matches_that_is_said_and_the_nearest_are_folded(
-    search: SoundSearch, library: Library
+def test_show_without_a_match_says_so_and_folds_the_nearest(
+    search: SoundSearch, library: Library, view: ResultView
 ) -> None:
     result = replace(search(library.index, "a <b>spaceship</b>"), matched=False)
-    _, _, best, _, rest, _ = shown(Search("a <b>spaceship</b>"), result, library)
+    update = view.show(Search("a <b>spaceship</b>"), result, library)
+    best, rest = update[view.best], update[view.rest]
     assert "Nothing here matches “a &lt;b&gt;spaceship" in best["html"]
     assert "card" not in best["html"]
     assert rest["html"].startswith('<details class="nearest">')
     assert rest["html"].count('class="card"') == 10
 
 
-def test_a_sound_whose_file_is_gone_is_still_listed(search: SoundSearch, tmp_path: Path) -> None:
-    library = Ours(write_library(tmp_path, search))(search)
+def test_show_of_a_sound_whose_file_is_gone_still_lists_it(
+    search: SoundSearch, tmp_path: Path, view: ResultView
+) -> None:
+    library = DemoLibrary(write_library(tmp_path, search))(search)
     shutil.rmtree(tmp_path / "sounds")
     result = replace(search(library.index, "rain"), matched=True)
-    best = shown(Search("rain"), result, library)[2]
+    best = view.show(Search("rain"), result, library)[view.best]
     assert "no longer there" in best["html"] and not best["files"]
 
 
-def test_a_vote_is_taken_back_by_casting_it_again() -> None:
+def test_voted_with_the_same_vote_again_removes_it() -> None:
     asked = Search("rain").voted("x", 1).voted("y", -1)
     assert dict(asked.votes) == {"x": 1, "y": -1}
     assert dict(asked.voted("x", -1).votes) == {"x": -1, "y": -1}
@@ -147,47 +200,95 @@ def test_a_vote_is_taken_back_by_casting_it_again() -> None:
     assert not other.votes and replace(other, text="rain").votes == asked.votes
 
 
-def test_queries_are_told_apart() -> None:
-    assert Search(" rain ").query == "rain"
+def test_query_of_different_recordings_differs() -> None:
+    assert Search("rain").query == "rain"
     first, second = (Search(like=f"/tmp/{h}/audio.wav", like_name="your recording") for h in "ab")
     assert first.query != second.query
     assert Search("dog", "x1", "Rain", "wind").name == "“dog” and like “Rain”, but not “wind”"
 
 
-def test_what_is_no_upload_stays_where_it_is(
+def test_clear_leaves_added_files_outside_uploads(
     search: SoundSearch, uploads: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     ours = write_sound(tmp_path_factory.mktemp("ours") / "sound.wav", 0)
-    own = OwnLibrary(search)
+    own = VisitorLibrary(search)
     list(own.add([str(ours)]))
     assert len(own.sounds) == 1
-    own.close()
+    own.clear()
     assert ours.exists()
 
 
-def test_two_visitors_with_one_file_name_keep_their_own(search: SoundSearch, uploads: Path) -> None:
-    mine, yours = OwnLibrary(search), OwnLibrary(search)
+def test_add_of_one_file_name_by_two_visitors_keeps_both(
+    search: SoundSearch, uploads: Path
+) -> None:
+    mine, yours = VisitorLibrary(search), VisitorLibrary(search)
     for seed, own in enumerate((mine, yours)):
         list(own.add([str(write_sound(uploads / f"hash{seed}" / "sound.wav", seed))]))
     (one,), (other,) = mine.sounds, yours.sounds
     assert one.name == other.name == "sound.wav"
     assert one.content_hash != other.content_hash and one.path != other.path
-    assert not list(uploads.glob("hash*/*")), "the uploads were moved"
-    mine.close()
+    mine.clear()
     assert not one.path.exists() and other.path.exists()
     assert mine.sounds == ()
-    yours.close()
-    assert not list(uploads.rglob("*.wav"))
+    yours.clear()
+    assert not list(uploads.glob("sounds-*/*/*"))
 
 
-def test_a_visitors_files_go_with_the_library(search: SoundSearch, uploads: Path) -> None:
-    own = OwnLibrary(search)
+def test_add_of_one_upload_by_two_visitors_gives_it_to_both(
+    search: SoundSearch, uploads: Path
+) -> None:
+    """Gradio names an upload by its content: the same file of two visitors has one path."""
+    upload = str(write_sound(uploads / "hash" / "dog.wav", 0))
+    mine, yours = VisitorLibrary(search), VisitorLibrary(search)
+    for own in (mine, yours):
+        assert list(own.add([upload])) == [(1, [])]
+    mine.clear()
+    (kept,) = yours.sounds
+    assert kept.path.read_bytes() == Path(upload).read_bytes()
+
+
+def test_add_of_an_upload_in_another_format_leaves_it_there(
+    search: SoundSearch, uploads: Path
+) -> None:
+    upload = write_sound(uploads / "hash" / "dog.aiff", 0)
+    for _ in range(2):
+        own = VisitorLibrary(search)
+        assert list(own.add([str(upload)])) == [(1, [])]
+        assert own.sounds[0].path.suffix == ".wav"
+
+
+def test_add_after_clear_begins_anew(search: SoundSearch, uploads: Path) -> None:
+    own = VisitorLibrary(search)
+    for _ in range(2):
+        list(own.add([str(write_sound(uploads / "h" / "a.wav", 1))]))
+        assert len(own.sounds) == 1
+        own.clear()
+
+
+def test_catalogue_at_every_visit_reads_the_index_once(
+    search: SoundSearch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_library(tmp_path, search)
+    reads = []
+    read = store.read
+    monkeypatch.setattr(store, "read", lambda folder: reads.append(folder) or read(folder))
+    demo = DemoLibrary(folder)
+    first = demo.catalogue()[1]
+    assert demo.catalogue()[1] is first and len(reads) == 1
+    write_library(tmp_path, search)  # replaced
+    assert demo.catalogue()[1] is not first and len(reads) == 2
+
+
+def test_visitor_library_when_collected_deletes_its_files(
+    search: SoundSearch, uploads: Path
+) -> None:
+    own = VisitorLibrary(search)
     list(own.add([str(write_sound(uploads / "h" / "a.wav", 1))]))
     del own
-    assert not list(uploads.rglob("*.wav"))
+    assert not list(uploads.glob("sounds-*"))
 
 
-def test_what_cannot_be_used_is_named_and_the_rest_is_added(
+def test_add_with_unusable_files_names_them_and_adds_the_rest(
     search: SoundSearch, uploads: Path
 ) -> None:
     (uploads / "t").mkdir()
@@ -195,91 +296,115 @@ def test_what_cannot_be_used_is_named_and_the_rest_is_added(
     (uploads / "t" / "broken.wav").write_text("no sound either")
     files = [write_sound(uploads / f"{i}" / "same.wav", i) for i in range(3)]
     files[1:1] = [uploads / "t" / "notes.txt", uploads / "t" / "broken.wav"]
-    own = OwnLibrary(search)
+    own = VisitorLibrary(search)
     steps = list(own.add([*map(str, files), str(uploads / "gone.wav")]))
     assert [done for done, _ in steps] == [4, 6]
     skipped = dict(steps[-1][1])
     assert set(skipped) == {"notes.txt", "broken.wav", "gone.wav"}
     assert "cannot be read as audio" in skipped["notes.txt"]
     assert len(own.sounds) == 3 and len(own.stored().layout) == 3
-    own.close()
+    own.clear()
 
 
-def test_there_is_room_for_so_many_files(
+def test_add_beyond_the_limit_of_files_is_refused(
     search: SoundSearch, uploads: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tabs.sound_search.library.MOST_FILES", 2)
     assert MOST_FILES > 2
-    own = OwnLibrary(search)
+    own = VisitorLibrary(search)
     files = [str(write_sound(uploads / f"{i}" / f"{i}.wav", i)) for i in range(3)]
     _, skipped = list(own.add(files))[-1]
     assert len(own.sounds) == 2 and skipped[0][0] == "2.wav" and "room" in skipped[0][1]
-    own.close()
+    own.clear()
 
 
-def test_an_index_that_was_deleted_is_missed_plainly(
-    search: SoundSearch, library: Library, tmp_path: Path
+def test_search_without_an_index_says_so(
+    search: SoundSearch, library: Library, tmp_path: Path, view: ResultView
 ) -> None:
-    events = SoundEvents(lambda: search, Ours(tmp_path / "sounds.index"))
-    message, *_ = events.first_look()
-    assert "no index" in message
-    message, *_ = events.search(Search(), None, "rain", None, None, "", "ours")
-    assert "no index" in message
+    events = sound_events(search, tmp_path / "sounds.index", view)
+    run = reporting(events.search, view.message)
+    query = (Search(), None, "rain", None, "", None, "ours")
+    assert "no index" in events.first_look()[view.message]
+    assert "no index" in run(*query)[view.message]
     # One that was open stays in use.
     folder = write_library(tmp_path, search)
-    message, *_ = events.search(Search(), None, "rain", None, None, "", "ours")
+    run(*query)
     shutil.rmtree(folder)
-    message, *_ = events.search(Search(), None, "rain", None, None, "", "ours")
-    assert message == ""
+    assert run(*query)[view.message] == ""
 
 
-def test_searching_among_sounds_of_mine_needs_some(search: SoundSearch, index: Path) -> None:
-    events = SoundEvents(lambda: search, Ours(index))
-    message, *_ = events.search(Search(), None, "rain", None, None, "", MINE)
-    assert "Your own sounds" in message
+def test_search_in_own_sounds_without_any_says_so(
+    search: SoundSearch, index: Path, view: ResultView
+) -> None:
+    run = reporting(sound_events(search, index, view).search, view.message)
+    update = run(Search(), None, "rain", None, "", None, OWN)
+    assert list(update) == [view.message] and "Your own sounds" in update[view.message]
+
+
+@pytest.mark.parametrize("text", ["low \udc00 tone", "rain 🌧 @file99", "z" * 1000])
+def test_search_for_strange_text_gives_values_that_can_be_sent(
+    search: SoundSearch, index: Path, view: ResultView, text: str
+) -> None:
+    events = sound_events(search, index, view)
+    update = events.search(Search(), None, text, None, text, None, "ours")
+    voted = update[view.search].voted("x", 1)
+    assert voted.query.encode() and voted.name.encode()
+    json.dumps(update[view.best], ensure_ascii=False).encode()
+    assert update[view.found].encode()
 
 
 @pytest.mark.parametrize("sound", ["/etc/hostname", None, 7])
-def test_only_sounds_of_the_library_can_be_asked_for(
-    search: SoundSearch, index: Path, sound: object
+def test_like_and_vote_for_an_unknown_sound_are_refused(
+    search: SoundSearch, index: Path, view: ResultView, sound: object
 ) -> None:
-    events = SoundEvents(lambda: search, Ours(index))
+    events = sound_events(search, index, view)
     event: Any = SimpleNamespace(_data={"sound": sound, "action": "up"})
     with pytest.raises(gr.Error, match="no longer in the library"):
         events.like(Search(), None, event)
-    message, *_ = events.vote(Search("rain"), None, event)
-    assert "no longer in the library" in message
+    update = reporting(events.vote, view.message)(Search("rain"), None, event)
+    assert "no longer in the library" in update[view.message]
 
 
-def test_the_finished_search_is_read_as_it_was_written(
+@pytest.mark.parametrize("template", [TEMPLATE, sound_map("m").html_template])
+def test_template_leaves_placeholders_in_text_of_visitors_alone(template: str) -> None:
+    (pattern,) = re.findall(r"replace\(/(.*)/g", template)
+    texts = ["qqqq @file99 xx", "@file0", 'src="@file0', '" data-sound="@file1']
+    for text in texts:
+        for html in (f"<h3>{escape(text)}</h3>", f'<p title="{escape(text)}">'):
+            assert not re.search(pattern, html)
+    assert re.sub(pattern, r"\1/u\2", '<audio src="@file12">') == '<audio src="/u12">'
+
+
+def test_read_finished_returns_what_was_written(
     search: SoundSearch,
     library: Library,
     index: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    view: ResultView,
 ) -> None:
     monkeypatch.setattr(example, "FINISHED", tmp_path / "finished.json")
-    fingerprint, shelf = Ours(index).shelf()
-    assert example.read_finished(shelf.stored(), fingerprint) is None
+    fingerprint, catalogue = DemoLibrary(index).catalogue()
+    assert example.read_finished(catalogue.stored(), fingerprint) is None
     result = search(library.index, "rain")
     example.write_finished("rain", result, search.encoder.fingerprint)
-    again = example.read_finished(shelf.stored(), fingerprint)
+    again = example.read_finished(catalogue.stored(), fingerprint)
     assert again is not None and again[0] == "rain"
     assert [hit.sound for hit in again[1].hits] == [hit.sound for hit in result.hits]
     assert again[1].hits[0].score == pytest.approx(result.hits[0].score, abs=1e-4)
-    assert example.read_finished(shelf.stored(), "another model") is None
-    events = SoundEvents(lambda: search, Ours(index))
-    assert "an example" in events.first_look()[2]
+    assert example.read_finished(catalogue.stored(), "another model") is None
+    events = sound_events(search, index, view)
+    assert "an example" in events.first_look()[view.found]
 
 
-def test_another_model_hears_our_sounds_anew(
+def test_demo_library_with_another_model_embeds_anew(
     search: SoundSearch, tiny_checkpoints: Path, index: Path
 ) -> None:
     other = SoundSearch.from_pretrained(tiny_checkpoints / "sound-passt", "cpu")
-    ours = Ours(index)
-    library = ours(other)
+    demo = DemoLibrary(index)
+    library = demo(other)
     assert [sound.name for sound in library.sounds] == list(CAPTIONS)
     assert library.sounds[0].caption == CAPTIONS["rain.wav"][1]
     assert other(library.index, "rain").hits
-    assert ours(other) is library and ours.shelf()[1] is library
-    assert Ours(index).shelf()[0] == search.encoder.fingerprint, "the index is as it was"
+    assert demo(other) is library and demo.catalogue()[1] is library
+    assert DemoLibrary(index).catalogue()[0] == search.encoder.fingerprint, "the index is as it was"

@@ -1,4 +1,4 @@
-"""Measures of sound search by hand, and the whole table on a made-up folder of tones."""
+"""Metrics of sound search against values by hand, and the whole table on a folder of tones."""
 
 import csv
 import json
@@ -17,7 +17,7 @@ from training.sound_search.evaluate import evaluate as evaluation
 from training.sound_search.evaluate import evaluator
 from training.sound_search.evaluate.card import publish
 from training.sound_search.evaluate.evaluate import calibrate, evaluate, score
-from training.sound_search.evaluate.evaluator import Bench
+from training.sound_search.evaluate.evaluator import Evaluator
 from training.sound_search.evaluate.material import QUERIES, Budget, choose
 from training.sound_search.evaluate.ranking import (
     auroc,
@@ -37,15 +37,15 @@ QUESTIONS = {
 }
 
 
-def meant(texts: Sequence[str]) -> np.ndarray:
-    """One-hot vectors of the tones whose class, or whose keyword, is in the text."""
+def one_hot(texts: Sequence[str]) -> np.ndarray:
+    """Vectors with a one for each tone whose class or keyword is in the text."""
     words = {label: (label.split("_")[0], QUESTIONS[label][1]) for label in TONES}
     vectors = [[float(any(w in text for w in words[label])) for label in TONES] for text in texts]
     return np.array(vectors) / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)
 
 
-class Ear:
-    """An encoder that knows the tones, or several of which those called deaf hear nothing."""
+class ToneEncoder:
+    """An encoder of the tones, or an ensemble; members with "deaf" in their name give zeros."""
 
     def __init__(self, names: list[str]) -> None:
         self.sample_rate = RATE
@@ -53,10 +53,10 @@ class Ear:
         self.fingerprint = "ear"
         self.name = " + ".join(names)
         self.dimension = len(TONES) * len(names)
-        self._hears = np.array([float("deaf" not in name) for name in names])
+        self._gains = np.array([float("deaf" not in name) for name in names])
 
     @classmethod
-    def from_pretrained(cls, folders: Sequence[Path]) -> "Ear":
+    def from_pretrained(cls, folders: Sequence[Path]) -> "ToneEncoder":
         return cls([folder.name for folder in folders])
 
     def segments(self, waveform: np.ndarray) -> np.ndarray:
@@ -65,21 +65,21 @@ class Ear:
     def embed_audio(self, segments: np.ndarray) -> AudioEmbedding:
         spectrum = np.abs(np.fft.rfft(segments, axis=1))
         bins = [round(hertz * segments.shape[1] / RATE) for hertz in TONES.values()]
-        heard = spectrum[:, bins] / np.linalg.norm(spectrum[:, bins], axis=1, keepdims=True)
-        vectors = self._each(heard)
+        amplitudes = spectrum[:, bins] / np.linalg.norm(spectrum[:, bins], axis=1, keepdims=True)
+        vectors = self._each(amplitudes)
         return AudioEmbedding(vectors, vectors[:, None])
 
     def embed_text(self, texts: Sequence[str]) -> np.ndarray:
-        return self._each(meant(texts))
+        return self._each(one_hot(texts))
 
     def _each(self, vectors: np.ndarray) -> np.ndarray:
-        parts = [hears * vectors for hears in self._hears]
+        parts = [gain * vectors for gain in self._gains]
         return np.concatenate(parts, axis=1) / np.sqrt(len(parts))
 
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A folder laid out as the data: three tones of each class in folds 4 and 5, and another."""
+    """A data folder: three tones of each class in each of folds 4 and 5, and one other sound."""
     root = tmp_path / "data" / "sounds"
     time = np.arange(RATE) / RATE
     rows = [{"path": "other/x.ogg", "set": "other", "label": "good year", "fold": ""}]
@@ -108,9 +108,9 @@ def queries(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Two folders with nothing but a config: one model hears, the other is deaf."""
-    monkeypatch.setattr(evaluation, "EarshotEncoder", Ear)
-    monkeypatch.setattr(evaluation, "SentenceEncoder", lambda: meant)
+    """Two folders with a config: of a working encoder, and of one that gives zeros."""
+    monkeypatch.setattr(evaluation, "EarshotEncoder", ToneEncoder)
+    monkeypatch.setattr(evaluation, "SentenceEncoder", lambda: one_hot)
     folders = [tmp_path / "checkpoints" / name for name in ("sound-deaf", "sound-ear")]
     for folder in folders:
         folder.mkdir(parents=True)
@@ -118,7 +118,7 @@ def checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return folders
 
 
-def test_average_precision_by_hand() -> None:
+def test_average_precision_of_known_ranks_is_exact() -> None:
     hits = np.array([[1, 0, 1, 0, 0], [0, 0, 0, 1, 0], [1, 1, 1, 0, 0]], bool)
     expected = [(1 + 2 / 3) / 2, 1 / 4, 1.0]
     np.testing.assert_allclose(average_precision(hits, 10), expected)
@@ -126,7 +126,7 @@ def test_average_precision_by_hand() -> None:
     np.testing.assert_allclose(average_precision(hits, 2), [1 / 2, 0, 1.0])
 
 
-def test_recall_and_precision_by_hand() -> None:
+def test_rank_metrics_of_known_ranks_are_exact() -> None:
     scores = -np.arange(12.0)[None].repeat(2, axis=0)  # ranked as they stand
     relevant = np.zeros((2, 12), bool)
     relevant[0, [0, 3, 4]] = relevant[1, [7, 11]] = True
@@ -141,7 +141,7 @@ def test_recall_and_precision_by_hand() -> None:
     assert values["mAP@16"][1] == pytest.approx((1 / 8 + 2 / 12) / 2)
 
 
-def test_the_best_score_with_and_without_an_answer() -> None:
+def test_best_scores_with_and_without_relevant_clips() -> None:
     scores = np.array([[0.9, 0.2, 0.4], [0.1, 0.3, 0.8]])
     relevant = np.array([[True, False, False], [False, True, False]])
     present, absent = best_scores(scores, relevant)
@@ -150,13 +150,13 @@ def test_the_best_score_with_and_without_an_answer() -> None:
     assert auroc(present, absent) == pytest.approx((1 + 1 + 1 + 1 / 2) / 4)
 
 
-def test_threshold_of_equal_error() -> None:
+def test_equal_error_of_known_scores_is_exact() -> None:
     matches, others = np.array([0.9, 0.8, 0.7, 0.3]), np.array([0.6, 0.2, 0.1, 0.0])
     threshold, error = equal_error(matches, others)
     assert np.mean(matches < threshold) == np.mean(others >= threshold) == error == 1 / 4
 
 
-def test_table(
+def test_evaluate_on_tones_gives_the_expected_table(
     data: Path,
     queries: Path,
     checkpoints: list[Path],
@@ -190,7 +190,7 @@ def test_table(
     assert table["sound-deaf"]["both_found"] == table["sound-deaf"]["mixture_R@1"] == 0
 
 
-def test_a_model_of_the_clips_under_evaluation_is_marked(
+def test_evaluate_of_a_model_trained_on_the_clips_marks_it(
     data: Path, queries: Path, checkpoints: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (checkpoints[0] / "config.json").write_text(json.dumps({"folds": [1, 2, 3, 4]}))
@@ -204,7 +204,7 @@ def test_a_model_of_the_clips_under_evaluation_is_marked(
     assert not any(row["seen"] for row in evaluate(data, checkpoints, queries, fold=5))
 
 
-def test_publishing_fills_metrics_and_the_readme(
+def test_publish_fills_metrics_card_and_page(
     data: Path, queries: Path, checkpoints: list[Path], tmp_path: Path
 ) -> None:
     rows = evaluate(data, checkpoints, queries)
@@ -233,7 +233,7 @@ def test_publishing_fills_metrics_and_the_readme(
     assert "| sound-ear " in text
 
 
-def test_the_clips_that_are_ranked(
+def test_choose_by_fold_and_split_gives_their_clips(
     data: Path, queries: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def folds(fold: int | None, split: str) -> Counter[int]:
@@ -253,7 +253,7 @@ def test_the_clips_that_are_ranked(
     assert "no fold 4" in capsys.readouterr().out
 
 
-def test_quick_takes_few_clips_of_each_class(data: Path, queries: Path) -> None:
+def test_choose_with_a_budget_samples_each_class(data: Path, queries: Path) -> None:
     clips, asked, mixtures = choose(data, queries, None, "all", Budget(clips=2, mixtures=3))
     assert Counter(clip.label for clip in clips) == dict.fromkeys(TONES, 2)
     assert len(asked) == 8
@@ -262,39 +262,39 @@ def test_quick_takes_few_clips_of_each_class(data: Path, queries: Path) -> None:
     assert again == (clips, asked, mixtures)
 
 
-def test_mixtures_hold_both_sounds_and_say_so(data: Path, queries: Path) -> None:
+def test_mixture_holds_both_sounds_and_its_text_names_them(data: Path, queries: Path) -> None:
     _, _, mixtures = choose(data, queries, None, "test", Budget())
     pairs = {frozenset(clip.label for clip in mixture.clips) for mixture in mixtures}
     assert len(pairs) == len(mixtures) == 6  # every pair of four classes, once
     for mixture in mixtures:
         assert [clip.label for clip in mixture.clips] == [q.label for q in mixture.queries]
         first, second = (QUESTIONS[clip.label][0] for clip in mixture.clips)
-        joined = f"{first} while {second}" if mixture.at_once else f"{first}, then {second}"
+        joined = f"{first} while {second}" if mixture.simultaneous else f"{first}, then {second}"
         assert mixture.text == joined
         waveform = mixture.waveform(RATE)
-        assert len(waveform) == (RATE if mixture.at_once else 2 * RATE)
+        assert len(waveform) == (RATE if mixture.simultaneous else 2 * RATE)
         assert np.abs(waveform).max() <= 1
-        heard = Ear(["ear"]).embed_audio(waveform[None]).vectors[0]
+        vector = ToneEncoder(["ear"]).embed_audio(waveform[None]).vectors[0]
         present = [label in {clip.label for clip in mixture.clips} for label in TONES]
-        np.testing.assert_allclose(heard, np.array(present) / np.sqrt(2), atol=0.02)
-    assert {mixture.at_once for mixture in mixtures} == {True, False}
+        np.testing.assert_allclose(vector, np.array(present) / np.sqrt(2), atol=0.02)
+    assert {mixture.simultaneous for mixture in mixtures} == {True, False}
 
 
-def test_calibration_separates_what_is_there_from_what_is_not(
+def test_calibrate_on_separable_scores_makes_no_error(
     data: Path, queries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(evaluation, "QUERIES", queries)
-    ear = Ear(["ear"])
+    ear = ToneEncoder(["ear"])
     threshold = calibrate(ear, data, 4)
     assert 0 < threshold <= 1
-    library = Bench(*choose(data, queries, 4, "test", Budget()))
+    library = Evaluator(*choose(data, queries, 4, "test", Budget()))
     scores = score(ear, library)
     assert library.no_match_error(scores, threshold) == 0
     assert library.no_match_error(scores, -0.1) == 1 / 2
     assert library.no_match_error(scores, 1.1) == 1 / 2
 
 
-def test_our_queries_ask_for_every_class_in_every_style() -> None:
+def test_queries_cover_every_class_in_every_style() -> None:
     rows = [json.loads(line) for line in QUERIES.read_text().splitlines()]
     assert len({row["query"] for row in rows}) == len(rows) >= 150
     counts = Counter((row["relevant_class"], row["style"]) for row in rows)

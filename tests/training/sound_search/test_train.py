@@ -1,4 +1,4 @@
-"""Training of sound search: captions that fit, disturbances that keep the sound, the loss."""
+"""Training of sound search: captions, augmentation, the loss, and the stages."""
 
 import json
 import math
@@ -14,34 +14,34 @@ from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig, kind_logit
 from pipelines.sound_search.encoder import EarshotEncoder
 from training.common.loop import save
 from training.sound_search import export
-from training.sound_search.data.augment import FLOOR, disturb, mix, window
-from training.sound_search.data.batches import FRAMES, Diet, Sounds
-from training.sound_search.data.captions import AT_ONCE, IN_TURN, describe
+from training.sound_search.data.augment import FLOOR, augment, mix, window
+from training.sound_search.data.batches import FRAMES, Shares, SoundDataset
+from training.sound_search.data.captions import IN_SEQUENCE, SIMULTANEOUS, describe
 from training.sound_search.data.corpus import kinds, mentioned, real_clips
 from training.sound_search.train import train
-from training.sound_search.train.kinds import ground
-from training.sound_search.train.train import Stage, class_accuracy, load, nt_xent, weights
+from training.sound_search.train.kinds import fit_kinds
+from training.sound_search.train.train import Stage, class_accuracy, load, nt_xent, target_weights
 
 
 def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def test_captions_speak_of_what_they_say() -> None:
+def test_mentioned_gives_the_kinds_in_a_caption() -> None:
     assert mentioned("A dog barks") == ["dog"]
     assert set(mentioned("Rain falls and a dog barks")) == {"dog", "rain"}
     assert not [kind for kind in mentioned("") if kind]
 
 
-def test_every_kind_can_be_said_in_every_template() -> None:
+def test_templates_of_every_kind_name_it() -> None:
     for kind, entry in kinds().items():
         assert len(entry["texts"]) >= 10, kind
-        for template in (*AT_ONCE, *IN_TURN):
-            said = template.format(a=entry["event"], name_a=entry["name"], b="", name_b="")
-            assert entry["event"] in said or entry["name"] in said or "a" not in template
+        for template in (*SIMULTANEOUS, *IN_SEQUENCE):
+            text = template.format(a=entry["event"], name_a=entry["name"], b="", name_b="")
+            assert entry["event"] in text or entry["name"] in text or "a" not in template
 
 
-def test_captions_of_a_folder(tmp_path: Path) -> None:
+def test_describe_takes_training_captions_only(tmp_path: Path) -> None:
     sounds = tmp_path / "sounds"
     (sounds / "captions").mkdir(parents=True)
     (sounds / "manifest.csv").write_text(
@@ -58,7 +58,7 @@ def test_captions_of_a_folder(tmp_path: Path) -> None:
     assert [(clip.kind, clip.fold) for clip in clips] == [("dog", 2), ("rain", 4), ("odd_noise", 0)]
     assert clips[0].captions == ("dog barking",)
     captions = describe(tmp_path, [{"captions": clip.captions} for clip in clips])
-    assert [captions.texts[number] for number in captions.borrowed["dog"]] == ["A puppy barks"]
+    assert [captions.texts[number] for number in captions.audiocaps["dog"]] == ["A puppy barks"]
     assert "A dog barks loudly" not in captions.texts  # of the test split
     both = [
         pair for pair in captions.pairs if captions.texts[pair[3]] == "A dog barks as rain falls"
@@ -67,7 +67,7 @@ def test_captions_of_a_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("frames", [30, 500, 1000])
-def test_a_window_keeps_the_sound(frames: int) -> None:
+def test_window_of_a_short_clip_keeps_its_event(frames: int) -> None:
     mel = torch.full((frames, 128), FLOOR)
     mel[frames // 2, 64] = 5.0
     taken = window(mel, 500, generator())
@@ -76,7 +76,7 @@ def test_a_window_keeps_the_sound(frames: int) -> None:
         assert abs(int(taken.amax(dim=0).argmax()) - 64) <= 4
 
 
-def test_mixing_adds_powers_at_like_levels() -> None:
+def test_mix_adds_powers_at_similar_levels() -> None:
     low, high = torch.full((50, 128), FLOOR), torch.full((50, 128), FLOOR)
     low[:, 10], high[:, 90] = 3.0, -4.0
     mixed = mix(low, high, generator())
@@ -84,24 +84,24 @@ def test_mixing_adds_powers_at_like_levels() -> None:
     assert abs(mixed[0, 90] - 3.0) < 6.1 * math.log(10) / 10
 
 
-def test_disturbances_keep_most_of_the_spectrogram() -> None:
+def test_augment_keeps_most_of_the_spectrogram() -> None:
     time, band = torch.arange(500.0)[:, None], torch.arange(128.0)[None]
     mel = (-4 + 3 * torch.sin(time / 20) * torch.cos(band / 8)).expand(16, -1, -1)
-    disturbed = disturb(mel, generator())
-    assert disturbed.isfinite().all()
-    for row in disturbed:
-        kept = torch.corrcoef(torch.stack([row[:, :60].flatten(), mel[0, :, :60].flatten()]))
-        assert kept[0, 1] > 0.3
-    assert (disturbed[0] - disturbed[1]).abs().mean() > 0.3
+    augmented = augment(mel, generator())
+    assert augmented.isfinite().all()
+    for row in augmented:
+        correlation = torch.corrcoef(torch.stack([row[:, :60].flatten(), mel[0, :, :60].flatten()]))
+        assert correlation[0, 1] > 0.3
+    assert (augmented[0] - augmented[1]).abs().mean() > 0.3
 
 
-def test_captions_fit_by_the_kinds_that_they_share() -> None:
+def test_target_weights_are_the_overlap_of_kinds() -> None:
     audio = torch.tensor([[1.0, 0, 0], [1, 1, 0]])
     text = torch.tensor([[1.0, 0, 0], [1, 1, 0], [0, 0, 1]])
-    assert weights(audio, text).tolist() == [[1.5, 0.5, 0.0], [0.5, 1.5, 0.0]]
+    assert target_weights(audio, text).tolist() == [[1.5, 0.5, 0.0], [0.5, 1.5, 0.0]]
 
 
-def test_the_loss_is_equation_2_where_each_clip_has_its_own_caption() -> None:
+def test_nt_xent_with_one_caption_a_clip_is_equation_2() -> None:
     torch.manual_seed(0)
     audio, text = (torch.nn.functional.normalize(torch.randn(4, 8), dim=1) for _ in range(2))
     logits = 7 * audio @ text.t()
@@ -114,7 +114,7 @@ def test_the_loss_is_equation_2_where_each_clip_has_its_own_caption() -> None:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """Two kinds, one of which comes and goes, told by two sentence vectors."""
+    """Prepared arrays of two kinds, one of them intermittent, with a sentence vector each."""
     rng = np.random.default_rng(0)
     for name, folds in (("real", [1, 2, 4]), ("synthetic", [0])):
         rows, frames = [], []
@@ -132,16 +132,16 @@ def run(tmp_path: Path) -> Path:
         np.save(tmp_path / f"{name}.npy", np.concatenate(frames).astype(np.float16))
         (tmp_path / f"{name}.json").write_text(json.dumps(rows))
     np.save(tmp_path / "captions.npy", np.eye(384, dtype=np.float16)[:3])
-    table = {"written": {"dog": [0], "rain": [1]}, "borrowed": {}, "own": {}}
+    table = {"written": {"dog": [0], "rain": [1]}, "audiocaps": {}, "own": {}}
     pairs = [["dog", "rain", False, 2], ["dog", "rain", True, 2]]
     (tmp_path / "captions.json").write_text(json.dumps({**table, "pairs": pairs}))
     return tmp_path
 
 
-def test_batches_are_of_the_folds_asked_for(run: Path) -> None:
-    sounds = Sounds(run, [1, 0])
+def test_batch_comes_from_the_given_folds(run: Path) -> None:
+    sounds = SoundDataset(run, [1, 0])
     assert {clip["fold"] for clip in sounds.clips} == {0, 1}
-    batch = sounds.batch(20, Diet(), generator())
+    batch = sounds.batch(20, Shares(), generator())
     assert batch.mel.shape == (20, FRAMES, 128)
     mixed = batch.kinds.sum(dim=1) == 2
     assert 3 < int(mixed.sum()) < 17
@@ -149,29 +149,29 @@ def test_batches_are_of_the_folds_asked_for(run: Path) -> None:
     assert (batch.captions[~mixed].argmax(dim=1) == batch.kinds[~mixed].argmax(dim=1)).all()
 
 
-def test_training_tells_kinds_apart_and_a_student_follows(
+def test_train_separates_kinds_alone_and_by_distillation(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(train, "BATCH", 8)
     config = SoundEmbedderConfig(SoundCNNConfig(channels=(8,), blocks=(1,)), width=8)
-    stage = Stage(40, 3e-3, Diet(), folds=(0, 1, 2))
-    train.align(run, "teacher", config, stage)
+    stage = Stage(40, 3e-3, Shares(), folds=(0, 1, 2))
+    train.train(run, "teacher", config, stage)
     assert class_accuracy(load(run, "teacher"), run) == 1.0
-    train.align(run, "student", config, replace(stage, steps=40, teacher="teacher"))
+    train.train(run, "student", config, replace(stage, steps=40, teacher="teacher"))
     assert class_accuracy(load(run, "student"), run) == 1.0
-    told = json.loads((run / "student.json").read_text())
-    assert told["score"] == 0.0
+    saved = json.loads((run / "student.json").read_text())
+    assert saved["score"] == 0.0
 
 
-def test_kinds_are_read_from_captions_and_heard_from_clips(run: Path) -> None:
+def test_fit_kinds_takes_keys_from_captions_and_values_from_clips(run: Path) -> None:
     torch.manual_seed(0)
     config = SoundEmbedderConfig(SoundCNNConfig(channels=(8,), blocks=(1,)), width=8)
     before = SoundEmbedder(config).eval()
     save(run, "plain", config, before, {"hours": 0.1, "score": 0.5})
-    ground(run, "plain-kinds", "plain", folds=(0, 1, 2))
+    fit_kinds(run, "plain-kinds", "plain", folds=(0, 1, 2))
     network = load(run, "plain-kinds")
     assert network.config.n_kinds == 2
-    sounds = Sounds(run, (0, 1, 2))
+    sounds = SoundDataset(run, (0, 1, 2))
     attention = kind_logits(sounds.vectors, network.kind_keys).softmax(dim=1)
     assert attention[[0, 1], [0, 1]].min() > 0.9  # "dog", "rain"
     assert attention[2].min() > 0.3  # a mixture of both
@@ -183,7 +183,7 @@ def test_kinds_are_read_from_captions_and_heard_from_clips(run: Path) -> None:
     torch.testing.assert_close(network.kind_values[1], mean)
 
 
-def test_export_ships_one_network_and_keeps_the_one_to_measure(
+def test_export_writes_shipped_and_evaluated_networks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "calibrate", lambda encoder, data, fold: 0.25)
@@ -199,9 +199,9 @@ def test_export_ships_one_network_and_keeps_the_one_to_measure(
     )
     assert shipped.threshold == measured.threshold == 0.25
     assert shipped.fingerprint != measured.fingerprint
-    told = json.loads((tmp_path / "checkpoints/sound-cnn/metrics.json").read_text())
-    learned = ("cnn-first", "cnn-123", "cnn-1234", "cnn-1234-kinds")
-    assert told["training_hours"] == dict.fromkeys(learned, 0.5)
+    saved = json.loads((tmp_path / "checkpoints/sound-cnn/metrics.json").read_text())
+    lineage = ("cnn-first", "cnn-123", "cnn-1234", "cnn-1234-kinds")
+    assert saved["training_hours"] == dict.fromkeys(lineage, 0.5)
     folds = [
         json.loads((tmp_path / folder / "sound-cnn/config.json").read_text())["folds"]
         for folder in ("checkpoints", "validation")

@@ -1,4 +1,4 @@
-"""Disturb log-mel spectrograms as rooms, microphones and chance would: torch only.
+"""Augmentation of log-mel spectrograms: speed, shift, level, filters, noise, SpecAugment.
 
 Shapes: B batch, S frames of 10 ms, M mel bands.
 """
@@ -10,12 +10,12 @@ from torch import Tensor
 from torch.nn import functional as F
 
 FLOOR = math.log(1e-6)  # as media.audio.sound_features
-LAST_BAND_8KHZ = 105  # bands above it lie over 8 kHz
+LAST_BAND_8KHZ = 105  # bands above it are above 8 kHz
 
 
 def window(mel: Tensor, frames: int, generator: torch.Generator) -> Tensor:
-    """A random window (frames, M) of a clip (S, M), played 0.8 to 1.25 times as fast, with its
-    bands shifted by up to 4 (a smaller or larger source). What a short clip lacks is silence."""
+    """A random window (frames, M) of a clip (S, M), at 0.8 to 1.25 times its speed, with its bands
+    shifted by up to 4 (a smaller or larger source); short clips are padded with silence."""
     speed = math.exp(_uniform(math.log(0.8), math.log(1.25), generator))
     shift = _integer(-4, 4, generator)
     taken = math.ceil(frames * speed)
@@ -35,14 +35,14 @@ def window(mel: Tensor, frames: int, generator: torch.Generator) -> Tensor:
 
 
 def mix(a: Tensor, b: Tensor, generator: torch.Generator) -> Tensor:
-    """Both sounds at once (S, M): powers add; b is on average up to 6 dB louder or softer."""
+    """The sum of two sounds (S, M) in power; the level of b is within 6 dB of that of a."""
     loudness = [sound.exp().sum(dim=1).mean().clamp_min(1e-5).log() for sound in (a, b)]
     gain = loudness[0] - loudness[1] + _uniform(-6, 6, generator) * math.log(10) / 10
     return torch.logaddexp(a, b + gain)
 
 
-def disturb(mel: Tensor, generator: torch.Generator) -> Tensor:
-    """Level, tilt, bandwidth, hiss, and SpecAugment (Park et al. 2019) of a batch (B, S, M)."""
+def augment(mel: Tensor, generator: torch.Generator) -> Tensor:
+    """Random level, tilt, bandwidth, noise, and SpecAugment (Park et al. 2019): (B, S, M)."""
     batch, frames, bands = mel.shape
     rand = torch.rand(batch, 6, 1, 1, generator=generator)
     places = torch.linspace(-1, 1, bands)
@@ -50,18 +50,18 @@ def disturb(mel: Tensor, generator: torch.Generator) -> Tensor:
     tilt = (3 * rand[:, 1] - 1.5) * places
     bend = (2 * rand[:, 2] - 1) * torch.cos(math.pi * (places * (1 + rand[:, 3])))
     mel = mel + gain + tilt + bend
-    # Most real clips hold nothing over 8 kHz: what does must not be told apart by that alone.
+    # Most real clips have no energy above 8 kHz: that must not identify the others.
     top = 60 + (bands - 60) * rand[:, 4]
     top = torch.where(rand[:, 5] < 0.5, torch.tensor(float(LAST_BAND_8KHZ)), top)
     cut = torch.arange(bands) > top
     mel = torch.where(cut, torch.tensor(FLOOR), mel)
-    hiss = -16 + 10 * torch.rand(batch, 1, 1, generator=generator).square()
-    mel = torch.logaddexp(mel, hiss + 0.3 * torch.randn(mel.shape, generator=generator))
+    noise = -16 + 10 * torch.rand(batch, 1, 1, generator=generator).square()
+    mel = torch.logaddexp(mel, noise + 0.3 * torch.randn(mel.shape, generator=generator))
     return _mask(_mask(mel, 1, frames // 8, generator), 2, bands // 8, generator)
 
 
 def _mask(mel: Tensor, axis: int, longest: int, generator: torch.Generator) -> Tensor:
-    """Two stripes of up to `longest` along the axis hold the clip's mean."""
+    """Replace two random stripes of up to `longest` along the axis by the clip's mean."""
     length = mel.shape[axis]
     places = torch.arange(length).view((1, -1, 1) if axis == 1 else (1, 1, -1))
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Batches of disturbed clips, alone or two at once, with a caption for each: torch and numpy only.
+"""Batches of augmented clips and mixtures of two, each with a caption: torch and numpy only.
 
 Shapes: B batch, S frames of 10 ms, M mel bands, K kinds, W width of sentence vectors.
 """
@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from training.sound_search.data.augment import disturb, mix, window
+from training.sound_search.data.augment import augment, mix, window
 
 FRAMES = 500  # 5 s: the length of ESC-50's clips
-LONGEST = 1000  # frames: a segment in use
+LONGEST = 1000  # frames: a segment at inference
 
 
 @dataclass(frozen=True)
@@ -30,21 +30,21 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Diet:
-    """Shares of a batch: clips that are mixed with another; of the single ones, those from our own
-    library; captions that are a clip's own (its title), or in AudioCaps' wording."""
+class Shares:
+    """Shares of a batch. mixed: mixtures of two clips; synthetic: rendered clips among the single
+    ones; own: captions that are the clip's title; audiocaps: captions from AudioCaps."""
 
     mixed: float = 0.5
     synthetic: float = 0.25
     own: float = 0.2
-    borrowed: float = 0.2
+    audiocaps: float = 0.2
 
 
-class Sounds:
+class SoundDataset:
     """The prepared clips of some folds, and their captions."""
 
     def __init__(self, run: Path, folds: Sequence[int]) -> None:
-        """run: what prepare wrote; folds: those of the real clips to use, 0 for those in none."""
+        """run: the folder that prepare wrote; folds: of the clips, 0 for clips in no fold."""
         self.clips: list[dict[str, Any]] = []
         for name in ("real", "synthetic"):
             frames = np.load(run / f"{name}.npy", mmap_mode="r")
@@ -56,7 +56,7 @@ class Sounds:
         self.of_kind: dict[str, list[int]] = defaultdict(list)
         for number, clip in enumerate(self.clips):
             self.of_kind[clip["kind"]].append(number)
-        # Kinds that have no written captions are known by their clips' own.
+        # Kinds without written captions have only the titles of their clips.
         self.kinds = sorted(self.of_kind)
         self.number = {kind: number for number, kind in enumerate(self.kinds)}
         self.written = [kind for kind in self.kinds if kind in self.table["written"]]
@@ -70,58 +70,58 @@ class Sounds:
         ]
 
     def _weight(self, kind: str) -> int:
-        """Kinds with many real clips are mixed more often."""
+        """The sampling weight of a kind in mixtures: real clips count more than rendered ones."""
         return sum(4 - 3 * self.clips[number]["synthetic"] for number in self.of_kind[kind])
 
-    def batch(self, size: int, diet: Diet, generator: torch.Generator) -> Batch:
-        """Clips and mixtures of clips, disturbed, each with one of its captions."""
+    def batch(self, size: int, shares: Shares, generator: torch.Generator) -> Batch:
+        """Augmented clips and mixtures of clips, each with one of its captions."""
         rows = [
             self._mixture(generator)
-            if self.pairs and _chance(diet.mixed, generator)
-            else self._single(diet, generator)
+            if self.pairs and _chance(shares.mixed, generator)
+            else self._single(shares, generator)
             for _ in range(size)
         ]
-        mel = disturb(torch.stack([row[0] for row in rows]), generator)
+        mel = augment(torch.stack([row[0] for row in rows]), generator)
         captions = self.vectors[torch.tensor([row[2] for row in rows])]
         return Batch(mel, self._one_hot([row[1] for row in rows]), captions)
 
-    def bank(self, diet: Diet, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """One caption of every kind: sentence vectors (K', W), and their kinds (K', K)."""
-        numbers = [self._kind_caption(kind, diet, generator) for kind in self.written]
+    def bank(self, shares: Shares, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """One caption of each kind: sentence vectors (K', W), and their kinds (K', K)."""
+        numbers = [self._kind_caption(kind, shares, generator) for kind in self.written]
         return self.vectors[torch.tensor(numbers)], self._one_hot([(k,) for k in self.written])
 
     def whole(self, number: int) -> Tensor:
-        """A clip as it is, its first LONGEST frames: (S, M)."""
+        """The first LONGEST frames of a clip, not augmented: (S, M)."""
         clip = self.clips[number]
         end = min(clip["end"], clip["start"] + LONGEST)
         return torch.from_numpy(np.array(clip["frames"][clip["start"] : end])).float()
 
     def _single(
-        self, diet: Diet, generator: torch.Generator
+        self, shares: Shares, generator: torch.Generator
     ) -> tuple[Tensor, tuple[str, ...], int]:
-        number = _choice(self.pools[_chance(diet.synthetic, generator)], generator)
+        number = _choice(self.pools[_chance(shares.synthetic, generator)], generator)
         clip = self.clips[number]
         own = [self.table["own"][text] for text in clip["captions"]]
-        if own and (clip["kind"] not in self.table["written"] or _chance(diet.own, generator)):
+        if own and (clip["kind"] not in self.table["written"] or _chance(shares.own, generator)):
             caption = _choice(own, generator)
         else:
-            caption = self._kind_caption(clip["kind"], diet, generator)
+            caption = self._kind_caption(clip["kind"], shares, generator)
         return window(self.whole(number), FRAMES, generator), (clip["kind"],), caption
 
     def _mixture(self, generator: torch.Generator) -> tuple[Tensor, tuple[str, ...], int]:
         pair = int(torch.multinomial(self.pair_weights, 1, generator=generator))
-        a, b, in_turn, caption = self.pairs[pair]
+        a, b, in_sequence, caption = self.pairs[pair]
         sounds = [self.whole(_choice(self.of_kind[kind], generator)) for kind in (a, b)]
-        if in_turn:
+        if in_sequence:
             halves = [window(sound, FRAMES // 2, generator) for sound in sounds]
             return torch.cat(halves), (a, b), caption
         first, second = (window(sound, FRAMES, generator) for sound in sounds)
         return mix(first, second, generator), (a, b), caption
 
-    def _kind_caption(self, kind: str, diet: Diet, generator: torch.Generator) -> int:
-        borrowed = self.table["borrowed"].get(kind)
-        if borrowed and _chance(diet.borrowed, generator):
-            return _choice(borrowed, generator)
+    def _kind_caption(self, kind: str, shares: Shares, generator: torch.Generator) -> int:
+        audiocaps = self.table["audiocaps"].get(kind)
+        if audiocaps and _chance(shares.audiocaps, generator):
+            return _choice(audiocaps, generator)
         return _choice(self.table["written"][kind], generator)
 
     def _one_hot(self, kinds: Sequence[Sequence[str]]) -> Tensor:

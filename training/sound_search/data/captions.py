@@ -1,6 +1,7 @@
-"""Many captions for every kind and every mixture of two: written, borrowed and made by templates.
+"""Captions of every kind of sound and of mixtures: written, from AudioCaps, and from templates.
 
-The uploaders' titles and AudioCaps' wording are read from the data; the rest is captions.json.
+The uploaders' titles and AudioCaps' captions are read from the data folder, the others from
+captions.json.
 """
 
 import csv
@@ -13,17 +14,17 @@ from typing import Any
 
 from training.sound_search.data.corpus import kinds, mentioned
 
-BORROWED = 120  # AudioCaps captions of one kind, at most
-PAIRS = 12_000  # captions of mixtures made by templates
+MOST_AUDIOCAPS = 120  # captions of one kind
+PAIRS = 12_000  # captions of mixtures from templates
 ONE = (
     "{name}", "the sound of {name}", "a recording of {name}", "{name} outdoors", "{name} nearby",
     "{event}", "{event} in the distance", "i hear how {event}", "{event} again and again",
 )  # fmt: skip
-AT_ONCE = (
+SIMULTANEOUS = (
     "{a} while {b}", "{a} and {b}", "{a} as {b}", "{a}, with {name_b} in the background",
     "{name_a} and {name_b}", "{name_a} with {name_b}", "both {name_a} and {name_b}",
 )  # fmt: skip
-IN_TURN = (
+IN_SEQUENCE = (
     "{a}, then {b}", "{a} followed by {name_b}", "first {name_a}, then {name_b}",
     "{name_a}, then {name_b}", "{b} after {name_a}",
 )  # fmt: skip
@@ -31,25 +32,25 @@ IN_TURN = (
 
 @dataclass
 class Captions:
-    """Texts, and by their numbers: of one kind (written or borrowed), of two kinds at once or in
-    turn, and of single clips."""
+    """Texts, and the numbers of those for one kind (written, or from AudioCaps), for two kinds
+    (simultaneous or in sequence), and for single clips (own)."""
 
     texts: list[str] = field(default_factory=list)
     written: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    borrowed: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    pairs: list[tuple[str, str, bool, int]] = field(default_factory=list)  # bool: in turn
+    audiocaps: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    pairs: list[tuple[str, str, bool, int]] = field(default_factory=list)  # bool: in sequence
     own: dict[str, int] = field(default_factory=dict)
 
     def add(self, text: str) -> int:
-        """The text's number."""
+        """Add a text, and return its number."""
         self.texts.append(text)
         return len(self.texts) - 1
 
     def table(self) -> dict[str, Any]:
-        """All but the texts, which training does not read."""
+        """Everything but the texts, of which training needs the vectors only."""
         return {
             "written": self.written,
-            "borrowed": self.borrowed,
+            "audiocaps": self.audiocaps,
             "pairs": self.pairs,
             "own": self.own,
         }
@@ -65,13 +66,13 @@ def describe(data: Path, clips: Iterable[Mapping[str, Any]]) -> Captions:
         for text in clip["captions"]:
             if text not in captions.own:
                 captions.own[text] = captions.add(text)
-    _borrow(data, captions)
+    _add_audiocaps(data, captions)
     _mix(captions)
     return captions
 
 
-def _borrow(data: Path, captions: Captions) -> None:
-    """AudioCaps captions of the training split that speak of one kind, or of two, and no more."""
+def _add_audiocaps(data: Path, captions: Captions) -> None:
+    """AudioCaps captions of the training split that mention exactly one kind, or two."""
     path = data / "sounds/captions/audiocaps.csv"
     if not path.exists():
         return
@@ -82,8 +83,8 @@ def _borrow(data: Path, captions: Captions) -> None:
         named = mentioned(text)
         if not named or any(name.startswith("other: ") for name in named):
             continue
-        if len(named) == 1 and len(captions.borrowed[named[0]]) < BORROWED:
-            captions.borrowed[named[0]].append(captions.add(text))
+        if len(named) == 1 and len(captions.audiocaps[named[0]]) < MOST_AUDIOCAPS:
+            captions.audiocaps[named[0]].append(captions.add(text))
         elif len(named) == 2:
             captions.pairs.append((named[0], named[1], False, captions.add(text)))
 
@@ -93,12 +94,12 @@ def _mix(captions: Captions) -> None:
     entries = kinds()
     for number in range(PAIRS):
         a, b = chooser.sample(sorted(entries), 2)
-        in_turn = number % 3 == 0
-        template = chooser.choice(IN_TURN if in_turn else AT_ONCE)
+        in_sequence = number % 3 == 0
+        template = chooser.choice(IN_SEQUENCE if in_sequence else SIMULTANEOUS)
         text = template.format(
             a=entries[a]["event"],
             b=entries[b]["event"],
             name_a=entries[a]["name"],
             name_b=entries[b]["name"],
         )
-        captions.pairs.append((a, b, in_turn, captions.add(text)))
+        captions.pairs.append((a, b, in_sequence, captions.add(text)))

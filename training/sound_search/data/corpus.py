@@ -1,4 +1,4 @@
-"""The sounds to learn from: real clips of the data folder, and renditions of our own library."""
+"""The training clips: recordings of the data folder, and renditions of our own library."""
 
 import csv
 import json
@@ -16,14 +16,14 @@ from media.audio.sound_features import SAMPLE_RATE
 from synthetic.sounds import RECIPES, render
 
 CAPTIONS = Path(__file__).parent / "captions.json"
-RENDITIONS = 4  # of each recipe of the library; the demo's own has seed 0
-OUTSIDE_FOLDS = 0  # the fold of clips that are in none: they are always trained on
+RENDITIONS = 4  # of each recipe of the library; that of the demo has seed 0
+OUTSIDE_FOLDS = 0  # the fold of clips in no fold, which are always trained on
 SAME_SOURCE = re.compile(r"same freesound source as ESC-50 fold (\d)")
 
 
 @dataclass(frozen=True)
 class Clip:
-    """One sound with its kind, its own captions, and the fold that it must stay in."""
+    """One sound with its kind, its own captions, and its fold."""
 
     kind: str
     fold: int
@@ -41,7 +41,7 @@ class Clip:
 
 @cache
 def texts() -> dict[str, Any]:
-    """captions.json: for each kind its name, its event, texts, and patterns of AudioCaps."""
+    """captions.json: for each kind a name, an event, texts, and patterns for AudioCaps."""
     return json.loads(CAPTIONS.read_text())
 
 
@@ -51,7 +51,7 @@ def kinds() -> dict[str, Any]:
 
 
 def mentioned(caption: str) -> list[str]:
-    """Every kind, and every source without a kind, that a caption speaks of."""
+    """Every kind, and every source without a kind, that a caption mentions."""
     return [kind for kind, pattern in _patterns().items() if pattern.search(caption)]
 
 
@@ -67,8 +67,8 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 
 def real_clips(data: Path) -> Iterator[Clip]:
-    """Every clip of the manifest. One of other sounds whose source is also in ESC-50 has its fold;
-    its kind is the one that its label speaks of, or else the label itself."""
+    """Every clip of the manifest. A clip outside ESC-50 has the fold of its source if that is also
+    in ESC-50; its kind is the one that its label mentions, or else the label itself."""
     root = data / "sounds"
     with (root / "manifest.csv").open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
@@ -85,14 +85,14 @@ def real_clips(data: Path) -> Iterator[Clip]:
 
 
 def synthetic_clips() -> Iterator[Clip]:
-    """RENDITIONS of every recipe, seed 0 among them: the demo searches these very sounds."""
+    """RENDITIONS of every recipe, among them seed 0: the library that the demo searches."""
     for number, recipe in enumerate(RECIPES):
         for seed in range(RENDITIONS):
             yield Clip(recipe.kind, OUTSIDE_FOLDS, recipe.captions, True, (number, seed))
 
 
 def _title(title: str) -> str:
-    """An uploader's title as words: without file endings, numbers and separators."""
+    """An uploader's title as words, without file extensions, numbers and separators."""
     words = re.sub(r"\(freesound \d+\)|\.(wav|aiff?|mp3|flac|ogg)\b", " ", title, flags=re.I)
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z']+", " ", words)
     kept = [word for word in words.lower().split() if len(word) > 2]

@@ -1,9 +1,9 @@
-"""Turn clips and texts into compact arrays, so that training needs only torch and numpy.
+"""Compute compact arrays of clips and captions, so that training needs only torch and numpy.
 
-Written below OUT:
+Files in OUT:
   real.npy, synthetic.npy    log-mel spectrograms, half precision, clip after clip (N, 128)
-  real.json, synthetic.json  for each clip: kind, fold, start and end in N, its own captions
-  captions.npy, captions.json  sentence vectors (C, 384), and what each text describes (captions.py)
+  real.json, synthetic.json  for each clip: kind, fold, start and end in N, own captions
+  captions.npy, captions.json  sentence vectors (C, 384), and what each describes (captions.py)
 """
 
 import json
@@ -19,7 +19,7 @@ from training.sound_search.data.corpus import Clip, real_clips, synthetic_clips
 
 
 def prepare(data: Path, out: Path) -> None:
-    """Write the arrays of every fold; which are trained on is for training to say."""
+    """Write the arrays of all folds; training chooses among them."""
     out.mkdir(parents=True, exist_ok=True)
     rows = _write_clips(real_clips(data), out / "real")
     rows += _write_clips(synthetic_clips(), out / "synthetic")

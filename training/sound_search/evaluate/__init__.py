@@ -1,1 +1,1 @@
-"""How well the systems do, beside baselines."""
+"""Evaluation of sound search, with baselines."""

@@ -1,4 +1,4 @@
-"""A library of clips, what is asked of it, and every measure of how a system answers."""
+"""A library of clips with queries, and every metric of a system's scores on them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ FOUND: Final = 10  # a mixture is found when it is among the first so many
 
 
 @dataclass(frozen=True)
-class Bench:
+class Evaluator:
     """N clips, Q queries, M mixtures of the clips, and C classes.
 
-    A system is a matrix of scores (Q + M + C, N + M), of ``texts`` for ``sounds``. The mixtures
-    are a library of their own: clips are ranked without them, as are queries for one sound.
+    A system is a matrix of scores (Q + M + C, N + M), of ``texts`` with ``sounds``. Queries for one
+    sound rank the clips alone, without the mixtures.
     """
 
     clips: list[Clip]
@@ -34,23 +34,23 @@ class Bench:
 
     @cached_property
     def folds(self) -> set[int]:
-        """The folds that the clips are of."""
+        """The folds of the clips."""
         return {clip.fold for clip in self.clips}
 
     @cached_property
     def texts(self) -> list[str]:
-        """The queries, the queries for the two sounds of each mixture, the names of classes."""
+        """The queries, the query of each mixture, and the names of the classes."""
         queries = [query.text for query in self.queries]
         return [*queries, *(mixture.text for mixture in self.mixtures), *self.names]
 
     @cached_property
     def names(self) -> list[str]:
-        """The classes in words."""
+        """The names of the classes."""
         return [label.replace("_", " ") for label in self._classes]
 
     @cached_property
     def styles(self) -> list[str]:
-        """The styles of the queries."""
+        """The styles of the queries, sorted."""
         return sorted({query.style for query in self.queries})
 
     def sounds(self, sample_rate: int) -> Iterator[np.ndarray]:
@@ -59,7 +59,7 @@ class Bench:
             yield sound.waveform(sample_rate)
 
     def measure(self, scores: np.ndarray) -> dict[str, float]:
-        """Every metric that the scores alone give; those of one style end in its name."""
+        """Every metric of the scores; names of those of one style of query end in the style."""
         values = rank_metrics(self._single(scores), self._relevant)
         metrics = {metric: float(value.mean()) for metric, value in values.items()}
         styles = np.array([query.style for query in self.queries])
@@ -70,29 +70,30 @@ class Bench:
             }
         metrics["no_match_auroc"] = auroc(*self.best(scores))
         metrics |= self._mixed(scores) if self.mixtures else {}
-        right = self.guesses(scores)[: len(self.clips)] == self._clip_classes
-        return {**metrics, "class_accuracy": float(right.mean())}
+        correct = self.predict_classes(scores)[: len(self.clips)] == self._clip_classes
+        return {**metrics, "class_accuracy": float(correct.mean())}
 
     def best(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Each query's best score with what answers it in the library, and without."""
+        """Each query's best score in the library, and in the library without relevant clips."""
         return best_scores(self._single(scores), self._relevant)
 
     def no_match_error(self, scores: np.ndarray, threshold: float) -> float:
-        """How often a threshold tells wrongly whether anything matches: the mean of the share of
-        queries with an answer that are refused, and of those without one that are answered."""
+        """The balanced error of deciding by a threshold whether anything matches: the mean of the
+        share of queries with a match that are refused, and of those without that are accepted."""
         answered, unanswered = self.best(scores)
         return float((np.mean(answered < threshold) + np.mean(unanswered >= threshold)) / 2)
 
-    def guesses(self, scores: np.ndarray) -> np.ndarray:
-        """For each sound the number of the class whose name scores highest: (N + M,)."""
+    def predict_classes(self, scores: np.ndarray) -> np.ndarray:
+        """The number of the class whose name scores highest, for each sound: (N + M,)."""
         return scores[-len(self._classes) :].argmax(axis=0)
 
     def _mixed(self, scores: np.ndarray) -> dict[str, float]:
-        """How mixtures are found by the text for both sounds, and by a query for each.
+        """Retrieval of mixtures by the text for both sounds, and by a query for each.
 
-        mixture_R@k: the text for both finds its mixture among the first k of all clips and
-        mixtures. both_found: the query for one sound finds the mixture among the first FOUND of
-        itself and all clips without that sound; and so does the query for the other. Ties lose.
+        mixture_R@k: the text for both ranks its mixture among the first k of all clips and
+        mixtures. both_found: the query for one sound ranks the mixture among the first FOUND of
+        itself and all clips without that sound, and so does the query for the other. Ties count
+        against the mixture.
         """
         n_queries, n_clips = len(self.queries), len(self.clips)
         ranks, found = [], []

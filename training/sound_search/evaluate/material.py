@@ -1,4 +1,4 @@
-"""What sound search is measured on: clips, queries, and mixtures of two clips."""
+"""The data of the evaluation: clips, queries, and mixtures of two clips."""
 
 import csv
 import json
@@ -14,15 +14,15 @@ import numpy as np
 from media.audio.load import load
 
 QUERIES: Final = Path(__file__).parent / "queries.jsonl"
-FOLD: Final = 4  # the one that validates
+FOLD: Final = 4  # for validation
 CORPUS: Final = "esc50_16k"
-SENTENCE: Final = "sentence"  # the style of queries that can be joined to name two sounds
+SENTENCE: Final = "sentence"  # the style of queries that can be joined to describe two sounds
 LEVEL: Final = 0.1  # root mean square of each sound of a mixture
 
 
 @dataclass(frozen=True)
 class Budget:
-    """How much is measured: clips of a class at most, and mixtures."""
+    """The size of an evaluation: clips of each class at most, and mixtures."""
 
     clips: int | None = None
     mixtures: int = 100
@@ -46,7 +46,7 @@ class Clip:
 
 @dataclass(frozen=True)
 class Query:
-    """What somebody types, and the class of the clips that answer it."""
+    """A text query, and the class of the clips that are relevant."""
 
     text: str
     label: str
@@ -55,22 +55,22 @@ class Query:
 
 @dataclass(frozen=True)
 class Mixture:
-    """Two clips of different classes, at once or one after the other, and a query for each."""
+    """Two clips of different classes, simultaneous or in sequence, and a query for each."""
 
     clips: tuple[Clip, Clip]
     queries: tuple[Query, Query]
-    at_once: bool
+    simultaneous: bool
 
     @property
     def text(self) -> str:
-        """The query that names both sounds."""
+        """The query for both sounds."""
         first, second = (query.text for query in self.queries)
-        return f"{first} while {second}" if self.at_once else f"{first}, then {second}"
+        return f"{first} while {second}" if self.simultaneous else f"{first}, then {second}"
 
     def waveform(self, sample_rate: int) -> np.ndarray:
-        """Mono, float32 (T,), both sounds at the same level."""
+        """Mono, float32 (T,), both clips at the same RMS level."""
         first, second = (_at_level(clip.waveform(sample_rate)) for clip in self.clips)
-        if self.at_once:
+        if self.simultaneous:
             mixed = np.zeros(max(len(first), len(second)), np.float32)
             mixed[: len(first)] += first
             mixed[: len(second)] += second
@@ -82,16 +82,16 @@ class Mixture:
 def choose(
     data: Path, queries: Path, fold: int | None, split: str, budget: Budget
 ) -> tuple[list[Clip], list[Query], list[Mixture]]:
-    """The clips of one fold, the queries that any of them answers, and seeded mixtures.
+    """The clips of one fold, the queries for which one of them is relevant, and seeded mixtures.
 
-    fold None: FOLD, or every fold where split is ``all`` or there is no FOLD. What is left out,
-    or taken instead, is printed. Raises SystemExit where nothing is left.
+    fold None: FOLD, or every fold if split is ``all`` or there is no FOLD. Omissions and
+    substitutions are printed. Raises SystemExit if nothing is left.
     """
     clips = _read_clips(data, fold, split)
     if budget.clips:
         clips = _sample(clips, budget.clips)
-    asked = _read_queries(queries, {clip.label for clip in clips})
-    return clips, asked, _mix(clips, asked, budget.mixtures)
+    chosen = _read_queries(queries, {clip.label for clip in clips})
+    return clips, chosen, _mix(clips, chosen, budget.mixtures)
 
 
 def _read_clips(data: Path, fold: int | None, split: str) -> list[Clip]:
@@ -116,38 +116,38 @@ def _read_queries(path: Path, labels: set[str]) -> list[Query]:
     lines = path.read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines if line.strip()]
     queries = [Query(r["query"], r["relevant_class"], r.get("style", "unknown")) for r in rows]
-    kept = [query for query in queries if query.label in labels]
-    if not kept:
-        raise SystemExit(f"No clip answers any query of {path}.")
-    if len(kept) < len(queries):
-        print(f"{len(queries) - len(kept)} queries are left out: no clip is of their class.")
-    return kept
+    chosen = [query for query in queries if query.label in labels]
+    if not chosen:
+        raise SystemExit(f"No clip is relevant to any query of {path}.")
+    if len(chosen) < len(queries):
+        print(f"{len(queries) - len(chosen)} queries are left out: no clip is of their class.")
+    return chosen
 
 
 def _sample(clips: list[Clip], count: int) -> list[Clip]:
     """At most so many of each class, in the order of the clips."""
     order = np.random.default_rng(0).permutation(len(clips))
     shuffled = _by_label([clips[i] for i in order])
-    kept = {clip for alike in shuffled.values() for clip in alike[:count]}
-    return [clip for clip in clips if clip in kept]
+    chosen = {clip for same in shuffled.values() for clip in same[:count]}
+    return [clip for clip in clips if clip in chosen]
 
 
 def _mix(clips: list[Clip], queries: list[Query], count: int) -> list[Mixture]:
-    """Every mixture is of another pair of classes, every second one at once.
+    """Each mixture is of a different pair of classes; every second one is simultaneous.
 
-    A class is asked for by its first query in sentences, or by its first if there is none.
+    The query of a class is its first sentence, or its first query if it has no sentence.
     """
-    asked: dict[str, Query] = {}
+    query_of: dict[str, Query] = {}
     for query in sorted(queries, key=lambda query: query.style != SENTENCE):
-        asked.setdefault(query.label, query)
+        query_of.setdefault(query.label, query)
     rng = np.random.default_rng(0)
     pool = _by_label(clips)
-    pairs = rng.permutation(list(combinations(sorted(asked), 2)))[:count]
+    pairs = rng.permutation(list(combinations(sorted(query_of), 2)))[:count]
     mixtures = []
     for number, pair in enumerate(pairs):
         first, second = (str(label) for label in rng.permutation(pair))
         drawn = (_draw(pool[first], rng), _draw(pool[second], rng))
-        mixtures.append(Mixture(drawn, (asked[first], asked[second]), number % 2 == 0))
+        mixtures.append(Mixture(drawn, (query_of[first], query_of[second]), number % 2 == 0))
     return mixtures
 
 

@@ -1,4 +1,4 @@
-"""How well rankings answer queries: precision, recall, and whether there is an answer at all."""
+"""Retrieval metrics: average precision, recall, precision, and queries without a match."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ PRECISION_AT: Final = 5
 def rank_metrics(scores: np.ndarray, relevant: np.ndarray) -> dict[str, np.ndarray]:
     """mAP@k, R@k and P@k of each query, (Q,) each, from 0 to 1.
 
-    scores (Q, N) of N sounds, the best is the highest; relevant (Q, N): which of them answer.
+    scores (Q, N) of N sounds, higher is better; relevant (Q, N): which of them are relevant.
     R@k is 1 where at least one relevant sound is among the first k.
     """
     order = np.argsort(-scores, axis=1, kind="stable")
@@ -37,10 +37,10 @@ def average_precision(hits: np.ndarray, k: int) -> np.ndarray:
 def best_scores(scores: np.ndarray, relevant: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Each query's best score in the library (Q,), and in the library without what is relevant.
 
-    Queries that everything answers are left out of the second: nothing would be left to search.
+    Queries for which every sound is relevant are left out of the second: no sound would be left.
     """
-    kept = ~relevant.all(axis=1)
-    without = np.where(relevant, -np.inf, scores)[kept].max(axis=1)
+    some_irrelevant = ~relevant.all(axis=1)
+    without = np.where(relevant, -np.inf, scores)[some_irrelevant].max(axis=1)
     return scores.max(axis=1), without
 
 

@@ -1,1 +1,1 @@
-"""Networks and losses in training."""
+"""Training of the networks."""

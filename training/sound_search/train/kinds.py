@@ -1,6 +1,6 @@
-"""Give a trained network its kinds: which sentences speak of them, and how they sound.
+"""Fit the kinds of sound of a trained network: their keys to captions, their values to clips.
 
-Shapes: N texts, K kinds, W width of sentence vectors, D the shared space.
+Shapes: N texts, K kinds, W width of sentence vectors, D dimensions of the shared space.
 """
 
 import time
@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from models.sound_embedder import SoundEmbedder, kind_logits
 from training.common.loop import device, save
-from training.sound_search.data.batches import Sounds
+from training.sound_search.data.batches import SoundDataset
 from training.sound_search.train.train import class_accuracy, load
 
 EPOCHS = 15
@@ -24,10 +24,10 @@ LEARNING_RATE = 3e-3
 SMOOTHING = 0.05
 
 
-def ground(run: Path, name: str, start: str, folds: tuple[int, ...]) -> None:
-    """Write run/name.pt: the network run/start.pt with the kinds of the clips of these folds."""
+def fit_kinds(run: Path, name: str, start: str, folds: tuple[int, ...]) -> None:
+    """Write run/name.pt: the network run/start.pt with kinds fitted to the clips of these folds."""
     began = time.monotonic()
-    sounds = Sounds(run, folds)
+    sounds = SoundDataset(run, folds)
     before = load(run, start)
     config = replace(before.config, n_kinds=len(sounds.written))
     network = SoundEmbedder(config)
@@ -40,8 +40,8 @@ def ground(run: Path, name: str, start: str, folds: tuple[int, ...]) -> None:
     save(run, name, config, network, result)
 
 
-def train_keys(sounds: Sounds) -> Tensor:
-    """Keys by which captions are told apart by their kinds, those of mixtures by both: (K, W)."""
+def train_keys(sounds: SoundDataset) -> Tensor:
+    """Keys (K, W) that classify captions by kind; captions of mixtures have two kinds."""
     texts, targets = _captions(sounds)
     pair_texts, pair_targets = _pairs(sounds)
     written = [sounds.vectors[sounds.table["written"][kind]].mean(dim=0) for kind in sounds.written]
@@ -62,16 +62,16 @@ def train_keys(sounds: Sounds) -> Tensor:
     return keys.detach()
 
 
-def _captions(sounds: Sounds) -> tuple[Tensor, Tensor]:
-    """Every caption of one kind, of the library's sounds too: vectors (N, W), kinds (N,)."""
+def _captions(sounds: SoundDataset) -> tuple[Tensor, Tensor]:
+    """Every caption of one kind: vectors (N, W), numbers of kinds (N,)."""
     number = {kind: place for place, kind in enumerate(sounds.written)}
-    told = [
+    captions = [
         (text, place)
         for kind, place in number.items()
-        for text in [*sounds.table["written"][kind], *sounds.table["borrowed"].get(kind, [])]
+        for text in [*sounds.table["written"][kind], *sounds.table["audiocaps"].get(kind, [])]
     ]
-    # Of the real clips there are the uploaders' titles: too often they do not tell the kind.
-    told += sorted(
+    # Real clips have only uploaders' titles, which too often do not name the kind.
+    captions += sorted(
         {
             (sounds.table["own"][text], number[clip["kind"]])
             for clip in sounds.clips
@@ -79,12 +79,12 @@ def _captions(sounds: Sounds) -> tuple[Tensor, Tensor]:
             for text in clip["captions"]
         }
     )
-    texts, kinds = zip(*told, strict=True)
+    texts, kinds = zip(*captions, strict=True)
     return sounds.vectors[list(texts)], torch.tensor(kinds)
 
 
-def _pairs(sounds: Sounds) -> tuple[Tensor, Tensor]:
-    """Captions of two kinds: vectors (N, W), and half of the weight for each kind (N, K)."""
+def _pairs(sounds: SoundDataset) -> tuple[Tensor, Tensor]:
+    """Captions of two kinds: vectors (N, W), target probabilities of 0.5 each (N, K)."""
     number = {kind: place for place, kind in enumerate(sounds.written)}
     pairs = [pair for pair in sounds.pairs if pair[0] in number and pair[1] in number]
     targets = torch.zeros(len(pairs), len(number))
@@ -94,8 +94,8 @@ def _pairs(sounds: Sounds) -> tuple[Tensor, Tensor]:
 
 
 @torch.inference_mode()
-def _values(network: SoundEmbedder, sounds: Sounds) -> Tensor:
-    """The mean vector of the clips of every kind: (K, D)."""
+def _values(network: SoundEmbedder, sounds: SoundDataset) -> Tensor:
+    """The normalised mean vector of the clips of each kind: (K, D)."""
     means = []
     for kind in sounds.written:
         clips = [sounds.whole(number)[None].to(device()) for number in sounds.of_kind[kind]]

@@ -1,6 +1,6 @@
-"""Bring sounds and captions together: NT-Xent over clips and captions (Primus et al. 2023, 2.).
+"""Train an audio trunk and a text side: NT-Xent over clips and captions (Primus et al. 2023, 2).
 
-Shapes: B batch, N captions, K kinds, D the shared space.
+Shapes: B batch, N captions, K kinds, D dimensions of the shared space.
 """
 
 from dataclasses import dataclass
@@ -14,49 +14,49 @@ from torch.nn import functional as F
 from models.patch_transformer import PatchTransformer
 from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig
 from training.common.loop import device, fit, save
-from training.sound_search.data.batches import Diet, Sounds
+from training.sound_search.data.batches import Shares, SoundDataset
 
 BATCH = 48
 TRAINING_FOLDS = (0, 1, 2, 3)
 VALIDATION_FOLD = 4
-DISTILLATION = 5.0  # weight of the distance to the teacher's vectors
-OWN_CAPTION = 0.5  # how much more a clip's own caption is meant than another of its kind
+DISTILLATION = 5.0  # weight of the cosine distance to the teacher's vectors
+OWN_CAPTION = 0.5  # additional target weight of a clip's own caption
 
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of training: how long, how fast, on what."""
+    """One stage of training: steps, peak learning rate, and data."""
 
     steps: int
     learning_rate: float
-    diet: Diet
+    shares: Shares
     folds: tuple[int, ...] = TRAINING_FOLDS
-    start: str = ""  # the run whose weights it starts from
-    teacher: str = ""  # the run whose vectors of clips it also learns to give
+    start: str = ""  # the network whose weights initialise this one
+    teacher: str = ""  # the network whose audio vectors are distilled into this one
 
 
-def align(run: Path, name: str, config: SoundEmbedderConfig, stage: Stage) -> None:
+def train(run: Path, name: str, config: SoundEmbedderConfig, stage: Stage) -> None:
     """Train run/name.pt on the prepared arrays in run."""
-    sounds = Sounds(run, stage.folds)
+    sounds = SoundDataset(run, stage.folds)
     network = SoundEmbedder(config).to(device())
     if stage.start:
         network.load_state_dict(load(run, stage.start).state_dict())
     teacher = load(run, stage.teacher) if stage.teacher else None
     if teacher and not stage.start:
-        _inherit(network, teacher)
+        _initialise(network, teacher)
 
     def step_loss(generator: torch.Generator) -> Tensor:
-        batch = sounds.batch(BATCH, stage.diet, generator)
-        bank, bank_kinds = sounds.bank(stage.diet, generator)
+        batch = sounds.batch(BATCH, stage.shares, generator)
+        bank, bank_kinds = sounds.bank(stage.shares, generator)
         mel = batch.mel.to(device())
         audio = network.embed_audio(mel)
         text = network.embed_sentences(torch.cat([batch.captions, bank]).to(device()))
-        positives = weights(batch.kinds, torch.cat([batch.kinds, bank_kinds])).to(device())
+        positives = target_weights(batch.kinds, torch.cat([batch.kinds, bank_kinds])).to(device())
         loss = nt_xent(audio, text, network.log_scale.clamp(max=4.0).exp(), positives)
         if teacher is not None:
             with torch.no_grad():
-                goal = teacher.embed_audio(mel)
-            loss = loss + DISTILLATION * (1 - (audio * goal).sum(dim=1)).mean()
+                target = teacher.embed_audio(mel)
+            loss = loss + DISTILLATION * distillation_loss(audio, target)
         return loss
 
     result = fit(
@@ -71,8 +71,8 @@ def align(run: Path, name: str, config: SoundEmbedderConfig, stage: Stage) -> No
     save(run, name, config, network, result)
 
 
-def _inherit(student: SoundEmbedder, teacher: SoundEmbedder) -> None:
-    """Starts from what of the teacher fits: its captions' place, and the stages of the stem."""
+def _initialise(student: SoundEmbedder, teacher: SoundEmbedder) -> None:
+    """Copy from the teacher what fits the student: the text side, and the stages of the stem."""
     for part in ("adapter", "sentence_projection"):
         getattr(student, part).load_state_dict(getattr(teacher, part).state_dict())
     if isinstance(student.trunk, PatchTransformer) and student.trunk.stem:
@@ -81,32 +81,42 @@ def _inherit(student: SoundEmbedder, teacher: SoundEmbedder) -> None:
         stem.load_state_dict({name: known[name] for name in stem.state_dict()})
 
 
-def weights(audio_kinds: Tensor, text_kinds: Tensor) -> Tensor:
-    """How well each caption fits each clip: kinds (B, K), (N, K) → (B, N), N ≥ B.
+def target_weights(audio_kinds: Tensor, text_kinds: Tensor) -> Tensor:
+    """Unnormalised targets of NT-Xent: kinds of clips (B, K) and captions (N, K) → (B, N), N ≥ B.
 
-    Captions of the same kinds fit too, so that clips of one kind do not repel each other; one of
-    two kinds named fits by half. A clip's own caption, of the same number, fits best.
+    The Jaccard index of the kinds: captions of the same kind are positives too, so that clips of
+    one kind do not repel each other. The caption of the same number is a clip's own, which weighs
+    OWN_CAPTION more.
     """
     both = audio_kinds @ text_kinds.t()
     either = audio_kinds.sum(dim=1)[:, None] + text_kinds.sum(dim=1)[None] - both
-    return both / either + OWN_CAPTION * torch.eye(*both.shape)
+    return both / either + OWN_CAPTION * torch.eye(*both.shape, device=both.device)
 
 
 def nt_xent(audio: Tensor, text: Tensor, scale: Tensor, positives: Tensor) -> Tensor:
-    """Cross-entropy to the positives in both directions, averaged (equation 2): (B, D), (N, D)."""
+    """Cross-entropy with soft targets in both directions, averaged (Eq. (2)).
+
+    audio (B, D), text (N, D): unit vectors; scale: the inverse temperature; positives (B, N): see
+    target_weights.
+    """
     logits = scale * audio @ text.t()
     to_text = positives / positives.sum(dim=1, keepdim=True)
-    named = positives.sum(dim=0) > 0  # some captions of the bank describe no clip of the batch
-    to_audio = positives[:, named] / positives[:, named].sum(dim=0)
+    described = positives.sum(dim=0) > 0  # some captions of the bank describe no clip of the batch
+    to_audio = positives[:, described] / positives[:, described].sum(dim=0)
     return 0.5 * (
-        F.cross_entropy(logits, to_text) + F.cross_entropy(logits[:, named].t(), to_audio.t())
+        F.cross_entropy(logits, to_text) + F.cross_entropy(logits[:, described].t(), to_audio.t())
     )
+
+
+def distillation_loss(student: Tensor, teacher: Tensor) -> Tensor:
+    """The mean cosine distance of unit vectors (B, D) of the same clips."""
+    return (1 - (student * teacher).sum(dim=1)).mean()
 
 
 @torch.inference_mode()
 def class_accuracy(network: SoundEmbedder, run: Path, fold: int = VALIDATION_FOLD) -> float:
-    """Share of the fold's clips nearest to the captions of their own kind, of the fold's kinds."""
-    sounds = Sounds(run, [fold])
+    """Share of the fold's clips whose nearest mean caption vector is that of their own kind."""
+    sounds = SoundDataset(run, [fold])
     network.eval()
     prototypes = torch.stack(
         [
@@ -116,13 +126,13 @@ def class_accuracy(network: SoundEmbedder, run: Path, fold: int = VALIDATION_FOL
             for kind in sounds.written
         ]
     )
-    right = []
+    correct = []
     for number, clip in enumerate(sounds.clips):
         if clip["kind"] in sounds.written:
             vector = network.embed_audio(sounds.whole(number)[None].to(device()))[0]
             nearest = int((prototypes @ vector).argmax())
-            right.append(sounds.written[nearest] == clip["kind"])
-    return float(np.mean(right))
+            correct.append(sounds.written[nearest] == clip["kind"])
+    return float(np.mean(correct))
 
 
 def load(run: Path, name: str) -> SoundEmbedder:

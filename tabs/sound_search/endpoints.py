@@ -1,0 +1,83 @@
+"""Endpoints of sound search for programs: they search the library of the demo."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+
+from tabs.shared.events import MODEL_QUEUE, answering
+from tabs.sound_search.library import DemoLibrary
+
+if TYPE_CHECKING:
+    from pipelines.sound_search import SoundSearch
+
+FIELDS: Final = """A list of the ten best sounds, best first. Fields of each: name (of the file),
+kind (class of sound), caption, score (cosine similarity with the query), matches (whether the score
+reaches the threshold of a match), seconds (the score of each second of the sound), start (the
+second with the highest score, in s)."""
+
+
+class SoundEndpoints:
+    """Handlers of the endpoints."""
+
+    def __init__(self, pipeline: Callable[[], "SoundSearch"], demo: DemoLibrary) -> None:
+        self.pipeline = pipeline
+        self.demo = demo
+
+    @answering
+    def search_sounds(self, text: str, without: str = "") -> list[dict[str, Any]]:
+        """Sounds that match a text.
+
+        Args:
+            text: a description in English, at most 1,000 characters, for example "a dog barks".
+            without: a description of what the sounds should not contain, or "".
+
+        Returns:
+            sounds: see FIELDS. Raises gr.Error for a query that cannot be used.
+        """
+        return self._answer(text=text, without=without)
+
+    @answering
+    def similar_sounds(self, audio: str, text: str = "", without: str = "") -> list[dict[str, Any]]:
+        """Sounds that are similar to a recording, and match a text if there is one.
+
+        Args:
+            audio: a recording of at most 60 s.
+            text: a description in English, at most 1,000 characters, or "".
+            without: a description of what the sounds should not contain, or "".
+
+        Returns:
+            sounds: see FIELDS. Raises gr.Error for a query that cannot be used.
+        """
+        return self._answer(text=text, like=audio, without=without)
+
+    def declare(self, text: gr.Textbox, recording: gr.Audio, without: gr.Textbox) -> None:
+        """Adds the endpoints to the page that is being built; inputs have the types of these."""
+        with gr.Row(visible=False):
+            call, answer = gr.Button(), gr.JSON(label="sounds")
+        run: dict[str, Any] = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1}
+        for handler, inputs in (
+            (self.search_sounds, [text, without]),
+            (self.similar_sounds, [recording, text, without]),
+        ):
+            name = handler.__name__
+            description = (
+                f"{(handler.__doc__ or '').split('.')[0]}. Returns: {' '.join(FIELDS.split())}"
+            )
+            call.click(handler, inputs, answer, api_name=name, api_description=description, **run)
+
+    def _answer(self, **query: Any) -> list[dict[str, Any]]:
+        pipeline = self.pipeline()
+        result = pipeline(self.demo(pipeline).index, **query)
+        return [
+            {
+                "name": hit.sound.name,
+                "kind": hit.sound.kind,
+                "caption": hit.sound.caption,
+                "score": hit.score,
+                "matches": hit.score >= result.threshold,
+                "seconds": hit.per_second_scores.tolist(),
+                "start": hit.start,
+            }
+            for hit in result.hits
+        ]

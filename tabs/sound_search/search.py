@@ -1,0 +1,60 @@
+"""What one visitor searched for, and how they judged the results."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+DEMO: Final = "ours"  # scopes: the library of the demo, or the visitor's own sounds
+OWN: Final = "mine"
+RECORDING: Final = "your recording"
+
+
+@dataclass(frozen=True)
+class Search:
+    """A visitor's last query, and all of their votes.
+
+    like: the id of a sound, or the path of a recording; like_name: its name on the page. scope:
+    DEMO or OWN. labels: query → id of a sound → +1 or -1. mapped: identifies the map that the page
+    shows; best: the file of the best sound.
+    """
+
+    text: str = ""
+    like: str | None = None
+    like_name: str = ""
+    without: str = ""
+    scope: str = DEMO
+    labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    mapped: str = ""
+    best: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """The query as the page shows it."""
+        parts = [f"“{self.text}”"] if self.text else []
+        if self.like:
+            name = self.like_name if self.like_name == RECORDING else f"“{self.like_name}”"
+            parts.append(f"like {name}")
+        without = f", but not “{self.without}”" if self.without else ""
+        return " and ".join(parts) + without
+
+    @property
+    def query(self) -> str:
+        """The query as the exported labels name it: a text query is its text alone."""
+        query = self.text
+        if self.like:
+            # Every recording lies in a folder that is named by a hash of its content.
+            query += f" [like {self.like_name} {Path(self.like).parent.name[:8]}]"
+        return query + (f" [not {self.without}]" if self.without else "")
+
+    @property
+    def votes(self) -> Mapping[str, int]:
+        return self.labels.get(self.query, {})
+
+    def voted(self, sound_id: str, vote: int) -> "Search":
+        """The search with a vote for a sound, or without it if the same vote was cast before."""
+        votes = dict(self.votes)
+        if votes.pop(sound_id, 0) != vote:
+            votes[sound_id] = vote
+        labels = {**self.labels, self.query: votes}
+        return replace(self, labels={query: given for query, given in labels.items() if given})
