@@ -8,9 +8,9 @@ from training.common.commands import commands
 
 
 def main() -> None:
-    """Parse the command line and run one stage.
+    """Parse the command line and run one command.
 
-    Each stage imports what it needs: training runs where only torch and numpy are installed.
+    Each imports only what it needs: training runs where only torch and numpy are installed.
     """
     arguments = _arguments()
     if arguments.command == "train":
@@ -52,7 +52,7 @@ def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
     )
     if arguments.publish:
         publish(rows, folders, CHECKPOINTS)
-        publish_table(rows, CHECKPOINTS.parent / "README.md", "sound results")
+        publish_table(rows, CHECKPOINTS.parent / "docs" / "sound_search.md", "sound results")
 
 
 def _arguments() -> argparse.Namespace:
