@@ -1,7 +1,7 @@
 """python -m benchmarks.sound_search: from a query to ranked results, a million vectors, embedding.
 
-Beside ours, in the same run: an exact search, numpy and the speed of the memory; and the audio
-tower of ClapModel with random weights. Writes sound_search.md.
+For comparison, in the same run: exhaustive search, numpy and memory bandwidth; and the audio tower
+of ClapModel with random weights. Writes sound_search.md.
 """
 
 import platform
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def resembling(vectors: np.ndarray, count: int, noise: float = 0.3) -> np.ndarray:
-    """Unit vectors (count, D) that lie as embeddings do: in clusters, on the paths between them.
+    """Unit vectors (count, D) distributed like embeddings: in clusters and on paths between them.
 
     Each is a mixture of two of the given unit vectors (N, D), and ``noise`` (its length beside
     theirs) in the same directions: those in which the given ones differ.
@@ -143,7 +143,7 @@ def searching(vectors: np.ndarray, queries: Sequence[np.ndarray]) -> list[str]:
 
 
 def embedding(encoders: Sequence[SoundEncoder]) -> list[str]:
-    """Seconds of sound embedded a second: ours and CLAP's audio tower, a clip at a time."""
+    """Time to embed a clip, one at a time: ours, and CLAP's audio tower."""
     torch.manual_seed(0)
     tower = ClapAudioModel(ClapAudioConfig()).eval()
     extractor = ClapFeatureExtractor(truncation="rand_trunc")
