@@ -34,8 +34,10 @@ check();
 
 
 def voice_cards(voices: Mapping[str, str], chosen: str, samples: Path, label: str) -> gr.HTML:
-    """Cards whose value is the chosen voice. voices: name → a few words; samples: a folder with
-    NAME.ogg, or not."""
+    """Cards whose value is the chosen voice.
+
+    voices: name → description; samples: a folder that may hold NAME.ogg, a sample of each.
+    """
     cards = "".join(_card(name, words, samples / f"{name}.ogg") for name, words in voices.items())
     return gr.HTML(
         chosen,

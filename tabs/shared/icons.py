@@ -1,4 +1,4 @@
-"""Line icons, drawn here so that nothing is fetched."""
+"""Line icons as inline SVG, so that nothing is fetched."""
 
 THUMB = "M7 20V11l4-7.5c1.4 0 2.4 1 2.4 2.4v3.6h4.7a2 2 0 0 1 2 2.3l-1 6.4a2 2 0 0 1-2 1.8zH4v-9h3"
 PATHS = {

@@ -1,4 +1,4 @@
-"""Voice conversion: speech → units, seen, heard and edited → the same words in another voice."""
+"""Voice conversion: speech → units, which can be edited → the same words in another voice."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -15,16 +15,16 @@ LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light",
 
 
 @pytest.mark.parametrize("visit", LOOKS, indirect=True)
-def test_record_convert_edit_and_speak_again(visit: Visit) -> None:
+def test_visitor_records_converts_edits_and_speaks_again(visit: Visit) -> None:
     page = visit.page
     expect(visit.button("Convert")).to_be_disabled()
     visit.button("Record").click()
     page.wait_for_timeout(1500)
     page.locator(".sound-input .stop-button").click()
     visit.convert()
-    heard = visit.units()
-    assert len(heard) > 25
-    expect(page.locator(".block.numbers")).to_contain_text(f"{len(heard)} units")
+    units = visit.units()
+    assert len(units) > 25
+    expect(page.locator(".block.numbers")).to_contain_text(f"{len(units)} units")
 
     visit.cell(3).click()
     expect(visit.button("Mute")).to_be_enabled()
@@ -46,7 +46,7 @@ def test_record_convert_edit_and_speak_again(visit: Visit) -> None:
     visit.shoot("spoken")
 
 
-def test_what_is_no_sound_is_refused_and_nothing_else_changes(
+def test_convert_of_a_file_without_sound_shows_an_error_and_changes_nothing_else(
     visit: Visit, speech: Path, tmp_path: Path
 ) -> None:
     visit.upload(speech)
@@ -65,7 +65,7 @@ def test_what_is_no_sound_is_refused_and_nothing_else_changes(
     visit.complaints.clear()
 
 
-def test_an_example_converts_in_one_click(visit: Visit) -> None:
+def test_example_converts_in_one_click(visit: Visit) -> None:
     chips = visit.page.locator(".chips button")
     assert chips.count() >= 3
     chips.first.click()
@@ -73,7 +73,7 @@ def test_an_example_converts_in_one_click(visit: Visit) -> None:
     assert len(visit.units()) > 25
 
 
-def test_one_playhead_and_one_sound_at_a_time(visit: Visit, speech: Path) -> None:
+def test_timeline_plays_one_sound_at_a_time(visit: Visit, speech: Path) -> None:
     visit.upload(speech)
     visit.convert()
     page = visit.page
@@ -97,7 +97,7 @@ def test_one_playhead_and_one_sound_at_a_time(visit: Visit, speech: Path) -> Non
     expect(page.locator("#conversion .tl-time")).to_have_text("2.50 / 5.00 s")
 
 
-def test_a_sound_that_is_stopped_before_it_starts_has_not_failed(visit: Visit) -> None:
+def test_player_paused_before_it_starts_raises_no_error(visit: Visit) -> None:
     stopped = """() => {
       const player = new Audio(document.querySelector("#conversion audio").src);
       const started = player.play();
@@ -110,7 +110,7 @@ def test_a_sound_that_is_stopped_before_it_starts_has_not_failed(visit: Visit) -
     assert visit.page.evaluate(gone) == "NotSupportedError"
 
 
-def test_units_are_chosen_by_mouse_and_keyboard(visit: Visit, speech: Path) -> None:
+def test_units_are_selected_by_mouse_and_keyboard(visit: Visit, speech: Path) -> None:
     visit.upload(speech)
     visit.convert()
     page = visit.page
@@ -141,7 +141,9 @@ def test_units_are_chosen_by_mouse_and_keyboard(visit: Visit, speech: Path) -> N
     expect(visit.button("Mute")).to_be_disabled()
 
 
-def test_units_go_out_as_json_and_come_back(visit: Visit, speech: Path, tmp_path: Path) -> None:
+def test_units_are_downloaded_as_json_and_loaded_again(
+    visit: Visit, speech: Path, tmp_path: Path
+) -> None:
     visit.upload(speech)
     visit.convert()
     units = visit.units()
@@ -156,7 +158,7 @@ def test_units_go_out_as_json_and_come_back(visit: Visit, speech: Path, tmp_path
     assert visit.units() == units
 
 
-def test_all_sizes_stand_side_by_side(visit: Visit, speech: Path) -> None:
+def test_all_sizes_show_every_model(visit: Visit, speech: Path) -> None:
     visit.upload(speech)
     visit.convert()
     visit.page.get_by_role("button", name="All sizes").click()
@@ -168,7 +170,7 @@ def test_all_sizes_stand_side_by_side(visit: Visit, speech: Path) -> None:
     assert sizes.locator(".tl-play").count() == 5
 
 
-def test_stop_brings_the_button_back_and_leaves_the_result(
+def test_stop_restores_the_button_and_leaves_the_result(
     visit: Visit, speech: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decode = VoiceConversion.decode

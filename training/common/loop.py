@@ -151,7 +151,7 @@ def fit(
 def save(
     run: Path, name: str, config: "DataclassInstance", network: nn.Module, result: dict[str, float]
 ) -> None:
-    """Write the trained network with its config to run/name.pt, and what fit said beside it."""
+    """Write the trained network with its config to run/name.pt, and the result of fit beside it."""
     torch.save({"config": asdict(config), "network": network.state_dict()}, run / f"{name}.pt")
     (run / f"{name}.json").write_text(json.dumps(result))
     print(name, result, flush=True)

@@ -23,8 +23,10 @@ CELL_WIDTH: Final = 3  # px: the narrowest unit cell; longer timelines scroll
 
 @dataclass(frozen=True)
 class File:
-    """A sound or video to play, or a file to download; name is what its button says. A content that
-    lies in a file already is loaded by the page only when it is played."""
+    """A sound or video to play, or a file to download.
+
+    name: the label of its button; content: a Path is loaded by the page only when it is played.
+    """
 
     name: str
     file_name: str
@@ -41,8 +43,11 @@ class File:
 
 @dataclass(frozen=True)
 class Action:
-    """A button under the lanes. Pressing it triggers `event` ("edit", or "submit" for what takes
-    long) with {"action", "cells": chosen cell indices, "number": what its number field says}."""
+    """A button under the lanes.
+
+    It triggers `event`, "edit" or (for long work) "submit", with {"action": name, "cells": indices
+    of the selected cells, "number": the value of its number field}.
+    """
 
     name: str
     label: str
@@ -57,8 +62,11 @@ class Action:
 
 @dataclass(frozen=True)
 class TimelineSpec:
-    """Everything that one timeline shows; name is read to those who cannot see it. `start` is where
-    the playhead stands at first (seconds); with `plays`, a click on a lane plays from there."""
+    """Everything that one timeline shows.
+
+    name: for screen readers; start: first position of the playhead in seconds; plays: whether a
+    click on a lane starts playing there.
+    """
 
     name: str
     lanes: Sequence[Lane]
@@ -78,8 +86,7 @@ class TimelineSpec:
         return (*self.tracks, *self.downloads)
 
     def html(self, first_file: int = 0) -> str:
-        """The page's part; @file0, @file1… stand for the addresses of `files`, which may be
-        numbered from another number on."""
+        """The timeline as HTML. @fileN is the address of file N, counted from first_file."""
         width = max((len(x.codes) for x in self.lanes if isinstance(x, UnitCells)), default=0)
         lanes = "".join(map(self._lane, self.lanes, ["", *(lane.label for lane in self.lanes)]))
         return (
@@ -93,11 +100,11 @@ class TimelineSpec:
         )
 
     def value(self) -> dict[str, Any]:
-        """What a timeline takes as its value: the page's part, and the files it names."""
+        """The value of a timeline component: the HTML, and the files that it names."""
         return {"html": self.html(), "files": [file.data() for file in self.files]}
 
     def _lane(self, lane: Lane, above: str) -> str:
-        """One lane; neighbours of the same label are labelled once. above: the label before."""
+        """One lane, without its label if that is also the label above."""
         label = "" if lane.label == above else escape(lane.label)
         kind = "tl-lane tl-" + type(lane).__name__.lower() + (" tl-stale" if lane.stale else "")
         share = lane.seconds / self.seconds
@@ -176,7 +183,7 @@ class TimelineSpec:
 
 
 def nothing(text: str) -> dict[str, Any]:
-    """The value of a timeline that has nothing to show but a text."""
+    """The value of a timeline that shows only a text."""
     return {"html": f'<p class="tl-nothing">{escape(text)}</p>', "files": []}
 
 
@@ -191,8 +198,10 @@ TEMPLATE: Final = (
 
 
 def timeline(elem_id: str, text: str) -> gr.HTML:
-    """A timeline with nothing but a text; return spec.value() to fill it. Its events edit and
-    submit carry what Action says."""
+    """A timeline that shows only a text; return TimelineSpec.value() to fill it.
+
+    Its events edit and submit carry the data described at Action.
+    """
     return gr.HTML(
         nothing(text),
         html_template=TEMPLATE,

@@ -11,7 +11,7 @@ def tone(hz: float, seconds: float = 1.0) -> np.ndarray:
     return (0.3 * np.sin(2 * np.pi * hz * time)).astype(np.float32)
 
 
-def test_every_feature_has_one_row_in_ten_milliseconds() -> None:
+def test_features_have_one_row_per_ten_milliseconds() -> None:
     waveform = tone(440, 1.234)
     rows = round(1.234 * features.SAMPLE_RATE) // features.HOP_LENGTH
     assert features.linear_magnitude(waveform).shape == (rows, 321)
@@ -19,26 +19,26 @@ def test_every_feature_has_one_row_in_ten_milliseconds() -> None:
     assert features.mfcc(waveform).shape == (rows, 39)
 
 
-def test_a_tone_peaks_in_its_bin() -> None:
+def test_linear_magnitude_of_a_tone_peaks_in_its_bin() -> None:
     magnitude = features.linear_magnitude(tone(1000))
     bin_hz = features.SAMPLE_RATE / features.N_FFT
     assert magnitude[50].argmax() * bin_hz == pytest.approx(1000, abs=bin_hz / 2)
 
 
-def test_a_click_is_loudest_in_the_frame_it_is_centred_on() -> None:
+def test_linear_magnitude_of_a_click_is_largest_in_its_frame() -> None:
     waveform = np.zeros(16_000, np.float32)
     waveform[30 * features.HOP_LENGTH] = 1.0
     assert features.linear_magnitude(waveform).sum(axis=1).argmax() == 30
 
 
-def test_cepstra_do_not_hear_level_but_in_the_first() -> None:
+def test_mfcc_at_another_level_differs_in_the_first_cepstrum_only() -> None:
     noise = np.random.default_rng(0).normal(size=16_000).astype(np.float32)
     loud, soft = features.mfcc(0.2 * noise), features.mfcc(0.1 * noise)
     assert np.abs(loud - soft)[:, 1:13].max() < 0.01
     assert (loud - soft)[:, 0] == pytest.approx(np.log(4) * np.sqrt(features.MFCC_BANDS), abs=0.01)
 
 
-def test_deltas_are_slopes() -> None:
+def test_mfcc_deltas_are_slopes() -> None:
     """Noise whose level rises by a constant number of nepers a frame."""
     noise = np.random.default_rng(0).normal(size=32_000)
     rising = noise * np.exp(np.arange(32_000) / features.HOP_LENGTH * 0.01) * 0.01
@@ -48,7 +48,7 @@ def test_deltas_are_slopes() -> None:
     )
 
 
-def test_griffin_lim_gives_the_spectrogram_back() -> None:
+def test_griffin_lim_restores_the_spectrogram() -> None:
     waveform = tone(300) + tone(1700)
     magnitude = features.linear_magnitude(waveform)
     again = features.linear_magnitude(features.griffin_lim(magnitude))
@@ -63,27 +63,27 @@ def test_griffin_lim_of_a_mel_spectrogram_keeps_the_tone() -> None:
     assert spectrum.argmax() == pytest.approx(500, abs=25)
 
 
-def test_a_filter_a_frame_turns_one_sound_into_the_spectrogram_of_another() -> None:
-    """Noise into a tone that stops; where nothing is to be heard, nothing is left."""
-    real = np.concatenate([tone(500), np.zeros(8000, np.float32)])
-    noise = 0.1 * np.random.default_rng(0).standard_normal(len(real)).astype(np.float32)
-    mel = features.log_mel(real)
-    made = features.filtered(noise, mel, np.zeros(len(mel)))
-    assert made.shape == noise.shape
-    assert np.abs(made[18_000:]).max() < 0.01 * np.abs(noise).max()
-    before, after = (np.abs(features.log_mel(one) - mel)[5:95].mean() for one in (noise, made))
+def test_filtered_noise_takes_the_spectrogram_of_a_tone() -> None:
+    """The tone stops, and with it what is left of the noise."""
+    target = np.concatenate([tone(500), np.zeros(8000, np.float32)])
+    noise = 0.1 * np.random.default_rng(0).standard_normal(len(target)).astype(np.float32)
+    mel = features.log_mel(target)
+    output = features.filtered(noise, mel, np.zeros(len(mel)))
+    assert output.shape == noise.shape
+    assert np.abs(output[18_000:]).max() < 0.01 * np.abs(noise).max()
+    before, after = (np.abs(features.log_mel(one) - mel)[5:95].mean() for one in (noise, output))
     assert after < 0.4 * before
 
 
-def test_a_sound_that_is_right_stays_as_it_is() -> None:
-    real = tone(500) + 0.1 * np.random.default_rng(0).standard_normal(16_000).astype(np.float32)
-    mel = features.log_mel(real)
-    assert np.allclose(features.filtered(real, mel, np.zeros(len(mel))), real, atol=1e-3)
+def test_filtered_with_its_own_spectrogram_changes_nothing() -> None:
+    sound = tone(500) + 0.1 * np.random.default_rng(0).standard_normal(16_000).astype(np.float32)
+    mel = features.log_mel(sound)
+    assert np.allclose(features.filtered(sound, mel, np.zeros(len(mel))), sound, atol=1e-3)
 
 
 @pytest.mark.parametrize("hertz", [80.0, 180.0, 250.0])
-def test_a_filtered_voice_keeps_its_harmonics_and_takes_the_formant(hertz: float) -> None:
-    """What it is filtered to has a formant at 700 Hz, and the harmonics of another voice."""
+def test_filtered_voice_keeps_its_harmonics_and_takes_the_formant(hertz: float) -> None:
+    """The target has a formant at 700 Hz, and the harmonics of another voice."""
     time = np.arange(16_000) / features.SAMPLE_RATE
     hiss = 0.001 * np.random.default_rng(0).standard_normal(16_000)
 
@@ -93,28 +93,28 @@ def test_a_filtered_voice_keeps_its_harmonics_and_takes_the_formant(hertz: float
         tones = loud[:, None] * np.sin(2 * np.pi * harmonics[:, None] * time)
         return (0.1 * tones.sum(axis=0) + hiss).astype(np.float32)
 
-    said, wanted = voice(hertz, 1500), features.log_mel(voice(105, 700))
-    made = features.filtered(said, wanted, np.full(100, hertz))
-    found = features.pitch(made)[10:90]
-    assert np.median(found) == pytest.approx(hertz, rel=0.03)
-    spectrum = features.linear_magnitude(made)[10:90].mean(axis=0)
+    source, target = voice(hertz, 1500), features.log_mel(voice(105, 700))
+    output = features.filtered(source, target, np.full(100, hertz))
+    f0 = features.pitch(output)[10:90]
+    assert np.median(f0) == pytest.approx(hertz, rel=0.03)
+    spectrum = features.linear_magnitude(output)[10:90].mean(axis=0)
     at = np.arange(len(spectrum)) * features.SAMPLE_RATE / features.N_FFT
     assert (at * spectrum).sum() / spectrum.sum() == pytest.approx(700, abs=200)
 
 
-def test_pitch_of_a_voice_like_tone() -> None:
+def test_pitch_of_a_harmonic_tone_is_its_f0() -> None:
     waveform = sum(tone(120 * k) / k for k in range(1, 8))
     pitch = features.pitch(np.asarray(waveform, dtype=np.float32))
     assert len(pitch) == 100
     assert np.median(pitch[10:-10]) == pytest.approx(120, rel=0.02)
 
 
-def test_silence_is_flat_and_finite() -> None:
+def test_features_of_silence_are_flat_and_finite() -> None:
     silence = np.zeros(16_000, np.float32)
     assert np.isfinite(features.mfcc(silence)).all()
     assert np.ptp(features.log_mel(silence)) == 0
 
 
-def test_too_short_is_said() -> None:
+def test_log_mel_of_less_than_a_hop_raises() -> None:
     with pytest.raises(ValueError, match="160 samples"):
         features.log_mel(np.zeros(100, np.float32))

@@ -8,7 +8,7 @@ from pipelines.voice_conversion.settings import MUTED
 from pipelines.voice_conversion.units import Units
 
 
-def test_round_trip() -> None:
+def test_units_from_their_own_json_are_equal() -> None:
     units = Units(np.array([3, MUTED, 511]), 0.02, "vqvae-512", "abc")
     again = Units.from_json(units.to_json())
     assert again.codes.tolist() == [3, MUTED, 511]
@@ -30,6 +30,6 @@ def test_round_trip() -> None:
         '{"codes": [99999999999999999999], "step": 0.02, "model": "m", "fingerprint": "f"}',
     ],
 )
-def test_anything_else_is_refused(text: str) -> None:
+def test_units_from_any_other_text_raise(text: str) -> None:
     with pytest.raises(InputError, match="not a units file"):
         Units.from_json(text)

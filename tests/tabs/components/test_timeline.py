@@ -24,7 +24,7 @@ def pixels(data_uri: str) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
 
 
-def test_a_waveform_is_outlined_by_its_peaks() -> None:
+def test_waveform_lane_shows_the_peak_envelope() -> None:
     waveform = np.zeros(16_000, np.float32)
     waveform[8_000] = -0.5
     lane = Waveform.of("x", waveform, 16_000)
@@ -37,7 +37,7 @@ def test_a_waveform_is_outlined_by_its_peaks() -> None:
     assert "50,0.500" in quiet.html()
 
 
-def test_a_tone_is_bright_at_its_height_and_nowhere_else() -> None:
+def test_spectrogram_png_of_a_tone_is_bright_at_its_frequency_only() -> None:
     time = np.arange(16_000) / 16_000
     tone = (0.3 * np.sin(2 * np.pi * 2_000 * time)).astype(np.float32)
     picture = pixels(spectrogram_png(features.log_mel(tone)))
@@ -49,27 +49,27 @@ def test_a_tone_is_bright_at_its_height_and_nowhere_else() -> None:
     assert brightness[5] < 0.5 * brightness.max()  # 7 kHz is dark
 
 
-def test_time_runs_from_left_to_right() -> None:
+def test_spectrogram_png_runs_from_left_to_right() -> None:
     log_mel = np.full((10, 80), -12.0)
     log_mel[8:] = 0.0
     picture = pixels(spectrogram_png(log_mel)).sum(axis=2)
     assert (picture[:, 8:] > picture[:, :8].max()).all()
 
 
-def test_silence_is_dark() -> None:
+def test_spectrogram_png_of_silence_is_dark() -> None:
     dark = pixels(spectrogram_png(np.full((5, 80), -11.5)))
     assert (dark == dark[0, 0]).all()
     assert dark[0, 0].tolist() == [68, 1, 84]  # the foot of viridis
 
 
-def test_mel_ticks_agree_with_the_features() -> None:
+def test_frequency_ticks_agree_with_the_mel_filters() -> None:
     filters = features.mel_filters(features.N_FFT, features.N_MELS)
     for label, place in frequency_ticks()[:-1]:
         hertz = filters[int(place * 80)].argmax() * 16_000 / features.N_FFT
         assert hertz == pytest.approx(float(label) * 1000, rel=0.12)
 
 
-def test_ink_contrasts_with_every_colour() -> None:
+def test_ink_on_any_colour_contrasts_enough() -> None:
     def luminance(color: str) -> float:
         rgb = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
         linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgb]
@@ -83,7 +83,7 @@ def test_ink_contrasts_with_every_colour() -> None:
         assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
-def test_runs_are_joined_and_numbered_once() -> None:
+def test_unit_cells_join_runs_and_number_them_once() -> None:
     html = UnitCells("u", (2, 2, 2, 0, MUTED), 0.04, COLORS, selectable=True).html()
     assert re.findall(r"<b>(-?\d+)</b>", html) == ["2", "0"]
     assert re.findall(r"flex-grow:(\d+)", html) == ["3", "1", "1"]
@@ -93,22 +93,22 @@ def test_runs_are_joined_and_numbered_once() -> None:
     assert 'aria-label="muted, 0.16 s"' in html
 
 
-def test_units_that_cannot_be_chosen_take_no_focus() -> None:
+def test_unit_cells_that_are_not_selectable_take_no_focus() -> None:
     html = UnitCells("u", (1, 2), 0.04, COLORS).html()
     assert "option" not in html and "tabindex" not in html
 
 
-def test_lanes_share_one_axis() -> None:
+def test_timeline_lanes_share_one_axis() -> None:
     lanes = [UnitCells("u", (1,) * 25, 0.04, COLORS), Spectrogram("s", "data:", 2.0)]
-    sheet = TimelineSpec("two", lanes, [])
-    assert sheet.seconds == 2.0
-    assert re.findall(r'class="tl-span" style="width:([\d.]+)%', sheet.html()) == [
+    spec = TimelineSpec("two", lanes, [])
+    assert spec.seconds == 2.0
+    assert re.findall(r'class="tl-span" style="width:([\d.]+)%', spec.html()) == [
         "50.0000",
         "100.0000",
     ]
 
 
-def test_files_are_named_in_the_order_of_their_numbers(
+def test_timeline_value_lists_files_in_the_order_of_their_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
@@ -121,7 +121,7 @@ def test_files_are_named_in_the_order_of_their_numbers(
     assert "Play &lt;me&gt;" in value["html"]
 
 
-def test_actions_wait_for_cells_where_they_need_them() -> None:
+def test_timeline_actions_that_need_cells_start_disabled() -> None:
     lane = UnitCells("u", (1,), 0.04, COLORS, selectable=True)
     actions = [
         Action("mute", "Mute", key="m"),
@@ -141,25 +141,25 @@ def test_actions_wait_for_cells_where_they_need_them() -> None:
     ("seconds", "expected"),
     [(1.0, 0.2), (2.94, 0.5), (5.04, 1.0), (10.0, 2.0), (60.0, 10.0), (0.1, 0.02)],
 )
-def test_time_ticks_are_round(seconds: float, expected: float) -> None:
+def test_time_ticks_of_any_duration_are_round(seconds: float, expected: float) -> None:
     ticks = time_ticks(seconds)
     assert ticks[0] == 0
     assert ticks[-1] <= seconds
     assert ticks[1] == pytest.approx(expected)
 
 
-def test_files_can_be_numbered_from_another_number_on(tmp_path: Path) -> None:
+def test_timeline_html_numbers_files_from_first_file(tmp_path: Path) -> None:
     path = tmp_path / "long.wav"
     path.write_bytes(b"RIFF")
     lane = UnitCells("u", (1,), 0.04, COLORS)
-    sheet = TimelineSpec("x", [lane], [File("Play", "a.wav", path)], [File("U", "u.json", b"{}")])
-    html = sheet.html(first_file=4)
+    spec = TimelineSpec("x", [lane], [File("Play", "a.wav", path)], [File("U", "u.json", b"{}")])
+    html = spec.html(first_file=4)
     assert 'src="@file4"' in html and 'href="@file5"' in html
     assert 'preload="none"' in html, "what lies in a file is loaded when it is played"
-    assert sheet.files[0].data()["path"] == str(path)
+    assert spec.files[0].data()["path"] == str(path)
 
 
-def test_a_button_can_stay_pressed() -> None:
+def test_timeline_action_can_be_pressed() -> None:
     actions = [Action("up", "Fits", needs_cells=False, icon="up", pressed=True)]
     html = TimelineSpec("x", [UnitCells("u", (1,), 0.04, COLORS)], [], (), actions).html()
     assert re.search('<button type="button"  aria-pressed="true"[^>]*data-action="up"', html)

@@ -33,9 +33,9 @@ def constants(tmp_path: Path) -> Path:
 def test_cepstra_in_training_equal_those_at_inference(constants: Path) -> None:
     noise = 0.1 * np.random.default_rng(0).normal(size=16_000).astype(np.float32)
     bands = torch.from_numpy(features.log_bands(noise))[None]
-    made = Cepstra(constants)(bands)[0].numpy()
+    cepstra = Cepstra(constants)(bands)[0].numpy()
     # At the ends inference extrapolates, training replicates.
-    np.testing.assert_allclose(made[5:-5], features.mfcc(noise)[5:-5], atol=1e-4)
+    np.testing.assert_allclose(cepstra[5:-5], features.mfcc(noise)[5:-5], atol=1e-4)
 
 
 def test_vtlp_by_one_changes_nothing_and_other_factors_move_peaks() -> None:
