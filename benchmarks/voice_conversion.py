@@ -22,13 +22,14 @@ from transformers import HubertConfig, HubertModel, SpeechT5HifiGan, SpeechT5Hif
 
 from media.audio import features
 from media.audio.load import load, wav_bytes
+from media.constants import SAMPLE_RATE
 from pipelines import VoiceConversion
+from pipelines.voice_conversion import settings
 
 ROOT = Path(__file__).parents[1]
-MODELS = ("vqvae-512", "vqvae-256", "vqvae-128", "vqvae-64")
+MODELS = tuple(settings.MODELS)
 LENGTHS = (1, 2, 5, 10, 20, 40, 60)  # seconds
 REPEATS = 5
-RATE = features.SAMPLE_RATE
 
 
 def main() -> None:
@@ -54,16 +55,16 @@ def main() -> None:
 
 
 def speech(seconds: float) -> np.ndarray:
-    """An example recording, repeated to this length: (T,)."""
+    """An example recording, repeated to this duration in seconds: (T,)."""
     example = load(ROOT / "assets" / "examples" / "woman-lighthouse.ogg").waveform
-    return np.resize(example, round(seconds * RATE))
+    return np.resize(example, round(seconds * SAMPLE_RATE))
 
 
 def _parts(pipeline: VoiceConversion) -> list[str]:
     """Ten seconds by part, beside the networks of soft-vc."""
     waveform = speech(10)
     mfcc = features.mfcc(waveform)
-    _, units, _ = pipeline.encode((RATE, waveform))
+    _, units, _ = pipeline.encode((SAMPLE_RATE, waveform))
     vectors = pipeline.vqvae.codebook.vectors[torch.from_numpy(np.maximum(units.codes, 0))]
     with torch.inference_mode():
         mel, pitch = pipeline._invert(vectors, "TF2")
@@ -77,8 +78,8 @@ def _parts(pipeline: VoiceConversion) -> list[str]:
         hubert, hifigan = HubertModel(HubertConfig()).eval(), _hifigan()
         samples = torch.from_numpy(waveform)[None]
         other = median(lambda: hubert(samples)) + median(lambda: hifigan(mel))
-    neural = median(lambda: pipeline((RATE, waveform), vocoder="neural"))
-    griffin_lim = median(lambda: pipeline((RATE, waveform), vocoder="griffin-lim"))
+    neural = median(lambda: pipeline((SAMPLE_RATE, waveform), vocoder="neural"))
+    griffin_lim = median(lambda: pipeline((SAMPLE_RATE, waveform), vocoder="griffin-lim"))
     rows = [
         *parts.items(),
         ("**whole conversion, neural**", neural),
@@ -101,7 +102,7 @@ def _growth(pipeline: VoiceConversion) -> list[str]:
     for seconds in LENGTHS:
         waveform = speech(seconds)
         taken = [
-            median(lambda w=waveform, v=v: pipeline((RATE, w), vocoder=v))
+            median(lambda w=waveform, v=v: pipeline((SAMPLE_RATE, w), vocoder=v))
             for v in ("neural", "griffin-lim")
         ]
         rows.append(
@@ -119,7 +120,7 @@ def _peak_memory() -> float:
         [sys.executable, ROOT / "app.py", "--port", "7879", "--preload"], stdout=subprocess.DEVNULL
     )
     with tempfile.NamedTemporaryFile(suffix=".wav") as file:
-        file.write(wav_bytes(speech(60), RATE))
+        file.write(wav_bytes(speech(60), SAMPLE_RATE))
         file.flush()
         client = _connect(address)
         for model in MODELS:

@@ -1,4 +1,4 @@
-"""Makes the example that voice conversion shows before a visitor's first run.
+"""Build the example that voice conversion shows before a visitor's first run.
 
 Run as `python -m scripts.build_conversion_example`, with the trained checkpoints in place.
 """
@@ -12,12 +12,12 @@ import soundfile
 from media.paths import ROOT
 from pipelines.speech import Speech
 from pipelines.voice_conversion import VoiceConversion
-from tabs.voice_conversion import MODELS
+from pipelines.voice_conversion.settings import DEFAULT_VOICE, MODELS
 from tabs.voice_conversion.example import write_finished
 from tabs.voice_conversion.view import Result, Sound
 
 SOURCE: Final = ROOT / "assets" / "examples" / "man-place-blue.ogg"
-TARGET: Final = "TF2"
+TARGET: Final = DEFAULT_VOICE
 
 
 def compressed(sound: Sound, speech: Speech) -> Sound:
@@ -30,7 +30,7 @@ def compressed(sound: Sound, speech: Speech) -> Sound:
 def main() -> None:
     model = next(iter(MODELS))
     pipeline = VoiceConversion.from_pretrained(ROOT / "checkpoints" / model, device="cpu")
-    pipeline(SOURCE, TARGET)  # once for nothing, so that the time shown is that of a warm model
+    pipeline(SOURCE, TARGET)  # warm up, for the time that is shown
     conversion = pipeline(SOURCE, TARGET)
     result = Result.of(conversion, pipeline, TARGET, VoiceConversion.VOCODERS[0])
     source = compressed(Sound.of(conversion.source), conversion.source)

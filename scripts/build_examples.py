@@ -1,4 +1,4 @@
-"""Makes assets/examples: sentences of ours, spoken by voices of flite that anyone may use.
+"""Build assets/examples: our own sentences, synthesised with freely licensed voices of flite.
 
 Run as `python -m scripts.build_examples`; needs flite (Debian: apt-get install flite).
 """
@@ -13,17 +13,17 @@ import soundfile
 import soxr
 
 from media.audio.load import load, match_loudness
+from media.constants import SAMPLE_RATE
 from media.paths import ASSETS
 
 EXAMPLES = ASSETS / "examples"
-SAMPLE_RATE = 16_000  # Hz, that of the voices
 LOUDNESS = -20.0  # LUFS
-FADE = 0.03  # seconds, for one voice has the noise of its room
+FADE = 0.03  # seconds: one voice was recorded with room noise
 COMPRESSION = 0.75  # of libsndfile: about 64 kbit/s
 
 
 class Example(NamedTuple):
-    """height: of the fundamental and the resonances, against the voice's own."""
+    """height: factor on F0 and formants of the voice."""
 
     name: str
     voice: str
@@ -53,7 +53,7 @@ def speak(example: Example) -> None:
             check=True,
         )
         recording = load(path, SAMPLE_RATE)
-    # Slower speech played faster: the same tempo, from a shorter vocal tract.
+    # Slower speech resampled to be faster: the same tempo, higher F0 and formants.
     waveform = soxr.resample(recording.waveform, SAMPLE_RATE * example.height, SAMPLE_RATE)
     ends = np.minimum(np.arange(len(waveform)), np.arange(len(waveform))[::-1])
     waveform = waveform * np.clip(ends / (FADE * SAMPLE_RATE), 0, 1)

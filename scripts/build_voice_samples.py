@@ -1,12 +1,13 @@
-"""Makes assets/voices: an example sentence in each target voice, for the cards of the tab.
+"""Build assets/voices: a sentence in each target voice, for the voice cards of the tab.
 
 Run as `python -m scripts.build_voice_samples`, with the trained checkpoints in place.
 """
 
 import soundfile
 
-from media.paths import ROOT
+from media.paths import CHECKPOINTS, ROOT
 from pipelines import VoiceConversion
+from pipelines.voice_conversion.settings import MODELS
 
 SOURCE = ROOT / "assets" / "examples" / "woman-lighthouse.ogg"
 VOICES = ROOT / "assets" / "voices"
@@ -14,7 +15,7 @@ VOICES = ROOT / "assets" / "voices"
 
 def main() -> None:
     """Convert the sentence to every voice and write it as Ogg Opus."""
-    pipeline = VoiceConversion.from_pretrained(ROOT / "checkpoints" / "vqvae-512", "cpu")
+    pipeline = VoiceConversion.from_pretrained(CHECKPOINTS / next(iter(MODELS)), "cpu")
     VOICES.mkdir(exist_ok=True)
     for voice in VoiceConversion.VOICES:
         speech = pipeline(SOURCE, voice).converted

@@ -4,6 +4,13 @@ from typing import Final
 
 from media.constants import SAMPLE_RATE
 
+# Checkpoints with their units and units per second; the default first.
+MODELS: Final = {
+    "vqvae-512": (512, 50),
+    "vqvae-256": (256, 25),
+    "vqvae-128": (128, 25),
+    "vqvae-64": (64, 25),
+}
 VOICES: Final = ("SF1", "TF2", "SM1", "TM3", "S1")
 DEFAULT_VOICE: Final = "TF2"
 VOCODERS: Final = ("griffin-lim", "neural")  # the default first

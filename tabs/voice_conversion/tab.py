@@ -1,13 +1,14 @@
 """Voice conversion: speech → units, which can be edited → the same words in another voice."""
 
 from collections.abc import Callable, Sequence
+from math import log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 
 from media.paths import ASSETS
-from pipelines.voice_conversion.settings import DEFAULT_VOICE
+from pipelines.voice_conversion import settings
 from tabs.components.timeline.timeline import timeline
 from tabs.components.voice_cards import voice_cards
 from tabs.shared.drafts import Drafts
@@ -25,12 +26,9 @@ VOICES: Final = {
     "TM3": "man, deeper",
     "S1": "man, clipped and quick",
 }
-# The default first; the bit rates are upper bounds.
 MODELS: Final = {
-    "vqvae-512": "512 units, 50 a second · at most 450 bit/s",
-    "vqvae-256": "256 units, 25 a second · at most 200 bit/s",
-    "vqvae-128": "128 units, 25 a second · at most 175 bit/s",
-    "vqvae-64": "64 units, 25 a second · at most 150 bit/s",
+    name: f"{size} units, {rate} a second · at most {log2(size) * rate:.0f} bit/s"
+    for name, (size, rate) in settings.MODELS.items()
 }
 VOCODERS: Final = {"Griffin-Lim, as in the paper": "griffin-lim", "Neural, trained here": "neural"}
 
@@ -86,7 +84,9 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
                 elem_classes="sound-input",
             )
             message = gr.HTML()
-            voice = voice_cards(VOICES, DEFAULT_VOICE, ASSETS / "voices", label="New voice")
+            voice = voice_cards(
+                VOICES, settings.DEFAULT_VOICE, ASSETS / "voices", label="New voice"
+            )
             with gr.Row(elem_classes="main-button"):
                 convert = gr.Button("Convert", variant="primary", size="lg", interactive=False)
                 stop = gr.Button("Stop", size="lg", visible=False)
@@ -98,7 +98,9 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
                     label="Codebook size",
                     info="How many units it can tell apart: more keep more of the words.",
                 )
-                vocoder = gr.Radio(list(VOCODERS.items()), value="griffin-lim", label="Vocoder")
+                vocoder = gr.Radio(
+                    list(VOCODERS.items()), value=settings.VOCODERS[0], label="Vocoder"
+                )
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             lanes = timeline("conversion", "One moment …")
             with gr.Row(elem_classes="under-timeline"):

@@ -11,6 +11,7 @@ from media.audio.features import log_mel
 from media.constants import SAMPLE_RATE
 from media.text.grammar import DIGITS, GRID, Grammar
 from pipelines import VoiceConversion
+from pipelines.voice_conversion.settings import MODELS
 from training.evaluators.abx import abx
 from training.evaluators.evaluator import EvaluationModels
 from training.evaluators.metrics import bitrate, mel_cepstral_distortion, word_error_rate
@@ -29,7 +30,7 @@ from training.voice_conversion.evaluate.systems import (
     VQVAEUnits,
 )
 
-DEFAULT: Final = "vqvae-512"  # the app's
+DEFAULT: Final = next(iter(MODELS))  # of the app
 LINEAR: Final = "-linear"  # ends the names of models with the paper's inverter: Griffin-Lim only
 
 Row = dict[str, Any]
