@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
+from media.constants import SOUND_SAMPLE_RATE
 from media.errors import InputError
 from tabs.components.map.markers import marker
 from tabs.components.timeline import timeline
@@ -19,7 +20,7 @@ from tabs.sound_search.catalogue import Catalogue, title
 if TYPE_CHECKING:
     from pipelines.sound_search import Hit, SearchResult
 
-NYQUIST: Final = 16_000.0  # Hz: the top of the spectrograms
+NYQUIST: Final = SOUND_SAMPLE_RATE / 2  # Hz: the top of the spectrograms
 LONG: Final = 20.0  # seconds; longer sounds start where they match best
 VOTES: Final = {"up": 1, "down": -1}
 GONE: Final = "This sound's file is no longer there."
