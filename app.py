@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -11,11 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import gradio as gr
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 
+from media import workers
 from media.paths import ASSETS, CHECKPOINTS
 from tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
 from tabs.shared.drafts import Drafts
+from tabs.shared.gradio_internals import keep_uploads_apart, limit_waiting
+from tabs.shared.jobs import stop_jobs
 from tabs.shared.page import FOOTER, HEAD, HEADER, model_cards
+from tabs.shared.temporary import temporary_folder
 from tabs.shared.theme import CSS, theme
 
 if TYPE_CHECKING:
@@ -33,6 +41,11 @@ WORDS: Final = ASSETS / "words.index"
 # Every 10 minutes, a visitor's files older than 50 go: in an hour, as the footer says.
 DELETE: Final = (600, 3000)  # seconds
 UPLOAD: Final = "100mb"
+SESSIONS: Final = 200  # whose page Gradio remembers: 4 MB each
+MOST_WAITING: Final = 2  # jobs of one visitor
+WAITING: Final = (
+    f"You have {MOST_WAITING} jobs waiting already. Wait until one of them is done, or stop it."
+)
 
 
 def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argparse.Namespace:
@@ -168,6 +181,7 @@ def build(
         with gr.Accordion("Model cards", open=False):
             gr.Markdown(model_cards(folder))
         gr.HTML(FOOTER, apply_default_css=False)
+        page.unload(stop_jobs)  # nobody waits for them any more
     return page
 
 
@@ -178,7 +192,12 @@ def launch(
     tests: "Library | None" = None,
 ) -> str:
     """Serves the page → its address on this machine. Returns at once unless block is true."""
-    page.queue(max_size=chosen.max_queue, default_concurrency_limit=1)
+    keep_uploads_apart()
+    # api_open=False: programs wait in the queue like everybody.
+    page.queue(max_size=chosen.max_queue, default_concurrency_limit=1, api_open=False)
+    limit_waiting(page, MOST_WAITING, WAITING)
+    # It would write a visitor's whole page to the disk, for whoever knows their session.
+    routes = [Route("/gradio_api/deep_link", _not_found)]
     _, address, _ = page.launch(
         server_name=chosen.host,
         server_port=chosen.port,
@@ -193,9 +212,11 @@ def launch(
         run_history=False,
         enable_monitoring=False,
         ssr_mode=False,
+        state_session_capacity=SESSIONS,
         # Before Gradio's own: raters' pages, and the organisers'.
-        app_kwargs={"routes": listening_tests.routes(tests) if tests else []},
+        app_kwargs={"routes": [*routes, *(listening_tests.routes(tests) if tests else [])]},
     )
+    workers.warm_up()
     # torch takes seconds to import: begin now, behind the page that is already served.
     threading.Thread(target=import_module, args=["torch"], daemon=True).start()
     if block:
@@ -205,9 +226,18 @@ def launch(
 
 def main() -> None:
     chosen = options(sys.argv[1:], os.environ)
-    tests = listening_tests.opened(Path(chosen.studies), chosen.database)
-    page = build(chosen.device, preload=chosen.preload, sound_model=chosen.sound_model, tests=tests)
-    launch(page, chosen, tests=tests)
+    # docker stop, systemd and Spaces end a program so: close the server and delete what it kept.
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    with temporary_folder():
+        tests = listening_tests.opened(Path(chosen.studies), chosen.database)
+        page = build(
+            chosen.device, preload=chosen.preload, sound_model=chosen.sound_model, tests=tests
+        )
+        launch(page, chosen, tests=tests)
+
+
+def _not_found(request: Request) -> Response:
+    return PlainTextResponse("Not found", status_code=404)
 
 
 if __name__ == "__main__":

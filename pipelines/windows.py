@@ -5,6 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from media import cancellation
+
 
 def in_windows(
     network: Callable[[Tensor], Tensor], x: Tensor, size: int, overlap: int, ratio: float = 1.0
@@ -15,6 +17,7 @@ def in_windows(
     window ends at the end of x, so that every window is full. size, overlap and S, times ratio,
     must be integers.
     """
+    cancellation.check()
     steps = len(x)
     if steps <= size:
         return network(x[None])[0]

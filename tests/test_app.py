@@ -2,12 +2,18 @@
 
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import gradio as gr
+import httpx
 import pytest
 
 import app
 from tabs import voice_conversion
+from tabs.shared.gradio_internals import limit_waiting
 from tabs.shared.page import model_cards
 
 ROOT = Path(__file__).parent.parent
@@ -100,3 +106,49 @@ def test_model_cards_lose_their_front_matter_and_rank(tmp_path: Path) -> None:
     (tmp_path / "a" / "README.md").write_text("---\nlicense: cc-by-4.0\n---\n# Model A\n")
     assert model_cards(tmp_path) == "### Model A"
     assert "No model" in model_cards(tmp_path / "a")
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """The page, without models."""
+    page = app.build("cpu", tmp_path)
+    yield app.launch(page, app.options([], {}), block=False)
+    assert page.state_session_capacity == app.SESSIONS <= 200
+    page.close()
+
+
+def test_launch_keeps_no_deep_links_and_no_way_round_the_queue(address: str) -> None:
+    assert httpx.get(f"{address}gradio_api/deep_link?session_hash=x").status_code == 404
+    assert httpx.get(f"{address}gradio_api/deep_link").status_code == 404
+    config = httpx.get(f"{address}config").json()
+    queued = [fn["id"] for fn in config["dependencies"] if fn["queue"]]
+    for number in queued[:1]:
+        direct = httpx.post(
+            f"{address}gradio_api/run/predict", json={"data": [], "fn_index": number}
+        )
+        assert direct.status_code == 404
+
+
+def test_third_waiting_job_of_a_visitor_is_refused_with_a_sentence() -> None:
+    release = threading.Event()
+    with gr.Blocks() as page:
+        gr.Button().click(
+            lambda: (release.wait(), None)[1], concurrency_id="model", concurrency_limit=1
+        )
+    page.queue(api_open=False)
+    limit_waiting(page, app.MOST_WAITING, app.WAITING)
+    _, address, _ = page.launch(prevent_thread_lock=True)
+
+    def join(visitor: str) -> httpx.Response:
+        body = {"data": [], "fn_index": 0, "session_hash": visitor}
+        return httpx.post(f"{address}gradio_api/queue/join", json=body)
+
+    try:
+        assert join("a").status_code == 200
+        time.sleep(1)  # it runs
+        assert [join("a").status_code for _ in range(3)] == [200, 200, 503]
+        assert "jobs waiting already" in join("a").text
+        assert join("b").status_code == 200
+    finally:
+        release.set()
+        page.close()

@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from media import cancellation
 from media.audio.load import SILENT_PEAK, load
 from media.errors import InputError
 from pipelines.nearest import Nearest
@@ -99,6 +100,7 @@ class SoundIndex:
         taken = set(self.library.numbers)
         unchanged, skipped = 0, []
         for number, path in enumerate(files):
+            cancellation.check()
             if progress:
                 progress(number, len(files), path.name)
             old = entries.get(path)

@@ -17,6 +17,7 @@ from pipelines.words.dictionary import pronunciations
 Source = Literal["dictionary", "guess", "IPA", "ARPAbet", "pinyin"]
 
 MAX_LETTERS: Final = 40
+MAX_CHARACTERS: Final = 80  # signs take as long to read as letters
 VOWELS: Final = frozenset(symbol for symbol in ARPABET if symbol[0] in "AEIOU")
 _SYMBOL: Final = f"(?:{'|'.join(ARPABET)})"
 ARPABET_TEXT: Final = re.compile(rf"{_SYMBOL}(?: {_SYMBOL})+")
@@ -133,6 +134,8 @@ def _check(text: str) -> None:
             f"That has {len(letters)} letters; {MAX_LETTERS} are the most. "
             "Type one word or a short phrase."
         )
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(f"That is too long: {MAX_CHARACTERS} characters are the most.")
     for letter in letters:
         if not (IPA_LETTER.match(letter) or unicodedata.name(letter, "").startswith("LATIN")):
             raise InputError(

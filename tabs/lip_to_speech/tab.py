@@ -13,7 +13,7 @@ from tabs.lip_to_speech.coach import coach, spelled
 from tabs.lip_to_speech.events import LipEvents
 from tabs.lip_to_speech.view import take
 from tabs.shared.drafts import Drafts
-from tabs.shared.events import EMPTIED, HIDDEN, MODEL_QUEUE, on_model
+from tabs.shared.events import EMPTIED, HIDDEN, MODEL_QUEUE, QUICK_QUEUE, on_model
 
 if TYPE_CHECKING:
     from pipelines.lip_to_speech import LipToSpeech
@@ -127,7 +127,7 @@ def _room(tab: gr.Blocks, events: LipEvents, drafts: Drafts | None) -> None:
     for chip, film in chips:
         on_model(chip.click, events.read, [visit, film, vocoder], outputs, **main)
     again: dict[str, Any] = {
-        "concurrency_id": MODEL_QUEUE,
+        "concurrency_id": QUICK_QUEUE,
         "show_progress_on": lanes,
         "api_visibility": "private",
     }
@@ -184,4 +184,10 @@ def _api(
         api_name="lip_to_speech",
         **run,
     )
-    call.click(events.api_speak, [visit, pitch, timbre, vocoder], sound, api_name="respeak", **run)
+    call.click(
+        events.api_speak,
+        [visit, pitch, timbre, vocoder],
+        sound,
+        api_name="respeak",
+        concurrency_id=QUICK_QUEUE,
+    )

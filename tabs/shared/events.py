@@ -16,12 +16,17 @@ from gradio.components import Component
 from gradio.events import Dependency
 
 from media.errors import InputError
+from tabs.shared.jobs import stop_jobs, stoppable
 
 P = ParamSpec("P")
 T = TypeVar("T")
 logger = logging.getLogger("earshot")
 
-MODEL_QUEUE: Final = "model"  # the concurrency_id of everything that runs a model
+# The concurrency_id of long work, one job at a time, first come, first served: conversion, reading
+# lips, adding sounds.
+MODEL_QUEUE: Final = "model"
+# That of work of less than a second: search, words, speaking again. It does not wait for the above.
+QUICK_QUEUE: Final = "quick"
 OUR_FAULT: Final = "Something went wrong on our side. Please try again, or try another input."
 SHOW: Final = """() => {
   const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
@@ -61,7 +66,7 @@ def answering(handler: Callable[P, T]) -> Callable[P, T]:
         with explained():
             return handler(*args, **kwargs)
 
-    return run
+    return stoppable(run)
 
 
 def inline(outputs: int) -> Callable[[Callable], Callable]:
@@ -125,11 +130,15 @@ def on_model(
     progress_on: Component,
     start: Component,
     stop: gr.Button,
+    queue: str = MODEL_QUEUE,
 ) -> Dependency:
-    """Runs handler on the queue that all models share; meanwhile `stop` stands in for `start`.
+    """Runs handler on a queue that all tabs share; meanwhile `stop` stands in for `start`, and
+    ends the work at its next step.
 
     Returns the run, for what comes after it.
     """
+
+    handler = stoppable(handler)
 
     def busy() -> tuple[gr.Button, gr.Button]:
         return gr.Button(visible=False), gr.Button(visible=True)
@@ -144,11 +153,16 @@ def on_model(
         handler,
         list(inputs),
         list(outputs),
-        concurrency_id=MODEL_QUEUE,
+        concurrency_id=queue,
         concurrency_limit=1,
         show_progress_on=progress_on,
         **PRIVATE,
     )
     job.then(idle, outputs=buttons, **HIDDEN)
-    stop.click(idle, outputs=buttons, cancels=job, **HIDDEN)
+
+    def stopped(request: gr.Request) -> tuple[gr.Button, gr.Button]:
+        stop_jobs(request)
+        return idle()
+
+    stop.click(stopped, outputs=buttons, cancels=job, **HIDDEN)
     return job

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
-from tabs.shared.events import MODEL_QUEUE, answering
+from tabs.shared.events import QUICK_QUEUE, answering
 from tabs.sound_search.library import DemoLibrary
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class SoundEndpoints:
         """Adds the endpoints to the page that is being built; inputs have the types of these."""
         with gr.Row(visible=False):
             call, answer = gr.Button(), gr.JSON(label="sounds")
-        run: dict[str, Any] = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1}
+        run: dict[str, Any] = {"concurrency_id": QUICK_QUEUE, "concurrency_limit": 1}
         for handler, inputs in (
             (self.search_sounds, [text, without]),
             (self.similar_sounds, [recording, text, without]),

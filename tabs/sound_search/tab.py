@@ -10,7 +10,7 @@ import gradio as gr
 
 from tabs.components.map.map import sound_map
 from tabs.shared.drafts import Drafts
-from tabs.shared.events import HIDDEN, MODEL_QUEUE, PRIVATE, on_model, reporting
+from tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
 from tabs.shared.sessions import SessionStore
 from tabs.sound_search.cards import sound_cards
 from tabs.sound_search.endpoints import SoundEndpoints
@@ -177,6 +177,7 @@ def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, buttons: Buttons)
         "progress_on": result.found,
         "start": buttons.search,
         "stop": buttons.stop,
+        "queue": QUICK_QUEUE,
     }
     tab.load(events.first_look, outputs=shown, **HIDDEN)
     triggers: list[Callable] = [buttons.search.click, ui.text.submit]
@@ -194,7 +195,7 @@ def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, buttons: Buttons)
             reporting(events.vote, result.message),
             [result.search, ui.own],
             shown,
-            concurrency_id=MODEL_QUEUE,
+            concurrency_id=QUICK_QUEUE,
             show_progress="hidden",
             **PRIVATE,
         )

@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 
 from pipelines.voice_conversion.units import Units
-from tabs.shared.events import MODEL_QUEUE, answering
+from tabs.shared.events import MODEL_QUEUE, QUICK_QUEUE, answering
 from tabs.voice_conversion.events import Models
 from tabs.voice_conversion.view import numbers, wav
 
@@ -88,7 +88,8 @@ def declare(
         **run,
     )
     call.click(api.encode, [audio, model], units, api_name="encode", **run)
-    call.click(api.decode, [units, voice, vocoder], speech, api_name="decode", **run)
+    quick = {**run, "concurrency_id": QUICK_QUEUE}
+    call.click(api.decode, [units, voice, vocoder], speech, api_name="decode", **quick)
 
 
 def _document(units: Units) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pipelines.voice_conversion import settings
 from tabs.components.timeline.timeline import timeline
 from tabs.components.voice_cards import voice_cards
 from tabs.shared.drafts import Drafts
-from tabs.shared.events import HIDDEN, on_model, reporting
+from tabs.shared.events import HIDDEN, QUICK_QUEUE, on_model, reporting
 from tabs.voice_conversion import api
 from tabs.voice_conversion.events import ConversionEvents, Models, Outputs, take
 
@@ -134,8 +134,9 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
     for trigger in triggers:
         handler = reporting(events.convert, message)
         on_model(trigger, handler, [audio, voice, model, vocoder], **main)
-    on_model(lanes.submit, reporting(events.speak, message), [result, *voicing], **main)
-    on_model(units_file.upload, reporting(events.load, message), [units_file, *voicing], **main)
+    quick = {**main, "queue": QUICK_QUEUE}
+    on_model(lanes.submit, reporting(events.speak, message), [result, *voicing], **quick)
+    on_model(units_file.upload, reporting(events.load, message), [units_file, *voicing], **quick)
     on_model(
         compare.click,
         reporting(events.compare_sizes, sizes_message),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
-from tabs.shared.events import EMPTIED, HIDDEN, MODEL_QUEUE
+from tabs.shared.events import EMPTIED, HIDDEN, QUICK_QUEUE
 from tabs.words.compare_events import EXAMPLES, FEWEST, MOST, CompareEvents
 from tabs.words.panel import given, word_panel, word_recorder
 
@@ -49,7 +49,7 @@ def compare_section(pipeline: Callable[[], "Words"], library: Callable[[], "Word
     written = gr.State((), time_to_live=3600)
     shown = [message, panel]
     on_model: dict[str, Any] = {
-        "concurrency_id": MODEL_QUEUE,
+        "concurrency_id": QUICK_QUEUE,
         "concurrency_limit": 1,
         "show_progress_on": panel,
         "api_visibility": "private",
@@ -86,6 +86,6 @@ def _api(events: CompareEvents) -> None:
         [files, written],
         answer,
         api_name="compare_words",
-        concurrency_id=MODEL_QUEUE,
+        concurrency_id=QUICK_QUEUE,
         concurrency_limit=1,
     )

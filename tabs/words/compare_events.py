@@ -96,6 +96,8 @@ class CompareEvents:
         """→ message, panel."""
         from pipelines.words.comparison import compare  # late, for it loads librosa
 
+        if len(picked) > MOST:
+            raise InputError(f"Pick {FEWEST} words or more, up to {MOST}.")
         library, sounds = self.library(), Sounds()
         rows = {word.id: row for row, word in enumerate(library.words)}
         ours = {word: _read(library, rows[word], sounds) for word in picked if word in rows}

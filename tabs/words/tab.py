@@ -9,7 +9,7 @@ import gradio as gr
 from tabs.components.map.map import sound_map
 from tabs.components.timeline.timeline import TEMPLATE
 from tabs.shared.drafts import Drafts
-from tabs.shared.events import HIDDEN, MODEL_QUEUE, on_model
+from tabs.shared.events import HIDDEN, QUICK_QUEUE, on_model
 from tabs.words.compare import compare_section
 from tabs.words.cut import word_cut
 from tabs.words.events import WordEvents
@@ -107,7 +107,12 @@ def _room(tab: gr.Blocks, events: WordEvents, sounds: Path, drafts: Drafts | Non
     result = [asked, found, chart, near, honesty]
     shown = [message, *result, cut, heard, text, recording]
     look = [layout, color]
-    main: dict[str, Any] = {"progress_on": found, "start": find, "stop": stop}
+    main: dict[str, Any] = {
+        "progress_on": found,
+        "start": find,
+        "stop": stop,
+        "queue": QUICK_QUEUE,
+    }
 
     # First, for the names of endpoints are given in this order.
     _api(events, recording, text)
@@ -123,7 +128,7 @@ def _room(tab: gr.Blocks, events: WordEvents, sounds: Path, drafts: Drafts | Non
     for trigger in asking:
         on_model(trigger, events.find, [asked, text, recording, *look], shown, **main)
     # With what the event says, which what comes `then` would not be told.
-    direct: dict[str, Any] = {"concurrency_id": MODEL_QUEUE, "api_visibility": "private"}
+    direct: dict[str, Any] = {"concurrency_id": QUICK_QUEUE, "api_visibility": "private"}
     cut.submit(events.recut, [asked, heard, *look], shown, show_progress_on=found, **direct)
     for choice in (chart.select, near.edit, found.edit):
         choice(events.choose, [asked, *look], shown, show_progress="hidden", **direct)
@@ -165,7 +170,7 @@ def _api(events: WordEvents, recording: gr.Audio, text: gr.Textbox) -> None:
         vector = gr.JSON(label="vector")
         view = gr.Textbox("spoken", label="view")
         limit = gr.Number(10, label="limit")
-    run: dict[str, Any] = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1}
+    run: dict[str, Any] = {"concurrency_id": QUICK_QUEUE, "concurrency_limit": 1}
     call.click(events.api_embed_audio, recording, answer, api_name="embed_audio", **run)
     call.click(events.api_embed_text, text, answer, api_name="embed_text", **run)
     call.click(events.api_nearest, [vector, view, limit], answer, api_name="nearest", **run)

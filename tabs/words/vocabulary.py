@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
-from tabs.shared.events import EMPTIED, HIDDEN, MODEL_QUEUE
+from tabs.shared.events import EMPTIED, HIDDEN, QUICK_QUEUE
 from tabs.words.panel import given, word_panel, word_recorder
 from tabs.words.vocabulary_events import VocabularyEvents
 
@@ -44,7 +44,7 @@ def vocabulary_section(
     own = events.visits.state()
     held = [own, words, forget]
     on_model: dict[str, Any] = {
-        "concurrency_id": MODEL_QUEUE,
+        "concurrency_id": QUICK_QUEUE,
         "concurrency_limit": 1,
         "api_visibility": "private",
     }

@@ -15,6 +15,7 @@ from typing import Final
 import av
 import numpy as np
 import soundfile
+from av.container import OutputContainer
 
 RATE: Final = 16_000
 FRAGMENTED: Final = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
@@ -65,9 +66,7 @@ def video(
     return bytes(data)
 
 
-def _mux_tone(
-    container: av.container.OutputContainer, stream: av.AudioStream, rate: int, layout: str
-) -> None:
+def _mux_tone(container: OutputContainer, stream: av.AudioStream, rate: int, layout: str) -> None:
     channels = av.AudioLayout(layout).nb_channels
     samples = np.repeat((tone(rate=rate) * 32767).astype(np.int16), channels)[None]
     frame = av.AudioFrame.from_ndarray(samples, format="s16", layout=layout)

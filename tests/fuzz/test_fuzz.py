@@ -14,7 +14,7 @@ MINUTES = 0.15
 SHORT = tuple(name for name in NAMES if name != "zip")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "yaml"])
 def test_read_of_an_undamaged_file_succeeds(name: str) -> None:
     read(name, seed_file(name))
 

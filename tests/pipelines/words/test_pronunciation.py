@@ -142,6 +142,7 @@ def test_pinyin_of_u_with_dots(pronouncer: Pronouncer) -> None:
         ("cat 猫", "“猫” is of another script"),
         ("a" * 41, "41 letters; 40 are the most"),
         ("a" * 1_000_000, "letters; 40 are the most"),
+        ("a" + "'" * 100 + "a", "80 characters are the most"),
     ],
 )
 def test_what_cannot_be_said_is_told(pronouncer: Pronouncer, text: str, message: str) -> None:

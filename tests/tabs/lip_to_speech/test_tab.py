@@ -140,6 +140,7 @@ def test_a_visitor_who_leaves_is_forgotten(
     monkeypatch.setattr("tabs.lip_to_speech.events.FINISHED", tmp_path / "none.json")
     events.visits.of(visit, VISITOR)
     events.visits.leave(VISITOR)
+    events.visits.expire(str(VISITOR.session_hash))
     assert visit.watched is None
     assert NOTHING in events.speak(visit, 100, 0.5, "neural", VISITOR, PROGRESS)[0]
 

@@ -1,5 +1,7 @@
 """What a visitor gave must be gone when they are."""
 
+import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,7 +9,12 @@ from typing import Any
 
 import gradio as gr
 import pytest
+from fastapi.testclient import TestClient
+from gradio.processing_utils import save_bytes_to_cache
+from gradio.routes import App
 
+from tabs.shared import sessions
+from tabs.shared.gradio_internals import keep_uploads_apart
 from tabs.shared.sessions import SessionStore, delete_after_use
 
 
@@ -19,23 +26,50 @@ def visitor(name: str) -> Any:
     return SimpleNamespace(session_hash=name)
 
 
-def test_a_visitor_who_leaves_is_forgotten_and_no_one_else() -> None:
-    visits = SessionStore(Words)
-    mine, yours = visits.of(None, visitor("a")), visits.of(None, visitor("b"))
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "GRACE", 0.05)
+
+
+def wait_until(done: Callable[[], bool]) -> bool:
+    ends = time.monotonic() + 5
+    while not done() and time.monotonic() < ends:
+        time.sleep(0.01)
+    return done()
+
+
+def test_leave_forgets_the_visitor_and_no_one_else(soon: None) -> None:
+    store = SessionStore(Words)
+    mine, yours = store.of(None, visitor("a")), store.of(None, visitor("b"))
     mine.append("lamp")
     yours.append("fan")
-    assert visits.of(mine, visitor("a")) is mine
-    visits.leave(visitor("a"))
-    visits.leave(visitor("never here"))
-    assert (list(mine), list(yours)) == ([], ["fan"])
+    assert store.of(mine, visitor("a")) is mine
+    store.leave(visitor("a"))
+    store.leave(visitor("never here"))
+    assert wait_until(lambda: not mine)
+    assert list(yours) == ["fan"]
 
 
-def test_the_page_forgets_when_it_is_closed_and_when_its_time_is_up() -> None:
-    visits = SessionStore(Words)
+def test_leave_of_a_visitor_whose_connection_was_lost_for_an_instant_keeps_their_work() -> None:
+    store = SessionStore(Words)
+    mine = store.of(None, visitor("a"))
+    mine.append("lamp")
+    store.leave(visitor("a"))
+    assert list(mine) == ["lamp"]
+    (timer,) = store._leaving.values()
+    assert timer.interval == sessions.GRACE == 300
+    store.of(mine, visitor("a"))
+    assert not store._leaving
+    timer.join(5)
+    assert list(mine) == ["lamp"]
+
+
+def test_state_is_forgotten_when_the_page_is_closed_and_when_its_time_is_up() -> None:
+    store = SessionStore(Words)
     with gr.Blocks() as page, gr.Blocks():
-        state = visits.state()
+        state = store.state()
     left = [fn for fn in page.fns.values() if any(t[1] == "unload" for t in fn.targets)]
-    assert [fn.fn for fn in left] == [visits.leave]
+    assert [fn.fn for fn in left] == [store.leave]
     words = Words(["lamp"])
     state.delete_callback(words)
     assert not words
@@ -48,7 +82,7 @@ def uploads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "gradio"
 
 
-def test_an_upload_is_deleted_even_if_it_was_of_no_use(uploads: Path) -> None:
+def test_delete_after_use_of_an_upload_deletes_it_even_if_it_was_of_no_use(uploads: Path) -> None:
     for problem in (False, True):
         file = uploads / "word.wav"
         file.write_bytes(b"RIFF")
@@ -59,10 +93,34 @@ def test_an_upload_is_deleted_even_if_it_was_of_no_use(uploads: Path) -> None:
         assert not file.exists()
 
 
-def test_files_that_are_no_uploads_stay(uploads: Path) -> None:
+def test_delete_after_use_of_other_files_keeps_them(uploads: Path) -> None:
     ours = uploads.parent / "ours.wav"
     ours.write_bytes(b"RIFF")
     for path in (str(ours), str(uploads / ".." / "ours.wav"), None):
         with delete_after_use(path):
             pass
     assert ours.exists()
+
+
+def test_delete_after_use_of_a_file_that_visitors_share_keeps_it(uploads: Path) -> None:
+    shared = Path(save_bytes_to_cache(b"RIFF", "example.wav", str(uploads)))
+    with delete_after_use(str(shared)):
+        pass
+    assert shared.exists()
+
+
+def test_upload_of_the_same_file_by_two_visitors_gives_each_their_own(uploads: Path) -> None:
+    keep_uploads_apart()
+    with gr.Blocks() as page:
+        gr.File()
+    page.max_file_size = None  # as launch sets it
+    app = App.create_app(page)
+    client = TestClient(app)
+    mine, yours = (
+        Path(client.post("/gradio_api/upload", files={"files": ("word.wav", b"RIFF")}).json()[0])
+        for _ in range(2)
+    )
+    assert mine != yours and mine.name == yours.name == "word.wav"
+    with delete_after_use(str(mine)):
+        pass
+    assert not mine.exists() and yours.read_bytes() == b"RIFF"

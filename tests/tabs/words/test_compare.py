@@ -82,6 +82,11 @@ def test_one_word_is_not_enough(events: CompareEvents, picked: list[str]) -> Non
     assert panel == gr.skip()
 
 
+def test_compare_of_more_words_than_the_page_offers_is_refused(events: CompareEvents) -> None:
+    message, _ = events.compare(PICKED * 9, None, ())
+    assert "up to 8" in message
+
+
 def test_a_recording_is_compared_and_its_file_deleted(events: CompareEvents, upload: str) -> None:
     message, mine, dropdown = events.record(upload, PICKED, None, VISITOR)
     assert message == "" and not Path(upload).exists()
@@ -102,6 +107,7 @@ def test_recordings_are_numbered_and_go(events: CompareEvents, upload: str) -> N
     _, mine, _ = events.record(str(write_word(Path(upload), "zoo")), picked, mine, VISITOR)
     assert set(mine) == {"mine-2", "mine-3", "mine-4"}
     events.visits.leave(VISITOR)
+    events.visits.expire(str(VISITOR.session_hash))
     assert mine == {}
 
 

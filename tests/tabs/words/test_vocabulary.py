@@ -99,6 +99,7 @@ def test_a_visitor_who_leaves_takes_their_words_along(events: VocabularyEvents, 
     _, own, *_ = events.teach(say("ship"), "door", None, VISITOR)
     _, other, *_ = events.teach(say("zoo"), "zoo", None, SimpleNamespace(session_hash="other"))
     events.visits.leave(VISITOR)
+    events.visits.expire(str(VISITOR.session_hash))
     assert not own.words and list(other.words) == ["zoo"]
 
 

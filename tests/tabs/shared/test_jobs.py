@@ -1,0 +1,59 @@
+"""A visitor's Stop ends that visitor's work, and nobody else's."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from media import cancellation
+from media.errors import StoppedError
+from tabs.shared import jobs
+from tabs.shared.jobs import stop_jobs, stoppable
+
+
+def visitor(name: str) -> Any:
+    return SimpleNamespace(session_hash=name)
+
+
+@pytest.fixture(autouse=True)
+def session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "session_of_event", lambda: "a")
+
+
+def test_stop_jobs_ends_the_visitors_work_at_its_next_step() -> None:
+    @stoppable
+    def work(stopping: str) -> int:
+        for step in range(3):
+            cancellation.check()
+            if step == 1:
+                stop_jobs(visitor(stopping))
+        return step
+
+    assert work("b") == 2
+    with pytest.raises(StoppedError):
+        work("a")
+    assert work("b") == 2, "the next job is a new one"
+
+
+def test_stop_jobs_ends_a_generator_whose_steps_run_in_several_contexts() -> None:
+    @stoppable
+    def work() -> Iterator[int]:
+        for step in range(3):
+            cancellation.check()
+            yield step
+
+    steps = work()
+    assert next(steps) == 0
+    cancellation.check()  # between two steps other code runs here
+    stop_jobs(visitor("a"))
+    with pytest.raises(StoppedError):
+        next(steps)
+    assert list(work()) == [0, 1, 2]
+    assert not jobs._jobs
+
+
+def test_job_past_its_deadline_is_ended_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "DEADLINE", -1.0)
+    with pytest.raises(StoppedError, match="longer than"):
+        stoppable(cancellation.check)()

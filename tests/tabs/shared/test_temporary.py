@@ -1,0 +1,60 @@
+"""What a process kept is gone with it, even if it was killed."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from media.paths import ROOT
+from tabs.shared.gradio_internals import upload_folder
+from tabs.shared.temporary import temporary_folder
+
+CHILD = """
+import time
+from tabs.shared.temporary import temporary_folder
+with temporary_folder() as folder:
+    (folder / "secret.wav").write_text("RIFF")
+    print(folder, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture(autouse=True)
+def parent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    return tmp_path
+
+
+def start() -> tuple[subprocess.Popen, Path]:
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout
+    return child, Path(child.stdout.readline().strip())
+
+
+def test_temporary_folder_holds_uploads_and_temporary_files_and_goes() -> None:
+    before = os.environ["GRADIO_TEMP_DIR"]
+    with temporary_folder() as folder:
+        assert upload_folder() == folder
+        assert Path(tempfile.mkdtemp()).parent == folder
+    assert not folder.exists()
+    assert os.environ["GRADIO_TEMP_DIR"] == before
+    assert Path(tempfile.gettempdir()) != folder
+
+
+def test_temporary_folder_of_a_killed_process_is_deleted_by_the_next() -> None:
+    child, left = start()
+    with temporary_folder():
+        assert (left / "secret.wav").exists(), "it lives: its files are its own"
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    assert (left / "secret.wav").exists()
+    with temporary_folder():
+        assert not left.exists()
+    assert child.stdout
+    child.stdout.close()
