@@ -29,3 +29,6 @@ PITCH_MAX: Final = 450.0  # Hz
 
 # General sounds, for sound search.
 SOUND_SAMPLE_RATE: Final = 32_000  # Hz
+
+# Videos of faces are tracked at their own rate, and resampled to this one.
+VIDEO_RATE: Final = 25  # frames per second

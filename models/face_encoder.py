@@ -1,6 +1,6 @@
-"""A rough guess of the voice that belongs to a face.
+"""The face encoder: the voice embedding and mean F0 that a face suggests.
 
-Shapes: B batch, H side of a portrait, V size of a voice.
+Shapes: B batch, H side of a portrait, V size of a voice embedding.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 @dataclass(frozen=True)
 class FaceEncoderConfig:
-    """size: V; pitch: the mean log of pitch in Hz, from which a face's is told."""
+    """size: V; pitch: mean log F0 in Hz of the training speakers, around which it predicts."""
 
     channels: tuple[int, ...] = (24, 48, 96)
     size: int = 64
@@ -20,7 +20,7 @@ class FaceEncoderConfig:
 
 
 class FaceEncoder(nn.Module):
-    """Convolutions over a portrait, without its colours' mean and contrast."""
+    """Convolutions over a portrait whose colours are normalised, and a global average."""
 
     def __init__(self, config: FaceEncoderConfig) -> None:
         super().__init__()
@@ -37,9 +37,9 @@ class FaceEncoder(nn.Module):
         self.out = nn.Linear(config.channels[-1], config.size + 1)
 
     def forward(self, portraits: Tensor) -> tuple[Tensor, Tensor]:
-        """(B, 3, H, H) from 0 to 1 → unit vectors (B, V) and log of pitch in Hz (B,)."""
+        """(B, 3, H, H) from 0 to 1 → voice embeddings of length 1 (B, V) and log F0 in Hz (B,)."""
         mean = portraits.mean(dim=(2, 3), keepdim=True)
-        deviation = (portraits - mean).square().mean(dim=(1, 2, 3), keepdim=True).sqrt()
-        x = self.layers((portraits - mean) / deviation.clamp(min=0.02)).mean(dim=(2, 3))
+        std = (portraits - mean).square().mean(dim=(1, 2, 3), keepdim=True).sqrt()
+        x = self.layers((portraits - mean) / std.clamp(min=0.02)).mean(dim=(2, 3))
         voice, pitch = self.out(x).float().split([self.config.size, 1], dim=1)
         return F.normalize(voice, dim=1), torch.tanh(pitch[:, 0]) + self.config.pitch

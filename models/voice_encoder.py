@@ -1,6 +1,6 @@
-"""Whose voice it is: a vector of length 1 for a stretch of speech.
+"""The voice encoder: a speaker embedding of length 1 for an utterance.
 
-Shapes: B batch, S frames of 10 ms, M mel bands, V size of a voice.
+Shapes: B batch, S frames of 10 ms, M mel bands, V size of a voice embedding.
 """
 
 from dataclasses import dataclass
@@ -12,19 +12,19 @@ from torch.nn import functional as F
 
 @dataclass(frozen=True)
 class VoiceEncoderConfig:
-    """size: V."""
+    """size: V; mean and std: of the log-mel frames."""
 
     n_mels: int = 80
     width: int = 192
     size: int = 64
-    mean: float = -5.5  # of the log-mel frames
-    deviation: float = 2.5
+    mean: float = -5.5
+    std: float = 2.5
 
 
 class VoiceEncoder(nn.Module):
-    """Dilated convolutions, then mean and deviation over those frames that are not silent."""
+    """Dilated convolutions, then statistics pooling (mean and std) over the frames with speech."""
 
-    SILENT = 5.0  # nepers under the loudest band of the loudest frame
+    SILENCE = 5.0  # nepers below the loudest band of the loudest frame
 
     def __init__(self, config: VoiceEncoderConfig) -> None:
         super().__init__()
@@ -42,15 +42,15 @@ class VoiceEncoder(nn.Module):
         self.exit = nn.Linear(2 * config.width, config.size)
 
     def forward(self, log_mel: Tensor) -> Tensor:
-        """Log-mel frames (B, S, M) → unit vectors (B, V)."""
+        """Log-mel frames (B, S, M) → embeddings of length 1 (B, V)."""
         loudness = log_mel.amax(dim=2)  # (B, S)
-        heard = (loudness > loudness.amax(dim=1, keepdim=True) - self.SILENT)[:, None]
-        x = (log_mel - self.config.mean) / self.config.deviation
+        speech = (loudness > loudness.amax(dim=1, keepdim=True) - self.SILENCE)[:, None]
+        x = (log_mel - self.config.mean) / self.config.std
         x = self.entry(x.transpose(1, 2))
         for block in self.blocks:
             x = x + block(x)
-        x = F.relu(self.norm(x)).float() * heard
-        count = heard.sum(dim=2)
+        x = F.relu(self.norm(x)).float() * speech
+        count = speech.sum(dim=2)
         mean = x.sum(dim=2) / count
-        deviation = (x.square().sum(dim=2) / count - mean.square()).clamp(min=1e-6).sqrt()
-        return F.normalize(self.exit(torch.cat([mean, deviation], dim=1)).float(), dim=1)
+        std = (x.square().sum(dim=2) / count - mean.square()).clamp(min=1e-6).sqrt()
+        return F.normalize(self.exit(torch.cat([mean, std], dim=1)).float(), dim=1)

@@ -1,23 +1,23 @@
-"""Makes the film that lip to speech shows before a visitor's first one.
+"""Makes the example that lip to speech shows before a visitor's first video.
 
 Run as `python -m scripts.build_lip_example`, with the trained checkpoints in place.
 """
 
 from media.paths import CHECKPOINTS
 from media.video import frames
-from media.video.encode import silent_film
+from media.video.encode import encode_video
 from pipelines.lip_to_speech import LipToSpeech
 from tabs.lip_to_speech import MODEL
 from tabs.lip_to_speech.example import SOURCE, write_finished
-from tabs.lip_to_speech.view import Watched, landmarks
+from tabs.lip_to_speech.view import VisitorVideo, landmarks
 
 
 def main() -> None:
     pipeline = LipToSpeech.from_pretrained(CHECKPOINTS / MODEL, device="cpu")
-    pipeline(SOURCE)  # once for nothing, so that the time shown is that of a warm model
+    pipeline(SOURCE)  # to warm up, so that the time shown is that of a warm model
     speech = pipeline(SOURCE)
-    film = silent_film(frames(SOURCE, pipeline.MAX_SECONDS))
-    write_finished(Watched(speech, film, landmarks(speech.reading.mouth), None).result())
+    silent = encode_video(frames(SOURCE, pipeline.MAX_SECONDS))
+    write_finished(VisitorVideo(speech, silent, landmarks(speech.reading.mouth), None).result())
 
 
 if __name__ == "__main__":

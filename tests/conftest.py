@@ -88,9 +88,11 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "vocoder": "vocoder",
         "reader": asdict(reader),
         "faces": asdict(faces),
-        "talkers": ["dark", "middle", "bright"],
+        "speakers": ["dark", "middle", "bright"],
         "voices": torch.eye(3, 8).tolist(),
-        "sure": 0.5,
+        "min_confidence": 0.5,
+        "temperature": 3.0,
+        "max_confidence": 0.95,
     }
     networks = nn.ModuleDict({"reader": LipReader(reader), "faces": FaceEncoder(faces)})
     _write(root / "lip-to-speech", settings, networks)

@@ -1,4 +1,4 @@
-"""How well speech can be understood beside what was really said."""
+"""Objective intelligibility of speech, given the reference recording."""
 
 import warnings
 
@@ -8,18 +8,18 @@ from pystoi import stoi
 from media.audio.features import SAMPLE_RATE
 
 
-def intelligibility(said: np.ndarray, real: np.ndarray) -> tuple[float, float]:
-    """STOI (Taal et al. 2011) and ESTOI (Jensen and Taal 2016) of two waveforms (T,) at 16 kHz, of
-    which the end of the longer is left out: 1 at best, about 0 where nothing is understood.
+def intelligibility(estimate: np.ndarray, reference: np.ndarray) -> tuple[float, float]:
+    """STOI (Taal et al. 2011) and ESTOI (Jensen and Taal 2016) of two waveforms (T,) at 16 kHz:
+    1 at best, about 0 where nothing is intelligible. The longer waveform is truncated.
 
-    Both are 0 where either is silent, or too short to be measured (0.4 s of speech).
+    Both are 0 where either is silent, or too short to be measured (under 0.4 s of speech).
     """
-    length = min(len(said), len(real))
-    if not (np.any(said[:length]) and np.any(real[:length])):
+    length = min(len(estimate), len(reference))
+    if not (np.any(estimate[:length]) and np.any(reference[:length])):
         return 0.0, 0.0
     with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # too short
         plain, extended = (
-            float(stoi(real[:length], said[:length], SAMPLE_RATE, extended=extended))
+            float(stoi(reference[:length], estimate[:length], SAMPLE_RATE, extended=extended))
             for extended in (False, True)
         )
     return plain, extended

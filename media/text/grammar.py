@@ -1,4 +1,4 @@
-"""Words and their phones: ARPAbet without stress, and the grammars of GRID and of digits."""
+"""Words with their ARPAbet phones (no stress), and the grammars of GRID and of digits."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final

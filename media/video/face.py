@@ -1,6 +1,6 @@
-"""Where the face is in every picture of a film, by MediaPipe's face mesh.
+"""Track the face through a video with MediaPipe's face mesh.
 
-Shapes: N pictures, 468 points of the mesh; places are complex numbers x + iy, in pixels to the
+Shapes: N frames, 468 landmarks of the mesh; positions are complex numbers x + iy, in pixels to the
 right and down. A unit is half the distance between the outer corners of the eyes.
 """
 
@@ -14,8 +14,8 @@ import numpy as np
 from media.video.decode import Frame
 
 N_POINTS: Final = 468
-# Points that speaking hardly moves, and where they are in a face that looks straight ahead: in
-# units from the middle between the eyes. Means of five talkers of GRID, made symmetric.
+# Landmarks that speech hardly moves, with their positions in a frontal face, in units from the
+# middle between the eyes. Means over five speakers of GRID, made symmetric.
 STEADY: Final = {
     33: -1.0 + 0.0j,
     133: -0.39 + 0.04j,
@@ -35,23 +35,23 @@ INNER_LIPS: Final = (78, 95, 88, 178, 87, 14, 317, 402, 318, 324, 308) + (
     *(415, 310, 311, 312, 13, 82, 81, 80, 191),
 )
 MOUTH_BELOW_EYES: Final = 1.5  # units, about
-PATCH: Final = 160  # pixels: side of what is kept of a picture, around the mouth
-PATCH_SCALE: Final = 48.0  # pixels a unit in it
-PORTRAIT: Final = 64  # pixels: side of the face in colour
+PATCH: Final = 160  # pixels: side of the patch around the mouth
+PATCH_SCALE: Final = 48.0  # pixels per unit in a patch
+PORTRAIT: Final = 64  # pixels: side of the aligned face, in colour
 PORTRAIT_SCALE: Final = 16.0
-PORTRAIT_EVERY: Final = 12  # pictures
-SEARCHED: Final = 12  # of so many pictures one is searched for a second face
-SURE: Final = 0.6  # confidence from which it is one
+PORTRAIT_EVERY: Final = 12  # frames
+DETECT_EVERY: Final = 12  # frames between searches for a second face
+MIN_CONFIDENCE: Final = 0.6  # of a detected face
 
 
 @dataclass(frozen=True, eq=False)
-class Sightings:
-    """What is kept of a film, so little that its size does not matter.
+class FaceTrack:
+    """The tracked face of a video, of a size that does not depend on the video's resolution.
 
-    times (N,) in seconds; points (N, 468), NaN where no face was found; patches (N, 160, 160): the
-    surroundings of the mouth in grey, uint8, upright and PATCH_SCALE pixels a unit; origins and
-    zooms (N,): the place in the picture of a patch's corner, and how many of its pixels one of the
-    picture takes; portraits (K, 64, 64, 3) uint8 RGB; faces: the most that were seen at once.
+    times (N,) in seconds; points (N, 468): landmarks, NaN where no face was found; patches
+    (N, 160, 160): uint8 grey around the mouth, upright, PATCH_SCALE pixels per unit; origins and
+    zooms (N,): a patch's corner in the frame, and its pixels per pixel of the frame; portraits
+    (K, 64, 64, 3): uint8 RGB, aligned faces; faces: the most that were seen in one frame.
     """
 
     times: np.ndarray
@@ -63,9 +63,9 @@ class Sightings:
     faces: int
 
 
-def look(frames: Iterable[Frame]) -> Sightings:
-    """Follow the face of a film; where there are two, the one that the mesh finds first."""
-    # Imported here: it takes two seconds, and only those who film themselves need it.
+def track_face(frames: Iterable[Frame]) -> FaceTrack:
+    """Track one face through the frames; where there are two, the one the mesh finds first."""
+    # Imported here: it takes two seconds, and only lip to speech needs it.
     os.environ.setdefault("GLOG_minloglevel", "2")  # read at import: errors only
     from mediapipe.python.solutions import face_detection, face_mesh
 
@@ -73,23 +73,23 @@ def look(frames: Iterable[Frame]) -> Sightings:
     faces = 0
     with (
         face_mesh.FaceMesh(max_num_faces=1) as mesh,
-        face_detection.FaceDetection(model_selection=1, min_detection_confidence=SURE) as detector,
+        face_detection.FaceDetection(MIN_CONFIDENCE, model_selection=1) as detector,
     ):
         for number, (time, image) in enumerate(frames):
-            places = _places(mesh.process(image), image.shape)
+            landmarks = _landmarks(mesh.process(image), image.shape)
             times.append(time)
-            points.append(places)
-            seen = np.isfinite(places[0].real)
-            patch, origin, zoom = _patch(image, places) if seen else _nothing()
+            points.append(landmarks)
+            seen = np.isfinite(landmarks[0].real)
+            patch, origin, zoom = _patch(image, landmarks) if seen else _no_patch()
             patches.append(patch)
             origins.append(origin)
             zooms.append(zoom)
             faces = max(faces, int(seen))
-            if number % SEARCHED == 0:
+            if number % DETECT_EVERY == 0:
                 faces = max(faces, _count(detector.process(image)))
             if seen and number % PORTRAIT_EVERY == 0:
-                portraits.append(_portrait(image, places))
-    return Sightings(
+                portraits.append(_portrait(image, landmarks))
+    return FaceTrack(
         times=np.array(times),
         points=np.array(points),
         patches=np.array(patches),
@@ -101,8 +101,8 @@ def look(frames: Iterable[Frame]) -> Sightings:
 
 
 def pose(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the middle between the eyes is, and how large and turned the face: two complex numbers
-    (N,), the second pixels a unit times e^(i angle). By least squares over the steady points."""
+    """The middle between the eyes (N,), and scale and in-plane rotation as one complex number (N,):
+    pixels per unit times e^(i angle). A least-squares similarity transform of STEADY."""
     model = np.array(list(STEADY.values()))
     centred = model - model.mean()
     seen = points[:, list(STEADY)]
@@ -112,24 +112,24 @@ def pose(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _count(result: Any) -> int:
-    """Faces that were detected."""
+    """The number of detected faces."""
     return len(result.detections or ())
 
 
-def _places(result: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Points of the first face, (468,) complex; NaN where there is none."""
+def _landmarks(result: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """Landmarks of the first face, (468,) complex; NaN where there is none."""
     if not result.multi_face_landmarks:
         return np.full(N_POINTS, np.nan + 0j)
-    landmarks = result.multi_face_landmarks[0].landmark
-    return np.array([complex(p.x * shape[1], p.y * shape[0]) for p in landmarks])
+    points = result.multi_face_landmarks[0].landmark
+    return np.array([complex(p.x * shape[1], p.y * shape[0]) for p in points])
 
 
-def _patch(image: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, complex, float]:
-    """Grey surroundings of the mouth, upright in the picture; what is outside of it is black."""
+def _patch(image: np.ndarray, landmarks: np.ndarray) -> tuple[np.ndarray, complex, float]:
+    """A grey patch around the mouth, upright in the frame; what lies outside the frame is black."""
     import cv2
 
-    origins, turns = pose(places[None])
-    size = float(abs(turns[0]))  # pixels of the picture a unit
+    origins, turns = pose(landmarks[None])
+    size = float(abs(turns[0]))  # pixels of the frame per unit
     middle = origins[0] + 1j * MOUTH_BELOW_EYES * turns[0]
     side = max(PATCH / PATCH_SCALE * size, 2.0)
     corner = middle - (1 + 1j) * side / 2
@@ -140,20 +140,20 @@ def _patch(image: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, complex, 
     if inside.size:
         part = cv2.cvtColor(inside, cv2.COLOR_RGB2GRAY)
         grey[y - top : y - top + part.shape[0], x - left : x - left + part.shape[1]] = part
-    # Averages where it shrinks, so that fine texture does not turn into noise.
+    # Area averaging where it shrinks, against aliasing.
     method = cv2.INTER_AREA if width > PATCH else cv2.INTER_LINEAR
     return cv2.resize(grey, (PATCH, PATCH), interpolation=method), complex(left, top), PATCH / width
 
 
-def _nothing() -> tuple[np.ndarray, complex, float]:
+def _no_patch() -> tuple[np.ndarray, complex, float]:
     return np.zeros((PATCH, PATCH), np.uint8), complex(np.nan, np.nan), np.nan
 
 
-def _portrait(image: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """The face in colour, straight, (64, 64, 3)."""
+def _portrait(image: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
+    """The aligned face in colour, (64, 64, 3)."""
     import cv2
 
-    origins, turns = pose(places[None])
+    origins, turns = pose(landmarks[None])
     turn = turns[0] / PORTRAIT_SCALE
     corner = origins[0] + 0.8j * turns[0] - (1 + 1j) * PORTRAIT / 2 * turn
     back = np.array([[turn.real, -turn.imag, corner.real], [turn.imag, turn.real, corner.imag]])

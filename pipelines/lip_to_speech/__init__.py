@@ -1,4 +1,4 @@
-"""Lip to speech: video of a speaking face → what it said, in a voice that fits the face."""
+"""Lip to speech: a video of a speaking face → what it said, in a voice that fits the face."""
 
 from typing import TYPE_CHECKING
 

@@ -1,6 +1,6 @@
-"""The words that lips said: the best path through the grammar, and how sure each word is.
+"""Caption CTC outputs: the best path through the grammar, with a posterior per word.
 
-Shapes: F frames of 40 ms, W words and the blank (0) of CTC, Q states.
+Shapes: F frames of 40 ms, W words and the blank (0) of CTC, Q states of the grammar.
 """
 
 from dataclasses import dataclass
@@ -10,18 +10,15 @@ from typing import Final, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
+from media.constants import VIDEO_RATE
 from media.text.grammar import GRID, GRID_WORDS
-from media.video.lips import RATE
 
 NEVER: Final = -1e9  # log probability
-# What frames say is divided by it: those of one word are not as many witnesses. At 2, confidences
-# are nearest to the share of words that are right (Brier score, films of validation).
-TEMPERATURE: Final = 2.0
 
 
 @dataclass(frozen=True)
 class SpokenWord:
-    """confidence from 0 to 1 is that of this word among those of its place; start and end in
+    """confidence: posterior from 0 to 1 of this word among those of its slot; start and end in
     seconds."""
 
     text: str
@@ -31,31 +28,35 @@ class SpokenWord:
 
 
 class Graph(NamedTuple):
-    """States of the grammar: the words in their order, then a pause before each place. classes
-    (Q,): what CTC calls each; follows (Q, Q): whether the second may come after the first."""
+    """States of the grammar: the words in their order, then a pause before each slot. classes (Q,):
+    the CTC class of each; follows (Q, Q): whether the second may follow the first."""
 
     classes: np.ndarray
     follows: np.ndarray
 
 
-def caption(log_probabilities: np.ndarray) -> tuple[SpokenWord, ...]:
-    """The most likely sentences, one after the other, of log probabilities (F, W).
+def caption(
+    log_probabilities: np.ndarray, temperature: float, max_confidence: float = 1.0
+) -> tuple[SpokenWord, ...]:
+    """The most likely sentences, one after the other, given CTC log probabilities (F, W).
 
-    Empty where there are too few frames for a sentence.
+    temperature: divides the scores, as frames of one word are not independent. It changes the
+    confidence of the words, never the words. max_confidence: no word is more certain, as some look
+    alike to any reader (B, P and M). Empty where there are too few frames for a sentence.
     """
     graph = _graph()
-    scores = log_probabilities[:, graph.classes] / TEMPERATURE  # (F, Q)
+    scores = log_probabilities[:, graph.classes] / temperature  # (F, Q)
     path = _best_path(scores, graph.follows)
     if path is None:
         return ()
-    sure = _posteriors(scores, graph.follows)
+    posteriors = _posteriors(scores, graph.follows)
     edges = np.flatnonzero(np.diff(path, prepend=-1, append=-1))
     return tuple(
         SpokenWord(
             text=GRID_WORDS[path[start]],
-            confidence=_confidence(sure[start:end], int(path[start])),
-            start=start / RATE,
-            end=end / RATE,
+            confidence=min(float(np.exp(posteriors[start:end, path[start]].max())), max_confidence),
+            start=start / VIDEO_RATE,
+            end=end / VIDEO_RATE,
         )
         for start, end in zip(edges[:-1], edges[1:], strict=True)
         if path[start] < len(GRID_WORDS)
@@ -64,20 +65,20 @@ def caption(log_probabilities: np.ndarray) -> tuple[SpokenWord, ...]:
 
 @cache
 def _graph() -> Graph:
-    places = np.repeat(np.arange(len(GRID)), [len(slot) for slot in GRID])
+    slots = np.repeat(np.arange(len(GRID)), [len(slot) for slot in GRID])
     pauses = np.arange(len(GRID))
-    place = np.concatenate([places, pauses])
-    is_pause = np.arange(len(place)) >= len(places)
-    after = (place[None] - place[:, None]) % len(GRID) == 1
+    slot = np.concatenate([slots, pauses])
+    is_pause = np.arange(len(slot)) >= len(slots)
+    after = (slot[None] - slot[:, None]) % len(GRID) == 1
     word_then = ~is_pause[:, None] & after
-    pause_then_word = is_pause[:, None] & ~is_pause[None] & (place[:, None] == place[None])
-    follows = word_then | pause_then_word | np.eye(len(place), dtype=bool)
-    classes = np.concatenate([np.arange(1, len(places) + 1), np.zeros(len(GRID), int)])
+    pause_then_word = is_pause[:, None] & ~is_pause[None] & (slot[:, None] == slot[None])
+    follows = word_then | pause_then_word | np.eye(len(slot), dtype=bool)
+    classes = np.concatenate([np.arange(1, len(slots) + 1), np.zeros(len(GRID), int)])
     return Graph(classes, follows)
 
 
 def _ends() -> tuple[np.ndarray, np.ndarray]:
-    """Log weights (Q,) of the states in which a sentence begins, and in which one ends."""
+    """Log weights (Q,) of the initial and of the final states."""
     first, last = np.full((2, len(GRID_WORDS) + len(GRID)), NEVER)
     first[: len(GRID[0])] = first[len(GRID_WORDS)] = 0.0
     last[len(GRID_WORDS) - len(GRID[-1]) : len(GRID_WORDS) + 1] = 0.0
@@ -85,15 +86,15 @@ def _ends() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _best_path(scores: np.ndarray, follows: np.ndarray) -> np.ndarray | None:
-    """State of each frame (F,), by Viterbi; None where no sentence fits."""
+    """The state of each frame (F,), by the Viterbi algorithm; None where no sentence fits."""
     first, last = _ends()
     allowed = np.where(follows, 0.0, NEVER)
     best = first + scores[0]
     origins = []
     for score in scores[1:]:
-        ways = best[:, None] + allowed
-        origins.append(ways.argmax(axis=0))
-        best = ways.max(axis=0) + score
+        candidates = best[:, None] + allowed
+        origins.append(candidates.argmax(axis=0))
+        best = candidates.max(axis=0) + score
     best = best + last
     if best.max() < NEVER / 2 or best.argmax() == len(GRID_WORDS) and len(scores) < len(GRID):
         return None
@@ -104,7 +105,7 @@ def _best_path(scores: np.ndarray, follows: np.ndarray) -> np.ndarray | None:
 
 
 def _posteriors(scores: np.ndarray, follows: np.ndarray) -> np.ndarray:
-    """Log probability of each state in each frame, given all of them: (F, Q)."""
+    """Log posterior of each state in each frame, by the forward-backward algorithm: (F, Q)."""
     first, last = _ends()
     allowed = np.where(follows, 0.0, NEVER)
     forward, backward = [first + scores[0]], [last]
@@ -112,9 +113,5 @@ def _posteriors(scores: np.ndarray, follows: np.ndarray) -> np.ndarray:
         forward.append(logsumexp(forward[-1][:, None] + allowed, axis=0) + score)
     for score in scores[:0:-1]:
         backward.append(np.asarray(logsumexp(allowed + (score + backward[-1])[None], axis=1)))
-    together = np.array(forward) + np.array(backward[::-1])
-    return together - logsumexp(together, axis=1, keepdims=True)
-
-
-def _confidence(sure: np.ndarray, word: int) -> float:
-    return float(np.exp(sure[:, word].max()))
+    joint = np.array(forward) + np.array(backward[::-1])
+    return joint - logsumexp(joint, axis=1, keepdims=True)

@@ -1,20 +1,21 @@
-"""What lip to speech reads of a film, the voice that it speaks in, and what it says.
+"""The results of lip to speech: the encoded video, the voice, and the speech.
 
-Shapes: F frames of 40 ms, C width of the reader, W words and the blank, S mel frames of 10 ms.
+Shapes: F frames of 40 ms, C width of the lip reader, W words and the CTC blank, S mel frames of
+10 ms.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from media.video.lips import Mouth
+from media.video.lips import MouthClip
 from pipelines.lip_to_speech.caption import SpokenWord
 from pipelines.speech import Speech
 
 
 @dataclass(frozen=True)
 class Voice:
-    """pitch: its mean in Hz; timbre: from 0, the darkest of the known voices, to 1, the
+    """pitch: mean F0 in Hz; timbre: from 0, the darkest of the training voices, to 1, the
     brightest."""
 
     pitch: float
@@ -22,28 +23,29 @@ class Voice:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
-    """What was seen, once for all voices: mouth; states (F, C) and words (F, W), logits, of the
-    reader; caption, the likeliest sentence, and the confidence in all of it from 0 to 1; voice,
-    guessed by the face; seconds that it took."""
+class LipReading:
+    """An encoded video, the same for every voice. mouth: the crops and their quality; states (F, C)
+    and ctc_logits (F, W): encoder outputs; caption: the most likely sentence; confidence: the mean
+    over its words, from 0 to 1; voice: the one suggested by the face; notices: how to record
+    better; compute_seconds: the time it took."""
 
-    mouth: Mouth
+    mouth: MouthClip
     states: np.ndarray
-    words: np.ndarray
+    ctc_logits: np.ndarray
     caption: tuple[SpokenWord, ...]
     confidence: float
     voice: Voice
     notices: tuple[str, ...]
-    seconds: float
+    compute_seconds: float
 
 
 @dataclass(frozen=True, eq=False)
 class LipSpeech:
-    """A reading and the speech that was drawn from it, in a voice. drawn (S, 80): the log-mel
-    frames as the network drew them; seconds from the film to the sound."""
+    """The speech of a video in one voice. predicted_mel (S, 80): log-mel frames of the network;
+    speech: what the vocoder made of them; compute_seconds: from the video to the speech."""
 
-    reading: Reading
+    reading: LipReading
     voice: Voice
-    drawn: np.ndarray
+    predicted_mel: np.ndarray
     speech: Speech
-    seconds: float
+    compute_seconds: float

@@ -1,6 +1,6 @@
-"""Makes talking heads that anyone may use: painted by numpy and OpenCV, spoken by espeak-ng.
+"""Synthetic heads that anyone may use: rendered by numpy and OpenCV, spoken by espeak-ng.
 
-python -m synthetic.heads writes the films of assets/heads; film.render gives one to a program.
+python -m synthetic.heads writes the videos of assets/heads; video.render gives one to a program.
 """
 
 from typing import Final

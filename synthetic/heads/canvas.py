@@ -1,9 +1,9 @@
-"""What the painters share: the canvas and its coordinates, soft shapes, light on relief.
+"""What the renderers share: the canvas and its coordinates, soft shapes, light on relief.
 
 Places are in units from the middle between the eyes, to the right and down, as in
 media.video.face: a unit is half the distance between the outer corners of the eyes. Images are
 float32 in [0, 1].
-Shapes: H rows and W columns of the canvas, which is FINE times as fine as the film.
+Shapes: H rows and W columns of the canvas, which has FINE times the resolution of the video.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from scipy.interpolate import CubicSpline
 Colour = tuple[int, int, int]  # RGB
 Point = tuple[float, float]
 
-WIDTH: Final = 480  # pixels of the film
+WIDTH: Final = 480  # pixels of the video
 HEIGHT: Final = 384
 FINE: Final = 2
 UNIT: Final = 46.0 * FINE  # pixels of the canvas
@@ -76,7 +76,7 @@ def mirrored(points: Sequence[Point]) -> list[Point]:
 
 
 def noise(seed: int, width: float, stretch: float = 1.0) -> np.ndarray:
-    """Smooth noise (H, W) of mean 0 and deviation 1, stretched downwards."""
+    """Smooth noise (H, W) of mean 0 and std 1, stretched downwards."""
     white = np.random.default_rng(seed).standard_normal(SHAPE).astype(np.float32)
     soft = cv2.GaussianBlur(white, (0, 0), width * UNIT, sigmaY=width * stretch * UNIT)
     return (soft - soft.mean()) / soft.std()

@@ -24,7 +24,7 @@ from synthetic.heads.canvas import (
     ramp,
     shine,
 )
-from synthetic.heads.talker import Talker
+from synthetic.heads.speaker import Speaker
 
 # The outer edge of the hair, and the window in it through which the face is seen.
 OUTER: Final[dict[str, list[Point]]] = {
@@ -86,42 +86,42 @@ BEARD: Final = mirrored(
 )
 
 
-def behind(image: np.ndarray, talker: Talker) -> None:
+def behind(image: np.ndarray, speaker: Speaker) -> None:
     """Paint long hair behind the neck on an image (H, W, 3)."""
-    if talker.style == "long":
-        over(image, 0.45 * colour(talker.hair), blob(OUTER["long"], 0.03))
+    if speaker.style == "long":
+        over(image, 0.45 * colour(speaker.hair), blob(OUTER["long"], 0.03))
 
 
-def in_front(image: np.ndarray, talker: Talker) -> None:
+def in_front(image: np.ndarray, speaker: Speaker) -> None:
     """Paint what frames the face, and its shadow on the face."""
-    curly = talker.style == "curly"
-    mass = blob(OUTER[talker.style], 0.05) * (1 - blob(WINDOW[talker.style], 0.05))
+    curly = speaker.style == "curly"
+    mass = blob(OUTER[speaker.style], 0.05) * (1 - blob(WINDOW[speaker.style], 0.05))
     strands = noise(8, 0.035) if curly else _strands()
     mask = ramp(mass + (0.12 if curly else 0.1) * strands * (mass > 0.01), 0.35, 0.65)
     shadow = np.roll(blur(mask, 0.1), (round(0.1 * UNIT), round(0.05 * UNIT)), axis=(0, 1))
     over(image, image * (0.5, 0.4, 0.4), 0.6 * shadow * (1 - mask))
-    over(image, _coloured(talker, mass, strands), mask)
+    over(image, _coloured(speaker, mass, strands), mask)
 
 
-def facial(image: np.ndarray, talker: Talker, inside: np.ndarray) -> None:
+def facial(image: np.ndarray, speaker: Speaker, inside: np.ndarray) -> None:
     """Paint brows and beard."""
     bristles = noise(9, 0.012, 2)
     for side in (-1, 1):
         brow = blob([(side * x, y) for x, y in BROW], 0.022)
         over(
             image,
-            0.8 * colour(talker.hair),
+            0.8 * colour(speaker.hair),
             0.85 * ramp(brow + 0.1 * bristles * (brow > 0.05), 0.2, 0.9),
         )
     beard = blur(blob(BEARD, 0.05), 0.05) * inside
-    cover = talker.beard * ramp(beard + 0.12 * bristles * (beard > 0.05), 0.15, 0.95)
+    cover = speaker.beard * ramp(beard + 0.12 * bristles * (beard > 0.05), 0.15, 0.95)
     light = 0.75 + 0.15 * bristles + 0.5 * ramp(X, 1.0, -1.2)
-    over(image, light[..., None] * colour(talker.hair), cover)
+    over(image, light[..., None] * colour(speaker.hair), cover)
 
 
-def glasses(image: np.ndarray, talker: Talker) -> None:
+def glasses(image: np.ndarray, speaker: Speaker) -> None:
     """Paint glasses, if worn, over eyes and brows."""
-    if not talker.glasses:
+    if not speaker.glasses:
         return
     frame = np.zeros_like(X)
     for side in (-1, 1):
@@ -141,7 +141,7 @@ def glasses(image: np.ndarray, talker: Talker) -> None:
 
 
 def _strands() -> np.ndarray:
-    """Noise (H, W) drawn out along hair that spreads from the crown and then falls."""
+    """Noise (H, W) predicted out along hair that spreads from the crown and then falls."""
     spread = 0.25 + 0.75 * np.clip((Y + 2.7) / 1.8, 0.02, 1) ** 0.7
     across = X / spread + 0.05 * np.sin(1.7 * Y + 2 * X)
     down = 0.05 * (Y - TOP) + 0.4
@@ -154,9 +154,9 @@ def _strands() -> np.ndarray:
     )
 
 
-def _coloured(talker: Talker, mass: np.ndarray, strands: np.ndarray) -> np.ndarray:
+def _coloured(speaker: Speaker, mass: np.ndarray, strands: np.ndarray) -> np.ndarray:
     depth = 0.7 * blur(mass, 0.3) + 0.012 * strands
     light = 0.42 + 0.7 * lit(depth, KEY, 0.3) + 0.25 * lit(depth, FILL) + 0.09 * strands
     gloss = 0.22 * shine(depth, 8) * (1 + 0.3 * strands)
-    tone = colour(talker.hair)
+    tone = colour(speaker.hair)
     return np.clip(light[..., None] * tone + gloss[..., None] * (0.4 + 0.6 * tone), 0, 1)

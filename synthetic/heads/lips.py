@@ -6,7 +6,7 @@ import numpy as np
 
 from synthetic.heads.canvas import LEFT, TOP, UNIT, X, Y, colour, noise, over, ramp
 from synthetic.heads.mouth import Pose
-from synthetic.heads.talker import Talker
+from synthetic.heads.speaker import Speaker
 
 ROWS: Final = slice(round((0.9 - TOP) * UNIT), round((2.7 - TOP) * UNIT))
 COLUMNS: Final = slice(round((-1.0 - LEFT) * UNIT), round((1.0 - LEFT) * UNIT))
@@ -19,7 +19,7 @@ GAPS: Final = (0.0, 0.11, 0.2, 0.28, 0.35)  # places between teeth, to both side
 WRINKLES: Final = noise(11, 0.016, 4)[ROWS, COLUMNS]
 
 
-def paint(image: np.ndarray, talker: Talker, pose: Pose) -> None:
+def paint(image: np.ndarray, speaker: Speaker, pose: Pose) -> None:
     """Paint the mouth on the skin of an image (H, W, 3)."""
     part, x, y = image[ROWS, COLUMNS], X[ROWS, COLUMNS], Y[ROWS, COLUMNS]
     half = pose.width * (1 - 0.3 * pose.rounding)
@@ -47,7 +47,7 @@ def paint(image: np.ndarray, talker: Talker, pose: Pose) -> None:
         over(part, 0.5 * part, 0.6 * np.exp(-np.square(corner / 0.055)))
 
     _inside(part, x, y, top, bottom, pose, within * (hole > 0))
-    tone = colour(talker.lips) * (1 - 0.08 * t[..., None])
+    tone = colour(speaker.lips) * (1 - 0.08 * t[..., None])
     v = np.clip((y - upper) / np.maximum(top - upper, 1e-3), 0, 1)
     light = 0.98 - 0.26 * v + 0.14 * np.exp(-np.square((v - 0.15) / 0.2)) + 0.025 * WRINKLES
     alpha = ramp(y - upper, -0.018, 0.03) * ramp(top - y, -0.008, 0.012) * within

@@ -1,8 +1,8 @@
 """From phones to the movement of the mouth, by dominance functions.
 
-Every phone pulls the mouth towards its shape, the more the nearer it is in time, and what it does
-not care about it leaves to its neighbours (Cohen and Massaro, Modeling coarticulation in synthetic
-visual speech, 1993). Shapes: F frames of the film.
+Every phone has a target shape, weighted by a dominance that decays with distance in time; features
+with low dominance follow the neighbouring phones (Cohen and Massaro, Modeling coarticulation in
+synthetic visual speech, 1993). Shapes: F frames of the video.
 """
 
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ class Pose:
 
 @dataclass(frozen=True)
 class Viseme:
-    """What a phone wants of the mouth; height: how firmly of opening, jaw, teeth, tongue and tuck;
-    lips: of width and rounding."""
+    """The target of a phone; height: its dominance over opening, jaw, teeth, tongue and tuck; lips:
+    over width and rounding."""
 
     pose: Pose
     height: float = 1.0
@@ -75,10 +75,10 @@ VISEMES: Final[dict[str, tuple[Viseme, ...]]] = {
     "OW": (ROUND, PUCKERED),
     "OY": (ROUND, SPREAD),
 }
-LEAD: Final = 0.03  # s by which the mouth is ahead of the sound
-REACH: Final = 0.02  # s by which the pull of a phone, half as long as it, is longer
-HELD: Final = 0.02  # s for which closed lips stay closed at least, to both sides of their middle
-OPENS: Final = 5.0  # units a second
+LEAD: Final = 0.03  # s by which articulation leads the sound
+REACH: Final = 0.02  # s added to the time constant of dominance, half the phone's duration
+HELD: Final = 0.02  # s: least time that closed lips stay closed, to both sides of their middle
+OPENS: Final = 5.0  # units per second
 REST_PARTS: Final = 3  # into which a silence is cut, so that it begins and ends soon
 
 
@@ -86,16 +86,16 @@ def poses(phones: Sequence[Phone], times: np.ndarray) -> list[Pose]:
     """The mouth at each of the times (F,), in seconds."""
     parts = _parts(phones, times[-1])
     starts, ends = np.array([(start, end) for _, start, end in parts]).T - LEAD
-    away = np.abs(times[:, None] - (starts + ends) / 2)
-    pull = np.exp(-away / ((ends - starts) / 2 + REACH))
-    height = pull * [viseme.height for viseme, _, _ in parts]
-    lips = pull * [viseme.lips for viseme, _, _ in parts]
+    distance = np.abs(times[:, None] - (starts + ends) / 2)
+    dominance = np.exp(-distance / ((ends - starts) / 2 + REACH))
+    height = dominance * [viseme.height for viseme, _, _ in parts]
+    lips = dominance * [viseme.lips for viseme, _, _ in parts]
     curves = {}
     for name in (field.name for field in fields(Pose)):
         weights = lips if name in ("width", "rounding") else height
         wanted = np.array([getattr(viseme.pose, name) for viseme, _, _ in parts])
         curves[name] = weights @ wanted / weights.sum(axis=1)
-    # These close however short they are, and in the frame nearest to them.
+    # Bilabials close however short they are, in the frame nearest to them.
     for viseme, start, end in parts:
         if viseme is PRESSED:
             outside = np.abs(times - (start + end) / 2 + LEAD) - max((end - start) / 4, HELD)
@@ -105,7 +105,7 @@ def poses(phones: Sequence[Phone], times: np.ndarray) -> list[Pose]:
 
 
 def _parts(phones: Sequence[Phone], end: float) -> list[tuple[Viseme, float, float]]:
-    """What is wanted, from when to when, in seconds: halves of diphthongs, and rest in silence."""
+    """Visemes with start and end in seconds: diphthongs in two halves, and rest in silence."""
     spans = [((REST,) * REST_PARTS, 0.0, phones[0].start)]
     spans += [(VISEMES[phone.name], phone.start, phone.end) for phone in phones]
     spans += [((REST,) * REST_PARTS, phones[-1].end, end)]

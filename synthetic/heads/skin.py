@@ -25,7 +25,7 @@ from synthetic.heads.canvas import (
     ramp,
     shine,
 )
-from synthetic.heads.talker import Talker
+from synthetic.heads.speaker import Speaker
 
 # Half the width of the head, and how far the middle of the face stands out, at heights.
 OUTLINE: Final = (
@@ -39,19 +39,19 @@ PROFILE: Final = (
 WARM: Final = np.array([1.0, 0.55, 0.42], np.float32)  # tint of light that has passed through skin
 
 
-def outline(talker: Talker) -> list[tuple[float, float]]:
+def outline(speaker: Speaker) -> list[tuple[float, float]]:
     """The right half of the head, from top to bottom."""
-    return [(x * (1 + (talker.jaw - 1) * float(np.clip(y, 0, 1))), y) for y, x in OUTLINE]
+    return [(x * (1 + (speaker.jaw - 1) * float(np.clip(y, 0, 1))), y) for y, x in OUTLINE]
 
 
-def relief(talker: Talker) -> tuple[np.ndarray, np.ndarray]:
+def relief(speaker: Speaker) -> tuple[np.ndarray, np.ndarray]:
     """How far the face stands out in units, 0 around it, and where it is, (H, W) each."""
-    x, y = np.array(outline(talker)).T
+    x, y = np.array(outline(speaker)).T
     half = np.interp(Y, *_smooth(y, x))
     middle = np.interp(Y, *_smooth(*np.array(PROFILE).T))
     across = np.clip(np.abs(X) / np.maximum(half, 1e-3), 0, 1)
     head = middle * np.sqrt(1 - across**2.4)
-    inside = blob(mirrored(outline(talker)), 0.012)
+    inside = blob(mirrored(outline(speaker)), 0.012)
     nose = np.interp(Y, (-0.25, 0.3, 0.85, 0.95, 1.21), (0, 0.14, 0.34, 0.36, 0), 0, 0)
     width = np.interp(Y, (-0.25, 0.3, 0.9), (0.15, 0.14, 0.19))
     features = (
@@ -74,35 +74,35 @@ def relief(talker: Talker) -> tuple[np.ndarray, np.ndarray]:
     return (blur((head * inside).astype(np.float32), 0.03) + features * inside), inside
 
 
-def face(image: np.ndarray, talker: Talker, depth: np.ndarray, inside: np.ndarray) -> None:
+def face(image: np.ndarray, speaker: Speaker, depth: np.ndarray, inside: np.ndarray) -> None:
     """Paint the ears and the face, without eyes and mouth, on an image (H, W, 3)."""
-    skin = colour(talker.skin)
+    skin = colour(speaker.skin)
     for side in (-1, 1):
         ear = blob([(side * x, y) for x, y in EAR], 0.02)
         shape = 0.5 * blur(ear, 0.08) - 0.2 * bump(side * 1.78, 0.3, 0.06, 0.2) + 0.5
         over(image, 0.92 * _shaded(shape, skin), ear)
-    over(image, _shaded(depth, _complexion(talker)), inside)
+    over(image, _shaded(depth, _complexion(speaker)), inside)
     over(image, 0.3 * skin * WARM, 0.85 * inside * pair(0.16, 1.12, 0.07, 0.028, 0.25))
 
 
-def body(image: np.ndarray, talker: Talker) -> None:
+def body(image: np.ndarray, speaker: Speaker) -> None:
     """Paint neck and clothes."""
     shadow = ramp(Y, 3.4, 2.5) * np.exp(-np.square((X - 0.12) / 1.2))
-    neck = _shaded(_neck(), colour(talker.skin)) * (1 - 0.55 * shadow[..., None])
+    neck = _shaded(_neck(), colour(speaker.skin)) * (1 - 0.55 * shadow[..., None])
     over(image, neck, blob(NECK, 0.02))
     clothes = blob(CLOTHES, 0.015)
     cloth = 0.9 * blur(clothes, 0.5) + 0.04 * noise(5, 0.25, 3)
     light = 0.3 + 0.75 * lit(cloth, KEY, 0.3) + 0.15 * lit(cloth, FILL)
     fabric = light * (1 + 0.02 * noise(6, 0.008))
-    over(image, np.clip(fabric[..., None] * colour(talker.clothes), 0, 1), clothes)
+    over(image, np.clip(fabric[..., None] * colour(speaker.clothes), 0, 1), clothes)
     hem = clothes * ramp(blur(clothes, 0.05), 1.0, 0.75) * ramp(np.abs(X), 1.3, 1.1)
-    over(image, 0.7 * colour(talker.clothes), 0.5 * hem)
+    over(image, 0.7 * colour(speaker.clothes), 0.5 * hem)
 
 
-def backdrop(talker: Talker) -> np.ndarray:
+def backdrop(speaker: Speaker) -> np.ndarray:
     """A wall with a glow of light, (H, W, 3)."""
     glow = 0.72 + 0.38 * np.exp(-np.square((X + 1.2) / 4) - np.square((Y + 0.8) / 4))
-    return np.clip(glow[..., None] * colour(talker.backdrop), 0, 1).astype(np.float32)
+    return np.clip(glow[..., None] * colour(speaker.backdrop), 0, 1).astype(np.float32)
 
 
 NECK: Final = mirrored([(0.0, 1.5), (1.02, 1.6), (0.98, 2.6), (1.1, 3.3), (1.3, 4.0), (1.0, 5.5)])
@@ -123,9 +123,9 @@ def _neck() -> np.ndarray:
     return (round_neck + cords).astype(np.float32)
 
 
-def _complexion(talker: Talker) -> np.ndarray:
+def _complexion(speaker: Speaker) -> np.ndarray:
     """The colour of the skin, place by place: blush, paler around the eyes, a beard's shadow."""
-    skin = np.broadcast_to(colour(talker.skin), (*X.shape, 3)).copy()
+    skin = np.broadcast_to(colour(speaker.skin), (*X.shape, 3)).copy()
     blush = (
         pair(1.0, 0.75, 0.38, 0.26) + 0.8 * bump(0, 0.92, 0.2, 0.16) + 0.3 * bump(0, 2.3, 0.3, 0.2)
     )

@@ -1,6 +1,6 @@
-"""Sentences of the GRID grammar spoken by espeak-ng, and when it says which phone.
+"""Sentences of the GRID grammar, synthesised by espeak-ng, with phone boundaries.
 
-espeak-ng tells what it says but not when: pocketsphinx aligns the phones with the sound.
+The boundaries are found by forced alignment with pocketsphinx, as espeak-ng does not give them.
 """
 
 import subprocess
@@ -15,38 +15,41 @@ import pocketsphinx
 from media.audio.features import SAMPLE_RATE
 from media.audio.load import load, match_loudness, to_int16
 from media.text.grammar import grid_phones
-from synthetic.heads.talker import Talker
+from synthetic.heads.speaker import Speaker
 
 LOUDNESS: Final = -20.0  # LUFS
-BEFORE: Final = 0.6  # seconds of silence
-AFTER: Final = 0.5
-FRAME: Final = 0.01  # seconds of pocketsphinx' frames
-HISS: Final = 1e-3  # deviation of noise that is added for pocketsphinx, who gets lost in silence
+BEFORE: Final = 0.6  # s of silence
+AFTER: Final = 0.5  # s of silence
+FRAME: Final = 0.01  # s: frame shift of pocketsphinx
+DITHER: Final = 1e-3  # std of the noise added for pocketsphinx, which fails in digital silence
 
 
 @dataclass(frozen=True)
 class Phone:
-    """An ARPAbet phone, and when it is heard, in seconds."""
+    """An ARPAbet phone; start and end in seconds."""
 
     name: str
     start: float
     end: float
 
 
-def speak(talker: Talker, sentence: str) -> np.ndarray:
+def speak(speaker: Speaker, sentence: str) -> np.ndarray:
     """The waveform (T,) at SAMPLE_RATE, with silence around it."""
-    # Alone, "a" would be read as the article.
+    # A bare "a" would be pronounced as the article.
     text = " ".join("[['eI]]" if word == "a" else word for word in sentence.split())
-    manner = ("-v", talker.voice, "-p", str(talker.pitch), "-s", str(talker.speed))
+    options = ("-v", speaker.voice, "-p", str(speaker.pitch), "-s", str(speaker.speed))
     with TemporaryDirectory() as folder:
         path = str(Path(folder) / "sentence.wav")
-        subprocess.run(["espeak-ng", *manner, "-z", "-w", path, text], check=True)
+        subprocess.run(["espeak-ng", *options, "-z", "-w", path, text], check=True)
         speech = match_loudness(load(path, SAMPLE_RATE).waveform, SAMPLE_RATE, LOUDNESS)
     return np.pad(speech, (round(BEFORE * SAMPLE_RATE), round(AFTER * SAMPLE_RATE)))
 
 
 def align(waveform: np.ndarray, sentence: str) -> list[Phone]:
-    """The phones of a sentence in its waveform. Raises KeyError for a word outside the grammar."""
+    """The phones of a sentence, aligned with its waveform.
+
+    Raises KeyError for a word outside the grammar.
+    """
     words = {f"word{i}": phones for i, phones in enumerate(grid_phones(sentence))}
     decoder = pocketsphinx.Decoder(
         samprate=SAMPLE_RATE, loglevel="FATAL", bestpath=False, lm=None, dict=None
@@ -66,7 +69,7 @@ def align(waveform: np.ndarray, sentence: str) -> list[Phone]:
 
 
 def _listen(decoder: pocketsphinx.Decoder, waveform: np.ndarray) -> None:
-    hiss = HISS * np.random.default_rng(0).standard_normal(len(waveform))
+    dither = DITHER * np.random.default_rng(0).standard_normal(len(waveform))
     decoder.start_utt()
-    decoder.process_raw(to_int16(waveform + hiss).tobytes(), full_utt=True)
+    decoder.process_raw(to_int16(waveform + dither).tobytes(), full_utt=True)
     decoder.end_utt()

@@ -1,4 +1,4 @@
-"""Lip to speech: video of a speaking face, without its sound → what the lips said, aloud."""
+"""Lip to speech: a video of a speaking face, without its audio → its words and its speech."""
 
 from tabs.lip_to_speech.tab import HEADS, MODEL, build
 

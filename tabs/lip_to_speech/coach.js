@@ -18,12 +18,12 @@ let detector = "FaceDetector" in window ? new FaceDetector({ fastMode: true }) :
 let state = "idle"; // then "counting", then "recording"
 let left = 0; // s of it
 let timer = 0;
-let said = false; // the sentence that is shown
+let recorded = false; // the sentence that is shown
 
 function draw() {
   const pick = (slot) => slot[Math.floor(Math.random() * slot.length)];
   one(".coach-sentence").textContent = words.map(pick).join(" ");
-  said = false;
+  recorded = false;
 }
 
 function hint(text) {
@@ -54,7 +54,7 @@ async function faces(video) {
   }
 }
 
-async function look() {
+async function track_face() {
   const video = picture();
   if (!video?.videoWidth) return one(".coach-hint").dataset.start;
   const { bright, face, around } = light(video);
@@ -70,9 +70,9 @@ async function look() {
 
 async function watchCamera() {
   if (!element.isConnected) return clearInterval(watching);
-  if (said && picture()) draw();
+  if (recorded && picture()) draw();
   if (state !== "idle") return;
-  const text = await look();
+  const text = await track_face();
   if (state === "idle") hint(text);
 }
 
@@ -85,7 +85,7 @@ function show() {
 
 function rest() {
   clearInterval(timer);
-  said ||= state === "recording";
+  recorded ||= state === "recording";
   state = "idle";
   show();
 }

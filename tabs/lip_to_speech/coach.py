@@ -9,12 +9,12 @@ import gradio as gr
 
 from media.text.grammar import GRID
 
-SECONDS: Final = 5  # that a recording lasts at most
-START: Final = "Open the camera below, or upload a film of one person who speaks."
+SECONDS: Final = 5  # the longest recording
+START: Final = "Open the camera below, or upload a video of one person who speaks."
 
 
 def coach(camera: str) -> gr.HTML:
-    """The coach of the gr.Video whose elem_id is `camera`. A sentence is drawn for each
+    """The coach of the gr.Video whose elem_id is `camera`. A random sentence is shown for each
     recording."""
     slots = [[spelled(word) for word in slot] for slot in GRID]
     return gr.HTML(

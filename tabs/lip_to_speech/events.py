@@ -2,16 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
+from gradio.components import Component
 
 from media.errors import InputError
 from tabs.components.timeline.timeline import nothing
-from tabs.lip_to_speech.example import FINISHED, SOURCE, read_finished
-from tabs.lip_to_speech.view import LipResult, Watched, landmarks, read_out
-from tabs.shared.events import answering, inline, say
+from tabs.lip_to_speech.example import FINISHED, NOTE, SOURCE, read_finished
+from tabs.lip_to_speech.view import LipResult, VisitorVideo, landmarks, read_out
+from tabs.shared.events import answering, say
 from tabs.shared.sessions import SessionStore, delete_after_use
 from tabs.voice_conversion.view import wav
 
@@ -20,39 +21,73 @@ if TYPE_CHECKING:
     from pipelines.lip_to_speech.result import LipSpeech
 
 FIRST: Final = (
-    "Film yourself, upload a film or try an example: your lips, the words that were read from them "
-    "and the speech appear here, on one time axis."
+    "Record yourself, upload a video or try an example: your lips, the predicted words and the "
+    "speech appear here, on one time axis."
 )
-NOTHING: Final = "There is nothing to say yet. Film yourself, or try an example."
-NO_SOUND: Final = "This film has no sound that the speech could be compared with."
+NOTHING: Final = "There is nothing to say yet. Record yourself, or try an example."
+NO_SOUND: Final = "This video has no audio that the speech could be compared with."
+Values = dict[Component, Any]
 
 
 @dataclass(eq=False)
 class LipVisit:
-    """What is kept of a visitor's film until they leave or film another."""
+    """What is stored of a visitor's video until they leave or record another."""
 
-    watched: Watched | None = None
+    video: VisitorVideo | None = None
 
     def clear(self) -> None:
-        self.watched = None
+        self.video = None
+
+
+@dataclass(frozen=True)
+class LipComponents:
+    """The components that handlers write to."""
+
+    message: Component
+    visit: Component
+    compare: Component
+    pitch: Component
+    timbre: Component
+    heading: Component
+    timeline: Component
+    numbers: Component
+
+    def result(self) -> list[Component]:
+        """Those that show a result."""
+        return [self.heading, self.timeline, self.numbers]
+
+    def voice(self) -> list[Component]:
+        """The sliders."""
+        return [self.pitch, self.timbre]
+
+    def all(self) -> list[Component]:
+        return [self.message, self.visit, self.compare, *self.voice(), *self.result()]
 
 
 class LipEvents:
-    """Handlers; what a visitor filmed comes in and goes out. The shown outputs are: heading,
-    timeline, numbers."""
+    """Handlers: each returns the components that change, with their values."""
 
-    def __init__(self, pipeline: Callable[[], "LipToSpeech"]) -> None:
+    def __init__(
+        self,
+        pipeline: Callable[[], "LipToSpeech"],
+        sessions: SessionStore[LipVisit],
+        components: LipComponents,
+    ) -> None:
         self.pipeline = pipeline
-        self.visits = SessionStore(LipVisit)
+        self.sessions = sessions
+        self.shown = components
 
-    def first_look(self) -> tuple:
-        """What the result shows before the first run → pitch, timbre, shown outputs."""
+    def first_look(self) -> Values:
+        """The result before the first run: a stored example."""
         result = read_finished()
         if result is None:
-            return gr.skip(), gr.skip(), "", nothing(FIRST), ""
-        return round(result.pitch), round(result.timbre, 2), *_shown(result)
+            return {self.shown.timeline: nothing(FIRST)}
+        voice = {
+            self.shown.pitch: round(result.pitch),
+            self.shown.timbre: round(result.timbre, 2),
+        }
+        return {self.shown.message: say(NOTE), **voice, **self._result(result)}
 
-    @inline(outputs=7)
     def read(
         self,
         visit: LipVisit | None,
@@ -60,17 +95,20 @@ class LipEvents:
         vocoder: str,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
-    ) -> tuple:
-        """→ message, visit, compare button, pitch, timbre, shown outputs."""
+    ) -> Values:
+        """Read the lips of a video and speak."""
         with delete_after_use(video):
-            watched = self._watch(video, vocoder, progress)
-        visit = self.visits.of(visit, request)
-        visit.watched = watched
-        compare = gr.Button(visible=watched.sound is not None)
-        message = say(" ".join(watched.speech.reading.notices))
-        return message, visit, compare, *_voice(watched.speech), *_shown(watched.result())
+            read = self._read(video, vocoder, progress)
+        visit = self.sessions.of(visit, request)
+        visit.video = read
+        return {
+            self.shown.message: say(" ".join(read.speech.reading.notices)),
+            self.shown.visit: visit,
+            self.shown.compare: gr.Button(visible=read.audio is not None),
+            **self._voice(read.speech),
+            **self._result(read.result()),
+        }
 
-    @inline(outputs=4)
     def speak(
         self,
         visit: LipVisit | None,
@@ -79,96 +117,131 @@ class LipEvents:
         vocoder: str,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> tuple:
-        """Says the same in another voice → message, visit, shown outputs."""
-        visit, watched = self._kept(visit, vocoder, request, progress)
-        visit.watched = watched.respoken(self._say(watched, pitch, timbre, vocoder))
-        return "", visit, *_shown(visit.watched.result())
+    ) -> Values:
+        """Speak the same words in another voice."""
+        visit, video = self._stored(visit, vocoder, request, progress)
+        visit.video = video.respoken(self._speak(video, pitch, timbre, vocoder))
+        return {
+            self.shown.message: "",
+            self.shown.visit: visit,
+            **self._result(visit.video.result()),
+        }
 
-    @inline(outputs=6)
-    def guess(
+    def suggest(
         self,
         visit: LipVisit | None,
         vocoder: str,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> tuple:
-        """Says it in the voice that the face suggests → message, visit, pitch, timbre, shown
-        outputs."""
-        visit, watched = self._kept(visit, vocoder, request, progress)
-        voice = watched.speech.reading.voice
-        speech = self._say(watched, voice.pitch, voice.timbre, vocoder)
-        visit.watched = watched.respoken(speech)
-        return "", visit, *_voice(speech), *_shown(visit.watched.result())
+    ) -> Values:
+        """Speak in the voice that the face suggests."""
+        visit, video = self._stored(visit, vocoder, request, progress)
+        voice = video.speech.reading.voice
+        speech = self._speak(video, voice.pitch, voice.timbre, vocoder)
+        visit.video = video.respoken(speech)
+        return {
+            self.shown.message: "",
+            self.shown.visit: visit,
+            **self._voice(speech),
+            **self._result(visit.video.result()),
+        }
 
-    @inline(outputs=4)
-    def compare(self, visit: LipVisit | None) -> tuple:
-        """Puts what was really said beside it → message, compare button, shown outputs."""
-        if visit is None or visit.watched is None or visit.watched.sound is None:
+    def compare(self, visit: LipVisit | None) -> Values:
+        """Show the original audio under the prediction."""
+        if visit is None or visit.video is None or visit.video.audio is None:
             raise InputError(NO_SOUND)
-        visit.watched = replace(visit.watched, compared=True)
-        return "", gr.Button(visible=False), *_shown(visit.watched.result())
+        visit.video = replace(visit.video, compared=True)
+        return {
+            self.shown.message: "",
+            self.shown.compare: gr.Button(visible=False),
+            **self._result(visit.video.result()),
+        }
 
     @answering
     def api_read(
         self, visit: LipVisit | None, video: str, vocoder: str, request: gr.Request
     ) -> tuple:
-        """A film of a speaking face → visit, WAV file, what was read."""
+        """Read the lips of a video and speak, in the voice that the face suggests.
+
+        Args:
+            video: a video of one speaking face, up to 30 s; its audio is ignored.
+            vocoder: "neural" or "griffin-lim".
+
+        Returns:
+            speech: a WAV file, 16 kHz, as long as the video.
+            reading: sentence; confidence from 0 to 1; words, each with word, confidence, start and
+                end in seconds; voice with pitch in Hz and timbre from 0 to 1; notices about the
+                recording; compute_seconds.
+        """
         with delete_after_use(video):
             speech = self.pipeline()(video, vocoder)
-        visit = self.visits.of(visit, request)
-        visit.watched = Watched(speech, b"", b"", None)
+        visit = self.sessions.of(visit, request)
+        visit.video = VisitorVideo(speech, b"", b"", None)
         return visit, wav(speech.speech), read_out(speech)
 
     @answering
     def api_speak(self, visit: LipVisit | None, pitch: float, timbre: float, vocoder: str) -> bytes:
-        """The film of this client's last /lip_to_speech in another voice → WAV file."""
-        if visit is None or visit.watched is None:
-            raise InputError("There is nothing to say yet. Call /lip_to_speech first.")
-        return wav(self._say(visit.watched, pitch, timbre, vocoder).speech)
+        """Speak the video of this client's last call of /lip_to_speech in another voice.
 
-    def _watch(self, video: str | None, vocoder: str, progress: gr.Progress) -> Watched:
+        Args:
+            pitch: mean F0, 70 to 300 Hz.
+            timbre: from 0, the darkest of the training voices, to 1, the brightest.
+            vocoder: "neural" or "griffin-lim".
+
+        Returns:
+            speech: a WAV file, 16 kHz.
+        """
+        if visit is None or visit.video is None:
+            raise InputError("There is nothing to say yet. Call /lip_to_speech first.")
+        return wav(self._speak(visit.video, pitch, timbre, vocoder).speech)
+
+    def _read(self, video: str | None, vocoder: str, progress: gr.Progress) -> VisitorVideo:
         from media.video import frames
-        from media.video.encode import silent_film  # late, for they load av
+        from media.video.encode import encode_video  # late, for they load av
 
         pipeline = self.pipeline()
-        progress(0.2, desc="Following the lips")
-        reading = pipeline.watch(video)
+        progress(0.2, desc="Tracking the face")
+        reading = pipeline.encode(video)
         progress(0.7, desc="Speaking")
         speech = pipeline.speak(reading, reading.voice, vocoder)
-        film = silent_film(frames(video, pipeline.MAX_SECONDS))
-        sound = _sound(video, speech.speech.sample_rate, pipeline.MAX_SECONDS)
-        return Watched(speech, film, landmarks(reading.mouth), sound)
+        silent = encode_video(frames(video, pipeline.MAX_SECONDS))
+        audio = _audio(video, speech.speech.sample_rate, pipeline.MAX_SECONDS)
+        return VisitorVideo(speech, silent, landmarks(reading.mouth), audio)
 
-    def _kept(
+    def _stored(
         self, visit: LipVisit | None, vocoder: str, request: gr.Request, progress: gr.Progress
-    ) -> tuple[LipVisit, Watched]:
-        """The visit and its film; before the first run, the example that is shown, read now."""
-        visit = self.visits.of(visit, request)
-        if visit.watched:
+    ) -> tuple[LipVisit, VisitorVideo]:
+        """The visit and its video; before the first run, the example that is shown, read now."""
+        visit = self.sessions.of(visit, request)
+        if visit.video:
             progress(0.5, desc="Speaking")
-            return visit, visit.watched
+            return visit, visit.video
         if not FINISHED.exists():
             raise InputError(NOTHING)
-        return visit, self._watch(str(SOURCE), vocoder, progress)
+        return visit, self._read(str(SOURCE), vocoder, progress)
 
-    def _say(self, watched: Watched, pitch: float, timbre: float, vocoder: str) -> "LipSpeech":
+    def _speak(self, video: VisitorVideo, pitch: float, timbre: float, vocoder: str) -> "LipSpeech":
         from pipelines.lip_to_speech.result import Voice  # late, for it loads torch
 
-        return self.pipeline().speak(watched.speech.reading, Voice(pitch, timbre), vocoder)
+        return self.pipeline().speak(video.speech.reading, Voice(pitch, timbre), vocoder)
+
+    def _voice(self, speech: "LipSpeech") -> Values:
+        """The sliders' values."""
+        return {
+            self.shown.pitch: round(speech.voice.pitch),
+            self.shown.timbre: round(speech.voice.timbre, 2),
+        }
+
+    def _result(self, result: LipResult) -> Values:
+        return {
+            self.shown.heading: result.heading(),
+            self.shown.timeline: result.timeline().value(),
+            self.shown.numbers: result.line(),
+        }
 
 
-def _shown(result: LipResult) -> tuple:
-    return result.heading(), result.sheet().value(), result.line()
-
-
-def _voice(speech: "LipSpeech") -> tuple[float, float]:
-    """Pitch and timbre as the sliders show them."""
-    return round(speech.voice.pitch), round(speech.voice.timbre, 2)
-
-
-def _sound(video: str | None, sample_rate: int, max_seconds: float) -> np.ndarray | None:
-    """What was really said (T,), kept for those who ask; None where a film has no sound, or none
+def _audio(video: str | None, sample_rate: int, max_seconds: float) -> np.ndarray | None:
+    """The audio track (T,), stored for those who ask to compare; None where there is none, or none
     that can be used."""
     from media.audio.load import SILENT_PEAK, load  # late, for it loads scipy
 

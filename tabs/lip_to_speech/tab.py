@@ -1,4 +1,4 @@
-"""Lip to speech: a film of a speaking face, without its sound → what the lips said, aloud."""
+"""Lip to speech: a video of a speaking face, without its audio → its words and its speech."""
 
 import csv
 from collections.abc import Callable
@@ -10,10 +10,19 @@ import gradio as gr
 from media.paths import ASSETS
 from tabs.components.timeline.timeline import timeline
 from tabs.lip_to_speech.coach import coach, spelled
-from tabs.lip_to_speech.events import LipEvents
+from tabs.lip_to_speech.events import LipComponents, LipEvents, LipVisit
 from tabs.lip_to_speech.view import take
 from tabs.shared.drafts import Drafts
-from tabs.shared.events import EMPTIED, HIDDEN, MODEL_QUEUE, QUICK_QUEUE, on_model
+from tabs.shared.events import (
+    EMPTIED,
+    HIDDEN,
+    MODEL_QUEUE,
+    PRIVATE,
+    QUICK_QUEUE,
+    on_model,
+    reporting,
+)
+from tabs.shared.sessions import SessionStore
 
 if TYPE_CHECKING:
     from pipelines.lip_to_speech import LipToSpeech
@@ -21,6 +30,10 @@ if TYPE_CHECKING:
 MODEL: Final = "lip-to-speech"  # in checkpoints/
 HEADS: Final = ASSETS / "heads"
 VOCODERS: Final = {"Neural, trained here": "neural", "Griffin-Lim": "griffin-lim"}
+CHIPS: Final = {  # heads.csv, in_training → the text before the buttons
+    "yes": "Synthetic speakers of the training set, in new sentences",
+    "no": "Synthetic speakers it was not trained on",
+}
 PITCHES: Final = (70, 300)  # Hz
 CAMERA: Final = "lip-camera"
 PICTURE: Final = {
@@ -30,17 +43,19 @@ PICTURE: Final = {
     "facingMode": "user",
 }
 INTRO: Final = """
-<header class="intro"><h2>Speak without a sound into the camera, and hear what your lips said.</h2>
-<p>One network reads the lips, another guesses a voice from the face. Trained on 51 words of one
-talker (GRID), filmed from the front in a studio; other sentences come out as babble.</p></header>
+<header class="intro"><h2>Speak to the camera without a sound, and hear what your lips said.</h2>
+<p>A lip reader predicts words and speech; a face encoder suggests a voice. Trained on 51 words
+(GRID), mostly of one speaker, recorded from the front in a studio: other speakers are misread
+often, and other sentences always.</p></header>
 """
 STEP: Final = '<h3 class="step">Your face <span>up to 30 s</span></h3>'
-VOICE: Final = """<p class="hint"><b>The voice</b> starts where your face suggests: a rough guess,
-from two dozen talkers. Move it to where it belongs.</p>"""
+VOICE: Final = """<p class="hint"><b>The voice</b> starts as your face suggests, which is hardly
+better than chance: the face encoder saw five speakers. Move it to where it belongs.</p>"""
+COMPARE: Final = "Compare with the original audio"
 MISSING: Final = """
 <header class="intro"><h2>This tab has no model yet.</h2>
 <p>It needs a checkpoint in <code>checkpoints/lip-to-speech</code>, and there is none. Train one,
-with your films in DIR, and start Earshot again. The other tabs work meanwhile.</p>
+with your videos in DIR, and start Earshot again. The other tabs work meanwhile.</p>
 <pre>python -m training.lip_to_speech prepare --data DIR --out OUT
 python -m training.lip_to_speech train --out OUT
 python -m training.lip_to_speech export --out OUT</pre></header>
@@ -52,14 +67,15 @@ def build(pipeline: Callable[[], "LipToSpeech"] | None, drafts: Drafts | None = 
     drafts: of listening tests."""
     with gr.Blocks(title="Lip to speech") as tab:
         if pipeline:
-            _room(tab, LipEvents(pipeline), drafts)
+            _layout(tab, pipeline, drafts)
         else:
             gr.HTML(MISSING)
     return tab
 
 
-def _room(tab: gr.Blocks, events: LipEvents, drafts: Drafts | None) -> None:
-    visit = events.visits.state()
+def _layout(tab: gr.Blocks, pipeline: Callable[[], "LipToSpeech"], drafts: Drafts | None) -> None:
+    sessions = SessionStore(LipVisit)
+    visit = sessions.state()
     gr.HTML(INTRO)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
@@ -67,12 +83,12 @@ def _room(tab: gr.Blocks, events: LipEvents, drafts: Drafts | None) -> None:
             coach(CAMERA)
             video = gr.Video(
                 sources=["webcam", "upload"],
-                label="A film of your face, up to 30 s",
+                label="A video of your face, up to 30 s",
                 show_label=False,
                 buttons=[],
                 height=320,
-                include_audio=True,  # else Gradio codes every upload anew, to take the sound out
-                webcam_options=_webcam(sound=False),
+                include_audio=True,  # else Gradio encodes every upload again, to remove the audio
+                webcam_options=_webcam(audio=False),
                 elem_id=CAMERA,
             )
             message = gr.HTML()
@@ -81,88 +97,99 @@ def _room(tab: gr.Blocks, events: LipEvents, drafts: Drafts | None) -> None:
                 stop = gr.Button("Stop", size="lg", visible=False)
             chips = _example_chips()
             with gr.Accordion("Options", open=False):
-                vocoder = gr.Radio(
-                    list(VOCODERS.items()), value="neural", label="What makes the waveform"
-                )
-                sound = gr.Checkbox(
-                    label="Record the sound too",
-                    info="only to compare it with the speech, if you ask for it; before the camera "
-                    "is opened",
+                vocoder = gr.Radio(list(VOCODERS.items()), value="neural", label="Vocoder")
+                audio = gr.Checkbox(
+                    label="Record the audio too",
+                    info="only to compare it with the predicted speech, if you ask for it; set it "
+                    "before you open the camera",
                 )
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             heading = gr.HTML()
             lanes = timeline("lips", "One moment …")
             with gr.Row(elem_classes="under-timeline"):
                 numbers = gr.HTML(elem_classes="numbers")
-                compare = gr.Button("What was really said?", size="sm", scale=0, visible=False)
+                compare = gr.Button(COMPARE, size="sm", scale=0, visible=False)
                 if drafts:
-                    drafts.button(visit, lambda held: take(held and held.watched))
+                    drafts.button(visit, lambda held: take(held and held.video))
             with gr.Row(elem_classes="lip-voice"):
                 with gr.Column(min_width=220):
                     gr.HTML(VOICE)
-                    guess = gr.Button("Back to the guess", size="sm", scale=0)
-                pitch = gr.Slider(*PITCHES, value=120, step=1, label="Pitch", info="Hz")
+                    suggest = gr.Button("Voice suggested by the face", size="sm", scale=0)
+                pitch = gr.Slider(*PITCHES, value=120, step=1, label="Pitch", info="mean F0 in Hz")
                 timbre = gr.Slider(
                     0, 1, value=0.5, step=0.01, label="Timbre", info="from dark to bright"
                 )
     with gr.Accordion("How it works", open=False):
         gr.HTML(Path(__file__).with_name("how_it_works.html").read_text(), apply_default_css=False)
 
-    voice = [pitch, timbre]
-    shown = [heading, lanes, numbers]
-    main: dict[str, Any] = {"progress_on": lanes, "start": read, "stop": stop}
-
-    # First, for the names of endpoints are given in this order.
+    shown = LipComponents(message, visit, compare, pitch, timbre, heading, lanes, numbers)
+    events = LipEvents(pipeline, sessions, shown)
     _api(events, visit, video, vocoder, pitch, timbre)
-    tab.load(events.first_look, outputs=[*voice, *shown], **HIDDEN)
+    tab.load(events.first_look, outputs=[message, pitch, timbre, *shown.result()], **HIDDEN)
     video.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=video, outputs=read, **HIDDEN
     )
-    sound.input(lambda on: gr.Video(webcam_options=_webcam(on)), sound, video, **HIDDEN)
-    outputs = [message, visit, compare, *voice, *shown]
+    audio.input(lambda on: gr.Video(webcam_options=_webcam(on)), audio, video, **HIDDEN)
+    on_read = reporting(events.read, message)
+    main: dict[str, Any] = {"progress_on": lanes, "start": read, "stop": stop}
     for trigger in (read.click, video.stop_recording):
-        job = on_model(trigger, events.read, [visit, video, vocoder], outputs, **main)
-        # Its file is gone: the camera is ready for the next film.
+        job = on_model(trigger, on_read, [visit, video, vocoder], shown.all(), **main)
+        # The file was deleted: the camera is ready for the next video.
         job.then(None, outputs=video, js=EMPTIED, **HIDDEN)
-    for chip, film in chips:
-        on_model(chip.click, events.read, [visit, film, vocoder], outputs, **main)
+    for chip, example in chips:
+        on_model(chip.click, on_read, [visit, example, vocoder], shown.all(), **main)
     again: dict[str, Any] = {
         "concurrency_id": QUICK_QUEUE,
         "show_progress_on": lanes,
-        "api_visibility": "private",
+        **PRIVATE,
     }
-    said = [message, visit, *shown]
-    for slider in voice:
-        # Also by keyboard, where nothing is released; while it speaks, only the last place counts.
+    for slider in (pitch, timbre):
+        # Also by keyboard, which sends no release; while it speaks, only the last value counts.
         slider.input(
-            events.speak, [visit, *voice, vocoder], said, trigger_mode="always_last", **again
+            reporting(events.speak, message),
+            [visit, pitch, timbre, vocoder],
+            [message, visit, *shown.result()],
+            trigger_mode="always_last",
+            **again,
         )
-    guess.click(events.guess, [visit, vocoder], [message, visit, *voice, *shown], **again)
-    compare.click(events.compare, visit, [message, compare, *shown], **again)
+    suggest.click(
+        reporting(events.suggest, message),
+        [visit, vocoder],
+        [message, visit, pitch, timbre, *shown.result()],
+        **again,
+    )
+    compare.click(
+        reporting(events.compare, message), visit, [message, compare, *shown.result()], **again
+    )
 
 
-def _webcam(sound: bool) -> gr.WebcamOptions:
-    """A small picture is enough; without sound the visitor is not asked for the microphone."""
-    return gr.WebcamOptions(mirror=True, constraints={"video": PICTURE, "audio": sound})
+def _webcam(audio: bool) -> gr.WebcamOptions:
+    """A low resolution is enough; without audio the visitor is not asked for the microphone."""
+    return gr.WebcamOptions(mirror=True, constraints={"video": PICTURE, "audio": audio})
 
 
 def _example_chips() -> list[tuple[gr.Button, gr.State]]:
-    """A button for each film in assets/heads, named after who speaks and what they say."""
+    """A button for each video in assets/heads, named after its speaker and sentence, below a line
+    that says whether the speaker was in the training set."""
     with open(HEADS / "heads.csv", newline="") as file:
         rows = list(csv.DictReader(file))
-    with gr.Row(elem_classes="chips"):
-        gr.HTML("<span>Or try</span>")
-        return [
-            (
-                gr.Button(_name(row["talker"], row["sentence"]), size="sm", min_width=0, scale=0),
-                gr.State(str(HEADS / row["file"])),
-            )
-            for row in rows
-        ]
+    chips = []
+    for in_training, text in CHIPS.items():
+        with gr.Row(elem_classes="chips"):
+            gr.HTML(f"<span>{text}</span>")
+            chips += [
+                (
+                    gr.Button(_name(row), size="sm", min_width=0, scale=0),
+                    gr.State(str(HEADS / row["file"])),
+                )
+                for row in rows
+                if row["in_training"] == in_training
+            ]
+    return chips
 
 
-def _name(talker: str, sentence: str) -> str:
-    return f"{talker.title()}: {' '.join(map(spelled, sentence.split()))}"
+def _name(row: dict[str, str]) -> str:
+    return f"{row['speaker'].title()}: {' '.join(map(spelled, row['sentence'].split()))}"
 
 
 def _api(
@@ -173,21 +200,21 @@ def _api(
     pitch: gr.Slider,
     timbre: gr.Slider,
 ) -> None:
-    """The endpoints for programs: lip_to_speech, and respeak, which says the same again."""
+    """The endpoints for programs: lip_to_speech, and respeak, which speaks in another voice."""
     with gr.Row(visible=False):
-        call, sound, caption = gr.Button(), gr.Audio(), gr.JSON()
-    run: dict[str, Any] = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1}
+        call, speech, reading = gr.Button(), gr.Audio(label="speech"), gr.JSON(label="reading")
     call.click(
         events.api_read,
         [visit, video, vocoder],
-        [visit, sound, caption],
+        [visit, speech, reading],
         api_name="lip_to_speech",
-        **run,
+        concurrency_id=MODEL_QUEUE,
+        concurrency_limit=1,
     )
     call.click(
         events.api_speak,
         [visit, pitch, timbre, vocoder],
-        sound,
+        speech,
         api_name="respeak",
         concurrency_id=QUICK_QUEUE,
     )

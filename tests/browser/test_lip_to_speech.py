@@ -1,4 +1,4 @@
-"""A visitor speaks to a camera in which a painted talker speaks."""
+"""A visitor speaks to a camera in which a rendered speaker speaks."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from media.video import frames
 from tabs.lip_to_speech import HEADS
 from tests.browser.visit import Visit
-from tests.films import write_pictures
+from tests.videos import write_pictures
 
 LOOKS = [("desktop", "light"), ("phone", "dark")]
 SPEECH = "() => document.querySelector('#lips .tl-players video, #lips video').src"
@@ -40,7 +40,7 @@ def read(visit: Visit, chip: str) -> None:
 
 
 def done(visit: Visit) -> None:
-    """Waits until a film is being read, and until it was."""
+    """Waits until a video is being read, and until it was."""
     expect(visit.button("Stop")).to_be_visible()
     expect(visit.page.locator("#lips .tl-strip img").first).to_be_visible()
     expect(visit.button("Read my lips")).to_be_visible()
@@ -59,11 +59,11 @@ def test_speak_to_the_camera(visit: Visit, page: Page) -> None:
     expect(page.locator(".coach-hint")).to_contain_text("Speak now")
     done(visit)  # it stops by itself
 
-    expect(page.locator("#lips")).to_contain_text("The mouth, as the network sees it")
+    expect(page.locator("#lips")).to_contain_text("Mouth crops, the network's input")
     expect(page.locator("#lips .tl-said")).to_have_count(1)
     expect(page.locator(".room-result:visible h3")).to_be_visible()
     expect(page.locator(".block.numbers:visible")).to_contain_text("frames")
-    expect(page.get_by_role("button", name="What was really said?")).to_be_hidden()
+    expect(page.get_by_role("button", name="Compare with the original audio")).to_be_hidden()
     visit.shoot("spoken")
     assert visit.faint() == []
     root = "document.documentElement"
@@ -82,16 +82,16 @@ def test_an_example_is_read_in_one_click_and_said_in_another_voice(
     for _ in range(5):
         pitch.press("ArrowRight")
     expect(result).to_contain_text(f"spoken at {hertz + 5} Hz")
-    page.get_by_role("button", name="Back to the guess").click()
+    page.get_by_role("button", name="Voice suggested by the face").click()
     expect(result).to_contain_text(f"spoken at {hertz} Hz")
     expect(result.locator("h3")).to_have_text(words)
 
 
-def test_what_was_really_said_is_shown_when_asked_for(visit: Visit, page: Page) -> None:
+def test_original_audio_is_shown_on_request(visit: Visit, page: Page) -> None:
     read(visit, "Noor")
-    expect(page.locator("#lips")).not_to_contain_text("What was really said")
-    page.get_by_role("button", name="What was really said?").click()
-    expect(page.locator("#lips")).to_contain_text("What was really said")
+    expect(page.locator("#lips")).not_to_contain_text("Original audio")
+    page.get_by_role("button", name="Compare with the original audio").click()
+    expect(page.locator("#lips")).to_contain_text("Original audio")
     expect(page.locator(".block.numbers:visible")).to_contain_text("STOI")
 
 
@@ -100,8 +100,8 @@ def test_what_is_no_film_is_refused_and_nothing_else_changes(
 ) -> None:
     read(visit, "Ada")
     words = page.locator(".room-result:visible h3").inner_text()
-    text = tmp_path / "film.mp4"
-    text.write_text("This is no film.")
+    text = tmp_path / "video.mp4"
+    text.write_text("This is no video.")
     page.locator("#lip-camera").get_by_role("button", name="Upload file").click()
     page.locator('#lip-camera input[type="file"]').set_input_files(text)
     visit.button("Read my lips").click()

@@ -1,1 +1,1 @@
-"""Lip to speech: prepare → train (readers of lips, voices of faces) → evaluate."""
+"""Lip to speech: prepare → train (lip readers, voice and face encoders, vocoder) → evaluate."""

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from media.paths import CHECKPOINTS
+from media.paths import CHECKPOINTS, ROOT
 from training.common.commands import commands
 
 
@@ -53,7 +53,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
     )
     if arguments.publish:
         publish(rows, CHECKPOINTS)
-        publish_table(rows, CHECKPOINTS.parent / "README.md", "lip results", COLUMNS)
+        publish_table(rows, ROOT / "docs" / "lip_to_speech.md", "lip results", COLUMNS)
 
 
 if __name__ == "__main__":

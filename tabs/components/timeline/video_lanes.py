@@ -1,4 +1,4 @@
-"""The lanes of a film of a speaking mouth: its pictures, and the words that were read from them."""
+"""Lanes of a video of a speaking mouth: its frames, and the words that were read from it."""
 
 from dataclasses import dataclass
 from html import escape
@@ -8,12 +8,12 @@ import numpy as np
 
 from tabs.shared.images import grey_jpeg, ink_on, viridis_colors
 
-MOST_PICTURES: Final = 16  # of a film strip
+MAX_PICTURES: Final = 16  # of a video strip
 
 
 @dataclass(frozen=True)
-class FilmStrip:
-    """Pictures of a film side by side, each where its moment is; data URIs."""
+class VideoStrip:
+    """Frames of a video side by side, each at its time; data URIs."""
 
     label: str
     pictures: tuple[str, ...]
@@ -21,9 +21,9 @@ class FilmStrip:
     stale: bool = False
 
     @classmethod
-    def of(cls, label: str, crops: np.ndarray, seconds: float) -> "FilmStrip":
-        """Some pictures of crops (F, H, W) uint8, from the middle of equal stretches of time."""
-        count = min(len(crops), MOST_PICTURES)
+    def of(cls, label: str, crops: np.ndarray, seconds: float) -> "VideoStrip":
+        """Some of the crops (F, H, W) uint8, from the middle of equal segments of time."""
+        count = min(len(crops), MAX_PICTURES)
         chosen = ((np.arange(count) + 0.5) * len(crops) / count).astype(int)
         return cls(label, tuple(grey_jpeg(crops[i]) for i in chosen), seconds)
 
@@ -45,7 +45,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class Words:
-    """Words where they are said, in viridis: dark where it was unsure, bright where it was sure."""
+    """Words at their times, in viridis: dark at low confidence, bright at high."""
 
     label: str
     words: tuple[Word, ...]
@@ -58,11 +58,11 @@ class Words:
         return f'<div class="tl-said" role="group" aria-label="{escape(self.label)}">{cells}</div>'
 
     def _cell(self, word: Word, color: str) -> str:
-        text, sure = escape(word.text), f"{word.confidence:.0%}"
+        text, confidence = escape(word.text), f"{word.confidence:.0%}"
         left, width = word.start / self.seconds, (word.end - word.start) / self.seconds
         place = f"left:{left:.2%};width:{width:.2%}"
         return (
             f'<i role="img" style="{place};background:{color};color:{ink_on(color)}" '
-            f'aria-label="{text}: {sure} sure, {word.start:.2f} s"><b>{text}</b>'
-            f"<small>{sure}</small></i>"
+            f'aria-label="{text}: confidence {confidence}, {word.start:.2f} s"><b>{text}</b>'
+            f"<small>{confidence}</small></i>"
         )

@@ -1,4 +1,4 @@
-"""Intelligibility must be high for what is alike, and low for what is not."""
+"""STOI and ESTOI are high for equal speech, and low for noise."""
 
 import numpy as np
 import pytest
@@ -16,21 +16,21 @@ def speech() -> np.ndarray:
     return (0.1 * noise * (0.55 + 0.45 * np.sin(2 * np.pi * 3 * time))).astype(np.float32)
 
 
-def test_the_same_at_any_level_is_perfect(speech: np.ndarray) -> None:
+def test_intelligibility_of_the_reference_at_another_level_is_one(speech: np.ndarray) -> None:
     assert intelligibility(0.2 * speech, speech) == pytest.approx((1.0, 1.0), abs=0.01)
 
 
-def test_noise_is_not_speech(speech: np.ndarray) -> None:
+def test_intelligibility_of_noise_is_low(speech: np.ndarray) -> None:
     noise = np.random.default_rng(1).standard_normal(len(speech)).astype(np.float32)
     plain, extended = intelligibility(noise, speech)
     assert plain < 0.6 and extended < 0.3
 
 
-def test_the_end_of_the_longer_is_left_out(speech: np.ndarray) -> None:
+def test_intelligibility_of_longer_speech_ignores_its_end(speech: np.ndarray) -> None:
     longer = np.concatenate([speech, np.ones(RATE, np.float32)])
     assert intelligibility(longer, speech) == pytest.approx((1.0, 1.0), abs=0.01)
 
 
-def test_silence_and_snippets_are_not_understood(speech: np.ndarray) -> None:
+def test_intelligibility_of_silence_or_very_short_speech_is_zero(speech: np.ndarray) -> None:
     assert intelligibility(np.zeros_like(speech), speech) == (0.0, 0.0)
     assert intelligibility(speech[:4000], speech[:4000]) == pytest.approx((0.0, 0.0), abs=1e-4)

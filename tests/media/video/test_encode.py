@@ -1,4 +1,4 @@
-"""A film that is shown must be the film that was read, with its speech in time."""
+"""Encoded videos keep their frames and time stamps, with the audio in time."""
 
 import io
 
@@ -8,21 +8,23 @@ import pytest
 
 from media.audio.load import load
 from media.video import Frame, frames
-from media.video.encode import silent_film, with_sound
+from media.video.encode import add_audio, encode_video
 
 RATE = 16_000
 TIMES = (0.0, 0.05, 0.09, 0.2, 0.24, 0.5, 0.9)  # as uneven as a webcam's
 
 
 @pytest.fixture(scope="module")
-def film() -> bytes:
+def video() -> bytes:
     images = [np.full((64, 96, 3), 30 * number, np.uint8) for number in range(len(TIMES))]
-    return silent_film(map(Frame, TIMES, images))
+    return encode_video(map(Frame, TIMES, images))
 
 
-def test_pictures_keep_their_times(film: bytes, tmp_path_factory: pytest.TempPathFactory) -> None:
-    path = tmp_path_factory.mktemp("film") / "film.mp4"
-    path.write_bytes(with_sound(film, np.zeros(RATE, np.float32), RATE))
+def test_encoded_frames_keep_their_time_stamps(
+    video: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("video") / "video.mp4"
+    path.write_bytes(add_audio(video, np.zeros(RATE, np.float32), RATE))
     seen = list(frames(path, 30))
     assert [frame.time for frame in seen] == pytest.approx(TIMES, abs=0.002)
     assert [int(frame.image.mean()) // 30 for frame in seen[1:]] == pytest.approx(
@@ -30,17 +32,17 @@ def test_pictures_keep_their_times(film: bytes, tmp_path_factory: pytest.TempPat
     )
 
 
-def test_the_speech_sounds_when_it_should(film: bytes) -> None:
+def test_added_audio_keeps_its_timing(video: bytes) -> None:
     waveform = np.zeros(RATE, np.float32)
     waveform[RATE // 2 : RATE // 2 + 800] = 0.5 * np.sin(np.arange(800))
-    heard = load(with_sound(film, waveform, RATE), RATE).waveform
-    loud = np.flatnonzero(np.abs(heard) > 0.2) / RATE
+    decoded = load(add_audio(video, waveform, RATE), RATE).waveform
+    loud = np.flatnonzero(np.abs(decoded) > 0.2) / RATE
     assert (loud[0], loud[-1]) == pytest.approx((0.5, 0.55), abs=0.01)
 
 
-def test_a_film_has_no_sound_until_it_is_given_one(film: bytes) -> None:
+def test_encoded_video_has_no_audio_before_it_is_added(video: bytes) -> None:
     kinds = []
-    for content in (film, with_sound(film, np.zeros(RATE, np.float32), RATE)):
+    for content in (video, add_audio(video, np.zeros(RATE, np.float32), RATE)):
         with av.open(io.BytesIO(content)) as container:
             kinds.append([(s.type, s.codec_context.name) for s in container.streams])
     assert kinds == [[("video", "h264")], [("video", "h264"), ("audio", "aac")]]

@@ -1,20 +1,21 @@
-"""The mouth that is cut out of what was seen, with made-up sightings: no face mesh is needed."""
+"""Mouth crops of a made-up face track: no face mesh is needed."""
 
 import cv2
 import numpy as np
 import pytest
 
+from media.constants import VIDEO_RATE
 from media.errors import InputError
-from media.video.face import MOUTH_BELOW_EYES, N_POINTS, PATCH, PATCH_SCALE, STEADY, Sightings, pose
-from media.video.lips import LIPS, RATE, SIDE, follow
+from media.video.face import MOUTH_BELOW_EYES, N_POINTS, PATCH, PATCH_SCALE, STEADY, FaceTrack, pose
+from media.video.lips import LIPS, SIDE, crop_mouth
 
 EYES = 60.0  # pixels between the outer corners
 MIDDLE = 180 + 120j  # of the eyes
 
 
-def sightings(
+def face_track(
     times: np.ndarray, turn: complex = 1.0, opening: float = 0.0, faces: int = 1
-) -> Sightings:
+) -> FaceTrack:
     """A mouth, black on grey, that opens and closes twice a second by so many units."""
     unit = turn * EYES / 2
     points = np.full((len(times), N_POINTS), MIDDLE, complex)
@@ -34,7 +35,7 @@ def sightings(
         patch = np.full((PATCH, PATCH), 150, np.uint8)
         shape = np.stack([outline.real, outline.imag], axis=-1).round().astype(np.int32)
         patches.append(cv2.fillPoly(patch, [shape], (20,)))
-    return Sightings(
+    return FaceTrack(
         times=times,
         points=points,
         patches=np.array(patches),
@@ -45,22 +46,22 @@ def sightings(
     )
 
 
-def lost(seen: Sightings, rows: slice) -> Sightings:
+def lost(seen: FaceTrack, rows: slice) -> FaceTrack:
     """The same without a face in these pictures."""
     for values in (seen.points, seen.origins, seen.zooms):
         values[rows] = np.nan
     return seen
 
 
-def test_pose_is_where_the_eyes_are() -> None:
-    origins, turns = pose(sightings(np.arange(3) / 25, turn=np.exp(0.3j)).points)
+def test_pose_finds_the_eyes_scale_and_rotation() -> None:
+    origins, turns = pose(face_track(np.arange(3) / 25, turn=np.exp(0.3j)).points)
     assert origins == pytest.approx(np.full(3, MIDDLE))
     assert turns == pytest.approx(np.full(3, 30 * np.exp(0.3j)))
 
 
 @pytest.mark.parametrize("turn", [1.0, np.exp(0.4j)])
-def test_the_mouth_is_straight_and_in_the_middle(turn: complex) -> None:
-    mouth = follow(sightings(np.arange(25) / 25, turn))
+def test_crop_of_a_rotated_face_is_upright_and_centred(turn: complex) -> None:
+    mouth = crop_mouth(face_track(np.arange(25) / 25, turn))
     assert mouth.crops.shape == (25, SIDE, SIDE)
     rows, columns = np.nonzero(mouth.crops[12] < 80)
     assert (rows.mean(), columns.mean()) == pytest.approx((39.5, 39.5), abs=0.8)
@@ -71,33 +72,33 @@ def test_the_mouth_is_straight_and_in_the_middle(turn: complex) -> None:
 
 
 @pytest.mark.parametrize("rate", [15, 24, 30])
-def test_other_rates_look_alike(rate: int) -> None:
-    usual = follow(sightings(np.arange(50) / RATE, opening=0.4))
-    other = follow(sightings(np.arange(2 * rate) / rate, opening=0.4))
+def test_crops_at_other_frame_rates_move_alike(rate: int) -> None:
+    usual = crop_mouth(face_track(np.arange(50) / VIDEO_RATE, opening=0.4))
+    other = crop_mouth(face_track(np.arange(2 * rate) / rate, opening=0.4))
     assert abs(len(other.crops) - 50) <= 1
-    opening = [np.ptp(mouth.points[:48, :, 1], axis=1) for mouth in (usual, other)]
+    opening = [np.ptp(mouth.outline[:48, list(LIPS), 1], axis=1) for mouth in (usual, other)]
     assert np.corrcoef(*opening)[0, 1] > 0.98
     darkness = [(mouth.crops[:48] < 80).mean(axis=(1, 2)) for mouth in (usual, other)]
     assert np.corrcoef(*darkness)[0, 1] > 0.95
 
 
-def test_a_blink_of_the_tracker_is_bridged() -> None:
-    seen = lost(sightings(np.arange(50) / 25, opening=0.4), slice(20, 25))
-    mouth = follow(seen)
+def test_short_gap_of_the_tracker_is_interpolated() -> None:
+    seen = lost(face_track(np.arange(50) / 25, opening=0.4), slice(20, 25))
+    mouth = crop_mouth(seen)
     assert len(mouth.crops) == 50
     assert not mouth.quality.found[21:24].any()
     assert mouth.quality.found[:19].all()
-    assert np.isfinite(mouth.points).all()
+    assert np.isfinite(mouth.outline).all()
 
 
 @pytest.mark.parametrize(
     ("seen", "message"),
     [
-        (sightings(np.arange(25) / 25, faces=2), "two faces"),
-        (lost(sightings(np.arange(25) / 25), slice(None)), "No face"),
-        (lost(sightings(np.arange(75) / 25), slice(30, 60)), "lost for too long"),
+        (face_track(np.arange(25) / 25, faces=2), "two faces"),
+        (lost(face_track(np.arange(25) / 25), slice(None)), "No face"),
+        (lost(face_track(np.arange(75) / 25), slice(30, 60)), "lost for too long"),
     ],
 )
-def test_what_cannot_be_followed(seen: Sightings, message: str) -> None:
+def test_video_without_one_tracked_face_is_refused(seen: FaceTrack, message: str) -> None:
     with pytest.raises(InputError, match=message):
-        follow(seen)
+        crop_mouth(seen)

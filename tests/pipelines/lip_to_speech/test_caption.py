@@ -1,4 +1,4 @@
-"""Sentences of the grammar, out of what CTC would say."""
+"""Captions of CTC outputs under the grammar."""
 
 import numpy as np
 import pytest
@@ -9,52 +9,67 @@ from pipelines.lip_to_speech.caption import caption
 SENTENCE = "bin blue at f two now"
 
 
-def spoken(sentence: str, sure: float = 0.9, frames: int = 75) -> np.ndarray:
-    """Log probabilities in which every word has five frames, ten apart, and all else is pause."""
+TEMPERATURE = 2.0
+
+
+def spoken(sentence: str, probability: float = 0.9, frames: int = 75) -> np.ndarray:
+    """CTC log probabilities: five frames per word, ten frames apart, blank elsewhere."""
     probabilities = np.full((frames, len(GRID_WORDS) + 1), 1e-8)
     probabilities[:, 0] = 1.0
     for place, word in enumerate(sentence.split()):
         rows = slice(8 + 10 * place, 13 + 10 * place)
-        probabilities[rows, 0] = 1 - sure
-        probabilities[rows, 1 + GRID_WORDS.index(word)] = sure
+        probabilities[rows, 0] = 1 - probability
+        probabilities[rows, 1 + GRID_WORDS.index(word)] = probability
     return np.log(probabilities / probabilities.sum(axis=1, keepdims=True))
 
 
-def test_reads_a_sentence_with_its_times() -> None:
-    words = caption(spoken(SENTENCE))
+def test_caption_of_clear_ctc_outputs_has_words_and_times() -> None:
+    words = caption(spoken(SENTENCE), TEMPERATURE)
     assert [word.text for word in words] == SENTENCE.split()
     assert [word.start for word in words] == pytest.approx(0.32 + 0.4 * np.arange(6))
     assert [word.end for word in words] == pytest.approx(0.52 + 0.4 * np.arange(6))
     assert min(word.confidence for word in words) > 0.9
 
 
-def test_reads_two_sentences() -> None:
+def test_caption_of_two_sentences_has_both() -> None:
     both = f"{SENTENCE} place red with q zero soon"
-    assert [word.text for word in caption(spoken(both, frames=150))] == both.split()
+    assert [word.text for word in caption(spoken(both, frames=150), TEMPERATURE)] == both.split()
 
 
-def test_the_grammar_mends_what_cannot_be() -> None:
-    heard = spoken(SENTENCE)
+def test_caption_where_ctc_prefers_a_word_of_another_slot_follows_the_grammar() -> None:
+    observed = spoken(SENTENCE)
     row = slice(18, 23)  # of "blue", for which CTC now prefers a digit
-    heard[row, 1 + GRID_WORDS.index("two")] = np.log(0.6)
-    heard[row, 1 + GRID_WORDS.index("blue")] = np.log(0.3)
-    assert [word.text for word in caption(heard)] == SENTENCE.split()
+    observed[row, 1 + GRID_WORDS.index("two")] = np.log(0.6)
+    observed[row, 1 + GRID_WORDS.index("blue")] = np.log(0.3)
+    assert [word.text for word in caption(observed, TEMPERATURE)] == SENTENCE.split()
 
 
-def test_is_unsure_between_two_words() -> None:
-    heard = spoken(SENTENCE)
+def test_confidence_between_two_equal_words_is_about_half() -> None:
+    observed = spoken(SENTENCE)
     row = slice(38, 43)
-    heard[row, 1 + GRID_WORDS.index("f")] = np.log(0.45)
-    heard[row, 1 + GRID_WORDS.index("s")] = np.log(0.44)
-    letter = caption(heard)[3]
+    observed[row, 1 + GRID_WORDS.index("f")] = np.log(0.45)
+    observed[row, 1 + GRID_WORDS.index("s")] = np.log(0.44)
+    letter = caption(observed, TEMPERATURE)[3]
     assert letter.text == "f"
     assert 0.4 < letter.confidence < 0.65
 
 
-def test_noise_is_no_sentence_to_be_sure_of() -> None:
+def test_confidence_in_noise_is_low() -> None:
     noise = np.log(np.random.default_rng(0).dirichlet(np.ones(len(GRID_WORDS) + 1), 75))
-    assert np.mean([word.confidence for word in caption(noise)]) < 0.7
+    assert np.mean([word.confidence for word in caption(noise, TEMPERATURE)]) < 0.7
 
 
-def test_too_few_frames_hold_no_sentence() -> None:
-    assert caption(spoken(SENTENCE)[:4]) == ()
+def test_caption_of_too_few_frames_is_empty() -> None:
+    assert caption(spoken(SENTENCE)[:4], TEMPERATURE) == ()
+
+
+def test_temperature_changes_the_confidence_but_not_the_words() -> None:
+    outputs = spoken(SENTENCE, probability=0.6)
+    low, high = caption(outputs, 1.0), caption(outputs, 4.0)
+    assert [word.text for word in low] == [word.text for word in high]
+    assert np.mean([w.confidence for w in low]) > np.mean([w.confidence for w in high])
+
+
+def test_confidence_stays_below_the_maximum() -> None:
+    words = caption(spoken(SENTENCE, probability=0.999), 1.0, max_confidence=0.9)
+    assert [word.confidence for word in words] == [0.9] * 6

@@ -1,4 +1,4 @@
-"""What films are read, what is refused with which words, and how little the camera matters."""
+"""Which videos are accepted or refused, and how robust the result is to the camera."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from media.audio.intelligibility import intelligibility
+from media.constants import SAMPLE_RATE, VIDEO_RATE
 from media.errors import InputError
 from media.paths import ROOT
 from media.video import frames
 from pipelines.lip_to_speech import LipToSpeech
 from pipelines.lip_to_speech.result import Voice
 from synthetic.heads.__main__ import SENTENCES
-from synthetic.heads.film import Film, render
-from synthetic.heads.talker import TALKERS
-from tests.films import write_pictures
+from synthetic.heads.speaker import SPEAKERS
+from synthetic.heads.video import RenderedVideo, render
+from tests.videos import write_pictures
 
 HEADS = ROOT / "assets" / "heads"
 TRAINED = ROOT / "checkpoints" / "lip-to-speech"
@@ -37,21 +38,25 @@ def tiny(tiny_checkpoints: Path) -> LipToSpeech:
     return LipToSpeech.from_pretrained(tiny_checkpoints / "lip-to-speech", "cpu")
 
 
-def test_a_film_becomes_speech_as_long_as_it(tiny: LipToSpeech, ada: list[np.ndarray]) -> None:
+def test_speech_of_a_video_is_as_long_as_the_video(
+    tiny: LipToSpeech, ada: list[np.ndarray]
+) -> None:
     result = tiny(HEADS / "ada.mp4")
     assert len(result.reading.mouth.crops) == len(ada)
-    assert result.speech.waveform.shape == (len(ada) * 640,)
+    assert result.speech.waveform.shape == (len(ada) * SAMPLE_RATE // VIDEO_RATE,)
     assert result.speech.sample_rate == 16_000
-    assert result.drawn.shape == (4 * len(ada), 80)
+    assert result.predicted_mel.shape == (4 * len(ada), 80)
     assert np.isfinite(result.speech.waveform).all()
     assert 0 <= result.reading.confidence <= 1
     assert not result.reading.mouth.quality.hints()
 
 
-def test_the_voice_is_taken_over(tiny: LipToSpeech) -> None:
-    reading = tiny.watch(HEADS / "ada.mp4")
+def test_speech_in_another_voice_differs_and_a_voice_out_of_range_is_refused(
+    tiny: LipToSpeech,
+) -> None:
+    reading = tiny.encode(HEADS / "ada.mp4")
     one, other = (tiny.speak(reading, Voice(110, timbre)) for timbre in (0.0, 1.0))
-    assert not np.allclose(one.drawn, other.drawn)
+    assert not np.allclose(one.predicted_mel, other.predicted_mel)
     assert one.reading is other.reading
     for voice in (Voice(20, 0.5), Voice(110, 1.5)):
         with pytest.raises(InputError, match="70 to 300 Hz"):
@@ -69,7 +74,7 @@ def test_the_voice_is_taken_over(tiny: LipToSpeech) -> None:
         ("the back of a head", lambda image: np.tile(image[:96], (4, 1, 1)), "No face"),
     ],
 )
-def test_what_shows_no_single_face_is_refused(
+def test_video_without_exactly_one_face_is_refused(
     tiny: LipToSpeech,
     ada: list[np.ndarray],
     tmp_path: Path,
@@ -77,62 +82,62 @@ def test_what_shows_no_single_face_is_refused(
     change: Callable[[np.ndarray], np.ndarray],
     message: str,
 ) -> None:
-    film = write_pictures(tmp_path / "film.mp4", map(change, ada[:SHORT]))
+    video = write_pictures(tmp_path / "video.mp4", map(change, ada[:SHORT]))
     with pytest.raises(InputError, match=message):
-        tiny(film)
+        tiny(video)
 
 
-def test_a_blink_of_a_film_is_too_short(
+def test_video_of_a_third_of_a_second_is_refused(
     tiny: LipToSpeech, ada: list[np.ndarray], tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="too short"):
-        tiny(write_pictures(tmp_path / "film.webm", ada[:8]))
+        tiny(write_pictures(tmp_path / "video.webm", ada[:8]))
 
 
-def test_what_could_be_better_is_said_but_read(
+def test_small_or_dark_face_is_read_with_a_notice(
     tiny: LipToSpeech, ada: list[np.ndarray], tmp_path: Path
 ) -> None:
     def far(image: np.ndarray) -> np.ndarray:
         small = cv2.resize(image, None, fx=0.4, fy=0.4, interpolation=cv2.INTER_AREA)
         return cv2.copyMakeBorder(small, 60, 60, 80, 80, cv2.BORDER_REPLICATE)
 
-    distant = tiny.watch(write_pictures(tmp_path / "far.mp4", map(far, ada[:SHORT])))
+    distant = tiny.encode(write_pictures(tmp_path / "far.mp4", map(far, ada[:SHORT])))
     assert "come closer" in " ".join(distant.notices)
     dim = ((0.15 * image).astype(np.uint8) for image in ada[:SHORT])
-    dark = tiny.watch(write_pictures(tmp_path / "dark.mp4", dim))
+    dark = tiny.encode(write_pictures(tmp_path / "dark.mp4", dim))
     assert "It is dark" in " ".join(dark.notices)
 
 
-def test_4k_is_read_as_what_is_small(
-    tiny: LipToSpeech, ada: list[np.ndarray], tmp_path: Path
-) -> None:
+def test_4k_video_is_read(tiny: LipToSpeech, ada: list[np.ndarray], tmp_path: Path) -> None:
     large = (cv2.resize(image, (3840, 2160)) for image in ada[:SHORT])
-    reading = tiny.watch(write_pictures(tmp_path / "large.mp4", large))
+    reading = tiny.encode(write_pictures(tmp_path / "large.mp4", large))
     assert len(reading.mouth.crops) == SHORT
 
 
 @pytest.fixture(scope="module")
-def painted() -> Film:
-    return render(TALKERS[0], SENTENCES["ada"])
+def rendered() -> RenderedVideo:
+    return render(SPEAKERS[0], SENTENCES["ada"])
 
 
 @pytest.fixture(scope="module")
-def original(painted: Film, tmp_path_factory: pytest.TempPathFactory) -> float:
-    return stoi(painted, tmp_path_factory.mktemp("films"))
+def original(rendered: RenderedVideo, tmp_path_factory: pytest.TempPathFactory) -> float:
+    return stoi(rendered, tmp_path_factory.mktemp("videos"))
 
 
-def stoi(film: Film, folder: Path, change: Callable = lambda image: image) -> float:
-    """Of what is read from a film by the trained model, with what its talker says."""
-    images = (change(frame.image) for frame in film.frames())
-    path = write_pictures(folder / "film.mp4", images, film.rate)
+def stoi(video: RenderedVideo, folder: Path, change: Callable = lambda image: image) -> float:
+    """STOI of the trained model on a rendered video, given its audio."""
+    images = (change(frame.image) for frame in video.frames())
+    path = write_pictures(folder / "video.mp4", images, video.rate)
     speech = LipToSpeech.from_pretrained(TRAINED, "cpu")(path).speech
-    length = min(len(speech.waveform), len(film.waveform))
-    return intelligibility(speech.waveform[:length], film.waveform[:length])[0]
+    length = min(len(speech.waveform), len(video.waveform))
+    return intelligibility(speech.waveform[:length], video.waveform[:length])[0]
 
 
 @pytest.mark.parametrize("rate", [15, 24, 30, 60])
-def test_the_rate_of_the_camera_hardly_matters(original: float, tmp_path: Path, rate: int) -> None:
-    other = render(TALKERS[0], SENTENCES["ada"], rate=rate)
+def test_stoi_at_another_frame_rate_is_about_the_same(
+    original: float, tmp_path: Path, rate: int
+) -> None:
+    other = render(SPEAKERS[0], SENTENCES["ada"], rate=rate)
     assert stoi(other, tmp_path) == pytest.approx(original, abs=0.05)
 
 
@@ -146,7 +151,7 @@ def test_the_rate_of_the_camera_hardly_matters(original: float, tmp_path: Path, 
     ],
     ids=["darker", "lighter", "720p", "240p"],
 )
-def test_light_and_size_hardly_matter(
-    painted: Film, original: float, tmp_path: Path, change: Callable
+def test_stoi_in_other_light_or_size_is_about_the_same(
+    rendered: RenderedVideo, original: float, tmp_path: Path, change: Callable
 ) -> None:
-    assert stoi(painted, tmp_path, change) == pytest.approx(original, abs=0.05)
+    assert stoi(rendered, tmp_path, change) == pytest.approx(original, abs=0.05)

@@ -1,4 +1,4 @@
-"""A film's lanes: pictures and words must stand where they were seen."""
+"""A video's lanes: pictures and words must stand where they were seen."""
 
 import base64
 import io
@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tabs.components.timeline.timeline import File, TimelineSpec
-from tabs.components.timeline.video_lanes import MOST_PICTURES, FilmStrip, Word, Words
+from tabs.components.timeline.video_lanes import MAX_PICTURES, VideoStrip, Word, Words
 
 
 def grey(data_uri: str) -> float:
@@ -29,9 +29,9 @@ def test_a_strip_shows_some_pictures_at_their_times(count: int) -> None:
     crops = np.linspace(0, 255, count).astype(np.uint8)[:, None, None] * np.ones(
         (1, 8, 8), np.uint8
     )
-    strip = FilmStrip.of("mouth", crops, count / 25)
+    strip = VideoStrip.of("mouth", crops, count / 25)
     shown = [grey(picture) for picture in strip.pictures]
-    assert len(shown) == min(count, MOST_PICTURES)
+    assert len(shown) == min(count, MAX_PICTURES)
     middles = (np.arange(len(shown)) + 0.5) / len(shown) * 255
     assert shown == pytest.approx(middles, abs=255 / count + 4)
     assert strip.html().count("<img") == len(shown)
@@ -43,7 +43,7 @@ def test_words_stand_where_they_are_said() -> None:
     assert a[:2] == pytest.approx((10.0, 15.0), abs=0.01)
     assert b[:2] == pytest.approx((15.0, 20.0), abs=0.01)
     assert c[:2] == pytest.approx((50.0, 52.5), abs=0.01)
-    assert b[2] == "blue: 25% sure, 0.60 s"
+    assert b[2] == "blue: confidence 25%, 0.60 s"
 
 
 def test_sure_words_are_bright_and_unsure_ones_dark() -> None:
@@ -62,7 +62,7 @@ def test_no_words_are_an_empty_lane() -> None:
 
 def test_a_film_is_played_as_a_film_beside_sounds() -> None:
     lane = Words("read", (), 1.0)
-    tracks = [File("The lips", "lips.mp4", b"film"), File("Really", "real.wav", b"sound")]
+    tracks = [File("The lips", "lips.mp4", b"video"), File("Really", "real.wav", b"sound")]
     html = TimelineSpec("x", [lane], tracks).html()
     assert '<video playsinline controls preload="auto" src="@file0"></video>' in html
     assert '<audio controls preload="auto" src="@file1"></audio>' in html

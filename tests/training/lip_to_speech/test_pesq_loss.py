@@ -1,4 +1,4 @@
-"""The loss of disturbance must go with PESQ, whose package need not be installed: what it says
+"""The loss of pesq_loss must go with PESQ, whose package need not be installed: what it says
 (pesq 0.0.4, wide-band, before its scores are spread from 1 to 4.64) is noted here."""
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy.signal import butter, sosfilt
 from media.audio import features
 from media.audio.load import load
 from media.paths import ASSETS
-from training.lip_to_speech.train.pesq_loss import disturbance
+from training.lip_to_speech.train.pesq_loss import pesq_loss
 
 SPOKEN = ASSETS / "examples/man-place-blue.ogg"
 BEST = 4.5
@@ -29,40 +29,42 @@ def noise(beside: np.ndarray, snr: float) -> np.ndarray:
 
 def score(made: np.ndarray, real: np.ndarray) -> float:
     pair = (torch.from_numpy(np.asarray(sound, np.float32))[None] for sound in (made, real))
-    return BEST - disturbance(*pair).item()
+    return BEST - pesq_loss(*pair).item()
 
 
-def test_what_is_the_same_disturbs_nobody(waveform: np.ndarray) -> None:
+def test_pesq_loss_of_equal_speech_is_zero(waveform: np.ndarray) -> None:
     assert score(waveform, waveform) == pytest.approx(BEST, abs=1e-3)
 
 
 @pytest.mark.parametrize(("snr", "pesq"), [(30, 1.87), (20, 0.56), (10, -0.64)])
-def test_noise_disturbs_as_much_as_pesq_says(waveform: np.ndarray, snr: float, pesq: float) -> None:
+def test_pesq_loss_of_noisy_speech_agrees_with_pesq(
+    waveform: np.ndarray, snr: float, pesq: float
+) -> None:
     assert score(waveform + noise(waveform, snr), waveform) == pytest.approx(pesq, abs=0.45)
 
 
-@pytest.mark.parametrize(("deviation", "pesq"), [(1, 2.34), (2, 2.02)])
-def test_so_does_what_a_vocoder_makes_of_smooth_frames(
-    waveform: np.ndarray, deviation: float, pesq: float
+@pytest.mark.parametrize(("std", "pesq"), [(1, 2.34), (2, 2.02)])
+def test_pesq_loss_of_smoothed_speech_agrees_with_pesq(
+    waveform: np.ndarray, std: float, pesq: float
 ) -> None:
-    smooth = gaussian_filter1d(features.log_mel(waveform), deviation, axis=0)
+    smooth = gaussian_filter1d(features.log_mel(waveform), std, axis=0)
     said = features.griffin_lim(features.linear_from_log_mel(smooth))
     assert score(said, waveform[: len(said)]) == pytest.approx(pesq, abs=0.45)
 
 
-def test_what_is_smoother_disturbs_more(waveform: np.ndarray) -> None:
+def test_pesq_loss_grows_with_smoothing(waveform: np.ndarray) -> None:
     """PESQ says 2.34, 2.02 and 0.51; the loss is too mild with the last."""
     log_mel = features.log_mel(waveform)
     scores = []
-    for deviation in (1, 2, 5):
-        smooth = gaussian_filter1d(log_mel, deviation, axis=0)
+    for std in (1, 2, 5):
+        smooth = gaussian_filter1d(log_mel, std, axis=0)
         said = features.griffin_lim(features.linear_from_log_mel(smooth))
         scores.append(score(said, waveform[: len(said)]))
     assert scores == sorted(scores, reverse=True)
     assert scores[-1] < scores[0] - 1
 
 
-def test_what_is_added_disturbs_more_than_what_is_missing(waveform: np.ndarray) -> None:
+def test_pesq_loss_of_added_energy_exceeds_that_of_missing_energy(waveform: np.ndarray) -> None:
     band = butter(4, (1500, 3000), "band", fs=features.SAMPLE_RATE, output="sos")
     missing = waveform - 0.9 * np.asarray(sosfilt(band, waveform))
     rest = waveform - missing
@@ -80,15 +82,15 @@ def test_a_hum_misleads_nobody(waveform: np.ndarray) -> None:
 def test_less_loss_is_where_the_gradient_leads(waveform: np.ndarray) -> None:
     real = torch.from_numpy(waveform)[None]
     made = torch.from_numpy(np.float32(waveform + noise(waveform, 20)))[None].requires_grad_()
-    before = disturbance(made, real).sum()
+    before = pesq_loss(made, real).sum()
     (gradient,) = torch.autograd.grad(before, made)
     step = 0.01 * gradient / gradient.norm()
-    assert disturbance(made - step, real).sum() < before
+    assert pesq_loss(made - step, real).sum() < before
 
 
-def test_silence_has_a_gradient_too(waveform: np.ndarray) -> None:
+def test_pesq_loss_of_silence_has_a_finite_gradient(waveform: np.ndarray) -> None:
     real = torch.from_numpy(waveform)[None]
     silence = torch.zeros_like(real).requires_grad_()
     for made, beside in ((silence, real), (real.clone().requires_grad_(), silence.detach())):
-        (gradient,) = torch.autograd.grad(disturbance(made, beside).sum(), made)
+        (gradient,) = torch.autograd.grad(pesq_loss(made, beside).sum(), made)
         assert gradient.isfinite().all()

@@ -1,8 +1,8 @@
-"""Bring the sound of the training films in step with their pictures.
+"""Align the audio of the training videos with their frames.
 
-In each film of GRID the sound is a little early or late, by another time in each: on validation its
-deviation is 17 ms, and readers trained on halves of the films agree on it to 2 ms (r = 0.99). Who
-learns from such films draws every edge of speech blurred.
+In each GRID video the audio is a little early or late, by another offset in each: on validation the
+offsets have a std of 17 ms, and readers trained on two halves of the videos agree on them to 2 ms
+(r = 0.99). Trained on unaligned videos, a network predicts blurred onsets.
 
 Shapes: S mel frames of 10 ms, M mel bands.
 """
@@ -21,19 +21,19 @@ from training.lip_to_speech.data.batches import Clips
 from training.lip_to_speech.data.prepare import voiced_pitch
 from training.lip_to_speech.evaluate.metrics import earlier
 from training.lip_to_speech.train.reader import load_reader, load_voices
-from training.lip_to_speech.train.stoi_loss import frames_apart
+from training.lip_to_speech.train.stoi_loss import stoi_loss_mel
 
-MOST: Final = 8  # frames by which sound is late or early
-FINE: Final = 0.25  # frames
+MAX_OFFSET: Final = 8  # mel frames
+STEP: Final = 0.25  # mel frames
 
 
 @torch.inference_mode()
-def sync(run: Path, name: str, readers: Sequence[str]) -> None:
-    """Write run/name.npz: the training films of run/clips.npz, the sound of each moved to where it
-    goes best with what a reader draws of the pictures.
+def av_sync(run: Path, name: str, readers: Sequence[str]) -> None:
+    """Write run/name.npz: the training videos of run/clips.npz, the audio of each shifted by its
+    offset to what a reader predicts from the frames.
 
-    readers: one, or two that learned from every second film, the first of them from the first film:
-    then each film is drawn by the one that does not know by heart when its sound came.
+    readers: one, or two that were trained on every second video, the first of them from the first
+    video on: then each video is judged by the reader that was not trained on it.
     """
     networks, voices = [load_reader(run / f"{each}.pt") for each in readers], load_voices(run).cpu()
     clips = Clips([run / "clips.npz"], "train")
@@ -43,34 +43,37 @@ def sync(run: Path, name: str, readers: Sequence[str]) -> None:
     for row in range(len(clips)):
         batch = clips.rows(row, row + 1)
         reader = networks[(row + 1) % len(networks)]
-        states, words = reader.watch(batch.crops, batch.points)
-        drawn = reader.draw(states, words, voices(batch.log_mel), batch.log_mel.shape[1])
-        late[row] = round(delay(drawn.log_mel, batch.log_mel) * features.HOP_LENGTH)
-        moved = earlier(arrays["waveform"][row].astype(np.float32) / 2**15, late[row])
-        arrays["waveform"][row] = to_int16(moved)
-        arrays["log_mel"][row] = features.log_mel(moved)
-        arrays["pitch"][row] = voiced_pitch(moved)
+        states, ctc_logits = reader.encode(batch.crops)
+        frames = batch.log_mel.shape[1]
+        predicted = reader.decode(states, ctc_logits, voices(batch.log_mel), frames)
+        late[row] = round(av_offset(predicted.log_mel, batch.log_mel) * features.HOP_LENGTH)
+        shifted = earlier(arrays["waveform"][row].astype(np.float32) / 2**15, late[row])
+        arrays["waveform"][row] = to_int16(shifted)
+        arrays["log_mel"][row] = features.log_mel(shifted)
+        arrays["pitch"][row] = voiced_pitch(shifted)
     arrays["spoken"] -= late[:, None, None] / np.float32(features.SAMPLE_RATE)
     np.savez(run / f"{name}.npz", **arrays)  # type: ignore[arg-type]
     milliseconds = 1000 * late / features.SAMPLE_RATE
-    print(f"late by {milliseconds.mean():.1f} ± {milliseconds.std():.1f} ms", flush=True)
+    print(f"A/V offset {milliseconds.mean():.1f} ± {milliseconds.std():.1f} ms", flush=True)
 
 
-def delay(drawn: Tensor, real: Tensor) -> float:
-    """Frames by which what is real comes after what was drawn: (1, S, M) each."""
-    whole = np.arange(-MOST, MOST + 1.0)
-    near = _best(drawn, real, whole)
-    return _best(drawn, real, near + np.arange(-1 + FINE, 1, FINE))
+def av_offset(predicted: Tensor, reference: Tensor) -> float:
+    """Mel frames by which the reference is later than the prediction: (1, S, M) each.
+
+    The shift of lowest ``stoi_loss_mel``, by a coarse and then a fine grid search.
+    """
+    coarse = _best(predicted, reference, np.arange(-MAX_OFFSET, MAX_OFFSET + 1.0))
+    return _best(predicted, reference, coarse + np.arange(-1 + STEP, 1, STEP))
 
 
-def _best(drawn: Tensor, real: Tensor, shifts: np.ndarray) -> float:
-    apart = [frames_apart(_later(drawn, shift), real).item() for shift in shifts]
-    return float(shifts[int(np.argmin(apart))])
+def _best(predicted: Tensor, reference: Tensor, shifts: np.ndarray) -> float:
+    losses = [stoi_loss_mel(_later(predicted, shift), reference).item() for shift in shifts]
+    return float(shifts[int(np.argmin(losses))])
 
 
 def _later(frames: Tensor, shift: float) -> Tensor:
-    """(B, S, M), so many frames later, linear between two; the first and last frame stand still."""
+    """(B, S, M), delayed by so many frames, with linear interpolation; the edges are repeated."""
     last = frames.shape[1] - 1
-    places = (torch.arange(last + 1) - shift).clamp(0, last)
-    before = places.long().clamp(max=last - 1)
-    return torch.lerp(frames[:, before], frames[:, before + 1], (places - before)[:, None])
+    times = (torch.arange(last + 1) - shift).clamp(0, last)
+    before = times.long().clamp(max=last - 1)
+    return torch.lerp(frames[:, before], frames[:, before + 1], (times - before)[:, None])

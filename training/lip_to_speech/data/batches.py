@@ -1,7 +1,6 @@
 """The prepared clips in memory, and batches of them.
 
-Shapes: B batch, F frames of 40 ms, H side of a crop, L points of the lips, S mel frames of 10 ms,
-M mel bands.
+Shapes: B batch, F frames of 40 ms, S mel frames of 10 ms, M mel bands.
 """
 
 from collections.abc import Sequence
@@ -15,26 +14,25 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from media.audio.vtlp import WARPS, warp
-from media.video.lips import RATE
-from training.lip_to_speech.data.augment import disturb, middle
+from media.constants import VIDEO_RATE
+from training.lip_to_speech.data.augment import augment, centre_crop
 
-BALANCE: Final = 0.3  # of talkers: 0 draws each clip as often, 1 each talker
-CLEAR: Final = 0.5  # of clips are seen as they are
-TRACTS: Final = 0.3  # share of batches in which voices are warped
-PACE: Final = (0.95, 1.05)  # of speech, one for a batch
-SPLICED: Final = 0.35  # of the places between two words, at which another clip goes on
+BALANCE: Final = 0.3  # 0 samples each clip as often, 1 each speaker
+CLEAN: Final = 0.5  # share of clips that are not augmented
+VTLP_SHARE: Final = 0.3  # share of batches with VTLP
+PACE: Final = (0.95, 1.05)  # speed perturbation, one factor per batch
+CONCATENATED: Final = 0.35  # share of word boundaries at which another clip continues
 N_WORDS: Final = 6  # of a sentence of GRID
-READ: Final = ("crops", "points", "log_mel", "pitch", "words", "spoken", "speaker")
+ARRAYS: Final = ("crops", "log_mel", "pitch", "words", "spoken", "speaker")
 
 
 @dataclass(frozen=True)
 class Batch:
-    """crops (B, F, 64, 64) from 0 to 1; points (B, F, L, 2); log_mel (B, S, M); pitch (B, S) in Hz;
-    words (B, 6): numbers of words, from 1; spoken (B, F): the one that is said in each frame, or
-    0."""
+    """crops (B, F, 64, 64) from 0 to 1; log_mel (B, S, M); pitch (B, S) in Hz, 0 where unvoiced;
+    words (B, 6): CTC classes of the words, from 1; spoken (B, F): the class of the word at each
+    frame, or 0."""
 
     crops: Tensor
-    points: Tensor
     log_mel: Tensor
     pitch: Tensor
     words: Tensor
@@ -42,17 +40,17 @@ class Batch:
 
     @property
     def voiced(self) -> Tensor:
-        """Where there is a pitch: (B, S), 1 or 0."""
+        """1 where voiced, else 0: (B, S)."""
         return (self.pitch > 0).float()
 
     @property
-    def melody(self) -> Tensor:
-        """Log of pitch, less its mean in the clip; 0 where there is none: (B, S)."""
+    def log_f0(self) -> Tensor:
+        """The log-F0 contour: log F0 less its mean over the clip; 0 where unvoiced: (B, S)."""
         return (self.pitch.clamp(min=1.0).log() - self.mean_log_pitch) * self.voiced
 
     @property
     def mean_log_pitch(self) -> Tensor:
-        """Of the voiced frames of each clip: (B, 1)."""
+        """Mean log F0 of the voiced frames of each clip: (B, 1)."""
         log = self.pitch.clamp(min=1.0).log() * self.voiced
         return log.sum(dim=1, keepdim=True) / self.voiced.sum(dim=1, keepdim=True).clamp(min=1)
 
@@ -61,108 +59,105 @@ class Clips:
     """The clips of a split: train or val."""
 
     def __init__(self, paths: Sequence[Path], split: str) -> None:
-        """paths: files of ``prepare``, of real films and of painted ones."""
+        """paths: files of ``prepare``, of recorded clips and of rendered heads."""
         parts = [_read(path, split) for path in paths]
         self.arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        self._order()
+        self._index()
 
-    def _order(self) -> None:
-        """Who is drawn how often, and where words change."""
-        _, self._talker, count = np.unique(
+    def _index(self) -> None:
+        """Find the sampling probability of each clip, and its word boundaries."""
+        _, self._speaker, count = np.unique(
             self.arrays["speaker"], return_inverse=True, return_counts=True
         )
-        weights = (1.0 / count[self._talker]) ** BALANCE
+        weights = (1.0 / count[self._speaker]) ** BALANCE
         self._shares = weights / weights.sum()
         spans = self.arrays["spoken"]
         # Frames at which one word ends and the next begins: (clips, 5).
-        self._changes = np.round((spans[:, :-1, 1] + spans[:, 1:, 0]) / 2 * RATE).astype(int)
+        seconds = (spans[:, :-1, 1] + spans[:, 1:, 0]) / 2
+        self._boundaries = np.round(seconds * VIDEO_RATE).astype(int)
 
     def keep(self, rows: slice) -> None:
-        """These clips only."""
+        """Keep these clips only."""
         self.arrays = {name: array[rows] for name, array in self.arrays.items()}
-        self._order()
+        self._index()
 
     def __len__(self) -> int:
         return len(self.arrays["crops"])
 
-    def batch(self, size: int, generator: torch.Generator, clear: float = CLEAR) -> Batch:
-        """Clips drawn at random, spliced into other sentences, and but for the share that is clear
-        disturbed as other cameras, rooms and faces would."""
+    def batch(self, size: int, generator: torch.Generator, clean: float = CLEAN) -> Batch:
+        """Random clips, concatenated into new sentences; all but the share ``clean`` augmented."""
         rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
         rows = rng.choice(len(self), size, p=self._shares)
-        batch = self._gathered(self._spliced(rows, rng), pace=rng.uniform(*PACE))
-        batch = self._filmed(batch, rng, clear)
-        if rng.random() < TRACTS:
+        batch = self._gathered(self._concatenated(rows, rng), pace=rng.uniform(*PACE))
+        batch = self._augmented(batch, rng, clean)
+        if rng.random() < VTLP_SHARE:
             warps = torch.from_numpy(rng.integers(0, WARPS, size))
             batch = replace(batch, log_mel=warp(batch.log_mel, warps))
         return batch
 
     def rows(self, first: int, last: int) -> Batch:
-        """Clips in their order, as they are."""
+        """Clips in their order, not augmented."""
         batch = self._whole(first, last)
-        return replace(batch, crops=middle(batch.crops))
+        return replace(batch, crops=centre_crop(batch.crops))
 
-    def disturbed_rows(self, first: int, last: int, rng: np.random.Generator) -> Batch:
-        """Clips in their order, disturbed."""
-        return self._filmed(self._whole(first, last), rng, clear=0.0)
+    def augmented_rows(self, first: int, last: int, rng: np.random.Generator) -> Batch:
+        """Clips in their order, all augmented."""
+        return self._augmented(self._whole(first, last), rng, clean=0.0)
 
     def _whole(self, first: int, last: int) -> Batch:
         rows = np.arange(first, min(last, len(self)))
         return self._gathered(np.repeat(rows[:, None], N_WORDS, axis=1))
 
-    def _filmed(self, batch: Batch, rng: np.random.Generator, clear: float) -> Batch:
-        """All but the share that is clear as other cameras would show them."""
-        crops, points = disturb(batch.crops, batch.points, rng)
-        kept = torch.from_numpy(rng.random(len(crops)) < clear)[:, None, None, None]
-        return replace(
-            batch,
-            crops=torch.where(kept, middle(batch.crops), crops),
-            points=torch.where(kept, batch.points, points),
-        )
+    def _augmented(self, batch: Batch, rng: np.random.Generator, clean: float) -> Batch:
+        """Augment the crops of all but the share ``clean``."""
+        crops = augment(batch.crops, rng)
+        unchanged = torch.from_numpy(rng.random(len(crops)) < clean)[:, None, None, None]
+        return replace(batch, crops=torch.where(unchanged, centre_crop(batch.crops), crops))
 
-    def _spliced(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """The clip of each word (B, 6): another of the talker may go on where it, too, changes
-        from one word to the next. So sentences are many, and cannot be learned by heart."""
-        films = np.repeat(rows[:, None], N_WORDS, axis=1)
+    def _concatenated(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The clip of each word (B, 6): another clip of the speaker may continue where it has a
+        word boundary at the same frame. New sentences prevent memorising."""
+        clips = np.repeat(rows[:, None], N_WORDS, axis=1)
         for row, place in np.ndindex(len(rows), N_WORDS - 1):
-            if rng.random() < SPLICED:
-                now = films[row, place]
-                others = (self._talker == self._talker[now]) & (
-                    self._changes[:, place] == self._changes[now, place]
+            if rng.random() < CONCATENATED:
+                now = clips[row, place]
+                others = (self._speaker == self._speaker[now]) & (
+                    self._boundaries[:, place] == self._boundaries[now, place]
                 )
-                films[row, place + 1 :] = rng.choice(np.flatnonzero(others))
-        return films
+                clips[row, place + 1 :] = rng.choice(np.flatnonzero(others))
+        return clips
 
-    def _gathered(self, films: np.ndarray, pace: float = 1.0) -> Batch:
-        """What the clip of each word (B, 6) shows and says while it is said, so much faster."""
+    def _gathered(self, clips: np.ndarray, pace: float = 1.0) -> Batch:
+        """Concatenate the clips of each word (B, 6), sped up by ``pace``."""
         words = np.arange(N_WORDS)
         times = np.arange(self.arrays["crops"].shape[1])
-        changes = self._changes[films[:, :-1], words[:-1]]
-        shown = np.take_along_axis(films, (times[:, None] >= changes[:, None]).sum(axis=2), axis=1)
-        heard, hops = np.repeat(shown, 4, axis=1), np.arange(4 * len(times))
+        boundaries = self._boundaries[clips[:, :-1], words[:-1]]
+        word = (times[:, None] >= boundaries[:, None]).sum(axis=2)
+        rows = np.take_along_axis(clips, word, axis=1)
+        mel_rows, hops = np.repeat(rows, 4, axis=1), np.arange(4 * len(times))
         frames = round(len(times) / pace)
-        numbers = torch.from_numpy(self.arrays["words"][films, words]).long() + 1
+        spans = self._floats("spoken", clips, words) * VIDEO_RATE / pace
+        numbers = torch.from_numpy(self.arrays["words"][clips, words]).long() + 1
         return Batch(
-            crops=_paced(self._pictures(shown, times), frames),
-            points=_paced(self._floats("points", shown, times), frames),
-            log_mel=_paced(self._floats("log_mel", heard, hops), 4 * frames),
-            # Of two pitches only one: between a voiced and an unvoiced frame there is none.
+            crops=_paced(self._crops(rows, times), frames),
+            log_mel=_paced(self._floats("log_mel", mel_rows, hops), 4 * frames),
+            # Nearest: nothing lies between a voiced and an unvoiced frame.
             pitch=F.interpolate(
-                self._floats("pitch", heard, hops)[:, None], size=4 * frames, mode="nearest"
+                self._floats("pitch", mel_rows, hops)[:, None], size=4 * frames, mode="nearest"
             )[:, 0],
             words=numbers,
-            spoken=_spoken(self._floats("spoken", films, words) * RATE / pace, numbers, frames),
+            spoken=_spoken(spans, numbers, frames),
         )
 
-    def _pictures(self, films: np.ndarray, places: np.ndarray) -> Tensor:
-        return self._floats("crops", films, places) / 255
+    def _crops(self, clips: np.ndarray, times: np.ndarray) -> Tensor:
+        return self._floats("crops", clips, times) / 255
 
-    def _floats(self, name: str, films: np.ndarray, places: np.ndarray) -> Tensor:
-        return torch.from_numpy(self.arrays[name][films, places].astype(np.float32))
+    def _floats(self, name: str, clips: np.ndarray, times: np.ndarray) -> Tensor:
+        return torch.from_numpy(self.arrays[name][clips, times].astype(np.float32))
 
 
 def _spoken(spans: Tensor, words: Tensor, frames: int) -> Tensor:
-    """The word of (B, 6) that is said in each frame, by their spans (B, 6, 2) in frames: (B, F)."""
+    """The class of the word at each frame (B, F), by words (B, 6) and spans (B, 6, 2) in frames."""
     times = torch.arange(frames) + 0.5
     within = (spans[..., :1] <= times) & (times < spans[..., 1:])
     return (within * words[:, :, None]).amax(dim=1)
@@ -171,11 +166,11 @@ def _spoken(spans: Tensor, words: Tensor, frames: int) -> Tensor:
 def _read(path: Path, split: str) -> dict[str, np.ndarray]:
     with np.load(path) as file:
         chosen = file["split"] == split
-        return {name: file[name][chosen] for name in READ}
+        return {name: file[name][chosen] for name in ARRAYS}
 
 
 def _paced(values: Tensor, frames: int) -> Tensor:
-    """(B, S, …) → (B, frames, …), linear between."""
+    """(B, S, …) → (B, frames, …), by linear interpolation."""
     if frames == values.shape[1]:
         return values
     flat = values.flatten(2).transpose(1, 2)

@@ -1,7 +1,7 @@
-"""Sentences that painted talkers say in training, beside the real ones.
+"""Sentences of the synthetic heads in the training set.
 
-The app's examples and the camera of its tests are painted talkers too; what they say there is not
-among these.
+The app's examples and the camera of its tests show the same heads, with other sentences, and heads
+that are not in the training set.
 """
 
 from dataclasses import dataclass
@@ -10,42 +10,44 @@ from typing import Final
 import numpy as np
 
 from media.text.grammar import GRID, grid_phones
-from synthetic.heads.__main__ import SENTENCES
-from synthetic.heads.film import Film, render
+from synthetic.heads.__main__ import SENTENCES, unseen_sentences
+from synthetic.heads.speaker import SPEAKERS, Speaker
 from synthetic.heads.speech import align, speak
-from synthetic.heads.talker import TALKERS, Talker
+from synthetic.heads.video import RenderedVideo, render
 
-EACH: Final = 40  # sentences by each talker
+EACH: Final = 40  # sentences by each speaker
 
 
 @dataclass(frozen=True)
 class Line:
-    """A sentence, and who says it; the seed moves the head."""
+    """A sentence and its speaker; seed: of the head movement."""
 
-    talker: Talker
+    speaker: Speaker
     sentence: str
     seed: int
 
-    def film(self) -> Film:
-        return render(self.talker, self.sentence, self.seed)
+    def video(self) -> RenderedVideo:
+        return render(self.speaker, self.sentence, self.seed)
 
     def words(self) -> list[tuple[str, float, float]]:
         """Each word, its start and its end in seconds."""
-        phones = iter(align(speak(self.talker, self.sentence), self.sentence))
+        phones = iter(align(speak(self.speaker, self.sentence), self.sentence))
         spoken = []
         for word, names in zip(self.sentence.split(), grid_phones(self.sentence), strict=True):
-            said = [next(phones) for _ in names.split()]
-            spoken.append((word, said[0].start, said[-1].end))
+            word_phones = [next(phones) for _ in names.split()]
+            spoken.append((word, word_phones[0].start, word_phones[-1].end))
         return spoken
 
 
 def lines() -> list[Line]:
-    """EACH sentences by each talker, seeded, none of them an example of the app."""
+    """EACH seeded sentences per speaker, none of them an example of the app."""
     rng = np.random.default_rng(0)
     slots = [list(slot) for slot in GRID]
-    drawn: list[Line] = []
-    while len(drawn) < EACH * len(TALKERS):
+    examples = {*SENTENCES.values(), *unseen_sentences().values()}
+    sampled: list[Line] = []
+    while len(sampled) < EACH * len(SPEAKERS):
         sentence = " ".join(slot[rng.integers(len(slot))] for slot in slots)
-        if sentence not in SENTENCES.values():
-            drawn.append(Line(TALKERS[len(drawn) % len(TALKERS)], sentence, 100 + len(drawn)))
-    return drawn
+        if sentence not in examples:
+            number = len(sampled)
+            sampled.append(Line(SPEAKERS[number % len(SPEAKERS)], sentence, 100 + number))
+    return sampled

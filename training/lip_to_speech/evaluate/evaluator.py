@@ -1,14 +1,14 @@
-"""Every measure of a system, by how well the talkers are known: a row for each group of them.
+"""All metrics of a system, one row for each group of speakers by how well they are known.
 
-stoi, estoi: intelligibility, from 0 to 1; pesq: wide-band PESQ as MOS-LQO, from 1.04 to 4.64; all
-three of speech as it is, and _aligned: moved by up to 80 ms to where it fits best (see metrics.py).
-wer: words in % that our recogniser gets wrong by the grammar of GRID, _sphinx: pocketsphinx, and
-_caption: that the system itself writes wrongly. The recognisers hear what is said from 0.2 s before
-the real words to 0.2 s after them; films whose words nobody noted do not count.
-Of unseen talkers also voice_rank: the share of the other talkers whose voices are nearer to what is
-said than the right one's, and pitch_error: semitones between the median pitches. Nothing of these
-talkers was trained on: what is right about their voices, a system has from their faces.
-A film that a system refuses counts as silence with no words.
+stoi, estoi: intelligibility, from 0 to 1; pesq: wide-band PESQ as MOS-LQO, from 1.04 to 4.64; each
+of the speech as it is, and _aligned: shifted by up to 80 ms to the best fit (see metrics.py). wer:
+word error rate in % of our recogniser under the grammar of GRID, _sphinx: of pocketsphinx, and
+_caption: of the caption that the system writes. The recognisers are given the sentence with 0.2 s
+on either side; videos without a transcript do not count.
+For unseen speakers also voice_rank: the share of the other speakers whose voices are nearer to the
+prediction than the right one's, and pitch_error: semitones between the median F0s. Nothing of these
+speakers is in the training set: what is right about their voices comes from their faces.
+A video that a system refuses counts as silence with no words.
 """
 
 from collections.abc import Sequence
@@ -32,97 +32,97 @@ from training.lip_to_speech.evaluate.metrics import (
     quality,
     voice_ranks,
 )
-from training.lip_to_speech.evaluate.systems import Spoken, System
+from training.lip_to_speech.evaluate.systems import Output, System
 
 Row = dict[str, Any]
 
-REFUSED: Final = Spoken(np.zeros(0, np.float32))
+REFUSED: Final = Output(np.zeros(0, np.float32))
 
 
-class Bench:
-    """Films, and the judges that all systems share."""
+class LipEvaluator:
+    """The test clips, and the recognisers and speaker encoder that all systems share."""
 
     def __init__(self, clips: Sequence[Clip]) -> None:
-        """Raises FileNotFoundError where the judges have not been trained."""
+        """Raises FileNotFoundError where the evaluators have not been trained."""
         self._clips = clips
-        self._judges = EvaluationModels.load()
+        self._evaluator = EvaluationModels.load()
         self._sphinx = Sphinx(word for slot in GRID for word in slot.items())
-        self._pitches = {c.film: voiced_pitch(c.sound) for c in clips if c.group == "unseen"}
-        self._talkers = sorted({clip.talker for clip in clips})
-        embed = self._judges.speaker_encoder.embed
+        self._pitches = {c.video: voiced_pitch(c.audio) for c in clips if c.group == "unseen"}
+        self._speakers = sorted({clip.speaker for clip in clips})
+        embed = self._evaluator.speaker_encoder.embed
         voices = [
-            embed([clip.sound for clip in clips if clip.talker == talker]).mean(axis=0)
-            for talker in self._talkers
+            embed([clip.audio for clip in clips if clip.speaker == speaker]).mean(axis=0)
+            for speaker in self._speakers
         ]
         self._voices = np.stack([voice / np.linalg.norm(voice) for voice in voices])
 
     def measure(self, system: System) -> list[Row]:
-        """A row of all measures for each group of talkers that there are films of."""
+        """A row of all metrics for each group of speakers with videos."""
         rows: list[Row] = []
         for group in GROUPS:
             clips = [clip for clip in self._clips if clip.group == group]
             if not clips:
                 continue
             row: Row = {"system": system.name, "shipped": system.shipped, "group": group}
-            spoken = [_speak(system, clip) for clip in clips]
-            refused = sum(one is REFUSED for one in spoken)
-            row |= {"films": len(clips)} | ({"refused": refused} if refused else {})
-            said = [
-                comparable(one.waveform, clip.sound)
-                for one, clip in zip(spoken, clips, strict=True)
+            outputs = [_synthesise(system, clip) for clip in clips]
+            refused = sum(one is REFUSED for one in outputs)
+            row |= {"videos": len(clips)} | ({"refused": refused} if refused else {})
+            estimates = [
+                comparable(one.waveform, clip.audio)
+                for one, clip in zip(outputs, clips, strict=True)
             ]
-            row |= _likeness(said, clips) | self._intelligibility(spoken, said, clips)
+            row |= _quality(estimates, clips) | self._intelligibility(outputs, estimates, clips)
             if group == "unseen":
-                row |= self._likeness_of_voice(said, clips)
+                row |= self._voice_similarity(estimates, clips)
             rows.append(row)
         return rows
 
     def _intelligibility(
-        self, spoken: Sequence[Spoken], said: Sequence[np.ndarray], clips: Sequence[Clip]
+        self, outputs: Sequence[Output], estimates: Sequence[np.ndarray], clips: Sequence[Clip]
     ) -> Row:
-        """Word errors in % by both recognisers, and of the captions where any are written."""
-        noted = [i for i, clip in enumerate(clips) if clip.words]
-        if not noted:
+        """Word error rates in % of both recognisers, and of the captions where there are any."""
+        transcribed = [i for i, clip in enumerate(clips) if clip.words]
+        if not transcribed:
             return {}
-        words = [clips[i].words for i in noted]
-        # The recognisers expect little but the sentence: what is around it misleads them.
-        sentences = [clips[i].sentence(said[i]) for i in noted]
-        heard = self._judges.recogniser.words(sentences, GRID)
+        words = [clips[i].words for i in transcribed]
+        # The recognisers expect little but the sentence.
+        sentences = [clips[i].sentence(estimates[i]) for i in transcribed]
+        recognised = self._evaluator.recogniser.words(sentences, GRID)
         by_sphinx = [self._sphinx.words(one, GRID) for one in sentences]
         row = {
-            "wer": word_error_rate(words, heard),
+            "wer": word_error_rate(words, recognised),
             "wer_sphinx": word_error_rate(words, by_sphinx),
         }
-        captions = [spoken[i].caption for i in noted]
+        captions = [outputs[i].caption for i in transcribed]
         if any(caption is not None for caption in captions):
             written = [caption or [] for caption in captions]
             row["wer_caption"] = word_error_rate(words, written)
         return row
 
-    def _likeness_of_voice(self, said: list[np.ndarray], clips: Sequence[Clip]) -> Row:
-        right = np.array([self._talkers.index(clip.talker) for clip in clips])
-        vectors = self._judges.speaker_encoder.embed(said)
+    def _voice_similarity(self, estimates: list[np.ndarray], clips: Sequence[Clip]) -> Row:
+        right = np.array([self._speakers.index(clip.speaker) for clip in clips])
+        vectors = self._evaluator.speaker_encoder.embed(estimates)
         row: Row = {"voice_rank": float(voice_ranks(vectors, self._voices, right).mean())}
         errors = [
-            pitch_error(voiced_pitch(one), self._pitches[clip.film])
-            for one, clip in zip(said, clips, strict=True)
+            pitch_error(voiced_pitch(one), self._pitches[clip.video])
+            for one, clip in zip(estimates, clips, strict=True)
         ]
         voiced = [error for error in errors if error is not None]
         return row | ({"pitch_error": float(np.mean(voiced))} if voiced else {})
 
 
-def _speak(system: System, clip: Clip) -> Spoken:
+def _synthesise(system: System, clip: Clip) -> Output:
     try:
-        return system.speak(clip.film)
+        return system.speak(clip.video)
     except InputError as error:
-        print(f"{system.name} refuses {clip.film}: {error}")
+        print(f"{system.name} refuses {clip.video}: {error}")
         return REFUSED
 
 
-def _likeness(said: Sequence[np.ndarray], clips: Sequence[Clip]) -> Row:
-    """The mean qualities of what is said as it is, and aligned with what was really said."""
-    pairs = [(one, clip.sound) for one, clip in zip(said, clips, strict=True)]
-    raw = mean_quality([quality(one, real) for one, real in pairs])
-    moved = [(earlier(one, lateness(one, real)), real) for one, real in pairs]
-    aligned = mean_quality([quality(one, real) for one, real in moved])
+def _quality(estimates: Sequence[np.ndarray], clips: Sequence[Clip]) -> Row:
+    """Mean quality of the estimates as they are, and aligned with their references."""
+    pairs = [(one, clip.audio) for one, clip in zip(estimates, clips, strict=True)]
+    raw = mean_quality([quality(one, reference) for one, reference in pairs])
+    shifted = [(earlier(one, lateness(one, reference)), reference) for one, reference in pairs]
+    aligned = mean_quality([quality(one, reference) for one, reference in shifted])
     return raw | {f"{name}_aligned": score for name, score in aligned.items()}

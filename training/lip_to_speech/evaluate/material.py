@@ -1,5 +1,5 @@
-"""What lip to speech is measured on: films of GRID with their real sound, by how well their talker
-is known."""
+"""The test material of lip to speech: GRID videos with their reference audio, grouped by how well
+their speaker is known."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -12,31 +12,31 @@ from training.common.corpora import Item
 from training.lip_to_speech.data.prepare import grid_items, sentence
 from training.voice_conversion.evaluate.material import sentence_only
 
-SEEN: Final = ("S1",)  # who is on nearly all films of training
-FEW_SHOT: Final = ("s4", "s26", "s31", "s11")  # who are on a few of them
+SEEN: Final = ("S1",)  # in nearly all training videos
+FEW_SHOT: Final = ("s4", "s26", "s31", "s11")  # in a few of them
 GROUPS: Final = ("seen", "few-shot", "unseen")
 
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """A film; group, one of GROUPS, tells how well its talker is known; sound (T,) at 16 kHz and
-    LEVEL is what was really said."""
+    """A video; group: one of GROUPS, how well its speaker is known; audio: the reference (T,) at
+    16 kHz and LEVEL."""
 
     item: Item
     group: str
-    sound: np.ndarray
+    audio: np.ndarray
 
     @property
-    def film(self) -> Path:
+    def video(self) -> Path:
         return self.item.path
 
     @property
-    def talker(self) -> str:
+    def speaker(self) -> str:
         return str(self.item.speaker)
 
     @property
     def words(self) -> list[str]:
-        """Empty where nobody noted them."""
+        """Empty where there is no transcript."""
         return self.item.text.split()
 
     def sentence(self, waveform: np.ndarray) -> np.ndarray:
@@ -45,13 +45,13 @@ class Clip:
 
 
 def choose(data: Path, split: str, most: int | None = None) -> list[Clip]:
-    """The films of a split, or of ``all``; of each group at most so many, seeded.
+    """The videos of a split, or of ``all``; of each group at most so many, seeded.
 
     Raises SystemExit where there is nothing to measure.
     """
     items = [item for item in grid_items(data) if split in ("all", item.split)]
     if not items:
-        raise SystemExit(f"{data} has no films of GRID to test: try --split all.")
+        raise SystemExit(f"{data} has no videos of GRID to test: try --split all.")
     rng = np.random.default_rng(0)
     chosen: list[Item] = []
     for group in GROUPS:
@@ -61,10 +61,10 @@ def choose(data: Path, split: str, most: int | None = None) -> list[Clip]:
 
 
 def summary(clips: list[Clip]) -> str:
-    """How many films there are of each group, by how many talkers."""
-    films = Counter(clip.group for clip in clips)
-    talkers = {group: {clip.talker for clip in clips if clip.group == group} for group in films}
-    return "; ".join(f"{g}: {n} films by {len(talkers[g])} talkers" for g, n in films.items())
+    """How many videos there are of each group, by how many speakers."""
+    videos = Counter(clip.group for clip in clips)
+    speakers = {group: {clip.speaker for clip in clips if clip.group == group} for group in videos}
+    return "; ".join(f"{g}: {n} videos by {len(speakers[g])} speakers" for g, n in videos.items())
 
 
 def _group(item: Item) -> str:

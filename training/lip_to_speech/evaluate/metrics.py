@@ -1,6 +1,6 @@
-"""How near synthetic speech is to what was really said.
+"""Objective quality of synthetic speech, given its reference.
 
-Shapes: T samples at 16 kHz, N recordings, M talkers, D the size of a voice.
+Shapes: T samples at 16 kHz, N recordings, M speakers, D the size of a speaker embedding.
 """
 
 from importlib import import_module
@@ -18,34 +18,34 @@ from training.common.corpora import LEVEL
 QUALITIES: Final = ("stoi", "estoi", "pesq")
 PESQ_INSTALLED: Final = find_spec("pesq") is not None
 PESQ_LOWEST: Final = 1.043  # the least that P.862.2 maps to: 0.999 + 4 / (1 + exp(4.506))
-MOST_LATE: Final = 0.08  # s
-STEP: Final = SAMPLE_RATE // 1000  # samples in the 1 ms from one place of an envelope to the next
-SMOOTH: Final = np.hanning(22)[1:-1]  # ms over which an envelope is smoothed
+MAX_LAG: Final = 0.08  # s
+STEP: Final = SAMPLE_RATE // 1000  # samples per value of an envelope: 1 ms
+SMOOTH: Final = np.hanning(22)[1:-1]  # smoothing window of an envelope, in ms
 
 
-def comparable(waveform: np.ndarray, real: np.ndarray) -> np.ndarray:
-    """The waveform at the level of all real speech, as long as the real one: (T',), (T,) → (T,).
+def comparable(waveform: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """The waveform at LEVEL, as long as its reference: (T',), (T,) → (T,).
 
-    It is cut or filled up at the end. One with NaN, which nobody could play, counts as silence.
+    It is cut or padded at the end. One with NaN, which cannot be played, counts as silence.
     """
-    said = np.zeros_like(real)
+    estimate = np.zeros_like(reference)
     if np.isfinite(waveform).all():
-        said[: len(waveform)] = waveform[: len(real)]
-    return match_loudness(said, SAMPLE_RATE, LEVEL)
+        estimate[: len(waveform)] = waveform[: len(reference)]
+    return match_loudness(estimate, SAMPLE_RATE, LEVEL)
 
 
-def quality(said: np.ndarray, real: np.ndarray) -> dict[str, float]:
+def quality(estimate: np.ndarray, reference: np.ndarray) -> dict[str, float]:
     """STOI, ESTOI (pystoi) and wide-band PESQ (pesq) of two comparable waveforms (T,).
 
-    What is silent has an intelligibility of 0, as nothing in it goes with the speech, and no PESQ,
-    which is not defined then; nor has anything where the package pesq is not installed.
+    Silence has an intelligibility of 0 and no PESQ, which is not defined for it. Without the
+    package pesq nothing has a PESQ.
     """
-    plain, extended = intelligibility(said, real)
+    plain, extended = intelligibility(estimate, reference)
     scores = {"stoi": plain, "estoi": extended}
-    if PESQ_INSTALLED and said.any():
+    if PESQ_INSTALLED and estimate.any():
         package = import_module("pesq")
         on_error = package.PesqError.RETURN_VALUES
-        score = float(package.pesq(SAMPLE_RATE, real, said, "wb", on_error=on_error))
+        score = float(package.pesq(SAMPLE_RATE, reference, estimate, "wb", on_error=on_error))
         if score > 0:  # an error is negative, or not a number
             scores["pesq"] = score
     return scores
@@ -54,56 +54,58 @@ def quality(said: np.ndarray, real: np.ndarray) -> dict[str, float]:
 def mean_quality(scores: list[dict[str, float]]) -> dict[str, float]:
     """The mean of each measure that is defined for any recording.
 
-    Where one has no PESQ and others do, it counts as the lowest there is, so that nothing is won
-    by staying silent.
+    Where one has no PESQ and others do, it counts as the lowest score, so that silence does not
+    pay.
     """
     known = [name for name in QUALITIES if any(name in score for score in scores)]
     return {name: float(np.mean([s.get(name, PESQ_LOWEST) for s in scores])) for name in known}
 
 
-def lateness(said: np.ndarray, real: np.ndarray) -> int:
-    """Samples by which what is said comes after what was real, from −80 to 80 ms.
+def lateness(estimate: np.ndarray, reference: np.ndarray) -> int:
+    """Samples by which the estimate is later than its reference, from −80 to 80 ms.
 
-    It is where the envelopes, amplitudes over 20 ms, correlate best. STOI has no say in it: the
-    best STOI of many would be too good for whatever is tried.
+    The lag of the highest correlation of envelopes over 20 ms. The best STOI over lags would be
+    biased upwards.
     """
-    ours, theirs = _envelope(said), _envelope(real)
-    if not ours.any():
+    estimated, observed = _envelope(estimate), _envelope(reference)
+    if not estimated.any():
         return 0
-    most = round(MOST_LATE * SAMPLE_RATE / STEP)
-    correlations = correlate(ours, theirs)[len(theirs) - 1 - most : len(theirs) + most]
+    most = round(MAX_LAG * SAMPLE_RATE / STEP)
+    correlations = correlate(estimated, observed)
+    correlations = correlations[len(observed) - 1 - most : len(observed) + most]
     return (int(np.argmax(correlations)) - most) * STEP
 
 
 def earlier(waveform: np.ndarray, samples: int) -> np.ndarray:
-    """The waveform (T,) moved to begin so much earlier, or later, with silence in the gap."""
+    """The waveform (T,) shifted to begin so many samples earlier, padded with silence."""
     padded = np.pad(waveform, abs(samples))
     return padded[abs(samples) + samples :][: len(waveform)]
 
 
-def pitch_error(said: np.ndarray, real: np.ndarray) -> float | None:
-    """Semitones between the medians of two pitch curves in Hz, 0 where unvoiced: (S,) each.
+def pitch_error(estimate: np.ndarray, reference: np.ndarray) -> float | None:
+    """Semitones between the median F0s of two contours in Hz, 0 where unvoiced: (S,) each.
 
-    None where either has no voice.
+    None where either is unvoiced throughout.
     """
-    if not (said.any() and real.any()):
+    if not (estimate.any() and reference.any()):
         return None
-    return float(12 * abs(np.log2(np.median(said[said > 0]) / np.median(real[real > 0]))))
+    medians = (np.median(contour[contour > 0]) for contour in (estimate, reference))
+    return float(12 * abs(np.log2(np.divide(*medians))))
 
 
-def voice_ranks(said: np.ndarray, voices: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The share of the other talkers who sound more like it than the right one: (N,).
+def voice_ranks(estimate: np.ndarray, voices: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The share of the other speakers whose voice is nearer than the right one's: (N,).
 
-    said (N, D) and voices (M, D): unit vectors; right (N,): the place of each one's talker. 0 is
-    best, and 0.5 is what guessing gives.
+    estimate (N, D) and voices (M, D): unit vectors; right (N,): the index of each one's speaker. 0
+    is best, 0.5 is chance.
     """
-    nearness = said @ voices.T
-    own = nearness[np.arange(len(said)), right]
-    return (nearness > own[:, None]).sum(axis=1) / max(len(voices) - 1, 1)
+    similarity = estimate @ voices.T
+    own = similarity[np.arange(len(estimate)), right]
+    return (similarity > own[:, None]).sum(axis=1) / max(len(voices) - 1, 1)
 
 
 def _envelope(waveform: np.ndarray) -> np.ndarray:
-    """Amplitudes, one a millisecond, less their mean: (T,) → (T // STEP,)."""
+    """Amplitudes, one per millisecond, less their mean: (T,) → (T // STEP,)."""
     cells = np.abs(waveform[: len(waveform) // STEP * STEP]).reshape(-1, STEP).mean(axis=1)
     smooth = np.convolve(cells, SMOOTH / SMOOTH.sum(), mode="same")
     return smooth - smooth.mean()

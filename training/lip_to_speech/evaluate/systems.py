@@ -1,4 +1,4 @@
-"""The systems that are measured: our checkpoints, the best that there could be, and the least."""
+"""The systems that are evaluated: our checkpoints, upper bounds and lower bounds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,138 +10,140 @@ import torch
 
 from media.audio import features
 from media.video import frames
-from media.video.face import look
-from media.video.lips import follow
+from media.video.face import track_face
+from media.video.lips import crop_mouth
 from models.vocoder import Vocoder, VocoderConfig
 from pipelines.checkpoint import load_weights, read_config
 from pipelines.lip_to_speech import LipToSpeech
 from training.common.corpora import Item
-from training.lip_to_speech.data.augment import middle
-from training.lip_to_speech.data.av_sync import delay
+from training.lip_to_speech.data.augment import centre_crop
+from training.lip_to_speech.data.av_sync import av_offset
 from training.lip_to_speech.data.prepare import SECONDS, grid_items, sentence, voiced_pitch
 from training.lip_to_speech.evaluate.material import Clip
 from training.lip_to_speech.evaluate.metrics import comparable, earlier
 from training.lip_to_speech.recipe import BASELINE, SHIPPED
 from training.lip_to_speech.train.eigenlips import Eigenlips, EigenlipsConfig
 
-PITCHED: Final = 16  # films of which the usual pitch is taken
+F0_VIDEOS: Final = 16  # videos for the median F0
 
 
 @dataclass(frozen=True, eq=False)
-class Spoken:
-    """waveform (T,) at 16 kHz; caption: its words, None from a system that writes none."""
+class Output:
+    """waveform (T,) at 16 kHz; caption: the words, None from a system that writes none."""
 
     waveform: np.ndarray
     caption: list[str] | None = None
 
 
 class System(Protocol):
-    """Says what is said in a film."""
+    """Predicts the speech of a video."""
 
     name: str
     shipped: bool
 
-    def speak(self, film: Path) -> Spoken:
-        """Raises InputError for a film that it cannot read."""
+    def speak(self, video: Path) -> Output:
+        """Raises InputError for a video that it refuses."""
         ...
 
 
-class RealAudio:
-    """What was really said: the best there could be."""
+class ReferenceAudio:
+    """The audio of the video: an upper bound."""
 
-    name = "real audio"
+    name = "reference audio"
     shipped = False
 
     def __init__(self, clips: Sequence[Clip]) -> None:
-        self._sounds = {clip.film: clip.sound for clip in clips}
+        self._audio = {clip.video: clip.audio for clip in clips}
 
-    def speak(self, film: Path) -> Spoken:
-        return Spoken(self._sounds[film])
+    def speak(self, video: Path) -> Output:
+        return Output(self._audio[video])
 
 
-class InStep:
-    """What was really said, moved film by film to where it fits what a system says.
+class SynchronisedAudio:
+    """The reference audio, shifted video by video to the timing of a system's prediction.
 
-    The sound of a film of GRID is early or late beside its pictures, and no reader can see by how
-    much: this is the best there could be before sounds are aligned.
+    The audio of a GRID video has an offset to its frames that no reader can see: this is the upper
+    bound of scores without alignment.
     """
 
-    name = "real audio, in step"
+    name = "reference audio, A/V-synchronised"
     shipped = False
 
     def __init__(self, clips: Sequence[Clip], reader: System) -> None:
-        self._sounds = {clip.film: clip.sound for clip in clips}
+        self._audio = {clip.video: clip.audio for clip in clips}
         self._reader = reader
 
-    def speak(self, film: Path) -> Spoken:
-        real = self._sounds[film]
-        said = comparable(self._reader.speak(film).waveform, real)
-        drawn, heard = (torch.from_numpy(features.log_mel(sound))[None] for sound in (said, real))
-        return Spoken(earlier(real, round(delay(drawn, heard) * features.HOP_LENGTH)))
+    def speak(self, video: Path) -> Output:
+        reference = self._audio[video]
+        estimate = comparable(self._reader.speak(video).waveform, reference)
+        log_mels = (torch.from_numpy(features.log_mel(one))[None] for one in (estimate, reference))
+        return Output(earlier(reference, round(av_offset(*log_mels) * features.HOP_LENGTH)))
 
 
-class RealMel:
-    """The real log-mel spectrogram as a vocoder speaks it: the best that could come of ours."""
+class ReferenceMel:
+    """The reference log-mel spectrogram, vocoded: the upper bound of a vocoder."""
 
     shipped = False
 
     def __init__(self, clips: Sequence[Clip], vocoder: Vocoder | None = None) -> None:
-        """vocoder: None is Griffin-Lim; the network is given the real pitch too."""
-        self.name = "real mel, neural" if vocoder else "real mel, griffin-lim"
-        self._sounds = {clip.film: clip.sound for clip in clips}
+        """vocoder: None is Griffin-Lim; the network is given the reference F0 too."""
+        self.name = "reference mel, neural" if vocoder else "reference mel, griffin-lim"
+        self._audio = {clip.video: clip.audio for clip in clips}
         self._vocoder = vocoder
 
-    def speak(self, film: Path) -> Spoken:
-        sound = self._sounds[film]
-        log_mel = features.log_mel(sound)
+    def speak(self, video: Path) -> Output:
+        reference = self._audio[video]
+        log_mel = features.log_mel(reference)
         if self._vocoder:
-            return Spoken(_sound(self._vocoder, log_mel, voiced_pitch(sound)))
-        return Spoken(features.griffin_lim(features.linear_from_log_mel(log_mel)))
+            return Output(_vocode(self._vocoder, log_mel, voiced_pitch(reference)))
+        return Output(features.griffin_lim(features.linear_from_log_mel(log_mel)))
 
 
 class TrainingMean:
-    """The mean log-mel spectrogram of the training films, at their median pitch: always the same,
-    with a sentence's rhythm but no words."""
+    """The mean log-mel spectrogram of the training videos, at their median F0: a lower bound, the
+    same for every video."""
 
     name = "training mean"
     shipped = False
 
     def __init__(self, training: Sequence[Item], vocoder: Vocoder) -> None:
-        """The pitch is that of PITCHED films, seeded."""
+        """The F0 is that of F0_VIDEOS seeded videos."""
         log_mel = np.mean([features.log_mel(sentence(item)) for item in training], axis=0)
-        drawn = np.random.default_rng(0).permutation(len(training))[:PITCHED]
-        pitch = np.concatenate([voiced_pitch(sentence(training[i])) for i in drawn])
+        sampled = np.random.default_rng(0).permutation(len(training))[:F0_VIDEOS]
+        pitch = np.concatenate([voiced_pitch(sentence(training[i])) for i in sampled])
         usual = np.median(pitch[pitch > 0]) if pitch.any() else 0.0
         steady = np.full(len(log_mel), usual, np.float32)
-        self._spoken = Spoken(_sound(vocoder, log_mel, steady))
+        self._output = Output(_vocode(vocoder, log_mel, steady))
 
-    def speak(self, film: Path) -> Spoken:
-        return self._spoken
+    def speak(self, video: Path) -> Output:
+        return self._output
 
 
 class Silence:
+    """A lower bound."""
+
     name = "silence"
     shipped = False
 
-    def speak(self, film: Path) -> Spoken:
-        return Spoken(np.zeros(SECONDS * features.SAMPLE_RATE, np.float32))
+    def speak(self, video: Path) -> Output:
+        return Output(np.zeros(SECONDS * features.SAMPLE_RATE, np.float32))
 
 
 class OurCheckpoint:
-    """One of our checkpoints, on the path of the app."""
+    """One of our checkpoints, through the pipeline of the app."""
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
         self.shipped = folder.name == SHIPPED
         self._pipeline = LipToSpeech.from_pretrained(folder)
 
-    def speak(self, film: Path) -> Spoken:
-        result = self._pipeline(film)
-        return Spoken(result.speech.waveform, [word.text for word in result.reading.caption])
+    def speak(self, video: Path) -> Output:
+        result = self._pipeline(video)
+        return Output(result.speech.waveform, [word.text for word in result.reading.caption])
 
 
 class EigenlipsBaseline:
-    """Principal components of the mouth's pictures, a recurrent network and Griffin-Lim."""
+    """Eigenlips (principal components of mouth crops), a recurrent network and Griffin-Lim."""
 
     shipped = False
 
@@ -151,39 +153,39 @@ class EigenlipsBaseline:
         load_weights(self._network, folder, torch.device("cpu"))
 
     @torch.inference_mode()
-    def speak(self, film: Path) -> Spoken:
-        crops = torch.from_numpy(follow(look(frames(film, SECONDS + 1))).crops)
-        drawn = self._network(middle(crops[None]).float() / 255)[0].numpy()
-        return Spoken(features.griffin_lim(features.linear_from_log_mel(drawn)))
+    def speak(self, video: Path) -> Output:
+        crops = torch.from_numpy(crop_mouth(track_face(frames(video, SECONDS + 1))).crops)
+        predicted = self._network(centre_crop(crops[None]).float() / 255)[0].numpy()
+        return Output(features.griffin_lim(features.linear_from_log_mel(predicted)))
 
 
 def systems(
     data: Path, clips: Sequence[Clip], vocoder: Path, folders: Sequence[Path]
 ) -> list[System]:
-    """Ceilings, floors, and each checkpoint that is there; what is not there is printed."""
+    """Upper and lower bounds, and each checkpoint that exists; missing ones are printed."""
     network = Vocoder(VocoderConfig(**read_config(vocoder)))
     load_weights(network, vocoder, torch.device("cpu"))
-    checkpoints = [_checkpoint(folder) for folder in folders if _is_there(folder)]
+    checkpoints = [_checkpoint(folder) for folder in folders if _exists(folder)]
     found: list[System] = [
-        RealAudio(clips),
-        *(InStep(clips, system) for system in checkpoints if system.shipped),
-        RealMel(clips),
-        RealMel(clips, network),
+        ReferenceAudio(clips),
+        *(SynchronisedAudio(clips, system) for system in checkpoints if system.shipped),
+        ReferenceMel(clips),
+        ReferenceMel(clips, network),
         Silence(),
     ]
     training = [item for item in grid_items(data) if item.split == "train"]
     if training:
         found.append(TrainingMean(training, network))
     else:
-        print(f"{data} has no films to train on: the row of their mean is left out.")
+        print(f"{data} has no videos to train on: the row of their mean is left out.")
     return found + checkpoints
 
 
-def _is_there(folder: Path) -> bool:
-    there = (folder / "config.json").exists()
-    if not there:
+def _exists(folder: Path) -> bool:
+    exists = (folder / "config.json").exists()
+    if not exists:
         print(f"There is no checkpoint in {folder}: its row is left out.")
-    return there
+    return exists
 
 
 def _checkpoint(folder: Path) -> System:
@@ -191,7 +193,7 @@ def _checkpoint(folder: Path) -> System:
 
 
 @torch.inference_mode()
-def _sound(vocoder: Vocoder, log_mel: np.ndarray, pitch: np.ndarray) -> np.ndarray:
+def _vocode(vocoder: Vocoder, log_mel: np.ndarray, pitch: np.ndarray) -> np.ndarray:
     """(S, 80), (S,) in Hz → (T,), as the pipeline does."""
     spectrogram = torch.from_numpy(log_mel.astype(np.float32))
     waveform = vocoder(spectrogram[None], torch.from_numpy(pitch)[None])[0].numpy()

@@ -1,13 +1,13 @@
-"""The tables of lip to speech: the main one, and what is beside it."""
+"""The tables of lip to speech."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from training.evaluators.report import markdown
 
-WHOSE: Final = {"group": ("talkers", "s"), "films": ("films", "d")}
+GROUP: Final = {"group": ("speakers", "s"), "videos": ("videos", "d")}
 COLUMNS: Final = {  # metric → heading, format
-    **WHOSE,
+    **GROUP,
     "refused": ("refused", "d"),
     "stoi": ("STOI", ".3f"),
     "estoi": ("ESTOI", ".3f"),
@@ -18,24 +18,24 @@ COLUMNS: Final = {  # metric → heading, format
     "wer_sphinx": ("WER sphinx %", ".1f"),
     "wer_caption": ("WER caption %", ".1f"),
 }
-BESIDE: Final = {
-    "The voice of talkers never seen": {
-        "voice_rank": ("other voices that are nearer", ".2f"),
-        "pitch_error": ("pitch error, semitones", ".1f"),
+DETAILS: Final = {
+    "Voices of unseen speakers": {
+        "voice_rank": ("share of other voices that are nearer", ".2f"),
+        "pitch_error": ("F0 error, semitones", ".1f"),
     },
 }
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: the main measures of every row."""
+    """Markdown: the main metrics of every row."""
     return markdown(rows, COLUMNS)
 
 
 def details(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: the other tables, of the rows that have any of their measures."""
+    """Markdown: the other tables, of the rows that have any of their metrics."""
     parts = []
-    for title, columns in BESIDE.items():
+    for title, columns in DETAILS.items():
         known = [row for row in rows if columns.keys() & row.keys()]
         if known:
-            parts.append(f"{title}:\n\n{markdown(known, WHOSE | columns)}")
+            parts.append(f"{title}:\n\n{markdown(known, GROUP | columns)}")
     return "\n\n".join(parts)

@@ -1,4 +1,4 @@
-"""The baseline: principal components of the pictures of a mouth, and a recurrent network.
+"""The baseline: eigenlips (principal components of mouth crops) and a recurrent network.
 
 Shapes: B batch, F frames of 40 ms, H side of a crop, E components, M mel bands.
 """
@@ -13,15 +13,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from training.common.loop import fit, save
-from training.lip_to_speech.data.augment import middle
+from training.lip_to_speech.data.augment import centre_crop
 from training.lip_to_speech.data.batches import Clips
 
 STEPS: Final = 1500
 BATCH: Final = 16
 LEARNING_RATE: Final = 1e-3
-HOPS: Final = 4  # mel frames a frame
-SAMPLED: Final = 6000  # pictures that the components are taken from
-NEPERS: Final = 2.5  # the deviation of log-mel frames
+HOPS: Final = 4  # mel frames per frame
+SAMPLED: Final = 6000  # crops for the principal components
+MEL_STD: Final = 2.5  # nepers, std of log-mel frames
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class EigenlipsConfig:
 
 
 class Eigenlips(nn.Module):
-    """E weights of each picture with their first and second differences → log-mel frames."""
+    """E component weights per crop with their first and second differences → log-mel frames."""
 
     def __init__(self, config: EigenlipsConfig) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class Eigenlips(nn.Module):
         self.out = nn.Linear(2 * config.width, HOPS * config.n_mels)
 
     def learn_components(self, crops: Tensor) -> None:
-        """Principal components of pictures (N, H, H) from 0 to 1."""
+        """Compute the principal components of crops (N, H, H) from 0 to 1."""
         flat = crops.flatten(1)
         self.mean = flat.mean(dim=0)
         _, sizes, components = torch.pca_lowrank(flat - self.mean, self.config.components, niter=4)
@@ -65,30 +65,30 @@ class Eigenlips(nn.Module):
         """Crops (B, F, H, H) from 0 to 1 → log-mel frames (B, HOPS F, M)."""
         weights = (crops.flatten(2) - self.mean) @ self.components.t() / self.scale
         changes = torch.diff(weights, dim=1, prepend=weights[:, :1])
-        bends = torch.diff(changes, dim=1, prepend=changes[:, :1])
-        states, _ = self.memory(torch.cat([weights, changes, bends], dim=-1))
-        drawn = self.out(states).unflatten(-1, (HOPS, self.config.n_mels)).flatten(1, 2)
-        return drawn * NEPERS - 2 * NEPERS
+        second = torch.diff(changes, dim=1, prepend=changes[:, :1])
+        states, _ = self.memory(torch.cat([weights, changes, second], dim=-1))
+        predicted = self.out(states).unflatten(-1, (HOPS, self.config.n_mels)).flatten(1, 2)
+        return predicted * MEL_STD - 2 * MEL_STD
 
 
 def train_eigenlips(run: Path, name: str) -> None:
-    """Train on the arrays of ``prepare``. The films stay as they are: components of pictures that
-    were shifted and lit otherwise would be worth less."""
+    """Train on the arrays of ``prepare``, without augmentation, which would spread the variance of
+    the crops over shifts and light."""
     paths = [run / "clips.npz"]
     train, val = Clips(paths, "train"), Clips(paths, "val")
     network = Eigenlips(EigenlipsConfig())
-    crops = middle(torch.from_numpy(train.arrays["crops"])).flatten(0, 1)
+    crops = centre_crop(torch.from_numpy(train.arrays["crops"])).flatten(0, 1)
     sampled = np.random.default_rng(0).permutation(len(crops))[:SAMPLED]
     network.learn_components(crops[sampled].float() / 255)
 
     def step_loss(generator: torch.Generator) -> Tensor:
-        batch = train.batch(BATCH, generator, clear=1.0)
-        return F.l1_loss(network(batch.crops), batch.log_mel) / NEPERS
+        batch = train.batch(BATCH, generator, clean=1.0)
+        return F.l1_loss(network(batch.crops), batch.log_mel) / MEL_STD
 
     @torch.inference_mode()
     def held_out() -> float:
         batch = val.rows(0, len(val))
-        return (F.l1_loss(network(batch.crops), batch.log_mel) / NEPERS).item()
+        return (F.l1_loss(network(batch.crops), batch.log_mel) / MEL_STD).item()
 
     state = run / f"{name}-state.pt"
     result = fit(network, step_loss, held_out, state, STEPS, LEARNING_RATE)

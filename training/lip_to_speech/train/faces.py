@@ -1,4 +1,4 @@
-"""Train the guess of a voice by the face: a direction for its timbre, and its pitch."""
+"""Train the face encoder: from a face to a voice embedding and a mean F0."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -18,8 +18,8 @@ LEARNING_RATE: Final = 1e-3
 
 
 class Faces:
-    """Portraits (C, K, 64, 64, 3) of each talker, and their voices: vectors (N, V), pitch in Hz
-    (N,), in the order of names."""
+    """Portraits (C, K, 64, 64, 3) of each speaker, and their voices: embeddings (N, V), mean F0 in
+    Hz (N,), in the order of names."""
 
     def __init__(self, run: Path) -> None:
         voices = load_voices(run)
@@ -28,76 +28,76 @@ class Faces:
             mel, pitch = file["log_mel"], file["pitch"]
         self.names = tuple(str(name) for name in np.unique(speaker))
         self.portraits = [portraits[speaker == name] for name in self.names]
-        vectors, self.pitch = [], np.zeros(len(self.names))
+        embeddings, self.pitch = [], np.zeros(len(self.names))
         for number, name in enumerate(self.names):
             frames = torch.from_numpy(mel[speaker == name].astype(np.float32))
-            vectors.append(voices(frames.to(device())).mean(dim=0).cpu())
-            heard = pitch[speaker == name]
-            self.pitch[number] = np.exp(np.log(heard[heard > 0]).mean())
-        self.vectors = torch.nn.functional.normalize(torch.stack(vectors), dim=1)
+            embeddings.append(voices(frames.to(device())).mean(dim=0).cpu())
+            f0 = pitch[speaker == name]
+            self.pitch[number] = np.exp(np.log(f0[f0 > 0]).mean())
+        self.embeddings = torch.nn.functional.normalize(torch.stack(embeddings), dim=1)
 
     def batch(
-        self, talkers: list[int], generator: torch.Generator
+        self, speakers: list[int], generator: torch.Generator
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Portraits (B, 3, 64, 64) of these talkers, disturbed, with their vectors and pitch."""
+        """Augmented portraits (B, 3, 64, 64) of these speakers, with their embeddings and F0."""
         rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
-        chosen = rng.choice(talkers, BATCH)
+        chosen = rng.choice(speakers, BATCH)
         pictures = []
-        for talker in chosen:
-            clips = self.portraits[talker]
+        for speaker in chosen:
+            clips = self.portraits[speaker]
             picture = clips[rng.integers(len(clips)), rng.integers(clips.shape[1])]
-            pictures.append(_disturbed(picture, rng))
+            pictures.append(_augmented(picture, rng))
         images = torch.from_numpy(np.stack(pictures)).permute(0, 3, 1, 2)
-        return images, self.vectors[chosen], torch.from_numpy(self.pitch[chosen]).float()
+        return images, self.embeddings[chosen], torch.from_numpy(self.pitch[chosen]).float()
 
 
 def train_faces(run: Path, name: str, config: FaceEncoderConfig) -> None:
-    """Train on all talkers; what it is worth is measured by leaving each out (``left_out``)."""
+    """Train on all speakers, and evaluate with each speaker left out (``left_out``)."""
     faces = Faces(run)
     network, hours = _fitted(faces, range(len(faces.names)), run / f"{name}-state.pt", config)
     save(run, name, config, network, {"hours": hours} | left_out(faces, run / name, config))
 
 
 def left_out(faces: Faces, states: Path, config: FaceEncoderConfig) -> dict[str, float]:
-    """For each talker a network that never saw the face: the mean rank of the right voice among
-    all talkers', and the mean error of the pitch in semitones; the same for a guess of the mean."""
-    ranks, errors, blind = [], [], []
-    for talker in range(len(faces.names)):
-        others = [other for other in range(len(faces.names)) if other != talker]
-        network, _ = _fitted(faces, others, Path(f"{states}-{talker}-state.pt"), config)
+    """Leave-one-speaker-out: the mean rank of the right voice among all speakers', and the mean
+    error of F0 in semitones, beside that of the other speakers' mean F0."""
+    ranks, errors, baseline = [], [], []
+    for speaker in range(len(faces.names)):
+        others = [other for other in range(len(faces.names)) if other != speaker]
+        network, _ = _fitted(faces, others, Path(f"{states}-{speaker}-state.pt"), config)
         with torch.inference_mode():
-            pictures = torch.from_numpy(faces.portraits[talker].reshape(-1, 64, 64, 3) / 255.0)
-            vectors, pitch = network(pictures.permute(0, 3, 1, 2).float())
-        cosines = faces.vectors @ vectors.mean(dim=0)
-        ranks.append(1 + int((cosines > cosines[talker]).sum()))
-        errors.append(12 * abs(pitch.mean().item() - np.log(faces.pitch[talker])) / np.log(2))
+            pictures = torch.from_numpy(faces.portraits[speaker].reshape(-1, 64, 64, 3) / 255.0)
+            embeddings, pitch = network(pictures.permute(0, 3, 1, 2).float())
+        cosines = faces.embeddings @ embeddings.mean(dim=0)
+        ranks.append(1 + int((cosines > cosines[speaker]).sum()))
+        errors.append(12 * abs(pitch.mean().item() - np.log(faces.pitch[speaker])) / np.log(2))
         mean = np.log(faces.pitch[others]).mean()
-        blind.append(12 * abs(mean - np.log(faces.pitch[talker])) / np.log(2))
+        baseline.append(12 * abs(mean - np.log(faces.pitch[speaker])) / np.log(2))
     return {
-        "talkers": len(ranks),
+        "speakers": len(ranks),
         "rank": float(np.mean(ranks)),
         "pitch_error": float(np.mean(errors)),
-        "pitch_error_of_mean": float(np.mean(blind)),
+        "pitch_error_of_mean": float(np.mean(baseline)),
     }
 
 
 def _fitted(
-    faces: Faces, talkers: Collection[int], state: Path, config: FaceEncoderConfig
+    faces: Faces, speakers: Collection[int], state: Path, config: FaceEncoderConfig
 ) -> tuple[FaceEncoder, float]:
     network = FaceEncoder(config).to(device())
 
     def step_loss(generator: torch.Generator) -> Tensor:
-        images, vectors, pitch = faces.batch(list(talkers), generator)
-        made, log_pitch = network(images.to(device()))
-        away = 1 - (made * vectors.to(device())).sum(dim=1)
-        return (away + (log_pitch - pitch.log().to(device())).abs()).mean()
+        images, embeddings, pitch = faces.batch(list(speakers), generator)
+        predicted, log_pitch = network(images.to(device()))
+        distance = 1 - (predicted * embeddings.to(device())).sum(dim=1)  # cosine
+        return (distance + (log_pitch - pitch.log().to(device())).abs()).mean()
 
     result = fit(network, step_loss, lambda: 0.0, state, STEPS, LEARNING_RATE, weight_decay=0.1)
     return network.eval(), result["hours"]
 
 
-def _disturbed(picture: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Mirrored, shifted by a few pixels, darker or lighter, in another light: (64, 64, 3)."""
+def _augmented(picture: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A random flip, shift, gamma and tint: (64, 64, 3), float32."""
     image = picture.astype(np.float32) / 255
     image = np.roll(image, rng.integers(-4, 5, 2), axis=(0, 1))
     if rng.random() < 0.5:

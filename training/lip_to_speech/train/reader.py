@@ -1,6 +1,6 @@
-"""Train a reader of lips to draw speech, and to read the words.
+"""Train a lip reader to predict speech, and its CTC head to recognise the words.
 
-Shapes: B batch, F frames of 40 ms, S mel frames of 10 ms, M mel bands, V size of a voice.
+Shapes: B batch, F frames of 40 ms, S mel frames of 10 ms, M mel bands, V size of a voice embedding.
 """
 
 from dataclasses import dataclass, replace
@@ -11,51 +11,52 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.lip_reader import Drawn, LipReader, LipReaderConfig
+from models.lip_reader import LipReader, LipReaderConfig, Prediction
 from models.voice_encoder import VoiceEncoder, VoiceEncoderConfig
+from training.common.checkpoints import load_matching_weights
 from training.common.loop import device, fit, save
 from training.lip_to_speech.data.batches import Batch, Clips
-from training.lip_to_speech.data.encoded_clips import Seen
-from training.lip_to_speech.train.stoi_loss import frames_apart
-from training.lip_to_speech.train.vocoder_loss import Ear
+from training.lip_to_speech.data.encoded_clips import EncodedClips
+from training.lip_to_speech.train.stoi_loss import stoi_loss_mel
+from training.lip_to_speech.train.vocoder_loss import VocoderLoss
 
 BATCH: Final = 8
-READING: Final = 0.3  # weight of the words that are read (CTC)
-CHANGE: Final = 1.0  # of the change from frame to frame
-VOICING: Final = 0.2
-MELODY: Final = 1.0
-# Of the word that is said in each frame: told so, the network finds the words many times sooner.
-MOMENTS: Final = 0.5
-HEARD: Final = 2.0  # weight of the intelligibility of the sound
-NEPERS: Final = 2.5  # the deviation of log-mel frames: errors are in its unit
+CTC_WEIGHT: Final = 0.3
+DELTA_WEIGHT: Final = 1.0  # of the frame-to-frame differences of the mel frames
+VOICING_WEIGHT: Final = 0.2
+LOG_F0_WEIGHT: Final = 1.0
+# Cross-entropy of the word at each frame: with it, the CTC head converges many times sooner.
+FRAME_WORD_WEIGHT: Final = 0.5
+VOCODER_WEIGHT: Final = 2.0
+MEL_STD: Final = 2.5  # nepers, std of log-mel frames: the unit of mel errors
 
 
 @dataclass(frozen=True)
 class Stage:
-    """start: the reader whose weights it goes on from, where they fit; painted: whether it sees the
-    painted talkers too; ear: the vocoder from whose sound it learns, if any; films: the real ones,
-    of ``prepare`` or of ``sync``; envelopes: the weight of the intelligibility of the frames;
-    looks: if any, the eye stays as it is, and looks so many times at each film; half: 0 or 1,
-    where only every second film is seen, from the first or the second on; contrast: of what it
-    draws, afterwards; for parallel decoders."""
+    """start: the reader whose weights it starts from, where their shapes fit; rendered: whether the
+    synthetic heads are in the training set; vocoder: that of the vocoder loss, if any; videos: the
+    recorded ones, of ``prepare`` or of ``av_sync``; stoi_weight: of the STOI loss of mel frames;
+    views: if any, the front-end is frozen, and each clip encoded in so many augmented views; half:
+    0 or 1, to train on every second video only; mel_variance_scale: of the deviation of predicted
+    frames from their mean, applied after training (parallel decoders only)."""
 
     config: LipReaderConfig
     steps: int
     learning_rate: float = 7e-4
     start: str = ""
-    painted: bool = False
-    ear: str = ""
-    films: str = "clips"
-    envelopes: float = 1.0
-    looks: int = 0
+    rendered: bool = False
+    vocoder: str = ""
+    videos: str = "clips"
+    stoi_weight: float = 1.0
+    views: int = 0
     half: int | None = None
-    contrast: float = 1.0
+    mel_variance_scale: float = 1.0
 
 
 def train_reader(run: Path, name: str, stage: Stage) -> None:
     """Train on the arrays of ``prepare`` and the voices of run/voices.pt; write run/name.pt."""
-    films = [stage.films] + (["painted"] if stage.painted else [])
-    train = Clips([run / f"{name}.npz" for name in films], "train")
+    videos = [stage.videos] + (["rendered"] if stage.rendered else [])
+    train = Clips([run / f"{video}.npz" for video in videos], "train")
     if stage.half is not None:
         train.keep(slice(stage.half, None, 2))
     val = Clips([run / "clips.npz"], "val")
@@ -63,23 +64,24 @@ def train_reader(run: Path, name: str, stage: Stage) -> None:
     network = LipReader(stage.config).to(device())
     network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     if stage.start:
-        _go_on(network, run / f"{stage.start}.pt")
-    ear = Ear(run / f"{stage.ear}.pt").to(device()) if stage.ear else None
-    eye = network.eye.eval()
-    if stage.looks:
-        train, val = Seen(train, eye, stage.looks), Seen(val, eye, 1)
-        network.eye = nn.Identity()
+        load_matching_weights(network, run / f"{stage.start}.pt")
+    vocoder = VocoderLoss(run / f"{stage.vocoder}.pt").to(device()) if stage.vocoder else None
+    frontend = network.frontend.eval()
+    if stage.views:
+        train, val = EncodedClips(train, frontend, stage.views), EncodedClips(val, frontend, 1)
+        network.frontend = nn.Identity()
 
     def step_loss(generator: torch.Generator) -> Tensor:
         batch = _on_device(train.batch(BATCH, generator))
-        states, words = network.watch(batch.crops, batch.points)
-        drawn = network.draw(
-            states, words, voices(batch.log_mel), batch.log_mel.shape[1], batch.log_mel
+        states, ctc_logits = network.encode(batch.crops)
+        predicted = network.decode(
+            states, ctc_logits, voices(batch.log_mel), batch.log_mel.shape[1], batch.log_mel
         )
-        losses = _losses(drawn, words, batch)
-        losses["envelopes"] = stage.envelopes * losses["envelopes"]
-        heard = [HEARD * ear(drawn, batch)] if ear else []
-        return torch.stack([*losses.values(), *heard]).sum()
+        losses = reader_losses(predicted, ctc_logits, batch)
+        losses["envelopes"] = stage.stoi_weight * losses["envelopes"]
+        if vocoder:
+            losses["vocoder"] = VOCODER_WEIGHT * vocoder(predicted, batch)
+        return torch.stack([*losses.values()]).sum()
 
     result = fit(
         network,
@@ -90,93 +92,88 @@ def train_reader(run: Path, name: str, stage: Stage) -> None:
         stage.learning_rate,
         weight_decay=0.05,
     )
-    if stage.contrast != 1:
-        _sharpen(network, val, voices, stage.contrast)
+    if stage.mel_variance_scale != 1:
+        _scale_variance(network, val, voices, stage.mel_variance_scale)
     result |= held_out(network, val, voices)
-    network.eye = eye
+    network.frontend = frontend
     save(run, name, stage.config, network, result)
 
 
 @torch.inference_mode()
-def _sharpen(network: LipReader, clips: Clips, voices: VoiceEncoder, contrast: float) -> None:
-    """Give the drawn frames so many times their distance from the mean frame, by the weights of the
-    last layer. The mean is that of the validation films. Loud moments become louder beside quiet
-    ones than they are in speech."""
+def _scale_variance(network: LipReader, clips: Clips, voices: VoiceEncoder, scale: float) -> None:
+    """Scale the deviation of predicted frames from their mean over the validation clips, in the
+    weights of the last layer. It lifts PESQ; the dynamics exceed those of reference speech."""
     network.eval()
     means = []
     for first in range(0, len(clips), BATCH):
         batch = _on_device(clips.rows(first, first + BATCH))
-        states, words = network.watch(batch.crops, batch.points)
-        drawn = network.draw(states, words, voices(batch.log_mel), batch.log_mel.shape[1])
-        means.append(drawn.log_mel.mean(dim=(0, 1)))
+        states, ctc_logits = network.encode(batch.crops)
+        frames = batch.log_mel.shape[1]
+        predicted = network.decode(states, ctc_logits, voices(batch.log_mel), frames)
+        means.append(predicted.log_mel.mean(dim=(0, 1)))
     config, out = network.config, network.decoder.out
-    mean = (torch.stack(means).mean(dim=0) - config.mean) / config.deviation
-    out.weight[: config.n_mels] *= contrast
-    out.bias[: config.n_mels] = contrast * out.bias[: config.n_mels] + (1 - contrast) * mean
-
-
-def _go_on(network: LipReader, path: Path) -> None:
-    """Take the weights of a trained reader; those of another kind of decoder do not fit."""
-    own, trained = network.state_dict(), torch.load(path, weights_only=True)["network"]
-    fitting = {
-        key: value for key, value in trained.items() if key in own and own[key].shape == value.shape
-    }
-    network.load_state_dict(own | fitting)
+    mean = (torch.stack(means).mean(dim=0) - config.mean) / config.std
+    out.weight[: config.n_mels] *= scale
+    out.bias[: config.n_mels] = scale * out.bias[: config.n_mels] + (1 - scale) * mean
 
 
 @torch.inference_mode()
 def held_out(network: LipReader, clips: Clips, voices: VoiceEncoder) -> dict[str, float]:
-    """Losses on clips in their order, undisturbed, without hearing what was really said."""
+    """Losses on clips in their order, neither augmented nor with teacher forcing."""
     network.eval()
     sums: dict[str, float] = {}
     for first in range(0, len(clips), BATCH):
         batch = _on_device(clips.rows(first, first + BATCH))
-        states, words = network.watch(batch.crops, batch.points)
-        drawn = network.draw(states, words, voices(batch.log_mel), batch.log_mel.shape[1])
-        losses = _losses(drawn, words, batch)
-        for name, loss in losses.items():
+        states, ctc_logits = network.encode(batch.crops)
+        frames = batch.log_mel.shape[1]
+        predicted = network.decode(states, ctc_logits, voices(batch.log_mel), frames)
+        for name, loss in reader_losses(predicted, ctc_logits, batch).items():
             sums[name] = sums.get(name, 0.0) + loss.item() * len(batch.words) / len(clips)
     network.train()
     print({name: round(value, 4) for name, value in sums.items()}, flush=True)
     return sums
 
 
-def _losses(drawn: Drawn, words: Tensor, batch: Batch) -> dict[str, Tensor]:
+def reader_losses(predicted: Prediction, ctc_logits: Tensor, batch: Batch) -> dict[str, Tensor]:
+    """The weighted losses of a prediction and its CTC logits (B, F, W): scalars by name, which are
+    those in metrics.json. envelopes: the STOI loss; words: CTC; moments: the word at each frame."""
+    frame_words = F.cross_entropy(ctc_logits.flatten(0, 1).float(), batch.spoken.flatten())
     return {
-        "mel": _distance(drawn, batch),
-        "envelopes": frames_apart(drawn.log_mel, batch.log_mel),
-        **_melody(drawn, batch),
-        "words": READING * _reading(words, batch),
-        "moments": MOMENTS * F.cross_entropy(words.flatten(0, 1).float(), batch.spoken.flatten()),
+        "mel": _mel_loss(predicted, batch),
+        "envelopes": stoi_loss_mel(predicted.log_mel, batch.log_mel),
+        **_f0_losses(predicted, batch),
+        "words": CTC_WEIGHT * ctc_loss(ctc_logits, batch),
+        "moments": FRAME_WORD_WEIGHT * frame_words,
     }
 
 
-def _distance(drawn: Drawn, batch: Batch) -> Tensor:
-    """Mean absolute difference of the frames, and of their change."""
-    made, real = drawn.log_mel / NEPERS, batch.log_mel / NEPERS
-    change = F.l1_loss(made.diff(dim=1), real.diff(dim=1))
-    return F.l1_loss(made, real) + CHANGE * change
-
-
-def _melody(drawn: Drawn, batch: Batch) -> dict[str, Tensor]:
-    voicing = F.binary_cross_entropy_with_logits(drawn.voicing, batch.voiced)
-    away = (drawn.melody - batch.melody).abs() * batch.voiced
-    melody = away.sum() / batch.voiced.sum().clamp(min=1)
-    return {"voicing": VOICING * voicing, "melody": MELODY * melody}
-
-
-def _reading(words: Tensor, batch: Batch) -> Tensor:
-    count, length = words.shape[:2]
+def ctc_loss(ctc_logits: Tensor, batch: Batch) -> Tensor:
+    """CTC loss (Graves et al. 2006) of the words of each clip, given logits (B, F, W): a scalar."""
+    count, length = ctc_logits.shape[:2]
     return F.ctc_loss(
-        words.float().log_softmax(dim=-1).transpose(0, 1),
+        ctc_logits.float().log_softmax(dim=-1).transpose(0, 1),
         batch.words,
         torch.full((count,), length),
         torch.full((count,), batch.words.shape[1]),
     )
 
 
+def _mel_loss(predicted: Prediction, batch: Batch) -> Tensor:
+    """Mean absolute error of the mel frames, and of their frame-to-frame differences."""
+    estimate, reference = predicted.log_mel / MEL_STD, batch.log_mel / MEL_STD
+    deltas = F.l1_loss(estimate.diff(dim=1), reference.diff(dim=1))
+    return F.l1_loss(estimate, reference) + DELTA_WEIGHT * deltas
+
+
+def _f0_losses(predicted: Prediction, batch: Batch) -> dict[str, Tensor]:
+    voicing = F.binary_cross_entropy_with_logits(predicted.voicing, batch.voiced)
+    error = (predicted.log_f0 - batch.log_f0).abs() * batch.voiced
+    log_f0 = error.sum() / batch.voiced.sum().clamp(min=1)
+    return {"voicing": VOICING_WEIGHT * voicing, "log_f0": LOG_F0_WEIGHT * log_f0}
+
+
 def load_reader(path: Path) -> LipReader:
-    """A trained reader, to be used as it is, on the CPU."""
+    """A trained reader for inference, on the CPU."""
     saved = torch.load(path, weights_only=True)
     network = LipReader(LipReaderConfig(**saved["config"]))
     network.load_state_dict(saved["network"])
@@ -184,6 +181,7 @@ def load_reader(path: Path) -> LipReader:
 
 
 def load_voices(run: Path) -> VoiceEncoder:
+    """The trained voice encoder of a run, frozen."""
     saved = torch.load(run / "voices.pt", weights_only=True)
     network = VoiceEncoder(VoiceEncoderConfig(**saved["config"])).to(device())
     network.load_state_dict(saved["network"])

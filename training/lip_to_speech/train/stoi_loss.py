@@ -1,4 +1,4 @@
-"""Intelligibility as a loss: STOI and ESTOI of mel frames or of sound, that gradients can follow.
+"""STOI and ESTOI as differentiable losses, of mel frames or of waveforms.
 
 Shapes: B batch, S frames, M mel bands, T samples at 16 kHz, K third-octave bands, N windows of
 about 384 ms.
@@ -11,45 +11,45 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from media.audio.features import HOP_LENGTH, SAMPLE_RATE, mel_bands
+from media.constants import HOP_LENGTH, SAMPLE_RATE
 
 BANDS: Final = 15  # third-octave bands
 LOWEST: Final = 150.0  # Hz: the centre of the first
-WINDOW: Final = 38  # frames of 10 ms: 380 ms, STOI's 384
-STEP: Final = 4  # frames from window to window
-RANGE: Final = 4.6  # nepers, 40 dB: frames this far under the loudest are not heard
-SPECTRUM: Final = 410  # samples: 25.6 ms, as STOI hears
+WINDOW: Final = 38  # frames of 10 ms: 380 ms, where STOI has 384 ms
+STEP: Final = 4  # frames between windows
+RANGE: Final = 4.6  # nepers, 40 dB: quieter frames are removed as silent
+SPECTRUM: Final = 410  # samples: 25.6 ms, as in STOI
 N_FFT: Final = 512
 TINY: Final = 1e-5
 
 
-def frames_apart(made: Tensor, real: Tensor) -> Tensor:
-    """One less the mean of STOI and ESTOI, of log-mel frames (B, S, M)."""
-    with torch.autocast(made.device.type, enabled=False):
-        widths = _widths_of_mels().to(made.device)
-        made, real = ((2 * frames.float()).exp() * widths.square() for frames in (made, real))
-        return _apart(made, real, _thirds_of_mels().to(made.device))
+def stoi_loss_mel(estimate: Tensor, reference: Tensor) -> Tensor:
+    """1 − (STOI + ESTOI) / 2 of log-mel frames (B, S, M): a scalar."""
+    with torch.autocast(estimate.device.type, enabled=False):
+        squared = _mel_widths().to(estimate.device).square()
+        estimate, reference = ((2 * mel.float()).exp() * squared for mel in (estimate, reference))
+        return _stoi_loss(estimate, reference, _mel_thirds().to(estimate.device))
 
 
-def sounds_apart(made: Tensor, real: Tensor) -> Tensor:
-    """The same of waveforms (B, T)."""
-    with torch.autocast(made.device.type, enabled=False):
-        made, real = (_power(sound.float()) for sound in (made, real))
-        return _apart(made, real, _thirds_of_bins().to(made.device))
+def stoi_loss_wave(estimate: Tensor, reference: Tensor) -> Tensor:
+    """1 − (STOI + ESTOI) / 2 of waveforms (B, T): a scalar."""
+    with torch.autocast(estimate.device.type, enabled=False):
+        estimate, reference = (_power(sound.float()) for sound in (estimate, reference))
+        return _stoi_loss(estimate, reference, _bin_thirds().to(estimate.device))
 
 
-def _apart(made: Tensor, real: Tensor, thirds: Tensor) -> Tensor:
-    """One less the mean of STOI (Taal et al. 2011, eq. 5, unclipped) and ESTOI (Jensen and Taal
-    2016, eq. 8) of powers (B, S, bands), of which thirds (bands, K) make thirds of octaves. As
-    there, what is silent is cut out first: the edges of speech would be too easy."""
-    loudness = 0.5 * (real.sum(dim=-1) + TINY**2).log()
-    heard = loudness > loudness.amax(dim=1, keepdim=True) - RANGE
+def _stoi_loss(estimate: Tensor, reference: Tensor, thirds: Tensor) -> Tensor:
+    """1 − (STOI + ESTOI) / 2 of powers (B, S, bands), which ``thirds`` (bands, K) sums to third
+    octaves: STOI (Taal et al. 2011, Eq. (5), without clipping), ESTOI (Jensen and Taal 2016,
+    Eq. (8)). As there, silent frames are removed first."""
+    loudness = 0.5 * (reference.sum(dim=-1) + TINY**2).log()
+    active = loudness > loudness.amax(dim=1, keepdim=True) - RANGE
     x, y = (
-        torch.cat([_windows(one[rows] @ thirds) for one, rows in zip(power, heard, strict=True)])
-        for power in (made, real)
+        torch.cat([_windows(one[rows] @ thirds) for one, rows in zip(power, active, strict=True)])
+        for power in (estimate, reference)
     )
     if not len(x):
-        return made.sum() * 0.0
+        return estimate.sum() * 0.0
     x, y = _normalized(x, -1), _normalized(y, -1)
     plain = (x * y).sum(dim=-1).mean()
     extended = (_normalized(x, -2) * _normalized(y, -2)).sum(dim=-2).mean()
@@ -57,16 +57,16 @@ def _apart(made: Tensor, real: Tensor, thirds: Tensor) -> Tensor:
 
 
 def _windows(power: Tensor) -> Tensor:
-    """Amplitudes (S, K) → (N, K, WINDOW); N is 0 where too little is heard."""
+    """Amplitudes (S, K) → (N, K, WINDOW); N is 0 where too few frames are active."""
     if len(power) < WINDOW:
         return power.new_zeros(0, power.shape[1], WINDOW)
     return (power + TINY**2).sqrt().unfold(0, WINDOW, STEP)
 
 
-def _power(sound: Tensor) -> Tensor:
+def _power(waveform: Tensor) -> Tensor:
     """(B, T) → (B, S, N_FFT // 2 + 1)."""
-    window = torch.hann_window(SPECTRUM, device=sound.device)
-    spectrum = torch.stft(sound, N_FFT, HOP_LENGTH, SPECTRUM, window=window, return_complex=True)
+    window = torch.hann_window(SPECTRUM, device=waveform.device)
+    spectrum = torch.stft(waveform, N_FFT, HOP_LENGTH, SPECTRUM, window=window, return_complex=True)
     return (spectrum.real.square() + spectrum.imag.square()).transpose(1, 2)
 
 
@@ -76,28 +76,33 @@ def _normalized(values: Tensor, dim: int) -> Tensor:
 
 
 @cache
-def _thirds_of_mels() -> Tensor:
-    """Which mel bands make up each third of an octave: (M, K)."""
+def _mel_thirds() -> Tensor:
+    """The share of each mel band in each third octave: (M, K)."""
+    from media.audio.features import mel_bands  # late: librosa need not be installed
+
     centres, widths = mel_bands()
     return torch.from_numpy(_shared(centres, widths) / widths[:, None]).float()
 
 
 @cache
-def _widths_of_mels() -> Tensor:
-    """In Hz (M,). Mel filters of Slaney's kind have unit area: their amplitudes grow with it."""
+def _mel_widths() -> Tensor:
+    """Widths of the mel bands in Hz (M,). Slaney-style filters have unit area, so that amplitudes
+    are proportional to width."""
+    from media.audio.features import mel_bands  # late, as above
+
     return torch.from_numpy(mel_bands()[1]).float()
 
 
 @cache
-def _thirds_of_bins() -> Tensor:
-    """Which bins do: (N_FFT // 2 + 1, K)."""
+def _bin_thirds() -> Tensor:
+    """The share of each bin in each third octave: (N_FFT // 2 + 1, K)."""
     width = SAMPLE_RATE / N_FFT
     bins = width * np.arange(N_FFT // 2 + 1)
     return torch.from_numpy(_shared(bins, np.full_like(bins, width)) / width).float()
 
 
 def _shared(centres: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """The Hz that bands share with each third of an octave: (bands, K)."""
+    """The overlap in Hz of bands with each third octave: (bands, K)."""
     edges = LOWEST * 2.0 ** ((np.arange(BANDS + 1) - 0.5) / 3)
     low, high = (centres - widths / 2)[:, None], (centres + widths / 2)[:, None]
     return np.maximum(np.minimum(high, edges[1:]) - np.maximum(low, edges[:-1]), 0.0)

@@ -1,4 +1,4 @@
-"""The vocoder as an ear: how what is drawn will sound, for the reader to learn from.
+"""The vocoder as a loss: how predicted frames will sound.
 
 Shapes: B batch, S mel frames of 10 ms, M mel bands, T samples at 16 kHz.
 """
@@ -9,44 +9,50 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from media.audio import features
-from models.lip_reader import Drawn
+from models.lip_reader import Prediction
 from models.vocoder import Vocoder, VocoderConfig
 from training.lip_to_speech.data.batches import Batch
-from training.lip_to_speech.train.pesq_loss import disturbance
-from training.lip_to_speech.train.stoi_loss import frames_apart
+from training.lip_to_speech.train.pesq_loss import pesq_loss
+from training.lip_to_speech.train.stoi_loss import stoi_loss_mel
 from training.voice_conversion.train.vocoder import SpectralLoss
 
-DISTURBANCE: Final = 0.2  # its weight beside intelligibility
-PITCHES: Final = (60.0, 500.0)  # Hz: what is drawn early in training may be anything
+PESQ_WEIGHT: Final = 0.2
+PITCHES: Final = (60.0, 500.0)  # Hz: limits, as predictions early in training may be anything
 
 
-class Ear(nn.Module):
-    """A trained vocoder that stays as it is."""
+class VocoderLoss(nn.Module):
+    """A frozen, trained vocoder, with losses on its output."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         saved = torch.load(path, weights_only=True)
         self.vocoder = Vocoder(VocoderConfig(**saved["config"]))
         self.vocoder.load_state_dict(saved["network"])
-        self.spectra = SpectralLoss(
-            torch.from_numpy(features.mel_filters(features.N_FFT, features.N_MELS))
-        )
+        self.spectra = spectral_loss()
         self.eval().requires_grad_(False)
 
-    def forward(self, drawn: Drawn, batch: Batch) -> Tensor:
-        """One less the intelligibility of the sound of drawn frames beside the real frames, and how
-        much it disturbs beside the sound of these: a scalar."""
-        sound = self.sound(drawn, batch)
+    def forward(self, predicted: Prediction, batch: Batch) -> Tensor:
+        """A scalar: the STOI loss between the vocoded prediction and the reference frames, and the
+        PESQ loss between the vocoded prediction and the vocoded reference."""
+        waveform = self.vocode(predicted, batch)
         with torch.no_grad():
-            real = self.vocoder(batch.log_mel, batch.pitch)
-        with torch.autocast(sound.device.type, enabled=False):
-            made = self.spectra.log_mel(sound).transpose(1, 2)[:, : drawn.log_mel.shape[1]]
-            disturbing = disturbance(sound, real).mean()
-        return frames_apart(made, batch.log_mel) + DISTURBANCE * disturbing
+            reference = self.vocoder(batch.log_mel, batch.pitch)
+        with torch.autocast(waveform.device.type, enabled=False):
+            log_mel = self.spectra.log_mel(waveform).transpose(1, 2)
+            pesq = pesq_loss(waveform, reference).mean()
+        frames = predicted.log_mel.shape[1]
+        return stoi_loss_mel(log_mel[:, :frames], batch.log_mel) + PESQ_WEIGHT * pesq
 
-    def sound(self, drawn: Drawn, batch: Batch) -> Tensor:
-        """What the vocoder makes of the drawn frames, at the drawn melody over the real mean pitch:
-        (B, T)."""
-        pitch = (drawn.melody + batch.mean_log_pitch).exp().clamp(*PITCHES).detach()
-        return self.vocoder(drawn.log_mel, pitch * (drawn.voicing > 0))
+    def vocode(self, predicted: Prediction, batch: Batch) -> Tensor:
+        """The waveform (B, T) of the predicted frames, at the predicted log-F0 contour around the
+        reference's mean log F0."""
+        pitch = (predicted.log_f0 + batch.mean_log_pitch).exp().clamp(*PITCHES).detach()
+        return self.vocoder(predicted.log_mel, pitch * (predicted.voicing > 0))
+
+
+def spectral_loss() -> SpectralLoss:
+    """The spectral loss of the vocoder, with the mel filters of its spectrograms."""
+    from media.audio import features  # late: training of other stages needs no librosa
+
+    filters = features.mel_filters(features.N_FFT, features.N_MELS)
+    return SpectralLoss(torch.from_numpy(filters))

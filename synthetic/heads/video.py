@@ -1,4 +1,4 @@
-"""A film of a talker who says a sentence, and how it is written."""
+"""Render a video of a synthetic head that says a sentence, and write it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,83 +17,83 @@ from media.video import Frame
 from synthetic.heads.canvas import HEIGHT, WIDTH
 from synthetic.heads.face import Bearing, Head
 from synthetic.heads.mouth import Pose, poses
+from synthetic.heads.speaker import Speaker
 from synthetic.heads.speech import align, speak
-from synthetic.heads.talker import Talker
 
-RATE: Final = 25  # frames a second
+RATE: Final = 25  # frames per second
 BLINK: Final = 0.09  # s from open to closed
-EVERY: Final = (1.2, 3.0)  # s between blinks, from and to
-BITRATE: Final = 48_000  # of the sound
-QUALITY: Final = "23"  # x264's constant rate factor
+BLINK_INTERVAL: Final = (1.2, 3.0)  # s between blinks, from and to
+BITRATE: Final = 48_000  # bit/s of the audio track
+CRF: Final = "23"  # x264's constant rate factor
 
 
 @dataclass(frozen=True, eq=False)
-class Film:
-    """waveform (T,) at SAMPLE_RATE; what the face does in each frame, so many a second."""
+class RenderedVideo:
+    """waveform (T,) at SAMPLE_RATE; mouth pose and head bearing of each frame; rate: frames per
+    second."""
 
-    talker: Talker
+    speaker: Speaker
     waveform: np.ndarray
     poses: list[Pose]
     bearings: list[Bearing]
     rate: int
 
     def frames(self, start: int = 0, stop: int | None = None) -> Iterator[Frame]:
-        """Some pictures, uint8 RGB (HEIGHT, WIDTH, 3), painted one at a time."""
+        """Frames, uint8 RGB (HEIGHT, WIDTH, 3), rendered one at a time."""
         moves = list(zip(self.poses, self.bearings, strict=True))[start:stop]
         for number, (pose, bearing) in enumerate(moves):
-            yield Frame(number / self.rate, self._head.draw(pose, bearing))
+            yield Frame(number / self.rate, self._head.render(pose, bearing))
 
     @cached_property
     def _head(self) -> Head:
-        return Head(self.talker)
+        return Head(self.speaker)
 
 
-def render(talker: Talker, sentence: str, seed: int = 0, rate: int = RATE) -> Film:
-    """The talker says a sentence of the GRID grammar; the same seed moves the head alike.
+def render(speaker: Speaker, sentence: str, seed: int = 0, rate: int = RATE) -> RenderedVideo:
+    """A speaker who says a sentence of the GRID grammar.
 
-    rate: frames a second.
-
-    Raises KeyError for a word outside the grammar.
+    seed: of head movement and blinks; rate: frames per second. Raises KeyError for a word outside
+    the grammar.
     """
-    waveform = speak(talker, sentence)
+    waveform = speak(speaker, sentence)
     times = np.arange(len(waveform) * rate // SAMPLE_RATE) / rate
     bearings = _bearings(len(waveform) / SAMPLE_RATE, times, np.random.default_rng(seed))
-    return Film(talker, waveform, poses(align(waveform, sentence), times), bearings, rate)
+    return RenderedVideo(speaker, waveform, poses(align(waveform, sentence), times), bearings, rate)
 
 
-def write(path: Path, film: Film) -> None:
-    """As its suffix says: MP4 with sound, or, for a browser's fake camera, Y4M."""
+def write(path: Path, video: RenderedVideo) -> None:
+    """Write MP4 with audio, or, for a browser's fake camera, Y4M: by the suffix of the path."""
     with av.open(str(path), "w") as container:
         silent = path.suffix == ".y4m"
-        picture = container.add_stream("wrapped_avframe" if silent else "libx264", rate=film.rate)
-        picture.width, picture.height, picture.pix_fmt = WIDTH, HEIGHT, "yuv420p"
+        stream = container.add_stream("wrapped_avframe" if silent else "libx264", rate=video.rate)
+        stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
         if not silent:
-            picture.options = {"crf": QUALITY, "preset": "slow"}
-            sound = container.add_stream("aac", rate=SAMPLE_RATE, layout="mono")
-            sound.bit_rate = BITRATE
-            samples = av.AudioFrame.from_ndarray(to_int16(film.waveform)[None], "s16", "mono")
+            stream.options = {"crf": CRF, "preset": "slow"}
+            audio = container.add_stream("aac", rate=SAMPLE_RATE, layout="mono")
+            audio.bit_rate = BITRATE
+            samples = av.AudioFrame.from_ndarray(to_int16(video.waveform)[None], "s16", "mono")
             samples.sample_rate, samples.time_base = SAMPLE_RATE, Fraction(1, SAMPLE_RATE)
             samples.pts = 0
-            container.mux([*sound.encode(samples), *sound.encode()])
-        for number, (_, image) in enumerate(film.frames()):
+            container.mux([*audio.encode(samples), *audio.encode()])
+        for number, (_, image) in enumerate(video.frames()):
             frame = av.VideoFrame.from_ndarray(image, "rgb24").reformat(format="yuv420p")
-            frame.pts, frame.time_base = number, Fraction(1, film.rate)
-            container.mux(picture.encode(frame))
-        container.mux(picture.encode())
+            frame.pts, frame.time_base = number, Fraction(1, video.rate)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
 
 
 def _bearings(seconds: float, times: np.ndarray, rng: np.random.Generator) -> list[Bearing]:
-    """Slow wandering of the head and eyes, and blinks, drawn at RATE whatever the times are."""
+    """Slow drift of the head and eyes, and blinks, sampled at RATE whatever the times are."""
     grid = np.arange(int(seconds * RATE)) / RATE
 
     def wander(size: float, seconds: float) -> np.ndarray:
         steps = gaussian_filter1d(rng.standard_normal(len(grid) + 100), seconds * RATE)[50:-50]
         return size * steps / steps.std()
 
-    closed, blink = np.zeros_like(grid), rng.uniform(0.2, EVERY[1])
+    closed, blink = np.zeros_like(grid), rng.uniform(0.2, BLINK_INTERVAL[1])
     while blink < grid[-1]:
         closed = np.maximum(closed, np.clip(1.4 - np.abs(grid - blink) / BLINK, 0, 1))
-        blink += rng.uniform(*EVERY)
+        blink += rng.uniform(*BLINK_INTERVAL)
     shift = wander(0.03, 0.5) + 1j * wander(0.03, 0.4)
     gaze = wander(0.012, 0.2) + 1j * wander(0.006, 0.2)
     turn, nod, roll = wander(0.05, 0.4), wander(0.03, 0.3), wander(0.015, 0.5)

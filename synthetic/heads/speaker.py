@@ -1,4 +1,4 @@
-"""Who is painted."""
+"""The synthetic speakers: face, hair, clothes, and voice of espeak-ng."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,9 +7,9 @@ from synthetic.heads.canvas import Colour
 
 
 @dataclass(frozen=True)
-class Talker:
-    """Colours are RGB. voice: of espeak-ng, with pitch and speed as its options have them; jaw:
-    how wide, 1 for a usual one; beard: from 0, shaven, to 1."""
+class Speaker:
+    """Colours are RGB. voice, pitch and speed: options of espeak-ng; jaw: relative width, 1 on
+    average; beard: from 0, shaven, to 1."""
 
     name: str
     voice: str
@@ -27,8 +27,9 @@ class Talker:
     glasses: bool = False
 
 
-TALKERS = (
-    Talker(
+# The lip reader is trained on other sentences of these.
+SPEAKERS = (
+    Speaker(
         name="ada",
         voice="en-gb+f3",
         pitch=58,
@@ -42,7 +43,7 @@ TALKERS = (
         backdrop=(214, 208, 196),
         jaw=0.94,
     ),
-    Talker(
+    Speaker(
         name="kofi",
         voice="en-us+m3",
         pitch=32,
@@ -57,7 +58,7 @@ TALKERS = (
         jaw=1.06,
         beard=0.65,
     ),
-    Talker(
+    Speaker(
         name="noor",
         voice="en-gb-scotland+f2",
         pitch=48,
@@ -69,6 +70,40 @@ TALKERS = (
         style="short",
         clothes=(120, 62, 84),
         backdrop=(196, 186, 204),
+        glasses=True,
+    ),
+)
+
+# The lip reader has seen neither these faces nor these voices.
+UNSEEN_SPEAKERS = (
+    Speaker(
+        name="mina",
+        voice="en-us+f5",
+        pitch=66,
+        speed=140,
+        skin=(226, 178, 142),
+        lips=(184, 92, 98),
+        eyes=(48, 34, 28),
+        hair=(24, 20, 22),
+        style="long",
+        clothes=(148, 54, 60),
+        backdrop=(176, 196, 188),
+        jaw=0.9,
+    ),
+    Speaker(
+        name="tom",
+        voice="en-gb-x-rp+m6",
+        pitch=40,
+        speed=120,
+        skin=(246, 208, 186),
+        lips=(190, 112, 106),
+        eyes=(96, 128, 152),
+        hair=(168, 116, 64),
+        style="short",
+        clothes=(52, 66, 104),
+        backdrop=(222, 214, 190),
+        jaw=1.1,
+        beard=0.3,
         glasses=True,
     ),
 )

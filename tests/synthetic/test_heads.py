@@ -1,4 +1,4 @@
-"""The talking heads: a face that trackers find, a mouth that does what is said, and the films."""
+"""Synthetic heads: the tracker finds the face, the mouth follows the phones."""
 
 import csv
 from pathlib import Path
@@ -12,13 +12,14 @@ from media.audio.load import load
 from media.errors import InputError
 from media.text.grammar import grid_phones
 from media.video import frames
-from media.video.face import look
-from media.video.lips import LIPS, follow
+from media.video.face import track_face
+from media.video.lips import crop_mouth
 from synthetic.heads import HEADS
-from synthetic.heads.film import RATE, Film, render, write
+from synthetic.heads.__main__ import SENTENCES, unseen_sentences
 from synthetic.heads.mouth import Pose, poses
+from synthetic.heads.speaker import SPEAKERS, UNSEEN_SPEAKERS
 from synthetic.heads.speech import Phone
-from synthetic.heads.talker import TALKERS
+from synthetic.heads.video import RATE, RenderedVideo, render, write
 
 MOST_BYTES = 250_000
 
@@ -30,7 +31,7 @@ def mouth_at(sounds: str, number: int) -> Pose:
     return poses(phones, times)[round((0.5 + 0.12 * (number + 0.5) - 0.03) * 100)]
 
 
-def test_the_mouth_does_what_is_said() -> None:
+def test_poses_show_the_viseme_of_each_phone() -> None:
     for sounds in ("AA B AA", "UW P IY", "AE M AY"):
         assert mouth_at(sounds, 1).opening < 0 < mouth_at(sounds, 2).opening
     assert mouth_at("EH F AO", 1).tuck > 0.6 > 0.2 > mouth_at("EH S AO", 1).tuck
@@ -41,47 +42,55 @@ def test_the_mouth_does_what_is_said() -> None:
 
 
 @pytest.fixture(scope="module")
-def film() -> Film:
-    return render(TALKERS[0], "bin white at f five now", seed=1)
+def video() -> RenderedVideo:
+    return render(SPEAKERS[0], "bin white at f five now", seed=1)
 
 
-def test_a_sentence_is_rendered(film: Film) -> None:
-    assert len(film.poses) == len(film.bearings) == len(film.waveform) * RATE // SAMPLE_RATE
-    assert 2 < len(film.poses) / RATE < 4
-    loud = np.flatnonzero(np.abs(film.waveform) > 0.02) / SAMPLE_RATE
-    moving = np.flatnonzero([pose.jaw > 0.03 for pose in film.poses]) / RATE
+def test_rendered_mouth_moves_with_the_audio(video: RenderedVideo) -> None:
+    assert len(video.poses) == len(video.bearings) == len(video.waveform) * RATE // SAMPLE_RATE
+    assert 2 < len(video.poses) / RATE < 4
+    loud = np.flatnonzero(np.abs(video.waveform) > 0.02) / SAMPLE_RATE
+    moving = np.flatnonzero([pose.jaw > 0.03 for pose in video.poses]) / RATE
     assert abs(moving[0] - loud[0]) < 0.15 and abs(moving[-1] - loud[-1]) < 0.25
     with pytest.raises(KeyError):
-        render(TALKERS[0], "bin white at f five tomorrow")
+        render(SPEAKERS[0], "bin white at f five tomorrow")
 
 
-def test_the_tracker_sees_the_mouth_that_was_drawn(film: Film) -> None:
-    seen = look(film.frames(20, 55))
+def test_tracked_lip_gap_follows_the_rendered_one(video: RenderedVideo) -> None:
+    seen = track_face(video.frames(20, 55))
     assert seen.faces == 1
     assert np.isfinite(seen.points).mean() > 0.97
-    points = follow(seen).points
-    gaps = points[:, LIPS.index(14), 1] - points[:, LIPS.index(13), 1]
-    drawn = [max(pose.opening, 0) for pose in film.poses[20:55]]
-    assert np.corrcoef(gaps, drawn)[0, 1] > 0.8
+    outline = crop_mouth(seen).outline
+    gaps = outline[:, 14, 1] - outline[:, 13, 1]
+    predicted = [max(pose.opening, 0) for pose in video.poses[20:55]]
+    assert np.corrcoef(gaps, predicted)[0, 1] > 0.8
 
 
-def test_a_film_for_a_fake_camera(film: Film, tmp_path: Path) -> None:
-    short = Film(film.talker, film.waveform, film.poses[:3], film.bearings[:3], film.rate)
+def test_y4m_for_a_fake_camera_has_the_frames_and_no_audio(
+    video: RenderedVideo, tmp_path: Path
+) -> None:
+    short = RenderedVideo(
+        video.speaker, video.waveform, video.poses[:3], video.bearings[:3], video.rate
+    )
     write(tmp_path / "camera.y4m", short)
     with av.open(str(tmp_path / "camera.y4m")) as container:
         assert container.streams.video[0].average_rate == RATE
         pictures = [picture.to_ndarray(format="rgb24") for picture in container.decode(video=0)]
-    painted = [image for _, image in short.frames()]
-    assert np.abs(np.array(pictures, float) - painted).mean() < 3
+    rendered = [image for _, image in short.frames()]
+    assert np.abs(np.array(pictures, float) - rendered).mean() < 3
     with pytest.raises(InputError):
         load(tmp_path / "camera.y4m")
 
 
-def test_the_films_are_there() -> None:
-    """One by each talker, each listed, small, with sound, and with a sentence of the grammar."""
+def test_example_videos_are_listed_small_and_of_the_grammar() -> None:
+    """One by each speaker, each listed, small, with sound, and with a sentence of the grammar."""
     with open(HEADS / "heads.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["talker"] for row in rows] == [talker.name for talker in TALKERS]
+    speakers = {speaker.name: "yes" for speaker in SPEAKERS}
+    speakers |= {speaker.name: "no" for speaker in UNSEEN_SPEAKERS}
+    assert {row["speaker"]: row["in_training"] for row in rows} == speakers
+    sentences = SENTENCES | unseen_sentences()
+    assert {row["speaker"]: row["sentence"] for row in rows} == sentences
     assert {HEADS / row["file"] for row in rows} == set(HEADS.glob("*.mp4"))
     for row in rows:
         path = HEADS / row["file"]
