@@ -1,6 +1,6 @@
-"""python -m benchmarks.words: from a recording to its neighbours among 50,000 words.
+"""python -m benchmarks.words: time from a recording to its neighbours among 50,000 words.
 
-Beside it, in the same run, dynamic time warping over the same recordings. Writes words.md.
+In the same run, as a baseline, dynamic time warping over the same recordings. Writes words.md.
 """
 
 import platform
@@ -24,8 +24,8 @@ from training.words.evaluate.systems import path_means
 ROOT = Path(__file__).parents[1]
 STORED = 50_000  # spoken words, and written ones
 QUERIES = 200
-WARPED = 8  # queries that are also compared by time warping
-BLOCK = 1_000  # stored words that are warped at once
+DTW_QUERIES = 8
+BLOCK = 1_000  # stored words per call of the time warping
 PAUSE = 0.5  # s of silence before and after a word in its recording
 
 
@@ -50,7 +50,7 @@ def recording(sound: Path, folder: Path) -> Path:
 
 
 def lines(words: Words, recordings: list[Path]) -> list[str]:
-    """The page."""
+    """The lines of words.md."""
     found = {path: waveform for path in recordings if (waveform := one_word(path)) is not None}
     refused, recordings, spoken = len(recordings) - len(found), list(found), list(found.values())
     library = store(words.embed_waveforms(spoken))
@@ -75,8 +75,8 @@ def lines(words: Words, recordings: list[Path]) -> list[str]:
             lambda path: search(words.embed_audio(path).vector), queries
         ),
     }
-    warped = time_warping(spoken)
-    rows[f"DTW of MFCC with {STORED:,} recordings"] = warped
+    dtw = time_warping(spoken)
+    rows[f"DTW of MFCC with {STORED:,} recordings"] = dtw
     ours = rows["**recording → neighbours**"]
     return [
         "# Words: speed",
@@ -88,17 +88,17 @@ def lines(words: Words, recordings: list[Path]) -> list[str]:
         "|---|---:|---:|",
         *(f"| {name} | {p50:.1f} | {p95:.1f} |" for name, (p50, p95) in rows.items()),
         "",
-        f"Dynamic time warping takes {warped[0] / ours[0]:.0f} times as long, although it starts "
+        f"Dynamic time warping takes {dtw[0] / ours[0]:.0f} times as long, although it starts "
         "with MFCC already made, and knows no written words. Its recordings are those of the "
-        f"library, over and over, {WARPED} of them queries; the stored vectors are made: mixtures "
-        f"of two of the library's own, moved. {len(queries)} recordings of one word each, with "
+        f"library, repeated, {DTW_QUERIES} of them queries; the stored vectors are mixtures "
+        f"of two of the library's own, shifted. {len(queries)} recordings of one word each, with "
         f"{PAUSE:g} s of silence before and after; {refused} more were refused, as a visitor's "
         "would be in which no single word is found.",
     ]
 
 
 def one_word(path: Path) -> np.ndarray | None:
-    """The word (T,) in a recording; None where there is not just one to be found."""
+    """The word (T,) in a recording; None where there is none, or several."""
     try:
         return find_word(path).waveform
     except InputError:
@@ -106,19 +106,19 @@ def one_word(path: Path) -> np.ndarray | None:
 
 
 def store(vectors: np.ndarray) -> WordLibrary:
-    """A library of STORED spoken and STORED written words, whose vectors resemble those given."""
+    """A library of STORED spoken and STORED written words with vectors similar to those given."""
     made = resembling(vectors, 2 * STORED)
-    kept = [
+    words = [
         LibraryWord(str(i), str(i), (), "en", "a voice" if i < STORED else None, None)
         for i in range(len(made))
     ]
     dimension = made.shape[1]
     flat = Projection(np.zeros(dimension), np.eye(dimension, 2), -np.ones(2), np.ones(2))
-    return WordLibrary(kept, made, flat, np.zeros((len(made), 2), np.float32), {}, "")
+    return WordLibrary(words, made, flat, np.zeros((len(made), 2), np.float32), {}, "")
 
 
 def time_warping(spoken: list[np.ndarray]) -> tuple[float, float]:
-    """Milliseconds, p50 and p95, in which a word finds its ten nearest of STORED others."""
+    """Milliseconds, p50 and p95, to find the ten nearest of STORED words by DTW."""
     frames = [mfcc_frames(waveform).astype(np.float32) for waveform in spoken]
     blocks = []
     for first in range(0, STORED, BLOCK):
@@ -126,11 +126,11 @@ def time_warping(spoken: list[np.ndarray]) -> tuple[float, float]:
         ends = np.cumsum([0, *map(len, block)])
         blocks.append((np.concatenate(block), ends))
 
-    def warp(word: np.ndarray) -> np.ndarray:
+    def search(word: np.ndarray) -> np.ndarray:
         found = [path_means(1 - stored @ word.T, ends) for stored, ends in blocks]
         return np.argpartition(np.concatenate(found), 10)[:10]
 
-    return percentiles(warp, frames[:WARPED])
+    return percentiles(search, frames[:DTW_QUERIES])
 
 
 if __name__ == "__main__":

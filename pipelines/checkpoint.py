@@ -19,7 +19,12 @@ from torch import nn
 
 from media.errors import InputError
 
-COMPANION_KEYS: Final = ("vocoder", "beside", "g2p")  # of a config: names of what else it needs
+COMPANION_KEYS: Final = (
+    "vocoder",
+    "ensemble_with",
+    "beside",
+    "g2p",
+)  # of a config: names of what else it needs
 
 log = logging.getLogger(__name__)
 

@@ -19,9 +19,10 @@ from models.lip_reader import LipReader, LipReaderConfig
 from models.patch_transformer import PatchTransformerConfig
 from models.sound_cnn import SoundCNNConfig
 from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig
+from models.view_encoder import ViewConfig
 from models.vocoder import Vocoder, VocoderConfig
 from models.vqvae import VQVAE, VQVAEConfig
-from models.word_embedder import ViewConfig, WordEmbedder, WordEmbedderConfig
+from models.word_embedder import WordEmbedder, WordEmbedderConfig
 
 TINY_MODELS = {
     "vqvae-64": VQVAEConfig(64, (2, 2), width=16, heads=2, inner=16, code_width=8),

@@ -1,4 +1,4 @@
-"""Dynamic time warping: how far apart two sequences are when each may go at its own pace."""
+"""Dynamic time warping (DTW): the distance of two sequences under the best alignment in time."""
 
 import numpy as np
 from numba import njit
@@ -8,9 +8,9 @@ from media.audio.features import DELTA_WIDTH, HOP_LENGTH, mfcc
 
 @njit(cache=True)
 def path_mean(distances: np.ndarray) -> float:
-    """Mean distance along the cheapest path from corner to corner: (S, R) float32 → number.
+    """Mean distance along the best path from corner to corner: (S, R) float32 → number.
 
-    Steps (1, 1), (1, 0) and (0, 1), all of weight 1; the cheapest path is that of least sum.
+    Steps (1, 1), (1, 0) and (0, 1), all of weight 1; the best path has the lowest sum.
     """
     rows, columns = distances.shape
     cost = np.empty((rows, columns), np.float32)
@@ -30,8 +30,8 @@ def path_mean(distances: np.ndarray) -> float:
 
 
 def mfcc_frames(waveform: np.ndarray) -> np.ndarray:
-    """What a word is compared by: (T,) at 16 kHz → (S, 39) MFCC with Δ and ΔΔ, each of mean 0 and
-    variance 1 over the word, frames of unit length."""
+    """Waveform (T,) at 16 kHz → (S, 39) MFCC with Δ and ΔΔ, normalised to zero mean and unit
+    variance over the word, then each frame to unit length."""
     # Deltas look DELTA_WIDTH frames wide, and shorter words have too few.
     frames = mfcc(np.pad(waveform, (0, max(0, DELTA_WIDTH * HOP_LENGTH - len(waveform)))))
     frames = (frames - frames.mean(axis=0)) / np.maximum(frames.std(axis=0), 1e-6)
@@ -39,6 +39,6 @@ def mfcc_frames(waveform: np.ndarray) -> np.ndarray:
 
 
 def distance(one: np.ndarray, other: np.ndarray) -> float:
-    """The DTW distance of two words as mfcc_frames gives them, (S, D) and (R, D): the mean of
-    1 − cosine along the path, from 0 (the same) to 2."""
+    """DTW distance of two words' mfcc_frames, (S, D) and (R, D): the mean of 1 − cosine along the
+    path, from 0 (the same) to 2."""
     return float(path_mean(np.ascontiguousarray(1 - one @ other.T, np.float32)))

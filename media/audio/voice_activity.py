@@ -1,4 +1,4 @@
-"""Where somebody speaks: sound above the noise that has the voice and the motion of speech."""
+"""Voice activity detection: segments above the noise that are voiced and vary as speech does."""
 
 from typing import Final
 
@@ -11,9 +11,9 @@ FRAMES: Final = SAMPLE_RATE // HOP_LENGTH  # a second
 DECIBELS: Final = 10 / np.log(10)  # in one unit of the natural logarithm of a power
 
 QUIET_SHARE: Final = 15  # percent of the frames that count as noise, in every band
-RANGE: Final = 25.0  # dB under the loudest band; what is softer counts as silence at least
-ONSET: Final = 6.0  # dB above the noise, the mean of all bands, that a word reaches
-SOUND: Final = 3.0  # dB as far as a word goes on
+RANGE: Final = 25.0  # dB below the loudest band; anything softer counts as silence
+ONSET: Final = 6.0  # dB above the noise, mean over bands, that a word must reach
+SOUND: Final = 3.0  # dB above the noise down to which a word extends
 GAP: Final = 0.25  # seconds; stop closures and pauses within a phrase are shorter
 REACH: Final = 0.35  # seconds from the nearest voiced frame: [s], [sts]
 
@@ -22,23 +22,23 @@ PITCH_WINDOW: Final = 640  # samples
 PITCH_N_FFT: Final = 2048
 VOICED: Final = 0.5  # of the normalised autocorrelation
 
-# A voice is harmonic, glides, and changes its spectrum; notes, bells and machines lack one of the
-# three. Of real words, clean or in noise down to 10 dB, 0.5 % have less liveliness than this.
+# Speech is harmonic, its pitch glides, and its spectrum changes; notes, bells and machines lack one
+# of the three. 0.5 % of recorded words, clean or in noise down to 10 dB, score less than this.
 LIVELINESS: Final = 4.5  # ln(dB in 0.1 s) + 1.7 · share of gliding steps + 3 · harmonicity
 GLIDING, HARMONIC = 1.7, 3.0
-TUNE: Final = 0.25  # share of gliding steps that a tune on fixed notes does not reach
-UNMASKED: Final = 0.5  # share of a frame's power that is surely not noise
-GLIDE: Final = (5.0, 200.0)  # cents in a frame; more is a jump, and says nothing
-LAG: Final = 5  # frames to either side, over which the spectrum is compared
-FEWEST: Final = 10  # frames; what is shorter cannot be judged
-BLIP: Final = 3  # frames; what is shorter is no speech
+TUNE: Final = 0.25  # share of gliding steps; a melody of fixed notes has fewer
+UNMASKED: Final = 0.5  # lowest share of a frame's power that is taken as not noise
+GLIDE: Final = (5.0, 200.0)  # cents per frame; larger steps are pitch errors and are ignored
+LAG: Final = 5  # frames to either side between which the spectrum is compared
+FEWEST: Final = 10  # frames; shorter segments cannot be classified and count as speech
+BLIP: Final = 3  # frames; shorter segments are not speech
 
 
 def words(waveform: np.ndarray) -> list[tuple[float, float]]:
-    """Stretches of speech in a recording (T,) at 16 kHz: (start, end) in seconds, in order.
+    """Segments of speech in a recording (T,) at 16 kHz: (start, end) in seconds, in order.
 
-    Pauses under GAP belong to their stretch. Sounds too short to tell are speech, and steady
-    ones, as music and machines make, are not.
+    Pauses shorter than GAP belong to their segment. Sounds too short to classify count as speech;
+    steady sounds, such as music and machines, do not.
     """
     if len(waveform) <= SAMPLE_RATE // 20:
         return []
@@ -48,23 +48,24 @@ def words(waveform: np.ndarray) -> list[tuple[float, float]]:
     level = above.mean(axis=1)
     harmonicity, pitch = _pitch(waveform)
     voiced = (harmonicity > VOICED) & (level > SOUND)
-    near = maximum_filter1d(voiced.astype(np.uint8), 2 * round(REACH * FRAMES) + 1) > 0
-    active = (level > SOUND) & near
+    near_voice = maximum_filter1d(voiced.astype(np.uint8), 2 * round(REACH * FRAMES) + 1) > 0
+    active = (level > SOUND) & near_voice
     cents = 1200 * np.abs(np.diff(np.log2(pitch), append=np.inf))
     change = _change(above)
     masked = np.exp(noise / DECIBELS).sum() / np.exp(bands / DECIBELS).sum(axis=1)
     found = []
     for start, end in _joined(active, level):
         frames = np.arange(start, end)
-        sung = frames[voiced[start:end]]
-        if end - start < BLIP or len(sung) == 0:
+        voiced_frames = frames[voiced[start:end]]
+        if end - start < BLIP or len(voiced_frames) == 0:
             continue
-        smooth = cents[sung][cents[sung] < GLIDE[1]]
+        smooth = cents[voiced_frames][cents[voiced_frames] < GLIDE[1]]
         gliding = (smooth > GLIDE[0]).sum() / max(len(smooth), 1)
+        clear = np.maximum(1 - masked[voiced_frames], UNMASKED)
         liveliness = (
             np.log(change[frames[active[start:end]]].mean())
             + GLIDING * gliding
-            + HARMONIC * np.median(harmonicity[sung] / np.maximum(1 - masked[sung], UNMASKED))
+            + HARMONIC * np.median(harmonicity[voiced_frames] / clear)
         )
         if end - start < FEWEST or (liveliness > LIVELINESS and gliding > TUNE):
             found.append((start / FRAMES, end / FRAMES))
@@ -72,7 +73,7 @@ def words(waveform: np.ndarray) -> list[tuple[float, float]]:
 
 
 def _joined(active: np.ndarray, level: np.ndarray) -> list[tuple[int, int]]:
-    """Runs of active frames that reach ONSET, as [start, end), those near each other as one."""
+    """Runs of active frames that reach ONSET, as [start, end); gaps shorter than GAP are closed."""
     runs: list[tuple[int, int]] = []
     for start, end in np.flatnonzero(np.diff(active, prepend=False, append=False)).reshape(-1, 2):
         if level[start:end].max() < ONSET:
@@ -84,7 +85,7 @@ def _joined(active: np.ndarray, level: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _change(above: np.ndarray) -> np.ndarray:
-    """How much the shape of the spectrum (S, bands) in dB changes around each frame: (S,)."""
+    """Mean change of the spectrum's shape (S, bands) in dB around each frame: (S,)."""
     shape = np.pad(above - above.mean(axis=1, keepdims=True), ((LAG, LAG), (0, 0)))
     return np.abs(shape[2 * LAG :] - shape[: -2 * LAG]).mean(axis=1)
 

@@ -1,4 +1,5 @@
-"""Other vocal tracts: log-mel frames whose frequencies are stretched.
+"""Vocal tract length perturbation (VTLP, Jaitly & Hinton 2013) of log-mel frames: the frequency
+axis is scaled by a factor, as by a longer or shorter vocal tract.
 
 Shapes: B batch, S frames, M mel bands.
 """
@@ -12,21 +13,22 @@ from torch import Tensor
 
 N_MELS: Final = 80  # as in media.audio.features, which is not imported: training has no librosa
 FLOOR: Final = float(np.log(1e-5))
-WARPS: Final = 13
-MOST: Final = 0.13  # of frequencies
-FACTORS: Final = torch.linspace(1 - MOST, 1 + MOST, WARPS)
+N_FACTORS: Final = 13
+LARGEST: Final = 0.13  # change of frequencies, as a share
+FACTORS: Final = torch.linspace(1 - LARGEST, 1 + LARGEST, N_FACTORS)
 
 
-def warp(mel: Tensor, numbers: Tensor) -> Tensor:
-    """Log-mel frames (B, S, M) by the factors FACTORS[numbers], numbers (B,): (B, S, M)."""
-    return torch.bmm(mel - FLOOR, _warps()[numbers]) + FLOOR
+def vtlp(mel: Tensor, indices: Tensor) -> Tensor:
+    """Log-mel frames (B, S, M), each scaled by FACTORS[indices], indices (B,): (B, S, M)."""
+    maps = _maps().to(mel.device)
+    return torch.bmm(mel - FLOOR, maps[indices.to(mel.device)]) + FLOOR
 
 
 @cache
-def _warps() -> Tensor:
-    """Maps from mel bands to warped ones: (WARPS, M, M)."""
+def _maps() -> Tensor:
+    """Linear interpolation between mel bands, for each factor: (N_FACTORS, M, M)."""
     bands = np.arange(N_MELS)
-    maps = np.zeros((WARPS, N_MELS, N_MELS), np.float32)
+    maps = np.zeros((N_FACTORS, N_MELS, N_MELS), np.float32)
     for matrix, factor in zip(maps, FACTORS.tolist(), strict=True):
         source = np.minimum(bands * factor, N_MELS - 1.001)
         low = source.astype(int)

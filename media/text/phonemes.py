@@ -1,7 +1,7 @@
-"""One inventory of phonemes, in IPA, for English, Arabic and Mandarin, and ways to write in it.
+"""One phoneme inventory, in IPA, for English, Arabic and Mandarin; parsers of IPA, ARPAbet, pinyin.
 
-English is broad General American. The dictionaries at hand do not mark stress, so ʌ and ə are one
-phoneme here. Mandarin's tones are phonemes of their own that follow their syllable.
+English is broad General American. The dictionaries used do not mark stress, so ʌ and ə are one
+phoneme here. Mandarin tones are phonemes of their own that follow their syllable.
 """
 
 import unicodedata
@@ -53,7 +53,7 @@ WITHOUT_INITIAL: Final[Mapping[str, str]] = {  # how pinyin spells a final that 
     "yuan": "üan", "yun": "ün",
 }  # fmt: skip
 
-# A phoneme's place here is its number in every network; 0 pads. New ones go to the end.
+# The index of a phoneme here is its number in every network; 0 is padding. New ones go to the end.
 PHONEMES: Final[tuple[str, ...]] = (
     "",
     *dict.fromkeys(
@@ -68,7 +68,7 @@ PHONEMES: Final[tuple[str, ...]] = (
     ),
 )
 _NUMBERS: Final = {phoneme: number for number, phoneme in enumerate(PHONEMES)}
-# Other ways to write a phoneme of ours, and marks that it does without.
+# Other notations of phonemes in the inventory, and marks that are ignored.
 _ALIASES: Final[Mapping[str, str]] = {
     "ʌ": "ə", "ɐ": "ə", "ɜ": "ɝ", "ɚ": "ɝ", "ɒ": "ɑ", "g": "ɡ", "ɫ": "l", "ɾ": "t", "χ": "x",
     "t͡ʃ": "tʃ", "d͡ʒ": "dʒ", "ʧ": "tʃ", "ʤ": "dʒ", "t͡ɕ": "tɕ", "t͡ɕʰ": "tɕʰ",
@@ -80,9 +80,9 @@ _LONGEST: Final = max(map(len, (*PHONEMES, *_ALIASES)))
 
 
 def from_arpabet(text: str) -> tuple[str, ...]:
-    """Phonemes of "K AE1 T": ARPAbet between spaces, with or without stress, in either case.
+    """Phonemes of "K AE1 T": ARPAbet separated by spaces, with or without stress, in either case.
 
-    Raises InputError naming what is not ARPAbet.
+    Raises InputError naming the symbol that is not ARPAbet.
     """
     symbols = [symbol.upper().rstrip("012") for symbol in text.split()]
     for symbol in symbols:
@@ -92,7 +92,7 @@ def from_arpabet(text: str) -> tuple[str, ...]:
 
 
 def from_pinyin(text: str) -> tuple[str, ...]:
-    """Phonemes of "bei3 jing1": syllables between spaces, each with the number of its tone.
+    """Phonemes of "bei3 jing1": syllables separated by spaces, each with the number of its tone.
 
     v stands for ü. Raises InputError naming the syllable that is not pinyin.
     """
@@ -100,9 +100,9 @@ def from_pinyin(text: str) -> tuple[str, ...]:
 
 
 def from_ipa(text: str) -> tuple[str, ...]:
-    """Phonemes of "taraːʒuʕ". Stress and syllable marks are passed over; ts is t and s unless tied.
+    """Phonemes of "taraːʒuʕ". Stress and syllable marks are ignored; ts is t and s unless tied.
 
-    Raises InputError naming the first sign that stands for no phoneme of ours.
+    Raises InputError naming the first symbol that stands for no phoneme of the inventory.
     """
     rest = unicodedata.normalize("NFD", text).translate(_MARKS)
     rest = unicodedata.normalize("NFC", rest).replace(":", "ː")
@@ -121,16 +121,16 @@ def from_ipa(text: str) -> tuple[str, ...]:
 
 
 def numbers(phonemes: Sequence[str]) -> list[int]:
-    """The numbers by which the networks know phonemes. Raises KeyError for one that is not ours."""
+    """The phonemes' numbers in the networks. Raises KeyError for one outside the inventory."""
     return [_NUMBERS[phoneme] for phoneme in phonemes]
 
 
-def edit_distance(reference: Sequence[object], heard: Sequence[object]) -> int:
-    """The fewest insertions, deletions and substitutions from one sequence to the other."""
-    row = list(range(len(heard) + 1))
+def edit_distance(reference: Sequence[object], hypothesis: Sequence[object]) -> int:
+    """Levenshtein distance: the fewest insertions, deletions and substitutions between the two."""
+    row = list(range(len(hypothesis) + 1))
     for i, word in enumerate(reference, 1):
         diagonal, row[0] = row[0], i
-        for j, other in enumerate(heard, 1):
+        for j, other in enumerate(hypothesis, 1):
             best = min(row[j] + 1, row[j - 1] + 1, diagonal + (word != other))
             diagonal, row[j] = row[j], best
     return row[-1]

@@ -1,4 +1,4 @@
-"""Words compared with one another, by their vectors and as it was done before there were any."""
+"""Spoken words compared with each other: cosines of embeddings, and DTW on MFCC as a baseline."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,19 +10,22 @@ from media.audio.dtw import distance
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """heard (n, n): cosines of spoken words with spoken words; written (n, m): with written words;
-    warped (n, n): DTW distances on MFCC, 0 for the same sound, at most 2."""
+    """spoken (n, n): cosines of spoken words with each other; written (n, m): with written words;
+    dtw (n, n): DTW distances on MFCC, from 0 (the same) to 2."""
 
-    heard: np.ndarray
+    spoken: np.ndarray
     written: np.ndarray
-    warped: np.ndarray
+    dtw: np.ndarray
 
 
 def compare(spoken: np.ndarray, written: np.ndarray, frames: Sequence[np.ndarray]) -> Comparison:
-    """Compares spoken words, given their unit vectors (n, D) and what media.audio.dtw.mfcc_frames
-    makes of each, with one another and with written words of unit vectors (m, D)."""
-    warped = np.zeros((len(frames), len(frames)))
+    """Compares spoken words with each other and with written words.
+
+    spoken: their unit vectors (n, D); written: unit vectors (m, D); frames: of each spoken word,
+    (S, 39), as media.audio.dtw.mfcc_frames returns them.
+    """
+    dtw = np.zeros((len(frames), len(frames)))
     for i, one in enumerate(frames):
         for j, other in enumerate(frames[:i]):
-            warped[i, j] = warped[j, i] = distance(one, other)
-    return Comparison(spoken @ spoken.T, spoken @ written.T, warped)
+            dtw[i, j] = dtw[j, i] = distance(one, other)
+    return Comparison(spoken @ spoken.T, spoken @ written.T, dtw)

@@ -1,7 +1,7 @@
-"""Words with their vectors and their places on the map: the library that a spoken word is held
-against. It is made ahead (python -m synthetic.words index) and never changes.
+"""The library of spoken and written words in which neighbours are searched, with their map layouts.
+It is made in advance (python -m synthetic.words index) and read-only.
 
-Letters: N words, D dimensions of a vector.
+Shapes: N words, D dimensions of a vector.
 """
 
 import csv
@@ -30,9 +30,9 @@ MAKE: Final = "Make it with: python -m synthetic.words index"
 
 @dataclass(frozen=True)
 class LibraryWord:
-    """A word as one voice says it, or as it is written: then there is no voice and no path.
+    """A word spoken by one voice, or a written word, which has no voice and no path.
 
-    gloss: how a word that is typed in pinyin or IPA is written, and what it means.
+    gloss: for words typed in pinyin or IPA, the usual spelling and the meaning.
     """
 
     id: str
@@ -46,8 +46,8 @@ class LibraryWord:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """Onto the first two principal components: mean (D,), axes (D, 2), and the lowest and highest
-    coordinates of the library, (2,) each."""
+    """Projection onto the first two principal components: mean (D,), axes (D, 2), and the lowest
+    and highest coordinates in the library, (2,) each."""
 
     mean: np.ndarray
     axes: np.ndarray
@@ -55,16 +55,16 @@ class Projection:
     high: np.ndarray
 
     def __call__(self, vectors: np.ndarray) -> np.ndarray:
-        """Places in [0, 1] of vectors (N, D): (N, 2)."""
+        """Vectors (N, D) → coordinates (N, 2) in [0, 1]."""
         places = ((vectors - self.mean) @ self.axes - self.low) / (self.high - self.low)
         return np.clip(places, 0.0, 1.0).astype(np.float32)
 
 
 class WordLibrary:
-    """The words with unit vectors (N, D); spoken and written are their rows, (n,) each.
+    """Words with unit vectors (N, D); ``spoken`` and ``written`` are the rows of each view.
 
-    The map has two layouts, "pca" and "tsne"; trustworthiness of either at k = 10, from 0 to 1
-    (Venna & Kaski 2001), of the words that have a recording.
+    The map has two layouts, "pca" and "tsne". trustworthiness: of each at k = 10, from 0 to 1
+    (Venna & Kaski 2001), for the words that have a recording.
     """
 
     def __init__(
@@ -76,13 +76,13 @@ class WordLibrary:
         trustworthiness: Mapping[str, float],
         fingerprint: str,
     ) -> None:
-        """tsne (N, 2): places in [0, 1]; fingerprint: of the model that made the vectors."""
+        """tsne (N, 2): coordinates in [0, 1]; fingerprint: of the model that made the vectors."""
         self.words = tuple(words)
         self.vectors = np.asarray(vectors, np.float32)
         self.trustworthiness = trustworthiness
         self.fingerprint = fingerprint
-        heard = np.array([word.voice is not None for word in words], bool)
-        self.spoken, self.written = np.flatnonzero(heard), np.flatnonzero(~heard)
+        spoken = np.array([word.voice is not None for word in words], bool)
+        self.spoken, self.written = np.flatnonzero(spoken), np.flatnonzero(~spoken)
         self._projection = projection
         self._places = {
             "pca": projection(self.vectors),
@@ -94,11 +94,11 @@ class WordLibrary:
         }
 
     def places(self, layout: str) -> np.ndarray:
-        """Where the words are on the map, in [0, 1]: float32 (N, 2)."""
+        """The words' coordinates on the map, in [0, 1]: float32 (N, 2)."""
         return self._places[layout]
 
     def place(self, vector: np.ndarray, layout: str) -> tuple[float, float]:
-        """Where a unit vector (D,) goes: projected, or among the words nearest to it."""
+        """Coordinates of a unit vector (D,): projected ("pca"), or between its neighbours."""
         if layout == "pca":
             x, y = self._projection(vector[None])[0]
         else:
@@ -106,15 +106,17 @@ class WordLibrary:
         return float(x), float(y)
 
     def search(self, vector: np.ndarray, view: View, limit: int) -> tuple[np.ndarray, np.ndarray]:
-        """Cosines and rows, (K,) each, of the ``limit`` words of a view nearest to a unit vector
-        (D,), the nearest first."""
+        """Cosines and rows, (K,) each, of the ``limit`` words of a view with the highest cosine to
+        a unit vector (D,), best first."""
         cosines, found = self._nearest[view].search(np.asarray(vector, np.float32), limit)
         return cosines, (self.spoken if view == "spoken" else self.written)[found]
 
     @classmethod
     def open(cls, folder: str | Path, fingerprint: str) -> "WordLibrary":
-        """Open what ``save`` kept. Raises InputError where there is none, it is damaged, or another
-        model made it."""
+        """Open a library that ``save`` wrote.
+
+        Raises InputError where it is missing or damaged, or was made by another model.
+        """
         folder = Path(folder)
         try:
             about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
@@ -136,7 +138,7 @@ class WordLibrary:
         return cls(words, vectors, projection, tsne, about["trustworthiness"], fingerprint)
 
     def save(self, folder: Path, sounds: Path) -> None:
-        """Keep the library in a folder beside that of its sounds; vectors in half precision."""
+        """Write the library to a folder beside that of its sounds; vectors in half precision."""
         folder.mkdir(parents=True, exist_ok=True)
         about = {
             "fingerprint": self.fingerprint,
@@ -161,7 +163,7 @@ class WordLibrary:
 
 
 def read_words(table: Path, sounds: Path) -> list[LibraryWord]:
-    """The words of a table with COLUMNS, whose files lie in ``sounds``."""
+    """The words of a CSV table with COLUMNS, whose recordings are in the folder ``sounds``."""
     with open(table, newline="", encoding="utf-8") as file:
         return [
             LibraryWord(

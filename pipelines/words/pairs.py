@@ -1,4 +1,4 @@
-"""Pairs of spoken words: is it the same word? And how well a threshold on the cosine tells."""
+"""Same word or not: pairs of spoken words on either side of a threshold on their cosine."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OperatingCurve:
-    """Precision and recall (K,), from 0 to 1, of calling a pair the same word from each of the
-    thresholds (K,) on; thresholds rise."""
+    """Precision and recall (K,), from 0 to 1, of calling a pair the same word when its cosine
+    reaches each of the thresholds (K,), which increase."""
 
     thresholds: np.ndarray
     precision: np.ndarray
@@ -25,7 +25,7 @@ class OperatingCurve:
         return cls(*(np.asarray(lists[name]) for name in ("threshold", "precision", "recall")))
 
     def at(self, threshold: float) -> tuple[float, float]:
-        """(precision, recall) at a threshold, in between straight from one to the next."""
+        """(precision, recall) at a threshold, linearly interpolated."""
         precision = np.interp(threshold, self.thresholds, self.precision)
         return float(precision), float(np.interp(threshold, self.thresholds, self.recall))
 
@@ -41,17 +41,17 @@ class Pair:
 
 @dataclass(frozen=True)
 class Side:
-    """Pairs on one side of a threshold: how many there are, and the few that are nearest to it,
-    the nearest first."""
+    """Pairs on one side of a threshold: how many there are, and the few closest to it, closest
+    first."""
 
     count: int
     pairs: tuple[Pair, ...]
 
 
 class WordPairs:
-    """All pairs of a library's words spoken by two voices, in the order of their cosine.
+    """All pairs of a library's words spoken by two different voices, sorted by their cosine.
 
-    Words of the same language with the same phonemes are the same word, however they are spelled.
+    Homophones of a language are the same word, however they are spelled.
     """
 
     def __init__(self, library: "WordLibrary") -> None:
@@ -63,14 +63,14 @@ class WordPairs:
         one, other = np.nonzero(np.triu(voices[:, None] != voices, k=1))
         cosines = (vectors @ vectors.T)[one, other]
         same = kinds[one] == kinds[other]
-        # The same word or not → cosines that rise, and the two words of each.
+        # Whether the words are the same → ascending cosines, and the two words of each pair.
         self._sorted = {
-            of_one_word: _sorted(cosines[chosen], one[chosen], other[chosen])
-            for of_one_word, chosen in ((True, same), (False, ~same))
+            is_same: _sorted(cosines[chosen], one[chosen], other[chosen])
+            for is_same, chosen in ((True, same), (False, ~same))
         }
 
-    def beside(self, threshold: float, same: bool, above: bool, limit: int = 3) -> Side:
-        """Pairs of the same word, or of different ones, at or above the threshold, or below."""
+    def near_threshold(self, threshold: float, same: bool, above: bool, limit: int = 3) -> Side:
+        """Pairs of the same word, or of different words, at or above the threshold, or below."""
         cosines, words = self._sorted[same]
         cut = int(np.searchsorted(cosines, threshold))
         rows = range(cut, len(cosines)) if above else range(cut - 1, -1, -1)

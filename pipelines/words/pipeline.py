@@ -15,11 +15,12 @@ from torch.nn.functional import normalize
 
 from media.audio.features import SAMPLE_RATE, log_mel
 from media.audio.load import Audio, match_loudness
-from media.audio.vtlp import warp
+from media.audio.vtlp import vtlp
 from media.paths import CHECKPOINTS
 from media.text.phonemes import numbers
-from models.word_embedder import WordEmbedder, WordEmbedderConfig
+from models.word_embedder import MultiViewEmbedder, build_embedder, config_from_dict
 from pipelines.checkpoint import choose_device, companion, load_weights, locate, read_config
+from pipelines.words import weight_names
 from pipelines.words.library import LibraryWord, View, WordLibrary
 from pipelines.words.pronunciation import Pronouncer, Pronunciation
 from pipelines.words.spoken_word import Cut, find_word
@@ -38,7 +39,7 @@ class Spoken:
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """A word as it was typed, how it is said, and its unit vector (D,)."""
+    """A word as it was typed, its pronunciation, and its unit vector (D,)."""
 
     spelling: str
     pronunciation: Pronunciation
@@ -47,7 +48,7 @@ class Written:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A word of the library, and its cosine to what was asked."""
+    """A word of the library, and its cosine to the query."""
 
     word: LibraryWord
     cosine: float
@@ -55,7 +56,7 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class Guess:
-    """A word that may have been said, and how probable that is, from 0 to 1."""
+    """A word that may have been spoken, and its probability, from 0 to 1."""
 
     spelling: str
     phonemes: tuple[str, ...]
@@ -63,20 +64,21 @@ class Guess:
 
 
 class Words:
-    """Rhodes & Bains' multi-view embeddings, one network for what is said and one for phonemes.
+    """Multi-view acoustic word embeddings (Rhodes & Bains): an acoustic view and a written view.
 
-    Where a checkpoint names others beside it, a word's vector is made of all of theirs, and a
-    cosine is the mean of theirs. They are shared by all visitors, and keep nothing of theirs.
+    A checkpoint may be an ensemble: its config names others, whose vectors are concatenated with
+    its own, so that a cosine is the mean of theirs. The networks are shared by all visitors and
+    keep no state.
     """
 
-    LEVEL: Final = -23.0  # LUFS at which the network hears a word
-    BATCH: Final = 64  # words at once
+    LEVEL: Final = -23.0  # LUFS to which every recording is normalised
+    BATCH: Final = 64  # words in a batch
     GUESSES: Final = 5
-    TRACTS: Final = (3, 6, 9)  # as which a voice is heard: numbers of media.audio.vtlp.FACTORS
-    CANDIDATES: Final = 200  # written words that a guess weighs; the rest are too far away
+    VTLP_VIEWS: Final = (3, 6, 9)  # test-time augmentation: indices of media.audio.vtlp.FACTORS
+    CANDIDATES: Final = 200  # written words in the softmax of a guess; the others are too far away
 
     def __init__(
-        self, networks: Sequence[WordEmbedder], config: dict[str, Any], device: torch.device
+        self, networks: Sequence[MultiViewEmbedder], config: dict[str, Any], device: torch.device
     ) -> None:
         self._networks = networks
         self._width = sum(network.config.width for network in networks)
@@ -94,7 +96,8 @@ class Words:
         """Load a checkpoint: a folder, or a hub id. Raises FileNotFoundError when it is neither."""
         folder, place = locate(name), choose_device(device)
         config = read_config(folder)
-        folders = [folder, *(companion(folder, name) for name in config.get("beside", ()))]
+        members = weight_names.ensemble_members(config)
+        folders = [folder, *(companion(folder, member) for member in members)]
         words = cls([_network(each, place) for each in folders], config, place)
         weights = b"".join((each / "model.safetensors").read_bytes() for each in folders)
         words.fingerprint = hashlib.sha256(weights).hexdigest()[:16]
@@ -106,11 +109,11 @@ class Words:
         return Pronouncer.from_pretrained(companion(self._folder, "g2p"))
 
     def embed_audio(self, audio: Audio, cut: Cut | None = None) -> Spoken:
-        """A recording of one word or short phrase; ``cut``: where it starts and ends (s), if it is
-        not to be found.
+        """A recording of one word or short phrase. cut: its start and end in seconds; without it,
+        the word is located by voice activity detection.
 
-        Raises InputError where it cannot be used (see find_word); CutNeededError, which proposes a
-        cut, where it holds several words or a long one.
+        Raises InputError where the recording cannot be used (see find_word), and CutNeededError,
+        which proposes a cut, where it holds several words or a long one.
         """
         word = find_word(audio, cut)
         vector = self.embed_waveforms([word.waveform])[0]
@@ -119,28 +122,29 @@ class Words:
     def embed_text(self, text: str) -> Written:
         """A word or short phrase in English letters, IPA, ARPAbet or pinyin.
 
-        Raises InputError where it cannot be said.
+        Raises InputError where it cannot be pronounced.
         """
-        said = self._pronounce(text)
-        return Written(text.strip(), said, self.embed_phonemes([said.phonemes])[0])
+        pronunciation = self._pronounce(text)
+        vector = self.embed_phonemes([pronunciation.phonemes])[0]
+        return Written(text.strip(), pronunciation, vector)
 
     def nearest(
         self, library: WordLibrary, vector: np.ndarray, view: View, limit: int = 10
     ) -> tuple[Neighbour, ...]:
-        """The words of a view nearest to a unit vector (D,), in the full space."""
+        """The words of a view with the highest cosine to a unit vector (D,), best first."""
         cosines, rows = library.search(vector, view, limit)
         pairs = zip(rows.tolist(), cosines.tolist(), strict=True)
         return tuple(Neighbour(library.words[row], cosine) for row, cosine in pairs)
 
     def guess(self, library: WordLibrary, spoken: Spoken) -> tuple[Guess, ...]:
-        """What may have been said, the most probable first; what is missing from 1 is the
-        probability of other words.
+        """Which written word was spoken, the most probable first. The probabilities sum to less
+        than 1: the rest is that of a word outside the library.
 
-        The probabilities are a softmax over the written words, one for all that sound the same,
-        and another word, whose cosine is that of the config (by validation recordings).
+        They are a softmax of the cosines over a temperature. Homophones count once, and the
+        unknown word has a cosine of its own; both numbers were fitted on validation recordings.
         """
         cosines, rows = library.search(spoken.vector, "written", self.CANDIDATES)
-        first: dict[tuple[str, ...], Neighbour] = {}  # of those that sound the same
+        first: dict[tuple[str, ...], Neighbour] = {}  # of each set of homophones
         for row, cosine in sorted(zip(rows.tolist(), cosines.tolist(), strict=True)):
             word = library.words[row]
             first.setdefault(word.phonemes, Neighbour(word, cosine))
@@ -156,9 +160,9 @@ class Words:
 
     @torch.inference_mode()
     def embed_waveforms(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
-        """Words at 16 kHz, (T,) float32 each, cut to the word → unit vectors (N, D).
+        """Words at 16 kHz, (T,) float32 each, trimmed to the word → unit vectors (N, D).
 
-        They are brought to one loudness first. Words of like length share a batch.
+        Their loudness is normalised first. Words of similar length share a batch.
         """
         mels = [log_mel(match_loudness(w, SAMPLE_RATE, self.LEVEL)) for w in waveforms]
         vectors = np.zeros((len(mels), self._width), np.float32)
@@ -169,18 +173,18 @@ class Words:
             batch = torch.zeros(len(rows), int(lengths.max()), mels[rows[0]].shape[1])
             for row, i in zip(batch, rows, strict=True):
                 row[: len(mels[i])] = torch.from_numpy(mels[i])
-            vectors[rows] = self._hear(batch, lengths).cpu().numpy()
+            vectors[rows] = self._encode(batch, lengths).cpu().numpy()
         return vectors
 
-    def _hear(self, mel: Tensor, lengths: Tensor) -> Tensor:
-        """The mean of what is heard as each of TRACTS, which differs less from voice to voice:
-        log-mel (B, S, M) → unit vectors (B, D)."""
-        count = len(self.TRACTS)
-        tracts = torch.tensor(self.TRACTS).repeat_interleave(len(mel))
-        warped = warp(mel.repeat(count, 1, 1), tracts).to(self._device)
+    def _encode(self, mel: Tensor, lengths: Tensor) -> Tensor:
+        """The mean over VTLP views, which varies less from speaker to speaker: log-mel (B, S, M) →
+        unit vectors (B, D)."""
+        count = len(self.VTLP_VIEWS)
+        factors = torch.tensor(self.VTLP_VIEWS).repeat_interleave(len(mel))
+        views = vtlp(mel.repeat(count, 1, 1), factors).to(self._device)
         lengths = lengths.repeat(count).to(self._device)
-        heard = [network.embed_audio(warped, lengths) for network in self._networks]
-        return _joined([h.unflatten(0, (count, -1)).mean(dim=0) for h in heard])
+        vectors = [network.embed_audio(views, lengths) for network in self._networks]
+        return _concatenated([v.unflatten(0, (count, -1)).mean(dim=0) for v in vectors])
 
     @torch.inference_mode()
     def embed_phonemes(self, words: Sequence[Sequence[str]]) -> np.ndarray:
@@ -193,24 +197,25 @@ class Words:
             for row, word in zip(batch, part, strict=True):
                 row[: len(word)] = torch.tensor(numbers(word))
             batch, lengths = batch.to(self._device), lengths.to(self._device)
-            read = [network.embed_phonemes(batch, lengths) for network in self._networks]
-            vectors[first : first + len(part)] = _joined(read).cpu().numpy()
+            parts = [network.embed_phonemes(batch, lengths) for network in self._networks]
+            vectors[first : first + len(part)] = _concatenated(parts).cpu().numpy()
         return vectors
 
 
-def _network(folder: Path, device: torch.device) -> WordEmbedder:
-    network = WordEmbedder(WordEmbedderConfig.from_dict(read_config(folder)["network"]))
-    load_weights(network, folder, device)
+def _network(folder: Path, device: torch.device) -> MultiViewEmbedder:
+    settings = weight_names.embedder_settings(read_config(folder)["network"])
+    network = build_embedder(config_from_dict(settings))
+    load_weights(network, folder, device, weight_names.EMBEDDER)
     return network
 
 
-def _joined(parts: Sequence[Tensor]) -> Tensor:
-    """Vectors (B, D') of each network → unit vectors (B, D), in which each counts as much."""
+def _concatenated(parts: Sequence[Tensor]) -> Tensor:
+    """Vectors (B, D') of each network → unit vectors (B, D), in which all have equal weight."""
     return normalize(torch.cat([normalize(part, dim=1) for part in parts], dim=1), dim=1)
 
 
 def _threshold(curve: dict[str, list[float]]) -> float:
-    """The cosine from which on two words are best called the same: where F1 is highest."""
+    """The cosine at which calling two words the same has the highest F1."""
     if not curve:
         return 0.5
     precision, recall = np.array(curve["precision"]), np.array(curve["recall"])

@@ -1,4 +1,5 @@
-"""How a typed word is said: by the dictionary, by our network, or as the visitor spells it out."""
+"""The phonemes of a typed word: from the dictionary, predicted by the grapheme-to-phoneme network,
+or as typed in IPA, ARPAbet or pinyin."""
 
 import re
 import unicodedata
@@ -12,6 +13,7 @@ from media.errors import InputError
 from media.text.phonemes import ARPABET, from_arpabet, from_ipa, from_pinyin
 from models.g2p import G2P, LETTERS, G2PConfig
 from pipelines.checkpoint import load_weights, locate, read_config
+from pipelines.words import weight_names
 from pipelines.words.dictionary import pronunciations
 
 Source = Literal["dictionary", "guess", "IPA", "ARPAbet", "pinyin"]
@@ -32,17 +34,17 @@ PUNCTUATION: Final = '.,;:!?"“”„«»()…'
 
 @dataclass(frozen=True)
 class Pronunciation:
-    """phonemes: in media.text.phonemes.PHONEMES; source: a guess where any part was guessed."""
+    """phonemes: of media.text.phonemes.PHONEMES; source: "guess" where any part was predicted."""
 
     phonemes: tuple[str, ...]
     source: Source
 
 
 class Pronouncer:
-    """Typed words → phonemes. Visitors share one."""
+    """Typed words → phonemes. Shared by all visitors; keeps no state."""
 
     def __init__(self, network: G2P) -> None:
-        """network: ready for inference, on the CPU."""
+        """network: in evaluation mode, on the CPU."""
         self._network = network
 
     @classmethod
@@ -54,7 +56,7 @@ class Pronouncer:
         """Phonemes of an English word or short phrase, of IPA ("/kæt/", or any text with a letter
         that only IPA has), of ARPAbet in capitals ("K AE1 T") or of pinyin ("bei3 jing1").
 
-        Raises InputError where it cannot be said, with what to write instead.
+        Raises InputError where it cannot be pronounced, and says what to type instead.
         """
         text = _tidy(text)
         _check(text)
@@ -66,7 +68,7 @@ class Pronouncer:
     def _read(self, text: str) -> Pronunciation:
         if BRACKETED.fullmatch(text) or IPA_LETTER.search(text):
             return Pronunciation(from_ipa(text), "IPA")
-        # Without a vowel, "T V" is two letters that have names.
+        # "T V" is two letters, not ARPAbet: it has no vowel.
         symbols = ARPABET_TEXT.fullmatch(text) and VOWELS & set(text.split())
         if symbols or STRESSED.search(text):
             return Pronunciation(from_arpabet(text), "ARPAbet")
@@ -78,7 +80,7 @@ class Pronouncer:
         return self._english(text)
 
     def _english(self, text: str) -> Pronunciation:
-        """Each word as the dictionary has it, hyphens and all, or else its parts, or a guess."""
+        """Each word from the dictionary; else its hyphenated parts; else predicted."""
         phonemes: list[str] = []
         source: Source = "dictionary"
         known = pronunciations()
@@ -93,7 +95,7 @@ class Pronouncer:
         return Pronunciation(tuple(phonemes), source)
 
     def _guess(self, word: str) -> str:
-        """ARPAbet of a word that no dictionary has."""
+        """ARPAbet of a word that is not in the dictionary."""
         for letter in word:
             if letter not in LETTERS:
                 raise InputError(
@@ -114,7 +116,7 @@ def load_g2p(folder: str | Path) -> G2P:
     """
     folder = locate(folder)
     network = G2P(G2PConfig(**read_config(folder)["network"]))
-    load_weights(network, folder, torch.device("cpu"))
+    load_weights(network, folder, torch.device("cpu"), weight_names.G2P)
     return network
 
 
@@ -125,7 +127,7 @@ def _tidy(text: str) -> str:
 
 
 def _check(text: str) -> None:
-    """Raises InputError for what can be read in no way."""
+    """Raises InputError for text that is no word in any notation."""
     if not text:
         raise InputError("Nothing is typed yet. Type a word, such as “hello”.")
     letters = [c for c in text if c.isalpha()]
@@ -147,7 +149,7 @@ def _check(text: str) -> None:
 
 
 def _check_english(text: str) -> None:
-    """Raises InputError for pinyin of another kind than ours, and for numbers."""
+    """Raises InputError for pinyin with tone marks, and for numbers."""
     if TONE_MARK.search(unicodedata.normalize("NFD", text)):
         raise InputError(
             "If this is pinyin, write its tones as numbers, such as bei3 jing1; "

@@ -1,4 +1,4 @@
-"""The word in a recording: found, or as the visitor cut it; with a message where there is none."""
+"""The word in a recording: located by voice activity detection, or as cut out by the visitor."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -12,15 +12,15 @@ from media.errors import InputError
 
 MIN_SECONDS: Final = 0.1  # of speech
 MAX_SECONDS: Final = 3.0
-MARGIN: Final = 0.06  # seconds kept around the speech that is found, for soft ends
-LONGEST_RECORDING: Final = 60.0  # seconds; only one word of it is heard
+MARGIN: Final = 0.06  # seconds kept around detected speech, for soft ends
+LONGEST_RECORDING: Final = 60.0  # seconds; only one word of it is used
 
 Cut = tuple[float, float]  # start and end in seconds
 
 
 @dataclass(frozen=True, eq=False)
 class Word:
-    """A recording, float32 (T,) at 16 kHz, and where in it the word starts and ends (s)."""
+    """A recording, float32 (T,) at 16 kHz, with the start and end (s) of its word."""
 
     recording: np.ndarray
     start: float
@@ -33,8 +33,8 @@ class Word:
 
 
 class CutNeededError(InputError):
-    """The recording holds more than one word: recording (T,) at 16 kHz, a cut to begin with, and
-    all stretches of speech, each at most MAX_SECONDS long."""
+    """The recording holds more than one word. recording: (T,) at 16 kHz; cuts: the segments of
+    speech in it, each at most MAX_SECONDS long; proposed: the one to begin with."""
 
     def __init__(self, message: str, recording: np.ndarray, cuts: tuple[Cut, ...]) -> None:
         super().__init__(message)
@@ -43,15 +43,16 @@ class CutNeededError(InputError):
 
     @property
     def proposed(self) -> Cut:
-        """The longest stretch."""
+        """The longest segment."""
         return max(self.cuts, key=lambda cut: cut[1] - cut[0])
 
 
 def find_word(audio: Audio, cut: Cut | None = None) -> Word:
-    """The one word, or short phrase, in a recording, or the part of it that was cut out.
+    """The only word or short phrase in a recording, or the part that the visitor cut out.
 
-    Raises InputError where there is no such thing (not audio, silent, no speech, too little of
-    it, a cut outside the recording, too short or too long), and CutNeededError where there is more.
+    Raises InputError where there is none (not audio, silent, no or too little speech; a cut outside
+    the recording, too short or too long), and CutNeededError where there are several, or a long
+    one.
     """
     recording = load(audio, SAMPLE_RATE, LONGEST_RECORDING, MIN_SECONDS).waveform
     if np.abs(recording).max() < SILENT_PEAK:
@@ -72,9 +73,9 @@ def find_word(audio: Audio, cut: Cut | None = None) -> Word:
             f"There is too little speech ({longest:.2f} s) to be a word. "
             "Wait for the recording to start, then say the word."
         )
-    # Clicks beside a word are shorter than any word.
-    stretches = [(start, end) for start, end in found if end - start >= MIN_SECONDS]
-    cuts = tuple(_with_margin(start, end, len(recording) / SAMPLE_RATE) for start, end in stretches)
+    # Clicks are shorter than any word.
+    segments = [(start, end) for start, end in found if end - start >= MIN_SECONDS]
+    cuts = tuple(_with_margin(start, end, len(recording) / SAMPLE_RATE) for start, end in segments)
     if longest > MAX_SECONDS:
         raise CutNeededError(
             f"That is {longest:.0f} s of speech: too long for one word. "
@@ -93,9 +94,9 @@ def find_word(audio: Audio, cut: Cut | None = None) -> Word:
 
 
 def _cut(recording: np.ndarray, start: float, end: float) -> Word:
-    """Raises InputError for a part that is no part, too short or too long."""
+    """Raises InputError for a cut outside the recording, too short or too long."""
     seconds = len(recording) / SAMPLE_RATE
-    if not 0 <= start < end <= seconds + 0.01:  # for a cut may be rounded; NaN is refused too
+    if not 0 <= start < end <= seconds + 0.01:  # the cut may be rounded; NaN is refused too
         raise InputError(
             f"The cut lies outside the recording. Choose a start before the end, from 0 to "
             f"{seconds:.2f} s."

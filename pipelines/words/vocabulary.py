@@ -1,4 +1,4 @@
-"""A visitor's own words, told by example: say one, and the nearest of them is found."""
+"""A visitor's own vocabulary: nearest-neighbour recognition from a few examples of each word."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -14,8 +14,8 @@ LONGEST_NAME: Final = 40  # characters
 
 @dataclass(frozen=True)
 class Found:
-    """The word that was said, None where it is none of them; and the cosine to each word, the
-    highest first. threshold: the cosine from which on a word counts as said."""
+    """name: the recognised word, None where the cosine to all words is below the threshold;
+    cosines: to each word, highest first."""
 
     name: str | None
     cosines: tuple[tuple[str, float], ...]
@@ -23,20 +23,20 @@ class Found:
 
 
 class Vocabulary:
-    """Words by name, each with the unit vectors (D,) of its recordings; no sound is kept."""
+    """Words by name, each with the unit vectors (D,) of its recordings; no audio is kept."""
 
     def __init__(self) -> None:
         self._examples: dict[str, list[np.ndarray]] = {}
 
     @property
     def words(self) -> dict[str, int]:
-        """How many recordings there are of each word, in the order of their coming."""
+        """The number of recordings of each word, in the order in which words were added."""
         return {name: len(vectors) for name, vectors in self._examples.items()}
 
     def check(self, name: str) -> str:
-        """The name as it is kept: without spaces around it.
+        """The name without spaces around it, as it is stored.
 
-        Raises InputError where there can be no further recording of this name.
+        Raises InputError where no further recording of this name can be added.
         """
         name = " ".join(name.split())
         if not any(letter.isalnum() for letter in name):
@@ -53,19 +53,19 @@ class Vocabulary:
         return name
 
     def add(self, name: str, vector: np.ndarray) -> None:
-        """Takes a recording's vector as an example of the word. Raises InputError as check does."""
+        """Adds a recording's vector as an example of the word. Raises InputError as check does."""
         self._examples.setdefault(self.check(name), []).append(vector)
 
     def remove(self, name: str) -> None:
-        """Forgets a word, if it is there."""
+        """Removes a word, if it is there."""
         self._examples.pop(name, None)
 
     def clear(self) -> None:
-        """Forgets all words."""
+        """Removes all words."""
         self._examples.clear()
 
     def find(self, vector: np.ndarray, threshold: float) -> Found:
-        """Compares a recording's unit vector (D,) with every word, by its nearest recording.
+        """Compares a recording's unit vector (D,) with every word, by the word's closest example.
 
         Raises InputError where there are no words yet.
         """

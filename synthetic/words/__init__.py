@@ -1,7 +1,7 @@
-"""Makes the words of the map: assets/words, spoken by voices that anyone may use, and their index.
+"""The synthetic recordings of the words tab (assets/words, in freely usable voices), their index.
 
-python -m synthetic.words speak writes the recordings and words.csv; index embeds them, and some
-thousand written words more, with checkpoints/words.
+``python -m synthetic.words speak`` writes the recordings and words.csv; ``index`` embeds them and
+5,000 more written words with checkpoints/words.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ INDEX: Final = ASSETS / "words.index"
 
 @dataclass(frozen=True)
 class Word:
-    """spelling: as a visitor would type it; read: what a voice is given; gloss: for the languages
-    that few visitors know, how it is written and what it means."""
+    """spelling: as a visitor would type it; read: the text given to the synthesiser; gloss: for
+    Mandarin and Arabic, the usual spelling and the meaning."""
 
     language: str
     spelling: str
@@ -29,7 +29,7 @@ class Word:
 
 
 def spoken_words() -> list[Word]:
-    """The words that voices speak, English ones first."""
+    """The words to synthesise, English first."""
     dictionary = pronunciations()
     return [
         *(

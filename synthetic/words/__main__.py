@@ -1,4 +1,4 @@
-"""python -m synthetic.words speak | index: the recordings of the words, or their index.
+"""python -m synthetic.words speak | index: make the recordings of the words, or their index.
 
 `speak` needs flite and espeak-ng (Debian: apt-get install flite espeak-ng); `index` the trained
 checkpoints of the words.
@@ -15,7 +15,7 @@ from synthetic.words.voices import speak, voices, write
 
 
 def record() -> None:
-    """Write assets/words: a file for each word and voice, and words.csv."""
+    """Write assets/words: one file for each word and voice, and words.csv."""
     WORDS.mkdir(exist_ok=True)
     renditions = [
         (f"{file_name(word.spelling)}-{voice.replace(' ', '-')}.ogg", word, voice)
@@ -34,14 +34,14 @@ def record() -> None:
 
 
 def file_name(spelling: str) -> str:
-    """The spelling with letters and numbers only, and none that a file system may change."""
+    """The spelling in ASCII letters and digits, safe on every file system."""
     letters = spelling.translate(str.maketrans("ʃħʕʔθː", "SHAQTV"))
     plain = unicodedata.normalize("NFKD", letters).encode("ascii", "ignore").decode()
     return "".join(c if c.isalnum() else "_" for c in plain).strip("_")
 
 
 def main() -> None:
-    """See above."""
+    """Parse the command line and run one command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["speak", "index"])
     if parser.parse_args().what == "speak":

@@ -1,4 +1,4 @@
-"""The English words of the library: what visitors try first, and words that sound nearly alike."""
+"""The English words of the library: words that visitors try first, and minimal pairs."""
 
 from typing import Final
 
@@ -43,7 +43,7 @@ GROUPS: Final[dict[str, str]] = {
     "neural model data science experiment result project lecture workshop university laboratory "
     "conference session robot internet transformer embedding acoustic algorithm",
 }
-# Words that differ in one sound.
+# Minimal pairs.
 PAIRS: Final = (
     "tree three, ship sheep, bear pear, right ride, thin fin, peach speech, bat cat, light night, "
     "fan van, sink think, rice lice, wet vet, mouse mouth, pin pen, coat goat, "
@@ -53,6 +53,6 @@ PAIRS: Final = (
 
 
 def words() -> list[str]:
-    """All spellings, each once, the groups first."""
+    """All spellings without repetition, the groups first."""
     groups = [word for group in GROUPS.values() for word in group.split()]
     return list(dict.fromkeys([*groups, *PAIRS.replace(",", "").split()]))

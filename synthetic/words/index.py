@@ -1,5 +1,4 @@
-"""The index of the words: the vectors of a checkpoint, places on two maps, and how far these can be
-trusted."""
+"""The index of the words: vectors, two map layouts, and the trustworthiness of each layout."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from synthetic.words import INDEX, WORDS
 FREQUENT: Final = 5000  # English words without a recording
 LANGUAGE_MODEL: Final = "en-us/en-us.lm.bin"  # of pocketsphinx; BSD, as its dictionary
 VOWELS: Final = frozenset("aeiouy")
-# What a visitor should not read beside a word of theirs.
+# Words that are not shown to visitors.
 RUDE: Final = re.compile(
     "fuck|shit|bitch|cunt|nigg|asshole|badass|bastard|damn|hitler|nazi|piss|porn|puss|slut|whore|"
     "^crap|^rap(e|ed|ist)$|^(ass|boobs|cock|dick|fag|negro|penis|tits)$"
@@ -37,19 +36,19 @@ def make_index(
     folder: Path = INDEX,
     frequent: int = FREQUENT,
 ) -> WordLibrary:
-    """Embed the recorded words, the same words written, and frequent words; and keep them."""
+    """Embed the recorded words, the same words written, and frequent words; write the index."""
     model = Words.from_pretrained(checkpoint, "cpu")
-    heard = read_words(sounds / "words.csv", sounds)
-    written = _written(heard, frequent)
-    waveforms = [load(word.path, SAMPLE_RATE).waveform for word in heard]
+    spoken = read_words(sounds / "words.csv", sounds)
+    written = _written(spoken, frequent)
+    waveforms = [load(word.path, SAMPLE_RATE).waveform for word in spoken]
     vectors = np.concatenate(
         [
             model.embed_waveforms(waveforms),
             model.embed_phonemes([word.phonemes for word in written]),
         ]
     )
-    spellings = {word.spelling for word in heard}
-    words = [*heard, *written]
+    spellings = {word.spelling for word in spoken}
+    words = [*spoken, *written]
     shown = np.array([word.spelling in spellings for word in words])
     projection = _principal(vectors[shown], vectors)
     tsne = _tsne(vectors, shown)
@@ -63,9 +62,9 @@ def make_index(
 
 
 def frequent_words(count: int) -> list[tuple[str, tuple[str, ...]]]:
-    """The most frequent English words that are said in one way, with their phonemes.
+    """The most frequent English words with a single pronunciation, and their phonemes.
 
-    Frequent by the unigrams of pocketsphinx' language model.
+    Frequencies are the unigrams of pocketsphinx' language model.
     """
     dictionary = pronunciations()
     words = [
@@ -82,13 +81,13 @@ def frequent_words(count: int) -> list[tuple[str, tuple[str, ...]]]:
     return [(word, from_arpabet(dictionary[word])) for word in words[:count]]
 
 
-def _written(heard: Sequence[LibraryWord], frequent: int) -> list[LibraryWord]:
-    """The recorded words, each once, and as many frequent ones that are not among them."""
+def _written(spoken: Sequence[LibraryWord], frequent: int) -> list[LibraryWord]:
+    """Each recorded word once, and ``frequent`` other words."""
     recorded = {
         (word.language, word.spelling): replace(
             word, id=f"{word.language}:{word.spelling}:written", voice=None, path=None
         )
-        for word in heard
+        for word in spoken
     }
     others = [
         LibraryWord(f"English:{spelling}:written", spelling, phonemes, "English", None, None)
@@ -99,17 +98,17 @@ def _written(heard: Sequence[LibraryWord], frequent: int) -> list[LibraryWord]:
 
 
 def _principal(shown: np.ndarray, vectors: np.ndarray) -> Projection:
-    """The first two principal components of the words that the map shows (n, D)."""
+    """The first two principal components of the vectors shown on the map (n, D)."""
     mean = shown.mean(axis=0)
     axes = np.linalg.svd(shown - mean, full_matrices=False)[2][:2].T
-    places = (vectors - mean) @ axes
-    return Projection(mean, axes, places.min(axis=0), places.max(axis=0))
+    points = (vectors - mean) @ axes
+    return Projection(mean, axes, points.min(axis=0), points.max(axis=0))
 
 
 def _tsne(vectors: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """t-SNE (van der Maaten & Hinton 2008) of the words that the map shows; the others go beside
-    the nearest of them. Places in [0, 1]: (N, 2)."""
-    from openTSNE import TSNE  # numba compiles some of it
+    """t-SNE (van der Maaten & Hinton 2008) of the words shown on the map; the others are placed
+    between their neighbours. Coordinates in [0, 1]: (N, 2)."""
+    from openTSNE import TSNE  # slow to import
 
     few = vectors[shown]
     perplexity = min(PERPLEXITY, (len(few) - 1) // 3)

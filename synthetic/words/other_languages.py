@@ -1,5 +1,5 @@
-"""Mandarin and Arabic words of the library. A line: how it is typed | what the voice is given to
-read, where that differs | how it is written | what it means."""
+"""Mandarin and Arabic words of the library. A line: as typed | the text for the synthesiser, where
+it differs | the usual spelling | the meaning."""
 
 from typing import Final
 
@@ -28,7 +28,7 @@ tian1 qi4 | | 天气 | weather
 yin1 yue4 | | 音乐 | music
 di4 tu2 | | 地图 | map
 """
-# The voice reads ة as t at the end, as nobody does before a pause.
+# The synthesiser reads a final ة as t, which is wrong before a pause.
 ARABIC: Final = """
 /marħaban/ | مَرْحَبًا | مرحبا | hello
 /ʃukran/ | شُكْرًا | شكرا | thank you
@@ -58,7 +58,7 @@ ARABIC: Final = """
 
 
 def lines(table: str) -> list[tuple[str, str, str]]:
-    """(how it is typed, what a voice reads, gloss) of each word of a table."""
+    """(as typed, text for the synthesiser, gloss) of each word of a table."""
     words = []
     for line in table.strip().splitlines():
         typed, read, written, meaning = (cell.strip() for cell in line.split("|"))

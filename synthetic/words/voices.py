@@ -1,5 +1,5 @@
-"""Words spoken by the voices of flite, which Carnegie Mellon University recorded for anyone's use,
-and by espeak-ng."""
+"""Synthesis of words in the voices of flite (recorded by Carnegie Mellon University, freely usable)
+and of espeak-ng."""
 
 import subprocess
 from collections.abc import Sequence
@@ -14,24 +14,24 @@ from media.audio.features import SAMPLE_RATE
 from media.audio.load import load, match_loudness
 from synthetic.words import Word
 
-# How each voice is called: the program and its options.
+# Voice → the program and its options.
 FLITE: Final = {name: ("flite", "-voice", name) for name in ("slt", "rms", "awb", "kal16")}
 ESPEAK: Final = {
     "espeak woman": {"English": "en-gb+f3", "Mandarin": "cmn-latn-pinyin+f2", "Arabic": "ar+f5"},
     "espeak man": {"English": "en-us+m3", "Mandarin": "cmn-latn-pinyin+m7", "Arabic": "ar+m1"},
 }
 MANNER: Final = {"espeak woman": ("-s", "140", "-p", "60"), "espeak man": ("-s", "125", "-p", "35")}
-SLOW: Final = "1.25"  # times as long as the voices of flite would speak; single words are slower
+SLOW: Final = "1.25"  # duration factor of flite: single words are spoken more slowly
 LOUDNESS: Final = -20.0  # LUFS
-SILENT: Final = 10 ** (-45 / 20)  # of the peak
-MARGIN: Final = 0.03  # seconds left around a word
+SILENT: Final = 10 ** (-45 / 20)  # of the peak: anything softer is trimmed
+MARGIN: Final = 0.03  # seconds kept around a word
 FADE: Final = 0.01  # seconds
 COMPRESSION: Final = 0.94  # of libsndfile: about 25 kbit/s
 
 
 def voices(number: int, word: Word) -> list[str]:
-    """Who speaks the word with this number in the list: English ones two of the four voices of
-    flite and one of espeak-ng, in turn."""
+    """The voices of the word with this number in the list: for English two of the four flite voices
+    and one of espeak-ng, in turn; else both espeak-ng voices."""
     if word.language != "English":
         return list(ESPEAK)
     flite = list(FLITE)
@@ -40,7 +40,7 @@ def voices(number: int, word: Word) -> list[str]:
 
 
 def speak(word: Word, voice: str) -> np.ndarray:
-    """The waveform (T,) at SAMPLE_RATE, cut to the word, at LOUDNESS."""
+    """The waveform (T,) at SAMPLE_RATE, trimmed to the word, at LOUDNESS."""
     with TemporaryDirectory() as folder:
         path = str(Path(folder) / "word.wav")
         subprocess.run(_command(word, voice, path), check=True)

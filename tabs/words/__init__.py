@@ -1,4 +1,4 @@
-"""Words: say or type any word, and see and hear where it lands among spoken and written words."""
+"""The words tab: the neighbours of any spoken or typed word among spoken and written words."""
 
 from tabs.words.tab import MODEL, build
 

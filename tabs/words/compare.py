@@ -1,25 +1,33 @@
-"""Compare: a few spoken words → how alike they are, by the networks and by the old way."""
+"""Compare words: a few spoken words against each other, by their vectors and by DTW."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
-from tabs.shared.events import EMPTIED, HIDDEN, QUICK_QUEUE
-from tabs.words.compare_events import EXAMPLES, FEWEST, MOST, CompareEvents
-from tabs.words.panel import given, word_panel, word_recorder
+from tabs.shared.events import EMPTIED, HIDDEN, PRIVATE, QUICK_QUEUE, reporting
+from tabs.shared.sessions import SessionStore
+from tabs.words.compare_events import (
+    EXAMPLES,
+    FEWEST,
+    MOST,
+    CompareEvents,
+    ComparePage,
+    Recordings,
+)
+from tabs.words.panel import recorded_or_uploaded, word_panel, word_recorder
 
 if TYPE_CHECKING:
     from pipelines.words import Words
     from pipelines.words.library import WordLibrary
 
-HINT: Final = f"""<p class="hint">Pick {FEWEST} to {MOST} words, or say some. Each is set against
-every other: bright is alike, dark is not. A click on a word plays it, and on a number both.</p>"""
+HINT: Final = f"""<p class="hint">Pick {FEWEST} to {MOST} words, or say some. Every pair is
+compared: bright is similar, dark is not. Click a word to play it, or a number to play both.</p>"""
 
 
 def compare_section(pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]) -> None:
-    """The fold, inside a gr.Blocks. Both functions give the same object again and again."""
-    events = CompareEvents(pipeline, library)
+    """The accordion, inside a gr.Blocks. Both functions return the same object each time."""
+    store = SessionStore(Recordings)
     with gr.Accordion("Compare words", open=False) as fold, gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
             gr.HTML(HINT)
@@ -45,31 +53,34 @@ def compare_section(pipeline: Callable[[], "Words"], library: Callable[[], "Word
                 chips = [gr.Button(_name(e), size="sm", min_width=0, scale=0) for e in EXAMPLES]
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             panel = word_panel("compared-words")
-    mine = events.visits.state()
-    written = gr.State((), time_to_live=3600)
-    shown = [message, panel]
+    page = ComparePage(message, panel, picked, store.state(), gr.State((), time_to_live=3600))
+    events = CompareEvents(pipeline, library, store, page)
+
+    def shown(handler: Callable) -> Callable:
+        return reporting(handler, message)
+
+    inputs = [picked, page.own, page.written]
     on_model: dict[str, Any] = {
         "concurrency_id": QUICK_QUEUE,
         "concurrency_limit": 1,
         "show_progress_on": panel,
-        "api_visibility": "private",
+        **PRIVATE,
     }
-
     _api(events)
-    fold.expand(events.first_look, [picked, mine], picked, **HIDDEN)
-    picked.change(events.compare, [picked, mine, written], shown, **HIDDEN)
+    fold.expand(shown(events.first_look), [picked, page.own], picked, **HIDDEN)
+    picked.change(shown(events.compare), inputs, [message, panel], **HIDDEN)
     for chip, example in zip(chips, EXAMPLES, strict=True):
         chip.click(lambda e=example: events.example(*e), None, picked, **HIDDEN)
-    said = gr.on(
-        given(recording),
-        events.record,
-        [recording, picked, mine],
-        [message, mine, picked],
+    recorded = gr.on(
+        recorded_or_uploaded(recording),
+        shown(events.record),
+        [recording, picked, page.own],
+        [message, page.own, picked],
         **on_model,
     )
-    said.then(None, None, recording, js=EMPTIED, **HIDDEN)
-    spelled = typed.submit(events.write, typed, [message, written], **on_model)
-    spelled.success(events.compare, [picked, mine, written], shown, **HIDDEN)
+    recorded.then(None, None, recording, js=EMPTIED, **HIDDEN)
+    spelled = typed.submit(shown(events.write), typed, [message, page.written], **on_model)
+    spelled.success(shown(events.compare), inputs, [message, panel], **HIDDEN)
 
 
 def _name(example: tuple[str, ...]) -> str:
@@ -79,12 +90,13 @@ def _name(example: tuple[str, ...]) -> str:
 def _api(events: CompareEvents) -> None:
     """The endpoint for programs, which answers in JSON."""
     with gr.Row(visible=False):
-        call, answer, written = gr.Button(), gr.JSON(), gr.Textbox(label="written")
+        call, similarities = gr.Button(), gr.JSON(label="similarities")
+        written = gr.Textbox(label="written")
         files = gr.File(file_count="multiple", type="filepath", label="recordings")
     call.click(
         events.api_compare,
         [files, written],
-        answer,
+        similarities,
         api_name="compare_words",
         concurrency_id=QUICK_QUEUE,
         concurrency_limit=1,

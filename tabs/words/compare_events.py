@@ -1,4 +1,4 @@
-"""What the comparison of a few spoken words does."""
+"""The event handlers of the comparison of words. Each returns {component: value}."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
+from gradio.components import Component
 
+from media.constants import SAMPLE_RATE
 from media.errors import InputError
-from tabs.shared.events import answering, inline
+from tabs.shared.events import answering
 from tabs.shared.sessions import SessionStore, delete_after_use, one_word
 from tabs.words.panel import Label, Sounds, heat_table, sound_of
 
@@ -18,15 +20,16 @@ if TYPE_CHECKING:
     from pipelines.words import Spoken, Words, Written
     from pipelines.words.library import WordLibrary
 
-RATE: Final = 16_000  # Hz
 FEWEST: Final = 2  # words
 MOST: Final = 8
 OWN: Final = "your word"
-MINE: Final = "mine-"  # how the id of a visitor's recording begins
+OWN_ID: Final = "mine-"  # prefix of the ids of a visitor's recordings
 VOICES: Final = 2  # of each word of an example
-FARTHEST: Final = 1.2  # DTW distance that is drawn darkest
+FARTHEST: Final = 1.2  # DTW distance shown darkest
 EXAMPLES: Final = (("tree", "three", "yes"), ("ship", "sheep", "no"), ("bat", "cat", "water"))
-OLD_WAY: Final = "The old way: DTW distance on MFCC"
+DTW_TITLE: Final = "Baseline: DTW distance on MFCC"
+
+Update = dict[Component, Any]
 
 
 @dataclass(frozen=True)
@@ -42,101 +45,127 @@ class Recordings(dict[str, "Compared"]):
     """A visitor's recordings by their id."""
 
 
+@dataclass(frozen=True)
+class ComparePage:
+    """The components that the handlers change. own: the visitor's Recordings; written: the written
+    words to compare with."""
+
+    message: gr.HTML
+    panel: gr.HTML
+    picked: gr.Dropdown
+    own: gr.State
+    written: gr.State
+
+
 class CompareEvents:
-    """Handlers; what a visitor recorded comes in and goes out."""
+    """Handlers; a visitor's recordings are passed in and returned, and live in their session."""
 
     def __init__(
-        self, pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
+        self,
+        pipeline: Callable[[], "Words"],
+        library: Callable[[], "WordLibrary"],
+        store: SessionStore[Recordings],
+        page: ComparePage,
     ) -> None:
         self.pipeline = pipeline
         self.library = library
-        self.visits = SessionStore(Recordings)
+        self.store = store
+        self.page = page
 
-    def first_look(self, picked: list[str], mine: Recordings | None) -> gr.Dropdown:
-        """The words to pick from, with the first example picked if nothing is → dropdown."""
-        return self._choices(mine, picked or self.example(*EXAMPLES[0]))
+    def first_look(self, picked: list[str], own: Recordings | None) -> Update:
+        """The words to pick from, with the first example picked if nothing is."""
+        return {self.page.picked: self._choices(own, picked or self.example(*EXAMPLES[0]))}
 
     def example(self, *spellings: str) -> list[str]:
-        """The ids of some of the library's recordings of these words, one voice after the other."""
+        """The ids of the library's recordings of these words, VOICES of each."""
         library = self.library()
         spoken = [library.words[row] for row in library.spoken]
         voices = {s: [w.id for w in spoken if w.spelling == s][:VOICES] for s in spellings}
         return [word for words in voices.values() for word in words]
 
-    @inline(outputs=2)
     def record(
         self,
         recording: str | None,
         picked: list[str],
-        mine: Recordings | None,
+        own: Recordings | None,
         request: gr.Request,
-    ) -> tuple:
-        """Picks what was recorded → message, recordings, dropdown."""
+    ) -> Update:
+        """Adds a recording to the words that are compared."""
         with delete_after_use(recording):
             if len(picked) >= MOST:
                 raise InputError(f"There are {MOST} words already. Take one out first.")
             spoken = one_word(self.pipeline(), recording)
-            mine = self.visits.of(mine, request)
-            # Recordings that are no longer picked go.
-            for word in set(mine) - set(picked):
-                del mine[word]
-            number = 1 + max((int(word.removeprefix(MINE)) for word in mine), default=0)
-            mine[f"{MINE}{number}"] = _said(spoken, str(number))
-            return "", mine, self._choices(mine, [*picked, f"{MINE}{number}"])
+            own = self.store.of(own, request)
+            for word in set(own) - set(picked):  # no longer compared
+                del own[word]
+            number = 1 + max((int(word.removeprefix(OWN_ID)) for word in own), default=0)
+            own[f"{OWN_ID}{number}"] = _recorded(spoken, str(number))
+            return {
+                self.page.message: "",
+                self.page.own: own,
+                self.page.picked: self._choices(own, [*picked, f"{OWN_ID}{number}"]),
+            }
 
-    @inline(outputs=1)
-    def write(self, text: str) -> tuple:
-        """→ message, written words."""
-        return "", self._written(text)
+    def write(self, text: str) -> Update:
+        """Sets the written words to compare with."""
+        return {self.page.message: "", self.page.written: self._written(text)}
 
-    @inline(outputs=1)
     def compare(
-        self, picked: list[str], mine: Recordings | None, written: "Sequence[Written]"
-    ) -> tuple:
-        """→ message, panel."""
+        self, picked: list[str], own: Recordings | None, written: "Sequence[Written]"
+    ) -> Update:
+        """Compares the picked words with each other and with written words."""
         from pipelines.words.comparison import compare  # late, for it loads librosa
 
         if len(picked) > MOST:
             raise InputError(f"Pick {FEWEST} words or more, up to {MOST}.")
         library, sounds = self.library(), Sounds()
         rows = {word.id: row for row, word in enumerate(library.words)}
-        ours = {word: _read(library, rows[word], sounds) for word in picked if word in rows}
-        words = [known[word] for word in picked for known in (ours, mine or {}) if word in known]
+        known = {word: _stored(library, rows[word], sounds) for word in picked if word in rows}
+        words = [by_id[word] for word in picked for by_id in (known, own or {}) if word in by_id]
         if len(words) < FEWEST:
             raise InputError(f"Pick {FEWEST} words or more, up to {MOST}.")
-        columns = {w.spelling: w.vector for w in written} or _spellings(library, list(ours))
+        columns = {w.spelling: w.vector for w in written} or _spellings(library, list(known))
         result = compare(*_stacked(words, list(columns.values())))
         labels = [word.label for word in words]
-        html = heat_table("Spoken with spoken: cosine", labels, labels, result.heard, 0, 1)
-        html += heat_table(OLD_WAY, labels, labels, result.warped, FARTHEST, 0)
+        html = heat_table("Spoken with spoken: cosine", labels, labels, result.spoken, 0, 1)
+        html += heat_table(DTW_TITLE, labels, labels, result.dtw, FARTHEST, 0)
         if columns:
             names = [Label(spelling) for spelling in columns]
             html += heat_table("Spoken with written: cosine", labels, names, result.written, 0, 1)
-        return "", sounds.value(f'<div class="heats">{html}</div>')
+        panel = sounds.value(f'<div class="heats">{html}</div>')
+        return {self.page.message: "", self.page.panel: panel}
 
     @answering
     def api_compare(self, recordings: list[str] | None, written: str = "") -> dict[str, Any]:
-        """Two to eight recordings of one word each, and written words with commas between them →
-        "heard": cosines of recordings with recordings, "written": with the written words, "dtw":
-        DTW distances on MFCC; each as a list of rows, in the order that was given."""
+        """Compare recordings of words with each other and with written words.
+
+        Args:
+            recordings: Two to eight audio files of one word each.
+            written: Words separated by commas; may be empty.
+
+        Returns:
+            similarities: {"heard": cosines of the recordings with each other, "written": with the
+            written words, "dtw": DTW distances on MFCC, from 0 to 2}, each a list of rows in the
+            given order.
+        """
         if not FEWEST <= len(recordings or ()) <= MOST:
             raise InputError(f"Give {FEWEST} to {MOST} recordings, each of one word.")
         from pipelines.words.comparison import compare  # late, for it loads librosa
 
         pipeline = self.pipeline()
-        words = [_said(one_word(pipeline, file)) for file in recordings or ()]
+        words = [_recorded(one_word(pipeline, file)) for file in recordings or ()]
         result = compare(*_stacked(words, [word.vector for word in self._written(written)]))
-        numbers = {"heard": result.heard, "written": result.written, "dtw": result.warped}
+        numbers = {"heard": result.spoken, "written": result.written, "dtw": result.dtw}
         return {name: values.tolist() for name, values in numbers.items()}
 
-    def _choices(self, mine: Recordings | None, picked: list[str]) -> gr.Dropdown:
+    def _choices(self, own: Recordings | None, picked: list[str]) -> gr.Dropdown:
         library = self.library()
         spoken = sorted(
             (library.words[row] for row in library.spoken),
             key=lambda word: (word.language != "English", word.language, word.spelling.lower()),
         )
-        own = [(str(word.label), name) for name, word in (mine or {}).items()]
-        choices = own + [(f"{word.spelling} · {word.voice}", word.id) for word in spoken]
+        recorded = [(str(word.label), name) for name, word in (own or {}).items()]
+        choices = recorded + [(f"{word.spelling} · {word.voice}", word.id) for word in spoken]
         return gr.Dropdown(choices=choices, value=picked, multiselect=True)
 
     def _written(self, text: str) -> "tuple[Written, ...]":
@@ -146,18 +175,18 @@ class CompareEvents:
         return tuple(self.pipeline().embed_text(name) for name in names)
 
 
-def _said(spoken: "Spoken", voice: str = "") -> Compared:
+def _recorded(spoken: "Spoken", voice: str = "") -> Compared:
     from media.audio.dtw import mfcc_frames
     from media.audio.load import wav_bytes  # late, for they load scipy and librosa
 
-    word = spoken.waveform[round(spoken.start * RATE) : round(spoken.end * RATE)]
+    word = spoken.waveform[round(spoken.start * SAMPLE_RATE) : round(spoken.end * SAMPLE_RATE)]
     return Compared(
-        Label(OWN, voice, sound_of(wav_bytes(word, RATE))), spoken.vector, mfcc_frames(word)
+        Label(OWN, voice, sound_of(wav_bytes(word, SAMPLE_RATE))), spoken.vector, mfcc_frames(word)
     )
 
 
-def _read(library: "WordLibrary", row: int, sounds: Sounds) -> Compared:
-    """A word of the library, whose sound goes to the panel's."""
+def _stored(library: "WordLibrary", row: int, sounds: Sounds) -> Compared:
+    """A word of the library; its sound is added to the panel's."""
     word = library.words[row]
     if word.path is None:
         raise InputError(f"“{word.spelling}” is only written here. Pick spoken words.")
@@ -167,19 +196,21 @@ def _read(library: "WordLibrary", row: int, sounds: Sounds) -> Compared:
 
 @lru_cache(maxsize=1024)
 def _frames(path: Path) -> np.ndarray:
-    """What the word in a file of the library is compared by, the old way: (S, 39)."""
+    """The MFCC frames (S, 39) of a recording of the library, for DTW."""
     from media.audio import voice_activity  # late, for they load scipy and librosa
     from media.audio.dtw import mfcc_frames
     from media.audio.load import load
 
-    waveform = load(path, RATE).waveform
+    waveform = load(path, SAMPLE_RATE).waveform
     if stretches := voice_activity.words(waveform):
-        waveform = waveform[round(stretches[0][0] * RATE) : round(stretches[-1][1] * RATE)]
+        waveform = waveform[
+            round(stretches[0][0] * SAMPLE_RATE) : round(stretches[-1][1] * SAMPLE_RATE)
+        ]
     return mfcc_frames(waveform)
 
 
 def _spellings(library: "WordLibrary", picked: Sequence[str]) -> dict[str, np.ndarray]:
-    """The vectors of those words, written."""
+    """The vectors of the written forms of the picked words."""
     wanted = {(word.language, word.spelling) for word in library.words if word.id in picked}
     written = [(library.words[row], library.vectors[row]) for row in library.written]
     return {
@@ -192,7 +223,7 @@ def _spellings(library: "WordLibrary", picked: Sequence[str]) -> dict[str, np.nd
 def _stacked(
     words: Sequence[Compared], written: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """What pipelines.words.comparison takes; there may be no written words."""
+    """The arguments of pipelines.words.comparison.compare; there may be no written words."""
     spoken = np.stack([word.vector for word in words])
     columns = np.stack(written) if written else np.zeros((0, spoken.shape[1]), np.float32)
     return spoken, columns, [word.frames for word in words]

@@ -1,4 +1,4 @@
-"""Which part of a recording is taken for the word: shown on its waveform, with two handles.
+"""The part of a recording that is used as the word, on its waveform with two handles.
 
 Its event is submit, with {"start", "end"} in seconds.
 """
@@ -9,15 +9,16 @@ from typing import Final
 import gradio as gr
 import numpy as np
 
+from media.constants import SAMPLE_RATE
 from tabs.components.timeline.lanes import Waveform
 from tabs.shared.icons import icon
 from tabs.words.panel import sound_of
 
-RATE: Final = 16_000  # Hz, of the pipeline's waveforms
+RATE: Final = SAMPLE_RATE  # of the pipeline's waveforms
 
 
 def word_cut() -> gr.HTML:
-    """Nothing, until cut_value() fills it."""
+    """Empty until cut_value() fills it."""
     return gr.HTML(
         "",
         css_template=Path(__file__).with_name("words.css").read_text(),
@@ -28,8 +29,8 @@ def word_cut() -> gr.HTML:
 
 
 def cut_value(recording: np.ndarray, start: float, end: float, used: bool = True) -> str:
-    """The recording (T,) at 16 kHz, handles at the ends of the cut (s), and buttons to hear it and
-    to use it. used: whether it is in use already."""
+    """The recording (T,) at 16 kHz, handles at the ends of the cut (s), and buttons to play it and
+    to use it. used: whether this cut is the one in use."""
     from media.audio.load import wav_bytes  # late, for it loads scipy
 
     wave = Waveform.of("your recording", recording, RATE)
@@ -42,7 +43,7 @@ def cut_value(recording: np.ndarray, start: float, end: float, used: bool = True
     return (
         f'<div class="cut"><div class="cut-wave">{wave.html()}<div class="cut-head"></div>{ends}'
         f'</div><div class="cut-bar"><button type="button" class="word-play" aria-pressed="false">'
-        f"{icon('play')}{icon('pause')}<span>Hear the cut</span></button>"
+        f"{icon('play')}{icon('pause')}<span>Play the cut</span></button>"
         f"<output></output>{use}"
         f'</div><audio src="{sound_of(wav_bytes(recording, RATE))}"></audio></div>'
     )

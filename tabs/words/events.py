@@ -1,17 +1,20 @@
-"""What the buttons of the words tab do."""
+"""The event handlers of the words tab. Each returns {component: value}."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
+from gradio.components import Component
 
 from media.errors import InputError
-from tabs.shared.events import answering, inline, say
+from tabs.shared.events import say
+from tabs.shared.gradio_internals import event_data
 from tabs.words.cut import RATE, cut_value
-from tabs.words.map import SPOKEN, WRITTEN, Layout
-from tabs.words.view import LIMIT, Asked, shown
+from tabs.words.map import Layout
+from tabs.words.view import Query, view_of
 
 if TYPE_CHECKING:
     from pipelines.words import Spoken, Words
@@ -20,168 +23,162 @@ if TYPE_CHECKING:
 NOTHING: Final = "Say a word into the microphone, or type one."
 GONE: Final = "This word is no longer in the library. Choose another."
 EXAMPLE: Final = "sheep"  # the word that is shown first
-MOST: Final = 100  # neighbours that a program can ask for
+
+Update = dict[Component, Any]
+
+
+@dataclass(frozen=True)
+class WordPage:
+    """The components that the handlers change. query: a Query, what the result is about; recorded:
+    the waveform that the cut belongs to."""
+
+    message: gr.HTML
+    query: gr.State
+    found: gr.HTML
+    chart: gr.HTML
+    neighbours: gr.HTML
+    trustworthiness: gr.HTML
+    cut: gr.HTML
+    recorded: gr.State
+    text: gr.Textbox
+    recording: gr.Audio
+
+    @property
+    def result(self) -> list[Component]:
+        """Those that show a query's neighbours."""
+        return [self.query, self.found, self.chart, self.neighbours, self.trustworthiness]
+
+    @property
+    def all(self) -> list[Component]:
+        """All of them."""
+        return [*vars(self).values()]
 
 
 class WordEvents:
-    """Handlers. The shown outputs are: asked (what the result is about), found (a line), map,
-    neighbours, honesty, cut, heard (what is cut), text, recording."""
+    """Handlers; the layout wraps them with ``reporting``, which shows their errors."""
 
     def __init__(
-        self, pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
+        self,
+        pipeline: Callable[[], "Words"],
+        library: Callable[[], "WordLibrary"],
+        page: WordPage,
     ) -> None:
         self.pipeline = pipeline
         self.library = library
+        self.page = page
 
-    @inline(outputs=9)
-    def first_look(self, layout: Layout, color: str) -> tuple:
-        """A word of the library, before the visitor's first → message, shown outputs."""
+    def first_look(self, layout: Layout, color: str) -> Update:
+        """A word of the library, as the example that is shown first."""
         words = self.library().words
         example = next((word for word in words if word.spelling == EXAMPLE), words[0])
         return self._stored(example.id, None, layout, color)
 
-    @inline(outputs=9)
-    def hear(
+    def record(
         self,
-        past: Asked | None,
+        past: Query | None,
         recording: str | None,
         layout: Layout,
         color: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
-    ) -> tuple:
-        """→ message, shown outputs."""
-        progress(0.3, desc="Listening")
-        from pipelines.words.spoken_word import CutNeededError  # late, for pipelines load torch
+    ) -> Update:
+        """A recording: its word, or where there are several, a cut to choose one."""
+        progress(0.3, desc="Analysing")
+        from pipelines.words.spoken_word import CutNeededError  # late, for it loads librosa
 
         try:
             spoken = self.pipeline().embed_audio(recording)
         except CutNeededError as error:
-            cut = cut_value(error.recording, *error.proposed, used=False)
-            same = (gr.skip(),) * 5
-            return say(str(error), "error"), *same, cut, error.recording, "", gr.skip()
-        return *self._spoken(spoken, past, layout, color), "", gr.skip()
+            return {
+                self.page.message: say(str(error), "error"),
+                self.page.cut: cut_value(error.recording, *error.proposed, used=False),
+                self.page.recorded: error.recording,
+                self.page.text: "",
+            }
+        return {**self._spoken(spoken, past, layout, color), self.page.text: ""}
 
-    @inline(outputs=9)
     def recut(
         self,
-        past: Asked | None,
-        heard: np.ndarray | None,
+        past: Query | None,
+        recorded: np.ndarray | None,
         layout: Layout,
         color: str,
         event: gr.EventData,
-    ) -> tuple:
-        """Hears another part of the recording → message, shown outputs."""
-        if heard is None:
+    ) -> Update:
+        """Another part of the same recording."""
+        if recorded is None:
             raise InputError(NOTHING)
-        start, end = (float(event._data.get(name, math.nan)) for name in ("start", "end"))
-        spoken = self.pipeline().embed_audio((RATE, heard), (start, end))
-        return *self._spoken(spoken, past, layout, color), gr.skip(), gr.skip()
+        start, end = (_seconds(event_data(event).get(name)) for name in ("start", "end"))
+        spoken = self.pipeline().embed_audio((RATE, recorded), (start, end))
+        return self._spoken(spoken, past, layout, color)
 
-    @inline(outputs=9)
-    def find(
+    def search(
         self,
-        past: Asked | None,
+        past: Query | None,
         text: str,
         recording: str | None,
         layout: Layout,
         color: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> tuple:
-        """What was typed, or else what was said → message, shown outputs."""
+    ) -> Update:
+        """The typed word, or else the recording."""
         if text.strip():
             return self._typed(text, past, layout, color)
         if recording is None:
             raise InputError(NOTHING)
-        return self.hear(past, recording, layout, color, progress)
+        return self.record(past, recording, layout, color, progress)
 
-    @inline(outputs=9)
-    def choose(self, past: Asked | None, layout: Layout, color: str, event: gr.EventData) -> tuple:
-        """A point of the map, a neighbour or a guess → message, shown outputs."""
-        word = str(event._data.get("word", event._data.get("id")))
-        if event._data.get("action") == "type":
+    def choose(self, past: Query | None, layout: Layout, color: str, event: gr.EventData) -> Update:
+        """A point of the map, a neighbour, or one of the recognised words."""
+        data = event_data(event)
+        word = str(data.get("word", data.get("id")))
+        if data.get("action") == "type":
             return self._typed(word, past, layout, color)
         return self._stored(word, past, layout, color)
 
-    def redraw(self, past: Asked | None, layout: Layout, color: str) -> tuple:
-        """The map in another layout or other colours → asked, found, map, neighbours, honesty."""
+    def redraw(self, past: Query | None, layout: Layout, color: str) -> Update:
+        """The map in another layout or with other colours."""
         if past is None:
-            return (gr.skip(),) * 5
-        return shown(past, self.pipeline(), self.library(), layout, color)
+            return {self.page.message: gr.skip()}
+        return self._result(past, None, layout, color)
 
-    @answering
-    def api_embed_audio(self, audio: str) -> dict[str, Any]:
-        """A recording of one word as a unit vector, with the cut in seconds."""
-        spoken = self.pipeline().embed_audio(audio)
-        return {"vector": _plain(spoken.vector), "start": spoken.start, "end": spoken.end}
+    def _typed(self, text: str, past: Query | None, layout: Layout, color: str) -> Update:
+        query = Query.typed(self.pipeline().embed_text(text))
+        return {**self._result(query, past, layout, color), **self._inputs(text)}
 
-    @answering
-    def api_embed_text(self, text: str) -> dict[str, Any]:
-        """A typed word as a unit vector, with the phonemes and where they come from."""
-        written = self.pipeline().embed_text(text)
-        said = written.pronunciation
+    def _stored(self, id: str, past: Query | None, layout: Layout, color: str) -> Update:
+        query = Query.stored(self.library(), id)
+        if query is None:
+            raise InputError(GONE)
+        return {**self._result(query, past, layout, color), **self._inputs("")}
+
+    def _spoken(self, spoken: "Spoken", past: Query | None, layout: Layout, color: str) -> Update:
+        query = Query.spoken(spoken, self.pipeline().guess(self.library(), spoken))
         return {
-            "vector": _plain(written.vector),
-            "phonemes": list(said.phonemes),
-            "source": said.source,
+            **self._result(query, past, layout, color),
+            self.page.cut: cut_value(spoken.waveform, spoken.start, spoken.end),
+            self.page.recorded: spoken.waveform,
         }
 
-    @answering
-    def api_nearest(
-        self, vector: Sequence[float], view: str = SPOKEN, limit: float = LIMIT
-    ) -> list[dict[str, Any]]:
-        """The words of the library, spoken or written, that are nearest to a vector."""
-        library = self.library()
-        if view not in (SPOKEN, WRITTEN):
-            raise InputError(f"The view is “{SPOKEN}” or “{WRITTEN}”.")
-        query = _vector(vector, library.vectors.shape[1])
-        near = self.pipeline().nearest(library, query, view, max(1, min(MOST, int(limit))))
-        return [
-            {
-                "word": neighbour.word.spelling,
-                "phonemes": list(neighbour.word.phonemes),
-                "language": neighbour.word.language,
-                "voice": neighbour.word.voice,
-                "cosine": neighbour.cosine,
-            }
-            for neighbour in near
-        ]
+    def _inputs(self, text: str) -> Update:
+        """Empties the inputs, but for the text."""
+        page = self.page
+        return {page.cut: "", page.recorded: None, page.text: text, page.recording: None}
 
-    def _typed(self, text: str, past: Asked | None, layout: Layout, color: str) -> tuple:
-        """→ message, shown outputs."""
-        asked = Asked.typed(self.pipeline().embed_text(text))
-        return "", *self._shown(asked, past, layout, color), "", None, text, None
-
-    def _stored(self, id: str, past: Asked | None, layout: Layout, color: str) -> tuple:
-        """→ message, shown outputs."""
-        asked = Asked.stored(self.library(), id)
-        if asked is None:
-            raise InputError(GONE)
-        return "", *self._shown(asked, past, layout, color), "", None, "", None
-
-    def _spoken(self, spoken: "Spoken", past: Asked | None, layout: Layout, color: str) -> tuple:
-        """→ message, shown outputs without text and recording."""
-        asked = Asked.said(spoken, self.pipeline().guess(self.library(), spoken))
-        cut = cut_value(spoken.waveform, spoken.start, spoken.end)
-        return "", *self._shown(asked, past, layout, color), cut, spoken.waveform
-
-    def _shown(self, asked: Asked, past: Asked | None, layout: Layout, color: str) -> tuple:
-        """→ asked, found, map, neighbours, honesty."""
+    def _result(self, query: Query, past: Query | None, layout: Layout, color: str) -> Update:
+        """past: the query before, whose map may still be shown."""
         if past:
-            asked = asked.after(past)
-        return shown(asked, self.pipeline(), self.library(), layout, color)
+            query = query.on_the_map_of(past)
+        view = view_of(query, self.pipeline(), self.library(), layout, color)
+        return {
+            self.page.message: "",
+            self.page.query: view.query,
+            self.page.found: view.found,
+            self.page.chart: view.chart,
+            self.page.neighbours: view.neighbours,
+            self.page.trustworthiness: view.trustworthiness,
+        }
 
 
-def _plain(vector: np.ndarray) -> list[float]:
-    return [round(float(number), 5) for number in vector]
-
-
-def _vector(numbers: Sequence[float], dimensions: int) -> np.ndarray:
-    """A vector from a program as unit float32 (D,). Raises InputError if it cannot be one."""
-    try:
-        vector = np.array(numbers, np.float32)
-    except (TypeError, ValueError):
-        vector = np.empty(0)
-    length = float(np.linalg.norm(vector))
-    if vector.shape != (dimensions,) or not math.isfinite(length) or length == 0:
-        raise InputError(f"A vector is a list of {dimensions} numbers that are not all 0.")
-    return vector / length
+def _seconds(value: object) -> float:
+    """A number from the page; NaN, which no cut accepts, where it is none."""
+    return float(value) if isinstance(value, int | float) else math.nan

@@ -1,4 +1,4 @@
-"""The library of words, opened once for all visitors, when first asked for."""
+"""The library of words, opened on first use and shared by all visitors."""
 
 import threading
 from collections.abc import Callable
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def library_getter(pipeline: Callable[[], "Words"], index: Path) -> Callable[[], "WordLibrary"]:
-    """Gives the library in the folder `index`, whose vectors are of this pipeline's model.
+    """A function that returns the library in the folder ``index``.
 
-    Raises InputError where it is missing, damaged, or of another model.
+    It raises InputError where the library is missing or damaged, or was made by another model.
     """
     lock = threading.Lock()
 

@@ -1,4 +1,4 @@
-"""The words of the library on a map, coloured by what the visitor wants to tell apart."""
+"""The words of the library on a map, coloured by a category of the visitor's choice."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 Layout = Literal["pca", "tsne"]
 
 LAYOUTS: Final[Mapping[str, Layout]] = {
-    "Straight projection (PCA)": "pca",
-    "Neighbours first (t-SNE)": "tsne",
+    "PCA (linear)": "pca",
+    "t-SNE (preserves neighbours)": "tsne",
 }
 COLORS: Final = ("first sound", "word", "voice", "spoken or written")
 SPOKEN, WRITTEN = "spoken", "written"
 OTHER: Final = "other words"
-MOST_WORDS: Final = 7  # with a colour of their own
-# Their first letter is a plosive's.
+MOST_WORDS: Final = 7  # with their own colour
+# Checked first: they begin with the symbol of a plosive.
 AFFRICATES: Final = ("tʃ", "dʒ", "tɕ", "ʈʂ", "t͡s")
 SOUNDS: Final[Mapping[str, str]] = {
     "vowels": "ɑæəɔaʌɛɝeɪioʊuɤyɨɚɒɜ",
@@ -35,8 +35,8 @@ SOUNDS: Final[Mapping[str, str]] = {
 def word_chart(
     library: "WordLibrary", layout: Layout, color: str, near: Sequence["LibraryWord"] = ()
 ) -> Chart:
-    """The map of the spoken words, and of the same words written. near: those that get a colour
-    each if it is coloured by word, the most important first."""
+    """The map of the spoken words, and of the same words written. near: the words that get their
+    own colour when coloured by word, nearest first."""
     categories, category = _categories(library, color, near)
     recordings = recordings_of(library)
     points = [
@@ -44,14 +44,14 @@ def word_chart(
         for word, (x, y) in zip(library.words, library.places(layout).tolist(), strict=True)
         if word.spelling in recordings
     ]
-    # Those of a category lie over the rest.
+    # Points of a category are drawn over the rest.
     points.sort(key=lambda point: point.category != OTHER)
-    name = f"Map of {len(points)} words: those that sound alike lie side by side"
+    name = f"Map of {len(points)} words: similar-sounding words are close together"
     return Chart(name, points, categories, rest=OTHER)
 
 
 def recordings_of(library: "WordLibrary") -> dict[str, Path]:
-    """The first recording of every word that has one, by its spelling."""
+    """The first recording of each recorded word, by spelling."""
     recordings: dict[str, Path] = {}
     for word in library.words:
         if word.path:
@@ -60,12 +60,12 @@ def recordings_of(library: "WordLibrary") -> dict[str, Path]:
 
 
 def named(word: "LibraryWord") -> str:
-    """What a word of the library is called on the page."""
+    """The name of a word of the library on the page."""
     return f"{word.spelling}, {word.voice or WRITTEN}"
 
 
 def first_sound(phonemes: Sequence[str]) -> str:
-    """The kind of sound, out of SOUNDS, that a word begins with."""
+    """The class of SOUNDS that a word's first phoneme belongs to."""
     first = next(iter(phonemes), " ")
     if first.startswith(AFFRICATES):
         return "ch j"
@@ -75,7 +75,7 @@ def first_sound(phonemes: Sequence[str]) -> str:
 def _categories(
     library: "WordLibrary", color: str, near: Sequence["LibraryWord"]
 ) -> tuple[Sequence[str], Callable[["LibraryWord"], str]]:
-    """The categories of a map, and what gives the one of a word."""
+    """The categories of a map, and the function that gives a word's category."""
     if color == "voice":
         voices = sorted({word.voice for word in library.words if word.voice})
         return [*voices, WRITTEN], lambda word: word.voice or WRITTEN

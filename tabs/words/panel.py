@@ -1,4 +1,4 @@
-"""A panel about spoken words, with buttons that play them: tables of numbers, lists of pairs."""
+"""Panels of spoken words with buttons that play them: tables of similarities, lists of pairs."""
 
 import base64
 from collections.abc import Callable, Sequence
@@ -17,8 +17,8 @@ from tabs.shared.images import ink_on, viridis_colors
 if TYPE_CHECKING:
     from pipelines.words.library import LibraryWord
 
-# data-sounds holds addresses to play one after the other; a button with data-action is told to
-# the server as the event "edit", with all of its data.
+# data-sounds holds addresses that are played in turn; a button with data-action triggers the event
+# "edit" with all of its data attributes.
 SCRIPT: Final = """
 const player = new Audio();
 let pressed = null;
@@ -55,7 +55,7 @@ watch("value", stop);
 
 @dataclass(frozen=True)
 class Label:
-    """What a row or a column is called: the word, whose voice, and where its sound is."""
+    """The heading of a row or column: a word, its voice, and the address of its sound."""
 
     word: str
     voice: str = ""
@@ -65,7 +65,7 @@ class Label:
         return f"{self.word}, {self.voice}" if self.voice else self.word
 
     def button(self) -> str:
-        """The word as a button that plays it; only its name where there is no sound."""
+        """The word as a button that plays it; plain text where there is no sound."""
         name = f"{escape(self.word)} <small>{escape(self.voice)}</small>"
         if not self.sound:
             return f"<span>{name}</span>"
@@ -77,13 +77,13 @@ class Label:
 
 
 class Sounds:
-    """The sounds of library words that a panel names to the page."""
+    """The sounds of library words that a panel refers to."""
 
     def __init__(self) -> None:
         self._words: dict[str, LibraryWord] = {}
 
     def label(self, word: "LibraryWord") -> Label:
-        """The label of a word, whose sound becomes one of the panel's files."""
+        """The label of a word; its sound becomes one of the panel's files."""
         if word.path is None:
             return Label(word.spelling, word.voice or "")
         self._words.setdefault(word.id, word)
@@ -91,14 +91,14 @@ class Sounds:
         return Label(word.spelling, word.voice or "", f"@file{number}")
 
     def value(self, html: str) -> dict[str, Any]:
-        """What a panel takes as its value: the page's part, and the files it names."""
+        """The value of a panel: its HTML, and the files that the HTML refers to."""
         words = self._words.values()
         files = [File(w.spelling, w.path.name, w.path).data() for w in words if w.path]
         return {"html": html, "files": files}
 
 
 def word_panel(elem_id: str, text: str = "One moment …") -> gr.HTML:
-    """A panel with nothing but a text; return Sounds.value() to fill it."""
+    """A panel that shows a text until a handler returns Sounds.value() for it."""
     return gr.HTML(
         {"html": f"<p>{escape(text)}</p>", "files": []},
         html_template=TEMPLATE,
@@ -110,7 +110,7 @@ def word_panel(elem_id: str, text: str = "One moment …") -> gr.HTML:
 
 
 def word_recorder(label: str) -> gr.Audio:
-    """Where a word is recorded or uploaded."""
+    """An input to record or upload a word."""
     return gr.Audio(
         sources=["microphone", "upload"],
         type="filepath",
@@ -124,14 +124,14 @@ def word_recorder(label: str) -> gr.Audio:
     )
 
 
-def given(recorder: gr.Audio) -> list[Callable]:
-    """The events in which a recorder is given a sound: not its `input`, which comes too as another
-    source is chosen and the recorder emptied. What was uploaded meanwhile would be lost."""
+def recorded_or_uploaded(recorder: gr.Audio) -> list[Callable]:
+    """The events of a new recording or upload. ``input`` is not used: it also fires when another
+    source is chosen, which empties the recorder and would lose an upload made meanwhile."""
     return [recorder.stop_recording, recorder.upload]
 
 
 def sound_of(wav: bytes) -> str:
-    """A WAV file as an address, so that it lies on no disk."""
+    """A WAV file as a data URL, so that it is stored on no disk."""
     return "data:audio/wav;base64," + base64.b64encode(wav).decode()
 
 
@@ -143,8 +143,8 @@ def heat_table(
     low: float,
     high: float,
 ) -> str:
-    """values (rows, columns) as a table in viridis, from dark at `low` to bright at `high`, which
-    may be the smaller. A row's head plays its word, and a cell both words where both sound."""
+    """values (rows, columns) as a table in viridis, from dark at ``low`` to bright at ``high``,
+    which may be the smaller. A row's heading plays its word, a cell plays both words."""
     head = "".join(f"<th scope='col'><span>{escape(str(c))}</span></th>" for c in columns)
     lines = ""
     for row, numbers in zip(rows, values, strict=True):

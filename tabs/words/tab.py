@@ -1,36 +1,41 @@
-"""Words: say or type any word, and see and hear where it lands among spoken and written words."""
+"""The words tab: the neighbours of any spoken or typed word among spoken and written words."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
+from gradio.components import Component
 
 from tabs.components.map.map import sound_map
 from tabs.components.timeline.timeline import TEMPLATE
 from tabs.shared.drafts import Drafts
-from tabs.shared.events import HIDDEN, QUICK_QUEUE, on_model
+from tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
+from tabs.words.api import WordApi
 from tabs.words.compare import compare_section
 from tabs.words.cut import word_cut
-from tabs.words.events import WordEvents
+from tabs.words.events import WordEvents, WordPage
 from tabs.words.library import library_getter
 from tabs.words.map import COLORS, LAYOUTS
-from tabs.words.panel import SCRIPT, given, word_recorder
+from tabs.words.panel import SCRIPT, recorded_or_uploaded, word_recorder
 from tabs.words.threshold import threshold_section
-from tabs.words.view import take
+from tabs.words.view import listening_test_item
 from tabs.words.vocabulary import vocabulary_section
 
 if TYPE_CHECKING:
     from pipelines.words import Words
+    from pipelines.words.library import WordLibrary
+
+Chips = tuple[list[tuple[gr.Button, str]], list[tuple[gr.Button, Path]]]
 
 MODEL: Final = "words"  # in checkpoints/
 EXAMPLES: Final = ("speech", "onomatopoeia", "snorkelish", "/ʃɪp/", "bei3 jing1")
 EXAMPLE_SOUNDS: Final = ("elephant-awb", "butterfly-rms", "tree-slt", "beijing-slt")
 INTRO: Final = """
 <header class="intro"><h2>Say any word, or type one, and see which words it sounds like.</h2>
-<p>Small networks that hear, and others that read phonemes, put a word in the same place whoever
-says it and however it is written. Trained on single words of English, Arabic and Mandarin;
-whole sentences, names in other languages and songs land anywhere.</p></header>
+<p>One network encodes the sound of a word, another its phonemes, into the same vector space,
+whoever the speaker is. Trained on single words of English, Arabic and Mandarin; for sentences,
+other languages and songs the neighbours mean nothing.</p></header>
 """
 STEP: Final = '<h3 class="step">Say a word <span>up to 3 s</span></h3>'
 TYPE: Final = '<h3 class="step">Or type one <span>any spelling</span></h3>'
@@ -49,23 +54,30 @@ python -m training.words export --out OUT</pre></header>
 def build(
     pipeline: Callable[[], "Words"] | None, index: Path, drafts: Drafts | None = None
 ) -> gr.Blocks:
-    """The tab. pipeline: gives the model, loaded when first asked for; None where there is none.
-    index: the folder of the library's index, which lies beside its sounds; drafts: of listening
-    tests."""
+    """The tab.
+
+    pipeline: returns the model, loaded on first use; None where there is no checkpoint. index: the
+    folder of the library's index, beside that of its sounds. drafts: of listening tests.
+    """
     sounds = index.with_suffix("")
     gr.set_static_paths([sounds])
     with gr.Blocks(title="Words") as tab:
         if pipeline:
-            events = WordEvents(pipeline, library_getter(pipeline, index))
-            _room(tab, events, sounds, drafts)
+            _layout(tab, pipeline, library_getter(pipeline, index), sounds, drafts)
         else:
             gr.HTML(MISSING)
     return tab
 
 
-def _room(tab: gr.Blocks, events: WordEvents, sounds: Path, drafts: Drafts | None) -> None:
+def _layout(
+    tab: gr.Blocks,
+    pipeline: Callable[[], "Words"],
+    library: Callable[[], "WordLibrary"],
+    sounds: Path,
+    drafts: Drafts | None,
+) -> None:
     gr.HTML(INTRO)
-    asked = gr.State(None, time_to_live=3600)
+    query = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input room-stays"):
             gr.HTML(STEP)
@@ -90,54 +102,91 @@ def _room(tab: gr.Blocks, events: WordEvents, sounds: Path, drafts: Drafts | Non
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             found = _panel("word-found")
             if drafts:
-                drafts.button(asked, lambda shown: take(shown, events.library()))
+                drafts.button(query, lambda shown: listening_test_item(shown, library()))
             with gr.Row(elem_classes="map-and-near"):
                 with gr.Column(min_width=320):
                     chart = sound_map("word-map")
-                    honesty = gr.HTML(elem_classes="numbers")
-                    layout = gr.Radio(list(LAYOUTS.items()), value="pca", label="Places")
+                    trustworthiness = gr.HTML(elem_classes="numbers")
+                    layout = gr.Radio(list(LAYOUTS.items()), value="pca", label="Map layout")
                     color = gr.Radio(list(COLORS), value=COLORS[0], label="Coloured by")
-                near = _panel("word-near")
+                neighbours = _panel("word-near")
     for section in (compare_section, threshold_section, vocabulary_section):
-        section(events.pipeline, events.library)
+        section(pipeline, library)
     with gr.Accordion("How it works", open=False):
         gr.HTML(Path(__file__).with_name("how_it_works.html").read_text(), apply_default_css=False)
 
-    heard = gr.State(None, time_to_live=3600)
-    result = [asked, found, chart, near, honesty]
-    shown = [message, *result, cut, heard, text, recording]
-    look = [layout, color]
+    page = WordPage(
+        message=message,
+        query=query,
+        found=found,
+        chart=chart,
+        neighbours=neighbours,
+        trustworthiness=trustworthiness,
+        cut=cut,
+        recorded=gr.State(None, time_to_live=3600),
+        text=text,
+        recording=recording,
+    )
+    events = WordEvents(pipeline, library, page)
+    WordApi(pipeline, library).declare(recording, text)
+    chips = (written, spoken_chips)
+    _connect(tab, events, look=[layout, color], find=find, stop=stop, chips=chips)
+
+
+def _connect(
+    tab: gr.Blocks,
+    events: WordEvents,
+    *,
+    look: list[Component],
+    find: gr.Button,
+    stop: gr.Button,
+    chips: Chips,
+) -> None:
+    """Connects the components to their handlers. look: the layout and the colours of the map."""
+    page = events.page
+
+    def shown(handler: Callable) -> Callable:
+        return reporting(handler, page.message)
+
+    written, spoken = chips
     main: dict[str, Any] = {
-        "progress_on": found,
+        "progress_on": page.found,
         "start": find,
         "stop": stop,
         "queue": QUICK_QUEUE,
     }
-
-    # First, for the names of endpoints are given in this order.
-    _api(events, recording, text)
-    tab.load(events.first_look, look, shown, **HIDDEN)
-    saying: list[Callable] = given(recording)
-    for chip, path in spoken_chips:
-        saying.append(chip.click(path.read_bytes, None, recording, **HIDDEN).then)
-    for trigger in saying:
-        on_model(trigger, events.hear, [asked, recording, *look], shown, **main)
-    asking: list[Callable] = [find.click, text.submit]
+    tab.load(shown(events.first_look), look, page.all, **HIDDEN)
+    recordings: list[Callable] = recorded_or_uploaded(page.recording)
+    for chip, path in spoken:
+        recordings.append(chip.click(path.read_bytes, None, page.recording, **HIDDEN).then)
+    for trigger in recordings:
+        inputs = [page.query, page.recording, *look]
+        on_model(trigger, shown(events.record), inputs, page.all, **main)
+    queries: list[Callable] = [find.click, page.text.submit]
     for chip, word in written:
-        asking.append(chip.click(lambda w=word: w, None, text, **HIDDEN).then)
-    for trigger in asking:
-        on_model(trigger, events.find, [asked, text, recording, *look], shown, **main)
-    # With what the event says, which what comes `then` would not be told.
-    direct: dict[str, Any] = {"concurrency_id": QUICK_QUEUE, "api_visibility": "private"}
-    cut.submit(events.recut, [asked, heard, *look], shown, show_progress_on=found, **direct)
-    for choice in (chart.select, near.edit, found.edit):
-        choice(events.choose, [asked, *look], shown, show_progress="hidden", **direct)
+        queries.append(chip.click(lambda w=word: w, None, page.text, **HIDDEN).then)
+    for trigger in queries:
+        inputs = [page.query, page.text, page.recording, *look]
+        on_model(trigger, shown(events.search), inputs, page.all, **main)
+    # Not through on_model: its handler runs after another event, and is not told the event's data.
+    direct: dict[str, Any] = {"concurrency_id": QUICK_QUEUE, **PRIVATE}
+    page.cut.submit(
+        shown(events.recut),
+        [page.query, page.recorded, *look],
+        page.all,
+        show_progress_on=page.found,
+        **direct,
+    )
+    for choice in (page.chart.select, page.neighbours.edit, page.found.edit):
+        inputs = [page.query, *look]
+        choice(shown(events.choose), inputs, page.all, show_progress="hidden", **direct)
     for control in look:
-        control.input(events.redraw, [asked, *look], result, **HIDDEN)
+        outputs = [page.message, *page.result]
+        control.input(shown(events.redraw), [page.query, *look], outputs, **HIDDEN)
 
 
 def _panel(elem_id: str) -> gr.HTML:
-    """A panel about words with nothing in it."""
+    """A panel of words, empty at first."""
     return gr.HTML(
         {"html": "<p>One moment …</p>", "files": []},
         html_template=TEMPLATE,
@@ -148,29 +197,14 @@ def _panel(elem_id: str) -> gr.HTML:
     )
 
 
-def _example_chips(
-    sounds: Path,
-) -> tuple[list[tuple[gr.Button, str]], list[tuple[gr.Button, Path]]]:
-    """Buttons with words to type, and buttons with recordings out of the library."""
+def _example_chips(sounds: Path) -> Chips:
+    """Buttons with words to type, and buttons with recordings from the library."""
     small: dict[str, Any] = {"size": "sm", "min_width": 0, "scale": 0}
     paths = [path for name in EXAMPLE_SOUNDS for path in sounds.glob(f"{name}.*")]
     with gr.Row(elem_classes="chips"):
         gr.HTML("<span>Or try</span>")
         written = [(gr.Button(word, **small), word) for word in EXAMPLES]
     with gr.Row(elem_classes="chips", visible=bool(paths)):
-        gr.HTML("<span>Or a voice that says</span>")
+        gr.HTML("<span>Or a recording of</span>")
         spoken = [(gr.Button(path.stem.split("-")[0], **small), path) for path in paths]
     return written, spoken
-
-
-def _api(events: WordEvents, recording: gr.Audio, text: gr.Textbox) -> None:
-    """The endpoints for programs, which answer in JSON."""
-    with gr.Row(visible=False):
-        call, answer = gr.Button(), gr.JSON()
-        vector = gr.JSON(label="vector")
-        view = gr.Textbox("spoken", label="view")
-        limit = gr.Number(10, label="limit")
-    run: dict[str, Any] = {"concurrency_id": QUICK_QUEUE, "concurrency_limit": 1}
-    call.click(events.api_embed_audio, recording, answer, api_name="embed_audio", **run)
-    call.click(events.api_embed_text, text, answer, api_name="embed_text", **run)
-    call.click(events.api_nearest, [vector, view, limit], answer, api_name="nearest", **run)

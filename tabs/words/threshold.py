@@ -1,14 +1,16 @@
-"""Same or different? A threshold on the cosine, what it costs, and the pairs beside it."""
+"""Same or different? A threshold on the cosine, its precision and recall, and pairs next to it."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
+from gradio.components import Component
 
-from tabs.shared.events import HIDDEN, inline
+from tabs.shared.events import HIDDEN, reporting
 from tabs.words.panel import Sounds, word_panel
 
 if TYPE_CHECKING:
@@ -16,28 +18,41 @@ if TYPE_CHECKING:
     from pipelines.words.library import WordLibrary
     from pipelines.words.pairs import OperatingCurve, Pair, Side, WordPairs
 
-HINT: Final = """<p class="hint">Two recordings count as the same word from this cosine on. A higher
-threshold makes fewer false alarms, and misses more.</p>"""
-NO_CURVE: Final = """<p>How often a threshold is right was not measured for this model: train it
+HINT: Final = """<p class="hint">Two recordings count as the same word if their cosine reaches the
+threshold. A higher threshold gives fewer false alarms and more misses.</p>"""
+NO_CURVE: Final = """<p>Precision and recall were not measured for this model: train it
 with <code>python -m training.words</code>, and the curve appears here.</p>"""
-PLOT: Final = 300  # units of the curve's picture, to each side
-# Whether it is the same word, and whether it is called so → what that is.
+PLOT: Final = 300  # width and height of the plot
+# (is the same word, is called the same) → name.
 NAMES: Final = {
-    (True, True): "Found",
+    (True, True): "Hits",
     (False, True): "False alarms",
-    (True, False): "Missed",
-    (False, False): "Rightly kept apart",
+    (True, False): "Misses",
+    (False, False): "Correct rejections",
 }
+
+
+@dataclass(frozen=True)
+class ThresholdPage:
+    """The components that the handlers change."""
+
+    message: gr.HTML
+    slider: gr.Slider
+    panel: gr.HTML
 
 
 class ThresholdEvents:
     """Handlers; the pairs are sorted once for all visitors."""
 
     def __init__(
-        self, pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
+        self,
+        pipeline: Callable[[], "Words"],
+        library: Callable[[], "WordLibrary"],
+        page: ThresholdPage,
     ) -> None:
         self.pipeline = pipeline
         self.library = library
+        self.page = page
 
         @cache
         def pairs() -> "WordPairs":
@@ -47,16 +62,14 @@ class ThresholdEvents:
 
         self.pairs = pairs
 
-    @inline(outputs=2)
-    def first_look(self, chosen: float) -> tuple:
-        """At the model's own threshold, if none was chosen → message, threshold, panel."""
+    def first_look(self, chosen: float) -> dict[Component, Any]:
+        """Starts at the model's own threshold, unless one was chosen."""
         threshold = chosen or round(self.pipeline().threshold, 2)
-        return "", threshold, self._panel(threshold)
+        return {self.page.slider: threshold, **self.move(threshold)}
 
-    @inline(outputs=1)
-    def move(self, threshold: float) -> tuple:
-        """→ message, panel."""
-        return "", self._panel(threshold)
+    def move(self, threshold: float) -> dict[Component, Any]:
+        """Shows another threshold."""
+        return {self.page.message: "", self.page.panel: self._panel(threshold)}
 
     def _panel(self, threshold: float) -> dict[str, Any]:
         from pipelines.words.pairs import OperatingCurve
@@ -66,7 +79,7 @@ class ThresholdEvents:
         cells = ""
         for above in (True, False):
             for same in (True, False):
-                side = self.pairs().beside(threshold, same, above)
+                side = self.pairs().near_threshold(threshold, same, above)
                 cells += _cell(NAMES[same, above], side, above, sounds)
         return sounds.value(
             f'<div class="threshold"><div class="curve">{curve}</div><div class="sides">'
@@ -77,21 +90,23 @@ class ThresholdEvents:
 def threshold_section(
     pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
 ) -> None:
-    """The fold, inside a gr.Blocks. Both functions give the same object again and again."""
-    events = ThresholdEvents(pipeline, library)
+    """The accordion, inside a gr.Blocks. Both functions return the same object each time."""
     with gr.Accordion("Same or different?", open=False) as fold:
         gr.HTML(HINT)
         slider = gr.Slider(0.0, 1.0, step=0.01, label="Threshold on the cosine", buttons=[])
         message = gr.HTML()
         panel = word_panel("threshold")
-    fold.expand(events.first_look, slider, [message, slider, panel], **HIDDEN)
-    # While the thumb is dragged, only where it is last matters.
+    page = ThresholdPage(message, slider, panel)
+    events = ThresholdEvents(pipeline, library, page)
+    first_look, move = (reporting(e, message) for e in (events.first_look, events.move))
+    fold.expand(first_look, slider, [message, slider, panel], **HIDDEN)
+    # While the slider is dragged only its last position matters.
     last: dict[str, Any] = {"trigger_mode": "always_last", **HIDDEN}
-    slider.input(events.move, slider, [message, panel], **last)
+    slider.input(move, slider, [message, panel], **last)
 
 
 def plot(curve: "OperatingCurve", threshold: float) -> str:
-    """The curve of precision over recall as SVG, with the threshold's point, and in words."""
+    """The precision–recall curve as SVG with the point of the threshold, and a sentence."""
     precision, recall = curve.at(threshold)
     line = " ".join(
         f"{PLOT * r:.1f},{PLOT * (1 - p):.1f}"
@@ -111,8 +126,8 @@ def plot(curve: "OperatingCurve", threshold: float) -> str:
         f'</text><circle cx="{PLOT * recall:.1f}" cy="{PLOT * (1 - precision):.1f}" r="8"/></svg>'
         f"<p>At <b>{threshold:.2f}</b>, of 100 pairs called the same word <b>{100 * precision:.0f}"
         f"</b> are (precision), and of 100 that are the same <b>{100 * recall:.0f}</b> are found "
-        "(recall). Measured on real recordings: all pairs of two speakers, nobody of whom was "
-        "trained on. The pairs shown here are of our library, which machines speak.</p>"
+        "(recall). Measured on recordings by people: all pairs of two different speakers, none of "
+        "them trained on. The pairs shown here are of our library of synthetic speech.</p>"
     )
 
 

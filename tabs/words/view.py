@@ -1,4 +1,4 @@
-"""What a visitor asked about last, and how its neighbours are shown."""
+"""A visitor's query, and how its neighbours are shown."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -20,23 +20,24 @@ if TYPE_CHECKING:
 
 LIMIT: Final = 10  # neighbours of each kind
 SOURCES: Final = {
-    "dictionary": "said as in the dictionary",
-    "guess": "not in the dictionary: our guess at how it is said",
-    "IPA": "as you wrote it, in IPA",
-    "ARPAbet": "as you wrote it, in ARPAbet",
-    "pinyin": "as you wrote it, in pinyin",
+    "dictionary": "from the pronouncing dictionary",
+    "guess": "not in the dictionary: predicted from the spelling",
+    "IPA": "as typed, in IPA",
+    "ARPAbet": "as typed, in ARPAbet",
+    "pinyin": "as typed, in pinyin",
 }
-HEAD: Final = """<tr><td></td><th scope="col">cosine</th><th scope="col" title="Edit
-distance: phonemes to change, add or leave out">apart</th><td></td></tr>"""
-SURE: Final = 0.5  # the probability from which a guess is not only a guess
-FEWEST: Final = 0.01  # of a guess that is shown
+HEAD: Final = """<tr><td></td><th scope="col">cosine</th><th scope="col" title="Phonemes to
+replace, insert or delete">edit distance</th><td></td></tr>"""
+CONFIDENT: Final = 0.5  # the probability from which one word is named
+LOWEST: Final = 0.01  # probability of a word that is listed
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Query:
     """A word with its unit vector (D,): the visitor's own, or one of the library, which has an id.
 
-    phonemes are those of the best guess where the word was spoken. mapped: what the map shows.
+    phonemes: of the most probable word where it was spoken. guesses: the words it may be. mapped:
+    what the map on the page shows, so that it is sent again only when it changes.
     """
 
     name: str
@@ -48,20 +49,22 @@ class Asked:
     mapped: tuple = field(default=())
 
     @classmethod
-    def typed(cls, written: "Written") -> "Asked":
+    def typed(cls, written: "Written") -> "Query":
+        """A word that was typed."""
         said = written.pronunciation
         return cls(f"“{written.spelling}”", written.vector, said.phonemes, SOURCES[said.source])
 
     @classmethod
-    def said(cls, spoken: "Spoken", guesses: Sequence["Guess"]) -> "Asked":
+    def spoken(cls, spoken: "Spoken", guesses: Sequence["Guess"]) -> "Query":
+        """A word that was recorded."""
         best = guesses[0]
-        sure = best.probability >= SURE
-        name = f"Did you say “{best.spelling}”?" if sure else f"Something like “{best.spelling}”?"
+        is_likely = best.probability >= CONFIDENT
+        name = f"Did you say “{best.spelling}”?" if is_likely else f"Like “{best.spelling}”?"
         return cls(name, spoken.vector, best.phonemes, "", guesses=guesses)
 
     @classmethod
-    def stored(cls, library: "WordLibrary", id: str) -> "Asked | None":
-        """A word of the library; None where it has none of this id."""
+    def stored(cls, library: "WordLibrary", id: str) -> "Query | None":
+        """A word of the library; None where there is none with this id."""
         for row, word in enumerate(library.words):
             if word.id == id:
                 vector = library.vectors[row].astype(np.float32)
@@ -70,14 +73,14 @@ class Asked:
                 return cls(word.spelling, vector, word.phonemes, about, id)
         return None
 
-    def after(self, past: "Asked") -> "Asked":
-        """The same on the map that was shown for another word."""
+    def on_the_map_of(self, past: "Query") -> "Query":
+        """The same query while the page shows the map of another."""
         return replace(self, mapped=past.mapped)
 
 
-def take(asked: Asked | None, library: "WordLibrary") -> "Take | None":
-    """A recorded word of the library, for a listening test on voices; None for any other."""
-    word = next((word for word in library.words if asked and word.id == asked.id), None)
+def listening_test_item(query: Query | None, library: "WordLibrary") -> "Take | None":
+    """The recorded word of the library that is shown, for a listening test; None for any other."""
+    word = next((word for word in library.words if query and word.id == query.id), None)
     if word is None or word.path is None or word.voice is None:
         return None
     from study.design.draft import Take  # late, for it loads scipy
@@ -86,53 +89,63 @@ def take(asked: Asked | None, library: "WordLibrary") -> "Take | None":
     return Take(word.voice, word.path.read_bytes(), word.spelling, settings)
 
 
-def shown(
-    asked: Asked, words: "Words", library: "WordLibrary", layout: Layout, color: str
-) -> tuple[Asked, dict[str, Any], gr.HTML, dict[str, Any], str]:
-    """What the result's components show → asked, found, map, neighbours, the map's honesty."""
-    sides = {view: _near(asked, words, library, view) for view in (SPOKEN, WRITTEN)}
+@dataclass(frozen=True)
+class View:
+    """The values of the components that show a query's neighbours."""
+
+    query: Query
+    found: dict[str, Any]
+    chart: gr.HTML
+    neighbours: dict[str, Any]
+    trustworthiness: str
+
+
+def view_of(
+    query: Query, words: "Words", library: "WordLibrary", layout: Layout, color: str
+) -> View:
+    """The query's neighbours, on the map and as lists."""
+    sides = {view: _nearest(query, words, library, view) for view in (SPOKEN, WRITTEN)}
     near = [neighbour.word for side in sides.values() for neighbour in side]
-    x, y = library.place(asked.vector, layout)
-    marker = QueryMarker(x, y, asked.name, [word.id for word in near])
+    x, y = library.place(query.vector, layout)
+    marker = QueryMarker(x, y, query.name, [word.id for word in near])
     mapped = (layout, color, *([word.id for word in near] if color == "word" else []))
-    chart = word_chart(library, layout, color, near) if mapped != asked.mapped else None
-    asked = replace(asked, mapped=mapped)
-    return (
-        asked,
-        Sounds().value(found(asked)),
-        show(marker, chart),
-        neighbours(asked, sides, library),
-        honesty(library.trustworthiness[layout]),
+    chart = word_chart(library, layout, color, near) if mapped != query.mapped else None
+    return View(
+        query=replace(query, mapped=mapped),
+        found=Sounds().value(found(query)),
+        chart=show(marker, chart),
+        neighbours=neighbours(query, sides, library),
+        trustworthiness=trustworthiness(library.trustworthiness[layout]),
     )
 
 
-def found(asked: Asked) -> str:
-    """The word, how it is said, and what else it may have been."""
-    if asked.guesses:
-        return f"<h3>{escape(asked.name)}</h3>{_guesses(asked.guesses)}"
-    return f"<h3>{escape(asked.name)}</h3><p>{said(asked.phonemes)} {escape(asked.about)}</p>"
+def found(query: Query) -> str:
+    """The word with its pronunciation, or the words that a recording may be."""
+    if query.guesses:
+        return f"<h3>{escape(query.name)}</h3>{_guesses(query.guesses)}"
+    return f"<h3>{escape(query.name)}</h3><p>{ipa(query.phonemes)} {escape(query.about)}</p>"
 
 
-def said(phonemes: Sequence[str]) -> str:
-    """Phonemes as text between slashes, as dictionaries print them."""
+def ipa(phonemes: Sequence[str]) -> str:
+    """Phonemes between slashes, as dictionaries print them."""
     return f'<span class="ipa" lang="und-fonipa">/{escape("".join(phonemes))}/</span>'
 
 
 def gloss(word: "LibraryWord") -> str:
-    """What a word of another language is in its own letters, and what it means."""
+    """The usual spelling and the meaning of a word that was typed in pinyin or IPA."""
     return f"<small>{escape(word.gloss)}</small>" if word.gloss else ""
 
 
-def honesty(trustworthiness: float) -> str:
-    """How far the map can be trusted, in a sentence."""
+def trustworthiness(value: float) -> str:
+    """How well the map preserves neighbours, in a sentence."""
     return (
-        f"<p>This flat map has a trustworthiness of <b>{trustworthiness:.2f}</b> at k = 10 (at 1, "
-        "all that lie close together here are alike); the lists compare all dimensions.</p>"
+        f"<p>This two-dimensional map has a trustworthiness of <b>{value:.2f}</b> at k = 10 (at 1, "
+        "all neighbours on the map are neighbours in the space); the lists use all dimensions.</p>"
     )
 
 
 def neighbours(
-    asked: Asked, sides: dict[str, Sequence["Neighbour"]], library: "WordLibrary"
+    query: Query, sides: dict[str, Sequence["Neighbour"]], library: "WordLibrary"
 ) -> dict[str, Any]:
     """The value of the panel with the nearest words, spoken and written."""
     from media.text.phonemes import edit_distance
@@ -144,7 +157,7 @@ def neighbours(
         for neighbour in side:
             word = neighbour.word
             sound = replace(word, path=word.path or recordings.get(word.spelling))
-            edits = edit_distance(asked.phonemes, word.phonemes)
+            edits = edit_distance(query.phonemes, word.phonemes)
             rows += _row(word, sounds.label(sound), neighbour.cosine, edits)
         html += (
             f'<section class="near"><table><caption>Nearest {view} words</caption>'
@@ -161,9 +174,9 @@ def bar(cosine: float) -> str:
 
 
 def _row(word: "LibraryWord", label: Label, cosine: float, edits: int) -> str:
-    question = escape(f"What is near “{word.spelling}”?")
+    question = escape(f"Show the neighbours of “{word.spelling}”")
     return (
-        f"<tr><td>{label.button()} {said(word.phonemes)} {gloss(word)}</td>"
+        f"<tr><td>{label.button()} {ipa(word.phonemes)} {gloss(word)}</td>"
         f'<td class="near-cosine">{bar(cosine)}</td><td class="near-edits">{edits}</td>'
         f'<td><button type="button" class="near-look" data-action="look" '
         f'data-word="{escape(word.id)}" title="{question}" aria-label="{question}">'
@@ -174,11 +187,11 @@ def _row(word: "LibraryWord", label: Label, cosine: float, edits: int) -> str:
 def _guesses(guesses: Sequence["Guess"]) -> str:
     items = "".join(
         f'<li><button type="button" data-action="type" data-word="{escape(guess.spelling)}">'
-        f"{escape(guess.spelling)}</button>{said(guess.phonemes)}"
+        f"{escape(guess.spelling)}</button>{ipa(guess.phonemes)}"
         f'<span class="bar"><i style="width:{guess.probability:.0%}"></i></span>'
         f"<b>{guess.probability:.0%}</b></li>"
         for guess in guesses
-        if guess.probability >= FEWEST
+        if guess.probability >= LOWEST
     )
     other = max(0.0, 1 - sum(guess.probability for guess in guesses))
     rest = (
@@ -188,7 +201,9 @@ def _guesses(guesses: Sequence["Guess"]) -> str:
     return f'<ul class="guesses">{items}{rest}</ul>'
 
 
-def _near(asked: Asked, words: "Words", library: "WordLibrary", view: Any) -> Sequence["Neighbour"]:
-    """The nearest words of a view, without the word itself."""
-    near = words.nearest(library, asked.vector, view, LIMIT + 1)
-    return [neighbour for neighbour in near if neighbour.word.id != asked.id][:LIMIT]
+def _nearest(
+    query: Query, words: "Words", library: "WordLibrary", view: Any
+) -> Sequence["Neighbour"]:
+    """The nearest words of a view, without the query itself."""
+    nearest = words.nearest(library, query.vector, view, LIMIT + 1)
+    return [neighbour for neighbour in nearest if neighbour.word.id != query.id][:LIMIT]

@@ -1,13 +1,14 @@
-"""Your own words: teach a few by recording them, then say one, and it is found."""
+"""Your own words: record a few as examples, then say one, and it is recognised."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
-from tabs.shared.events import EMPTIED, HIDDEN, QUICK_QUEUE
-from tabs.words.panel import given, word_panel, word_recorder
-from tabs.words.vocabulary_events import VocabularyEvents
+from tabs.shared.events import EMPTIED, HIDDEN, PRIVATE, QUICK_QUEUE, reporting
+from tabs.shared.sessions import SessionStore
+from tabs.words.panel import recorded_or_uploaded, word_panel, word_recorder
+from tabs.words.vocabulary_events import VocabularyEvents, VocabularyPage, new_vocabulary
 
 if TYPE_CHECKING:
     from pipelines.words import Words
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
 TEACH: Final = '<h3 class="step">Teach it some words</h3>'
 TEACH_HINT: Final = """<p class="hint">Type a name and record the word, once to three times: any
-word, any language. Nobody else can use them. The sound is deleted as soon as it was heard, and the
-numbers that are left of it when you leave.</p>"""
+word, any language. Nobody else can use them. The sound is deleted as soon as it is encoded, and
+its vector when you leave.</p>"""
 SAY: Final = '<h3 class="step">Say one of them</h3>'
 SAY_HINT: Final = '<p class="hint">One word, or several with pauses between them.</p>'
 
@@ -24,8 +25,8 @@ SAY_HINT: Final = '<p class="hint">One word, or several with pauses between them
 def vocabulary_section(
     pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
 ) -> None:
-    """The fold, inside a gr.Blocks. Both functions give the same object again and again."""
-    events = VocabularyEvents(pipeline, library)
+    """The accordion, inside a gr.Blocks. Both functions return the same object each time."""
+    store = SessionStore(new_vocabulary)
     with gr.Accordion("Your own words", open=False) as fold, gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
             gr.HTML(TEACH)
@@ -41,32 +42,32 @@ def vocabulary_section(
             said = word_recorder("A word to find")
             problem = gr.HTML()
             result = word_panel("found-word")
-    own = events.visits.state()
-    held = [own, words, forget]
+    page = VocabularyPage(message, store.state(), words, forget, problem, result)
+    events = VocabularyEvents(pipeline, library, store, page)
+    own = page.own
     on_model: dict[str, Any] = {
         "concurrency_id": QUICK_QUEUE,
         "concurrency_limit": 1,
-        "api_visibility": "private",
+        **PRIVATE,
     }
-
-    fold.expand(events.first_look, own, [problem, words, result], **HIDDEN)
+    fold.expand(reporting(events.first_look, problem), own, [problem, words, result], **HIDDEN)
     taught = gr.on(
-        given(example),
-        events.teach,
+        recorded_or_uploaded(example),
+        reporting(events.teach, message),
         [example, name, own],
-        [message, *held],
+        [message, own, words, forget],
         show_progress_on=words,
         **on_model,
     )
     taught.then(None, None, example, js=EMPTIED, **HIDDEN)
-    asked = gr.on(
-        given(said),
-        events.find,
+    found = gr.on(
+        recorded_or_uploaded(said),
+        reporting(events.find, problem),
         [said, own],
         [problem, result],
         show_progress_on=result,
         **on_model,
     )
-    asked.then(None, None, said, js=EMPTIED, **HIDDEN)
-    words.edit(events.remove, own, held, **HIDDEN)
-    forget.click(events.forget, own, held, **HIDDEN)
+    found.then(None, None, said, js=EMPTIED, **HIDDEN)
+    words.edit(events.remove, own, [own, words, forget], **HIDDEN)
+    forget.click(events.forget, own, [own, words, forget], **HIDDEN)

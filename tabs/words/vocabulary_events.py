@@ -1,14 +1,17 @@
-"""What a visitor's own words do: taught by example, found when they are said."""
+"""The event handlers of a visitor's own vocabulary. Each returns {component: value}."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
+from gradio.components import Component
 
+from media.constants import SAMPLE_RATE
 from media.errors import InputError
-from tabs.shared.events import inline
+from tabs.shared.gradio_internals import event_data
 from tabs.shared.sessions import SessionStore, delete_after_use, one_word
 from tabs.words.panel import Sounds
 
@@ -17,32 +20,49 @@ if TYPE_CHECKING:
     from pipelines.words.library import WordLibrary
     from pipelines.words.vocabulary import Found, Vocabulary
 
-# A Vocabulary or None: Gradio reads the annotations as it starts, and pipelines load torch.
+# A Vocabulary or None: Gradio resolves annotations at start, and pipelines load torch.
 Own = Any
-RATE: Final = 16_000  # Hz
+Update = dict[Component, Any]
 MOST_SAID: Final = 20  # words in a recording
 MOST_SHOWN: Final = 5  # words, the nearest
-EXAMPLE: Final = ("tree", "water", "apple", "yes")  # the last is said
+EXAMPLE: Final = ("tree", "water", "apple", "yes")  # the last is the one to recognise
 MANY: Final = f"Say one word, or up to {MOST_SAID} with pauses between them."
 EMPTY: Final = "<p>No words yet.</p>"
 
 
+@dataclass(frozen=True)
+class VocabularyPage:
+    """The components that the handlers change. own: the visitor's Vocabulary; problem: the message
+    beside the recorder of words to recognise."""
+
+    message: gr.HTML
+    own: gr.State
+    words: gr.HTML
+    forget: gr.Button
+    problem: gr.HTML
+    result: gr.HTML
+
+
 class VocabularyEvents:
-    """Handlers; a visitor's words come in and go out. No sound is kept, only vectors."""
+    """Handlers; a visitor's vocabulary is passed in and returned. Only vectors are kept."""
 
     def __init__(
-        self, pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
+        self,
+        pipeline: Callable[[], "Words"],
+        library: Callable[[], "WordLibrary"],
+        store: "SessionStore[Vocabulary]",
+        page: VocabularyPage,
     ) -> None:
         self.pipeline = pipeline
         self.library = library
-        self.visits = SessionStore(_vocabulary)
+        self.store = store
+        self.page = page
 
-    @inline(outputs=2)
-    def first_look(self, own: Own) -> tuple:
-        """What is shown before anything was said → message, list, result."""
+    def first_look(self, own: Own) -> Update:
+        """The visitor's words; while there are none, an example of the result."""
         if own and own.words:
-            return "", taught(own), gr.skip()
-        library, words = self.library(), _vocabulary()
+            return {self.page.problem: "", self.page.words: taught(own)}
+        library, words = self.library(), new_vocabulary()
         vectors: dict[str, list[np.ndarray]] = {spelling: [] for spelling in EXAMPLE}
         for row in library.spoken:
             if (spelling := library.words[row].spelling) in vectors:
@@ -51,44 +71,54 @@ class VocabularyEvents:
             words.add(spelling, voices[0])
         found = words.find(vectors[EXAMPLE[-1]][-1], self.pipeline().threshold)
         about = f"An example: {len(EXAMPLE)} words, and “{EXAMPLE[-1]}” in another voice."
-        return "", taught(None), Sounds().value(f"<p>{about}</p>{shown(found)}")
+        result = Sounds().value(f"<p>{about}</p>{shown(found)}")
+        return {self.page.problem: "", self.page.words: taught(None), self.page.result: result}
 
-    @inline(outputs=3)
-    def teach(self, recording: str | None, name: str, own: Own, request: gr.Request) -> tuple:
-        """Takes a recording as an example of the word → message, words, list, delete button."""
+    def teach(
+        self,
+        recording: str | None,
+        name: str,
+        own: Own,
+        request: gr.Request,
+    ) -> Update:
+        """Adds a recording as an example of a word."""
         with delete_after_use(recording):
-            own = self.visits.of(own, request)
+            own = self.store.of(own, request)
             name = own.check(name if name.strip() else _unused(own.words))
             own.add(name, one_word(self.pipeline(), recording).vector)
-            return "", own, taught(own), gr.Button(visible=True)
+        return {self.page.message: "", **self._listed(own)}
 
-    @inline(outputs=1)
-    def find(self, recording: str | None, own: Own) -> tuple:
-        """Looks for the words in a recording → message, result."""
+    def find(self, recording: str | None, own: Own) -> Update:
+        """Recognises the words of a recording."""
         with delete_after_use(recording):
-            words, threshold = own or _vocabulary(), self.pipeline().threshold
-            said = [
-                (word.start, words.find(word.vector, threshold)) for word in self._said(recording)
+            words, threshold = own or new_vocabulary(), self.pipeline().threshold
+            found = [
+                (spoken.start, words.find(spoken.vector, threshold))
+                for spoken in self._spoken(recording)
             ]
         html = "".join(
-            (f"<h4>At {start:.1f} s</h4>" if len(said) > 1 else "") + shown(found)
-            for start, found in said
+            (f"<h4>At {start:.1f} s</h4>" if len(found) > 1 else "") + shown(one)
+            for start, one in found
         )
-        return "", Sounds().value(html)
+        return {self.page.problem: "", self.page.result: Sounds().value(html)}
 
-    def remove(self, own: Own, event: gr.EventData) -> tuple:
-        """Forgets one word → words, list, delete button."""
+    def remove(self, own: Own, event: gr.EventData) -> Update:
+        """Removes one word."""
         if own:
-            own.remove(str(event._data.get("word")))
-        return own, taught(own), gr.Button(visible=bool(own and own.words))
+            own.remove(str(event_data(event).get("word")))
+        return self._listed(own)
 
-    def forget(self, own: Own) -> tuple:
-        """Forgets all words → words, list, delete button."""
+    def forget(self, own: Own) -> Update:
+        """Removes all words."""
         if own:
             own.clear()
-        return None, taught(None), gr.Button(visible=False)
+        return self._listed(None)
 
-    def _said(self, recording: str | None) -> "list[Spoken]":
+    def _listed(self, own: Own) -> Update:
+        delete = gr.Button(visible=bool(own and own.words))
+        return {self.page.own: own, self.page.words: taught(own), self.page.forget: delete}
+
+    def _spoken(self, recording: str | None) -> "list[Spoken]":
         """The words of a recording; several where there are pauses between them."""
         from pipelines.words.spoken_word import CutNeededError  # late, for pipelines load torch
 
@@ -98,8 +128,8 @@ class VocabularyEvents:
         except CutNeededError as several:
             if not 1 < len(several.cuts) <= MOST_SAID:
                 raise InputError(MANY) from None
-            heard = (RATE, several.recording)
-            return [pipeline.embed_audio(heard, cut) for cut in several.cuts]
+            audio = (SAMPLE_RATE, several.recording)
+            return [pipeline.embed_audio(audio, cut) for cut in several.cuts]
 
 
 def taught(own: Own) -> dict[str, Any]:
@@ -114,13 +144,13 @@ def taught(own: Own) -> dict[str, Any]:
 
 
 def shown(found: "Found") -> str:
-    """What was found, and a bar for the cosine to each word, against the threshold."""
+    """The recognised word, and a bar with the cosine of each word beside the threshold."""
     nearest, cosine = found.cosines[0]
     line = (
         f"<h3>{escape(found.name)}</h3>"
         if found.name
-        else f"<h3>None of them</h3><p>The nearest is {escape(nearest)}, at {cosine:.2f}; from "
-        f"{found.threshold:.2f} on it would count.</p>"
+        else f"<h3>None of them</h3><p>The nearest is {escape(nearest)}, at {cosine:.2f}; the "
+        f"threshold is {found.threshold:.2f}.</p>"
     )
     bars = "".join(
         f'<li class="{"said" if name == found.name else ""}"><span>{escape(name)}</span>'
@@ -131,7 +161,8 @@ def shown(found: "Found") -> str:
     return f'<div class="said-word">{line}<ul class="bars">{bars}</ul></div>'
 
 
-def _vocabulary() -> "Vocabulary":
+def new_vocabulary() -> "Vocabulary":
+    """An empty vocabulary."""
     from pipelines.words.vocabulary import Vocabulary  # late, for pipelines load torch
 
     return Vocabulary()

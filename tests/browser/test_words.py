@@ -100,9 +100,9 @@ def test_what_is_typed_is_found_and_shows_how_it_is_said(visit: Visit, page: Pag
     find(visit, "ship")
     expect(page.locator("#word-found h3")).to_have_text("“ship”")
     assert points.first.evaluate("point => point.kept"), "the star moves, nothing is drawn again"
-    expect(page.locator("#word-found")).to_contain_text("/ʃɪp/ said as in the dictionary")
+    expect(page.locator("#word-found")).to_contain_text("/ʃɪp/ from the pronouncing dictionary")
     visit.button("onomatopoeia").click()
-    expect(page.locator("#word-found")).to_contain_text("our guess")
+    expect(page.locator("#word-found")).to_contain_text("predicted from the spelling")
 
 
 def test_a_voice_that_says_a_word_is_one_click(visit: Visit, page: Page) -> None:

@@ -64,11 +64,15 @@ def publish_table(
     columns: Mapping[str, tuple[str, str]] = COLUMNS,
 ) -> None:
     """Write the table between the comments <!-- mark --> and <!-- /mark --> of a file."""
+    publish_text(markdown(rows, columns), page, mark)
+
+
+def publish_text(text: str, page: Path, mark: str) -> None:
+    """Write a text between the comments <!-- mark --> and <!-- /mark --> of a file."""
     start, end = f"<!-- {mark} -->", f"<!-- /{mark} -->"
     before, rest = page.read_text(encoding="utf-8").split(start)
     after = rest.split(end)[1]
-    text = f"{before}{start}\n{markdown(rows, columns)}\n{end}{after}"
-    page.write_text(text, encoding="utf-8")
+    page.write_text(f"{before}{start}\n{text}\n{end}{after}", encoding="utf-8")
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:

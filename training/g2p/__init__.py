@@ -1,1 +1,1 @@
-"""Spelling to phones: training and card."""
+"""Grapheme-to-phoneme conversion: training, evaluation, model card."""

@@ -1,4 +1,4 @@
-"""Spelling to phones: the dictionary → words by split → the network → checkpoints/g2p."""
+"""Grapheme-to-phoneme conversion: dictionary → splits → network → checkpoints/g2p."""
 
 import hashlib
 import json
@@ -22,13 +22,13 @@ CONFIG: Final = G2PConfig()
 STEPS: Final = 9_000
 BATCH: Final = 128
 LEARNING_RATE: Final = 2e-3
-SPLITS: Final = {0: "val", 1: "test"}  # of 20 parts; the others are for training
+SPLITS: Final = {0: "val", 1: "test"}  # of 20 parts; the other 18 are for training
 
 Words = Mapping[str, Sequence[str]]  # spelling → each of its pronunciations, "K AE T"
 
 
 def prepare_g2p(out: Path) -> None:
-    """The dictionary's words in plain letters, by split, to a file in ``out``."""
+    """Write the dictionary's words in plain letters, by split, to a file in ``out``."""
     from pipelines.words.dictionary import pronunciations
 
     splits: dict[str, dict[str, list[str]]] = {"train": {}, "val": {}, "test": {}}
@@ -41,13 +41,13 @@ def prepare_g2p(out: Path) -> None:
 
 
 def split_of(spelling: str) -> str:
-    """train, val or test: one for all forms of a word, as far as its end can tell."""
+    """train, val or test, by a hash of the stem, so that inflected forms share a split."""
     stem = re.sub("e?s*$", "", spelling.replace("'", ""))
     return SPLITS.get(hashlib.sha256(stem.encode()).digest()[0] % 20, "train")
 
 
 def train_g2p(out: Path) -> None:
-    """Train the network on what prepare_g2p wrote, to out/g2p.pt; resumes."""
+    """Train the network on the words that prepare_g2p wrote, to out/g2p.pt; resumes."""
     torch.manual_seed(0)
     network = G2P(CONFIG).to(device())
     buckets = _buckets(_read(out, "train"))
@@ -71,10 +71,11 @@ def train_g2p(out: Path) -> None:
 
 
 def ctc_loss(network: G2P, batch: Sequence[tuple[list[int], list[int]]]) -> Tensor:
-    """Mean loss a phone of words with equally many letters: pairs of letters and phones."""
+    """Mean CTC loss per phone. batch: numbers of letters and phones of words with the same number
+    of letters."""
     letters, phones = zip(*batch, strict=True)
-    place = network.output.weight.device
-    logits = network(torch.tensor(letters, device=place)).float()
+    network_device = network.output.weight.device
+    logits = network(torch.tensor(letters, device=network_device)).float()
     return F.ctc_loss(
         logits.log_softmax(dim=-1).transpose(0, 1),
         torch.tensor([number for numbers in phones for number in numbers]),
@@ -84,19 +85,23 @@ def ctc_loss(network: G2P, batch: Sequence[tuple[list[int], list[int]]]) -> Tens
 
 
 def export_g2p(out: Path, checkpoints: Path) -> None:
-    """Write checkpoints/g2p from the trained network; evaluate_g2p adds its results and card."""
+    """Write checkpoints/g2p from the trained network; evaluate_g2p adds results and card."""
     from training.common.checkpoints import update_metrics, write_weights
 
     saved = torch.load(out / f"{NAME}.pt", weights_only=True)
-    told = json.loads((out / f"{NAME}.json").read_text())
+    result = json.loads((out / f"{NAME}.json").read_text())
     folder = checkpoints / NAME
     write_weights(folder, {"name": NAME, "network": saved["config"]}, saved["network"])
-    trained = {"steps": STEPS, "training_hours": round(told["hours"], 2), "val_per": told["score"]}
+    trained = {
+        "steps": STEPS,
+        "training_hours": round(result["hours"], 2),
+        "val_per": result["score"],
+    }
     update_metrics(folder, trained)
 
 
 def evaluate_g2p(out: Path, checkpoints: Path) -> None:
-    """Measure checkpoints/g2p and its baseline on the test words; write metrics and card."""
+    """Measure checkpoints/g2p and the baseline on the test words; write metrics and card."""
     from pipelines.words.pronunciation import load_g2p
     from training.common.checkpoints import update_metrics
     from training.g2p.card import card
@@ -115,7 +120,8 @@ def evaluate_g2p(out: Path, checkpoints: Path) -> None:
 
 
 def majority_rule(words: Words) -> Callable[[str], tuple[str, ...]]:
-    """Each letter as the phone most often in its place, in words of as many phones as letters."""
+    """Baseline: each letter becomes its most frequent phone, counted over words with as many phones
+    as letters."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for spelling, variants in words.items():
         for phones in (variant.split() for variant in variants):
@@ -127,28 +133,30 @@ def majority_rule(words: Words) -> Callable[[str], tuple[str, ...]]:
 
 
 def error_rates(pronounce: Callable[[str], Sequence[str]], words: Words) -> dict[str, float]:
-    """Phone and word errors in %, each word against the nearest of its pronunciations, and the
-    milliseconds of a core that a word takes."""
+    """per and wer: phone and word error rates in %, against the closest pronunciation of each word;
+    milliseconds: CPU time per word."""
     phones = phone_errors = word_errors = 0
-    seconds = 0.0
+    compute_seconds = 0.0
     for spelling, variants in words.items():
         began = process_time()
-        said = pronounce(spelling)
-        seconds += process_time() - began
+        predicted = pronounce(spelling)
+        compute_seconds += process_time() - began
         errors, length = min(
-            (edit_distance(variant.split(), said), len(variant.split())) for variant in variants
+            (edit_distance(variant.split(), predicted), len(variant.split()))
+            for variant in variants
         )
         phones, phone_errors = phones + length, phone_errors + errors
         word_errors += errors > 0
     return {
         "per": 100 * phone_errors / phones,
         "wer": 100 * word_errors / len(words),
-        "milliseconds": 1000 * seconds / len(words),
+        "milliseconds": 1000 * compute_seconds / len(words),
     }
 
 
 def _buckets(words: Words) -> list[list[tuple[list[int], list[int]]]]:
-    """Numbers of letters and phones of every pronunciation that fits, by number of letters."""
+    """Numbers of letters and phones of each pronunciation, grouped by the number of letters; those
+    with more phones (and blanks between equal ones) than output slots are left out."""
     buckets = defaultdict(list)
     for spelling, variants in words.items():
         letters = letter_numbers(spelling)

@@ -1,1 +1,1 @@
-"""Acoustic word embeddings: recordings and phonemes of words → networks → checkpoints."""
+"""Training and evaluation of the acoustic word embeddings."""

@@ -8,9 +8,9 @@ from training.common.commands import commands
 
 
 def main() -> None:
-    """Parse the command line and run one stage.
+    """Parse the command line and run one command.
 
-    Each stage imports what it needs: training runs where only torch and numpy are installed.
+    Each command imports what it needs: ``train`` runs where only torch and numpy are installed.
     """
     arguments = _arguments()
     if arguments.command == "train":
@@ -41,9 +41,10 @@ def main() -> None:
 
 
 def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
-    from training.evaluators.report import publish_table
+    from training.evaluators.report import publish_table, publish_text
     from training.words.evaluate.card import publish
     from training.words.evaluate.evaluate import evaluate
+    from training.words.evaluate.tables import details
     from training.words.recipe import MEASURED
 
     roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]
@@ -52,7 +53,9 @@ def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
     rows = evaluate(data, folders, arguments.split, arguments.json, arguments.quick, plot)
     if arguments.publish:
         publish(rows, CHECKPOINTS)
-        publish_table(rows, CHECKPOINTS.parent / "README.md", "word results")
+        page = CHECKPOINTS.parent / "docs" / "words.md"
+        publish_table(rows, page, "word results")
+        publish_text(details(rows), page, "word details")
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,4 +1,4 @@
-"""Trained networks as checkpoints, calibrated on validation speakers."""
+"""Export trained networks as checkpoints, calibrated on validation speakers."""
 
 import json
 from pathlib import Path
@@ -10,36 +10,42 @@ import torch
 from pipelines.words import Words
 from training.common.checkpoints import update_metrics, write_weights
 from training.words.data.lexicon import FREQUENT, frequent
-from training.words.data.recordings import Recorded, phonemes_of, recorded, validating, word_items
+from training.words.data.recordings import (
+    RecordedWord,
+    load_recordings,
+    phonemes_of,
+    validation_items,
+    word_items,
+)
 from training.words.evaluate.calibration import calibrate
 from training.words.evaluate.metrics import operating_curve
-from training.words.recipe import BESIDE, MEASURED, SHIPPED, STAGES
+from training.words.recipe import ENSEMBLES, MEASURED, SHIPPED, STAGES
 
 
 def export(data: Path, run: Path, out: Path) -> None:
-    """Write the shipped checkpoint below ``out``, and those to compare it with below
-    run/validation, which are too large to be pushed.
+    """Write the shipped checkpoints to ``out``, and those for comparison, which may be too large to
+    push, to run/validation.
 
-    Each has the temperature of its guesses, the cosine that another word is taken to have, and its
-    operating curve, all of validation speakers.
+    The config gets the temperature of the softmax over written words, the cosine of an unknown
+    word, and the operating curve, all measured on validation speakers.
     """
     items = word_items(data)
     vocabulary = sorted({phonemes_of(item) for item in items})
-    held = list(recorded(validating(items)))
-    # What stands beside another is there before that other is calibrated.
-    for name, network in sorted(MEASURED.items(), key=lambda item: item[0] in BESIDE):
+    recordings = list(load_recordings(validation_items(items)))
+    # The members of an ensemble are exported first: it is calibrated together with them.
+    for name, network in sorted(MEASURED.items(), key=lambda item: item[0] in ENSEMBLES):
         if not (run / f"{network}.pt").exists():
             continue
         ships = name in SHIPPED
         folder = (out if ships else run / "validation") / name
         saved: dict[str, Any] = torch.load(run / f"{network}.pt", weights_only=True)
         config: dict[str, Any] = {"name": name, "network": saved["config"]}
-        if name in BESIDE:
-            config |= {"beside": BESIDE[name], "g2p": "g2p"}
+        if name in ENSEMBLES:
+            config |= {"ensemble_with": ENSEMBLES[name], "g2p": "g2p"}
         write_weights(folder, config, saved["network"], limited=ships)
-        config |= _calibration(Words.from_pretrained(folder, "cpu"), held, vocabulary)
+        config |= _calibration(Words.from_pretrained(folder, "cpu"), recordings, vocabulary)
         (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-        networks = [network, *(MEASURED[other] for other in BESIDE.get(name, ()))]
+        networks = [network, *(MEASURED[other] for other in ENSEMBLES.get(name, ()))]
         parts = {part: _result(run, part) for each in networks for part in _lineage(each)}
         validation = {
             part: {k: v for k, v in result.items() if k not in ("hours", "score", "steps")}
@@ -50,21 +56,21 @@ def export(data: Path, run: Path, out: Path) -> None:
 
 
 def _calibration(
-    words: Words, held: list[Recorded], vocabulary: list[tuple[str, ...]]
+    words: Words, recordings: list[RecordedWord], vocabulary: list[tuple[str, ...]]
 ) -> dict[str, Any]:
-    spoken = words.embed_waveforms([word.waveform for word in held])
-    labels = np.array([vocabulary.index(word.phonemes) for word in held])
-    speakers = np.array([word.item.speaker for word in held])
+    spoken = words.embed_waveforms([word.waveform for word in recordings])
+    labels = np.array([vocabulary.index(word.phonemes) for word in recordings])
+    speakers = np.array([word.item.speaker for word in recordings])
     curve = operating_curve(spoken, labels, speakers)
-    # Among as many written words as a visitor's word will be.
+    # With as many written words as in the app.
     written = list(dict.fromkeys([*vocabulary, *frequent(FREQUENT)]))
     temperature, another = calibrate(spoken, words.embed_phonemes(written), labels)
-    guesses = {"temperature": round(temperature, 5), "another": round(another, 5)}
-    return {**guesses, "operating_curve": curve}
+    softmax = {"temperature": round(temperature, 5), "another": round(another, 5)}
+    return {**softmax, "operating_curve": curve}
 
 
 def _lineage(name: str) -> list[str]:
-    """The stages that led to a network, its own the last."""
+    """The stages that a network was trained in, its own last."""
     start = STAGES[name][1].start
     return [*(_lineage(start) if start else []), name]
 

@@ -1,7 +1,7 @@
-"""The networks of the words tab, in the order in which they are trained.
+"""The stages of training, in order, and the checkpoints that are exported.
 
-The first stages do not hear the words of DEVELOPMENT, on which the choices were made that decide
-how words fare that nobody recorded; what is shipped goes on from there and hears them too.
+The first stages do not train on the words of DEVELOPMENT. Choices that decide how well unrecorded
+words are embedded were made on these words; the shipped networks then train on them too.
 """
 
 from dataclasses import replace
@@ -9,29 +9,30 @@ from functools import partial
 from typing import Final
 
 from media.text.phonemes import numbers
-from models.word_embedder import ViewConfig, WordEmbedderConfig
+from models.view_encoder import ViewConfig
+from models.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig
 from training.words.data.batches import Mixture
-from training.words.data.zero_shot import READERS
-from training.words.train.train import Stage, align
+from training.words.data.zero_shot import PARSERS
+from training.words.train.stage import Stage, train_stage
 
-PAPER: Final = WordEmbedderConfig()
-LSTM: Final = WordEmbedderConfig(ViewConfig("lstm", 3, width=512), ViewConfig("lstm", 2, width=512))
-OURS: Final = WordEmbedderConfig(
-    # No word is disturbed twice alike: dropout has nothing to add, and takes a sixth of the time.
+TRANSFORMER: Final = WordEmbedderConfig()  # Rhodes & Bains
+LSTM: Final = WordEmbedderConfig(  # Settle et al. (2019)
+    ViewConfig("lstm", 3, width=512), ViewConfig("lstm", 2, width=512)
+)
+CONFORMER: Final = WordEmbedderConfig(
+    # Augmentation regularises enough; dropout would only add a sixth of the time.
     ViewConfig("conformer", 4, 4, width=192, inner=512, dropout=0.0),
     ViewConfig("conformer", 2, 4, width=192, inner=512, dropout=0.0),
     channels=32,
 )
-
-NEAR: Final = WordEmbedderConfig(
+BOTTLENECK: Final = PhonemeBottleneckConfig(
     ViewConfig("conformer", 2, 4, width=192, inner=512, dropout=0.0),
     ViewConfig("conformer", 2, 4, width=192, inner=512, dropout=0.0),
-    near=3,
     channels=32,
 )
 
 DEVELOPMENT: Final = frozenset(
-    tuple(numbers(READERS[language](phones)))
+    tuple(numbers(PARSERS[language](phones)))
     for language, words in {
         "en": ("P R IH N T", "P R AA S EH S", "S EH V AH N", "F AY V", "K AE T"),
         "ar": ("taħriːk", "ʔasfal", "sˤifr", "jamiːn", "xalf"),
@@ -40,53 +41,68 @@ DEVELOPMENT: Final = frozenset(
     for phones in words
 )
 
-VARIED: Final = Mixture(recorded=0.25, spliced=0.4, dressed=0.8, narrow=0.3, smooth=0.4)
-LONGER: Final = replace(VARIED, recorded=0.4, narrow=0.35)
-# Most of the recorded words in every batch, so that they are told from each other.
-PEOPLE: Final = replace(VARIED, recorded=0.75, spliced=0.1, exchanged=0.4)
-BALANCED: Final = replace(PEOPLE, recorded=0.4, spliced=0.4)
+VARIED: Final = Mixture(
+    recorded=0.25, concatenated=0.4, channel_matched=0.8, narrow_band=0.3, liftered=0.4
+)
+LONGER: Final = replace(VARIED, recorded=0.4, narrow_band=0.35)
+# Most of the recorded words in every batch, as each other's negatives.
+PEOPLE: Final = replace(VARIED, recorded=0.75, concatenated=0.1, channel_swapped=0.4)
+BALANCED: Final = replace(PEOPLE, recorded=0.4, concatenated=0.4)
 
 STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
-    "conformer-dev": (OURS, Stage(3700, 1e-3, 8, DEVELOPMENT)),
-    # In the recordings that are hardest on validation nothing is above 4 kHz.
-    "conformer": (OURS, Stage(600, 4e-4, 8, start="conformer-dev", mixture=Mixture(narrow=0.4))),
-    "conformer-longer": (
-        OURS,
-        Stage(1500, 5e-4, 8, start="conformer", reading=1.0, mixture=VARIED, kept=0.5),
+    "conformer-dev": (CONFORMER, Stage(3700, 1e-3, 8, DEVELOPMENT)),
+    # The validation recordings with the most errors have nothing above 4 kHz.
+    "conformer": (
+        CONFORMER,
+        Stage(600, 4e-4, 8, start="conformer-dev", mixture=Mixture(narrow_band=0.4)),
     ),
-    # Phonemes first: where the steps know none, all words are one point, and stay it.
-    "near-first": (NEAR, Stage(600, 3e-3, 8, DEVELOPMENT, objective="reading", mixture=VARIED)),
+    "conformer-longer": (
+        CONFORMER,
+        Stage(1500, 5e-4, 8, start="conformer", ctc_weight=1.0, mixture=VARIED, wise_ft_alpha=0.5),
+    ),
+    # CTC first: with untrained posteriors all words have the same vector, and keep it.
+    "near-first": (BOTTLENECK, Stage(600, 3e-3, 8, DEVELOPMENT, objective="ctc", mixture=VARIED)),
     "near-reading": (
-        NEAR,
-        Stage(1800, 2e-3, 8, DEVELOPMENT, "near-first", "reading", mixture=VARIED),
+        BOTTLENECK,
+        Stage(1800, 2e-3, 8, DEVELOPMENT, "near-first", "ctc", mixture=VARIED),
     ),
     "near-dev": (
-        NEAR,
-        Stage(1200, 1e-3, 8, DEVELOPMENT, "near-reading", reading=2.0, mixture=VARIED),
+        BOTTLENECK,
+        Stage(1200, 1e-3, 8, DEVELOPMENT, "near-reading", ctc_weight=2.0, mixture=VARIED),
     ),
-    "near": (NEAR, Stage(800, 6e-4, 8, start="near-dev", reading=2.0, mixture=VARIED)),
-    # Of the two networks this one had learned less, and finds more of the words it never heard.
-    "near-longer": (NEAR, Stage(1800, 1e-3, 8, start="near", mixture=LONGER)),
+    "near": (BOTTLENECK, Stage(800, 6e-4, 8, start="near-dev", ctc_weight=2.0, mixture=VARIED)),
+    "near-longer": (BOTTLENECK, Stage(1800, 1e-3, 8, start="near", mixture=LONGER)),
     "near-people": (
-        NEAR,
-        Stage(2200, 8e-4, 4, start="near-longer", mixture=PEOPLE, kept=0.5),
+        BOTTLENECK,
+        Stage(2200, 8e-4, 4, start="near-longer", mixture=PEOPLE, wise_ft_alpha=0.5),
     ),
     "near-balanced": (
-        NEAR,
-        Stage(1000, 5e-4, 4, start="near-people", reading=1.0, mixture=BALANCED),
+        BOTTLENECK,
+        Stage(1000, 5e-4, 4, start="near-people", ctc_weight=1.0, mixture=BALANCED),
     ),
     "conformer-people": (
-        OURS,
-        Stage(1600, 5e-4, 4, start="conformer-longer", reading=1.0, mixture=PEOPLE, kept=0.5),
+        CONFORMER,
+        Stage(
+            1600,
+            5e-4,
+            4,
+            start="conformer-longer",
+            ctc_weight=1.0,
+            mixture=PEOPLE,
+            wise_ft_alpha=0.5,
+        ),
     ),
-    # The papers' networks, with our loss, then with theirs: begun with it, both put all words into
-    # one point and stay there.
-    "transformer-first": (PAPER, Stage(850, 5e-4, 8)),
-    "transformer": (PAPER, Stage(300, 1e-4, 8, start="transformer-first", objective="triplets")),
+    # The papers' networks. From random weights their triplet loss collapses all words into one
+    # point here, so they start with the contrastive loss.
+    "transformer-first": (TRANSFORMER, Stage(850, 5e-4, 8)),
+    "transformer": (
+        TRANSFORMER,
+        Stage(300, 1e-4, 8, start="transformer-first", objective="triplet"),
+    ),
     "lstm-first": (LSTM, Stage(500, 1e-3, 8)),
-    "lstm": (LSTM, Stage(200, 2e-4, 8, start="lstm-first", objective="triplets")),
+    "lstm": (LSTM, Stage(200, 2e-4, 8, start="lstm-first", objective="triplet")),
 }
-# Checkpoint → the network.
+# Checkpoint → the stage that its weights come from.
 MEASURED: Final = {
     "words": "conformer-people",
     "words-near": "near-balanced",
@@ -95,8 +111,10 @@ MEASURED: Final = {
     "words-lstm": "lstm",
 }
 SHIPPED: Final = ("words", "words-near")
-BESIDE: Final = {"words": ("words-near",)}  # checkpoints whose vectors are joined to its own
+# Checkpoint → those whose vectors are concatenated with its own.
+ENSEMBLES: Final = {"words": ("words-near",)}
 
 RECIPE: Final = {
-    name: partial(align, config=config, stage=stage) for name, (config, stage) in STAGES.items()
+    name: partial(train_stage, config=config, stage=stage)
+    for name, (config, stage) in STAGES.items()
 }

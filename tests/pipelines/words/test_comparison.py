@@ -11,9 +11,9 @@ FRAMES = [np.tile(row, (length, 1)) for row, length in zip(SPOKEN, (10, 14, 7), 
 
 def test_words_are_compared_in_both_directions() -> None:
     result = compare(SPOKEN, WRITTEN, FRAMES)
-    assert result.heard == pytest.approx(np.eye(3))
+    assert result.spoken == pytest.approx(np.eye(3))
     assert result.written == pytest.approx(np.eye(3)[:, :2])
-    assert result.warped == pytest.approx(1 - np.eye(3))
+    assert result.dtw == pytest.approx(1 - np.eye(3))
 
 
 def test_there_may_be_no_written_words() -> None:

@@ -16,7 +16,7 @@ def test_every_pair_is_on_one_side(pairs: WordPairs, threshold: float) -> None:
     words, couples = len(SPOKEN), len(VOICES) * (len(VOICES) - 1) // 2
     total = {True: words * couples, False: words * (words - 1) * couples}
     for same in (True, False):
-        sides = [pairs.beside(threshold, same, above) for above in (True, False)]
+        sides = [pairs.near_threshold(threshold, same, above) for above in (True, False)]
         assert sum(side.count for side in sides) == total[same]
         assert all(pair.cosine >= threshold for pair in sides[0].pairs)
         assert all(pair.cosine < threshold for pair in sides[1].pairs)
@@ -24,14 +24,14 @@ def test_every_pair_is_on_one_side(pairs: WordPairs, threshold: float) -> None:
 
 def test_the_nearest_to_the_threshold_come_first(pairs: WordPairs) -> None:
     for above in (True, False):
-        away = [abs(pair.cosine - 0.4) for pair in pairs.beside(0.4, False, above, 5).pairs]
+        away = [abs(pair.cosine - 0.4) for pair in pairs.near_threshold(0.4, False, above, 5).pairs]
         assert len(away) == 5 and away == sorted(away)
 
 
 def test_the_same_word_is_told_by_its_phonemes(pairs: WordPairs) -> None:
-    for pair in pairs.beside(0.0, True, above=True, limit=100).pairs:
+    for pair in pairs.near_threshold(0.0, True, above=True, limit=100).pairs:
         assert pair.one.phonemes == pair.other.phonemes and pair.one.voice != pair.other.voice
-    for pair in pairs.beside(0.0, False, above=True, limit=100).pairs:
+    for pair in pairs.near_threshold(0.0, False, above=True, limit=100).pairs:
         assert pair.one.phonemes != pair.other.phonemes and pair.one.voice != pair.other.voice
 
 

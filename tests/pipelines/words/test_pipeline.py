@@ -16,7 +16,7 @@ from safetensors.torch import save_file
 from media.audio.features import SAMPLE_RATE
 from media.audio.load import load
 from media.errors import InputError
-from models.word_embedder import WordEmbedder, WordEmbedderConfig
+from models.word_embedder import WordEmbedder, config_from_dict
 from pipelines.checkpoint import read_config
 from pipelines.words import Words
 from pipelines.words.library import LibraryWord, Projection, WordLibrary
@@ -91,10 +91,10 @@ def test_networks_side_by_side_are_heard_alike(
     for name in ("words", "other"):
         copytree(tiny_checkpoints / "words", tmp_path / name)
     torch.manual_seed(1)
-    other = WordEmbedder(WordEmbedderConfig.from_dict(read_config(tmp_path / "other")["network"]))
+    other = WordEmbedder(config_from_dict(read_config(tmp_path / "other")["network"]))
     save_file(other.state_dict(), tmp_path / "other" / "model.safetensors")
     alone = [Words.from_pretrained(tmp_path / name, "cpu") for name in ("words", "other")]
-    config = {**alone[0].config, "beside": ["other"]}
+    config = {**alone[0].config, "ensemble_with": ["other"]}
     (tmp_path / "words" / "config.json").write_text(json.dumps(config))
     both = Words.from_pretrained(tmp_path / "words", "cpu")
     waveforms, phonemes = [say("tree"), say("water")], [("t", "ɹ", "i"), ("k", "æ", "t")]

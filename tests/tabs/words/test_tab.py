@@ -1,4 +1,4 @@
-"""Words as a program uses them; what is shown of a word, and what stays where there is none."""
+"""The words tab: endpoints, handlers, and what is shown of a query."""
 
 import re
 from collections.abc import Iterator
@@ -16,11 +16,12 @@ import app
 from media.audio.load import wav_bytes
 from media.paths import ASSETS
 from media.text.phonemes import PHONEMES
+from tabs.shared.events import reporting
 from tabs.words import tab
 from tabs.words.cut import cut_value
-from tabs.words.events import WordEvents
+from tabs.words.events import WordEvents, WordPage
 from tabs.words.map import COLORS, OTHER, SOUNDS, Layout, first_sound, word_chart
-from tabs.words.view import Asked, bar, found, neighbours, shown
+from tabs.words.view import Query, bar, found, neighbours, view_of
 from tests.fake_words import RATE, SPOKEN, VOICES, WRITTEN, FakeWords, getters, tone, write_word
 
 TONES = ("˥", "˧˥", "˨˩˦", "˥˩")
@@ -35,7 +36,33 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def events(folder: Path) -> WordEvents:
     words, library = getters(folder)
-    return WordEvents(words, library)  # type: ignore[arg-type]
+    with gr.Blocks():
+        page = WordPage(
+            message=gr.HTML(),
+            query=gr.State(),
+            found=gr.HTML(),
+            chart=gr.HTML(),
+            neighbours=gr.HTML(),
+            trustworthiness=gr.HTML(),
+            cut=gr.HTML(),
+            recorded=gr.State(),
+            text=gr.Textbox(),
+            recording=gr.Audio(),
+        )
+    return WordEvents(words, library, page)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def page(events: WordEvents) -> WordPage:
+    return events.page
+
+
+def shown_error(events: WordEvents, handler: Any, *inputs: Any) -> str:
+    """The message of a handler that fails; nothing else may change."""
+    answer = reporting(handler, events.page.message)(*inputs)
+    assert set(answer) == {events.page.message}
+    assert 'role="alert"' in answer[events.page.message]
+    return answer[events.page.message]
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +86,7 @@ def happened(**data: Any) -> Any:
     return SimpleNamespace(_data=data)
 
 
-def test_a_program_finds_the_words_near_a_recording(client: Client, library: Any) -> None:
+def test_endpoints_find_the_neighbours_of_a_recording(client: Client, library: Any) -> None:
     sound = handle_file(library.words[0].path)
     heard = client.predict(sound, api_name="/embed_audio")
     assert heard["end"] - heard["start"] == pytest.approx(0.5, abs=0.01)
@@ -70,114 +97,133 @@ def test_a_program_finds_the_words_near_a_recording(client: Client, library: Any
     assert len(spoken) == 10 and spoken[0]["voice"] in VOICES
 
 
-def test_a_program_finds_a_typed_word(client: Client) -> None:
+def test_embed_text_endpoint_gives_phonemes_and_a_unit_vector(client: Client) -> None:
     written = client.predict("cat", api_name="/embed_text")
     assert written["phonemes"] == ["k", "æ", "t"] and written["source"] == "dictionary"
     assert np.linalg.norm(written["vector"]) == pytest.approx(1, abs=1e-3)
 
 
 @pytest.mark.parametrize("vector", [[], [0.0] * 32, ["a"] * 32, [1.0], None, {"a": 1}])
-def test_what_is_no_vector_is_refused(client: Client, vector: object) -> None:
+def test_nearest_endpoint_refuses_what_is_no_vector(client: Client, vector: object) -> None:
     with pytest.raises(AppError, match="list of 32 numbers"):
         client.predict(vector, "spoken", 3, api_name="/nearest")
 
 
-def test_the_first_look_is_a_finished_example(events: WordEvents) -> None:
-    message, asked, line, chart, near, honest, *_ = events.first_look(*LOOK)
-    assert message == "" and asked.name == "sheep" and "sheep" in line["html"]
-    html = chart.constructor_args["value"]["html"]
-    assert html.count('class="map-point"') == len(SPOKEN) * (len(VOICES) + 1)
-    assert "threat" not in html, "words without a sound are not on the map"
-    assert near["html"].count('data-action="look"') == 20
-    assert "0.81" in honest and "k = 10" in honest
+def test_endpoints_name_their_parameters_and_returns(client: Client) -> None:
+    endpoints = client.view_api(return_format="dict")["named_endpoints"]  # type: ignore[index]
+    names = {
+        name: ([p["parameter_name"] for p in e["parameters"]], [r["label"] for r in e["returns"]])
+        for name, e in endpoints.items()
+    }
+    assert names["/embed_audio"] == (["audio"], ["embedding"])
+    assert names["/embed_text"] == (["text"], ["embedding"])
+    assert names["/nearest"] == (["vector", "view", "limit"], ["neighbours"])
+    assert names["/compare_words"] == (["recordings", "written"], ["similarities"])
 
 
-def test_of_one_folder_the_page_is_told_one_file(events: WordEvents) -> None:
-    chart = events.first_look(*LOOK)[3]
-    assert len(chart.constructor_args["value"]["files"]) == 1
+def test_first_look_shows_a_finished_example(events: WordEvents, page: WordPage) -> None:
+    answer = events.first_look(*LOOK)
+    assert answer[page.message] == "" and answer[page.query].name == "sheep"
+    assert "sheep" in answer[page.found]["html"]
+    chart = answer[page.chart].constructor_args["value"]
+    assert chart["html"].count('class="map-point"') == len(SPOKEN) * (len(VOICES) + 1)
+    assert "threat" not in chart["html"], "words without a sound are not on the map"
+    assert len(chart["files"]) == 1, "all sounds are in one folder"
+    assert answer[page.neighbours]["html"].count('data-action="look"') == 20
+    assert "0.81" in answer[page.trustworthiness] and "k = 10" in answer[page.trustworthiness]
 
 
-def test_a_recording_is_heard_and_may_be_cut_again(events: WordEvents, tmp_path: Path) -> None:
+def test_recording_is_recognised_and_can_be_cut_again(
+    events: WordEvents, page: WordPage, tmp_path: Path
+) -> None:
     path = str(write_word(tmp_path / "w.wav", "yellow"))
-    message, asked, line, _, near, _, cut, heard, text, recording = events.hear(None, path, *LOOK)
-    assert message == "" and text == ""
-    assert "Did you say “yellow”?" in line["html"] and "another word" in line["html"]
-    assert 'data-used="True"' in cut and 'value="0.20"' in cut
-    again = events.recut(asked, heard, *LOOK, happened(start=0.3, end=0.6))
-    assert 'value="0.30"' in again[6] and "yellow" in again[2]["html"]
-    refused = events.recut(asked, heard, *LOOK, happened(start=0.3, end=0.35))
-    assert "too short" in refused[0] and len(refused) == 10
+    answer = events.record(None, path, *LOOK)
+    assert answer[page.message] == "" and answer[page.text] == ""
+    assert page.recording not in answer, "the recorder keeps its sound"
+    found = answer[page.found]["html"]
+    assert "Did you say “yellow”?" in found and "another word" in found
+    assert 'data-used="True"' in answer[page.cut] and 'value="0.20"' in answer[page.cut]
+    query, recorded = answer[page.query], answer[page.recorded]
+    again = events.recut(query, recorded, *LOOK, happened(start=0.3, end=0.6))
+    assert 'value="0.30"' in again[page.cut] and "yellow" in again[page.found]["html"]
+    short = happened(start=0.3, end=0.35)
+    assert "too short" in shown_error(events, events.recut, query, recorded, *LOOK, short)
 
 
-def test_the_map_is_sent_once(events: WordEvents, tmp_path: Path) -> None:
-    asked = events.first_look(*LOOK)[1]
-    chart = events.find(asked, "cat", None, *LOOK)[3]
-    assert "value" not in chart.constructor_args and chart.constructor_args["star"]
-    _, _, chart, *_ = events.redraw(asked, "tsne", COLORS[0])
+def test_map_is_sent_again_only_when_it_changes(events: WordEvents, page: WordPage) -> None:
+    query = events.first_look(*LOOK)[page.query]
+    chart = events.search(query, "cat", None, *LOOK)[page.chart]
+    assert "value" not in chart.constructor_args and chart.constructor_args["marker"]
+    chart = events.redraw(query, "tsne", COLORS[0])[page.chart]
     assert "value" in chart.constructor_args
 
 
-def test_of_several_words_one_can_be_cut_out(events: WordEvents, tmp_path: Path) -> None:
+def test_recording_of_several_words_proposes_a_cut(
+    events: WordEvents, page: WordPage, tmp_path: Path
+) -> None:
     times = np.arange(RATE // 2) / RATE
     parts = [np.sin(2 * np.pi * tone(word) * times) / 3 for word in ("cat", "zoo")]
     two = np.concatenate([parts[0][: RATE // 4], np.zeros(RATE), parts[1]])
     path = tmp_path / "two.wav"
     path.write_bytes(wav_bytes(two.astype(np.float32), RATE))
-    message, *same, cut, heard, _, _ = events.hear(None, str(path), *LOOK)
-    assert "2 words" in message and all(isinstance(update, dict) for update in same)
-    assert 'data-used="False"' in cut, "the longest is marked, and waits to be used"
-    line = events.recut(None, heard, *LOOK, happened(start=1.26, end=1.74))[2]
-    assert "zoo" in line["html"]
+    answer = events.record(None, str(path), *LOOK)
+    assert set(answer) == {page.message, page.cut, page.recorded, page.text}
+    assert "2 words" in answer[page.message]
+    assert 'data-used="False"' in answer[page.cut], "the longest is marked, and waits to be used"
+    cut = happened(start=1.26, end=1.74)
+    assert "zoo" in events.recut(None, answer[page.recorded], *LOOK, cut)[page.found]["html"]
 
 
 @pytest.mark.parametrize(
     ("text", "message"), [("", "Say a word"), ("  \n", "Say a word"), ("42", "letters")]
 )
-def test_what_is_no_word_changes_nothing(events: WordEvents, text: str, message: str) -> None:
-    said, *others = events.find(None, text, None, *LOOK)
-    assert message in said and 'role="alert"' in said
-    assert others == [gr.skip()] * 9
+def test_search_without_a_word_changes_only_the_message(
+    events: WordEvents, text: str, message: str
+) -> None:
+    assert message in shown_error(events, events.search, None, text, None, *LOOK)
 
 
-def test_a_word_that_is_gone_is_missed_plainly(events: WordEvents) -> None:
-    assert "no longer" in events.choose(None, *LOOK, happened(id="nothing"))[0]
-    assert "no longer" in events.choose(None, *LOOK, happened())[0]
+@pytest.mark.parametrize("data", [{"id": "nothing"}, {}])
+def test_choose_of_a_missing_word_says_so(events: WordEvents, data: dict) -> None:
+    assert "no longer" in shown_error(events, events.choose, None, *LOOK, happened(**data))
 
 
-def test_a_neighbour_or_a_guess_leads_on(events: WordEvents) -> None:
-    asked = events.choose(None, *LOOK, happened(word="cat-slt", action="look"))[1]
-    assert asked.name == "cat" and asked.about == "spoken by slt"
-    asked = events.choose(None, *LOOK, happened(word="cat", action="type"))[1]
-    assert asked.name == "“cat”" and "dictionary" in asked.about
+def test_choose_follows_a_neighbour_or_a_recognised_word(
+    events: WordEvents, page: WordPage
+) -> None:
+    query = events.choose(None, *LOOK, happened(word="cat-slt", action="look"))[page.query]
+    assert query.name == "cat" and query.about == "spoken by slt"
+    query = events.choose(None, *LOOK, happened(word="cat", action="type"))[page.query]
+    assert query.name == "“cat”" and "dictionary" in query.about
 
 
-def test_a_word_is_not_its_own_neighbour(library: Any) -> None:
-    asked = Asked.stored(library, "cat-slt")
-    assert asked
-    _, _, chart, near, _ = shown(asked, FakeWords(), library, *LOOK)  # type: ignore[arg-type]
-    assert 'data-word="cat-slt"' not in near["html"]
-    assert len(chart.constructor_args["near"]) == 20
+def test_view_of_a_word_leaves_out_the_word_itself(library: Any) -> None:
+    query = Query.stored(library, "cat-slt")
+    assert query
+    view = view_of(query, FakeWords(), library, *LOOK)  # type: ignore[arg-type]
+    assert 'data-word="cat-slt"' not in view.neighbours["html"]
+    assert len(view.chart.constructor_args["highlighted"]) == 20
 
 
-def test_neighbours_say_how_many_phonemes_differ(library: Any) -> None:
-    asked = Asked("“tree”", np.zeros(32), ("t", "ɹ", "iː"), "")
+def test_neighbours_show_the_edit_distance_in_phonemes(library: Any) -> None:
+    query = Query("“tree”", np.zeros(32), ("t", "ɹ", "iː"), "")
     side = FakeWords().nearest(library, library.vectors[-1], "written", 16)
-    html = neighbours(asked, {"written": side}, library)["html"]  # type: ignore[arg-type]
+    html = neighbours(query, {"written": side}, library)["html"]  # type: ignore[arg-type]
     rows = dict(re.findall(r"<span>(\w+) <small>.*?near-edits\">(\d)", html))
     assert (rows["tree"], rows["three"], rows["threat"], rows["bat"]) == ("0", "1", "3", "3")
     assert len(rows) == len(WRITTEN)
 
 
-def test_what_a_visitor_types_is_text() -> None:
-    assert "<b>" not in found(Asked("“<b>cat</b>”", np.zeros(2), ("k",), ""))
+def test_found_escapes_what_a_visitor_types() -> None:
+    assert "<b>" not in found(Query("“<b>cat</b>”", np.zeros(2), ("k",), ""))
 
 
-def test_a_bar_has_its_number() -> None:
+def test_bar_shows_its_number() -> None:
     assert "width:87%" in bar(0.87) and "0.87" in bar(0.87)
     assert "width:0%" in bar(-0.2) and "−0.20" in bar(-0.2)
 
 
-def test_every_phoneme_is_of_one_kind() -> None:
+def test_first_sound_knows_every_phoneme() -> None:
     kinds = {p: first_sound([p]) for p in PHONEMES if p not in TONES}
     assert OTHER not in kinds.values()
     assert set(kinds.values()) == set(SOUNDS)
@@ -186,7 +232,7 @@ def test_every_phoneme_is_of_one_kind() -> None:
 
 
 @pytest.mark.parametrize("color", COLORS)
-def test_every_point_has_a_category_of_the_map(library: Any, color: str) -> None:
+def test_word_chart_gives_every_point_a_category(library: Any, color: str) -> None:
     near = [library.words[0], library.words[3]]
     chart = word_chart(library, "pca", color, near)
     categories = {point.category for point in chart.points}
@@ -194,11 +240,11 @@ def test_every_point_has_a_category_of_the_map(library: Any, color: str) -> None
     assert "map-point" in chart.html()
 
 
-def test_the_voices_of_the_examples_are_there() -> None:
+def test_example_sounds_are_in_the_library() -> None:
     for name in tab.EXAMPLE_SOUNDS:
         assert list((ASSETS / "words").glob(f"{name}.*")), name
 
 
-def test_the_cut_is_drawn() -> None:
+def test_cut_value_has_two_handles() -> None:
     html = cut_value(np.zeros(RATE, np.float32), 0.25, 0.75)
     assert html.count('type="range"') == 2 and 'max="1.000"' in html

@@ -1,4 +1,4 @@
-"""Same or different? What a threshold shows, with a curve and without."""
+"""Same or different? The threshold's curve and the pairs next to it."""
 
 import re
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from tabs.words.threshold import NAMES, ThresholdEvents, threshold_section
+from tabs.words.threshold import NAMES, ThresholdEvents, ThresholdPage, threshold_section
 from tests.fake_words import FakeLibrary, FakeWords
 
 CURVE = {"threshold": [0.2, 0.6, 0.9], "precision": [0.5, 0.9, 1.0], "recall": [1.0, 0.8, 0.3]}
@@ -22,21 +22,31 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> FakeLibrary:
     return FakeLibrary(tmp_path_factory.mktemp("library"))
 
 
-def room(library: FakeLibrary, curve: dict | None = CURVE) -> ThresholdEvents:
+def events_of(library: FakeLibrary, curve: dict | None = CURVE) -> ThresholdEvents:
     words: Any = Measured(curve)
     there: Any = library
-    return ThresholdEvents(lambda: words, lambda: there)
+    with gr.Blocks():
+        page = ThresholdPage(gr.HTML(), gr.Slider(), gr.HTML())
+    return ThresholdEvents(lambda: words, lambda: there, page)
 
 
-def test_it_begins_at_the_threshold_of_the_model(library: FakeLibrary) -> None:
-    message, threshold, panel = room(library).first_look(0)
-    assert (message, threshold) == ("", FakeWords.threshold)
-    assert "<b>90</b>" in panel["html"] and "<b>80</b>" in panel["html"]
-    assert room(library).first_look(0.3)[1] == 0.3
+def panel_at(events: ThresholdEvents, threshold: float) -> dict[str, Any]:
+    answer = events.move(threshold)
+    assert answer[events.page.message] == ""
+    return answer[events.page.panel]
 
 
-def test_pairs_stand_on_their_side(library: FakeLibrary) -> None:
-    _, panel = room(library).move(0.5)
+def test_first_look_starts_at_the_threshold_of_the_model(library: FakeLibrary) -> None:
+    events = events_of(library)
+    answer = events.first_look(0)
+    assert (answer[events.page.message], answer[events.page.slider]) == ("", FakeWords.threshold)
+    html = answer[events.page.panel]["html"]
+    assert "<b>90</b>" in html and "<b>80</b>" in html
+    assert events.first_look(0.3)[events.page.slider] == 0.3
+
+
+def test_move_shows_pairs_on_their_side_of_the_threshold(library: FakeLibrary) -> None:
+    panel = panel_at(events_of(library), 0.5)
     sides = panel["html"].split('class="side"')[1:]
     assert [re.findall("<h4>(.*?)</h4>", side)[0] for side in sides] == [
         NAMES[same, above] for above in (True, False) for same in (True, False)
@@ -48,8 +58,8 @@ def test_pairs_stand_on_their_side(library: FakeLibrary) -> None:
     assert numbers == set(range(len(panel["files"])))
 
 
-def test_without_a_curve_it_says_so(library: FakeLibrary) -> None:
-    _, panel = room(library, None).move(0.5)
+def test_move_without_a_measured_curve_says_so(library: FakeLibrary) -> None:
+    panel = panel_at(events_of(library, None), 0.5)
     assert (
         "was not measured" in panel["html"]
         and "<svg viewBox=" not in panel["html"].split("side")[0]
@@ -58,12 +68,11 @@ def test_without_a_curve_it_says_so(library: FakeLibrary) -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.0, 1.0, float("nan")])
-def test_every_threshold_has_an_answer(library: FakeLibrary, threshold: float) -> None:
-    message, panel = room(library).move(threshold)
-    assert message == "" and panel["html"]
+def test_move_to_any_threshold_shows_a_panel(library: FakeLibrary, threshold: float) -> None:
+    assert panel_at(events_of(library), threshold)["html"]
 
 
-def test_the_slider_does_not_wait_for_models(library: FakeLibrary) -> None:
+def test_slider_does_not_wait_in_the_queue_of_models(library: FakeLibrary) -> None:
     words: Any = Measured(CURVE)
     there: Any = library
     with gr.Blocks() as page:

@@ -1,4 +1,4 @@
-"""A visitor's own words: taught, found, private, gone."""
+"""A visitor's own vocabulary: taught, recognised, private, forgotten."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from media.audio.load import load, wav_bytes
-from tabs.shared.sessions import SEVERAL
-from tabs.words.vocabulary_events import EXAMPLE, VocabularyEvents
+from tabs.shared.events import reporting
+from tabs.shared.sessions import SEVERAL, SessionStore
+from tabs.words.vocabulary_events import EXAMPLE, VocabularyEvents, VocabularyPage, new_vocabulary
 from tests.fake_words import getters, write_word
 
 VISITOR: Any = SimpleNamespace(session_hash="visitor")
@@ -19,7 +20,23 @@ VISITOR: Any = SimpleNamespace(session_hash="visitor")
 @pytest.fixture
 def events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> VocabularyEvents:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
-    return VocabularyEvents(*getters(tmp_path))  # type: ignore[arg-type]
+    with gr.Blocks():
+        store = SessionStore(new_vocabulary)
+        html = [gr.HTML() for _ in range(4)]
+        page = VocabularyPage(html[0], store.state(), html[1], gr.Button(), html[2], html[3])
+    return VocabularyEvents(*getters(tmp_path), store, page)  # type: ignore[arg-type]
+
+
+def shown_error(message: gr.HTML, handler: Any, *inputs: Any) -> str:
+    """The message of a handler that fails; nothing else may change."""
+    answer = reporting(handler, message)(*inputs)
+    assert set(answer) == {message} and "alert" in answer[message]
+    return answer[message]
+
+
+def taught_words(events: VocabularyEvents, say: Any, word: str, name: str, own: Any = None) -> Any:
+    """The visitor's vocabulary after one more example."""
+    return events.teach(say(word), name, own, VISITOR)[events.page.own]
 
 
 @pytest.fixture
@@ -32,80 +49,91 @@ def pressed(word: str) -> Any:
     return SimpleNamespace(_data={"action": "remove", "word": word})
 
 
-def test_a_taught_word_is_found(events: VocabularyEvents, say: Any) -> None:
-    own = None
+def test_find_after_teach_recognises_the_word(events: VocabularyEvents, say: Any) -> None:
+    page, own, answer = events.page, None, {}
     for name, word in (("door", "ship"), ("door", "ship"), ("", "zoo")):
         upload = say(word)
-        message, own, listed, delete = events.teach(upload, name, own, VISITOR)
-        assert message == "" and not Path(upload).exists()
-    assert own.words == {"door": 2, "word 1": 1}
-    assert "2 recordings" in listed["html"] and delete.constructor_args["visible"]
+        answer = events.teach(upload, name, own, VISITOR)
+        own = answer[page.own]
+        assert answer[page.message] == "" and not Path(upload).exists()
+    assert own and own.words == {"door": 2, "word 1": 1}
+    assert "2 recordings" in answer[page.words]["html"]
+    assert answer[page.forget].constructor_args["visible"]
     upload = say("ship")
-    message, result = events.find(upload, own)
-    assert message == "" and "<h3>door</h3>" in result["html"] and not Path(upload).exists()
-    _, result = events.find(say("yellow"), own)
-    assert "<h3>None of them</h3>" in result["html"]
+    answer = events.find(upload, own)
+    assert answer[page.problem] == "" and "<h3>door</h3>" in answer[page.result]["html"]
+    assert not Path(upload).exists()
+    unknown = events.find(say("yellow"), own)[page.result]
+    assert "<h3>None of them</h3>" in unknown["html"]
 
 
-def test_nothing_is_found_among_no_words(events: VocabularyEvents, say: Any) -> None:
-    message, result = events.find(say("ship"), None)
-    assert "no words of yours yet" in message and result == gr.skip()
+def test_find_without_words_is_refused(events: VocabularyEvents, say: Any) -> None:
+    message = shown_error(events.page.problem, events.find, say("ship"), None)
+    assert "no words of yours yet" in message
 
 
-def test_a_recording_of_no_use_is_deleted_and_changes_nothing(
+def test_teach_of_an_unusable_recording_deletes_it_and_changes_nothing(
     events: VocabularyEvents, say: Any
 ) -> None:
-    _, own, *_ = events.teach(say("ship"), "door", None, VISITOR)
+    own, page = taught_words(events, say, "ship", "door"), events.page
     silent = Path(say("ship"))
     silent.write_bytes(silent.read_bytes()[:44] + bytes(16_000))
-    message, *rest = events.teach(str(silent), "other", own, VISITOR)
-    assert "alert" in message and rest == [gr.skip()] * 3
+    shown_error(page.message, events.teach, str(silent), "other", own, VISITOR)
     assert own.words == {"door": 1} and not silent.exists()
     upload = say("ship")
-    assert "no name" in events.teach(upload, "?!", own, VISITOR)[0] and not Path(upload).exists()
-    assert "no recording yet" in events.find(None, own)[0]
+    message = shown_error(page.message, events.teach, upload, "?!", own, VISITOR)
+    assert "no name" in message and not Path(upload).exists()
+    assert "no recording yet" in shown_error(page.problem, events.find, None, own)
 
 
-def test_several_words_are_found_where_they_are(
+def test_find_of_several_words_shows_each_with_its_time(
     events: VocabularyEvents, say: Any, tmp_path: Path
 ) -> None:
-    _, own, *_ = events.teach(say("ship"), "door", None, VISITOR)
+    own, page = taught_words(events, say, "ship", "door"), events.page
     both = tmp_path / "uploads" / "both.wav"
     sounds = [load(say(word), 16_000).waveform for word in ("zoo", "ship")]
     both.write_bytes(wav_bytes(np.concatenate([sounds[0], np.zeros(8000), sounds[1]]), 16_000))
     content = both.read_bytes()
-    message, result = events.find(str(both), own)
-    first, second = result["html"].split("<h4>")[1:]
-    assert message == "" and not both.exists()
+    answer = events.find(str(both), own)
+    first, second = answer[page.result]["html"].split("<h4>")[1:]
+    assert answer[page.problem] == "" and not both.exists()
     assert "At 0.2 s" in first and "None of them" in first
     assert "At 1.6 s" in second and "<h3>door</h3>" in second
     both.write_bytes(content)
-    assert SEVERAL in events.teach(str(both), "two", own, VISITOR)[0]
+    message = shown_error(page.message, events.teach, str(both), "two", own, VISITOR)
+    assert SEVERAL in message
 
 
-def test_words_are_removed_one_by_one_and_all_at_once(events: VocabularyEvents, say: Any) -> None:
-    own = None
-    for name in ("door", "<i>&"):
-        _, own, listed, _ = events.teach(say("ship"), name, own, VISITOR)
-    assert "<i>&" not in listed["html"] and "&lt;i&gt;&amp;" in listed["html"]
-    own, listed, delete = events.remove(own, pressed("door"))
-    assert own and list(own.words) == ["<i>&"] and delete.constructor_args["visible"]
-    gone, listed, delete = events.forget(own)
-    assert gone is None and not own.words
-    assert "No words yet" in listed["html"] and not delete.constructor_args["visible"]
+def test_remove_and_forget_update_list_and_button(events: VocabularyEvents, say: Any) -> None:
+    page = events.page
+    own = taught_words(events, say, "ship", "door")
+    answer = events.teach(say("ship"), "<i>&", own, VISITOR)
+    listed = answer[page.words]["html"]
+    assert "<i>&" not in listed and "&lt;i&gt;&amp;" in listed
+    answer = events.remove(own, pressed("door"))
+    assert list(answer[page.own].words) == ["<i>&"]
+    assert answer[page.forget].constructor_args["visible"]
+    answer = events.forget(own)
+    assert answer[page.own] is None and not own.words
+    assert "No words yet" in answer[page.words]["html"]
+    assert not answer[page.forget].constructor_args["visible"]
 
 
-def test_a_visitor_who_leaves_takes_their_words_along(events: VocabularyEvents, say: Any) -> None:
-    _, own, *_ = events.teach(say("ship"), "door", None, VISITOR)
-    _, other, *_ = events.teach(say("zoo"), "zoo", None, SimpleNamespace(session_hash="other"))
-    events.visits.leave(VISITOR)
-    events.visits.expire(str(VISITOR.session_hash))
+def test_vocabulary_of_a_visitor_who_leaves_is_cleared(events: VocabularyEvents, say: Any) -> None:
+    own = taught_words(events, say, "ship", "door")
+    somebody: Any = SimpleNamespace(session_hash="other")
+    other = events.teach(say("zoo"), "zoo", None, somebody)[events.page.own]
+    events.store.leave(VISITOR)
+    events.store.expire(str(VISITOR.session_hash))
     assert not own.words and list(other.words) == ["zoo"]
 
 
-def test_an_example_stands_there_until_there_are_words(events: VocabularyEvents, say: Any) -> None:
-    _, listed, result = events.first_look(None)
-    assert "No words yet" in listed["html"] and f"<h3>{EXAMPLE[-1]}</h3>" in result["html"]
-    _, own, *_ = events.teach(say("ship"), "door", None, VISITOR)
-    _, listed, result = events.first_look(own)
-    assert "door" in listed["html"] and result == gr.skip()
+def test_first_look_shows_an_example_until_there_are_words(
+    events: VocabularyEvents, say: Any
+) -> None:
+    page = events.page
+    answer = events.first_look(None)
+    assert "No words yet" in answer[page.words]["html"]
+    assert f"<h3>{EXAMPLE[-1]}</h3>" in answer[page.result]["html"]
+    answer = events.first_look(taught_words(events, say, "ship", "door"))
+    assert "door" in answer[page.words]["html"] and page.result not in answer

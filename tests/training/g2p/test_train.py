@@ -1,4 +1,4 @@
-"""Training of the network that reads spellings: fair splits, the loss, the way to a checkpoint."""
+"""Training of grapheme-to-phoneme conversion: splits, loss, error rates, checkpoint."""
 
 import json
 from pathlib import Path
@@ -23,17 +23,17 @@ TINY = G2PConfig(width=32, layers=1, dropout=0.0)
         ("like", "likes"),
     ],
 )
-def test_forms_of_a_word_are_in_one_split(forms: tuple[str, ...]) -> None:
+def test_split_of_inflected_forms_is_one_split(forms: tuple[str, ...]) -> None:
     assert len({split_of(form) for form in forms}) == 1
 
 
-def test_a_tenth_is_held_out() -> None:
+def test_split_of_leaves_about_a_tenth_for_validation_and_test() -> None:
     splits = [split_of(f"word{chr(97 + a)}{chr(97 + b)}") for a in range(26) for b in range(26)]
     assert 0.85 < splits.count("train") / len(splits) < 0.94
     assert min(splits.count("val"), splits.count("test")) > 15
 
 
-def test_prepared_words_are_letters_with_all_their_pronunciations(tmp_path: Path) -> None:
+def test_prepare_g2p_writes_plain_words_with_all_pronunciations(tmp_path: Path) -> None:
     train.prepare_g2p(tmp_path)
     splits = json.loads((tmp_path / "g2p-words.json").read_text())
     words = splits["train"] | splits["val"] | splits["test"]
@@ -42,7 +42,7 @@ def test_prepared_words_are_letters_with_all_their_pronunciations(tmp_path: Path
     assert not {"read(2)", "a.m.", "ad-hoc"} & set(words)
 
 
-def test_the_loss_is_of_all_ways_to_place_the_phones() -> None:
+def test_ctc_loss_of_uniform_logits_is_that_of_all_alignments() -> None:
     """One phone in S slots that are all alike: S (S + 1) / 2 runs of it among blanks."""
     network = G2P(G2PConfig(width=8, layers=1, dropout=0.0))
     network.output.weight.data.zero_()
@@ -53,20 +53,27 @@ def test_the_loss_is_of_all_ways_to_place_the_phones() -> None:
     torch.testing.assert_close(ctc_loss(network, [(letter_numbers("a"), [1])] * 2), expected)
 
 
-def test_errors_are_of_the_nearest_pronunciation() -> None:
+def test_ctc_loss_of_a_seeded_network_gives_its_golden_value() -> None:
+    torch.manual_seed(0)
+    network = G2P(G2PConfig(width=8, layers=1, dropout=0.0))
+    batch = [(letter_numbers("cat"), [1, 2, 3]), (letter_numbers("dog"), [4, 5, 6])]
+    assert float(ctc_loss(network, batch)) == pytest.approx(9.27772, rel=1e-4)
+
+
+def test_error_rates_count_the_closest_pronunciation() -> None:
     said = {"cat": ("K", "AE", "T"), "dog": ("D", "AA", "G"), "box": ("B", "S"), "ax": ()}
     rates = error_rates(lambda spelling: said[spelling], WORDS)
     assert rates["wer"] == 50.0
     assert rates["per"] == pytest.approx(100 * (2 + 3) / (3 + 3 + 4 + 3))
 
 
-def test_the_baseline_gives_each_letter_its_usual_phone() -> None:
+def test_majority_rule_gives_each_letter_its_most_frequent_phone() -> None:
     rule = majority_rule(WORDS | {"cot": ["K AA T"], "cod": ["K AA D"]})
     assert rule("cod") == ("K", "AA", "D")
     assert rule("czt") == ("K", "T")  # z is in no word
 
 
-def test_from_words_to_a_checkpoint_that_reads_them(
+def test_train_g2p_then_export_gives_a_checkpoint_that_pronounces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(train, "CONFIG", TINY)

@@ -20,7 +20,7 @@ from training.voice_conversion import export as exporting
 from training.voice_conversion.data.augment import augment, vtlp
 from training.voice_conversion.data.batches import Cepstra, Windows
 from training.voice_conversion.train.units import contrastive_loss
-from training.words.data.recordings import trained
+from training.words.data.recordings import is_trained_on
 
 
 @pytest.fixture
@@ -146,6 +146,6 @@ def test_speech_items_of_unseen_speakers_are_in_one_split_only(tmp_path: Path) -
     assert splits["val"] == {"fsdd_yweweler"}
     assert "fsdd_yweweler" not in splits["test"]
     # The words are trained on him too, but not on what the corpus calls test.
-    used = [item.start for item in items if item.speaker == "fsdd_yweweler" and trained(item)]
+    used = [item.start for item in items if item.speaker == "fsdd_yweweler" and is_trained_on(item)]
     assert used == [1.0, 2.0]
     assert "fsdd_nicolas" in splits["test"] - splits["train"]

@@ -17,7 +17,7 @@ from training.words.evaluate.calibration import calibrate, calibration_error
 from training.words.evaluate.card import publish
 from training.words.evaluate.conditions import far, in_noise
 from training.words.evaluate.evaluate import evaluate
-from training.words.evaluate.material import WordType, choose
+from training.words.evaluate.material import WordType, select_material
 from training.words.evaluate.metrics import average_precision, operating_curve, pairs, precisions
 
 RATE = 16_000
@@ -161,21 +161,23 @@ def test_another_word_is_as_near_as_wrong_ones_are_and_the_right_one_is_not() ->
 
 
 def test_test_queries_are_of_speakers_who_are_never_trained_on(data: Path) -> None:
-    material = choose(data, "test")
-    assert set(material.speakers[material.main]) == {
+    material = select_material(data, "test")
+    assert set(material.speakers[material.test]) == {
         "arabic_speech_commands one",
         "arabic_speech_commands two",
     }
-    assert material.main.sum() == 12
-    unseen = {material.vocabulary[label].phonemes for label in material.labels[material.unseen]}
+    assert material.test.sum() == 12
+    unseen = {
+        material.vocabulary[label].phonemes for label in material.labels[material.of_zero_shot]
+    }
     assert unseen == {("b", "ɝ", "d"), ("s", "i", "t", "t", "a")}
-    assert material.unseen.sum() == 8  # by everybody
+    assert material.of_zero_shot.sum() == 8  # by everybody
     assert len(material.vocabulary) == 6
-    assert choose(data, "all").main.sum() == 25
-    assert choose(data, "all", most=5).main.sum() == 5
+    assert select_material(data, "all").test.sum() == 25
+    assert select_material(data, "all", limit=5).test.sum() == 5
     _write_manifest(data / "speech/arabic_speech_commands/manifest.csv", [])
     with pytest.raises(SystemExit, match="no recordings of words"):
-        choose(data, "test")
+        select_material(data, "test")
 
 
 def test_the_table_of_an_ear_that_hears_and_one_that_is_deaf(
@@ -220,7 +222,7 @@ def test_without_noise_or_some_corpora_the_rest_is_measured(
 def test_time_warping_of_too_many_recordings_takes_a_sample(
     data: Path, checkpoints: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(systems.TimeWarping, "most", 10)
+    monkeypatch.setattr(systems.TimeWarping, "max_recordings", 10)
     rows = evaluate(data, checkpoints)
     assert [row.get("note") for row in rows] == ["10 of 12 recordings", None, None, None]
 
@@ -230,7 +232,7 @@ def test_time_warping_does_not_mind_the_pace() -> None:
     fast = np.sin(2 * np.pi * (300 * time + 1500 * time**2)).astype(np.float32)
     slow = np.interp(np.arange(0, len(fast), 0.8), np.arange(len(fast)), fast).astype(np.float32)
     warping = systems.TimeWarping()
-    alike = warping.similarity(warping.hear([fast, slow, fast[::-1].copy()]))
+    alike = warping.similarity(warping.encode([fast, slow, fast[::-1].copy()]))
     assert alike[0, 1] > alike[0, 2] + 0.1
 
 
@@ -262,8 +264,7 @@ def test_publishing_fills_metrics_and_the_card(data: Path, checkpoints: list[Pat
     assert json.loads((folder / "metrics.json").read_text())["results"] == rows
     assert "| words (default) " in (near / "README.md").read_text()
     card = (folder / "README.md").read_text()
-    assert "words 1.25; together 1.2" in card
-    assert "words, cross-view AP 0.500" in card
+    assert "1.2 hours" in card
     assert "| words (default) " in card
     assert "![Precision over recall" in card
     assert "## Training" in card

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from media.audio.vtlp import WARPS, warp
+from media.audio.vtlp import N_FACTORS, vtlp
 from media.constants import VIDEO_RATE
 from training.lip_to_speech.data.augment import augment, centre_crop
 
@@ -91,8 +91,8 @@ class Clips:
         batch = self._gathered(self._concatenated(rows, rng), pace=rng.uniform(*PACE))
         batch = self._augmented(batch, rng, clean)
         if rng.random() < VTLP_SHARE:
-            warps = torch.from_numpy(rng.integers(0, WARPS, size))
-            batch = replace(batch, log_mel=warp(batch.log_mel, warps))
+            warps = torch.from_numpy(rng.integers(0, N_FACTORS, size))
+            batch = replace(batch, log_mel=vtlp(batch.log_mel, warps))
         return batch
 
     def rows(self, first: int, last: int) -> Batch:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from media.audio.vtlp import WARPS, warp
+from media.audio.vtlp import N_FACTORS, vtlp
 from models.voice_encoder import VoiceEncoder, VoiceEncoderConfig
 from training.common.loop import device, fit, save
 
@@ -17,7 +17,7 @@ FRAMES: Final = 80
 SCALE: Final = 20.0  # of cosines
 MARGIN: Final = 0.15  # additive, on the cosine of the right speaker (Wang et al. 2018, Eq. (4))
 # VTLP factors; each makes another class of a speaker, as vocal tract length is part of a voice.
-VTLP_FACTORS: Final = (0, WARPS // 2, WARPS - 1)
+VTLP_FACTORS: Final = (0, N_FACTORS // 2, N_FACTORS - 1)
 
 
 class Voices:
@@ -48,7 +48,7 @@ class Voices:
             segments.append(segment(recordings[rng.integers(len(recordings))], rng))
         mel = torch.from_numpy(np.stack(segments))
         factor = torch.from_numpy(rng.integers(0, len(VTLP_FACTORS), BATCH))
-        mel = warp(mel, torch.tensor(VTLP_FACTORS)[factor])
+        mel = vtlp(mel, torch.tensor(VTLP_FACTORS)[factor])
         gain = torch.from_numpy(rng.uniform(-0.7, 0.7, (BATCH, 1, 1)).astype(np.float32))
         return mel + gain, torch.from_numpy(speakers) * len(VTLP_FACTORS) + factor
 

@@ -1,1 +1,1 @@
-"""From recordings to batches."""
+"""Recordings, synthetic words, augmentation and batches."""

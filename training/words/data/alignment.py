@@ -1,7 +1,7 @@
-"""Where the phonemes of a recorded word are: pocketsphinx' English model, for all languages.
+"""Forced alignment of recorded words in any language with pocketsphinx' English acoustic model.
 
-A forced alignment only asks which stretch is most like each phoneme in turn; for that the nearest
-English phone will do.
+Alignment only needs the segment most like each phoneme in turn, so the most similar English phone
+stands in for each phoneme.
 """
 
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 from media.audio.features import HOP_LENGTH, SAMPLE_RATE
 from media.text.phonemes import ARPABET, TONES
 from training.evaluators.sphinx import Sphinx
-from training.words.data.recordings import Recorded
+from training.words.data.recordings import RecordedWord
 
 NEAREST: Final = {ipa: phone for phone, ipa in ARPABET.items()} | {
     ipa: phone
@@ -27,15 +27,15 @@ NEAREST: Final = {ipa: phone for phone, ipa in ARPABET.items()} | {
 
 
 class Aligner:
-    """Knows the words that it will be given."""
+    """Aligns words of a vocabulary that is given in advance."""
 
     def __init__(self, words: Iterable[Sequence[str]]) -> None:
-        spelt = {_phones(word) for word in words}
-        self._sphinx = Sphinx((phones, phones) for phones in spelt)
+        pronunciations = {_phones(word) for word in words}
+        self._sphinx = Sphinx((phones, phones) for phones in pronunciations)
 
-    def starts(self, word: Recorded) -> list[int]:
-        """The frame (10 ms) at which each phoneme begins; a tone begins where its vowel does.
-        Empty where the word cannot be found in the sound."""
+    def starts(self, word: RecordedWord) -> list[int]:
+        """The frame (10 ms) at which each phoneme begins; a tone begins with its vowel. Empty where
+        the alignment fails."""
         phones = _phones(word.phonemes)
         segments = self._sphinx.align(word.waveform, [(phones, phones)])
         if [segment.phone for segment in segments] != phones.split():

@@ -1,4 +1,4 @@
-"""Words as they might have been said elsewhere: all on log-mel frames, which costs little.
+"""Data augmentation of words, all on log-mel frames, which is cheap.
 
 Shapes: B batch, S frames of 10 ms, M mel bands.
 """
@@ -10,31 +10,31 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from media.audio.vtlp import FLOOR, N_MELS, WARPS, warp
+from media.audio.vtlp import FLOOR, N_FACTORS, N_MELS, vtlp
 
 NEPER: Final = 8.686  # dB: one step of the natural logarithm of magnitude
 STRETCH: Final = (0.8, 1.25)  # of durations
-CLIPPED: Final = 0.25  # share of the words whose beginning or end was cut off
+CLIPPED: Final = 0.25  # share of the words whose beginning or end is cut off
 LOST: Final = 0.2  # of their frames, at most
-PAUSE: Final = 12  # frames of rest before and after a word, at most
+PAUSE: Final = 12  # frames of silence before and after a word, at most
 GAIN: Final = 8.0  # dB
-TILT: Final = 6.0  # dB, over all bands
-NOISY: Final = 0.4  # shares of the words
-REVERBERANT: Final = 0.2
+TILT: Final = 6.0  # dB, from the lowest band to the highest
+NOISY: Final = 0.4  # share of the words with added noise
+REVERBERANT: Final = 0.2  # share of the words with added reverberation
 SNR: Final = (0.0, 30.0)  # dB
-NARROW_BANDS: Final = (50, 70)  # about 3 to 5 kHz
-DECAY: Final = (0.70, 0.93)  # of reverberant power, a frame: 0.2 to 0.95 s to fall by 60 dB
-WET: Final = (0.02, 0.15)  # reverberant power that a frame of speech leaves, a frame
-CEPSTRUM: Final = (13, 40)  # coefficients that are left where a voice is smoothed
-SHAPE: Final = 6  # coefficients of a microphone's tilt
-MASKED_BANDS: Final = 10
-MASKED_FRAMES: Final = 0.08  # of a word
+NARROW_BANDS: Final = (50, 70)  # mel bands left by a narrow-band channel: about 3 to 5 kHz
+DECAY: Final = (0.70, 0.93)  # of reverberant power per frame: a T60 of 0.2 to 0.95 s
+WET: Final = (0.02, 0.15)  # reverberant power that a frame of speech adds
+CEPSTRUM: Final = (13, 40)  # cepstral coefficients kept by liftering
+SHAPE: Final = 6  # cepstral coefficients of a channel's frequency response
+MASKED_BANDS: Final = 10  # at most
+MASKED_FRAMES: Final = 0.08  # of a word, at most
 
 
 def _cosines(bands: int) -> Tensor:
-    """The orthonormal DCT-II (M, coefficients), as training may not count on SciPy."""
-    places, orders = (torch.arange(bands) + 0.5)[:, None], torch.arange(bands)[None]
-    basis = (torch.pi / bands * places * orders).cos() * (2 / bands) ** 0.5
+    """The orthonormal DCT-II (M, coefficients); SciPy may not be installed where we train."""
+    positions, orders = (torch.arange(bands) + 0.5)[:, None], torch.arange(bands)[None]
+    basis = (torch.pi / bands * positions * orders).cos() * (2 / bands) ** 0.5
     basis[:, 0] /= 2**0.5
     return basis
 
@@ -42,22 +42,26 @@ def _cosines(bands: int) -> Tensor:
 COSINES: Final = _cosines(N_MELS)
 
 
-def disturb(
+def augment(
     words: list[np.ndarray],
     noise: np.ndarray,
-    narrow: float,
+    narrow_band: float,
     rng: np.random.Generator,
-    smooth: float = 0.0,
+    liftered: float = 0.0,
 ) -> tuple[Tensor, Tensor]:
-    """Frames of words, each (S, M), and of noises (n, S', M) → a batch (B, S, M), padded at the
-    floor, and its lengths (B,). narrow: share that is heard as on the telephone; smooth: share
-    whose harmonics, and with them the pitch, are smoothed away."""
+    """Frames of words, each (S, M), and of noises (n, S', M) → a batch (B, S, M), padded with
+    FLOOR, and its lengths (B,).
+
+    In this order: clipping, time stretching, VTLP, liftering, gain and spectral tilt,
+    reverberation, noise, narrow band, SpecAugment. narrow_band: share of the words limited to a
+    telephone's band; liftered: share whose harmonics, and with them the pitch, are smoothed away.
+    """
     mel, lengths = _stretched(words, rng)
     batch, frames, bands = mel.shape
-    mel = warp(mel, _draw(rng, 0, WARPS, batch).long().flatten())
-    smoothed = torch.from_numpy(rng.random(batch) < smooth) if smooth else torch.zeros(0)
-    if smoothed.any():
-        mel[smoothed] = _liftered(mel[smoothed], rng)
+    mel = vtlp(mel, _draw(rng, 0, N_FACTORS, batch).long().flatten())
+    smooth = torch.from_numpy(rng.random(batch) < liftered) if liftered else torch.zeros(0)
+    if smooth.any():
+        mel[smooth] = _liftered(mel[smooth], rng)
     slope = torch.linspace(-0.5, 0.5, bands)[None, None]
     mel = mel + (_draw(rng, -GAIN, GAIN, batch) + _draw(rng, -TILT, TILT, batch) * slope) / NEPER
     wet = torch.from_numpy(rng.random(batch) < REVERBERANT)
@@ -67,7 +71,7 @@ def disturb(
     if noisy.any():
         mel[noisy] = _noisy(mel[noisy], noise, rng)
     cut = torch.where(
-        torch.from_numpy(rng.random(batch) < narrow),
+        torch.from_numpy(rng.random(batch) < narrow_band),
         _draw(rng, *NARROW_BANDS, batch).flatten(),
         torch.tensor(float(bands)),
     )
@@ -75,10 +79,12 @@ def disturb(
     return _masked(mel.clamp(min=FLOOR), lengths, rng), lengths
 
 
-def as_recorded(word: np.ndarray, recorded: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A word as the microphone and the room of a recorded one would have it: its tilt, its noise,
-    and nothing where it has nothing. Else a network hears which corpus a word is of, or that it is
-    synthetic, and learns to hear phonemes only there. Both (S, M), of other lengths."""
+def match_channel(word: np.ndarray, recorded: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A word with the channel of a recorded one: its spectral tilt, noise and band limit.
+
+    Without it a network can tell the corpora, and synthetic from recorded words, by their channels.
+    Both (S, M), of different lengths.
+    """
     mel, donor = word.astype(np.float32), recorded.astype(np.float32)
     smooth = COSINES[:, :SHAPE].numpy()
     tilt = (donor.mean(axis=0) - mel.mean(axis=0)) @ smooth @ smooth.T
@@ -88,33 +94,33 @@ def as_recorded(word: np.ndarray, recorded: np.ndarray, rng: np.random.Generator
 
 
 def _liftered(mel: Tensor, rng: np.random.Generator) -> Tensor:
-    """The first coefficients of the cepstrum alone, of each word another number of them."""
-    kept = torch.from_numpy(rng.integers(*CEPSTRUM, len(mel)))[:, None, None]
-    cepstrum = mel @ COSINES * (torch.arange(N_MELS) < kept)
+    """Only the first cepstral coefficients; their number is drawn for each word."""
+    n_kept = torch.from_numpy(rng.integers(*CEPSTRUM, len(mel)))[:, None, None]
+    cepstrum = mel @ COSINES * (torch.arange(N_MELS) < n_kept)
     return (cepstrum @ COSINES.t()).to(mel.dtype)
 
 
 def _stretched(words: list[np.ndarray], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
-    """Some cut short, all slower or faster, with rest around: (B, S, M) and lengths (B,)."""
+    """Some words clipped, all time-stretched and padded with silence: (B, S, M), lengths (B,)."""
     words = [_clipped(word, rng) if rng.random() < CLIPPED else word for word in words]
-    spoken = [max(round(len(word) * rng.uniform(*STRETCH)), 8) for word in words]
+    durations = [max(round(len(word) * rng.uniform(*STRETCH)), 8) for word in words]
     pauses = rng.integers(0, PAUSE, (len(words), 2))
-    lengths = torch.tensor([n + a + b for n, (a, b) in zip(spoken, pauses, strict=True)])
+    lengths = torch.tensor([n + a + b for n, (a, b) in zip(durations, pauses, strict=True)])
     mel = torch.full((len(words), int(lengths.max()), N_MELS), FLOOR)
-    for row, word, n, (before, _) in zip(mel, words, spoken, pauses, strict=True):
+    for row, word, n, (before, _) in zip(mel, words, durations, pauses, strict=True):
         source = torch.from_numpy(word.astype(np.float32)).t()[None]
         row[before : before + n] = F.interpolate(source, size=n, mode="linear")[0].t()
     return mel, lengths
 
 
 def _clipped(word: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Without some of its beginning or of its end, as corpora and hasty visitors cut words."""
+    """Without some of its beginning or end, as words are often cut in corpora and by visitors."""
     lost = int(rng.integers(round(LOST * len(word)) + 1))
     return word[lost:] if rng.random() < 0.5 else word[: len(word) - lost]
 
 
 def _reverberant(mel: Tensor, rng: np.random.Generator) -> Tensor:
-    """Adds an exponentially decaying tail to the power of every band."""
+    """Adds an exponentially decaying tail to the power in every band."""
     power = (2 * mel).exp()
     decay = _draw(rng, *DECAY, len(mel))[:, :, 0]
     wet = _draw(rng, *WET, len(mel))[:, :, 0]
@@ -126,7 +132,7 @@ def _reverberant(mel: Tensor, rng: np.random.Generator) -> Tensor:
 
 
 def _noisy(mel: Tensor, noise: np.ndarray, rng: np.random.Generator) -> Tensor:
-    """Adds the power of everyday sounds, or of steady noise, to that of the words."""
+    """Adds the power of environmental sounds, or of stationary noise."""
     frames = mel.shape[1]
     starts = rng.integers(0, noise.shape[1] - frames, len(mel))
     chosen = rng.integers(0, len(noise), len(mel))
@@ -141,7 +147,7 @@ def _noisy(mel: Tensor, noise: np.ndarray, rng: np.random.Generator) -> Tensor:
 
 
 def _masked(mel: Tensor, lengths: Tensor, rng: np.random.Generator) -> Tensor:
-    """A run of bands and a run of frames at the floor (Park et al. 2019)."""
+    """SpecAugment (Park et al. 2019): one run of bands and one of frames set to FLOOR."""
     batch, frames, bands = mel.shape
     first = _draw(rng, 0, bands, batch)
     band = torch.arange(bands)[None, None]
@@ -156,5 +162,5 @@ def _masked(mel: Tensor, lengths: Tensor, rng: np.random.Generator) -> Tensor:
 
 
 def _draw(rng: np.random.Generator, low: float, high: float, batch: int) -> Tensor:
-    """A number for each word: (B, 1, 1)."""
+    """A uniform random number for each word: (B, 1, 1)."""
     return torch.from_numpy(rng.uniform(low, high, (batch, 1, 1)).astype(np.float32))

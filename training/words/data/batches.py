@@ -1,6 +1,6 @@
 """The prepared words in memory, and batches of them.
 
-Shapes: N words, B batch, S frames of 10 ms, M mel bands, P phonemes.
+Shapes: N recordings, B batch, W words of a batch, S frames of 10 ms, M mel bands, P phonemes.
 """
 
 from collections import defaultdict
@@ -13,27 +13,31 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from training.words.data.augment import as_recorded, disturb
-from training.words.data.concatenation import Splices, Take, Word
+from training.words.data.augment import augment, match_channel
+from training.words.data.concatenation import Concatenation, Concatenations, Utterance, Word
 
-TAKES: Final = 2  # recordings of each word in a batch
-LONGEST: Final = 170  # frames of a word that are heard
-CHUNKS: Final = 4  # of a batch, of words of like length, so that little is padding
+UTTERANCES: Final = 2  # of each word in a batch
+LONGEST: Final = 170  # frames; the rest of a longer word is not used
+CHUNKS: Final = 4  # of a batch, each of words of similar length, to save padding
+SYNTHETIC_VOICE: Final = 0.2  # share of synthetic utterances of words that were also recorded
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """What a batch is made of. recorded: share of its words that people said, where there are
-    enough; spliced: put together from two that a talker said; dressed: share of the synthetic ones
-    that sound as if they were recorded; exchanged: of the recorded ones that sound as if they were
-    recorded where another was; narrow, smooth: see augment.disturb."""
+    """The composition of a batch, as shares of its words.
+
+    recorded: said by people, where there are enough such words; concatenated: from two recordings
+    of one speaker; the rest is synthetic speech. channel_matched: share of the synthetic utterances
+    with the channel of a recording; channel_swapped: share of the recorded ones with the channel of
+    another recording. narrow_band, liftered: see augment.
+    """
 
     recorded: float = 0.3
-    spliced: float = 0.35
-    dressed: float = 0.0
-    exchanged: float = 0.0
-    narrow: float = 0.15
-    smooth: float = 0.0
+    concatenated: float = 0.35
+    channel_matched: float = 0.0
+    channel_swapped: float = 0.0
+    narrow_band: float = 0.15
+    liftered: float = 0.0
 
 
 MIXTURE: Final = Mixture()
@@ -41,140 +45,156 @@ MIXTURE: Final = Mixture()
 
 @dataclass(frozen=True)
 class Batch:
-    """Words, TAKES recordings of each: chunks of mel (b, S, M) with lengths (b,), in the order of
-    the rows of types (B,): the place of each recording's word in phonemes (W, P), W words."""
+    """UTTERANCES of each of W words: chunks of mel (b, S, M) with lengths (b,); labels (B,): the
+    word of each row, in the order of the chunks; phonemes (W, P) with their lengths (W,)."""
 
     chunks: list[tuple[Tensor, Tensor]]
-    types: Tensor
+    labels: Tensor
     phonemes: Tensor
     phoneme_lengths: Tensor
 
 
 class Words:
-    """Every recorded and synthetic word of a run, but those to leave out.
+    """Every recorded and synthetic word of a run.
 
-    left_out: phonemes of words that this training shall not hear; validation speakers never are
-    heard. shards: how many of the synthetic arrays are read.
+    held_out: words that are not trained on; speakers of the validation split never are. shards: how
+    many of the arrays of synthetic words are read.
     """
 
     def __init__(
         self,
         run: Path,
         shards: int,
-        left_out: Collection[Word] = (),
+        held_out: Collection[Word] = (),
         mixture: Mixture = MIXTURE,
     ) -> None:
         self._mixture = mixture
-        paths = [run / "recorded.npz", *(run / f"synthetic-{i}.npz" for i in range(shards))]
-        self.frames: list[np.ndarray] = []
-        self.offsets: list[tuple[int, int, int]] = []  # part, first and last frame
+        self._frames: list[np.ndarray] = []
+        self._spans: list[tuple[int, int, int]] = []  # part, first and last frame
         self.recorded: dict[Word, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self.synthetic: dict[Word, list[int]] = defaultdict(list)
-        # Number, word, speaker and language of each recording of validation speakers.
-        self.validation: list[tuple[int, Word, str, int]] = []
+        self.validation: list[Utterance] = []
         self.noise = np.load(run / "noise.npz")["frames"]
-        takes: list[tuple[int, Word, str, int]] = []
+        training: list[Utterance] = []
+        paths = [run / "recorded.npz", *(run / f"synthetic-{i}.npz" for i in range(shards))]
         for part, path in enumerate(paths):
-            arrays = np.load(path)
-            self.frames.append(arrays["frames"])
-            ends = np.cumsum(arrays["lengths"])
-            rows = zip(
-                ends - arrays["lengths"],
-                ends,
-                arrays["phonemes"].tolist(),
-                arrays["speakers"].tolist(),
-                arrays["languages"].tolist(),
-                arrays["validation"].tolist(),
-                strict=True,
-            )
-            for first, last, padded, speaker, language, validation in rows:
-                word = tuple(number for number in padded if number)
-                number = len(self.offsets)
-                self.offsets.append((part, int(first), int(last)))
-                if validation:
-                    self.validation.append((number, word, speaker, language))
-                elif word not in left_out:
-                    said = self.synthetic[word] if part else self.recorded[word][speaker]
-                    said.append(number)
-                    if not part:
-                        takes.append((number, word, speaker, language))
-        self._known = list(self.recorded)
+            for utterance, validates in self._read(part, path):
+                if validates:
+                    self.validation.append(utterance)
+                elif utterance.word in held_out:
+                    continue
+                elif part:
+                    self.synthetic[utterance.word].append(utterance.number)
+                else:
+                    self.recorded[utterance.word][utterance.speaker].append(utterance.number)
+                    training.append(utterance)
+        self._recorded_words = list(self.recorded)
         starts = np.load(run / "starts.npy")
-        self._splices = Splices(takes, starts, left_out)
-        known = {word for _, word, *_ in (*takes, *self.validation)}
-        self._held = Splices(self.validation, starts, known)
+        self._concatenations = Concatenations(training, starts, held_out)
+        recorded = {utterance.word for utterance in (*training, *self.validation)}
+        self._validation_concatenations = Concatenations(self.validation, starts, recorded)
+
+    def _read(self, part: int, path: Path) -> Iterator[tuple[Utterance, bool]]:
+        """The utterances of a file, and whether each is for validation."""
+        arrays = np.load(path)
+        self._frames.append(arrays["frames"])
+        ends = np.cumsum(arrays["lengths"])
+        rows = zip(
+            ends - arrays["lengths"],
+            ends,
+            arrays["phonemes"].tolist(),
+            arrays["speakers"].tolist(),
+            arrays["languages"].tolist(),
+            arrays["validation"].tolist(),
+            strict=True,
+        )
+        for first, last, phonemes, speaker, language, validates in rows:
+            word = tuple(number for number in phonemes if number)
+            utterance = Utterance(len(self._spans), word, speaker, language)
+            self._spans.append((part, int(first), int(last)))
+            yield utterance, validates
 
     def mel(self, number: int) -> np.ndarray:
-        """Frames of a word as they are: (S, M), at most LONGEST."""
-        part, first, last = self.offsets[number]
-        return self.frames[part][first : min(last, first + LONGEST)]
+        """Frames of a recording without augmentation: (S, M), S ≤ LONGEST."""
+        part, first, last = self._spans[number]
+        return self._frames[part][first : min(last, first + LONGEST)]
 
-    def new(self, count: int) -> list[tuple[Word, np.ndarray]]:
-        """Words that nobody recorded, put together from what validation speakers said, with their
-        frames (S, M); the same ones each time. Training may have put some together too, from what
-        others said."""
+    def unrecorded(self, count: int) -> list[tuple[Word, np.ndarray]]:
+        """Words that nobody recorded, concatenated from recordings of validation speakers, with
+        their frames (S, M); the same ones each time.
+
+        Training may have concatenated some of these words too, from other speakers.
+        """
         rng = np.random.default_rng(0)
-        drawn = (self._held.draw(1, rng) for _ in range(count))
-        return [(word, self._spliced(take)) for word, [take] in drawn]
+        drawn = (self._validation_concatenations.draw(1, rng) for _ in range(count))
+        return [(word, self._concatenated(parts)) for word, [parts] in drawn]
 
     def batches(self, n_words: int, generator: torch.Generator) -> Iterator[Batch]:
-        """Endless batches of so many words, TAKES recordings each, every one disturbed anew."""
+        """Endless batches of n_words words, UTTERANCES of each, augmented anew each time."""
         rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
         recorded, synthetic = list(self.recorded), list(self.synthetic)
-        share = min(round(self._mixture.recorded * n_words), len(recorded))
+        n_recorded = min(round(self._mixture.recorded * n_words), len(recorded))
         while True:
-            spoken: dict[Word, list[np.ndarray]] = {}
-            for place in rng.choice(len(recorded), share, replace=False):
-                spoken[recorded[place]] = self._takes(recorded[place], rng)
-            for _ in range(round(self._mixture.spliced * n_words)):
-                word, takes = self._splices.draw(TAKES, rng)
-                spoken.setdefault(word, [self._spliced(take) for take in takes])
-            while len(spoken) < n_words:
+            chosen: dict[Word, list[np.ndarray]] = {}
+            for index in rng.choice(len(recorded), n_recorded, replace=False):
+                chosen[recorded[index]] = self._utterances(recorded[index], rng)
+            for _ in range(round(self._mixture.concatenated * n_words)):
+                word, drawn = self._concatenations.draw(UTTERANCES, rng)
+                chosen.setdefault(word, [self._concatenated(parts) for parts in drawn])
+            while len(chosen) < n_words:
                 word = synthetic[rng.integers(len(synthetic))]
-                spoken.setdefault(word, self._takes(word, rng))
-            yield self._batch(spoken, rng)
+                chosen.setdefault(word, self._utterances(word, rng))
+            yield self._batch(chosen, rng)
 
-    def _takes(self, word: Word, rng: np.random.Generator) -> list[np.ndarray]:
+    def _utterances(self, word: Word, rng: np.random.Generator) -> list[np.ndarray]:
+        """Frames (S, M) of UTTERANCES recordings of a word, by different speakers if possible."""
         if word in self.recorded:
-            # By talkers, not by recordings: nine in ten of many words are by the same one.
-            said = list(self.recorded[word].values())
-            pools = [said[i] for i in rng.choice(len(said), TAKES, replace=len(said) < TAKES)]
-            if word in self.synthetic:  # now and then by a synthetic voice too
-                pools = [self.synthetic[word] if rng.random() < 0.2 else pool for pool in pools]
+            # Drawn by speaker, not by recording: of many words one speaker said nine in ten.
+            speakers = list(self.recorded[word].values())
+            few = len(speakers) < UTTERANCES
+            pools = [speakers[i] for i in rng.choice(len(speakers), UTTERANCES, replace=few)]
+            if word in self.synthetic:
+                pools = [
+                    self.synthetic[word] if rng.random() < SYNTHETIC_VOICE else pool
+                    for pool in pools
+                ]
         else:
-            pools = [self.synthetic[word]] * TAKES
-        return [self._take(pool[rng.integers(len(pool))], rng) for pool in pools]
+            pools = [self.synthetic[word]] * UTTERANCES
+        return [self._utterance(pool[rng.integers(len(pool))], rng) for pool in pools]
 
-    def _take(self, number: int, rng: np.random.Generator) -> np.ndarray:
-        """The frames of a word (S, M), perhaps as if it were recorded where another was."""
-        synthetic = self.offsets[number][0] > 0
-        share = self._mixture.dressed if synthetic else self._mixture.exchanged
+    def _utterance(self, number: int, rng: np.random.Generator) -> np.ndarray:
+        """The frames of a recording (S, M), perhaps with the channel of another."""
+        is_synthetic = self._spans[number][0] > 0
+        mixture = self._mixture
+        share = mixture.channel_matched if is_synthetic else mixture.channel_swapped
         if not share or rng.random() >= share:
             return self.mel(number)
-        said = list(self.recorded[self._known[rng.integers(len(self._known))]].values())
-        pool = said[rng.integers(len(said))]
-        return as_recorded(self.mel(number), self.mel(pool[rng.integers(len(pool))]), rng)
+        word = self._recorded_words[rng.integers(len(self._recorded_words))]
+        speakers = list(self.recorded[word].values())
+        pool = speakers[rng.integers(len(speakers))]
+        return match_channel(self.mel(number), self.mel(pool[rng.integers(len(pool))]), rng)
 
-    def _spliced(self, take: Take) -> np.ndarray:
-        one, until, other, since = take
-        return np.concatenate([self.mel(one)[:until], self.mel(other)[since:]])[:LONGEST]
+    def _concatenated(self, parts: Concatenation) -> np.ndarray:
+        first, second = self.mel(parts.first)[: parts.end], self.mel(parts.second)[parts.start :]
+        return np.concatenate([first, second])[:LONGEST]
 
-    def _batch(self, spoken: dict[Word, list[np.ndarray]], rng: np.random.Generator) -> Batch:
-        takes = [(mel, place) for place, mels in enumerate(spoken.values()) for mel in mels]
-        takes.sort(key=lambda take: len(take[0]))
-        size = -(-len(takes) // CHUNKS)
+    def _batch(self, chosen: dict[Word, list[np.ndarray]], rng: np.random.Generator) -> Batch:
+        rows = [(mel, label) for label, mels in enumerate(chosen.values()) for mel in mels]
+        rows.sort(key=lambda row: len(row[0]))
+        size = -(-len(rows) // CHUNKS)
+        mixture = self._mixture
         chunks = [
-            disturb(
-                [mel for mel, _ in takes[i : i + size]],
+            augment(
+                [mel for mel, _ in rows[i : i + size]],
                 self.noise,
-                self._mixture.narrow,
+                mixture.narrow_band,
                 rng,
-                self._mixture.smooth,
+                mixture.liftered,
             )
-            for i in range(0, len(takes), size)
+            for i in range(0, len(rows), size)
         ]
-        types = torch.tensor([place for _, place in takes])
-        return Batch(chunks, types, *padded(list(spoken)))
+        labels = torch.tensor([label for _, label in rows])
+        return Batch(chunks, labels, *padded(list(chosen)))
 
 
 def padded(words: list[Word]) -> tuple[Tensor, Tensor]:

@@ -1,17 +1,19 @@
-"""New words in real voices: the beginning of one recorded word and the end of another.
+"""New words in recorded voices: the beginning of one recorded word concatenated with the end of
+another by the same speaker, cut at aligned phoneme boundaries.
 
-The recordings hold some hundred words only, which a network can learn by heart instead of learning
-to hear phonemes. One talker's recordings, cut at phonemes and put together anew, hold thousands.
+The corpora hold only about a hundred words, which a network can memorise instead of learning
+phonemes. Concatenation yields thousands.
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from media.text.phonemes import PHONEMES, TONES, numbers
-from training.words.data.zero_shot import READERS, zero_shot
+from training.words.data.zero_shot import PARSERS, zero_shot
 
 VOWELS: Final = frozenset(
     number
@@ -20,69 +22,86 @@ VOWELS: Final = frozenset(
 )
 _TONES: Final = frozenset(numbers(TONES))
 SHORTEST, LONGEST = 2, 14  # phonemes
-TRIES: Final = 50
+ATTEMPTS: Final = 50
 
-Word = tuple[int, ...]
-# A recording, the frame up to which it is heard, another, and the frame from which on it is.
-Take = tuple[int, int, int, int]
+Word = tuple[int, ...]  # phoneme numbers
 
 
-class Splices:
-    """Draws words that nobody said, and who could have said them."""
+@dataclass(frozen=True)
+class Utterance:
+    """A recording of a word. number: its row in the arrays of the run."""
+
+    number: int
+    word: Word
+    speaker: str
+    language: int
+
+
+@dataclass(frozen=True)
+class Concatenation:
+    """The recording ``first`` up to the frame ``end``, then ``second`` from the frame ``start``."""
+
+    first: int
+    end: int
+    second: int
+    start: int
+
+
+class Concatenations:
+    """Draws words that nobody recorded, and utterances that they can be put together from."""
 
     def __init__(
-        self,
-        takes: Iterable[tuple[int, Word, str, int]],
-        starts: np.ndarray,
-        known: Collection[Word],
+        self, utterances: Iterable[Utterance], starts: np.ndarray, excluded: Collection[Word]
     ) -> None:
-        """takes: number, word, speaker and language of each recording; starts (N, P): the frames
-        at which the phonemes of each begin; known: words that are not to be made."""
+        """starts (N, P): the frame at which each phoneme of recording N begins, all 0 where the
+        alignment failed; excluded: words that must not be drawn, beside the zero-shot words."""
         self._starts = starts
-        self._barred = {*known, *(tuple(numbers(p)) for name in READERS for p in zero_shot(name))}
+        held_out = (tuple(numbers(p)) for language in PARSERS for p in zero_shot(language))
+        self._excluded = {*excluded, *held_out}
         by_language: dict[int, dict[Word, dict[str, list[int]]]] = defaultdict(
             lambda: defaultdict(lambda: defaultdict(list))
         )
-        for number, word, speaker, language in takes:
-            if starts[number].any():
-                by_language[language][word][speaker].append(number)
-        self._said: list[Mapping[Word, Mapping[str, list[int]]]] = list(by_language.values())
-        self._words = [list(said) for said in self._said]
+        for u in utterances:
+            if starts[u.number].any():
+                by_language[u.language][u.word][u.speaker].append(u.number)
+        self._recordings: list[Mapping[Word, Mapping[str, list[int]]]] = [*by_language.values()]
+        self._words = [list(recordings) for recordings in self._recordings]
 
-    def draw(self, n_takes: int, rng: np.random.Generator) -> tuple[Word, list[Take]]:
-        """A word, and n_takes ways to put it together, by different speakers where it can be.
+    def draw(self, count: int, rng: np.random.Generator) -> tuple[Word, list[Concatenation]]:
+        """A word and ``count`` ways to put it together, by different speakers where possible.
 
-        Raises LookupError where the recordings hold nothing to put together.
+        Raises LookupError where no two recorded words can be concatenated.
         """
-        for _ in range(TRIES):
-            language = int(rng.integers(len(self._said)))
-            words, said = self._words[language], self._said[language]
+        for _ in range(ATTEMPTS if self._recordings else 0):
+            language = int(rng.integers(len(self._recordings)))
+            words, recordings = self._words[language], self._recordings[language]
             first, second = (words[rng.integers(len(words))] for _ in range(2))
-            speakers = sorted(set(said[first]) & set(said[second]))
+            speakers = sorted(set(recordings[first]) & set(recordings[second]))
             cuts = [
                 (i, j)
                 for i in range(1, len(first))
                 for j in range(1, len(second))
-                if _alike(first, i, second, j)
+                if _can_join(first, i, second, j)
             ]
             if not speakers or not cuts:
                 continue
             i, j = cuts[rng.integers(len(cuts))]
             word = first[:i] + second[j:]
-            if word in self._barred or not SHORTEST <= len(word) <= LONGEST:
+            if word in self._excluded or not SHORTEST <= len(word) <= LONGEST:
                 continue
-            takes: list[Take] = []
-            for speaker in rng.choice(speakers, n_takes, replace=len(speakers) < n_takes):
-                a, b = (said[w][str(speaker)] for w in (first, second))
+            drawn: list[Concatenation] = []
+            for speaker in rng.choice(speakers, count, replace=len(speakers) < count):
+                a, b = (recordings[w][str(speaker)] for w in (first, second))
                 one, other = a[rng.integers(len(a))], b[rng.integers(len(b))]
-                takes.append((one, int(self._starts[one, i]), other, int(self._starts[other, j])))
-            return word, takes
-        raise LookupError("No two recorded words can be put together.")
+                end, start = int(self._starts[one, i]), int(self._starts[other, j])
+                drawn.append(Concatenation(one, end, other, start))
+            return word, drawn
+        raise LookupError("No two recorded words can be concatenated.")
 
 
-def _alike(first: Word, i: int, second: Word, j: int) -> bool:
-    """Whether the sounds before and after both cuts are of one kind, so that the ends fit; never
-    within a tone's syllable after its vowel, nor between two vowels."""
+def _can_join(first: Word, i: int, second: Word, j: int) -> bool:
+    """Whether the phonemes on either side of both cuts are of the same kind, so that the parts fit;
+    never between a vowel and its tone, nor between two vowels."""
     before, after = _kind(first[i - 1]), _kind(first[i])
     fits = before == _kind(second[j - 1]) and after == _kind(second[j])
     return fits and after != "tone" and (before, after) != ("vowel", "vowel")

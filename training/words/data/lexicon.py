@@ -1,7 +1,7 @@
-"""Words that nobody recorded, for voices to speak: English, Mandarin and Arabic, thousands of each.
+"""Words for speech synthesis: thousands each of English, Mandarin and Arabic.
 
-English words are the dictionary's. Mandarin words are syllables put together, Arabic ones are
-roots put into the patterns of the language: most mean nothing, and all could be words.
+English words come from the dictionary. Mandarin words are random sequences of syllables, Arabic
+words random roots in the patterns of the language: phonotactically valid, mostly pseudo-words.
 """
 
 import re
@@ -53,12 +53,12 @@ SCRIPT: Final = dict(
         strict=True,
     )
 )
-REST, TWICE = "ْ", "ّ"  # no vowel follows; the consonant is long
+SUKUN, SHADDA = "ْ", "ّ"  # no vowel follows; the consonant is long
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word: what a voice is given to read, and its phonemes."""
+    """A word: the text given to the synthesiser, and its phonemes."""
 
     language: str
     text: str
@@ -66,13 +66,14 @@ class Word:
 
 
 def english(rng: np.random.Generator) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """Spellings with their pronunciations: the most frequent of the dictionary, and some more."""
-    spoken: dict[str, list[tuple[str, ...]]] = {}
+    """Spellings with all their pronunciations: the FREQUENT most frequent words of the dictionary,
+    and RARE others."""
+    entries: dict[str, list[tuple[str, ...]]] = {}
     for entry, phones in pronunciations().items():
-        spoken.setdefault(entry.partition("(")[0], []).append(from_arpabet(phones))
+        entries.setdefault(entry.partition("(")[0], []).append(from_arpabet(phones))
     words = {
         spelling: variants
-        for spelling, variants in spoken.items()
+        for spelling, variants in entries.items()
         if spelling.isalpha()
         and all(2 <= len(variant) <= LONGEST for variant in variants)
         and not any(is_zero_shot("en", spelling, variant) for variant in variants)
@@ -84,12 +85,12 @@ def english(rng: np.random.Generator) -> list[tuple[str, list[tuple[str, ...]]]]
 
 
 def frequent(count: int) -> list[tuple[str, ...]]:
-    """The phonemes of so many words that are frequent in English."""
+    """The phonemes of the most frequent English words."""
     return [variants[0] for _, variants in english(np.random.default_rng(0))[:count]]
 
 
 def mandarin(count: int, rng: np.random.Generator) -> list[Word]:
-    """Words of two syllables, and some of one and three."""
+    """Pseudo-words of two syllables, and some of one and three."""
     syllables = [
         f"{initial.strip('-')}{final}{tone}"
         for initials, finals in SYLLABLES.items()
@@ -98,7 +99,7 @@ def mandarin(count: int, rng: np.random.Generator) -> list[Word]:
     words: dict[tuple[str, ...], Word] = {}
     while len(words) < count:
         chosen = [str(s) for s in rng.choice(syllables, rng.choice([1, 2, 3], p=[0.1, 0.75, 0.15]))]
-        # Of two third tones in a row the first is spoken as a second.
+        # Tone sandhi: the first of two third tones is spoken as a second tone.
         if any(a[-1] == b[-1] == "3" for a, b in zip(chosen, chosen[1:], strict=False)):
             continue
         phonemes = from_pinyin(" ".join(chosen))
@@ -108,7 +109,7 @@ def mandarin(count: int, rng: np.random.Generator) -> list[Word]:
 
 
 def arabic(count: int, rng: np.random.Generator) -> list[Word]:
-    """Roots of three different consonants in the patterns of the language."""
+    """Pseudo-words: roots of three different consonants in the patterns of the language."""
     words: dict[tuple[str, ...], Word] = {}
     while len(words) < count:
         root = [str(c) for c in rng.choice(ROOTS, 3, replace=False)]
@@ -125,7 +126,7 @@ def arabic(count: int, rng: np.random.Generator) -> list[Word]:
 
 
 def vowelled(phonemes: tuple[str, ...]) -> str:
-    """Arabic script with every vowel mark, as a voice can read it."""
+    """Fully vowelled Arabic script, which the synthesiser needs."""
     text, vowels = "", "a i u aː iː uː".split()
     for before, phoneme, after in _neighbours(phonemes):
         if phoneme in vowels:
@@ -135,8 +136,8 @@ def vowelled(phonemes: tuple[str, ...]) -> str:
         else:
             letter = ("إ" if after == "i" else "أ") if phoneme == "ʔ" and not before else ""
             text += letter or SCRIPT[phoneme]
-            text += TWICE if phoneme == before else ""
-            text += "" if after in vowels else REST
+            text += SHADDA if phoneme == before else ""
+            text += "" if after in vowels else SUKUN
     return text
 
 

@@ -1,4 +1,4 @@
-"""Words, recorded and synthetic, as arrays of log-mel frames: what training reads."""
+"""Recorded and synthetic words as arrays of log-mel frames, which training reads."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,31 +17,31 @@ from training.sound_search.train.train import TRAINING_FOLDS
 from training.words.data.alignment import Aligner
 from training.words.data.lexicon import Word, arabic, english, mandarin
 from training.words.data.recordings import (
-    Recorded,
+    RecordedWord,
     cut_from_sentences,
     grid_vocabulary,
+    is_trained_on,
+    load_recordings,
     phonemes_of,
-    recorded,
-    trained,
-    validating,
+    validation_items,
     word_items,
 )
-from training.words.data.synthesis import Rendition, as_spoken, rendition, speak
+from training.words.data.synthesis import Rendition, consistent_with_voice, rendition, speak
 
 SEED: Final = 0
-RENDITIONS: Final = 5  # of a synthetic word, each by another voice
+RENDITIONS: Final = 5  # of a synthetic word, each in another voice
 MANDARIN: Final = 3500  # words
 ARABIC: Final = 3500
 SHARDS: Final = 8
 PROCESSES: Final = 2
 LONGEST: Final = 30  # phonemes of a recorded phrase, at most
-NOISE: Final = 5 * SAMPLE_RATE  # samples of each everyday sound
+NOISE: Final = 5 * SAMPLE_RATE  # samples of each environmental sound
 LANGUAGES: Final = ("en", "ar", "zh")
 
 
 @dataclass
 class Columns:
-    """Words side by side: frames in a row, phoneme numbers padded with 0."""
+    """The columns of the arrays: words with their frames, phonemes, speaker, language, split."""
 
     frames: list[np.ndarray] = field(default_factory=list)  # each (S, N_MELS)
     phonemes: list[list[int]] = field(default_factory=list)
@@ -57,7 +57,7 @@ class Columns:
         language: str,
         validation: bool = False,
     ) -> None:
-        """Append a word; its waveform is (T,) at 16 kHz."""
+        """Append a word with its waveform (T,) at 16 kHz."""
         self.frames.append(log_mel(waveform).astype(np.float16))
         self.phonemes.append(numbers(phonemes))
         self.speakers.append(speaker)
@@ -65,7 +65,8 @@ class Columns:
         self.validation.append(validation)
 
     def write(self, path: Path) -> None:
-        """Write the arrays; a half-written file never has the name ``path``."""
+        """Write frames (all S, N_MELS), lengths (N,), phonemes (N, LONGEST) padded with 0,
+        speakers, languages and validation (N,); ``path`` is never a half-written file."""
         padded = np.zeros((len(self.phonemes), LONGEST), np.uint8)
         for row, word in zip(padded, self.phonemes, strict=True):
             row[: len(word)] = word
@@ -86,9 +87,9 @@ def prepare(data: Path, out: Path) -> None:
     """Write recorded.npz with starts.npy, synthetic-0.npz … and noise.npz; resumes."""
     out.mkdir(parents=True, exist_ok=True)
     if not (out / "recorded.npz").exists():
-        _recorded(data, out / "recorded.npz")
+        _write_recorded(data, out / "recorded.npz")
     if not (out / "starts.npy").exists():
-        _aligned(data, out / "starts.npy")
+        _write_starts(data, out / "starts.npy")
     if not (out / "noise.npz").exists():
         np.savez(out / "noise.npz", frames=_noise(data))
     plan = renditions()
@@ -99,10 +100,10 @@ def prepare(data: Path, out: Path) -> None:
 
 
 def renditions() -> list[Rendition]:
-    """Every synthetic word by RENDITIONS voices, in random order, the same for the same seed."""
+    """Every synthetic word in RENDITIONS voices, in random order, seeded."""
     rng = np.random.default_rng(SEED)
     words: list[Word] = [
-        *as_spoken(english(rng)),
+        *consistent_with_voice(english(rng)),
         *mandarin(MANDARIN, rng),
         *arabic(ARABIC, rng),
     ]
@@ -110,32 +111,32 @@ def renditions() -> list[Rendition]:
     return [plan[i] for i in rng.permutation(len(plan))]
 
 
-def _recorded(data: Path, path: Path) -> None:
-    """Words that training may hear, and those of validation speakers."""
+def _write_recorded(data: Path, path: Path) -> None:
+    """The recordings for training, and those of validation speakers."""
     columns = Columns()
-    for word, speaker, validation in _everyone(data):
+    for word, speaker, validation in _recordings(data):
         columns.add(word.waveform, word.phonemes, speaker, word.item.language, validation)
     columns.write(path)
 
 
-def _aligned(data: Path, path: Path) -> None:
-    """The frames at which the phonemes of the words of _recorded begin, in their order."""
-    known = {phonemes_of(item) for item in word_items(data)} | grid_vocabulary()
-    aligner = Aligner(known)
-    starts = [aligner.starts(word) for word, _, _ in _everyone(data)]
+def _write_starts(data: Path, path: Path) -> None:
+    """The frame at which each phoneme of a recording begins, by forced alignment: (N, LONGEST)."""
+    vocabulary = {phonemes_of(item) for item in word_items(data)} | grid_vocabulary()
+    aligner = Aligner(vocabulary)
+    starts = [aligner.starts(word) for word, _, _ in _recordings(data)]
     padded = np.zeros((len(starts), LONGEST), np.uint16)
     for row, frames in zip(padded, starts, strict=True):
         row[: len(frames)] = frames
     np.save(path, padded)
 
 
-def _everyone(data: Path) -> Iterator[tuple[Recorded, str, bool]]:
-    """Every recorded word with its speaker, and whether it validates."""
+def _recordings(data: Path) -> Iterator[tuple[RecordedWord, str, bool]]:
+    """Every recorded word with its speaker, and whether it is for validation."""
     items = word_items(data)
-    for number, word in enumerate(recorded([i for i in items if trained(i)])):
-        # Nobody knows who said a wake word: each is somebody else's.
+    for number, word in enumerate(load_recordings([i for i in items if is_trained_on(i)])):
+        # The speakers of wake words are unknown: each recording counts as another speaker.
         yield word, word.item.speaker or f"{word.item.corpus} {number}", False
-    for word in recorded(validating(items)):
+    for word in load_recordings(validation_items(items)):
         yield word, str(word.item.speaker), True
     for word in cut_from_sentences(data):
         yield word, str(word.item.speaker), False
@@ -146,15 +147,15 @@ def _synthetic(shard: tuple[list[Rendition], Path]) -> Path:
     if path.exists():
         return path
     columns = Columns()
-    for what in plan:
-        word = what.word
-        columns.add(speak(what), word.phonemes, " ".join(what.voice[:3]), word.language)
+    for each in plan:
+        word = each.word
+        columns.add(speak(each), word.phonemes, " ".join(each.voice[:3]), word.language)
     columns.write(path)
     return path
 
 
 def _noise(data: Path) -> np.ndarray:
-    """Frames of everyday sounds, folds 1 to 3: (clips, S, N_MELS)."""
+    """Frames of environmental sounds, folds 1 to 3: (clips, S, N_MELS)."""
     clips = [clip.source for clip in real_clips(data) if clip.fold in TRAINING_FOLDS]
     sounds = [load(path, SAMPLE_RATE).waveform[:NOISE] for path in clips if isinstance(path, Path)]
     frames = [log_mel(match_loudness(sound, SAMPLE_RATE, LEVEL)) for sound in sounds]

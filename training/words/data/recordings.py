@@ -1,4 +1,4 @@
-"""The recorded words of the corpora, and words cut out of sentences."""
+"""The recorded words of the corpora, and words cut from sentences."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from training.common.corpora import (
     speech_items,
     waveforms,
 )
-from training.words.data.zero_shot import READERS, is_zero_shot
+from training.words.data.zero_shot import PARSERS, is_zero_shot
 
 CORPORA: Final = (
     "free_spoken_digits",
@@ -28,12 +28,12 @@ CORPORA: Final = (
     "arabic_speech_commands",
     "picovoice_wake_words",
 )
-MARGIN: Final = 0.02  # seconds around a word of a sentence
+MARGIN: Final = 0.02  # seconds kept around a word cut from a sentence
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """A word that somebody said: waveform (T,) at 16 kHz, and who said what."""
+class RecordedWord:
+    """A recording of a word: its row of the manifest, waveform (T,) at 16 kHz, and phonemes."""
 
     item: Item
     waveform: np.ndarray
@@ -41,30 +41,30 @@ class Recorded:
 
 
 def word_items(data: Path) -> list[Item]:
-    """The recordings of the word corpora, every split."""
+    """The recordings of the word corpora, all splits."""
     return [item for item in speech_items(data) if item.corpus in CORPORA]
 
 
 def phonemes_of(item: Item) -> tuple[str, ...]:
     """The phonemes of a recorded word."""
-    return READERS[item.language](item.phones)
+    return PARSERS[item.language](item.phones)
 
 
-def trained(item: Item) -> bool:
-    """Whether a recording of the word corpora may be heard in training.
+def is_trained_on(item: Item) -> bool:
+    """Whether a recording of the word corpora is for training; zero-shot words never are.
 
-    That includes the digits that validate in the other rooms, but those that the corpus calls test:
-    with them four talkers say digits, not three, and others validate.
+    The speaker of digits who is for validation in the other systems is trained on, without the
+    recordings that the corpus calls test: digits then have four training speakers, not three.
     """
-    heard = item.split == "train" or (
+    training = item.split == "train" or (
         item.speaker in DIGIT_VALIDATION_SPEAKERS and not item.official_test
     )
-    return heard and not is_zero_shot(item.language, item.text, phonemes_of(item))
+    return training and not is_zero_shot(item.language, item.text, phonemes_of(item))
 
 
-def validating(items: list[Item]) -> list[Item]:
-    """The recordings of validation speakers, who are not heard in training; no zero-shot words."""
-    speakers = {item.speaker for item in items if trained(item)}
+def validation_items(items: list[Item]) -> list[Item]:
+    """The recordings of validation speakers, who are not trained on; no zero-shot words."""
+    speakers = {item.speaker for item in items if is_trained_on(item)}
     return [
         item
         for item in items
@@ -75,10 +75,10 @@ def validating(items: list[Item]) -> list[Item]:
     ]
 
 
-def recorded(items: list[Item]) -> Iterator[Recorded]:
-    """Items of the word corpora with their sound."""
+def load_recordings(items: list[Item]) -> Iterator[RecordedWord]:
+    """Items of the word corpora with their waveforms."""
     for item, waveform in waveforms(items):
-        yield Recorded(item, waveform, phonemes_of(item))
+        yield RecordedWord(item, waveform, phonemes_of(item))
 
 
 def grid_vocabulary() -> set[tuple[str, ...]]:
@@ -86,13 +86,13 @@ def grid_vocabulary() -> set[tuple[str, ...]]:
     return {from_arpabet(phones) for slot in GRID for phones in slot.values()}
 
 
-def cut_from_sentences(data: Path) -> Iterator[Recorded]:
-    """The words of GRID's training sentences, by its labels; pauses are left out."""
+def cut_from_sentences(data: Path) -> Iterator[RecordedWord]:
+    """The words of GRID's training sentences, cut at its word labels."""
     items = [i for i in speech_items(data) if i.corpus == "grid" and i.split == "train"]
     for item, waveform in waveforms(items):
         phones = grid_phones(item.text)
-        for spoken, (_, start, end) in zip(phones, grid_words(item), strict=True):
+        for word, (_, start, end) in zip(phones, grid_words(item), strict=True):
             first = round((start - item.start - MARGIN) * SAMPLE_RATE)
             last = round((end - item.start + MARGIN) * SAMPLE_RATE)
             part = waveform[max(first, 0) : last]
-            yield Recorded(item, match_loudness(part, SAMPLE_RATE, LEVEL), from_arpabet(spoken))
+            yield RecordedWord(item, match_loudness(part, SAMPLE_RATE, LEVEL), from_arpabet(word))

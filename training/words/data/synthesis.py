@@ -1,4 +1,4 @@
-"""Words spoken by voices of espeak-ng and flite, at many speeds and pitches."""
+"""Speech synthesis of words with espeak-ng and flite, at varied speeds and pitches."""
 
 import subprocess
 from collections.abc import Sequence
@@ -29,21 +29,21 @@ VARIANTS: Final = (
     "sandro steph travis victor Storm anika david"
 ).split()
 FLITE: Final = ("slt", "awb", "rms", "kal16")
-FLITE_SHARE: Final = 0.45  # of English, for its voices are recorded ones
-QUIET: Final = 10 ** (-42 / 20)  # of the peak: what is softer around a word is cut off
-MARGIN: Final = 0.03  # seconds left around it
+FLITE_SHARE: Final = 0.45  # of English: its voices were recorded, not formant-synthesised
+QUIET: Final = 10 ** (-42 / 20)  # of the peak: anything softer around a word is trimmed
+MARGIN: Final = 0.03  # seconds kept around it
 
 
 @dataclass(frozen=True)
 class Rendition:
-    """A word as one voice says it; voice names the program, its voice, speed and pitch."""
+    """A word in one voice. voice: the command line: program, its voice, speed and pitch."""
 
     word: Word
     voice: tuple[str, ...]
 
 
 def rendition(word: Word, rng: np.random.Generator) -> Rendition:
-    """The word with a voice drawn for it."""
+    """The word with a randomly drawn voice, speed and pitch."""
     if word.language == "en" and rng.random() < FLITE_SHARE:
         stretch = f"duration_stretch={rng.uniform(0.8, 1.8):.2f}"
         pitch = f"int_f0_target_mean={rng.uniform(85, 220):.0f}"
@@ -54,13 +54,13 @@ def rendition(word: Word, rng: np.random.Generator) -> Rendition:
     return Rendition(word, ("espeak-ng", "-v", name, "-s", speed, "-p", pitch))
 
 
-def speak(what: Rendition) -> np.ndarray:
-    """The waveform (T,) at 16 kHz, cut to the word, at the level at which models hear speech."""
-    program, *options = what.voice
+def speak(rendition: Rendition) -> np.ndarray:
+    """The waveform (T,) at 16 kHz, trimmed to the word, at LEVEL."""
+    program, *options = rendition.voice
     with NamedTemporaryFile(suffix=".wav") as file:
-        text = ["-t", what.word.text, "-o"] if program == "flite" else ["-w"]
-        said = [] if program == "flite" else [what.word.text]
-        subprocess.run([program, *options, *text, file.name, *said], check=True)
+        text = rendition.word.text
+        output = ["-t", text, "-o", file.name] if program == "flite" else ["-w", file.name, text]
+        subprocess.run([program, *options, *output], check=True)
         waveform, rate = _read(file.read())
     loud = np.flatnonzero(np.abs(waveform) > QUIET * np.abs(waveform).max())
     margin = round(MARGIN * rate)
@@ -68,11 +68,11 @@ def speak(what: Rendition) -> np.ndarray:
     return match_loudness(soxr.resample(waveform, rate, SAMPLE_RATE), SAMPLE_RATE, LEVEL)
 
 
-def as_spoken(
+def consistent_with_voice(
     spellings: Sequence[tuple[str, list[tuple[str, ...]]]], tolerance: int = 1
 ) -> list[Word]:
-    """Of English words with their pronunciations those that espeak-ng says as the dictionary does,
-    each with the pronunciation nearest to what it says."""
+    """The English words that espeak-ng pronounces as the dictionary does, up to an edit distance of
+    ``tolerance``, each with the dictionary's closest pronunciation."""
     text = "".join(f"{spelling}.\n\n" for spelling, _ in spellings)
     lines = subprocess.run(
         ["espeak-ng", "-q", "--ipa", "-v", "en-us"],
@@ -81,11 +81,11 @@ def as_spoken(
         text=True,
         check=True,
     ).stdout.splitlines()
-    said = [line.strip() for line in lines if line.strip()]
+    transcriptions = [line.strip() for line in lines if line.strip()]
     words = []
-    for (spelling, pronunciations), ipa in zip(spellings, said, strict=True):
+    for (spelling, pronunciations), ipa in zip(spellings, transcriptions, strict=True):
         try:
-            # espeak-ng marks length, and its ᵻ is between ɪ and ə.
+            # espeak-ng marks length, and its ᵻ lies between ɪ and ə.
             spoken = from_ipa(ipa.replace("ː", "").replace("ᵻ", "ɪ"))
         except InputError:
             continue

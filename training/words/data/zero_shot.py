@@ -1,11 +1,11 @@
-"""The words that no model hears in training, in any voice, real or synthetic."""
+"""The zero-shot words: held out from training in every voice, recorded or synthetic."""
 
 from functools import cache
 from typing import Final
 
 from media.text.phonemes import from_arpabet, from_ipa, from_pinyin
 
-# Spelling → every usual pronunciation: a word left out must not come back under another.
+# Spelling → every usual pronunciation: a held-out word must not come back under another spelling.
 SPELLINGS: Final = {
     "en": {
         "alexa": ("AH L EH K S AH",),
@@ -28,17 +28,17 @@ SPELLINGS: Final = {
     },
     "zh": {"北京": ("bei3 jing1",), "饭店": ("fan4 dian4",)},
 }
-READERS: Final = {"en": from_arpabet, "ar": from_ipa, "zh": from_pinyin}
+PARSERS: Final = {"en": from_arpabet, "ar": from_ipa, "zh": from_pinyin}
 
 
 @cache
 def zero_shot(language: str) -> frozenset[tuple[str, ...]]:
-    """The phonemes of the words of a language that are never trained on; none in others."""
+    """The phonemes of the zero-shot words of a language; empty for other languages."""
     words = SPELLINGS.get(language, {}).values()
-    return frozenset(READERS[language](phones) for spoken in words for phones in spoken)
+    return frozenset(PARSERS[language](phones) for variants in words for phones in variants)
 
 
 def is_zero_shot(language: str, spelling: str, phonemes: tuple[str, ...]) -> bool:
-    """Whether a word, by its spelling or by its phonemes, is never trained on."""
+    """Whether a word is held out from training, by its spelling or by its phonemes."""
     known = spelling.lower().replace("_", " ") in SPELLINGS.get(language, {})
     return known or phonemes in zero_shot(language)

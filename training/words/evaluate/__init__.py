@@ -1,1 +1,1 @@
-"""How well the systems do, beside baselines."""
+"""Evaluation of the word embeddings and of baselines."""

@@ -1,4 +1,4 @@
-"""Recordings under worse conditions: everyday noise, and a microphone at the far end of a room."""
+"""Adverse conditions: additive environmental noise, and a far microphone in a reverberant room."""
 
 import csv
 from pathlib import Path
@@ -11,17 +11,17 @@ from media.audio.features import SAMPLE_RATE
 from media.audio.load import load
 
 NOISE_CORPUS: Final = "esc50_16k"
-NOISE_FOLD: Final = 4  # which no model of words has heard
-REVERBERATION: Final = 0.5  # s in which the sound of the room falls by 60 dB
-TAIL: Final = 0.25  # s after the word that a cut still holds: the room has fallen by 30 dB
-PRE_DELAY: Final = 0.005  # s from the direct sound to the room's
+NOISE_FOLD: Final = 4  # not used in training
+REVERBERATION: Final = 0.5  # s, the T60 of the room
+TAIL: Final = 0.25  # s kept after the word: the reverberation has fallen by 30 dB
+PRE_DELAY: Final = 0.005  # s from the direct sound to the reverberation
 DIGITAL_SILENCE: Final = 1e-4
 
 
 def noises(data: Path) -> list[np.ndarray]:
-    """The sounds of ESC-50's fold 4, or of all its folds there are, each (T,) at 16 kHz.
+    """The sounds of ESC-50's fold 4, or of every fold if there is no fold 4: (T,) each at 16 kHz.
 
-    None where there are no sounds. Digital silence at either end is left out.
+    Empty where the data has no sounds. Digital silence at either end is trimmed.
     """
     manifest = data / "sounds" / "manifest.csv"
     if not manifest.exists():
@@ -34,9 +34,9 @@ def noises(data: Path) -> list[np.ndarray]:
 
 
 def in_noise(waveform: np.ndarray, noise: np.ndarray, snr_db: float, start: float) -> np.ndarray:
-    """The waveform (T,) with noise at this ratio of powers over the whole word.
+    """The waveform (T,) with noise added at a signal-to-noise ratio in dB over the whole word.
 
-    noise (T',) is repeated as often as needed, from its part ``start``, from 0 to 1, onwards.
+    noise (T',) is repeated as needed, from the share ``start`` of its length, from 0 to 1, on.
     """
     noise = np.resize(np.roll(noise, -int(start * len(noise))), len(waveform))
     ratio = _power(waveform) / max(_power(noise), 1e-12)
@@ -45,22 +45,23 @@ def in_noise(waveform: np.ndarray, noise: np.ndarray, snr_db: float, start: floa
 
 
 def far(waveform: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The waveform (T,) as a far microphone hears it: (T + TAIL,).
+    """The waveform (T,) at a far microphone: (T + TAIL,).
 
-    The room is white noise that decays exponentially, as strong in all as the direct sound.
+    The room's impulse response is exponentially decaying white noise, with a direct-to-reverberant
+    ratio of 0 dB.
     """
     time = np.arange(round(REVERBERATION * SAMPLE_RATE)) / SAMPLE_RATE
     room = rng.normal(size=len(time)) * 10 ** (-3 * time / REVERBERATION)
     room *= time >= PRE_DELAY
     room /= np.sqrt((room**2).sum())
-    room[0] = 1.0  # the direct sound: a direct-to-reverberant ratio of 0 dB
-    heard = fftconvolve(waveform, room)[: len(waveform) + round(TAIL * SAMPLE_RATE)]
-    return _within_full_scale(heard)
+    room[0] = 1.0  # the direct sound
+    reverberant = fftconvolve(waveform, room)[: len(waveform) + round(TAIL * SAMPLE_RATE)]
+    return _within_full_scale(reverberant)
 
 
 def _audible(clip: np.ndarray) -> np.ndarray:
-    heard = np.flatnonzero(np.abs(clip) > DIGITAL_SILENCE)
-    return clip[heard[0] : heard[-1] + 1] if len(heard) else clip[:0]
+    audible = np.flatnonzero(np.abs(clip) > DIGITAL_SILENCE)
+    return clip[audible[0] : audible[-1] + 1] if len(audible) else clip[:0]
 
 
 def _power(waveform: np.ndarray) -> float:

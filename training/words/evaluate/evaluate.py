@@ -1,4 +1,4 @@
-"""The table of words: how well each system tells words apart, spoken and written."""
+"""The evaluation table of the word embeddings and of the baselines."""
 
 import json
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ from typing import Final
 
 from training.evaluators.report import markdown
 from training.words.evaluate.conditions import noises
-from training.words.evaluate.evaluator import Bench, Curves, Row
-from training.words.evaluate.material import choose
-from training.words.evaluate.plot import draw
+from training.words.evaluate.evaluator import Curves, Evaluator, Row
+from training.words.evaluate.material import select_material
+from training.words.evaluate.plot import plot_curves
 from training.words.evaluate.systems import systems
 from training.words.evaluate.tables import details
 
@@ -24,26 +24,26 @@ def evaluate(
     quick: bool = False,
     plot: Path | None = None,
 ) -> list[Row]:
-    """Measures every system, as bench.py tells; prints and returns the table's rows.
+    """Measure every system (see evaluator.py); print and return the rows of the table.
 
-    folders: checkpoints; those that are not there are left out. split: see material.choose.
-    quick: a sample, seeded, for a quick answer. plot: where the precision–recall curves are drawn.
+    folders: checkpoints; missing ones are skipped. split: see material.select_material. quick: use
+    a seeded sample. plot: file for the precision–recall curves.
     Raises SystemExit where there is nothing to measure.
     """
-    material = choose(data, split, QUICK if quick else None)
+    material = select_material(data, split, QUICK if quick else None)
     print(material)
     sounds = noises(data)
     if not sounds:
         print(f"There are no sounds in {data}: nothing is measured in noise.")
-    bench = Bench(material, sounds)
+    evaluator = Evaluator(material, sounds)
     rows: list[Row] = []
     curves: dict[str, Curves] = {}
     for system in systems(folders):
-        row, curves[system.name] = bench.measure(system)
+        row, curves[system.name] = evaluator.measure(system)
         rows.append(row)
     print(markdown(rows), details(rows), sep="\n\n")
     if json_out:
         json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
     if plot:
-        draw(curves, plot)
+        plot_curves(curves, plot)
     return rows

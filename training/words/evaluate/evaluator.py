@@ -1,17 +1,15 @@
-"""Every measure of a system of word embeddings.
+"""Every metric of a word embedding system.
 
-acoustic_ap: average precision of "the same word", by similarity, over all pairs of recordings of
-the chosen speakers; _across: only pairs of different speakers; _en, _ar, _zh: only pairs within
-the language; _trained: only words that are trained on, _across_trained: by different speakers;
-_20db, _10db, _0db: in everyday noise at this signal-to-noise ratio; _far: at a far microphone
-(conditions.far).
-cross_view_ap: over all pairs of a recording and a written word of the corpora, with the same
-endings; of a language are the recordings, against all written words; _trained: of both.
-p_at_1: recordings whose best written word is the right one.
-unseen_…: the same, where the recordings are all there are of words never trained on, and the
-written words are all.
-near_homophones: recordings of words that are hardly apart that are nearer to their own written
-form than to the other's; a tie is an error. calibration_error: of the probability of the best word.
+acoustic_ap: average precision of same-word detection over all pairs of test recordings. Suffixes:
+_across: pairs of different speakers; _en, _ar, _zh: pairs within a language; _trained: words that
+are trained on, _across_trained: of these, pairs of different speakers; _20db, _10db, _0db: in
+environmental noise at this signal-to-noise ratio; _far: at a far microphone (conditions.far).
+cross_view_ap: the same over all pairs of a recording and a written word of the corpora. The suffix
+of a language selects recordings, compared with all written words; _trained selects both.
+p_at_1: share of recordings whose best written word is the right one.
+unseen_…: the same for all recordings of the zero-shot words, compared with all written words.
+near_homophones: share of recordings of a near-homophone that are nearer to their own written form
+than to the other; a tie is an error. calibration_error: of the probability of the best word.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from training.words.data.zero_shot import READERS
+from training.words.data.zero_shot import PARSERS
 from training.words.evaluate.calibration import calibration_error
 from training.words.evaluate.conditions import far, in_noise
 from training.words.evaluate.material import Material, WordType
@@ -40,91 +38,95 @@ Row = dict[str, Any]
 Curves = dict[str, np.ndarray]  # measure → precision (POINTS,) at recalls from 1/POINTS to 1
 
 
-class Bench:
-    """Recordings and written words, and how well systems put them together."""
+class Evaluator:
+    """Measures systems on recordings and written words."""
 
     def __init__(self, material: Material, noises: Sequence[np.ndarray]) -> None:
-        """noises: (T,) each; where there are none, nothing is measured in noise."""
+        """noises: (T,) each; without any, nothing is measured in noise."""
         self._material = material
         self._noises = noises
         self._languages = sorted(set(material.languages))
 
     def measure(self, system: System) -> tuple[Row, Curves]:
-        """Every measure that the system has, and its precision–recall curves in quiet."""
+        """All metrics that apply to the system, and its precision–recall curves without noise."""
         row: Row = {"system": system.name, "shipped": system.shipped}
-        chosen = np.flatnonzero(self._material.main)
-        if system.most and len(chosen) > system.most:
-            row["note"] = f"{system.most:,} of {len(chosen):,} recordings"
-            chosen = np.sort(np.random.default_rng(0).permutation(chosen)[: system.most])
+        chosen = np.flatnonzero(self._material.test)
+        if system.max_recordings and len(chosen) > system.max_recordings:
+            row["note"] = f"{system.max_recordings:,} of {len(chosen):,} recordings"
+            chosen = np.sort(np.random.default_rng(0).permutation(chosen)[: system.max_recordings])
         labels, vocabulary = self._material.labels, self._material.vocabulary
-        heard = system.hear(self._waveforms(chosen))
-        similarity, spelt = system.similarity(heard), system.spell(heard, vocabulary)
+        encoded = system.encode(self._waveforms(chosen))
+        similarity = system.similarity(encoded)
+        to_written = system.similarity_to_written(encoded, vocabulary)
         row |= self._acoustic(similarity, chosen)
         curves = {"acoustic": _curve(*pairs(similarity, labels[chosen]))}
-        if spelt is not None:
-            row |= self._written(spelt, chosen) | self._near_homophones(spelt, chosen)
-            curves["written"] = _curve(*_split(spelt, labels[chosen]))
+        if to_written is not None:
+            row |= self._written(to_written, chosen) | self._near_homophones(to_written, chosen)
+            curves["written"] = _curve(*_split(to_written, labels[chosen]))
             if system.temperature:
-                error = calibration_error(spelt, labels[chosen], system.temperature)
+                error = calibration_error(to_written, labels[chosen], system.temperature)
                 row["calibration_error"] = error
             row |= self._unseen(system)
-        for ending, disturbed in self._conditions(chosen):
-            heard = system.hear(disturbed)
-            row |= _ap(f"acoustic_ap_{ending}", *pairs(system.similarity(heard), labels[chosen]))
-            spelt = system.spell(heard, vocabulary)
-            if spelt is not None:
-                row |= _ap(f"cross_view_ap_{ending}", *_split(spelt, labels[chosen]))
+        for suffix, degraded in self._conditions(chosen):
+            encoded = system.encode(degraded)
+            row |= _ap(f"acoustic_ap_{suffix}", *pairs(system.similarity(encoded), labels[chosen]))
+            to_written = system.similarity_to_written(encoded, vocabulary)
+            if to_written is not None:
+                row |= _ap(f"cross_view_ap_{suffix}", *_split(to_written, labels[chosen]))
         return row, curves
 
     def _acoustic(self, similarity: np.ndarray, chosen: np.ndarray) -> Row:
         labels, speakers = self._material.labels[chosen], self._material.speakers[chosen]
         row = _ap("acoustic_ap", *pairs(similarity, labels))
         row |= _ap("acoustic_ap_across", *pairs(similarity, labels, speakers))
-        for ending, kept in self._parts(chosen).items():
-            own = similarity[np.ix_(kept, kept)]
-            row |= _ap(f"acoustic_ap_{ending}", *pairs(own, labels[kept]))
-            if ending == "trained":
-                apart = pairs(own, labels[kept], speakers[kept])
-                row |= _ap("acoustic_ap_across_trained", *apart)
+        for suffix, part in self._parts(chosen).items():
+            own = similarity[np.ix_(part, part)]
+            row |= _ap(f"acoustic_ap_{suffix}", *pairs(own, labels[part]))
+            if suffix == "trained":
+                across = pairs(own, labels[part], speakers[part])
+                row |= _ap("acoustic_ap_across_trained", *across)
         return row
 
-    def _written(self, spelt: np.ndarray, chosen: np.ndarray) -> Row:
-        labels, trained = self._material.labels[chosen], ~self._material.untrained
-        row = _ap("cross_view_ap", *_split(spelt, labels)) | _p_at_1("p_at_1", spelt, labels)
-        for ending, kept in self._parts(chosen).items():
-            fits, own = spelt[kept], labels[kept]
-            if ending == "trained":
+    def _written(self, to_written: np.ndarray, chosen: np.ndarray) -> Row:
+        labels, trained = self._material.labels[chosen], ~self._material.zero_shot
+        row = _ap("cross_view_ap", *_split(to_written, labels)) | _p_at_1(
+            "p_at_1", to_written, labels
+        )
+        for suffix, part in self._parts(chosen).items():
+            fits, own = to_written[part], labels[part]
+            if suffix == "trained":
                 fits, own = fits[:, trained], (np.cumsum(trained) - 1)[own]
-            row |= _ap(f"cross_view_ap_{ending}", *_split(fits, own))
-            row |= _p_at_1(f"p_at_1_{ending}", fits, own)
+            row |= _ap(f"cross_view_ap_{suffix}", *_split(fits, own))
+            row |= _p_at_1(f"p_at_1_{suffix}", fits, own)
         return row
 
     def _unseen(self, system: System) -> Row:
-        chosen = np.flatnonzero(self._material.unseen)
+        chosen = np.flatnonzero(self._material.of_zero_shot)
         if not len(chosen):
             return {}
-        spelt = system.spell(system.hear(self._waveforms(chosen)), self._material.vocabulary)
-        assert spelt is not None
+        encoded = system.encode(self._waveforms(chosen))
+        to_written = system.similarity_to_written(encoded, self._material.vocabulary)
+        assert to_written is not None
         parts = {"": np.ones(len(chosen), bool)}
         parts |= {
             f"_{language}": self._material.languages[chosen] == language
             for language in self._languages
         }
         row: Row = {}
-        for ending, kept in parts.items():
-            labels = self._material.labels[chosen][kept]
-            row |= _ap(f"unseen_cross_view_ap{ending}", *_split(spelt[kept], labels))
-            row |= _p_at_1(f"unseen_p_at_1{ending}", spelt[kept], labels)
+        for suffix, part in parts.items():
+            labels = self._material.labels[chosen][part]
+            row |= _ap(f"unseen_cross_view_ap{suffix}", *_split(to_written[part], labels))
+            row |= _p_at_1(f"unseen_p_at_1{suffix}", to_written[part], labels)
         return row
 
-    def _near_homophones(self, spelt: np.ndarray, chosen: np.ndarray) -> Row:
+    def _near_homophones(self, to_written: np.ndarray, chosen: np.ndarray) -> Row:
         labels, row, right = self._material.labels[chosen], {}, []
         for name, (language, *phones) in NEAR_HOMOPHONES.items():
-            both = [WordType(language, READERS[language](phone)) for phone in phones]
+            both = [WordType(language, PARSERS[language](phone)) for phone in phones]
             if not set(both) <= set(self._material.vocabulary):
                 continue
             one, other = map(self._material.vocabulary.index, both)
-            lead = spelt[:, one] - spelt[:, other]
+            lead = to_written[:, one] - to_written[:, other]
             nearer = np.concatenate([lead[labels == one] > 0, lead[labels == other] < 0])
             if len(nearer):
                 row[f"near_homophones_{name}"] = float(nearer.mean())
@@ -132,8 +134,8 @@ class Bench:
         return row | ({"near_homophones": float(np.concatenate(right).mean())} if right else {})
 
     def _conditions(self, chosen: np.ndarray) -> Iterator[tuple[str, list[np.ndarray]]]:
-        """Each condition's name with the recordings under it; a recording's noise is always the
-        same, whichever others are chosen."""
+        """The suffix of each condition, and the recordings under it. The noise of a recording does
+        not depend on which others are chosen."""
         waveforms = self._waveforms(chosen)
         if self._noises:
             draws = [np.random.default_rng((0, i)).random(2) for i in chosen]
@@ -152,33 +154,33 @@ class Bench:
         yield "far", [far(w, rng) for w, rng in zip(waveforms, rooms, strict=True)]
 
     def _parts(self, chosen: np.ndarray) -> dict[str, np.ndarray]:
-        """Those of each language, and of the words that are trained on: (len(chosen),) each."""
+        """Masks (len(chosen),) of each language, and of the words that are trained on."""
         languages = self._material.languages[chosen]
         parts = {language: languages == language for language in self._languages}
-        return parts | {"trained": ~self._material.untrained[self._material.labels[chosen]]}
+        return parts | {"trained": ~self._material.zero_shot[self._material.labels[chosen]]}
 
     def _waveforms(self, chosen: np.ndarray) -> list[np.ndarray]:
         return [self._material.recordings[i].waveform for i in chosen]
 
 
-def _split(spelt: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How well recordings fit their own word (N,), and the others: (N, M) → (N,), (N (M − 1),)."""
-    own = labels[:, None] == np.arange(spelt.shape[1])
-    return spelt[own], spelt[~own]
+def _split(to_written: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Similarities (N, M) → those of recordings with their own word (N,), and the others."""
+    own = labels[:, None] == np.arange(to_written.shape[1])
+    return to_written[own], to_written[~own]
 
 
 def _ap(name: str, matching: np.ndarray, others: np.ndarray) -> Row:
-    """Nothing where there is nothing to find, or nothing else."""
+    """Empty where there are no matching pairs, or no others."""
     both = len(matching) and len(others)
     return {name: average_precision(matching, others)} if both else {}
 
 
-def _p_at_1(name: str, spelt: np.ndarray, labels: np.ndarray) -> Row:
-    return {name: float((spelt.argmax(axis=1) == labels).mean())} if len(labels) else {}
+def _p_at_1(name: str, to_written: np.ndarray, labels: np.ndarray) -> Row:
+    return {name: float((to_written.argmax(axis=1) == labels).mean())} if len(labels) else {}
 
 
 def _curve(matching: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Precision (POINTS,) at recalls from 1 / POINTS to 1; NaN where there is nothing to find."""
+    """Precision (POINTS,) at recalls from 1 / POINTS to 1; NaN without matching pairs."""
     if not len(matching):
         return np.full(POINTS, np.nan)
     places = np.ceil(np.linspace(0, len(matching), POINTS + 1)[1:]).astype(int) - 1

@@ -1,4 +1,4 @@
-"""What word embeddings are measured on: which recordings, of which words, by whom."""
+"""The material of the evaluation: recordings, their words and speakers."""
 
 import math
 from collections.abc import Sequence
@@ -14,12 +14,13 @@ from training.common.corpora import Item, waveforms
 from training.words.data.recordings import phonemes_of, word_items
 from training.words.data.zero_shot import is_zero_shot
 
-FILES: Final = 10  # of which a sample consists at least, where there are so many
+FILES: Final = 10  # fewest files that a sample is drawn from, where there are as many
 
 
 @dataclass(frozen=True)
 class WordType:
-    """A word by its sound: "two" and "too" are one, the same sounds in two languages are not."""
+    """A word by its pronunciation: homophones ("two", "too") are one word, but not across
+    languages."""
 
     language: str
     phonemes: tuple[str, ...]
@@ -27,9 +28,9 @@ class WordType:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """A word as somebody said it: waveform (T,) at 16 kHz.
+    """A recorded word with its waveform (T,) at 16 kHz.
 
-    speaker: unique over all corpora; where it is not known, the same for the whole corpus.
+    speaker: unique over all corpora; unknown speakers of a corpus count as one.
     """
 
     word: WordType
@@ -39,91 +40,92 @@ class Recording:
 
 @dataclass(frozen=True)
 class Material:
-    """N recordings, the M written words of all corpora, and which of them belong to which measure.
+    """N recordings, the M written words of all corpora, and masks that select them.
 
-    main (N,): recordings of the chosen speakers, of every word; unseen (N,): of words that are
-    never trained on, by anybody. untrained (M,): which words these are.
+    test (N,): recordings of the split, of any word; of_zero_shot (N,): recordings of zero-shot
+    words, by any speaker; zero_shot (M,): the zero-shot words.
     """
 
     recordings: list[Recording]
     vocabulary: list[WordType]
-    main: np.ndarray
-    unseen: np.ndarray
-    untrained: np.ndarray
+    test: np.ndarray
+    of_zero_shot: np.ndarray
+    zero_shot: np.ndarray
 
     def __str__(self) -> str:
-        chosen = self.labels[self.main]
-        speakers = len(set(self.speakers[self.main]))
+        chosen = self.labels[self.test]
+        speakers = len(set(self.speakers[self.test]))
         return (
             f"{len(chosen)} recordings of {len(set(chosen))} words by {speakers} speakers; "
-            f"{self.unseen.sum()} recordings of {self.untrained.sum()} words never trained on; "
+            f"{self.of_zero_shot.sum()} recordings of {self.zero_shot.sum()} zero-shot words; "
             f"{len(self.vocabulary)} written words."
         )
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """The place of each recording's word in the vocabulary: (N,)."""
-        places = {word: place for place, word in enumerate(self.vocabulary)}
-        return np.array([places[recording.word] for recording in self.recordings])
+        """The index of each recording's word in the vocabulary: (N,)."""
+        indices = {word: index for index, word in enumerate(self.vocabulary)}
+        return np.array([indices[recording.word] for recording in self.recordings])
 
     @cached_property
     def speakers(self) -> np.ndarray:
-        """(N,)"""
+        """The speaker of each recording: (N,)."""
         return np.array([recording.speaker for recording in self.recordings])
 
     @cached_property
     def languages(self) -> np.ndarray:
-        """(N,)"""
+        """The language of each recording: (N,)."""
         return np.array([recording.word.language for recording in self.recordings])
 
 
-def choose(data: Path, split: str, most: int | None = None) -> Material:
-    """The material of a split; of each kind of recordings at most so many, seeded.
+def select_material(data: Path, split: str, limit: int | None = None) -> Material:
+    """The material of a split; with a limit, a seeded sample of at most so many recordings of each
+    kind.
 
-    split: ``test``, of which those speakers count who are in no other split, or ``all``: every
-    recording. Raises SystemExit where there is nothing to measure.
+    split: ``test``, without speakers who are also in another split, or ``all``: every recording.
+    Raises SystemExit where there is nothing to measure.
     """
-    items, words, untrained = _read(data)
-    main, unseen = _chosen(items, split), untrained
-    if not main.any():
+    items, words, of_zero_shot = _read(data)
+    test = _in_split(items, split)
+    zero_shot = {word for word, held_out in zip(words, of_zero_shot, strict=True) if held_out}
+    if not test.any():
         raise SystemExit(f"{data} has no words by test speakers: try --split all.")
-    if most:
-        main, unseen = (_sample(kind, items, most) for kind in (main, unseen))
+    if limit:
+        test, of_zero_shot = (_sample(kind, items, limit) for kind in (test, of_zero_shot))
     vocabulary = sorted(set(words), key=lambda word: (word.language, word.phonemes))
-    rare = {word for word, held in zip(words, untrained, strict=True) if held}
-    kept = np.flatnonzero(main | unseen).tolist()
-    heard = waveforms([items[i] for i in kept])
+    rows = np.flatnonzero(test | of_zero_shot).tolist()
+    loaded = waveforms([items[i] for i in rows])
     recordings = [
         Recording(words[i], f"{item.corpus} {item.speaker}", waveform)
-        for i, (item, waveform) in zip(kept, heard, strict=True)
+        for i, (item, waveform) in zip(rows, loaded, strict=True)
     ]
     return Material(
         recordings,
         vocabulary,
-        main[kept],
-        unseen[kept],
-        np.array([word in rare for word in vocabulary]),
+        test[rows],
+        of_zero_shot[rows],
+        np.array([word in zero_shot for word in vocabulary]),
     )
 
 
 def _read(data: Path) -> tuple[list[Item], list[WordType], np.ndarray]:
-    """All recordings of words, their types, and which are of words never trained on."""
-    items, words, untrained = [], [], []
+    """All recordings of words, their words, and which of these are zero-shot."""
+    items, words, of_zero_shot = [], [], []
     for item in word_items(data):
         try:
             word = WordType(item.language, phonemes_of(item))
         except (InputError, KeyError) as error:
-            print(f"Left out: {item.text} ({item.language}) /{item.phones}/: {error}")
+            print(f"Skipped: {item.text} ({item.language}) /{item.phones}/: {error}")
             continue
         items.append(item)
         words.append(word)
-        untrained.append(is_zero_shot(item.language, item.text, word.phonemes))
+        of_zero_shot.append(is_zero_shot(item.language, item.text, word.phonemes))
     if not items:
         raise SystemExit(f"{data} has no recordings of words.")
-    return items, words, np.array(untrained)
+    return items, words, np.array(of_zero_shot)
 
 
-def _chosen(items: Sequence[Item], split: str) -> np.ndarray:
+def _in_split(items: Sequence[Item], split: str) -> np.ndarray:
     if split == "all":
         return np.ones(len(items), bool)
     elsewhere = {(item.corpus, item.speaker) for item in items if item.split != split}
@@ -137,18 +139,18 @@ def _chosen(items: Sequence[Item], split: str) -> np.ndarray:
     )
 
 
-def _sample(chosen: np.ndarray, items: Sequence[Item], most: int) -> np.ndarray:
-    """At most so many of those chosen, of few files, as it takes longest to decode these."""
+def _sample(chosen: np.ndarray, items: Sequence[Item], limit: int) -> np.ndarray:
+    """A mask of at most ``limit`` of those chosen, from few files: decoding these takes longest."""
     rng = np.random.default_rng(0)
     files: dict[Path, list[int]] = {}
     for i in np.flatnonzero(chosen).tolist():
         files.setdefault(items[i].path, []).append(i)
-    share = math.ceil(most / min(FILES, len(files))) if files else 0
+    share = math.ceil(limit / min(FILES, len(files))) if files else 0
     drawn: list[int] = []
     for file in rng.permutation(len(files)).tolist():
         drawn += rng.permutation([*files.values()][file])[:share].tolist()
-        if len(drawn) >= most:
+        if len(drawn) >= limit:
             break
-    kept = np.zeros(len(chosen), bool)
-    kept[drawn[:most]] = True
-    return kept
+    sample = np.zeros(len(chosen), bool)
+    sample[drawn[:limit]] = True
+    return sample

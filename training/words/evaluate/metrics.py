@@ -1,6 +1,6 @@
-"""Measures of word embeddings: exact average precision of millions of pairs.
+"""Metrics of word embeddings: exact average precision over millions of pairs.
 
-Letters: N recordings, M written words, D dimensions, P matching and Q other pairs.
+Shapes: N recordings, M written words, D dimensions, P matching and Q other pairs.
 """
 
 from typing import Final
@@ -13,7 +13,7 @@ THRESHOLDS: Final = np.linspace(0, 1, 101)
 def precisions(matching: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Precision at the score of each matching pair, best first: (P,), (Q,) → (P,).
 
-    That of the k-th is the precision at a recall of k / P; a tie counts as found together.
+    The k-th value is the precision at a recall of k / P; tied pairs are retrieved together.
     """
     found, false = np.sort(matching), np.sort(others)
     true_positives = len(found) - np.searchsorted(found, found)
@@ -22,21 +22,21 @@ def precisions(matching: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def average_precision(matching: np.ndarray, others: np.ndarray) -> float:
-    """Area under the precision–recall curve: Σ precision · increase of recall."""
+    """Average precision, the area under the precision–recall curve: Σ precision · Δ recall."""
     return float(precisions(matching, others).mean())
 
 
 def pairs(
-    similarity: np.ndarray, types: np.ndarray, speakers: np.ndarray | None = None
+    similarity: np.ndarray, labels: np.ndarray, speakers: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The similarities of all pairs of one type (P,), and of all other pairs (Q,).
+    """The similarities of all pairs of the same word (P,), and of all other pairs (Q,).
 
-    similarity (N, N), of which the upper triangle is read; types (N,). Where speakers (N,) are
-    given, pairs of one speaker are left out.
+    similarity (N, N), of which the upper triangle is used; labels (N,): the word of each recording.
+    With speakers (N,), pairs of the same speaker are left out.
     """
     matching, others = [], []
     for i, row in enumerate(similarity):
-        same, scores = types[i + 1 :] == types[i], row[i + 1 :]
+        same, scores = labels[i + 1 :] == labels[i], row[i + 1 :]
         if speakers is not None:
             different = speakers[i + 1 :] != speakers[i]
             same, scores = same[different], scores[different]
@@ -46,15 +46,15 @@ def pairs(
 
 
 def operating_curve(
-    vectors: np.ndarray, types: np.ndarray, speakers: np.ndarray
+    vectors: np.ndarray, labels: np.ndarray, speakers: np.ndarray
 ) -> dict[str, list[float]]:
-    """Precision and recall of "the same word" at each of the thresholds on the cosine.
+    """Precision and recall of same-word detection at each of THRESHOLDS on the cosine.
 
-    vectors (N, D) of unit length, types (N,), speakers (N,): only pairs of different speakers
+    vectors (N, D) of unit length, labels (N,), speakers (N,): only pairs of different speakers
     count. Keys ``threshold``, ``precision`` and ``recall``, (101,) each. Where no pair reaches the
     threshold the precision is 1.
     """
-    matching, others = map(np.sort, pairs(vectors @ vectors.T, types, speakers))
+    matching, others = map(np.sort, pairs(vectors @ vectors.T, labels, speakers))
     found = len(matching) - np.searchsorted(matching, THRESHOLDS)
     false = len(others) - np.searchsorted(others, THRESHOLDS)
     precision = np.where(found + false == 0, 1.0, found / np.maximum(found + false, 1))

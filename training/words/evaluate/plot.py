@@ -1,4 +1,4 @@
-"""Precision–recall curves of all systems, as one picture."""
+"""The precision–recall curves of all systems in one figure."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,16 +11,16 @@ from matplotlib.figure import Figure
 from training.words.evaluate.evaluator import Curves
 
 PANELS: Final = {
-    "acoustic": "Two recordings: the same word?",
-    "written": "A recording and a written word: do they fit?",
+    "acoustic": "Acoustic: pairs of recordings",
+    "written": "Cross-view: recordings and written words",
 }
-# The palette of Okabe and Ito, which the colour-blind can tell apart.
+# The palette of Okabe and Ito, safe for colour vision deficiencies.
 COLOURS: Final = ("#000000", "#E69F00", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9")
 INK: Final = "#444444"
 
 
-def draw(curves: Mapping[str, Curves], path: Path) -> None:
-    """One panel for each measure, one line for each system that has it; SVG or PNG by suffix."""
+def plot_curves(curves: Mapping[str, Curves], path: Path) -> None:
+    """Write one panel a metric, with one line a system; SVG or PNG by the suffix of ``path``."""
     with rc_context({"svg.hashsalt": "words", "font.family": "sans-serif", "font.size": 11}):
         figure = Figure(figsize=(10, 4.4), layout="constrained")
         panels = figure.subplots(1, len(PANELS), sharey=True)

@@ -1,6 +1,6 @@
-"""The systems that are measured: two old ways to compare recordings, and our embeddings.
+"""The systems that are evaluated: two baselines on MFCC, and our embeddings.
 
-Letters: N recordings, M written words, S frames, D dimensions, F frames of all recordings.
+Shapes: N recordings, M written words, S frames, D dimensions, F frames of all recordings.
 """
 
 from collections.abc import Sequence
@@ -20,76 +20,77 @@ FRAMES: Final = 10
 
 
 class System(Protocol):
-    """Hears recordings, and says how alike any two of them are."""
+    """Encodes recordings, and measures the similarity of any two of them."""
 
     name: str
     shipped: bool
-    most: int | None  # recordings of which all pairs can be compared in reasonable time
-    temperature: float | None  # of the softmax over written words, where there is one
+    max_recordings: int | None  # of which all pairs can be compared in reasonable time
+    temperature: float | None  # of the softmax over written words; None without one
 
-    def hear(self, waveforms: Sequence[np.ndarray]) -> Any:
-        """What it keeps of recordings, (T,) each at 16 kHz."""
+    def encode(self, waveforms: Sequence[np.ndarray]) -> Any:
+        """The system's representation of recordings, (T,) each at 16 kHz."""
         ...
 
-    def similarity(self, heard: Any) -> np.ndarray:
-        """How alike each pair is: (N, N), of which the upper triangle counts."""
+    def similarity(self, encoded: Any) -> np.ndarray:
+        """The similarity of each pair: (N, N), of which the upper triangle is used."""
         ...
 
-    def spell(self, heard: Any, words: Sequence[WordType]) -> np.ndarray | None:
-        """How well each recording fits each written word: (N, M); None where it cannot tell."""
+    def similarity_to_written(self, encoded: Any, words: Sequence[WordType]) -> np.ndarray | None:
+        """The similarity of each recording to each written word: (N, M); None without a written
+        view."""
         ...
 
 
 class TimeWarping:
-    """Dynamic time warping of MFCC: 1 less the mean of the frames' cosine distances."""
+    """Dynamic time warping of MFCC: 1 − the mean cosine distance along the best path."""
 
     name = "MFCC + DTW"
     shipped = False
-    most: int | None = 2500
+    max_recordings: int | None = 2500
     temperature: float | None = None
 
-    def hear(self, waveforms: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Frames (S, D) of each."""
+    def encode(self, waveforms: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """MFCC frames (S, D) of each recording."""
         return [mfcc_frames(waveform).astype(np.float32) for waveform in waveforms]
 
-    def similarity(self, heard: list[np.ndarray]) -> np.ndarray:
+    def similarity(self, encoded: list[np.ndarray]) -> np.ndarray:
         """1 − distance, (N, N); 0 below the diagonal."""
-        frames = np.concatenate(heard)
-        ends = np.cumsum([len(one) for one in heard])
-        similarity = np.zeros((len(heard), len(heard)), np.float32)
-        for i, one in enumerate(heard[:-1]):
+        frames = np.concatenate(encoded)
+        ends = np.cumsum([len(one) for one in encoded])
+        similarity = np.zeros((len(encoded), len(encoded)), np.float32)
+        for i, one in enumerate(encoded[:-1]):
             distances = 1 - frames[ends[i] :] @ one.T
             similarity[i, i + 1 :] = 1 - path_means(distances, ends[i:] - ends[i])
         return similarity
 
-    def spell(self, heard: list[np.ndarray], words: Sequence[WordType]) -> None:
-        """It knows no written words."""
+    def similarity_to_written(self, encoded: list[np.ndarray], words: Sequence[WordType]) -> None:
+        """None: there is no written view."""
 
 
 class TenFrames:
-    """The cosine of MFCC at ten places, evenly spaced."""
+    """The cosine of MFCC at ten evenly spaced times."""
 
     name = f"MFCC, {FRAMES} frames"
     shipped = False
-    most: int | None = None
+    max_recordings: int | None = None
     temperature: float | None = None
 
-    def hear(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
+    def encode(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
         """Unit vectors (N, 390)."""
-        return np.stack([_at_ten_places(mfcc_frames(waveform)) for waveform in waveforms])
+        return np.stack([_at_ten_times(mfcc_frames(waveform)) for waveform in waveforms])
 
-    def similarity(self, heard: np.ndarray) -> np.ndarray:
+    def similarity(self, encoded: np.ndarray) -> np.ndarray:
         """Cosines (N, N)."""
-        return heard @ heard.T
+        return encoded @ encoded.T
 
-    def spell(self, heard: np.ndarray, words: Sequence[WordType]) -> None:
-        """It knows no written words."""
+    def similarity_to_written(self, encoded: np.ndarray, words: Sequence[WordType]) -> None:
+        """None: there is no written view."""
 
 
 class Embedding:
-    """One of our checkpoints, on the path of the app."""
+    """A checkpoint, with the preprocessing of the app."""
 
-    most: int | None = None
+    max_recordings: int | None = None
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
@@ -97,21 +98,21 @@ class Embedding:
         self.temperature: float | None = read_config(folder).get("temperature")
         self._words = Words.from_pretrained(folder)
 
-    def hear(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
+    def encode(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
         """Unit vectors (N, D)."""
         return self._words.embed_waveforms(list(waveforms))
 
-    def similarity(self, heard: np.ndarray) -> np.ndarray:
+    def similarity(self, encoded: np.ndarray) -> np.ndarray:
         """Cosines (N, N)."""
-        return heard @ heard.T
+        return encoded @ encoded.T
 
-    def spell(self, heard: np.ndarray, words: Sequence[WordType]) -> np.ndarray:
+    def similarity_to_written(self, encoded: np.ndarray, words: Sequence[WordType]) -> np.ndarray:
         """Cosines (N, M)."""
-        return heard @ self._words.embed_phonemes([word.phonemes for word in words]).T
+        return encoded @ self._words.embed_phonemes([word.phonemes for word in words]).T
 
 
 def systems(folders: Sequence[Path]) -> list[System]:
-    """The old ways, and each checkpoint that is there; which ones are not is printed."""
+    """The baselines, and each checkpoint that exists; missing ones are reported."""
     found: list[System] = [TimeWarping(), TenFrames()]
     for folder in folders:
         if (folder / "config.json").exists():
@@ -123,9 +124,9 @@ def systems(folders: Sequence[Path]) -> list[System]:
 
 @njit(cache=True, parallel=True)
 def path_means(distances: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """One recording of S frames against others, one after another: (F, S) → (N,).
+    """DTW of one recording of S frames with N others, given all frame distances (F, S): (N,).
 
-    ends (N + 1,): where each begins, and the last one ends.
+    ends (N + 1,): the first frame of each of the others, and the end of the last.
     """
     means = np.empty(len(ends) - 1, np.float32)
     for k in prange(len(means)):
@@ -133,10 +134,10 @@ def path_means(distances: np.ndarray, ends: np.ndarray) -> np.ndarray:
     return means
 
 
-def _at_ten_places(frames: np.ndarray) -> np.ndarray:
-    """(S, D) → a unit vector (FRAMES · D,), linear between frames."""
-    places = np.linspace(0, len(frames) - 1, FRAMES)
-    before = np.minimum(places.astype(int), len(frames) - 2)
-    share = (places - before)[:, None]
+def _at_ten_times(frames: np.ndarray) -> np.ndarray:
+    """(S, D) → a unit vector (FRAMES · D,), linearly interpolated between frames."""
+    times = np.linspace(0, len(frames) - 1, FRAMES)
+    before = np.minimum(times.astype(int), len(frames) - 2)
+    share = (times - before)[:, None]
     vector = ((1 - share) * frames[before] + share * frames[before + 1]).ravel()
     return (vector / max(float(np.linalg.norm(vector)), 1e-6)).astype(np.float32)

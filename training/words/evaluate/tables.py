@@ -1,4 +1,4 @@
-"""The tables beside the main one: by language, in noise, of unseen words, of near-homophones."""
+"""Detailed tables: by language, in noise, of zero-shot words, of near-homophones."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -22,17 +22,19 @@ TABLES: Final = {
     },
     "Cross-view AP": {f"cross_view_ap_{key}": name for key, name in CONDITIONS.items()},
     "Spoken to written, P@1": {f"p_at_1_{key}": name for key, name in CONDITIONS.items()},
-    "Words never trained on": {
+    "Zero-shot words": {
         f"unseen_{metric}_{key}": f"{name}, {title}"
         for metric, title in (("cross_view_ap", "AP"), ("p_at_1", "P@1"))
         for key, name in LANGUAGES.items()
     },
-    "Near-homophones, told apart": {f"near_homophones_{pair}": pair for pair in NEAR_HOMOPHONES},
+    "Near-homophones, share distinguished": {
+        f"near_homophones_{pair}": pair for pair in NEAR_HOMOPHONES
+    },
 }
 
 
 def details(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: a table of each kind, of the systems that have any of its measures."""
+    """Markdown tables, each of the systems that have any of its metrics."""
     parts = []
     for title, columns in TABLES.items():
         known = [row for row in rows if columns.keys() & row.keys()]

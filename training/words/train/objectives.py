@@ -1,6 +1,7 @@
-"""What brings the two views together.
+"""The losses that bring the acoustic and the written view together.
 
-Shapes: B recordings, W words, each of another spelling; D the space. Vectors have length 1.
+Shapes: B recordings, W words, V corrupted spellings, D dimensions of the shared space. All vectors
+have unit length.
 """
 
 from typing import Final
@@ -10,74 +11,87 @@ from torch import Tensor
 from torch.nn import functional as F
 
 MARGIN: Final = 0.4
-OFFENDERS: Final = 10  # the k most offending examples
+NEGATIVES: Final = 10  # k, the number of hardest negatives
+MASKED: Final = -1e4  # a logit of zero probability
 
 
-def triplets(audio: Tensor, written: Tensor, types: Tensor) -> Tensor:
-    """The three terms of equation 4 of Rhodes & Bains (obj⁰, obj¹, obj² of He et al.), averaged.
+def triplet_loss(audio: Tensor, written: Tensor, labels: Tensor) -> Tensor:
+    """The mean of the three terms of Rhodes & Bains, Eq. (4): obj⁰, obj¹ and obj² of He et al.
 
-    audio (B, D), written (W, D), types (B,): the word of each recording. Distance is 1 − cosine;
-    of the words, or recordings, that offend most the mean of OFFENDERS is taken.
+    audio (B, D), written (W, D), labels (B,): the word of each recording. The distance is
+    1 − cosine, and each term averages the NEGATIVES hardest negatives. Returns a scalar.
     """
-    across = 1 - audio @ written.t()  # (B, W)
-    within = 1 - written @ written.t()  # (W, W)
-    own = across.gather(1, types[:, None])[:, 0]
-    same = F.one_hot(types, len(written)).bool()  # (B, W)
-    words = _offending(across, same)
-    spellings = _offending(within, torch.eye(len(written), dtype=torch.bool))[types]
-    recordings = _offending(across.t(), same.t())[types]
-    return sum(
-        ((MARGIN + own - others).clamp(min=0).mean() for others in (words, spellings, recordings)),
-        start=torch.zeros(()),
+    audio_to_written = 1 - audio @ written.t()  # (B, W)
+    written_to_written = 1 - written @ written.t()  # (W, W)
+    positive = audio_to_written.gather(1, labels[:, None])[:, 0]
+    is_word = F.one_hot(labels, len(written)).bool()  # (B, W)
+    itself = torch.eye(len(written), dtype=torch.bool, device=written.device)
+    negatives = (
+        _hardest(audio_to_written, is_word),
+        _hardest(written_to_written, itself)[labels],
+        _hardest(audio_to_written.t(), is_word.t())[labels],
     )
+    terms = [(MARGIN + positive - negative).clamp(min=0).mean() for negative in negatives]
+    return torch.stack(terms).sum()
 
 
-def _offending(distances: Tensor, same: Tensor) -> Tensor:
-    """Mean of the smallest distances of each row, of those that are not to the same word."""
-    some = min(OFFENDERS, distances.shape[1] // 2)
-    others = distances.masked_fill(same, torch.inf)
-    return others.topk(some, dim=1, largest=False).values.mean(dim=1)
+def _hardest(distances: Tensor, is_positive: Tensor) -> Tensor:
+    """The mean of the smallest distances in each row, without those of positives."""
+    k = min(NEGATIVES, distances.shape[1] // 2)
+    negatives = distances.masked_fill(is_positive, torch.inf)
+    return negatives.topk(k, dim=1, largest=False).values.mean(dim=1)
 
 
-def contrast(
-    audio: Tensor, written: Tensor, wrong: Tensor, types: Tensor, scale: Tensor, bias: Tensor
+def contrastive_loss(
+    audio: Tensor, written: Tensor, corrupted: Tensor, labels: Tensor, scale: Tensor, bias: Tensor
 ) -> Tensor:
-    """Supervised contrast of recordings with words and with each other, and of every pair alone.
+    """Supervised contrastive loss between and within the views, plus a sigmoid loss of each pair.
 
-    wrong (V, D): spellings of no word here, one or two phonemes from one that is. The cross-entropy
-    (Khosla et al. 2020) ranks within a row, in which the others of a row's own view stand too, as
-    in obj¹: otherwise each view would keep to a side of its own. The sigmoid of each pair (Zhai et
-    al. 2023) gives one threshold for all of them, as average precision asks.
+    audio (B, D), written (W, D), labels (B,): the word of each recording; corrupted (V, D):
+    spellings one or two phonemes away from a word, which are negatives only. scale and bias of the
+    cosines are learned. Returns a scalar.
+
+    The cross-entropies (Khosla et al. 2020) rank the negatives of both views together, as obj¹ of
+    He et al. does: without negatives of its own view each view would keep to its own region. The
+    sigmoid loss (Zhai et al. 2023) learns one threshold for all pairs, which average precision
+    needs.
     """
-    spellings = torch.cat([written, wrong])
-    across, among, between = audio @ spellings.t(), audio @ audio.t(), written @ spellings.t()
-    same = types[:, None] == types[None]  # (B, B)
-    itself = torch.eye(len(audio), dtype=torch.bool)
-    own = torch.eye(len(written), len(spellings), dtype=torch.bool)
-    to_words = F.cross_entropy(
-        scale * torch.cat([across, among.masked_fill(same, -1e4)], dim=1), types
+    spellings = torch.cat([written, corrupted])
+    to_spellings, to_audio = audio @ spellings.t(), audio @ audio.t()  # (B, W + V), (B, B)
+    same_word = labels[:, None] == labels[None]  # (B, B)
+    is_word = F.one_hot(labels, len(spellings)).bool()  # (B, W + V)
+    audio_to_written = F.cross_entropy(
+        scale * torch.cat([to_spellings, to_audio.masked_fill(same_word, MASKED)], dim=1), labels
     )
-    shares = _mean_rows(same.float() / same.sum(dim=0), types, len(written))
-    to_recordings = F.cross_entropy(
-        scale * torch.cat([across[:, : len(written)].t(), between.masked_fill(own, -1e4)], dim=1),
-        F.pad(shares, (0, len(spellings))),
-    )
-    nearest = (scale * among).masked_fill(itself, -1e4).log_softmax(dim=1)
-    others = (same & ~itself).float()
-    to_each_other = -(nearest * others).sum(dim=1).div(others.sum(dim=1).clamp(min=1)).mean()
-    fits = F.one_hot(types, across.shape[1]).bool()
-    ranked = to_words + to_recordings + 0.5 * to_each_other
-    return ranked + _pairs(across, fits, scale, bias) + 0.5 * _pairs(among, same, scale, bias)
+    ranking = audio_to_written + _written_to_audio(to_spellings, written, spellings, labels, scale)
+    ranking = ranking + 0.5 * _audio_to_audio(to_audio, same_word, scale)
+    pairs = _sigmoid_loss(to_spellings, is_word, scale, bias)
+    return ranking + pairs + 0.5 * _sigmoid_loss(to_audio, same_word, scale, bias)
 
 
-def _mean_rows(shares: Tensor, types: Tensor, n_words: int) -> Tensor:
-    """For each word the shares (W, B) of its recordings."""
-    rows = torch.zeros(n_words, len(types))
-    rows[types] = shares
-    return rows
+def _written_to_audio(
+    to_spellings: Tensor, written: Tensor, spellings: Tensor, labels: Tensor, scale: Tensor
+) -> Tensor:
+    """Cross-entropy of each word with its recordings, which share the target equally, against the
+    other recordings and spellings."""
+    n_words = len(written)
+    itself = torch.eye(n_words, len(spellings), dtype=torch.bool, device=written.device)
+    to_written = (written @ spellings.t()).masked_fill(itself, MASKED)  # (W, W + V)
+    recordings = F.one_hot(labels, n_words).t().float()  # (W, B)
+    targets = recordings / recordings.sum(dim=1, keepdim=True).clamp(min=1)
+    logits = scale * torch.cat([to_spellings[:, :n_words].t(), to_written], dim=1)
+    return F.cross_entropy(logits, F.pad(targets, (0, len(spellings))))
 
 
-def _pairs(cosines: Tensor, same: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
-    """A recording with itself, whose cosine is 1, hardly counts."""
-    signs = 2.0 * same - 1
+def _audio_to_audio(to_audio: Tensor, same_word: Tensor, scale: Tensor) -> Tensor:
+    """Cross-entropy of each recording with the others of its word, against all other recordings."""
+    itself = torch.eye(len(to_audio), dtype=torch.bool, device=to_audio.device)
+    log_probability = (scale * to_audio).masked_fill(itself, MASKED).log_softmax(dim=1)
+    positives = (same_word & ~itself).float()
+    return -(log_probability * positives).sum(dim=1).div(positives.sum(dim=1).clamp(min=1)).mean()
+
+
+def _sigmoid_loss(cosines: Tensor, is_positive: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+    """A recording paired with itself has a cosine of 1 and adds almost nothing."""
+    signs = 2.0 * is_positive - 1
     return -F.logsigmoid(signs * (scale * cosines - bias)).sum(dim=1).mean()

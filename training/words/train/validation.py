@@ -1,6 +1,6 @@
-"""How well a network does on the validation speakers, whom training does not hear.
+"""Scores on the validation speakers, who are not trained on.
 
-Shapes: B recordings, S frames, S' steps of the acoustic view, M mel bands.
+Shapes: N recordings, B batch, S frames, M mel bands, W written words.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from media.text.phonemes import edit_distance
-from models.word_embedder import WordEmbedder
+from models.word_embedder import MultiViewEmbedder
 from training.common.loop import device
 from training.words.data.batches import Words, padded
 from training.words.data.concatenation import Word
@@ -20,31 +20,35 @@ from training.words.evaluate.metrics import average_precision
 from training.words.train.losses import on_device
 
 BATCH: Final = 192  # recordings
-NEW: Final = 1500  # of the words that nobody recorded
+UNRECORDED: Final = 1500  # words that nobody recorded
 
 
 @torch.inference_mode()
-def held_out(network: WordEmbedder, words: Words, left_out: frozenset[Word]) -> dict[str, float]:
-    """Cross-view average precision on validation speakers: of all words, of those left out, and of
-    words put together from theirs, which nobody recorded. The last tell a network that hears
-    phonemes from one that has learnt the recorded words by heart.
+def cross_view_scores(
+    network: MultiViewEmbedder, words: Words, held_out: frozenset[Word]
+) -> dict[str, float]:
+    """Cross-view average precision of validation recordings with all recorded words, written:
+    cross_view_ap and p_at_1 of all recordings; unseen_cross_view_ap of the held-out words;
+    new_cross_view_ap of words concatenated from recordings of validation speakers, which nobody
+    recorded. The last two show whether the network has learned phonemes or memorised words.
 
-    Every recorded word is written beside. score falls as the network gets better.
+    score falls as the network gets better.
     """
     network.eval()
-    said = [(word, words.mel(number)) for number, word, *_ in words.validation]
-    vocabulary = sorted(set(words.recorded) | {word for word, _ in said})
-    cosines, match = _fits(network, said, vocabulary)
-    left = np.array([word in left_out for word, _ in said])
+    recordings = [(u.word, words.mel(u.number)) for u in words.validation]
+    vocabulary = sorted(set(words.recorded) | {word for word, _ in recordings})
+    cosines, match = _cosines(network, recordings, vocabulary)
+    unseen = np.array([word in held_out for word, _ in recordings])
     scores = {"cross_view_ap": average_precision(cosines[match], cosines[~match])}
-    scores["p_at_1"] = float(match[np.arange(len(said)), cosines.argmax(axis=1)].mean())
-    if left.any():
+    scores["p_at_1"] = float(match[np.arange(len(match)), cosines.argmax(axis=1)].mean())
+    if unseen.any():
         scores["unseen_cross_view_ap"] = average_precision(
-            cosines[left][match[left]], cosines[left][~match[left]]
+            cosines[unseen][match[unseen]], cosines[unseen][~match[unseen]]
         )
-    score = 1 - float(np.mean([v for k, v in scores.items() if "ap" in k]))
-    new = words.new(NEW)
-    cosines, match = _fits(network, new, sorted({*vocabulary, *(word for word, _ in new)}))
+    score = 1 - float(np.mean([value for name, value in scores.items() if "ap" in name]))
+    unrecorded = words.unrecorded(UNRECORDED)
+    vocabulary = sorted({*vocabulary, *(word for word, _ in unrecorded)})
+    cosines, match = _cosines(network, unrecorded, vocabulary)
     scores["new_cross_view_ap"] = average_precision(cosines[match], cosines[~match])
     network.train()
     print({name: round(value, 4) for name, value in scores.items()}, flush=True)
@@ -52,44 +56,46 @@ def held_out(network: WordEmbedder, words: Words, left_out: frozenset[Word]) -> 
 
 
 @torch.inference_mode()
-def misread(network: WordEmbedder, words: Words, left_out: frozenset[Word]) -> dict[str, float]:
-    """Phoneme errors per phoneme of what is read on validation speakers, taking the best of each
-    step: of all words, and of those left out. score falls as the network gets better."""
+def phoneme_errors(
+    network: MultiViewEmbedder, words: Words, held_out: frozenset[Word]
+) -> dict[str, float]:
+    """Phoneme error rate of greedy CTC decoding on validation recordings: phoneme_errors of all
+    words, unseen_phoneme_errors of the held-out words. score falls as the network gets better."""
     network.eval()
-    wrong = np.zeros(len(words.validation))
-    said = [word for _, word, *_ in words.validation]
-    recordings = [words.mel(number) for number, *_ in words.validation]
+    errors = np.zeros(len(words.validation))
+    references = [utterance.word for utterance in words.validation]
+    recordings = [words.mel(utterance.number) for utterance in words.validation]
     for rows, mel, lengths in _batches(recordings):
-        logits, steps = network.read(mel, lengths)
-        for row, best, counted in zip(rows, logits.argmax(dim=-1).tolist(), steps, strict=True):
-            read = [number for number, _ in groupby(best[:counted]) if number]
-            wrong[row] = edit_distance(said[row], read)
+        logits, steps = network.predict_phonemes(mel, lengths)
+        for row, best, length in zip(rows, logits.argmax(dim=-1).tolist(), steps, strict=True):
+            predicted = [number for number, _ in groupby(best[:length]) if number]
+            errors[row] = edit_distance(references[row], predicted)
     network.train()
-    spelt = np.array([len(word) for word in said])
-    new = np.array([word in left_out for word in said])
-    scores = {"phoneme_errors": float(wrong.sum() / spelt.sum())}
-    if new.any():
-        scores["unseen_phoneme_errors"] = float(wrong[new].sum() / spelt[new].sum())
+    n_phonemes = np.array([len(word) for word in references])
+    unseen = np.array([word in held_out for word in references])
+    scores = {"phoneme_errors": float(errors.sum() / n_phonemes.sum())}
+    if unseen.any():
+        scores["unseen_phoneme_errors"] = float(errors[unseen].sum() / n_phonemes[unseen].sum())
     print({name: round(score, 4) for name, score in scores.items()}, flush=True)
     return scores | {"score": scores["phoneme_errors"]}
 
 
-def _fits(
-    network: WordEmbedder, said: list[tuple[Word, np.ndarray]], vocabulary: list[Word]
+def _cosines(
+    network: MultiViewEmbedder, recordings: list[tuple[Word, np.ndarray]], vocabulary: list[Word]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The cosine of each recording with each written word, and which word it is: (N, W) each."""
+    """The cosine of each recording with each written word, and whether they match: (N, W) each."""
     written = network.embed_phonemes(*on_device(*padded(vocabulary)))
-    audio = torch.zeros(len(said), network.config.width)
-    for rows, mel, lengths in _batches([mel for _, mel in said]):
+    audio = torch.zeros(len(recordings), network.config.width)
+    for rows, mel, lengths in _batches([mel for _, mel in recordings]):
         audio[rows] = network.embed_audio(mel, lengths).cpu()
-    places = {word: i for i, word in enumerate(vocabulary)}
-    match = np.zeros((len(said), len(vocabulary)), bool)
-    match[np.arange(len(said)), [places[word] for word, _ in said]] = True
+    columns = {word: i for i, word in enumerate(vocabulary)}
+    match = np.zeros((len(recordings), len(vocabulary)), bool)
+    match[np.arange(len(recordings)), [columns[word] for word, _ in recordings]] = True
     return (audio @ written.cpu().t()).numpy(), match
 
 
 def _batches(recordings: list[np.ndarray]) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-    """Recordings (S, M), of like length together: which they are, mel (B, S, M), lengths (B,)."""
+    """Batches of recordings (S, M) of similar length: their rows, mel (B, S, M), lengths (B,)."""
     order = sorted(range(len(recordings)), key=lambda i: len(recordings[i]))
     for first in range(0, len(order), BATCH):
         rows = order[first : first + BATCH]
