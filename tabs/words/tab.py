@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
-from gradio.components import Component
 
 from tabs.components.map.map import sound_map
 from tabs.components.timeline.timeline import TEMPLATE
@@ -137,7 +136,7 @@ def _connect(
     tab: gr.Blocks,
     events: WordEvents,
     *,
-    look: list[Component],
+    look: list[gr.Radio],
     find: gr.Button,
     stop: gr.Button,
     chips: Chips,

@@ -98,11 +98,11 @@ def threshold_section(
         panel = word_panel("threshold")
     page = ThresholdPage(message, slider, panel)
     events = ThresholdEvents(pipeline, library, page)
-    first_look, move = (reporting(e, message) for e in (events.first_look, events.move))
+    first_look = reporting(events.first_look, message)
     fold.expand(first_look, slider, [message, slider, panel], **HIDDEN)
     # While the slider is dragged only its last position matters.
     last: dict[str, Any] = {"trigger_mode": "always_last", **HIDDEN}
-    slider.input(move, slider, [message, panel], **last)
+    slider.input(reporting(events.move, message), slider, [message, panel], **last)
 
 
 def plot(curve: "OperatingCurve", threshold: float) -> str:

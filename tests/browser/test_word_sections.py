@@ -1,4 +1,4 @@
-"""A visitor compares words, moves the threshold, and teaches words of their own."""
+"""Compare words, the threshold, and a visitor's own words, in a real browser."""
 
 import time
 from collections.abc import Iterator
@@ -106,7 +106,7 @@ def looks_right(visit: Visit, name: str) -> None:
 
 
 @pytest.mark.parametrize("visit", LOOKS, indirect=True)
-def test_words_are_compared_and_heard(visit: Visit, page: Page) -> None:
+def test_compared_words_are_shown_and_played(visit: Visit, page: Page) -> None:
     fold(page, "Compare words").click()
     rows = page.locator("#compared-words table").first.locator("tbody tr")
     expect(rows).to_have_count(6)
@@ -130,7 +130,7 @@ def test_words_are_compared_and_heard(visit: Visit, page: Page) -> None:
 
 
 @pytest.mark.parametrize("visit", LOOKS, indirect=True)
-def test_the_threshold_moves(visit: Visit, page: Page) -> None:
+def test_threshold_moves_with_the_keyboard(visit: Visit, page: Page) -> None:
     fold(page, "Same or different?").click()
     panel = page.locator("#threshold")
     expect(panel).to_contain_text("At 0.60")
@@ -144,7 +144,7 @@ def test_the_threshold_moves(visit: Visit, page: Page) -> None:
     looks_right(visit, "threshold")
 
 
-def test_only_a_sound_is_an_answer(page: Page, tmp_path: Path) -> None:
+def test_upload_is_taught_once(page: Page, tmp_path: Path) -> None:
     asked: list[str | None] = []
     page.on("request", lambda r: asked.append(r.post_data) if "queue/join" in r.url else None)
     fold(page, "Your own words").click()
@@ -158,7 +158,9 @@ def test_only_a_sound_is_an_answer(page: Page, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("visit", LOOKS, indirect=True)
-def test_own_words_are_taught_found_and_gone(visit: Visit, page: Page, tmp_path: Path) -> None:
+def test_own_words_are_taught_recognised_and_deleted(
+    visit: Visit, page: Page, tmp_path: Path
+) -> None:
     fold(page, "Your own words").click()
     result, taught = page.locator("#found-word"), page.locator("#taught-words")
     expect(result).to_contain_text("An example")

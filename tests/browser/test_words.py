@@ -56,7 +56,7 @@ def upload(visit: Visit, path: Path) -> None:
 
 
 @pytest.mark.parametrize("visit", LOOKS, indirect=True)
-def test_say_cut_and_look_around(visit: Visit, page: Page) -> None:
+def test_recording_is_recognised_and_cut_again(visit: Visit, page: Page) -> None:
     points = page.locator("#word-map .map-point")
     assert points.count() == len(SPOKEN) * (len(VOICES) + 1)
     assert page.evaluate(PLAYING) == 0, "nothing starts by itself"
@@ -94,7 +94,7 @@ def test_say_cut_and_look_around(visit: Visit, page: Page) -> None:
     assert page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
 
 
-def test_what_is_typed_is_found_and_shows_how_it_is_said(visit: Visit, page: Page) -> None:
+def test_typed_word_shows_its_pronunciation(visit: Visit, page: Page) -> None:
     points = page.locator("#word-map .map-point")
     points.first.evaluate("point => { point.kept = true; }")
     find(visit, "ship")
@@ -105,13 +105,13 @@ def test_what_is_typed_is_found_and_shows_how_it_is_said(visit: Visit, page: Pag
     expect(page.locator("#word-found")).to_contain_text("predicted from the spelling")
 
 
-def test_a_voice_that_says_a_word_is_one_click(visit: Visit, page: Page) -> None:
+def test_example_recording_needs_one_click(visit: Visit, page: Page) -> None:
     visit.button("tree").click()
     expect(page.locator("#word-found h3")).to_have_text("Did you say “tree”?")
     expect(page.locator("#word-cut .cut")).to_be_visible()
 
 
-def test_the_map_plays_a_word_and_shows_its_neighbours(visit: Visit, page: Page) -> None:
+def test_map_plays_a_word_and_shows_its_neighbours(visit: Visit, page: Page) -> None:
     page.locator("#word-map .map-plane").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
@@ -127,7 +127,7 @@ def test_the_map_plays_a_word_and_shows_its_neighbours(visit: Visit, page: Page)
     expect(page.locator("#word-found p")).to_contain_text("spoken by")
 
 
-def test_places_and_colours_can_be_changed(visit: Visit, page: Page) -> None:
+def test_map_layout_and_colours_can_be_changed(visit: Visit, page: Page) -> None:
     legend = page.locator("#word-map .map-legend")
     expect(legend).to_contain_text("vowels")
     first = page.locator("#word-map .map-point").first
@@ -145,7 +145,9 @@ def test_places_and_colours_can_be_changed(visit: Visit, page: Page) -> None:
 @pytest.mark.parametrize(
     ("text", "message"), [("", "Say a word"), ("🐕", "letters"), ("a" * 60, "too long")]
 )
-def test_what_is_no_word_changes_nothing(visit: Visit, page: Page, text: str, message: str) -> None:
+def test_unusable_text_changes_only_the_message(
+    visit: Visit, page: Page, text: str, message: str
+) -> None:
     before = page.locator("#word-near").inner_text()
     find(visit, text)
     expect(page.get_by_role("alert")).to_contain_text(message)
@@ -153,7 +155,9 @@ def test_what_is_no_word_changes_nothing(visit: Visit, page: Page, text: str, me
     expect(page.locator("#word-found h3")).to_have_text("sheep")
 
 
-def test_silence_is_refused_beside_the_recorder(visit: Visit, page: Page, tmp_path: Path) -> None:
+def test_silence_shows_an_error_beside_the_recorder(
+    visit: Visit, page: Page, tmp_path: Path
+) -> None:
     silence = tmp_path / "silence.wav"
     silence.write_bytes(write_word(tmp_path / "w.wav", "tree", 0.0).read_bytes())
     upload(visit, silence)

@@ -1,4 +1,4 @@
-"""The words of the map: what is said, by whom, the files, and how the index is made of them."""
+"""The synthetic words: lists, voices, recordings, index."""
 
 import csv
 import shutil
@@ -26,7 +26,7 @@ def words() -> list[Word]:
     return spoken_words()
 
 
-def test_the_words(words: list[Word]) -> None:
+def test_spoken_words_are_distinct_with_known_phonemes(words: list[Word]) -> None:
     assert Counter(word.language for word in words)["English"] >= 400
     assert len({(word.language, word.spelling) for word in words}) == len(words)
     assert len({file_name(word.spelling).lower() for word in words}) == len(words)
@@ -35,14 +35,14 @@ def test_the_words(words: list[Word]) -> None:
         assert bool(word.gloss) == (word.language != "English")
 
 
-def test_every_pair_differs(words: list[Word]) -> None:
+def test_minimal_pairs_differ_in_pronunciation(words: list[Word]) -> None:
     said = {word.spelling: word.phonemes for word in words}
     for pair in english.PAIRS.split(", "):
         one, other = pair.split()
         assert said[one] != said[other]
 
 
-def test_three_voices_a_word_in_turn(words: list[Word]) -> None:
+def test_voices_are_used_in_turn(words: list[Word]) -> None:
     counts: Counter[str] = Counter()
     for number, word in enumerate(words):
         chosen = voices(number, word)
@@ -62,7 +62,7 @@ def test_three_voices_a_word_in_turn(words: list[Word]) -> None:
         ),
     ],
 )
-def test_a_word_is_spoken(voice: str, tmp_path: Path) -> None:
+def test_speak_gives_a_short_word_at_the_right_loudness(voice: str, tmp_path: Path) -> None:
     waveform = speak(Word("English", "coffee", (), "coffee"), voice)
     assert 0.25 < len(waveform) / SAMPLE_RATE < 1
     assert abs(loudness(waveform, SAMPLE_RATE) - LOUDNESS) < 3
@@ -73,7 +73,7 @@ def test_a_word_is_spoken(voice: str, tmp_path: Path) -> None:
     assert (tmp_path / "word.ogg").stat().st_size < 6000
 
 
-def test_the_recordings_are_there(words: list[Word]) -> None:
+def test_recordings_match_the_lists(words: list[Word]) -> None:
     """Those of the lists, no others, each short and neither silent nor clipped."""
     recorded = read_words(WORDS / "words.csv", WORDS)
     expected = {
@@ -90,7 +90,7 @@ def test_the_recordings_are_there(words: list[Word]) -> None:
         assert 0.05 < np.abs(waveform).max() < 1
 
 
-def test_frequent_words() -> None:
+def test_frequent_words_are_common_and_unambiguous() -> None:
     words = dict(frequent_words(500))
     assert len(words) == 500
     assert {"people", "about"} <= set(words)
@@ -98,7 +98,7 @@ def test_frequent_words() -> None:
     assert words["people"] == ("p", "i", "p", "ə", "l")
 
 
-def test_an_index_is_made(tiny_checkpoints: Path, tmp_path: Path) -> None:
+def test_make_index_writes_a_library_that_opens(tiny_checkpoints: Path, tmp_path: Path) -> None:
     sounds = tmp_path / "words"
     sounds.mkdir()
     chosen = "tree three cat bat ship sheep pin pen".split()

@@ -1,4 +1,4 @@
-"""Where speech is found, and what is not taken for it. Speech is made by espeak-ng."""
+"""Voice activity detection of synthetic speech (espeak-ng), noise and music."""
 
 import subprocess
 from pathlib import Path
@@ -35,7 +35,7 @@ def noise(n_samples: int, like: np.ndarray, snr: float) -> np.ndarray:
 
 @pytest.mark.parametrize("text", WORDS)
 @pytest.mark.parametrize("voice", ["en-us", "en-gb+f3"])
-def test_a_word_in_silence(text: str, voice: str, tmp_path: Path) -> None:
+def test_words_finds_a_word_in_silence(text: str, voice: str, tmp_path: Path) -> None:
     word = speech(tmp_path, text, voice)
     recording = np.concatenate([silence(0.5), word, silence(0.7)])
     [(start, end)] = words(recording)
@@ -43,21 +43,21 @@ def test_a_word_in_silence(text: str, voice: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", WORDS)
-def test_a_word_cut_close(text: str, tmp_path: Path) -> None:
+def test_words_finds_a_word_without_silence_around_it(text: str, tmp_path: Path) -> None:
     word = speech(tmp_path, text)
     [(start, end)] = words(word)
     assert start < 0.1 and len(word) / SAMPLE_RATE - end < 0.15
 
 
 @pytest.mark.parametrize("text", WORDS)
-def test_a_word_in_noise(text: str, tmp_path: Path) -> None:
+def test_words_finds_a_word_in_noise(text: str, tmp_path: Path) -> None:
     word = speech(tmp_path, text)
     recording = np.concatenate([silence(0.6), word, silence(0.6)])
     [(start, end)] = words(recording + noise(len(recording), word, snr=12))
     assert abs(start - 0.6) < 0.2 and abs(end - 0.6 - len(word) / SAMPLE_RATE) < 0.3
 
 
-def test_two_words_and_a_pause_within_one(tmp_path: Path) -> None:
+def test_words_splits_at_long_pauses_only(tmp_path: Path) -> None:
     one, other = speech(tmp_path, "coffee"), speech(tmp_path, "paper")
     apart = np.concatenate([silence(0.3), one, silence(GAP + 0.25), other, silence(0.3)])
     first, second = words(apart)
@@ -66,7 +66,7 @@ def test_two_words_and_a_pause_within_one(tmp_path: Path) -> None:
     assert len(words(together)) == 1
 
 
-def test_a_scrap_of_speech_is_short(tmp_path: Path) -> None:
+def test_words_of_a_scrap_of_speech_is_short(tmp_path: Path) -> None:
     scrap = speech(tmp_path, "ah")[800 : 800 + round(0.04 * SAMPLE_RATE)]
     [(start, end)] = words(np.concatenate([silence(0.5), scrap, silence(0.5)]))
     assert end - start < 0.1
@@ -99,10 +99,10 @@ def melody() -> np.ndarray:
     ids="silence noise tone chord hum melody".split(),
 )
 @pytest.mark.parametrize("lead", [0.0, 0.5])
-def test_what_is_no_speech(sound: np.ndarray, lead: float) -> None:
+def test_words_of_noise_and_music_is_empty(sound: np.ndarray, lead: float) -> None:
     recording = np.concatenate([silence(lead), 0.3 * sound, silence(lead)]).astype(np.float32)
     assert words(recording) == []
 
 
-def test_next_to_nothing() -> None:
+def test_words_of_almost_no_samples_is_empty() -> None:
     assert words(silence(0.0)) == words(silence(0.02)) == []

@@ -1,4 +1,4 @@
-"""One inventory of phonemes, and three ways to write in it."""
+"""The phoneme inventory and its three notations."""
 
 import pytest
 
@@ -13,17 +13,17 @@ from media.text.phonemes import (
 )
 
 
-def test_the_same_word_in_arpabet_and_in_ipa() -> None:
+def test_from_arpabet_equals_from_ipa_of_the_same_word() -> None:
     assert from_arpabet("K AE1 T") == from_ipa("/ˈkæt/") == ("k", "æ", "t")
     assert from_arpabet("ch iy z") == from_ipa("t͡ʃiz") == from_ipa("tʃiz")
     assert from_arpabet("IH T S") == from_ipa("ɪts")
 
 
-def test_arabic_keeps_length_and_emphasis() -> None:
+def test_from_ipa_keeps_arabic_length_and_emphasis() -> None:
     assert from_ipa("taʕtˤiːl") == ("t", "a", "ʕ", "tˤ", "iː", "l")
 
 
-def test_pinyin_keeps_tones_and_spells_finals_out() -> None:
+def test_from_pinyin_keeps_tones_and_expands_finals() -> None:
     assert from_pinyin("bei3 jing1") == ("p", "e", "i", "˨˩˦", "tɕ", "i", "ŋ", "˥")
     assert from_pinyin("yu3 yan2") == ("y", "˨˩˦", "i", "ɛ", "n", "˧˥")
     assert from_pinyin("lv4") == ("l", "y", "˥˩")
@@ -32,7 +32,7 @@ def test_pinyin_keeps_tones_and_spells_finals_out() -> None:
     assert from_pinyin("Bo1")[:3] == ("p", "u", "o")
 
 
-def test_what_is_unknown_is_named() -> None:
+def test_parsers_name_the_unknown_symbol() -> None:
     with pytest.raises(InputError, match="QQ"):
         from_arpabet("K QQ T")
     with pytest.raises(InputError, match="bei"):
@@ -43,7 +43,7 @@ def test_what_is_unknown_is_named() -> None:
         from_ipa("kʘt")
 
 
-def test_every_phoneme_has_a_number_of_its_own_and_none_pads() -> None:
+def test_numbers_are_distinct_and_not_the_padding() -> None:
     assert numbers(PHONEMES[1:]) == list(range(1, len(PHONEMES)))
     assert PHONEMES[0] == "" and len(set(PHONEMES)) == len(PHONEMES)
 

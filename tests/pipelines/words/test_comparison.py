@@ -1,4 +1,4 @@
-"""Every pair of words must be compared, in both directions alike."""
+"""Comparison of spoken words with each other and with written words."""
 
 import numpy as np
 import pytest
@@ -9,12 +9,12 @@ SPOKEN, WRITTEN = np.eye(3, dtype=np.float32), np.eye(3, dtype=np.float32)[:2]
 FRAMES = [np.tile(row, (length, 1)) for row, length in zip(SPOKEN, (10, 14, 7), strict=True)]
 
 
-def test_words_are_compared_in_both_directions() -> None:
+def test_compare_gives_symmetric_matrices() -> None:
     result = compare(SPOKEN, WRITTEN, FRAMES)
     assert result.spoken == pytest.approx(np.eye(3))
     assert result.written == pytest.approx(np.eye(3)[:, :2])
     assert result.dtw == pytest.approx(1 - np.eye(3))
 
 
-def test_there_may_be_no_written_words() -> None:
+def test_compare_without_written_words_has_no_columns() -> None:
     assert compare(SPOKEN, np.zeros((0, 3), np.float32), FRAMES).written.shape == (3, 0)

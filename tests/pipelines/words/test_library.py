@@ -1,4 +1,4 @@
-"""The library of words: kept, opened, searched, and its map."""
+"""The library of words: files, search, map coordinates."""
 
 import json
 from pathlib import Path
@@ -39,7 +39,7 @@ def folder(library: WordLibrary, tmp_path: Path) -> Path:
     return tmp_path / "words.index"
 
 
-def test_what_was_kept_is_opened(library: WordLibrary, folder: Path) -> None:
+def test_open_restores_what_save_wrote(library: WordLibrary, folder: Path) -> None:
     opened = WordLibrary.open(folder, "model")
     assert [vars(word) for word in opened.words] == [vars(word) for word in library.words]
     assert np.allclose(opened.vectors, library.vectors, atol=1e-3)
@@ -49,7 +49,7 @@ def test_what_was_kept_is_opened(library: WordLibrary, folder: Path) -> None:
         assert np.allclose(opened.places(layout), library.places(layout), atol=2e-3)
 
 
-def test_it_can_move(folder: Path, tmp_path: Path) -> None:
+def test_open_after_moving_the_folder_finds_the_sounds(folder: Path, tmp_path: Path) -> None:
     moved = tmp_path / "elsewhere"
     moved.mkdir()
     folder.rename(moved / "words.index")
@@ -57,7 +57,7 @@ def test_it_can_move(folder: Path, tmp_path: Path) -> None:
     assert path == moved / "words" / "w0-one.ogg"
 
 
-def test_views(library: WordLibrary) -> None:
+def test_search_of_each_view_is_exact(library: WordLibrary) -> None:
     assert len(library.spoken) == 40 and len(library.written) == 20
     views: dict[View, np.ndarray] = {"spoken": library.spoken, "written": library.written}
     for view, rows in views.items():
@@ -70,8 +70,8 @@ def test_views(library: WordLibrary) -> None:
 
 
 @pytest.mark.parametrize("layout", ["pca", "tsne"])
-def test_places_and_newcomers(library: WordLibrary, layout: str) -> None:
-    """A newcomer lands in the map; one like a word lands near it; nothing else moves."""
+def test_place_stays_on_the_map_and_moves_nothing(library: WordLibrary, layout: str) -> None:
+    """A vector equal to a word's is placed where the word is (PCA)."""
     before = library.places(layout).copy()
     assert before.shape == (60, 2) and before.min() >= 0 and before.max() <= 1
     rng = np.random.default_rng(1)
@@ -82,7 +82,7 @@ def test_places_and_newcomers(library: WordLibrary, layout: str) -> None:
     assert np.array_equal(library.places(layout), before)
 
 
-def test_a_newcomer_lands_between_its_neighbours(library: WordLibrary) -> None:
+def test_place_by_tsne_is_between_the_neighbours(library: WordLibrary) -> None:
     cosines = library.vectors @ library.vectors[6]
     near = library.places("tsne")[np.argsort(-cosines)[:5]]
     x, y = library.place(library.vectors[6], "tsne")
@@ -90,12 +90,12 @@ def test_a_newcomer_lands_between_its_neighbours(library: WordLibrary) -> None:
     assert near[:, 1].min() <= y <= near[:, 1].max()
 
 
-def test_of_another_model(folder: Path) -> None:
+def test_open_of_another_models_library_raises(folder: Path) -> None:
     with pytest.raises(InputError, match="Another model"):
         WordLibrary.open(folder, "another")
 
 
-def test_missing_or_damaged(folder: Path, tmp_path: Path) -> None:
+def test_open_of_a_missing_or_damaged_library_raises(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no library"):
         WordLibrary.open(tmp_path / "nothing", "model")
     table = (folder / "words.csv").read_text(encoding="utf-8")

@@ -1,9 +1,10 @@
-"""Words heard and read: what comes out, and what is said of recordings that cannot be used."""
+"""Words pipeline: embeddings, neighbours, recognised words, refused recordings, old weights."""
 
 import io
 import json
 import subprocess
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from shutil import copytree
 
@@ -16,11 +17,19 @@ from safetensors.torch import save_file
 from media.audio.features import SAMPLE_RATE
 from media.audio.load import load
 from media.errors import InputError
-from models.word_embedder import WordEmbedder, config_from_dict
+from media.text.phonemes import numbers
+from models.view_encoder import ViewConfig
+from models.word_embedder import (
+    PhonemeBottleneckConfig,
+    WordEmbedder,
+    build_embedder,
+    config_from_dict,
+)
 from pipelines.checkpoint import read_config
 from pipelines.words import Words
 from pipelines.words.library import LibraryWord, Projection, WordLibrary
 from pipelines.words.spoken_word import CutNeededError, find_word
+from pipelines.words.weight_names import EMBEDDER
 
 Say = Callable[..., np.ndarray]
 
@@ -74,7 +83,7 @@ def recording(*parts: np.ndarray) -> tuple[int, np.ndarray]:
     return SAMPLE_RATE, np.concatenate([silence(0.5), *parts, silence(0.5)])
 
 
-def test_a_spoken_word_is_trimmed(words: Words, say: Say) -> None:
+def test_embed_audio_trims_to_the_word(words: Words, say: Say) -> None:
     word = say("elephant")
     spoken = words.embed_audio(recording(word))
     assert abs(spoken.start - 0.45) < 0.1
@@ -84,10 +93,10 @@ def test_a_spoken_word_is_trimmed(words: Words, say: Say) -> None:
     assert np.isclose(np.linalg.norm(spoken.vector), 1)
 
 
-def test_networks_side_by_side_are_heard_alike(
+def test_ensemble_cosine_is_the_mean_of_its_members(
     tiny_checkpoints: Path, tmp_path: Path, say: Say
 ) -> None:
-    """A cosine is the mean of theirs; and an index of one alone is not taken for one of both."""
+    """And the fingerprint of an ensemble differs from those of its members."""
     for name in ("words", "other"):
         copytree(tiny_checkpoints / "words", tmp_path / name)
     torch.manual_seed(1)
@@ -105,13 +114,15 @@ def test_networks_side_by_side_are_heard_alike(
 
 
 @pytest.mark.parametrize("phrase", ["view glass", "smart mirror"])
-def test_a_phrase_with_a_short_gap_is_one_word(words: Words, say: Say, phrase: str) -> None:
+def test_embed_audio_of_a_phrase_with_a_short_gap_is_one_word(
+    words: Words, say: Say, phrase: str
+) -> None:
     first, second = map(say, phrase.split())
     spoken = words.embed_audio(recording(first, silence(0.12), second))
     assert spoken.end - spoken.start > (len(first) + len(second)) / SAMPLE_RATE
 
 
-def test_the_cut_of_the_visitor_counts(words: Words, say: Say) -> None:
+def test_embed_audio_with_a_cut_uses_the_cut(words: Words, say: Say) -> None:
     said = recording(say("coffee"), silence(0.6), say("elephant"))
     spoken = words.embed_audio(said, (0.5, 1.0))
     assert (spoken.start, spoken.end) == (0.5, 1.0)
@@ -131,14 +142,14 @@ def test_the_cut_of_the_visitor_counts(words: Words, say: Say) -> None:
         ((float("nan"), 1.0), "outside"),
     ],
 )
-def test_cuts_that_cannot_be_used(
+def test_embed_audio_with_an_unusable_cut_raises(
     words: Words, say: Say, cut: tuple[float, float], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         words.embed_audio(recording(say("elephant"), silence(3)), cut)
 
 
-def test_several_words(words: Words, say: Say) -> None:
+def test_embed_audio_of_several_words_proposes_the_longest(words: Words, say: Say) -> None:
     short, long = say("tea"), say("elephant")
     with pytest.raises(CutNeededError, match="2 words.*one at a time.*cut") as caught:
         words.embed_audio(recording(short, silence(0.6), long))
@@ -150,7 +161,7 @@ def test_several_words(words: Words, say: Say) -> None:
     assert (again.start, again.end) == error.proposed
 
 
-def test_ten_seconds_of_speech(words: Words, say: Say) -> None:
+def test_embed_audio_of_long_speech_proposes_a_short_cut(words: Words, say: Say) -> None:
     text = "the quick brown fox jumps over the lazy dog and " * 5
     speech = np.resize(say(text, "-s", "160"), 10 * SAMPLE_RATE)
     with pytest.raises(CutNeededError, match="too long for one word") as caught:
@@ -168,7 +179,7 @@ def music() -> np.ndarray:
     return 0.1 * np.concatenate([note * np.exp(-3 * time) for note in notes]).astype(np.float32)
 
 
-def test_what_holds_no_word(words: Words, say: Say) -> None:
+def test_embed_audio_without_speech_raises(words: Words, say: Say) -> None:
     scrap = say("ah")[800 : 800 + round(0.04 * SAMPLE_RATE)]
     noise = 0.1 * np.random.default_rng(0).standard_normal(2 * SAMPLE_RATE).astype(np.float32)
     for part, message in (
@@ -187,7 +198,7 @@ def test_what_holds_no_word(words: Words, say: Say) -> None:
         words.embed_audio(None)
 
 
-def test_a_text_file_is_no_recording(words: Words, tmp_path: Path) -> None:
+def test_embed_audio_of_a_text_file_raises(words: Words, tmp_path: Path) -> None:
     path = tmp_path / "word.wav"
     path.write_text("This is not audio. " * 100)
     with pytest.raises(InputError, match="cannot be read as audio"):
@@ -195,7 +206,7 @@ def test_a_text_file_is_no_recording(words: Words, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rate", [8_000, 192_000])
-def test_stereo_at_any_rate(words: Words, say: Say, rate: int) -> None:
+def test_embed_audio_accepts_stereo_at_any_rate(words: Words, say: Say, rate: int) -> None:
     import soxr
 
     waveform = soxr.resample(recording(say("elephant"))[1], SAMPLE_RATE, rate)
@@ -205,7 +216,7 @@ def test_stereo_at_any_rate(words: Words, say: Say, rate: int) -> None:
     assert 0.3 < spoken.end - spoken.start < 1.2
 
 
-def test_a_typed_word(words: Words) -> None:
+def test_embed_text_gives_phonemes_and_a_unit_vector(words: Words) -> None:
     written = words.embed_text(" tree ")
     assert written.spelling == "tree" and written.pronunciation.phonemes == ("t", "ɹ", "i")
     assert written.pronunciation.source == "dictionary"
@@ -215,7 +226,9 @@ def test_a_typed_word(words: Words) -> None:
         words.embed_text("")
 
 
-def test_the_nearest(words: Words, library: WordLibrary, say: Say) -> None:
+def test_nearest_of_each_view_starts_with_the_word(
+    words: Words, library: WordLibrary, say: Say
+) -> None:
     spoken = words.embed_audio(recording(say("coffee")))
     near = words.nearest(library, spoken.vector, "spoken", limit=2)
     assert near[0].word.spelling == "coffee" and near[0].word.voice == "espeak"
@@ -224,9 +237,37 @@ def test_the_nearest(words: Words, library: WordLibrary, say: Say) -> None:
     assert len(written) == 4 and written[0].word.id == "tree-None"
 
 
-def test_guesses_add_up(words: Words, library: WordLibrary, say: Say) -> None:
+def test_guess_counts_homophones_once_and_leaves_room_for_unknown_words(
+    words: Words, library: WordLibrary, say: Say
+) -> None:
     """Words that sound the same are one guess, and something is left for words not here."""
     guesses = words.guess(library, words.embed_audio(recording(say("tree"))))
     assert {guess.spelling for guess in guesses} == {"tree", "three", "coffee"}
     shares = [guess.probability for guess in guesses]
     assert shares == sorted(shares)[::-1] and 0 < sum(shares) < 1
+
+
+def test_from_pretrained_reads_the_names_of_older_weights(tmp_path: Path) -> None:
+    """A checkpoint that was trained before modules and settings were renamed."""
+    view = ViewConfig("conformer", 1, 2, width=16, inner=16)
+    config = PhonemeBottleneckConfig(view, view, channels=4, local_layers=1, local_width=8)
+    network = build_embedder(config)
+    settings = asdict(config)
+    for new, old in (("local_layers", "near"), ("local_width", "near_width"), ("std", "deviation")):
+        settings[old] = settings.pop(new)
+    weights = {_older_name(name): weight for name, weight in network.state_dict().items()}
+    (tmp_path / "config.json").write_text(json.dumps({"network": settings}))
+    save_file(weights, tmp_path / "model.safetensors")
+    words = Words.from_pretrained(tmp_path, "cpu")
+    phonemes = torch.tensor([numbers(("t", "ɹ", "i"))])
+    expected = network.eval().embed_phonemes(phonemes, torch.tensor([3]))
+    np.testing.assert_allclose(
+        words.embed_phonemes([("t", "ɹ", "i")]), expected.detach().numpy(), atol=1e-5
+    )
+
+
+def _older_name(name: str) -> str:
+    for old, new in EMBEDDER.items():
+        if name.startswith(new):
+            return old + name.removeprefix(new)
+    return name

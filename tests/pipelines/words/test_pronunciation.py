@@ -1,4 +1,4 @@
-"""Typed words, in every way that visitors type them."""
+"""Pronunciation of typed words: dictionary, prediction, IPA, ARPAbet, pinyin, refusals."""
 
 from pathlib import Path
 
@@ -11,8 +11,8 @@ from pipelines.words.dictionary import pronunciations
 from pipelines.words.pronunciation import Pronouncer, load_g2p
 
 
-def saying(tiny_checkpoints: Path, phone: str) -> Pronouncer:
-    """A pronouncer whose network says one phone, whatever it reads."""
+def pronouncer_of(tiny_checkpoints: Path, phone: str) -> Pronouncer:
+    """A pronouncer whose network predicts one phone for every word."""
     network = load_g2p(tiny_checkpoints / "g2p")
     network.output.bias[PHONES.index(phone) + 1] = 1000.0
     return Pronouncer(network)
@@ -20,11 +20,11 @@ def saying(tiny_checkpoints: Path, phone: str) -> Pronouncer:
 
 @pytest.fixture(scope="module")
 def pronouncer(tiny_checkpoints: Path) -> Pronouncer:
-    """Guesses are AH, all of them."""
-    return saying(tiny_checkpoints, "AH")
+    """Predicts AH for every word."""
+    return pronouncer_of(tiny_checkpoints, "AH")
 
 
-def test_the_dictionary_is_read_without_its_recogniser() -> None:
+def test_pronunciations_reads_the_whole_dictionary() -> None:
     assert len(pronunciations()) > 130_000
     assert pronunciations()["cat"] == "K AE T"
     assert pronunciations()["read(2)"] == "R IY D"
@@ -51,7 +51,9 @@ def test_the_dictionary_is_read_without_its_recogniser() -> None:
         ("w", "D AH B AH L Y UW"),
     ],
 )
-def test_words_of_the_dictionary(pronouncer: Pronouncer, text: str, phones: str) -> None:
+def test_pronouncer_finds_words_of_the_dictionary(
+    pronouncer: Pronouncer, text: str, phones: str
+) -> None:
     said = pronouncer(text)
     assert said.phonemes == from_arpabet(phones)
     assert said.source == "dictionary"
@@ -68,42 +70,44 @@ def test_words_of_the_dictionary(pronouncer: Pronouncer, text: str, phones: str)
         ("x" * 40, "AH"),
     ],
 )
-def test_other_words_are_guessed(pronouncer: Pronouncer, text: str, phones: str) -> None:
+def test_pronouncer_predicts_words_outside_the_dictionary(
+    pronouncer: Pronouncer, text: str, phones: str
+) -> None:
     said = pronouncer(text)
     assert said.phonemes == from_arpabet(phones)
     assert said.source == "guess"
 
 
 @pytest.mark.parametrize("text", ["/kæt/", "[kæt]", "kæt", "/ˈkæt/", "/k æ t/", "  /kæt/ "])
-def test_ipa(pronouncer: Pronouncer, text: str) -> None:
+def test_pronouncer_parses_ipa(pronouncer: Pronouncer, text: str) -> None:
     said = pronouncer(text)
     assert (said.phonemes, said.source) == (("k", "æ", "t"), "IPA")
 
 
 @pytest.mark.parametrize("text", ["taraːʒuʕ", "sˤad", "fatħ", "θri", "/sitta/"])
-def test_ipa_of_other_languages(pronouncer: Pronouncer, text: str) -> None:
+def test_pronouncer_parses_ipa_of_other_languages(pronouncer: Pronouncer, text: str) -> None:
     said = pronouncer(text)
     assert (said.phonemes, said.source) == (from_ipa(text), "IPA")
 
 
 @pytest.mark.parametrize("text", ["K AE T", "K AE1 T", "K  AE0  T", "K AE T\n"])
-def test_arpabet(pronouncer: Pronouncer, text: str) -> None:
+def test_pronouncer_parses_arpabet(pronouncer: Pronouncer, text: str) -> None:
     said = pronouncer(text)
     assert (said.phonemes, said.source) == (("k", "æ", "t"), "ARPAbet")
 
 
-def test_a_single_vowel_of_arpabet_needs_its_stress(pronouncer: Pronouncer) -> None:
+def test_pronouncer_takes_a_single_arpabet_vowel_only_with_stress(pronouncer: Pronouncer) -> None:
     assert pronouncer("ER1").source == "ARPAbet"
     assert pronouncer("AW").source == "dictionary"  # aw, the word
 
 
 @pytest.mark.parametrize("text", ["bei3 jing1", "bei3jing1", "BEI3 JING1", "Bei3 jing1 "])
-def test_pinyin(pronouncer: Pronouncer, text: str) -> None:
+def test_pronouncer_parses_pinyin(pronouncer: Pronouncer, text: str) -> None:
     said = pronouncer(text)
     assert (said.phonemes, said.source) == (from_pinyin("bei3 jing1"), "pinyin")
 
 
-def test_pinyin_of_u_with_dots(pronouncer: Pronouncer) -> None:
+def test_pronouncer_parses_every_spelling_of_u_umlaut(pronouncer: Pronouncer) -> None:
     composed, decomposed, plain = (pronouncer(t) for t in ("nü3", "nu\u03083", "nv3"))
     assert composed == decomposed == plain
     assert "y" in plain.phonemes
@@ -145,21 +149,23 @@ def test_pinyin_of_u_with_dots(pronouncer: Pronouncer) -> None:
         ("a" + "'" * 100 + "a", "80 characters are the most"),
     ],
 )
-def test_what_cannot_be_said_is_told(pronouncer: Pronouncer, text: str, message: str) -> None:
+def test_pronouncer_of_unusable_text_raises_with_advice(
+    pronouncer: Pronouncer, text: str, message: str
+) -> None:
     with pytest.raises(InputError, match=message):
         pronouncer(text)
 
 
-def test_a_guess_without_a_vowel_is_refused(tiny_checkpoints: Path) -> None:
+def test_pronouncer_refuses_a_prediction_without_a_vowel(tiny_checkpoints: Path) -> None:
     with pytest.raises(InputError, match="“zzxq” cannot be said: it has no vowel"):
-        saying(tiny_checkpoints, "Z")("zzxq")
+        pronouncer_of(tiny_checkpoints, "Z")("zzxq")
 
 
-def test_every_word_of_the_dictionary_is_made_of_our_phonemes() -> None:
+def test_dictionary_uses_only_phonemes_of_the_inventory() -> None:
     symbols = {symbol for phones in pronunciations().values() for symbol in phones.split()}
     assert {from_arpabet(symbol)[0] for symbol in symbols} <= set(PHONEMES[1:])
 
 
-def test_a_missing_checkpoint_is_told() -> None:
+def test_from_pretrained_without_a_checkpoint_raises() -> None:
     with pytest.raises(FileNotFoundError):
         Pronouncer.from_pretrained("/nowhere/g2p")

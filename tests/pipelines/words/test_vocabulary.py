@@ -1,4 +1,4 @@
-"""A vocabulary told by example must find its words, and nothing else."""
+"""A vocabulary from examples: recognition, rejection, limits."""
 
 import numpy as np
 import pytest
@@ -23,25 +23,25 @@ def near(vector: np.ndarray, cosine: float) -> np.ndarray:
     return cosine * vector + np.sqrt(1 - cosine**2) * DOOR
 
 
-def test_a_word_is_found_by_its_example(vocabulary: Vocabulary) -> None:
+def test_find_near_an_example_gives_the_word(vocabulary: Vocabulary) -> None:
     found = vocabulary.find(near(FAN, 0.9), THRESHOLD)
     assert found.name == "fan"
     assert [name for name, _ in found.cosines] == ["fan", "lamp"]
     assert found.cosines[0][1] == pytest.approx(0.9)
 
 
-def test_another_word_is_none_of_them(vocabulary: Vocabulary) -> None:
+def test_find_below_the_threshold_gives_none(vocabulary: Vocabulary) -> None:
     found = vocabulary.find(near(FAN, 0.59), THRESHOLD)
     assert found.name is None and found.cosines[0][0] == "fan"
 
 
-def test_the_nearest_of_several_recordings_counts(vocabulary: Vocabulary) -> None:
+def test_find_uses_the_closest_of_several_examples(vocabulary: Vocabulary) -> None:
     vocabulary.add(" lamp ", DOOR)
     assert vocabulary.words == {"lamp": 2, "fan": 1}
     assert vocabulary.find(DOOR, THRESHOLD).name == "lamp"
 
 
-def test_what_is_removed_is_not_found(vocabulary: Vocabulary) -> None:
+def test_find_after_remove_or_clear_does_not_give_the_word(vocabulary: Vocabulary) -> None:
     vocabulary.remove("fan")
     assert vocabulary.find(FAN, THRESHOLD).name is None
     vocabulary.clear()
@@ -53,15 +53,13 @@ def test_what_is_removed_is_not_found(vocabulary: Vocabulary) -> None:
     ("name", "message"),
     [("", "no name"), (" \n", "no name"), ("?!", "no name"), ("x" * (LONGEST_NAME + 1), "long")],
 )
-def test_names_that_cannot_be_read_are_refused(
-    vocabulary: Vocabulary, name: str, message: str
-) -> None:
+def test_add_with_an_unusable_name_raises(vocabulary: Vocabulary, name: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         vocabulary.add(name, LAMP)
     assert vocabulary.words == {"lamp": 1, "fan": 1}
 
 
-def test_a_vocabulary_stays_small(vocabulary: Vocabulary) -> None:
+def test_add_beyond_the_limits_raises(vocabulary: Vocabulary) -> None:
     for _ in range(MOST_EXAMPLES - 1):
         vocabulary.add("lamp", LAMP)
     with pytest.raises(InputError, match="already"):

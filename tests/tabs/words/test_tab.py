@@ -110,10 +110,10 @@ def test_nearest_endpoint_refuses_what_is_no_vector(client: Client, vector: obje
 
 
 def test_endpoints_name_their_parameters_and_returns(client: Client) -> None:
-    endpoints = client.view_api(return_format="dict")["named_endpoints"]  # type: ignore[index]
+    api: Any = client.view_api(return_format="dict")
     names = {
         name: ([p["parameter_name"] for p in e["parameters"]], [r["label"] for r in e["returns"]])
-        for name, e in endpoints.items()
+        for name, e in api["named_endpoints"].items()
     }
     assert names["/embed_audio"] == (["audio"], ["embedding"])
     assert names["/embed_text"] == (["text"], ["embedding"])

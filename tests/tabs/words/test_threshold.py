@@ -61,7 +61,7 @@ def test_move_shows_pairs_on_their_side_of_the_threshold(library: FakeLibrary) -
 def test_move_without_a_measured_curve_says_so(library: FakeLibrary) -> None:
     panel = panel_at(events_of(library, None), 0.5)
     assert (
-        "was not measured" in panel["html"]
+        "were not measured" in panel["html"]
         and "<svg viewBox=" not in panel["html"].split("side")[0]
     )
     assert panel["html"].count('class="side"') == 4

@@ -1,4 +1,4 @@
-"""Measures of words against others' and by hand, and the whole table on made-up corpora."""
+"""Metrics of word embeddings against references, and the whole table on made-up corpora."""
 
 import csv
 import json
@@ -21,7 +21,7 @@ from training.words.evaluate.material import WordType, select_material
 from training.words.evaluate.metrics import average_precision, operating_curve, pairs, precisions
 
 RATE = 16_000
-# Word → its tone in Hz, which a perfect ear reads back; the last two are never trained on.
+# Word → its tone in Hz, which an ideal system recovers; the last two are zero-shot.
 TONES = {
     ("en", "T R IY", "tree"): 400,
     ("en", "TH R IY", "three"): 600,
@@ -35,24 +35,24 @@ PHONEMES = [READ[language](phones) for language, phones, _ in TONES]
 FIELDS = "path speaker lang word pron start end official_split".split()
 
 
-class Ear:
-    """Hears which tone sounds; one that is deaf hears none."""
+class FakeWords:
+    """Embeds the strength of each tone; the constant one ignores the sound."""
 
-    def __init__(self, deaf: bool) -> None:
-        self._deaf = deaf
+    def __init__(self, constant: bool) -> None:
+        self._constant = constant
 
     @classmethod
-    def from_pretrained(cls, folder: Path) -> "Ear":
-        return cls(folder.name == "words-deaf")
+    def from_pretrained(cls, folder: Path) -> "FakeWords":
+        return cls(folder.name == "words-constant")
 
     def embed_waveforms(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
-        return np.stack([self._hear(waveform) for waveform in waveforms])
+        return np.stack([self._embed(waveform) for waveform in waveforms])
 
     def embed_phonemes(self, words: Sequence[Sequence[str]]) -> np.ndarray:
         return np.eye(len(TONES), dtype=np.float32)[[PHONEMES.index(tuple(w)) for w in words]]
 
-    def _hear(self, waveform: np.ndarray) -> np.ndarray:
-        if self._deaf:
+    def _embed(self, waveform: np.ndarray) -> np.ndarray:
+        if self._constant:
             return np.full(len(TONES), len(TONES) ** -0.5, np.float32)
         time = np.arange(len(waveform)) / RATE
         tones = np.exp(-2j * np.pi * np.outer([*TONES.values()], time))
@@ -86,8 +86,10 @@ def data(tmp_path: Path) -> Path:
 @pytest.fixture
 def checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Folders with nothing but a config, and one that is not there."""
-    monkeypatch.setattr(systems, "Words", Ear)
-    folders = [tmp_path / "checkpoints" / name for name in ("words-deaf", "words-gone", "words")]
+    monkeypatch.setattr(systems, "Words", FakeWords)
+    folders = [
+        tmp_path / "checkpoints" / name for name in ("words-constant", "words-gone", "words")
+    ]
     for folder in (folders[0], folders[2]):
         folder.mkdir(parents=True)
         config = {"network": {"width": 6}, "temperature": 0.05}
@@ -96,7 +98,7 @@ def checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @pytest.mark.parametrize("decimals", [1, 6])
-def test_average_precision_is_that_of_scikit_learn(decimals: int) -> None:
+def test_average_precision_equals_that_of_scikit_learn(decimals: int) -> None:
     rng = np.random.default_rng(0)
     labels = rng.random(3000) < 0.1
     scores = (rng.normal(size=3000) + labels).round(decimals)  # with one decimal, many ties
@@ -104,7 +106,7 @@ def test_average_precision_is_that_of_scikit_learn(decimals: int) -> None:
     assert ours == pytest.approx(average_precision_score(labels, scores))
 
 
-def test_average_precision_of_perfect_useless_and_wrong_scores() -> None:
+def test_average_precision_of_perfect_constant_and_wrong_scores() -> None:
     rng = np.random.default_rng(0)
     assert average_precision(np.array([0.9, 0.8]), np.array([0.7, 0.1])) == 1
     assert average_precision(np.zeros(10), np.zeros(90)) == pytest.approx(0.1)
@@ -115,7 +117,7 @@ def test_average_precision_of_perfect_useless_and_wrong_scores() -> None:
     np.testing.assert_allclose(precisions(np.array([0.7, 0.9]), np.array([0.8])), [1, 2 / 3])
 
 
-def test_pairs_are_all_pairs_once_or_those_of_different_speakers() -> None:
+def test_pairs_counts_each_pair_once_or_only_different_speakers() -> None:
     similarity = np.arange(16.0).reshape(4, 4)
     types, speakers = np.array([0, 0, 1, 0]), np.array(["a", "a", "b", "b"])
     matching, others = pairs(similarity, types)
@@ -126,7 +128,7 @@ def test_pairs_are_all_pairs_once_or_those_of_different_speakers() -> None:
     assert sorted(others) == [2, 6]
 
 
-def test_the_operating_curve_falls_from_every_pair_to_none() -> None:
+def test_operating_curve_goes_from_all_pairs_to_none() -> None:
     vectors = np.array([[1, 0], [0.8, 0.6], [0, 1], [0.6, 0.8]], np.float32)
     curve = operating_curve(vectors, np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
     at = {round(threshold, 2): i for i, threshold in enumerate(curve["threshold"])}
@@ -136,7 +138,7 @@ def test_the_operating_curve_falls_from_every_pair_to_none() -> None:
         assert (curve["precision"][point], curve["recall"][point]) == (precision, recall)
 
 
-def test_calibration_error_knows_the_temperature_that_made_the_labels() -> None:
+def test_calibration_error_is_low_at_the_true_temperature() -> None:
     rng = np.random.default_rng(0)
     spoken, written = (_unit(rng.normal(size=(n, 8))) for n in (4000, 20))
     weights = np.exp(spoken @ written.T / 0.2)
@@ -147,7 +149,7 @@ def test_calibration_error_knows_the_temperature_that_made_the_labels() -> None:
     assert calibration_error(cosines, labels, 0.01) > 0.3
 
 
-def test_another_word_is_as_near_as_wrong_ones_are_and_the_right_one_is_not() -> None:
+def test_calibrate_puts_the_unknown_word_between_wrong_and_right_ones() -> None:
     rng = np.random.default_rng(0)
     written = _unit(rng.normal(size=(40, 16)))
     labels = rng.integers(0, 40, 1000)
@@ -160,7 +162,7 @@ def test_another_word_is_as_near_as_wrong_ones_are_and_the_right_one_is_not() ->
     assert 0.001 < temperature < 0.3
 
 
-def test_test_queries_are_of_speakers_who_are_never_trained_on(data: Path) -> None:
+def test_select_material_takes_speakers_who_are_not_trained_on(data: Path) -> None:
     material = select_material(data, "test")
     assert set(material.speakers[material.test]) == {
         "arabic_speech_commands one",
@@ -180,7 +182,7 @@ def test_test_queries_are_of_speakers_who_are_never_trained_on(data: Path) -> No
         select_material(data, "test")
 
 
-def test_the_table_of_an_ear_that_hears_and_one_that_is_deaf(
+def test_evaluate_of_an_ideal_and_a_constant_system_gives_known_values(
     data: Path, checkpoints: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out, plot = tmp_path / "rows.json", tmp_path / "curves.svg"
@@ -188,28 +190,28 @@ def test_the_table_of_an_ear_that_hears_and_one_that_is_deaf(
     assert json.loads(out.read_text())["rows"] == rows
     assert plot.read_text().startswith("<?xml")
     table = {row["system"]: row for row in rows}
-    assert list(table) == ["MFCC + DTW", "MFCC, 10 frames", "words-deaf", "words"]
+    assert list(table) == ["MFCC + DTW", "MFCC, 10 frames", "words-constant", "words"]
     assert [name for name, row in table.items() if row["shipped"]] == ["words"]
     assert "words-gone: its row is left out" in capsys.readouterr().out
-    ear, deaf = table["words"], table["words-deaf"]
+    ideal, constant = table["words"], table["words-constant"]
     kinds = ("acoustic", "cross", "p_at", "unseen", "near")
-    perfect = [key for key in ear if key.startswith(kinds)]
+    perfect = [key for key in ideal if key.startswith(kinds)]
     some = {"acoustic_ap_across_trained", "cross_view_ap_0db", "p_at_1_trained", "unseen_p_at_1_ar"}
     assert some < set(perfect)
-    assert [ear[key] for key in perfect] == pytest.approx([1.0] * len(perfect))
-    assert ear["calibration_error"] < 0.01
+    assert [ideal[key] for key in perfect] == pytest.approx([1.0] * len(perfect))
+    assert ideal["calibration_error"] < 0.01
     # 12 recordings of 6 words: 6 of 66 pairs match; and 1 of 6 written words.
-    assert deaf["acoustic_ap"] == pytest.approx(6 / 66)
-    assert deaf["acoustic_ap_across"] == pytest.approx(6 / 36)
-    assert deaf["cross_view_ap"] == deaf["unseen_cross_view_ap"] == pytest.approx(1 / 6)
-    assert deaf["cross_view_ap_trained"] == pytest.approx(1 / 4)
-    assert deaf["near_homophones"] == 0
+    assert constant["acoustic_ap"] == pytest.approx(6 / 66)
+    assert constant["acoustic_ap_across"] == pytest.approx(6 / 36)
+    assert constant["cross_view_ap"] == constant["unseen_cross_view_ap"] == pytest.approx(1 / 6)
+    assert constant["cross_view_ap_trained"] == pytest.approx(1 / 4)
+    assert constant["near_homophones"] == 0
     for name in ("MFCC + DTW", "MFCC, 10 frames"):
-        assert deaf["acoustic_ap"] < table[name]["acoustic_ap"] <= 1
+        assert constant["acoustic_ap"] < table[name]["acoustic_ap"] <= 1
         assert "cross_view_ap" not in table[name]
 
 
-def test_without_noise_or_some_corpora_the_rest_is_measured(
+def test_evaluate_without_noise_measures_the_rest(
     data: Path, checkpoints: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     (data / "sounds/manifest.csv").unlink()
@@ -219,7 +221,7 @@ def test_without_noise_or_some_corpora_the_rest_is_measured(
     assert "acoustic_ap_0db" not in row
 
 
-def test_time_warping_of_too_many_recordings_takes_a_sample(
+def test_evaluate_samples_recordings_for_dtw(
     data: Path, checkpoints: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(systems.TimeWarping, "max_recordings", 10)
@@ -227,7 +229,7 @@ def test_time_warping_of_too_many_recordings_takes_a_sample(
     assert [row.get("note") for row in rows] == ["10 of 12 recordings", None, None, None]
 
 
-def test_time_warping_does_not_mind_the_pace() -> None:
+def test_dtw_similarity_ignores_the_speaking_rate() -> None:
     time = np.arange(RATE // 2) / RATE
     fast = np.sin(2 * np.pi * (300 * time + 1500 * time**2)).astype(np.float32)
     slow = np.interp(np.arange(0, len(fast), 0.8), np.arange(len(fast)), fast).astype(np.float32)
@@ -236,7 +238,7 @@ def test_time_warping_does_not_mind_the_pace() -> None:
     assert alike[0, 1] > alike[0, 2] + 0.1
 
 
-def test_noise_has_the_asked_ratio_and_the_room_a_tail() -> None:
+def test_conditions_have_the_signal_to_noise_ratio_and_reverberation_time() -> None:
     rng = np.random.default_rng(0)
     word, noise = (rng.normal(size=n).astype(np.float32) / 10 for n in (RATE // 2, 1000))
     for ratio in (20, 10, 0):
@@ -252,7 +254,7 @@ def test_noise_has_the_asked_ratio_and_the_room_a_tail() -> None:
     assert 10 * np.log10(fall) == pytest.approx(12, abs=1.5)  # 60 dB in 0.5 s: 12 in 0.1 s
 
 
-def test_publishing_fills_metrics_and_the_card(data: Path, checkpoints: list[Path]) -> None:
+def test_publish_writes_metrics_and_cards(data: Path, checkpoints: list[Path]) -> None:
     rows = evaluate(data, checkpoints, "all", quick=True)
     folder = checkpoints[-1]
     validation = {"words": {"cross_view_ap": 0.5}}
@@ -270,7 +272,7 @@ def test_publishing_fills_metrics_and_the_card(data: Path, checkpoints: list[Pat
     assert "## Training" in card
 
 
-def test_a_word_type_is_its_sound_in_its_language() -> None:
+def test_word_type_is_a_pronunciation_in_a_language() -> None:
     assert WordType("en", from_arpabet("T UW")) == WordType("en", from_arpabet("t uw1"))
     assert WordType("en", ("l", "a")) != WordType("ar", ("l", "a"))
 
