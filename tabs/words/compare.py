@@ -67,7 +67,8 @@ def compare_section(pipeline: Callable[[], "Words"], library: Callable[[], "Word
         **PRIVATE,
     }
     _api(events)
-    fold.expand(shown(events.first_look), [picked, page.own], picked, **HIDDEN)
+    outputs = [message, picked]
+    fold.expand(shown(events.first_look), [picked, page.own], outputs, **HIDDEN)
     picked.change(shown(events.compare), inputs, [message, panel], **HIDDEN)
     for chip, example in zip(chips, EXAMPLES, strict=True):
         chip.click(lambda e=example: events.example(*e), None, picked, **HIDDEN)
