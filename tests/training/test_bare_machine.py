@@ -15,18 +15,18 @@ setuptools torchgen functorch triton nvidia"""
 ROOMS = "training pipelines models media synthetic tests"
 BARE_MACHINE = f"""
 import runpy, sys
+from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder
 
 ALLOWED = {{*sys.stdlib_module_names, *{(INSTALLED + " " + ROOMS).split()!r}}}
 
-class NotInstalled:
-    \"\"\"An import hook that finds no other package, and leaves the rest to the usual ones.\"\"\"
-
-    def find_spec(self, name, path=None, target=None):
+class Installed(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
         top = name.partition(".")[0]
-        if top not in ALLOWED and not top.startswith("_"):
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+        is_there = top in ALLOWED or top.startswith("_")
+        return super().find_spec(name, path, target) if is_there else None
 
-sys.meta_path.insert(0, NotInstalled())
+sys.meta_path[:] = [BuiltinImporter, FrozenImporter, Installed]
 """
 SYSTEMS = ["voice_conversion", "words", "sound_search"]
 
