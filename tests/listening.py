@@ -45,11 +45,9 @@ def write_test(folder: Path, design: str, seconds: float = 0.5, **more: Any) -> 
 class Rater:
     """Someone who has agreed to take a test. client: speaks to the server."""
 
-    def __init__(
-        self, client: httpx.Client | TestClient, test: str, token: str | None = None
-    ) -> None:
+    def __init__(self, client: Client, test: str, token: str | None = None) -> None:
         self.client, self.base = client, f"/listen/{test}"
-        self.token = self.post("consent", rater=token).json()["rater"]
+        self.token = self.post("consent", rater=token).raise_for_status().json()["rater"]
 
     def get(self, path: str) -> Any:
         return self.client.get(f"{self.base}/{path}", params={"rater": self.token})
@@ -60,10 +58,10 @@ class Rater:
     def session(self) -> dict[str, Any]:
         return self.get("session").json()
 
-    def check(self, right: bool = True, attempt: int = 0) -> dict[str, bool]:
-        """Does the headphone check, well or badly."""
+    def check(self, key: str, right: bool = True, attempt: int = 0) -> dict[str, bool]:
+        """Does the headphone check, well or badly. key: the test's, which tells what is right."""
         trials = [attempt * headphones.TRIALS + i for i in range(headphones.TRIALS)]
-        answers = [headphones.hidden(self.token, trial) for trial in trials]
+        answers = [headphones.hidden(key, self.token, trial) for trial in trials]
         answers = answers if right else [answer % headphones.NOISES + 1 for answer in answers]
         body = {"rater": self.token, "attempt": attempt, "answers": answers}
         return self.post("headphones", **body).json()

@@ -8,19 +8,25 @@ import shutil
 import zipfile
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from media.errors import InputError
 from study.design.model import PAIRED, REFERENCE, REFERENCED, Design
 from study.design.spec import FILE
+from study.design.trials import PREPARED
 from study.library import Library
 
 SOUNDS: Final = (".wav", ".flac", ".ogg", ".opus", ".mp3", ".m4a")
 OTHERS: Final = (".yaml", ".yml", ".txt", ".json", ".jsonl", ".csv")
 NO_SYSTEMS: Final = (REFERENCE, "check", "checks", "practice", "prepared", "results")
-MOST_FILES: Final = 2000
-MOST_BYTES: Final = 300_000_000  # unpacked
+MOST_FILES: Final = 2000  # of a test, from all that was uploaded for it
+MOST_BYTES: Final = 300_000_000  # of them, unpacked
+TOO_MUCH: Final = (
+    f"This is too much: {MOST_FILES} files and {MOST_BYTES // 1_000_000} MB are the most in a test."
+)
+MADE: Final = (PREPARED, "results")  # folders that we write, and believe
 NOTHING: Final = (
     "There are no sounds in this. Bring a zip with a folder for each system, in which the same "
     "sentence has the same file name, or sounds that are named system_sentence.wav."
@@ -28,21 +34,36 @@ NOTHING: Final = (
 
 
 def unpack(files: Sequence[Path], folder: Path) -> None:
-    """Puts the sounds of a zip, or loose ones named system_sentence.wav, into the folder, each in
-    that of its system. Raises InputError for what is none of this, or too much."""
+    """Puts the sounds of zips, and loose ones named system_sentence.wav, into the folder, each in
+    that of its system. Raises InputError for what is none of this, or too much in all."""
     folder.mkdir(parents=True, exist_ok=True)
+    room = Room(MOST_FILES, MOST_BYTES)
     for file in files:
         if file.suffix.lower() == ".zip":
-            _unzip(file, folder)
+            _unzip(file, folder, room)
         elif file.suffix.lower() in SOUNDS and "_" in file.stem:
             system, sentence = file.stem.split("_", 1)
-            (folder / system).mkdir(exist_ok=True)
-            shutil.copyfile(file, folder / system / (sentence + file.suffix))
+            _copy(file, folder, PurePosixPath(system, sentence + file.suffix), room)
         elif file.name == FILE:
-            shutil.copyfile(file, folder / FILE)
+            _copy(file, folder, PurePosixPath(FILE), room)
     _lift(folder)
     if not systems(folder) and not (folder / FILE).exists():
         raise InputError(NOTHING)
+
+
+@dataclass
+class Room:
+    """What a test may still hold."""
+
+    files: int
+    size: int  # in bytes
+
+    def take(self, size: int) -> None:
+        """Gives room to a file. Raises InputError where there is none."""
+        self.files -= 1
+        self.size -= size
+        if self.files < 0 or self.size < 0:
+            raise InputError(TOO_MUCH)
 
 
 def systems(folder: Path) -> dict[str, str]:
@@ -55,11 +76,20 @@ def systems(folder: Path) -> dict[str, str]:
     return found
 
 
+def _copy(file: Path, folder: Path, name: PurePosixPath, room: Room) -> None:
+    """Copies a loose file to that name within the folder."""
+    if not _inside(name):
+        raise InputError(f"“{file.name}” cannot be used: name sounds system_sentence.wav.")
+    room.take(file.stat().st_size)
+    (folder / name).parent.mkdir(exist_ok=True)
+    shutil.copyfile(file, folder / name)
+
+
 def describe(folder: Path, design: Design, title: str = "My listening test") -> str:
     """The YAML of a test of this design with the sounds in the folder."""
     found = systems(folder)
-    lines = [f"title: {json.dumps(title)}", f"design: {design}", "", "systems:"]
-    lines += [f"  {json.dumps(name)}: {json.dumps(pattern)}" for name, pattern in found.items()]
+    lines = [f"title: {_quoted(title)}", f"design: {design}", "", "systems:"]
+    lines += [f"  {_quoted(name)}: {_quoted(pattern)}" for name, pattern in found.items()]
     reference = sorted((folder / REFERENCE).glob("*.*"))
     if reference and design in REFERENCED:
         lines.append(f'reference: "{REFERENCE}/*{reference[0].suffix}"')
@@ -81,6 +111,11 @@ def describe(folder: Path, design: Design, title: str = "My listening test") -> 
         "  Say here who asks, what for, and whom to write to.",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """The text as YAML takes it: with its own letters, for escapes of JSON halve some of them."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def publish(folder: Path, title: str, tests: Library) -> str:
@@ -110,13 +145,12 @@ def zipped(folder: Path) -> bytes:
     return content.getvalue()
 
 
-def _unzip(file: Path, folder: Path) -> None:
+def _unzip(file: Path, folder: Path, room: Room) -> None:
     try:
         with zipfile.ZipFile(file) as archive:
             entries = [entry for entry in archive.infolist() if _wanted(entry)]
-            if len(entries) > MOST_FILES or sum(e.file_size for e in entries) > MOST_BYTES:
-                most = f"{MOST_FILES} files and {MOST_BYTES // 1_000_000} MB"
-                raise InputError(f"This zip holds too much: {most} are the most.")
+            for entry in entries:  # all of them before the first is written
+                room.take(entry.file_size)
             for entry in entries:
                 archive.extract(entry, folder)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
@@ -125,8 +159,13 @@ def _unzip(file: Path, folder: Path) -> None:
 
 def _wanted(entry: zipfile.ZipInfo) -> bool:
     path = PurePosixPath(entry.filename)
-    hidden = any(part.startswith((".", "__MACOSX")) or part == ".." for part in path.parts)
-    return path.suffix.lower() in (*SOUNDS, *OTHERS) and not hidden and not path.is_absolute()
+    return path.suffix.lower() in (*SOUNDS, *OTHERS) and _inside(path)
+
+
+def _inside(path: PurePosixPath) -> bool:
+    """Whether a path stays in its folder, is not hidden, and in no folder that only we write."""
+    hidden = any(not part or part.startswith((".", "__MACOSX")) for part in path.parts)
+    return not hidden and not path.is_absolute() and not {*path.parts[:-1]} & {*MADE}
 
 
 def _lift(folder: Path) -> None:

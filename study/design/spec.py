@@ -19,7 +19,7 @@ from study.design.model import (
     Trial,
 )
 from study.design.patterns import Pattern
-from study.design.trials import numbered, practice, scored
+from study.design.trials import MOST_EACH, MOST_TRIALS, count, numbered, practice, scored
 from study.design.yaml_lines import SpecError, Value, read
 
 __all__ = ["SpecError", "load"]
@@ -48,6 +48,16 @@ def load(path: Path) -> Test:
         )
     read_test = webmushra.test if document.has("pages") else _test
     test = read_test(document, name, path.parent)
+    others = len(test.trials) - len(test.of_kind("trial"))
+    if len(test.trials) > MOST_TRIALS:
+        document.problem(
+            f"a test has {MOST_TRIALS} trials at most, and this one {len(test.trials)}."
+        )
+    if test.trials_per_rater + others > MOST_EACH:
+        document.at("trials").problem(
+            f"a rater gets {MOST_EACH} trials at most, with practice and checks: write "
+            '"trials" and a lower number.'
+        )
     document.problems.raise_any()
     return test
 
@@ -60,8 +70,8 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         document.at("design").problem(f'"design" must be one of {", ".join(DESIGNS)}.')
         document.problems.raise_any()
     systems, trials = _scored(document, design, folder)
-    count = document.take("trials", int, len(trials))
-    if trials and not 1 <= count <= len(trials):
+    number = document.take("trials", int, len(trials))
+    if trials and not 1 <= number <= len(trials):
         document.at("trials").problem(
             f'"trials", the number for each rater, must be 1 to {len(trials)}.'
         )
@@ -82,7 +92,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         design=design,
         systems=systems,
         trials=numbered([*trials, *others]),
-        trials_per_rater=count,
+        trials_per_rater=number,
         folder=folder,
         question=document.take("question", str, QUESTIONS[design]),
         words=_words(document, design, no_preference),
@@ -117,6 +127,10 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
     if document.problems.found:
         return tuple(systems), []
     stimuli = sorted({name for pattern in systems.values() for name in pattern.stimuli})
+    number = count(design, len(stimuli), len(systems), reference is not None)
+    if number > MOST_TRIALS:  # before they take memory
+        document.at("systems").problem(f"this makes {number} trials: {MOST_TRIALS} are the most.")
+        return tuple(systems), []
     return tuple(systems), [
         trial
         for stimulus in stimuli

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from study.design.model import ANCHORS, PAIRED, REFERENCE, Design, Kind, Trial
 
+MOST_TRIALS = 5000  # in a test
+MOST_EACH = 300  # for a rater, with practice and checks: two hours and more
 PREPARED = "prepared"  # the folder beside a test's file for what is made from its sounds
 
 
@@ -43,6 +45,14 @@ def scored(
             pairs = [dict(pair) for pair in combinations(systems.items(), 2)]
         return [Trial(0, stimulus, pair) for pair in pairs]
     return [Trial(0, stimulus, {name: path}, reference) for name, path in systems.items()]
+
+
+def count(design: Design, stimuli: int, systems: int, reference: bool) -> int:
+    """How many trials `scored` makes of so many stimuli and systems."""
+    if design == "mushra":
+        return stimuli
+    pairs = systems * (systems - 1) // 2
+    return stimuli * (pairs if design in PAIRED and not reference else systems)
 
 
 def practice(trials: Sequence[Trial], number: int, seed: int) -> list[Trial]:

@@ -17,7 +17,14 @@ KINDS = {
     dict: "names with values",
 }
 SCALARS = tuple(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float"))
+# libyaml's where PyYAML was built with it, as its wheels are: 20 times as fast.
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 STAR = 'what begins with * must be in quotes: "*.wav".'
+MOST_BYTES = 200_000  # of a file; a test of 5,000 trials takes less
+MOST_VALUES = 20_000  # and names
+MOST_DEPTH = 20
+TOO_LARGE = f"a test's file has at most {MOST_BYTES // 1000} kB and {MOST_VALUES} values."
+TOO_DEEP = "too many lists lie within each other."
 
 
 class SpecError(ValueError):
@@ -97,16 +104,16 @@ class Value:
 
 
 def read(path: Path) -> Value:
-    """The file's content. Raises SpecError if it cannot be read, or is no mapping in YAML."""
+    """The file's content. Raises SpecError if it cannot be read, is too large, or is no mapping in
+    YAML."""
     problems = Problems(path.name)
     value = Value({}, 1, problems)
     try:
+        if path.stat().st_size > MOST_BYTES:
+            raise SpecError(f"{path.name}: {TOO_LARGE}")
         text = path.read_text(encoding="utf-8")
-        for token in yaml.scan(text, yaml.SafeLoader):
-            if isinstance(token, yaml.AliasToken):  # could also name itself, or grow without end
-                problems.add(token.start_mark.line + 1, STAR)
-        problems.raise_any()
-        node = yaml.compose(text, yaml.SafeLoader)
+        _check_structure(text, problems)
+        node = yaml.compose(text, LOADER)
         value = _value(node, problems) if node else Value(None, 1, problems)
     except FileNotFoundError:
         raise SpecError(f"{path.name}: there is no such file in {path.parent}.") from None
@@ -118,12 +125,36 @@ def read(path: Path) -> Value:
         problems.add(mark.line + 1 if mark else 1, star or f"this is not YAML: {error.problem}.")
     except yaml.YAMLError as error:
         raise SpecError(f"{path.name}: this is not YAML: {error}") from None
-    except RecursionError:
-        raise SpecError(f"{path.name}: too many lists lie within each other.") from None
     if not isinstance(value.content, dict):
         value.problem("a test begins with names and values, as in title: My test.")
     problems.raise_any()
     return value
+
+
+def _check_structure(text: str, problems: Problems) -> None:
+    """Raises SpecError for aliases, and for more values or a greater depth than a test can need.
+
+    Reads one event of the parser after the other, so that it stops where the limit is passed:
+    PyYAML takes seconds for a few kB of brackets, and 30 s for 1.5 MB of commas.
+    """
+    depth = 0
+    for number, event in enumerate(yaml.parse(text, LOADER)):
+        line = event.start_mark.line + 1
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent):  # could also name itself, or grow without end
+            problems.add(line, STAR)
+        if depth > MOST_DEPTH or number > MOST_VALUES:
+            problems.add(line, TOO_DEEP if depth > MOST_DEPTH else TOO_LARGE)
+            break
+    problems.raise_any()
+
+
+def _text(written: str, line: int, problems: Problems) -> str:
+    """The text, unless escapes wrote half a character: databases store such text as another."""
+    if any("\ud800" <= character <= "\udfff" for character in written):
+        problems.add(line, "this text holds half a character: write it without escapes.")
+    return written
 
 
 def _value(node: yaml.Node, problems: Problems) -> Value:
@@ -131,7 +162,8 @@ def _value(node: yaml.Node, problems: Problems) -> Value:
     if isinstance(node, yaml.MappingNode):
         content: Any = {}
         for key, each in node.value:
-            at, name = key.start_mark.line + 1, str(key.value)
+            at = key.start_mark.line + 1
+            name = _text(str(key.value), at, problems)
             if not isinstance(key, yaml.ScalarNode):
                 problems.add(at, "a name must be text.")
             if name in content:
@@ -147,4 +179,6 @@ def _value(node: yaml.Node, problems: Problems) -> Value:
                 content = yaml.SafeLoader("").construct_object(node)
             except ValueError:
                 problems.add(line, "this is no number.")
+        else:
+            content = _text(content, line, problems)
     return Value(content, line, problems)

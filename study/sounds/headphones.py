@@ -25,23 +25,26 @@ LEVEL: Final = 0.05  # RMS of the noise, -26 dB: about as loud as speech
 FADE: Final = 0.02  # s at both ends of a noise
 
 
-def hidden(token: str, trial: int) -> int:
-    """Which of the three hides the tone, from 1: the same for a rater at every request."""
-    return 1 + _digest(token, trial)[0] % NOISES
+def hidden(key: str, token: str, trial: int) -> int:
+    """Which of the three hides the tone, from 1: the same for a rater at every request.
+
+    key: the test's, which no rater knows; with the token alone the answers could be computed.
+    """
+    return 1 + _digest(key, token, trial)[0] % NOISES
 
 
-def passed(token: str, answers: Sequence[int], attempt: int = 0) -> bool:
+def passed(key: str, token: str, answers: Sequence[int], attempt: int = 0) -> bool:
     """Whether the tone was found in every trial of an attempt, the strictest of the authors'
     criteria."""
     trials = range(attempt * TRIALS, (attempt + 1) * TRIALS)
-    return [*answers] == [hidden(token, trial) for trial in trials]
+    return [*answers] == [hidden(key, token, trial) for trial in trials]
 
 
-def sound(token: str, trial: int) -> bytes:
+def sound(key: str, token: str, trial: int) -> bytes:
     """The three noises of a trial as a WAV file for two ears."""
-    random = np.random.default_rng(list(_digest(token, trial)[1:]))
+    random = np.random.default_rng(list(_digest(key, token, trial)[1:]))
     pause = np.zeros((2, round(PAUSE * RATE)))
-    noises = [_noise(random, n + 1 == hidden(token, trial)) for n in range(NOISES)]
+    noises = [_noise(random, n + 1 == hidden(key, token, trial)) for n in range(NOISES)]
     parts = [part for noise in noises for part in (noise, pause)][:-1]
     samples = np.round(32767 * np.concatenate(parts, axis=1))
     file = io.BytesIO()
@@ -65,5 +68,5 @@ def _noise(random: np.random.Generator, tonal: bool) -> np.ndarray:
     return LEVEL * np.stack([left, right]) * ramp * ramp[::-1]
 
 
-def _digest(token: str, trial: int) -> bytes:
-    return hmac.digest(token.encode(), f"headphones {trial}".encode(), "sha256")
+def _digest(key: str, token: str, trial: int) -> bytes:
+    return hmac.digest(key.encode(), f"headphones {token} {trial}".encode(), "sha256")

@@ -1,17 +1,26 @@
 """A sound of a test as it is in its file: every channel, at its own rate."""
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import av
 import numpy as np
 import pyloudnorm
+from av.error import FFmpegError
 
-from media.audio.decode import decode
+from media.audio.decode import FORMATS, decode
 from media.audio.load import FULL_SCALE, LOUDNESS_BLOCK, SILENT_PEAK, loudness
 from media.errors import InputError
 
 LONGEST = 600.0  # seconds
+MOST_SAMPLES = 30_000_000  # of all channels: five minutes of stereo at 48 kHz, about 1 GB of work
+BLOCK = 2**20  # samples of a channel that are looked at together
+TOO_MUCH = (
+    "It holds too many samples: five minutes of stereo at 48 kHz are the most. Cut it, or use a "
+    "lower rate."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +41,7 @@ class Sound:
     @property
     def peak(self) -> float:
         """The largest sample, in dBFS."""
-        return 20 * math.log10(float(np.abs(self.samples).max()))
+        return 20 * math.log10(_peak(self.samples))
 
     @property
     def level(self) -> float:
@@ -47,24 +56,54 @@ class Sound:
 
 def read(path: Path) -> Sound:
     """The file's sound. Raises InputError, which says why, for one that raters should not hear:
-    missing, not audio, cut off, silent, clipped, not finite, or longer than ten minutes."""
+    missing, not audio, cut off, silent, clipped, not finite, longer than ten minutes, or of more
+    than MOST_SAMPLES."""
     if not path.is_file():
         raise InputError("The file is missing.")
+    if declared_samples(path) > MOST_SAMPLES:  # before they are decoded
+        raise InputError(TOO_MUCH)
     blocks, rate, damaged = decode(path, LONGEST)
     if damaged or len({len(block) for block in blocks}) > 1:
         raise InputError("The file is damaged or cut off.")
+    if sum(block.size for block in blocks) > MOST_SAMPLES:
+        raise InputError(TOO_MUCH)
     samples = np.concatenate(blocks, axis=1).T
+    del blocks
     if not np.isfinite(samples).all():
         raise InputError("It holds values that are not numbers (NaN or infinity).")
-    if not samples.size or np.abs(samples).max() < SILENT_PEAK:
+    if not samples.size or _peak(samples) < SILENT_PEAK:
         raise InputError("It is silent.")
     if _clipped(samples):
         raise InputError("It is clipped: make it again, less loud.")
     return Sound(samples, rate)
 
 
+def declared_samples(path: Path) -> float:
+    """How many samples (channels × rate × seconds) the file says that it holds; 0 where it does
+    not say, or cannot be read."""
+    options = {"format_whitelist": FORMATS}
+    broken = (FFmpegError, AttributeError, IndexError, ValueError)  # PyAV's, for damaged heads
+    with path.open("rb") as file, suppress(*broken), av.open(file, "r", options=options) as opened:
+        stream = opened.streams.audio[0]
+        seconds = float((stream.duration or 0) * (stream.time_base or 0))
+        seconds = seconds or (opened.duration or 0) / av.time_base
+        return stream.channels * stream.rate * seconds
+    return 0.0
+
+
+def _peak(samples: np.ndarray) -> float:
+    """The largest magnitude, without a copy of all samples."""
+    return max(float(samples.max()), -float(samples.min()))
+
+
 def _clipped(samples: np.ndarray) -> bool:
     """Whether three samples on end stay at full scale, or some pass it as clipped sound does after
     MP3; two may be a peak."""
-    stays = (np.abs(samples[1:]) >= FULL_SCALE) & (np.diff(samples, axis=0) == 0)
-    return bool(np.any(stays[1:] & stays[:-1]) or np.sum(np.abs(samples) > 1) > 2)
+    over = 0
+    for start in range(0, len(samples), BLOCK):
+        block = samples[start : start + BLOCK + 2]  # two more, for three on end may span blocks
+        stays = (np.abs(block[1:]) >= FULL_SCALE) & (np.diff(block, axis=0) == 0)
+        if np.any(stays[1:] & stays[:-1]):
+            return True
+        over += int(np.sum(np.abs(block[:BLOCK]) > 1))
+    return over > 2

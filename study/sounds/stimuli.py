@@ -1,23 +1,22 @@
 """Checks the sounds of a test before it opens, and prepares the copies that raters hear."""
 
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
-from uuid import uuid4
-
-import soundfile
 
 from media.errors import InputError
 from study.design import ANCHORS, Test, Trial
-from study.design.trials import prepared_path
+from study.design.yaml_lines import SpecError
 from study.sounds import sound
 from study.sounds.anchors import low_pass
+from study.sounds.copies import Copies, Copy, Source
 from study.sounds.sound import Sound
 
 LOUDNESS_TOLERANCE = 0.5  # LU
 HIGHEST_PEAK = -0.1  # dBFS, of copies
 LENGTH_TOLERANCE = 0.01  # seconds, between sounds that are switched at the same position
+MOST_SAMPLES = 300_000_000  # of all sounds of a test that a visitor brings: 100 min at 48 kHz
 
 
 class Format(NamedTuple):
@@ -28,72 +27,86 @@ class Format(NamedTuple):
     seconds: float
 
 
-def check(test: Test) -> list[str]:
+def check(
+    test: Test,
+    most_samples: int | None = None,
+    keep: Callable[[Source, Sound], None] | None = None,
+) -> list[str]:
     """What must be mended before the test can open, a sentence each; empty when nothing.
 
     Every file must be there, be decodable and neither silent nor clipped, and reach the stated
     loudness within 0.5 LU; sounds to be compared must have one rate and one number of channels, in
-    mushra one length too.
+    mushra one length too. With most_samples, all files together may say that they hold so many
+    (channels × rate × seconds). keep gets every sound as raters hear it.
     """
+    sources = dict.fromkeys(source for trial in test.trials for source in _sources(trial))
+    if most_samples is not None:
+        files = {source.path for source in sources if source.path.is_file()}
+        if sum(sound.declared_samples(path) for path in files) > most_samples:
+            minutes = most_samples / 48_000 / 60
+            return [f"The sounds last too long together: {minutes:.0f} min at 48 kHz are the most."]
 
     @cache
-    def form(path: Path, cutoff: float | None) -> Format | str:
+    def form(source: Source) -> Format | str:
         try:
-            heard = _heard(path, cutoff, test.loudness)
+            heard = _heard(source, test.loudness)
+            if keep:
+                keep(source, heard)
         except InputError as error:
-            anchor = f", anchor at {cutoff:g} Hz" if cutoff else ""
-            return f"{path.relative_to(test.folder)}{anchor}: {error}"
+            anchor = f", anchor at {source.cutoff:g} Hz" if source.cutoff else ""
+            return f"{source.path.relative_to(test.folder)}{anchor}: {error}"
         return Format(heard.sample_rate, heard.channels, heard.seconds)
 
     problems: list[str] = []
     for trial in test.trials:
-        sources = [_source(trial, name) for name in trial.sounds]
-        if trial.reference:
-            sources.append((trial.reference, None))
-        found = [form(*source) for source in sources]
+        found = [form(source) for source in _sources(trial)]
         problems += [each for each in found if isinstance(each, str)]
         forms = [each for each in found if isinstance(each, Format)]
         problems += _differences(test, trial, forms)
     return list(dict.fromkeys(problems))
 
 
-def prepare(test: Test) -> Test:
-    """The test with the files that raters hear: to be called after check, before serving.
+def prepare(test: Test, folder: Path, most_samples: int | None = None) -> dict[Path, Copy]:
+    """What raters hear, by the path in the test's trials: copies in the folder, at the stated
+    loudness; MUSHRA's anchors are made there too.
 
-    Where a loudness is stated, these are copies (WAV) at that loudness, in the folder `prepared`
-    beside the test's file; MUSHRA's anchors are made there too. Other files stay as they are.
+    Raises SpecError with all that check finds. A mark in the folder says that all was found good,
+    so that no sound is decoded again until a file or the YAML's loudness changes.
     """
-
-    @cache
-    def file(path: Path, cutoff: float | None) -> Path:
-        if cutoff is None and test.loudness is None:
-            return path
-        copy = prepared_path(test.folder, f"{cutoff}, {test.loudness}", path)
-        if not copy.exists() or copy.stat().st_mtime < path.stat().st_mtime:
-            _write(copy, _heard(path, cutoff, test.loudness))
-        return copy
-
-    trials = [
-        replace(
-            trial,
-            sounds={name: file(*_source(trial, name)) for name in trial.sounds},
-            reference=trial.reference and file(trial.reference, None),
-        )
+    sources = {
+        path: source
         for trial in test.trials
-    ]
-    return replace(test, trials=tuple(trials))
+        for path, source in zip(_paths(trial), _sources(trial), strict=True)
+    }
+    copies = Copies(folder, test, sources.values())
+    if not copies.checked():
+        if problems := check(test, most_samples, copies.write):
+            raise SpecError("\n".join(problems))
+        copies.mark()
+    return {path: copies.of(source) for path, source in sources.items()}
 
 
-def _source(trial: Trial, name: str) -> tuple[Path, float | None]:
-    """The file that a sound is made of, and the frequency in Hz that it is cut at, for anchors."""
-    if name in ANCHORS and trial.reference:
-        return trial.reference, ANCHORS[name]
-    return trial.sounds[name], None
+def _paths(trial: Trial) -> Iterator[Path]:
+    """The paths of a trial's sounds, then that of the open reference where there is one."""
+    yield from trial.sounds.values()
+    if trial.reference:
+        yield trial.reference
 
 
-def _heard(path: Path, cutoff: float | None, lufs: float | None) -> Sound:
+def _sources(trial: Trial) -> Iterator[Source]:
+    """What each of these paths is made of."""
+    for name, path in trial.sounds.items():
+        if name in ANCHORS and trial.reference:
+            yield Source(trial.reference, ANCHORS[name])
+        else:
+            yield Source(path)
+    if trial.reference:
+        yield Source(trial.reference)
+
+
+def _heard(source: Source, lufs: float | None) -> Sound:
     """The sound as raters hear it. Raises InputError for one that they should not hear."""
-    read = sound.read(path)
+    read, cutoff = sound.read(source.path), source.cutoff
     samples, rate = read.samples, read.sample_rate
     if cutoff is not None:
         if cutoff >= rate / 2:
@@ -128,11 +141,3 @@ def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:
     if test.design == "mushra" and lasting > LENGTH_TOLERANCE:
         problems.append(f"{where}: lengths differ by {lasting:.3f} s. Cut them to one length.")
     return problems
-
-
-def _write(path: Path, heard: Sound) -> None:
-    """A WAV file of 24 bits, there as a whole or not at all."""
-    path.parent.mkdir(exist_ok=True)
-    part = path.with_name(f"{uuid4().hex}.part")
-    soundfile.write(part, heard.samples, heard.sample_rate, "PCM_24", format="WAV")
-    part.replace(path)

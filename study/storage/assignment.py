@@ -37,19 +37,31 @@ def assign(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
 def _draw(test: Test, counts: Mapping[int, int], rng: np.random.Generator) -> list[Trial]:
     """The rater's scored trials: the least rated, and varied where several are equally so."""
     trials = test.of_kind("trial")
-    stimuli = _memberships([[trial.stimulus] for trial in trials])
+    stimuli = _memberships([[trial.stimulus] for trial in trials]).argmax(axis=1)
     systems = _memberships([list(trial.sounds) for trial in trials])
     rated = np.array([counts.get(trial.id, 0) for trial in trials])
-    free = np.ones(len(trials), dtype=bool)
     chance = rng.permutation(len(trials))
+    # How often the rater gets each stimulus and each system so far.
+    of_stimulus = np.zeros(stimuli.max() + 1, dtype=np.int64)
+    of_system = np.zeros(systems.shape[1], dtype=np.int64)
+    free = np.ones(len(trials), dtype=bool)
     drawn: list[int] = []
     for _ in range(test.trials_per_rater):
-        heard = stimuli @ stimuli[drawn].sum(axis=0)
-        met = systems @ systems[drawn].sum(axis=0)
-        best = np.lexsort((chance, met, heard, rated, ~free))[0]
-        free[best] = False
-        drawn.append(int(best))
+        best = np.flatnonzero(free)
+        best = best[_lowest(rated[best])]
+        best = best[_lowest(of_stimulus[stimuli[best]])]
+        best = best[_lowest(systems[best] @ of_system)]
+        found = best[chance[best].argmin()]
+        free[found] = False
+        of_stimulus[stimuli[found]] += 1
+        of_system += systems[found]
+        drawn.append(int(found))
     return [trials[i] for i in drawn]
+
+
+def _lowest(values: np.ndarray) -> np.ndarray:
+    """Where the lowest of the values stand."""
+    return np.flatnonzero(values == values.min())
 
 
 def _memberships(names: list[list[str]]) -> np.ndarray:

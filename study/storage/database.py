@@ -1,5 +1,7 @@
 """The database of a store, set so that what is committed is on the disk."""
 
+import os
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -29,7 +31,36 @@ def connect(url: str) -> Engine:
         event.listen(engine, "begin", _begin)
     with engine.execution_options(write=True).begin() as connection:
         upgrade(connection)
+    if engine.url.get_backend_name() == "sqlite" and (file := engine.url.database):
+        _hold_on_to(engine, Path(file))
     return engine
+
+
+class StoreRemovedError(RuntimeError):
+    """The file of the answers was deleted or replaced while the server ran."""
+
+
+def _hold_on_to(engine: Engine, file: Path) -> None:
+    """Lets nothing be committed, and nothing more be connected, where the file is no longer the one
+    that was opened: SQLite goes on writing into a deleted file, and who answers would be told that
+    it is stored."""
+    opened = _identity(file)
+
+    def check(*_: Any) -> None:
+        if _identity(file) != opened:
+            raise StoreRemovedError(f"{file} was removed or replaced: restart the server.")
+
+    event.listen(engine, "do_connect", check)
+    event.listen(engine, "commit", check)
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    """Which file it is, whatever it is called; None where there is none."""
+    try:
+        found = os.stat(file)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _set_up(connection: Any, _: Any) -> None:

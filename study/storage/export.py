@@ -1,17 +1,20 @@
 """Everything that is known of a test, to take away: JSON lines, and the tidy table as CSV."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from study.design import Test
-from study.storage.raters import completion_code
 from study.storage.store import Store
 from study.storage.tables import ItemRow, RaterRow
+
+FORMULA = re.compile(r"[=+@\t\r-]")  # how a cell begins that a spreadsheet may run
 
 
 def export(test: Test, store: Store, folder: Path) -> tuple[Path, Path]:
@@ -20,13 +23,23 @@ def export(test: Test, store: Store, folder: Path) -> tuple[Path, Path]:
     everything, table = folder / f"{test.name}.jsonl", folder / f"{test.name}.csv"
     with open(everything, "w", encoding="utf-8") as file:
         file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines(test, store))
-    store.ratings(test).to_csv(table, index=False)
+    table.write_text(csv(store.ratings(test)), encoding="utf-8")
     return everything, table
+
+
+def csv(ratings: pd.DataFrame) -> str:
+    """The tidy table as CSV; text that a spreadsheet would run as a formula gets an apostrophe."""
+
+    def plain(cell: object) -> object:
+        return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
+
+    return ratings.map(plain).to_csv(index=False)
 
 
 def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
     """{"test": ...}, the test with its trials, then {"rater": ...} for each rater who came, with
-    their whole sequence and the answers as they were given, null where there is none yet."""
+    their whole sequence and the answers as they were given, null where there is none yet; the
+    completion code is null until all is answered."""
     yield {"test": described(test)}
     with Session(store.engine) as session:
         raters = select(RaterRow).where(RaterRow.test == test.name).order_by(RaterRow.id)
@@ -38,7 +51,7 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
                     "started": rater.started.isoformat(),
                     "headphones": rater.headphones,
                     "withdrawn": rater.withdrawn,
-                    "code": completion_code(rater.id),
+                    "code": rater.code,
                     "items": [
                         {
                             "order": item.place,
@@ -47,6 +60,7 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
                             "answer": item.answer,
                             "plays": item.plays,
                             "milliseconds": item.milliseconds,
+                            "server_milliseconds": item.server_milliseconds,
                         }
                         for item in session.scalars(items)
                     ],

@@ -14,14 +14,17 @@ from study.storage.tables import ItemRow, RaterRow
 class Rater:
     """Someone taking a test, as they stand now. token is the secret in their link.
 
-    headphones: whether the check was passed, None before it. items is empty once withdrawn.
+    attempts: headphone checks so far; headphones: whether it was passed, None before the last.
+    code: the completion code, None until all is answered. items is empty once withdrawn.
     """
 
     id: str
     token: str
     items: tuple[Item, ...]
     answered: frozenset[int]
+    attempts: int
     headphones: bool | None
+    code: str | None
     withdrawn: bool
 
     @property
@@ -33,20 +36,10 @@ class Rater:
     def finished(self) -> bool:
         return bool(self.items) and self.next is None
 
-    @property
-    def code(self) -> str:
-        """The completion code, to be shown once finished."""
-        return completion_code(self.id)
-
 
 def rater_id(test: Test, token: str) -> str:
     """What a token is stored as: nobody gets from this to the link, nor from test to test."""
     return hashlib.sha256(f"{test.name}/{token}".encode()).hexdigest()[:32]
-
-
-def completion_code(rater: str) -> str:
-    """What the rater with this id may show as a proof of having finished."""
-    return hashlib.sha256(f"finished/{rater}".encode()).hexdigest()[:8].upper()
 
 
 def read(session: Session, row: RaterRow, token: str) -> Rater:
@@ -58,7 +51,9 @@ def read(session: Session, row: RaterRow, token: str) -> Rater:
         token=token,
         items=tuple(item_of(each) for each in items),
         answered=frozenset(each.place for each in items if each.milliseconds is not None),
+        attempts=row.attempts,
         headphones=row.headphones,
+        code=row.code,
         withdrawn=row.withdrawn,
     )
 

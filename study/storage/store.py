@@ -1,6 +1,8 @@
 """Where raters, their sequences and their answers are kept: SQLite or PostgreSQL."""
 
 import secrets
+import threading
+from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -19,6 +21,8 @@ from study.storage.raters import Rater, item_of, rater_id, read
 from study.storage.tables import ItemRow, RaterRow, TestRow
 from study.storage.tidy import ratings
 
+NOBODY = "Nobody with this link takes part in this test. Open it again."
+TOO_SOON = "This answer came before its sounds can have ended. Listen to them, and answer again."
 ABANDONED = timedelta(hours=2)  # without an answer; the rest of the trials is given to others
 
 
@@ -34,6 +38,7 @@ class Store:
         """Opens the store; its tables are made, or brought up to date, first."""
         self.engine = connect(url)
         self._writing = sessionmaker(self.engine.execution_options(write=True))
+        self._drawing: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def open(self, test: Test) -> str:
         """Lets raters come, and returns the key with which the organiser sees the results.
@@ -49,21 +54,30 @@ class Store:
         To be called once the rater has agreed to take part. A token is made where none is given.
         """
         token = token or secrets.token_urlsafe(16)
+        # Sequences are drawn one after the other, so that all trials stay equally often rated. This
+        # takes time for a large test, so the database is not locked meanwhile: who enrols in
+        # another process is noticed by the number of raters, and the sequence is drawn again.
+        with self._drawing[test.name]:
+            while (known := self.resume(test, token)) is None:
+                with Session(self.engine) as session:
+                    number = _number(session, test)
+                    sequence = assign(test, _counts(session, test), number)
+                self._add(test, token, number, sequence)
+        return known
+
+    def _add(self, test: Test, token: str, number: int, sequence: Sequence[Item]) -> None:
+        """Stores a new rater with their sequence, unless others have come since the number."""
+        new, now = rater_id(test, token), _now()
         with self._writing.begin() as session:
-            _opened(session, test)  # locked, so that sequences are drawn one after the other
-            row = session.get(RaterRow, rater_id(test, token))
-            if row is None:
-                sequence = _sequence(session, test)
-                new, now = rater_id(test, token), _now()
-                row = RaterRow(id=new, test=test.name, started=now.date(), seen=now)
-                session.add(row)
-                session.flush()
-                session.add_all(
-                    ItemRow(rater=new, place=each.order, trial=each.trial, shown=[*each.shown])
-                    for each in sequence
-                )
-                session.flush()
-            return read(session, row, token)
+            _opened(session, test)  # locked until the transaction ends
+            if _number(session, test) != number:
+                return
+            session.add(RaterRow(id=new, test=test.name, started=now.date(), seen=now))
+            session.flush()
+            session.add_all(
+                ItemRow(rater=new, place=each.order, trial=each.trial, shown=[*each.shown])
+                for each in sequence
+            )
 
     def resume(self, test: Test, token: str) -> Rater | None:
         """The rater with this token as they left; None if nobody has it."""
@@ -71,10 +85,24 @@ class Store:
             row = session.get(RaterRow, rater_id(test, token))
             return row and read(session, row, token)
 
-    def headphones(self, test: Test, token: str, passed: bool) -> None:
-        """Keeps the result of the headphone check. Raises InputError for an unknown rater."""
+    def headphones(
+        self, test: Test, token: str, passed: bool, attempt: int = 0, last: bool = True
+    ) -> bool | None:
+        """Keeps the result of an attempt at the headphone check → the final one, None where the
+        rater may try again.
+
+        attempt counts from 0; last: whether none is left after it. An attempt that is sent again
+        changes nothing, and a final result stays. Raises InputError for an unknown rater, and an
+        attempt before its turn.
+        """
         with self._writing.begin() as session:
-            _taking(session, test, token).headphones = passed
+            rater = _taking(session, test, token)
+            if attempt > rater.attempts:
+                raise InputError("This headphone check is not the next one. Open the link again.")
+            if rater.headphones is None and attempt == rater.attempts:
+                rater.attempts += 1
+                rater.headphones = passed if passed or last else None
+            return rater.headphones
 
     def answer(
         self,
@@ -84,11 +112,15 @@ class Store:
         answer: Answer,
         plays: Sequence[int],
         milliseconds: int,
-    ) -> None:
-        """Keeps the answer to the item at that place; given again, it replaces the first.
+        least: float = 0.0,
+    ) -> str | None:
+        """Keeps the answer to the item at that place; given again, it replaces the first. Returns
+        the completion code once all is answered.
 
         plays: how often each position was played, then the open reference where there is one.
-        Raises InputError for an unknown rater or place, or an answer that is not on the scale.
+        least: seconds that must have passed since the rater's answer before, or their consent.
+        Raises InputError for an unknown rater or place, an answer that is not on the scale, or one
+        that comes too soon.
         """
         with self._writing.begin() as session:
             rater = _taking(session, test, token)
@@ -96,18 +128,45 @@ class Store:
             if row is None:
                 raise InputError("There is no such trial. Open the link again.")
             answers.check(test, item_of(row), answer, plays)
+            if row.milliseconds is None:
+                now = _now()
+                passed = (now - rater.seen).total_seconds()
+                if 0 <= passed < least:  # less than 0: the server's clock was set back
+                    raise InputError(TOO_SOON)
+                row.server_milliseconds = max(0, round(1000 * passed))
+                rater.seen = now
             row.answer, row.plays, row.milliseconds = answer, [*plays], milliseconds
-            rater.seen = _now()
+            session.flush()
+            if rater.code is None and not _unanswered(session, rater):
+                rater.code = secrets.token_hex(4).upper()
+            return rater.code
 
     def withdraw(self, test: Test, token: str) -> None:
         """Deletes the rater's sequence, answers and checks; only that someone withdrew is kept.
 
-        Raises InputError for an unknown rater.
+        Raises InputError for an unknown rater; withdrawing again changes nothing.
         """
         with self._writing.begin() as session:
-            rater = _taking(session, test, token)
+            rater = session.get(RaterRow, rater_id(test, token), with_for_update=True)
+            if rater is None:
+                raise InputError(NOBODY)
             session.execute(delete(ItemRow).where(ItemRow.rater == rater.id))
-            rater.headphones, rater.withdrawn = None, True
+            rater.headphones, rater.attempts, rater.code = None, 0, None
+            rater.withdrawn = True
+
+    def raters(self, name: str) -> int:
+        """How many have agreed to take the test of that name, with those who withdrew."""
+        with Session(self.engine) as session:
+            of_test = select(func.count()).select_from(RaterRow).where(RaterRow.test == name)
+            return session.scalars(of_test).one()
+
+    def delete(self, name: str) -> None:
+        """Deletes the test of that name, its raters and their answers."""
+        with self._writing.begin() as session:
+            raters = select(RaterRow.id).where(RaterRow.test == name)
+            session.execute(delete(ItemRow).where(ItemRow.rater.in_(raters)))
+            session.execute(delete(RaterRow).where(RaterRow.test == name))
+            session.execute(delete(TestRow).where(TestRow.name == name))
 
     def ratings(self, test: Test) -> pd.DataFrame:
         """The tidy table so far: see study.storage.tidy."""
@@ -132,9 +191,14 @@ def _opened(session: Session, test: Test) -> TestRow:
     return row
 
 
-def _sequence(session: Session, test: Test) -> list[Item]:
-    """A new rater's, by what the others have answered or are at."""
+def _number(session: Session, test: Test) -> int:
+    """How many raters the test has."""
     raters = select(func.count()).select_from(RaterRow).where(RaterRow.test == test.name)
+    return session.scalars(raters).one()
+
+
+def _counts(session: Session, test: Test) -> dict[int, int]:
+    """How many ratings each trial has, or is still going to get from those at it, by its id."""
     rated = (
         select(ItemRow.trial, func.count())
         .join(RaterRow, RaterRow.id == ItemRow.rater)
@@ -142,15 +206,20 @@ def _sequence(session: Session, test: Test) -> list[Item]:
         .where(or_(ItemRow.milliseconds.is_not(None), RaterRow.seen > _now() - ABANDONED))
         .group_by(ItemRow.trial)
     )
-    counts = dict(session.execute(rated).all())
-    return assign(test, counts, session.scalars(raters).one())
+    return dict(session.execute(rated).all())
+
+
+def _unanswered(session: Session, rater: RaterRow) -> int:
+    """How many items of the rater have no answer yet."""
+    items = select(func.count()).select_from(ItemRow).where(ItemRow.rater == rater.id)
+    return session.scalars(items.where(ItemRow.milliseconds.is_(None))).one()
 
 
 def _taking(session: Session, test: Test, token: str) -> RaterRow:
     """The rater's row, locked until the transaction ends."""
     row = session.get(RaterRow, rater_id(test, token), with_for_update=True)
     if row is None or row.withdrawn:
-        raise InputError("Nobody with this link takes part in this test. Open it again.")
+        raise InputError(NOBODY)
     return row
 
 

@@ -24,8 +24,9 @@ class TestRow(Base):
 class RaterRow(Base):
     """Someone who agreed to take a test; id is a hash of the token in their link.
 
-    seen is when they were last here, in UTC without a zone; it never leaves the store. Of who has
-    withdrawn, this row alone is left.
+    seen is when they agreed or gave their last new answer, in UTC without a zone; it never leaves
+    the store. attempts counts their headphone checks; headphones is the final result. code is the
+    completion code, None until all is answered. Of who has withdrawn, this row alone is left.
     """
 
     __tablename__ = "raters"
@@ -34,12 +35,18 @@ class RaterRow(Base):
     test: Mapped[str] = mapped_column(ForeignKey("tests.name"), index=True)
     started: Mapped[date]
     seen: Mapped[datetime]
+    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     headphones: Mapped[bool | None]
+    code: Mapped[str | None] = mapped_column(String(8))
     withdrawn: Mapped[bool] = mapped_column(default=False)
 
 
 class ItemRow(Base):
-    """A place in a rater's sequence, and the answer once it is given (see study.design)."""
+    """A place in a rater's sequence, and the answer once it is given (see study.design).
+
+    milliseconds is how long the trial took as the page says, server_milliseconds the time since the
+    rater's answer before (or their consent) by the server's clock.
+    """
 
     __tablename__ = "items"
 
@@ -52,3 +59,4 @@ class ItemRow(Base):
     answer: Mapped[Any | None] = mapped_column(JSON(none_as_null=True))
     plays: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))
     milliseconds: Mapped[int | None]
+    server_milliseconds: Mapped[int | None]

@@ -1,7 +1,9 @@
 """What the rater's page is told: nothing by which one system could be told from another."""
 
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from fastapi.responses import HTMLResponse
@@ -27,11 +29,13 @@ def html(title: str, language: str = "en") -> HTMLResponse:
     return HTMLResponse(text, headers=HEADERS)
 
 
-def message(title: str, text: str, status: int) -> HTMLResponse:
+def message(
+    title: str, text: str, status: int, headers: Mapping[str, str] = MappingProxyType({})
+) -> HTMLResponse:
     """A page that says one thing."""
     page = (PAGE / "message.html").read_text()
     page = page.replace("{{title}}", escape(title)).replace("{{text}}", escape(text))
-    return HTMLResponse(page, status, HEADERS)
+    return HTMLResponse(page, status, HEADERS | dict(headers))
 
 
 def about(test: Test, rater: Rater | None) -> dict[str, Any]:
@@ -43,20 +47,13 @@ def about(test: Test, rater: Rater | None) -> dict[str, Any]:
         "consent": test.consent,
         "count": scored,
         "checks": headphones.TRIALS,
-        "attempts": headphones.ATTEMPTS,
+        "attempt": rater.attempts if rater else 0,
         "consented": rater is not None,
         "withdrawn": rater is not None and rater.withdrawn,
         "headphones": rater and rater.headphones,
-        "code": rater.code if rater and rater.finished else None,
+        "code": rater and rater.code,
         "trials": [_trial(test, rater, item) for item in rater.items] if rater else [],
     }
-
-
-def sounds(test: Test, item: Item) -> list[Path]:
-    """The files of an item by position, then the open reference where there is one."""
-    trial = test.trials[item.trial]
-    files = [trial.sounds[system] for system in item.shown]
-    return [*files, trial.reference] if trial.reference else files
 
 
 def _trial(test: Test, rater: Rater, item: Item) -> dict[str, Any]:
@@ -71,7 +68,7 @@ def _trial(test: Test, rater: Rater, item: Item) -> dict[str, Any]:
         "words": words,
         "practice": test.trials[item.trial].kind == "practice",
         "referenced": test.trials[item.trial].reference is not None,
-        "sounds": len(sounds(test, item)),
+        "sounds": len(item.shown) + (test.trials[item.trial].reference is not None),
         "answered": item.order in rater.answered,
     }
 

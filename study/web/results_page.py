@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse
 
 from media.errors import InputError
 from study.library import Library, Opened
-from study.storage.export import lines
+from study.storage.export import csv, lines
 from study.web import rater_page
 
 WRONG_KEY: Final = "The key in this link is not this test's. Copy the whole link once more."
@@ -84,7 +84,7 @@ def router(library: Library) -> APIRouter:
         except InputError as error:
             raise HTTPException(403, str(error)) from error
         if file == "ratings.csv":
-            text, kind = library.store.ratings(opened).to_csv(index=False), "text/csv"
+            text, kind = csv(library.store.ratings(opened)), "text/csv"
         else:
             written = (
                 json.dumps(line, ensure_ascii=False) for line in lines(opened, library.store)

@@ -1,6 +1,7 @@
 """Serves listening tests on their own: `python -m study serve FOLDER`."""
 
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from fastapi import APIRouter, FastAPI
@@ -12,10 +13,12 @@ from study.storage.store import Store
 from study.web import results_page, routes
 
 
-def library(*folders: Path, database: str | None = None) -> Library:
-    """The tests of the folders, with answers at the URL of a database, else in the first folder."""
+def library(*folders: Path, database: str | None = None, **more: Any) -> Library:
+    """The tests of the folders, with answers at the URL of a database, else in the first folder.
+    more: see Library."""
     folders[0].mkdir(parents=True, exist_ok=True)
-    return Library(folders, Store(database or f"sqlite:///{folders[0] / 'answers.db'}"))
+    store = Store(database or f"sqlite:///{folders[0] / 'answers.db'}")
+    return Library(folders, store, **more)
 
 
 def routers(tests: Library) -> list[APIRouter]:

@@ -54,7 +54,8 @@ class Taking:
             answers = self.page.locator(".thirds button")
             expect(answers.first).to_be_disabled()
             self.button("Play the three noises").click()
-            hidden = headphones.hidden(self.token, attempt * headphones.TRIALS + trial)
+            key = self.tests.open(self.test.name).key
+            hidden = headphones.hidden(key, self.token, attempt * headphones.TRIALS + trial)
             answers.nth(hidden - 1 if right else hidden % 3).click()
 
     def item(self) -> Item:

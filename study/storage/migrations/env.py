@@ -8,7 +8,6 @@ context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=Base.metadata,
     compare_type=True,
-    render_as_batch=True,  # SQLite cannot alter a column in place
 )
 with context.begin_transaction():
     context.run_migrations()

@@ -85,3 +85,46 @@ def test_a_draft_keeps_sources_and_settings(tmp_path: Path) -> None:
         archive.writestr("a", folder.zipped(tmp_path / "draft"))
     draft.clear()
     assert not draft.takes
+
+
+@pytest.mark.parametrize("name", [".._x.wav", "._x.wav", "prepared_x.wav", ".hidden_x.wav"])
+def test_unpack_of_a_sound_whose_system_is_no_folder_of_ours_writes_nothing(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "sent").mkdir()
+    (tmp_path / "sent" / name).write_bytes(b"x")
+    (tmp_path / "in").mkdir()
+    with pytest.raises(InputError, match="name sounds system_sentence|no sounds"):
+        folder.unpack([tmp_path / "sent" / name], tmp_path / "in" / "bench")
+    assert not [*(tmp_path / "in").glob("*.wav")] and not [*tmp_path.glob("*.wav")]
+
+
+def test_unpack_counts_the_bytes_and_files_of_all_uploads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder, "MOST_BYTES", 2500)
+    sent = []
+    for name in ("one", "two", "three"):
+        with zipfile.ZipFile(tmp_path / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(f"{name}/a.wav", bytes(1000))
+        sent.append(tmp_path / f"{name}.zip")
+    folder.unpack(sent[:2], tmp_path / "fits")
+    with pytest.raises(InputError, match="too much"):
+        folder.unpack(sent, tmp_path / "too much")
+
+
+def test_unpack_takes_no_copies_or_marks_that_only_we_write(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "sent.zip", "w") as archive:
+        archive.writestr("ours/a.wav", b"x")
+        archive.writestr("prepared/checked.json", b"{}")
+        archive.writestr("prepared/0123456789abcdef.wav", b"x")
+    folder.unpack([tmp_path / "sent.zip"], tmp_path / "bench")
+    assert [path.name for path in (tmp_path / "bench").iterdir()] == ["ours"]
+
+
+def test_describe_of_systems_with_emoji_opens(tmp_path: Path) -> None:
+    made = write_test(tmp_path / "made", "acr")
+    (made / "fine").rename(made / "😀")
+    (made / "test.yaml").write_text(folder.describe(made, "acr"))
+    assert "😀" in (made / "test.yaml").read_text()
+    assert spec.load(made).systems == ("rough", "😀")

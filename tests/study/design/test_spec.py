@@ -1,11 +1,13 @@
 """Tests as YAML: what they become, and how what is wrong is told."""
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from study.design import ANCHORS, DESIGNS, REFERENCE, Design
+from study.design import ANCHORS, DESIGNS, REFERENCE, Design, yaml_lines
 from study.design.spec import SpecError, load
 from study.design.template import template
 from tests.stimuli import make_folder
@@ -203,3 +205,44 @@ def test_the_example_is_a_test_once_the_sounds_are_there(tmp_path: Path, design:
     (folder / "test.yaml").write_text(text)
     test = load(folder)
     assert len(test.of_kind("gold")) == len(test.of_kind("attention")) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["a: " + "[" * 3000, "a: [" + "x," * 90_000, "a: [" + "x," * 750_000, "- " * 50_000]
+)
+def test_load_of_a_yaml_made_to_take_long_is_refused_at_once(tmp_path: Path, text: str) -> None:
+    (tmp_path / "test.yaml").write_text(text)
+    began = time.monotonic()
+    with pytest.raises(SpecError, match="lie within each other|200 kB and 20000 values"):
+        load(tmp_path)
+    assert time.monotonic() - began < 2
+
+
+def test_load_of_more_trials_than_can_be_drawn_is_refused(tmp_path: Path) -> None:
+    for system in range(102):
+        (tmp_path / f"s{system}").mkdir()
+        (tmp_path / f"s{system}" / "a.wav").touch()
+    systems = "".join(f"  s{system}: s{system}/*.wav\n" for system in range(102))
+    (tmp_path / "test.yaml").write_text(f"title: x\ndesign: ab\nsystems:\n{systems}")
+    with pytest.raises(SpecError, match="makes 5151 trials: 5000 are the most"):
+        load(tmp_path)
+    systems = "".join(f"  s{system}: s{system}/*.wav\n" for system in range(30))
+    (tmp_path / "test.yaml").write_text(f"title: x\ndesign: ab\nsystems:\n{systems}")
+    with pytest.raises(SpecError, match="a rater gets 300 trials at most"):
+        load(tmp_path)
+    (tmp_path / "test.yaml").write_text(f"title: x\ndesign: ab\ntrials: 300\nsystems:\n{systems}")
+    assert len(load(tmp_path).trials) == 435
+
+
+@pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
+def test_load_of_half_a_character_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loader: str
+) -> None:
+    monkeypatch.setattr(yaml_lines, "LOADER", getattr(yaml, loader))
+    folder = make_folder(tmp_path / "t", title=None)
+    rest = (folder / "test.yaml").read_text()
+    (folder / "test.yaml").write_text('title: "\\ud83d\\ude00"\n' + rest)
+    with pytest.raises(SpecError, match="line 1: "):
+        load(folder)
+    (folder / "test.yaml").write_text('title: "😀"\n' + rest, encoding="utf-8")
+    assert load(folder).title == "😀"

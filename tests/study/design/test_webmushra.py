@@ -1,10 +1,11 @@
 """Tests of webMUSHRA's."""
 
+import time
 from pathlib import Path
 
 import pytest
 
-from study.design import ANCHORS, REFERENCE
+from study.design import ANCHORS, REFERENCE, webmushra
 from study.design.spec import SpecError, load
 from study.sounds.stimuli import check
 from tests.stimuli import noise
@@ -134,3 +135,10 @@ def test_what_cannot_be_read_is_told(file: Path, pages: str, told: str) -> None:
     with pytest.raises(SpecError) as caught:
         load(file)
     assert f"codecs.yaml, {told}" in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["<", "<br", "< br ", "</p", "&"])
+def test_text_of_html_that_never_closes_takes_linear_time(text: str) -> None:
+    began = time.monotonic()
+    webmushra._plain(text * (200_000 // len(text)))
+    assert time.monotonic() - began < 2

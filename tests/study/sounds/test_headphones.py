@@ -7,12 +7,12 @@ import numpy as np
 
 from study.sounds import headphones
 
-TOKEN = "a-token-of-a-rater"
+KEY, TOKEN = "the-key-of-a-test", "a-token-of-a-rater"
 
 
 def noises(trial: int) -> np.ndarray:
     """The noises of a trial (3, 2, T)."""
-    with wave.open(io.BytesIO(headphones.sound(TOKEN, trial))) as file:
+    with wave.open(io.BytesIO(headphones.sound(KEY, TOKEN, trial))) as file:
         assert (file.getnchannels(), file.getframerate()) == (2, headphones.RATE)
         samples = np.frombuffer(file.readframes(file.getnframes()), "<i2").reshape(-1, 2).T / 32768
     length = round(headphones.SECONDS * headphones.RATE)
@@ -22,7 +22,7 @@ def noises(trial: int) -> np.ndarray:
 
 def test_one_noise_differs_between_the_ears_in_a_narrow_band() -> None:
     for trial in range(headphones.TRIALS):
-        hidden = headphones.hidden(TOKEN, trial) - 1
+        hidden = headphones.hidden(KEY, TOKEN, trial) - 1
         for n, (left, right) in enumerate(noises(trial)):
             frequency = np.fft.rfftfreq(len(left), 1 / headphones.RATE)
             product = np.fft.rfft(left) * np.conj(np.fft.rfft(right))
@@ -35,7 +35,7 @@ def test_one_noise_differs_between_the_ears_in_a_narrow_band() -> None:
 
 def test_either_ear_alone_hears_plain_noise() -> None:
     for trial in range(headphones.TRIALS):
-        hidden = headphones.hidden(TOKEN, trial) - 1
+        hidden = headphones.hidden(KEY, TOKEN, trial) - 1
         levels = 20 * np.log10(np.std(noises(trial), axis=-1))
         assert np.ptp(levels) < 0.5
         left, right = np.abs(np.fft.rfft(noises(trial)[hidden], axis=-1)) ** 2
@@ -45,10 +45,12 @@ def test_either_ear_alone_hears_plain_noise() -> None:
 
 
 def test_the_place_varies_and_guessing_fails() -> None:
-    places = [headphones.hidden(f"token {n}", n % 12) for n in range(600)]
+    places = [headphones.hidden(KEY, f"token {n}", n % 12) for n in range(600)]
     assert all(150 < places.count(n) < 250 for n in (1, 2, 3))
-    right = [headphones.hidden(TOKEN, trial) for trial in range(6)]
-    assert headphones.passed(TOKEN, right)
-    assert not headphones.passed(TOKEN, right[:-1])
-    assert not headphones.passed(TOKEN, [*right[:-1], right[-1] % 3 + 1])
-    assert headphones.passed(TOKEN, [headphones.hidden(TOKEN, t) for t in range(6, 12)], 1)
+    right = [headphones.hidden(KEY, TOKEN, trial) for trial in range(6)]
+    assert headphones.passed(KEY, TOKEN, right)
+    assert not headphones.passed(KEY, TOKEN, right[:-1])
+    assert not headphones.passed(KEY, TOKEN, [*right[:-1], right[-1] % 3 + 1])
+    assert headphones.passed(
+        KEY, TOKEN, [headphones.hidden(KEY, TOKEN, t) for t in range(6, 12)], 1
+    )

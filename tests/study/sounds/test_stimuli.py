@@ -1,14 +1,18 @@
 """What is found wrong with sounds, and the copies that raters hear."""
 
+import io
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
 
+from media.errors import InputError
 from study.design import ANCHORS, REFERENCE, REFERENCED
 from study.design.spec import load
 from study.sounds import sound
+from study.sounds.copies import as_wav
 from study.sounds.stimuli import LOUDNESS_TOLERANCE, check, prepare
 from tests.stimuli import RATE, make_folder, noise
 
@@ -22,13 +26,17 @@ def tone(level: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("design", ["acr", "ab", "dcr", "mushra"])
-def test_good_sounds_are_left_alone(tmp_path: Path, design: str) -> None:
+def test_prepare_without_loudness_keeps_every_sample(tmp_path: Path, design: str) -> None:
     test = load(make_folder(tmp_path / "t", design))
     assert check(test) == []
-    for before, after in zip(test.trials, prepare(test).trials, strict=True):
-        assert before.reference == after.reference
-        unchanged = {name: path for name, path in before.sounds.items() if name not in ANCHORS}
-        assert all(after.sounds[name] == path for name, path in unchanged.items())
+    copies = prepare(test, tmp_path / "copies")
+    for trial in test.trials:
+        for name, path in trial.sounds.items():
+            copy, seconds = copies[path]
+            assert copy.parent == tmp_path / "copies" and copy.suffix == ".flac"
+            assert seconds == pytest.approx(0.6)
+            if name not in ANCHORS:
+                assert np.array_equal(soundfile.read(copy)[0], soundfile.read(path)[0])
 
 
 @pytest.mark.parametrize(
@@ -105,17 +113,15 @@ def test_copies_are_as_loud_as_stated(tmp_path: Path, channels: int, seconds: fl
         noise(path, seconds, 24_000, 0.01 * level, channels)
     test = load(folder)
     assert check(test) == []
-    prepared = prepare(test)
-    paths = {path for trial in prepared.trials for path in trial.sounds.values()}
-    paths |= {trial.reference for trial in prepared.trials if trial.reference}
+    prepared = prepare(test, folder / "prepared")
+    paths = {copy.path for copy in prepared.values()}
     assert len(paths) == 3 * 5 and {path.parent.name for path in paths} == {"prepared"}
     for path in paths:
         copy = sound.read(path)
         assert (copy.sample_rate, copy.channels) == (24_000, channels)
         assert copy.seconds == pytest.approx(seconds, abs=1e-3)
         assert abs(copy.level - -25) < LOUDNESS_TOLERANCE / 10
-    assert prepared.fingerprint == test.fingerprint
-    assert prepare(test) == prepared
+    assert prepare(test, folder / "prepared") == prepared
 
 
 def test_what_cannot_be_as_loud_is_told(tmp_path: Path) -> None:
@@ -128,12 +134,13 @@ def test_what_cannot_be_as_loud_is_told(tmp_path: Path) -> None:
 
 
 def test_anchors_lack_the_highs_and_are_in_time(tmp_path: Path) -> None:
-    test = prepare(load(make_folder(tmp_path / "t", "mushra")))
+    test = load(make_folder(tmp_path / "t", "mushra"))
+    copies = prepare(test, tmp_path / "copies")
     trial = test.trials[0]
-    hidden = sound.read(trial.sounds[REFERENCE]).samples[:, 0]
+    hidden = sound.read(copies[trial.sounds[REFERENCE]].path).samples[:, 0]
     assert test.design in REFERENCED and trial.sounds[REFERENCE] == trial.reference
     for name, cutoff in ANCHORS.items():
-        anchor = sound.read(trial.sounds[name]).samples[:, 0]
+        anchor = sound.read(copies[trial.sounds[name]].path).samples[:, 0]
         frequency = np.fft.rfftfreq(len(anchor), 1 / RATE)
         power, whole = (np.abs(np.fft.rfft(each)) ** 2 for each in (anchor, hidden))
         low, high = frequency < 0.95 * cutoff, frequency > 1.1 * cutoff
@@ -151,11 +158,58 @@ def test_an_anchor_needs_highs_to_lack(tmp_path: Path) -> None:
     assert len(problems) == 3 and all("anchor at 7000 Hz" in each for each in problems)
 
 
-def test_copies_follow_their_files(tmp_path: Path) -> None:
+def test_prepare_after_a_file_changed_makes_its_copy_anew(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t", loudness=-30)
-    first = next(iter(prepare(load(folder)).trials[0].sounds.values()))
-    before = first.read_bytes()
+    before = prepare(load(folder), folder / "prepared")
     noise(folder / "ours" / "one.wav", seconds=0.9)
-    again = {path for t in prepare(load(folder)).trials for path in t.sounds.values()}
-    assert first in again and first.read_bytes() != before
-    assert not list((folder / "prepared").glob("*.part"))
+    after = prepare(load(folder), folder / "prepared")
+    changed = folder / "ours" / "one.wav"
+    assert {path for path in after if after[path] != before[path]} == {changed}
+    assert after[changed].seconds == pytest.approx(0.9)
+    left = {path.name for path in (folder / "prepared").iterdir()}
+    assert left == {copy.path.name for copy in after.values()} | {"checked.json"}
+
+
+def test_prepare_again_decodes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    test = load(make_folder(tmp_path / "t", "mushra", loudness=-30))
+    first = prepare(test, tmp_path / "copies")
+
+    def read(path: Path) -> sound.Sound:
+        raise AssertionError(f"{path} is decoded again")
+
+    monkeypatch.setattr(sound, "read", read)
+    assert prepare(test, tmp_path / "copies") == first
+
+
+def test_read_of_a_flac_that_declares_gigabytes_is_refused_before_decoding(tmp_path: Path) -> None:
+    path = tmp_path / "silence.flac"
+    with soundfile.SoundFile(path, "w", 192_000, 8, "PCM_16") as file:
+        for _ in range(60):
+            file.write(np.zeros((192_000, 8), dtype=np.int16))
+    assert path.stat().st_size < 200_000
+    tracemalloc.start()
+    with pytest.raises(InputError, match="too many samples"):
+        sound.read(path)
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
+
+
+def test_check_with_a_budget_for_all_sounds_names_it(tmp_path: Path) -> None:
+    test = load(make_folder(tmp_path / "t"))
+    assert check(test, most_samples=6 * 9600) == []
+    (problem,) = check(test, most_samples=6 * 9600 - 1)
+    assert "last too long together" in problem
+
+
+def test_as_wav_differs_from_position_to_position_by_one_step_of_24_bits(tmp_path: Path) -> None:
+    path = tmp_path / "a.flac"
+    samples = tone(0.9)
+    soundfile.write(path, samples, RATE, "PCM_24")
+    sent = []
+    for seed in (b"1" * 32, b"2" * 32, b"1" * 32):
+        size, blocks = as_wav(path, seed)
+        sent.append(b"".join(blocks))
+        assert len(sent[-1]) == size == 44 + 3 * len(samples)
+        heard, rate = soundfile.read(io.BytesIO(sent[-1]))
+        assert rate == RATE and np.abs(heard - samples).max() <= 1.5 * 2**-23
+    assert sent[0] == sent[2] != sent[1]

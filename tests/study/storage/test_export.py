@@ -1,12 +1,13 @@
 """What can be taken away."""
 
+import io
 import json
 from pathlib import Path
 
 import pandas as pd
 
 from study.design.spec import load
-from study.storage.export import export
+from study.storage.export import csv, export
 from study.storage.store import Store
 from tests.stimuli import make_folder
 from tests.studies import any_answer
@@ -29,7 +30,10 @@ def test_everything_is_exported(tmp_path: Path) -> None:
     assert first["test"]["trials"][0]["sounds"]["ours"] == "ours/one.wav"
     raters = {line["rater"]["id"]: line["rater"] for line in rest}
     assert set(raters) == {finished.id, halfway.id, gone.id}
-    assert raters[finished.id]["code"] == finished.code and raters[finished.id]["headphones"]
+    now = store.resume(test, finished.token)
+    assert now and now.code and raters[finished.id]["code"] == now.code
+    assert raters[finished.id]["headphones"] and raters[halfway.id]["code"] is None
+    assert all(item["server_milliseconds"] >= 0 for item in raters[finished.id]["items"])
     assert [item["answer"] for item in raters[finished.id]["items"]] == [[50] * 5] * 4
     assert sum(item["answer"] is None for item in raters[halfway.id]["items"]) == 2
     for rater in (finished, halfway):
@@ -43,3 +47,12 @@ def test_everything_is_exported(tmp_path: Path) -> None:
         assert list(read[column]) == list(told[column])
     written = everything.read_text() + table.read_text()
     assert not any(rater.token in written for rater in (finished, halfway, gone))
+
+
+def test_csv_marks_what_a_spreadsheet_would_run(tmp_path: Path) -> None:
+    ratings = pd.DataFrame(
+        {"system": ["=cmd|' /C calc'!A0", "@SUM(1)", "-6 dB", "ours"], "answer": [-1.0, 2, 3, 4]}
+    )
+    read = pd.read_csv(io.StringIO(csv(ratings)))
+    assert list(read["system"]) == ["'=cmd|' /C calc'!A0", "'@SUM(1)", "'-6 dB", "ours"]
+    assert list(read["answer"]) == [-1, 2, 3, 4]

@@ -1,9 +1,12 @@
 """The migrations make exactly the tables that the models describe."""
 
+import hashlib
+from datetime import datetime
+
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, inspect
+from sqlalchemy import create_engine, inspect, text
 
 from study.storage.database import connect
 from study.storage.migrations import configuration
@@ -31,3 +34,31 @@ def test_the_way_back_leaves_nothing(url: str) -> None:
     again = create_engine(url)
     assert "items" in inspect(again).get_table_names()
     again.dispose()
+
+
+def test_upgrade_keeps_answers_and_the_codes_that_were_shown(url: str) -> None:
+    engine = connect(url)
+    with engine.execution_options(write=True).begin() as connection:
+        command.downgrade(configuration(connection), "0001")
+        connection.execute(text("INSERT INTO tests VALUES ('t', 'f', 'k')"))
+        for rater in ("finished", "halfway"):
+            connection.execute(
+                text("INSERT INTO raters VALUES (:id, 't', '2026-01-02', :seen, NULL, :no)"),
+                {"id": rater, "seen": datetime(2026, 1, 2), "no": False},
+            )
+            for place in (0, 1):
+                done = rater == "finished" or place == 0
+                connection.execute(
+                    text("INSERT INTO items VALUES (:id, :place, 0, '[]', '5', '[1]', :ms)"),
+                    {"id": rater, "place": place, "ms": 900 if done else None},
+                )
+    engine.dispose()
+    store = Store(url)
+    with store.engine.connect() as connection:
+        codes = dict(connection.execute(text("SELECT id, code FROM raters")).all())
+        shown = hashlib.sha256(b"finished/finished").hexdigest()[:8].upper()
+        assert codes == {"finished": shown, "halfway": None}
+        assert connection.execute(text("SELECT SUM(attempts) FROM raters")).scalar() == 0
+        kept = connection.execute(text("SELECT COUNT(*) FROM items WHERE milliseconds = 900"))
+        assert kept.scalar() == 3
+    store.engine.dispose()

@@ -1,5 +1,10 @@
 """What the store keeps, gives back and forgets, in SQLite and in PostgreSQL."""
 
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -8,7 +13,9 @@ import pytest
 from sqlalchemy import text, update
 
 from media.errors import InputError
-from study.design import DESIGNS, Answer, Design, Test
+from study.design import DESIGNS, Answer, Design, Item, Test
+from study.storage import store as module
+from study.storage.database import StoreRemovedError
 from study.storage.store import ABANDONED, Rater, Store
 from study.storage.tables import RaterRow
 from study.storage.tidy import COLUMNS
@@ -156,3 +163,70 @@ def test_no_table_holds_a_token_or_an_answer_withdrawn(
     store.engine.dispose()  # the log of SQLite is put away with the last connection
     content = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert rater.token.encode() not in content and b"7654321" not in content
+
+
+def test_a_large_sequence_is_drawn_while_others_answer(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small, large = make_test(name="small"), make_test(name="large")
+    rater = store.enrol(small)
+    drawing, go_on, draw = threading.Event(), threading.Event(), module.assign
+
+    def slowly(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
+        if test.name == "large":
+            drawing.set()
+            assert go_on.wait(30)
+        return draw(test, counts, number)
+
+    monkeypatch.setattr(module, "assign", slowly)
+    new = threading.Thread(target=store.enrol, args=[large])
+    new.start()
+    assert drawing.wait(30)
+    began = time.monotonic()
+    take(store, small, rater, 2)
+    store.enrol(small)
+    assert time.monotonic() - began < 5
+    go_on.set()
+    new.join()
+    assert store.raters("large") == 1
+
+
+def test_raters_who_enrol_in_two_processes_keep_trials_balanced(url: str) -> None:
+    test = make_test(trials=3)
+    stores = [Store(url), Store(url)]
+    stores[0].open(test)
+    with ThreadPoolExecutor(8) as pool:
+        raters = list(pool.map(lambda n: stores[n % 2].enrol(test), range(24)))
+    counts = Counter(item.trial for rater in raters for item in rater.items)
+    assert {counts[trial.id] for trial in test.of_kind("trial")} == {24 * 3 // 12}
+
+
+def test_answer_after_the_database_was_deleted_is_not_acknowledged(tmp_path: Path) -> None:
+    store, test = Store(f"sqlite:///{tmp_path / 'answers.db'}"), make_test()
+    rater = store.enrol(test)
+    for path in tmp_path.glob("answers.db*"):
+        path.unlink()
+    with pytest.raises(StoreRemovedError, match="restart the server"):
+        take(store, test, rater, 1)
+    assert not (tmp_path / "answers.db").exists()
+
+
+def test_answer_with_the_clock_set_back_is_stored(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = make_test()
+    rater = store.enrol(test)
+    earlier = module._now() - timedelta(hours=1)
+    monkeypatch.setattr(module, "_now", lambda: earlier)
+    store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 900, least=5)
+    with pytest.raises(InputError, match="before its sounds"):
+        store.answer(test, rater.token, 1, *any_answer(test, rater.items[1]), 900, least=5)
+
+
+def test_delete_of_a_test_leaves_nothing_of_it_and_all_of_others(store: Store) -> None:
+    gone, stays = make_test(name="gone"), make_test(name="stays")
+    for test in (gone, stays):
+        take(store, test, store.enrol(test))
+    store.delete("gone")
+    assert store.raters("gone") == 0 and len(store.ratings(gone)) == 0
+    assert store.raters("stays") == 1 and len(store.ratings(stays)) > 0

@@ -1,32 +1,43 @@
 """What the rater's page gets from the server, and what it is refused."""
 
+import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+import soundfile
 from fastapi.testclient import TestClient
 
 from study.design import SCALES
+from study.library import Library
 from study.web.server import app, library
-from tests.listening import STIMULI, SYSTEMS, Rater, write_test
+from tests.listening import RATE, STIMULI, SYSTEMS, Rater, write_test
+
+STEP = 2**-23  # of samples of 24 bits
 
 DESIGNS = ("acr", "ccr", "dcr", "ab", "abx", "mushra", "similarity")
 
 
 @pytest.fixture
-def client(tmp_path: Path) -> Iterator[TestClient]:
+def tests(tmp_path: Path) -> Library:
     for design in DESIGNS:
         write_test(tmp_path / design, design)
-    with TestClient(app(library(tmp_path))) as client:
+    return library(tmp_path, least_time=0)
+
+
+@pytest.fixture
+def client(tests: Library) -> Iterator[TestClient]:
+    with TestClient(app(tests)) as client:
         yield client
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_a_whole_test_is_taken(client: TestClient, design: str) -> None:
+def test_a_whole_test_is_taken(client: TestClient, tests: Library, design: str) -> None:
     assert client.get(f"/listen/{design}").text.count(f"A test of {design}") == 2
     rater = Rater(client, design)
-    assert rater.check() == {"passed": True, "again": False}
+    assert rater.check(tests.open(design).key) == {"passed": True, "again": False}
     session = rater.session()
     trials = session["trials"]
     assert trials[0]["practice"] and not any(trial["practice"] for trial in trials[1:])
@@ -41,14 +52,18 @@ def test_a_whole_test_is_taken(client: TestClient, design: str) -> None:
     assert all(trial["answered"] for trial in session["trials"])
 
 
-def test_sounds_come_byte_for_byte_and_say_nothing_else(client: TestClient, tmp_path: Path) -> None:
+def test_sounds_are_those_of_the_files_and_say_nothing_else(
+    client: TestClient, tmp_path: Path
+) -> None:
     rater = Rater(client, "ab")
-    files = {path.read_bytes() for path in tmp_path.glob("ab/*/*.wav")}
+    files = [soundfile.read(path)[0] for path in tmp_path.glob("ab/*/*.wav")]
     seen = set()
     for trial in rater.session()["trials"]:
         for place in range(trial["sounds"]):
             sound = rater.get(f"sound/{trial['order']}/{place}")
-            assert sound.content in files
+            samples, rate = soundfile.read(io.BytesIO(sound.content))
+            assert rate == RATE
+            assert any(np.abs(samples - file).max() < 1.5 * STEP for file in files)
             seen |= set(sound.headers)
     assert not seen & {"etag", "last-modified", "content-disposition"}
     assert "immutable" in sound.headers["cache-control"]
@@ -63,7 +78,7 @@ def test_the_same_link_resumes_at_the_same_trial(client: TestClient, tmp_path: P
     before = rater.session()["trials"]
     heard = [rater.get(f"sound/{trial['order']}/0").content for trial in before]
     rater.answer(before[0], 3)
-    with TestClient(app(library(tmp_path))) as restarted:
+    with TestClient(app(library(tmp_path, least_time=0))) as restarted:
         rater.client = restarted
         after = rater.session()["trials"]
         assert [trial["answered"] for trial in after] == [True] + [False] * (len(before) - 1)
@@ -90,11 +105,12 @@ def test_withdrawing_deletes(client: TestClient) -> None:
     assert rater.get(f"sound/{trial['order']}/0").status_code == 404
 
 
-def test_the_headphone_check_may_be_tried_twice(client: TestClient) -> None:
-    rater = Rater(client, "ab")
-    assert rater.check(right=False) == {"passed": False, "again": True}
-    assert rater.session()["headphones"] is None
-    assert rater.check(right=False, attempt=1) == {"passed": False, "again": False}
+def test_the_headphone_check_may_be_tried_twice(client: TestClient, tests: Library) -> None:
+    rater, key = Rater(client, "ab"), tests.open("ab").key
+    assert rater.check(key, right=False) == {"passed": False, "again": True}
+    session = rater.session()
+    assert session["headphones"] is None and session["attempt"] == 1
+    assert rater.check(key, right=False, attempt=1) == {"passed": False, "again": False}
     assert rater.session()["headphones"] is False
     assert rater.get("check/0").content[:4] == b"RIFF"
     assert rater.get("check/12").status_code == 404

@@ -1,5 +1,6 @@
 """A served process under load, and killed in the middle."""
 
+import itertools
 import signal
 import socket
 import subprocess
@@ -17,6 +18,7 @@ from study.web.server import library, links
 from tests.listening import Rater, write_test
 
 RATERS = 50
+SHORT = 0.02  # seconds of a sound
 PATIENCE = 120.0  # seconds: tests run beside other work
 
 Start = Callable[[Path], "Served"]
@@ -64,19 +66,22 @@ def start() -> Iterator[Start]:
 
 
 def test_fifty_raters_at_once(tmp_path: Path, start: Start) -> None:
-    write_test(tmp_path / "ab", "ab")
+    write_test(tmp_path / "ab", "ab", SHORT)
     served = start(tmp_path)
+    key = library(tmp_path).open("ab").key
     together = threading.Barrier(RATERS)
 
-    def take(_: int) -> str:
+    def take(number: int) -> str:
         with httpx.Client(base_url=served.address, timeout=PATIENCE) as client:
+            client.headers["X-Forwarded-For"] = f"192.0.2.{number}"
             together.wait()
             rater = Rater(client, "ab")
-            rater.check()
+            rater.check(key)
             code = None
             for trial in rater.session()["trials"]:
                 for place in range(trial["sounds"]):
                     assert rater.get(f"sound/{trial['order']}/{place}").status_code == 200
+                time.sleep(trial["sounds"] * SHORT)
                 code = rater.answer(trial, "a").raise_for_status().json()["code"]
             assert code
             return rater.token
@@ -98,8 +103,9 @@ def test_fifty_raters_at_once(tmp_path: Path, start: Start) -> None:
 
 
 def test_a_killed_server_loses_no_acknowledged_answer(tmp_path: Path, start: Start) -> None:
-    write_test(tmp_path / "ab", "ab")
+    write_test(tmp_path / "ab", "ab", SHORT)
     acknowledged: set[tuple[str, int]] = set()
+    numbers = itertools.count()
     for moment in (0.7, 1.3, 2.1):
         served = start(tmp_path)
         going = threading.Event()
@@ -108,8 +114,10 @@ def test_a_killed_server_loses_no_acknowledged_answer(tmp_path: Path, start: Sta
             try:
                 while True:
                     with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+                        client.headers["X-Forwarded-For"] = f"192.0.2.{next(numbers)}"
                         rater = Rater(client, "ab")
                         for trial in rater.session()["trials"]:
+                            time.sleep(trial["sounds"] * SHORT)
                             rater.answer(trial, "b").raise_for_status()
                             acknowledged.add((rater.token, trial["order"]))
                             going.set()

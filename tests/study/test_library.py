@@ -1,0 +1,96 @@
+"""Tests that are read while others are taken."""
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from media.errors import InputError
+from study.design import Test
+from study.design.yaml_lines import SpecError
+from study.library import BusyError
+from study.sounds import stimuli
+from study.sounds.copies import Copy
+from study.web.server import app, library
+from tests.listening import Rater, write_test
+
+
+def test_a_test_that_is_being_read_holds_up_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_test(tmp_path / "small", "ab")
+    write_test(tmp_path / "large", "ab")
+    tests = library(tmp_path)
+    tests.open("small")
+    reading, go_on, prepare = threading.Event(), threading.Event(), stimuli.prepare
+
+    def slowly(test: Test, folder: Path) -> dict[Path, Copy]:
+        reading.set()
+        assert go_on.wait(30)
+        return prepare(test, folder)
+
+    monkeypatch.setattr(stimuli, "prepare", slowly)
+    reader = threading.Thread(target=tests.open, args=["large"])
+    reader.start()
+    assert reading.wait(30)
+    with TestClient(app(tests)) as client:
+        began = time.monotonic()
+        Rater(client, "small")
+        session = client.get("/listen/large/session")
+        page = client.get("/listen/large")
+        assert time.monotonic() - began < 5
+        assert session.status_code == page.status_code == 503
+        assert "being prepared" in session.json()["detail"] and page.headers["Refresh"] == "2"
+        with pytest.raises(BusyError, match="being prepared"):
+            tests.get("large")
+        go_on.set()
+        reader.join()
+        assert client.get("/listen/large/session").status_code == 200
+
+
+def test_a_broken_test_is_decoded_once_for_all_raters_who_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_test(tmp_path / "ab", "ab")
+    (folder / "fine" / "cat.wav").write_text("no sound")
+    tests, decoded, check = library(tmp_path), [], stimuli.check
+    monkeypatch.setattr(stimuli, "check", lambda *given: decoded.append(1) or check(*given))
+    for _ in range(3):
+        with pytest.raises(InputError, match="is not open"):
+            tests.get("ab")
+    assert len(decoded) == 1
+    with pytest.raises(SpecError, match="fine/cat.wav"):  # the organiser may have mended it
+        tests.open("ab")
+    assert len(decoded) == 2
+
+
+def test_a_restart_decodes_no_sound_that_was_found_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_test(tmp_path / "ab", "ab", loudness=-25)
+    before = library(tmp_path).open("ab")
+
+    def check(*_: object) -> list[str]:
+        raise AssertionError("the sounds are read again")
+
+    monkeypatch.setattr(stimuli, "check", check)
+    assert library(tmp_path).open("ab") == before
+
+
+def test_a_test_is_found_without_listing_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_test(tmp_path / "ab", "ab")
+    tests = library(tmp_path)
+
+    def glob(*_: object) -> list[Path]:
+        raise AssertionError("the folder is listed")
+
+    tests.open("ab")
+    monkeypatch.setattr(Path, "glob", glob)
+    assert tests.get("ab").test.name == "ab"
+    for name in ("nothing", "..", "a/b", "", "."):
+        with pytest.raises(InputError, match="Check the link"):
+            tests.get(name)

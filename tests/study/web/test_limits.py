@@ -1,0 +1,169 @@
+"""Requests that are made to stop the server, or to forge ratings."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from study.library import Library
+from study.sounds import headphones
+from study.web.limits import MOST_BYTES, RateLimit
+from study.web.server import app, library
+from tests.listening import Rater, write_test
+
+
+@pytest.fixture
+def tests(tmp_path: Path) -> Library:
+    write_test(tmp_path / "ab", "ab", 0.2)
+    return library(tmp_path)
+
+
+@pytest.fixture
+def client(tests: Library) -> Iterator[TestClient]:
+    with TestClient(app(tests)) as client:
+        yield client
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_answer_with_a_body_of_3_mb_is_refused_before_it_is_parsed(
+    client: TestClient, chunked: bool
+) -> None:
+    body = '{"rater":"x","order":0,"answer":[%s1],"milliseconds":5,"plays":[1]}' % ("[]," * 10**6)
+    parts = (body[i : i + 65_536].encode() for i in range(0, len(body), 65_536))
+    headers = {"Content-Type": "application/json"}
+    began = time.monotonic()
+    reply = client.post(
+        "/listen/ab/answer", content=parts if chunked else body.encode(), headers=headers
+    )
+    assert reply.status_code == 413 and "too long" in reply.json()["detail"]
+    assert time.monotonic() - began < 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"answer": [1] * 1000},
+        {"answer": "a" * 1000},
+        {"plays": [1] * 1000},
+        {"rater": "a" * 1000},
+        {"answer": 2**40},
+    ],
+)
+def test_answer_with_a_field_that_is_too_long_is_refused(
+    client: TestClient, change: dict[str, object]
+) -> None:
+    body = {"rater": "x" * 20, "order": 0, "answer": "a", "plays": [1, 1], "milliseconds": 5}
+    assert client.post("/listen/ab/answer", json=body | change).status_code == 422
+
+
+def test_answer_with_16_kb_of_mistakes_is_refused_at_once(client: TestClient) -> None:
+    body = '{"rater":"x","order":0,"answer":[%s1],"milliseconds":5,"plays":[1]}' % ("[]," * 5000)
+    assert len(body) < MOST_BYTES
+    began = time.monotonic()
+    reply = client.post(
+        "/listen/ab/answer", content=body, headers={"Content-Type": "application/json"}
+    )
+    assert reply.status_code == 422 and len(reply.text) < 1000
+    assert time.monotonic() - began < 1
+
+
+def test_answer_sooner_than_its_sounds_last_is_refused(client: TestClient) -> None:
+    rater = Rater(client, "ab")
+    trial = rater.session()["trials"][0]
+    soon = rater.answer(trial, "a")
+    assert soon.status_code == 422 and "before its sounds" in soon.json()["detail"]
+    time.sleep(2 * 0.2)
+    assert rater.answer(trial, "a").status_code == 200
+    assert rater.answer(trial, "b").status_code == 200  # sent again
+    assert rater.answer(rater.session()["trials"][1], "a").status_code == 422
+
+
+def test_consent_of_sixty_raters_from_one_address_is_slowed(
+    client: TestClient, tests: Library
+) -> None:
+    replies = [client.post("/listen/ab/consent", json={}) for _ in range(60)]
+    agreed = [reply.json()["rater"] for reply in replies if reply.status_code == 200]
+    refused = [reply for reply in replies if reply.status_code == 429]
+    assert 30 <= len(agreed) <= 35 and len(agreed) + len(refused) == 60
+    assert "in a minute" in refused[0].json()["detail"]
+    assert 0 < int(refused[0].headers["Retry-After"]) <= 10
+    # Who takes part already goes on, and so does who comes from elsewhere.
+    again = client.post("/listen/ab/consent", json={"rater": agreed[0]})
+    other = client.post("/listen/ab/consent", json={}, headers={"X-Forwarded-For": "192.0.2.1"})
+    assert again.status_code == other.status_code == 200
+
+
+def test_rate_limit_after_a_pause_allows_again() -> None:
+    limit = RateLimit(burst=2, per_minute=6)
+    assert [limit.take("a", 0), limit.take("a", 0)] == [0, 0]
+    assert limit.take("a", 0) == 10 and limit.take("b", 0) == 0
+    assert limit.take("a", 10) == 0 and limit.take("a", 10) == 10
+
+
+def test_completion_code_is_known_to_nobody_before_the_last_answer(tmp_path: Path) -> None:
+    write_test(tmp_path / "acr", "acr")
+    tests = library(tmp_path, least_time=0)
+    key = tests.open("acr").key
+    with TestClient(app(tests)) as client:
+        rater = Rater(client, "acr")
+        *first, last = rater.session()["trials"]
+        assert all(rater.answer(trial, 3).json()["code"] is None for trial in first)
+        export = client.get("/results/acr/answers.jsonl", params={"key": key}).text
+        assert '"code": null' in export
+        code = rater.answer(last, 3).json()["code"]
+        assert len(code) == 8 and rater.session()["code"] == code
+        assert code in client.get("/results/acr/answers.jsonl", params={"key": key}).text
+        other = Rater(client, "acr", rater.token + "x")
+        codes = [other.answer(trial, 3).json()["code"] for trial in other.session()["trials"]]
+        assert codes[-1] not in (None, code)
+
+
+def test_headphone_check_cannot_be_passed_by_trying_or_computing(
+    client: TestClient, tests: Library
+) -> None:
+    rater, key = Rater(client, "ab"), tests.open("ab").key
+    rater.check(rater.token)  # what the token alone gives
+    computed = rater.session()
+    assert computed["headphones"] is None and computed["attempt"] == 1
+    # Attempt 0 is over, however often it is sent, and the last result stays.
+    assert rater.check(key, attempt=0) == {"passed": False, "again": True}
+    assert rater.check(key, right=False, attempt=1) == {"passed": False, "again": False}
+    assert rater.check(key, attempt=1) == {"passed": False, "again": False}
+    assert rater.session()["headphones"] is False
+    assert headphones.ATTEMPTS == 2
+
+
+def test_withdrawing_twice_is_acknowledged_twice(client: TestClient) -> None:
+    rater = Rater(client, "ab")
+    for _ in range(2):
+        assert rater.post("withdraw", rater=rater.token).json() == {"withdrawn": True}
+    late = rater.post("headphones", rater=rater.token, attempt=0, answers=[1] * 6)
+    assert late.status_code == 409 and "takes part" in late.json()["detail"]
+
+
+@pytest.mark.parametrize("design", ["mushra", "abx"])
+def test_sounds_of_one_trial_never_share_their_bytes(tmp_path: Path, design: str) -> None:
+    write_test(tmp_path / design, design)
+    with TestClient(app(library(tmp_path))) as client:
+        rater = Rater(client, design)
+        sent = {
+            rater.get(f"sound/{trial['order']}/{place}").content
+            for trial in rater.session()["trials"]
+            for place in range(trial["sounds"])
+        }
+        assert len(sent) == sum(trial["sounds"] for trial in rater.session()["trials"])
+
+
+def test_sounds_without_a_loudness_tell_neither_format_nor_tags_nor_size(tmp_path: Path) -> None:
+    folder = write_test(tmp_path / "ab", "ab")
+    for path in (folder / "rough").glob("*.wav"):
+        path.write_bytes(
+            path.read_bytes() + b"LIST\x12\x00\x00\x00INFOIART\x06\x00\x00\x00Lab X\x00"
+        )
+    with TestClient(app(library(tmp_path))) as client:
+        rater = Rater(client, "ab")
+        sent = [rater.get(f"sound/0/{place}").content for place in (0, 1)]
+        assert len(sent[0]) == len(sent[1]) and sent[0][:44] == sent[1][:44]
+        assert not any(b"Lab X" in each for each in sent)
