@@ -125,9 +125,8 @@ def as_wav(path: Path, seed: bytes) -> tuple[int, Iterator[bytes]]:
         yield header
         with file:
             for block in file.blocks(BLOCK, dtype="int32", always_2d=True):
-                steps = (np.asarray(block) >> 8) + random.integers(
-                    -1, 2, block.shape, dtype=np.int32
-                )
+                steps = np.right_shift(block, 32 - DEPTH, dtype=np.int32)
+                steps += random.integers(-1, 2, block.shape, dtype=np.int32)
                 yield _packed(np.clip(steps, -(2**23), 2**23 - 1))
 
     return HEADER.size + size, blocks()

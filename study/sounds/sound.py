@@ -1,16 +1,13 @@
 """A sound of a test as it is in its file: every channel, at its own rate."""
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import av
 import numpy as np
 import pyloudnorm
-from av.error import FFmpegError
 
-from media.audio.decode import FORMATS, decode
+from media.audio.decode import decode
 from media.audio.load import FULL_SCALE, LOUDNESS_BLOCK, SILENT_PEAK, loudness
 from media.errors import InputError
 
@@ -60,8 +57,6 @@ def read(path: Path) -> Sound:
     than MOST_SAMPLES."""
     if not path.is_file():
         raise InputError("The file is missing.")
-    if declared_samples(path) > MOST_SAMPLES:  # before they are decoded
-        raise InputError(TOO_MUCH)
     blocks, rate, damaged = decode(path, LONGEST)
     if damaged or len({len(block) for block in blocks}) > 1:
         raise InputError("The file is damaged or cut off.")
@@ -76,19 +71,6 @@ def read(path: Path) -> Sound:
     if _clipped(samples):
         raise InputError("It is clipped: make it again, less loud.")
     return Sound(samples, rate)
-
-
-def declared_samples(path: Path) -> float:
-    """How many samples (channels × rate × seconds) the file says that it holds; 0 where it does
-    not say, or cannot be read."""
-    options = {"format_whitelist": FORMATS}
-    broken = (FFmpegError, AttributeError, IndexError, ValueError)  # PyAV's, for damaged heads
-    with path.open("rb") as file, suppress(*broken), av.open(file, "r", options=options) as opened:
-        stream = opened.streams.audio[0]
-        seconds = float((stream.duration or 0) * (stream.time_base or 0))
-        seconds = seconds or (opened.duration or 0) / av.time_base
-        return stream.channels * stream.rate * seconds
-    return 0.0
 
 
 def _peak(samples: np.ndarray) -> float:

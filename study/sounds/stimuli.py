@@ -36,20 +36,17 @@ def check(
 
     Every file must be there, be decodable and neither silent nor clipped, and reach the stated
     loudness within 0.5 LU; sounds to be compared must have one rate and one number of channels, in
-    mushra one length too. With most_samples, all files together may say that they hold so many
-    (channels × rate × seconds). keep gets every sound as raters hear it.
+    mushra one length too. With most_samples, all sounds together may hold so many (channels × rate
+    × seconds). keep gets every sound as raters hear it.
     """
-    sources = dict.fromkeys(source for trial in test.trials for source in _sources(trial))
-    if most_samples is not None:
-        files = {source.path for source in sources if source.path.is_file()}
-        if sum(sound.declared_samples(path) for path in files) > most_samples:
-            minutes = most_samples / 48_000 / 60
-            return [f"The sounds last too long together: {minutes:.0f} min at 48 kHz are the most."]
+    held = 0
 
     @cache
     def form(source: Source) -> Format | str:
+        nonlocal held
         try:
             heard = _heard(source, test.loudness)
+            held += heard.samples.size
             if keep:
                 keep(source, heard)
         except InputError as error:
@@ -60,6 +57,9 @@ def check(
     problems: list[str] = []
     for trial in test.trials:
         found = [form(source) for source in _sources(trial)]
+        if most_samples is not None and held > most_samples:
+            minutes = most_samples / 48_000 / 60
+            return [f"The sounds last too long together: {minutes:.0f} min at 48 kHz are the most."]
         problems += [each for each in found if isinstance(each, str)]
         forms = [each for each in found if isinstance(each, Format)]
         problems += _differences(test, trial, forms)

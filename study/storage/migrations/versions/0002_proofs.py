@@ -11,7 +11,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    # No batches: SQLite would make the tables anew, and by dropping the old raters delete all items.
+    # No batches: SQLite would make the tables anew, and delete all items by dropping the raters.
     attempts = sa.Column("attempts", sa.Integer(), nullable=False, server_default="0")
     op.add_column("raters", attempts)
     op.add_column("raters", sa.Column("code", sa.String(8), nullable=True))
