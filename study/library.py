@@ -91,11 +91,12 @@ class Library:
         except spec.SpecError as error:
             raise InputError(CLOSED) from error
 
-    def open(self, name: str) -> Opened:
-        """The same, but waits, and raises SpecError with all that is wrong, for organisers."""
-        return self._open(name, wait=True)
+    def open(self, name: str, most_samples: int | None = None) -> Opened:
+        """The same, but waits, and raises SpecError with all that is wrong, for organisers.
+        most_samples: that all sounds together may hold."""
+        return self._open(name, wait=True, most_samples=most_samples)
 
-    def _open(self, name: str, wait: bool) -> Opened:
+    def _open(self, name: str, wait: bool, most_samples: int | None = None) -> Opened:
         file = self._file(name)
         if file is None:
             raise InputError(UNKNOWN)
@@ -108,7 +109,7 @@ class Library:
                 raise BusyError(BUSY)
             try:
                 if entry.changed != changed or (wait and entry.failure):
-                    self._read(file, entry, wait)
+                    self._read(file, entry, wait, most_samples)
                     entry.changed = changed
             finally:
                 entry.lock.release()
@@ -127,7 +128,7 @@ class Library:
                 return file
         return None
 
-    def _read(self, file: Path, entry: Entry, wait: bool) -> None:
+    def _read(self, file: Path, entry: Entry, wait: bool, most_samples: int | None) -> None:
         """Reads a test into its entry. What is wrong with it is remembered too, or everybody who
         comes to a broken test would have all of its sounds decoded."""
         from study.sounds import stimuli  # late, for it loads scipy
@@ -137,7 +138,7 @@ class Library:
         try:
             entry.opened = entry.failure = None
             test = spec.load(file)
-            copies = stimuli.prepare(test, self._copies(test))
+            copies = stimuli.prepare(test, self._copies(test), most_samples)
             entry.opened = Opened(test, copies, self.store.open(test), test.name in self.public)
         except spec.SpecError as error:
             entry.failure = error

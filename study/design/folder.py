@@ -1,8 +1,6 @@
 """A test from sounds that somebody brings: unpacked, described, and put among those that open."""
 
-import io
 import json
-import re
 import secrets
 import shutil
 import zipfile
@@ -16,7 +14,6 @@ from media.errors import InputError
 from study.design.model import PAIRED, REFERENCE, REFERENCED, Design
 from study.design.spec import FILE
 from study.design.trials import PREPARED
-from study.library import Library
 
 SOUNDS: Final = (".wav", ".flac", ".ogg", ".opus", ".mp3", ".m4a")
 OTHERS: Final = (".yaml", ".yml", ".txt", ".json", ".jsonl", ".csv")
@@ -118,31 +115,12 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def publish(folder: Path, title: str, tests: Library) -> str:
-    """Copies a test among those that open → its name, which cannot be guessed.
-
-    Raises SpecError with what is wrong, and then leaves nothing.
-    """
-    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-")
-    name = f"{words or 'test'}-{secrets.token_hex(4)}"
-    target = tests.folders[0] / name
-    shutil.copytree(folder, target)
-    try:
-        tests.open(name)
-    except BaseException:
-        shutil.rmtree(target)
-        raise
-    return name
-
-
-def zipped(folder: Path) -> bytes:
-    """The folder as a zip file."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+def zipped(folder: Path, file: Path) -> None:
+    """Writes the folder as a zip file."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 archive.write(path, path.relative_to(folder))
-    return content.getvalue()
 
 
 def _unzip(file: Path, folder: Path, room: Room) -> None:

@@ -9,6 +9,7 @@ from fastapi import APIRouter, HTTPException, Response
 from fastapi.responses import HTMLResponse
 
 from media.errors import InputError
+from study import publishing
 from study.library import Library, Opened
 from study.storage.export import csv, lines
 from study.web import rater_page
@@ -21,6 +22,10 @@ BAR: Final = """<nav style="display:flex;flex-wrap:wrap;gap:.4rem 1.25rem;margin
 every minute</span>{links}</nav>"""
 NO_ICON: Final = '<link rel="icon" href="data:,">'  # or browsers ask for one
 LINK: Final = '<a href="{href}" style="color:var(--accent)">{text}</a>'
+
+DELETE: Final = """<details><summary style="cursor:pointer">Delete the test</summary><form
+method="post" action="{action}" style="padding:.6rem 0"><p>This deletes its sounds and all answers,
+and cannot be undone.</p><button>Delete all of it</button></form></details>"""
 
 
 class Reports:
@@ -47,19 +52,22 @@ class Reports:
 
 
 def live(report: str, name: str, key: str) -> str:
-    """The report with what the organiser needs while the test runs."""
-    targets = {
-        "The raters’ page": f"../listen/{name}",
-        "Ratings (CSV)": f"{name}/ratings.csv?key={key}",
-        "Everything (JSON lines)": f"{name}/answers.jsonl?key={key}",
-    }
+    """The report with what the organiser, who has the key, needs while the test runs."""
+    targets = {"The raters’ page": f"../listen/{name}"}
+    if key:
+        targets |= {
+            "Ratings (CSV)": f"{name}/ratings.csv?key={key}",
+            "Everything (JSON lines)": f"{name}/answers.jsonl?key={key}",
+        }
     links = "".join(LINK.format(href=href, text=text) for text, href in targets.items())
+    links += DELETE.format(action=f"{name}/delete?key={key}") if key else ""
     report = report.replace("<title>", f"{NO_ICON}<title>", 1)
     return report.replace("<h1>", f"{BAR.format(links=links)}<h1>", 1)
 
 
 def router(library: Library) -> APIRouter:
-    """Routes /results/TEST?key=KEY and, to take along, ratings.csv and answers.jsonl below it."""
+    """Routes /results/TEST?key=KEY and, below it, ratings.csv and answers.jsonl to take along, and
+    delete. The report of a public test, and nothing else of it, is shown without the key."""
     routes = APIRouter(include_in_schema=False)
     reports = Reports(library)
 
@@ -72,10 +80,20 @@ def router(library: Library) -> APIRouter:
     @routes.get("/results/{test}")
     def page(test: str, key: str = "") -> HTMLResponse:
         try:
-            opened = mine(test, key)
+            public = not key and library.get(test).public
+            opened = library.get(test) if public else mine(test, key)
         except InputError as error:
             return rater_page.message("No results here", str(error), 403)
         return HTMLResponse(live(reports.of(opened), test, key), headers=LIVE)
+
+    @routes.post("/results/{test}/delete")
+    def remove(test: str, key: str = "") -> HTMLResponse:
+        try:
+            mine(test, key)
+            publishing.delete(test, library)
+        except InputError as error:
+            return rater_page.message("Not deleted", str(error), 403)
+        return rater_page.message("The test is deleted", "Nothing of it is left.", 200)
 
     @routes.get("/results/{test}/{file}")
     def take_along(test: str, file: Literal["ratings.csv", "answers.jsonl"], key: str) -> Response:

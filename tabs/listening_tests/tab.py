@@ -9,10 +9,18 @@ from starlette.routing import BaseRoute
 from study.design import DESIGNS
 from study.library import Library
 from study.web import server
-from tabs.listening_tests.events import EXAMPLE, StudyEvents
+from tabs.listening_tests.events import (
+    EXAMPLE,
+    Bench,
+    Parts,
+    StudyEvents,
+    check_listening_test,
+    example,
+)
 from tabs.shared.drafts import CSS as DRAFTS_CSS
 from tabs.shared.drafts import Drafts
-from tabs.shared.events import HIDDEN, on_model
+from tabs.shared.events import HIDDEN, on_model, reporting
+from tabs.shared.sessions import SessionStore
 
 INTRO: Final = """
 <header class="intro"><h2>Which one sounds better? Let people listen and say so, from your sounds to
@@ -40,7 +48,7 @@ NAMES: Final = {
 def opened(folder: Path, database: str | None) -> Library:
     """The tests in a folder, with the example; answers go to the URL of a database, else into the
     folder."""
-    return server.library(folder, EXAMPLE, database=database)
+    return server.library(folder, EXAMPLE, database=database, public={EXAMPLE.name})
 
 
 def routes(tests: Library) -> list[BaseRoute]:
@@ -51,15 +59,15 @@ def routes(tests: Library) -> list[BaseRoute]:
 def build(tests: Library, drafts: Drafts) -> gr.Blocks:
     """The tab. tests: those that are open here; drafts: what visitors add in the other tabs."""
     with gr.Blocks(title="Listening tests") as tab:
-        _room(tab, StudyEvents(tests, drafts))
+        _layout(tab, tests, drafts)
     return tab
 
 
-def _room(tab: gr.Blocks, events: StudyEvents) -> None:
+def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts) -> None:
     gr.HTML(INTRO)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
-            example = _panel()
+            example_links = _panel()
             gr.HTML(STEP)
             files = gr.File(
                 file_count="multiple",
@@ -78,7 +86,7 @@ def _room(tab: gr.Blocks, events: StudyEvents) -> None:
                 make = gr.Button("Make a test", variant="primary", size="lg", interactive=False)
                 stop = gr.Button("Stop", size="lg", visible=False)
             with gr.Accordion("Your draft", open=False):
-                events.drafts.shown.render()
+                drafts.shown.render()
                 use = gr.Button("Make a test of these", size="sm")
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             gr.HTML(EDIT)
@@ -89,45 +97,58 @@ def _room(tab: gr.Blocks, events: StudyEvents) -> None:
                 lines=16,
                 max_lines=32,
                 interactive=True,
+                wrap_lines=True,  # or a phone's page is as wide as its longest line
                 elem_id="study-yaml",
             )
             with gr.Row(elem_classes="under-timeline"):
                 numbers = gr.HTML(elem_classes="numbers")
                 check = gr.Button("Check it", size="sm", scale=0, min_width=110)
-                save = gr.DownloadButton(
-                    "Download the test", size="sm", scale=0, min_width=150, visible=False
-                )
+                pack = gr.Button("Download the test", size="sm", scale=0, min_width=150)
                 publish = gr.Button("Open it to raters", size="sm", scale=0, min_width=150)
+                zip_file = gr.DownloadButton(size="sm", scale=0, min_width=150, visible=False)
             shown = _panel(elem_id="study-links")
     with gr.Accordion("How it works", open=False):
         gr.HTML(Path(__file__).with_name("how_it_works.html").read_text(), apply_default_css=False)
 
-    bench = events.benches.state()
-    result = [message, bench, yaml, numbers, shown]
-    main: dict[str, Any] = {"progress_on": yaml, "start": make, "stop": stop}
+    benches = SessionStore(Bench)
+    parts = Parts(benches.state(), message, yaml, numbers, shown, zip_file)
+    events = StudyEvents(tests, drafts, benches, parts)
+    test = [parts.bench, yaml]
+    report = [message, numbers, shown, zip_file]
     work: dict[str, Any] = {"show_progress_on": shown, "api_visibility": "private"}
 
-    _api(events)
-    tab.load(events.example, None, example, **HIDDEN)
+    _api()
+    tab.load(lambda: example(tests), None, example_links, **HIDDEN)
     files.change(
         lambda given: gr.Button(interactive=bool(given)), inputs=files, outputs=make, **HIDDEN
     )
-    made = [
-        on_model(make.click, events.bring, [bench, files, design], result, **main),
-        use.click(events.take_draft, [bench, events.drafts.state, design], result, **work),
-        check.click(events.check, [bench, yaml], [message, numbers, shown], **work),
-        publish.click(events.open, [bench, yaml], [message, numbers, shown], **work),
-    ]
-    for job in made:
-        job.then(events.download, [bench, yaml], save, **HIDDEN)
+    on_model(
+        make.click,
+        reporting(events.from_upload, message),
+        [parts.bench, files, design],
+        [parts.bench, yaml, *report],
+        progress_on=yaml,
+        start=make,
+        stop=stop,
+    )
+    use.click(
+        reporting(events.from_draft, message),
+        [parts.bench, drafts.state, design],
+        [parts.bench, yaml, *report],
+        **work,
+    )
+    check.click(reporting(events.check, message), test, report, **work)
+    publish.click(reporting(events.open, message), test, report, **work)
+    # Queued, one at a time for all visitors: packing takes disk and time.
+    pack.click(reporting(events.download, message), test, [message, zip_file], **work)
 
 
 def _panel(content: str = "", **more: Any) -> gr.HTML:
     return gr.HTML(content, css_template=DRAFTS_CSS.read_text(), apply_default_css=False, **more)
 
 
-def _api(events: StudyEvents) -> None:
+def _api() -> None:
     """The endpoint for programs: what is wrong with a test."""
     with gr.Row(visible=False):
-        call, file, answer = gr.Button(), gr.File(), gr.JSON()
-    call.click(events.api_check, file, answer, api_name="check_listening_test")
+        call, file, report = gr.Button(), gr.File(label="file"), gr.JSON(label="report")
+    call.click(check_listening_test, file, report, api_name="check_listening_test")

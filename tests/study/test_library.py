@@ -26,10 +26,10 @@ def test_a_test_that_is_being_read_holds_up_no_other(
     tests.open("small")
     reading, go_on, prepare = threading.Event(), threading.Event(), stimuli.prepare
 
-    def slowly(test: Test, folder: Path) -> dict[Path, Copy]:
+    def slowly(test: Test, folder: Path, most: int | None) -> dict[Path, Copy]:
         reading.set()
         assert go_on.wait(30)
-        return prepare(test, folder)
+        return prepare(test, folder, most)
 
     monkeypatch.setattr(stimuli, "prepare", slowly)
     reader = threading.Thread(target=tests.open, args=["large"])

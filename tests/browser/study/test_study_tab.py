@@ -98,9 +98,21 @@ def test_a_conversion_goes_into_a_draft(visit: Visit, speech: Path) -> None:
     expect(visit.page.locator(".draft")).to_contain_text("vqvae-512 TF2 griffin-lim")
     visit.button("Make a test of these").click()
     expect(visit.page.locator("#study-yaml")).to_contain_text("vqvae-512-TF2-griffin-lim/*.wav")
+    visit.button("Download the test").click()
     with visit.page.expect_download() as download:
-        visit.button("Download the test").click()
+        visit.page.get_by_role("button", name="Save the zip").click()
     with zipfile.ZipFile(download.value.path()) as archive:
         names = archive.namelist()
     assert {"sounds.jsonl", "test.yaml"} <= {*names}
     assert sum(name.startswith("reference/") for name in names) == 1
+
+
+@pytest.mark.parametrize("width", [360, 390])
+def test_a_phone_scrolls_nothing_sideways(browser: Browser, address: str, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 780}, is_mobile=True)
+    page = context.new_page()
+    page.goto(address)
+    page.get_by_role("tab", name="Listening tests").click()
+    expect(page.locator("#study-yaml .cm-content")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    context.close()

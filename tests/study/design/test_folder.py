@@ -10,6 +10,7 @@ from media.errors import InputError
 from study.design import folder, spec
 from study.design.draft import Draft, Take
 from study.design.yaml_lines import SpecError
+from study.publishing import publish
 from study.sounds import stimuli
 from study.web.server import library
 from tests.listening import write_test
@@ -33,7 +34,7 @@ def test_a_zip_of_sounds_is_a_test_that_opens(tmp_path: Path, below: str, design
     test = spec.load(bench)
     assert test.systems == ("fine", "rough") and stimuli.check(test) == []
     tests = library(tmp_path / "open")
-    name = folder.publish(bench, "Größe & Güte!", tests)
+    name = publish(bench, "Größe & Güte!", tests)
     assert name.startswith("gr-e-g-te-") and len(name) == 10 + 8
     assert tests.open(name).test.design == design
 
@@ -61,7 +62,7 @@ def test_what_is_no_test_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     tests = library(tmp_path / "open")
     bad = write_test(tmp_path / "bad", "acrobatics")
     with pytest.raises(SpecError, match="line 2"):
-        folder.publish(bad, "Bad", tests)
+        publish(bad, "Bad", tests)
     assert tests.files() == {}
 
 
@@ -81,8 +82,9 @@ def test_a_draft_keeps_sources_and_settings(tmp_path: Path) -> None:
     notes = [json.loads(line) for line in (tmp_path / "draft/sounds.jsonl").open()]
     assert len(notes) == 4 and notes[0]["settings"] == {"target": "TF2"}
     assert all((tmp_path / "draft" / note["source"]).exists() for note in notes)
-    with zipfile.ZipFile(tmp_path / "draft.zip", "w") as archive:
-        archive.writestr("a", folder.zipped(tmp_path / "draft"))
+    folder.zipped(tmp_path / "draft", tmp_path / "draft.zip")
+    with zipfile.ZipFile(tmp_path / "draft.zip") as archive:
+        assert {"test.yaml", "sounds.jsonl"} <= {*archive.namelist()}
     draft.clear()
     assert not draft.takes
 

@@ -1,0 +1,93 @@
+"""Tests that visitors open to raters: within a quota, and deleted again."""
+
+import re
+import secrets
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from media.errors import InputError
+from study.design import spec
+from study.design.trials import PREPARED
+from study.library import UNKNOWN, Library
+
+MARK: Final = ".published"  # in the folder of a test that a visitor opened: when, in UTC
+MOST_TESTS: Final = 200  # of visitors
+MOST_BYTES: Final = 5_000_000_000  # of them, with the copies that raters hear
+KEEP_FREE: Final = 1_000_000_000  # bytes of the disk, for answers
+UNUSED: Final = timedelta(days=7)  # after which a test that nobody has taken is deleted
+FULL: Final = "This server has no room for another test. Download yours, and serve it yourself."
+NOT_OURS: Final = "This test belongs to whoever runs this server: ask them to delete it."
+
+
+def publish(folder: Path, title: str, tests: Library) -> str:
+    """Copies a visitor's test among those that open → its name, which cannot be guessed.
+
+    Raises SpecError with what is wrong, and InputError where there is no room; both leave nothing.
+    """
+    from study.sounds.stimuli import MOST_SAMPLES  # late, for it loads scipy
+
+    expire(tests)
+    target = tests.folders[0]
+    published = _published(tests)
+    # The copies that raters hear may take as much again.
+    needed = 2 * size(folder)
+    free = shutil.disk_usage(target).free
+    if len(published) >= MOST_TESTS or free - needed < KEEP_FREE:
+        raise InputError(FULL)
+    if sum(map(size, published)) + needed > MOST_BYTES:
+        raise InputError(FULL)
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-")
+    name = f"{words or 'test'}-{secrets.token_hex(4)}"
+    target = target / name
+    try:
+        target.mkdir()
+        (target / MARK).write_text(datetime.now(UTC).isoformat())
+        ignored = shutil.ignore_patterns(PREPARED, "results", ".*")
+        shutil.copytree(folder, target, ignore=ignored, dirs_exist_ok=True)
+        tests.open(name, MOST_SAMPLES)
+    except BaseException:
+        shutil.rmtree(target, ignore_errors=True)
+        raise
+    return name
+
+
+def delete(name: str, tests: Library) -> None:
+    """Deletes a visitor's test with its sounds and all answers. Raises InputError for another."""
+    folder = tests.folders[0] / name
+    if not spec.NAME.fullmatch(name) or not folder.is_dir():
+        raise InputError(UNKNOWN)
+    if not (folder / MARK).is_file():
+        raise InputError(NOT_OURS)
+    (folder / spec.FILE).unlink(missing_ok=True)  # first, so that nobody begins it meanwhile
+    tests.store.delete(name)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def expire(tests: Library, now: datetime | None = None) -> list[str]:
+    """Deletes visitors' tests that nobody has taken within a week → their names."""
+    now = now or datetime.now(UTC)
+    old = [
+        folder.name
+        for folder in _published(tests)
+        if now - _when(folder) > UNUSED and not tests.store.raters(folder.name)
+    ]
+    for name in old:
+        delete(name, tests)
+    return old
+
+
+def size(folder: Path) -> int:
+    """The bytes of all files in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _published(tests: Library) -> list[Path]:
+    """The folders of visitors' tests."""
+    return [mark.parent for mark in tests.folders[0].glob(f"*/{MARK}")]
+
+
+def _when(folder: Path) -> datetime:
+    """When a visitor opened the test."""
+    return datetime.fromisoformat((folder / MARK).read_text())

@@ -1,0 +1,106 @@
+"""Tests that visitors open: within a quota, and gone again."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from media.errors import InputError
+from study import publishing
+from study.design.yaml_lines import SpecError
+from study.library import Library
+from study.publishing import MARK, delete, expire, publish
+from study.sounds import stimuli
+from study.web.server import app, library
+from tests.listening import Rater, write_test
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Path:
+    return write_test(tmp_path / "bench", "ab")
+
+
+@pytest.fixture
+def tests(tmp_path: Path) -> Library:
+    return library(tmp_path / "open", least_time=0)
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"), [("MOST_TESTS", 1), ("MOST_BYTES", 100_000), ("KEEP_FREE", 2**62)]
+)
+def test_publish_beyond_the_quota_is_refused_and_leaves_nothing(
+    bench: Path, tests: Library, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    publish(bench, "One", tests)
+    before = tests.files()
+    monkeypatch.setattr(publishing, limit, value)
+    with pytest.raises(InputError, match="no room for another test"):
+        publish(bench, "Two", tests)
+    assert tests.files() == before and len(before) == 1
+
+
+def test_publish_of_sounds_that_last_too_long_together_leaves_nothing(
+    bench: Path, tests: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stimuli, "MOST_SAMPLES", 50_000)
+    with pytest.raises(SpecError, match="last too long together"):
+        publish(bench, "Long", tests)
+    assert tests.files() == {} and [path.name for path in tests.folders[0].iterdir()] == [
+        "answers.db", "answers.db-shm", "answers.db-wal"
+    ]  # fmt: skip
+
+
+def test_expire_deletes_what_nobody_took_within_a_week(bench: Path, tests: Library) -> None:
+    unused, taken = publish(bench, "Unused", tests), publish(bench, "Taken", tests)
+    write_test(tests.folders[0] / "own", "ab")
+    tests.store.enrol(tests.open(taken).test)
+    now = datetime.now(UTC)
+    assert expire(tests, now + timedelta(days=6)) == []
+    assert expire(tests, now + timedelta(days=8)) == [unused]
+    assert {*tests.files()} == {taken, "own"}
+    with pytest.raises(InputError, match="Check the link"):
+        tests.get(unused)
+
+
+def test_delete_with_the_key_leaves_neither_sounds_nor_answers(bench: Path, tests: Library) -> None:
+    name = publish(bench, "Mine", tests)
+    key = tests.open(name).key
+    with TestClient(app(tests)) as client:
+        rater = Rater(client, name)
+        rater.answer(rater.session()["trials"][0], "a")
+        page = client.get(f"/results/{name}", params={"key": key}).text
+        assert f"{name}/delete?key={key}" in page
+        for wrong in ("", "x", key[:-1]):
+            refused = client.post(f"/results/{name}/delete", params={"key": wrong})
+            assert refused.status_code == 403
+        assert tests.store.raters(name) == 1
+        gone = client.post(f"/results/{name}/delete", params={"key": key})
+        assert gone.status_code == 200 and "is deleted" in gone.text
+        assert client.get(f"/listen/{name}").status_code == 404
+    assert tests.store.raters(name) == 0 and not (tests.folders[0] / name).exists()
+
+
+def test_delete_of_a_test_of_whoever_runs_the_server_is_refused(tests: Library) -> None:
+    folder = write_test(tests.folders[0] / "own", "ab")
+    with pytest.raises(InputError, match="whoever runs this server"):
+        delete("own", tests)
+    for name in ("..", "", "nothing", f"own/{MARK}"):
+        with pytest.raises(InputError, match="Check the link"):
+            delete(name, tests)
+    assert (folder / "test.yaml").exists()
+
+
+def test_results_of_a_public_test_show_the_report_and_no_answers(tmp_path: Path) -> None:
+    write_test(tmp_path / "ab", "ab")
+    tests = library(tmp_path, public={"ab"}, least_time=0)
+    key = tests.open("ab").key
+    with TestClient(app(tests)) as client:
+        rater = Rater(client, "ab")
+        rater.answer(rater.session()["trials"][0], "a")
+        page = client.get("/results/ab")
+        assert page.status_code == 200 and key not in page.text
+        assert "jsonl" not in page.text and "delete" not in page.text
+        for path in ("answers.jsonl", "ratings.csv"):
+            assert client.get(f"/results/ab/{path}", params={"key": ""}).status_code == 403
+        assert client.post("/results/ab/delete").status_code == 403
