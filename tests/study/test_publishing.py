@@ -46,9 +46,7 @@ def test_publish_of_sounds_that_last_too_long_together_leaves_nothing(
     monkeypatch.setattr(stimuli, "MOST_SAMPLES", 50_000)
     with pytest.raises(SpecError, match="last too long together"):
         publish(bench, "Long", tests)
-    assert tests.files() == {} and [path.name for path in tests.folders[0].iterdir()] == [
-        "answers.db", "answers.db-shm", "answers.db-wal"
-    ]  # fmt: skip
+    assert not [path for path in tests.folders[0].iterdir() if path.is_dir()]
 
 
 def test_expire_deletes_what_nobody_took_within_a_week(bench: Path, tests: Library) -> None:

@@ -13,11 +13,15 @@ from study.web.limits import MOST_BYTES, RateLimit
 from study.web.server import app, library
 from tests.listening import Rater, write_test
 
+PATIENCE = 3.0  # seconds: tests run beside other work
+
 
 @pytest.fixture
 def tests(tmp_path: Path) -> Library:
     write_test(tmp_path / "ab", "ab", 0.2)
-    return library(tmp_path)
+    tests = library(tmp_path)
+    tests.open("ab")
+    return tests
 
 
 @pytest.fixture
@@ -38,7 +42,7 @@ def test_answer_with_a_body_of_3_mb_is_refused_before_it_is_parsed(
         "/listen/ab/answer", content=parts if chunked else body.encode(), headers=headers
     )
     assert reply.status_code == 413 and "too long" in reply.json()["detail"]
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -66,7 +70,7 @@ def test_answer_with_16_kb_of_mistakes_is_refused_at_once(client: TestClient) ->
         "/listen/ab/answer", content=body, headers={"Content-Type": "application/json"}
     )
     assert reply.status_code == 422 and len(reply.text) < 1000
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < PATIENCE
 
 
 def test_answer_sooner_than_its_sounds_last_is_refused(client: TestClient) -> None:
