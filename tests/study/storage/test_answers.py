@@ -88,7 +88,7 @@ def test_preference_can_be_forced() -> None:
     check(test, item_of(test), "same", [1, 1])
     forced = make_test("ab", systems=2, stimuli=1, no_preference=False, words=("A", "B"))
     assert forced.scale == (("a", "A"), ("b", "B"))
-    with pytest.raises(InputError):
+    with pytest.raises(InputError, match="Send"):
         check(forced, item_of(forced), "same", [1, 1])
 
 
