@@ -133,11 +133,12 @@ class _Frames:
         damaged AAC says so of planes that do not exist, and reading them ends the process."""
         channels = frame.layout.nb_channels
         self._channels = self._channels or channels
-        if channels != self._channels or not frame.samples:
-            self.damaged |= channels != self._channels
+        planar = frame.format.is_planar
+        if channels != self._channels or (planar and channels > MOST_PLANES):
+            self.damaged = True
             return
         packed = [frame]
-        if frame.format.is_planar and channels >= MOST_PLANES:
+        if planar and channels == MOST_PLANES:
             packed = self._packer.resample(frame)
         for part in packed:
             samples = to_float(part.to_ndarray())

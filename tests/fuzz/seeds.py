@@ -128,7 +128,7 @@ VIDEOS: Final[dict[str, Callable[[], bytes]]] = {
     "mp4": lambda: video("mp4", "libx264", "aac"),
     "mp4-fragmented": lambda: video("mp4", "libx264", "aac", FRAGMENTED),
     "mov-turned": lambda: video("mov", "libx264", "aac", turn=True),
-    "avi": lambda: video("avi", "mpeg4"),
+    "avi": lambda: video("avi", "mpeg4", "libmp3lame"),
 }
 DOCUMENTS: Final[dict[str, Callable[[], bytes]]] = {"units": _units, "yaml": _yaml, "zip": _zip}
 

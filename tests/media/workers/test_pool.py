@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.films import write_pictures
 
 from media.audio.load import load, wav_bytes
 from media.cancellation import Job, running
@@ -20,6 +19,7 @@ from media.video import frames
 from media.workers import pool
 from media.workers.pool import Pool, Worker
 from media.workers.protocol import LENGTH, Answers, WorkerError, send, send_array
+from tests.videos import write_pictures
 
 WAV = wav_bytes(np.sin(np.arange(16_000)), 16_000)
 OPTIONS = {"max_seconds": 60.0, "mono": True}
