@@ -79,7 +79,7 @@ def test_folder_has_no_more_modules_than_allowed(package: str) -> None:
     assert {folder: count for folder, count in counts.items() if count > MOST_MODULES} == {}
 
 
-@pytest.mark.parametrize("package", ["training", "pipelines"])
+@pytest.mark.parametrize("package", ["training", "pipelines", "tabs"])
 def test_package_names_its_sampling_constants(package: str) -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}"

@@ -1,0 +1,57 @@
+"""The endpoints for programs: every parameter and every return has a name and is explained."""
+
+import re
+from typing import Any
+
+import gradio as gr
+import pytest
+
+import app
+from media.paths import CHECKPOINTS
+from tabs import listening_tests
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> gr.Blocks:
+    """The whole app, listening tests too; this loads no model."""
+    tests = listening_tests.opened(tmp_path_factory.mktemp("studies"), None)
+    return app.build("cpu", CHECKPOINTS, tests=tests)
+
+
+@pytest.fixture(scope="module")
+def endpoints(page: gr.Blocks) -> dict[str, Any]:
+    """What a client's view_api(return_format="dict") returns."""
+    named = page.get_api_info()["named_endpoints"]
+    assert len(named) >= 12
+    return named
+
+
+def test_endpoints_name_all_their_returns(endpoints: dict[str, Any]) -> None:
+    unnamed = {
+        name: [value["label"] for value in endpoint["returns"]]
+        for name, endpoint in endpoints.items()
+        if any(re.fullmatch(r"value_\d+", value["label"]) for value in endpoint["returns"])
+    }
+    assert unnamed == {}
+
+
+def test_endpoints_name_all_their_parameters(endpoints: dict[str, Any]) -> None:
+    for endpoint in endpoints.values():
+        for parameter in endpoint["parameters"]:
+            assert not re.fullmatch(r"param_\d+", parameter["parameter_name"])
+
+
+def test_endpoints_explain_each_parameter_and_return(
+    page: gr.Blocks, endpoints: dict[str, Any]
+) -> None:
+    handlers = {
+        f"/{fn.api_name}": fn.fn for fn in page.fns.values() if f"/{fn.api_name}" in endpoints
+    }
+    for name, endpoint in endpoints.items():
+        text = handlers[name].__doc__ or ""
+        arguments, _, returns = text.partition("Returns:")
+        assert "Args:" in arguments and returns, f"{name} lacks Args or Returns"
+        for parameter in endpoint["parameters"]:
+            assert f"{parameter['parameter_name']}:" in arguments, (name, parameter)
+        for value in endpoint["returns"]:
+            assert f"{value['label']}:" in returns, (name, value["label"])
