@@ -28,7 +28,7 @@ class Installed(PathFinder):
 
 sys.meta_path[:] = [BuiltinImporter, FrozenImporter, Installed]
 """
-SYSTEMS = ["voice_conversion", "words", "sound_search"]
+SYSTEMS = ["voice_conversion", "words", "sound_search", "lip_to_speech"]
 
 
 def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from media.paths import CHECKPOINTS
 from models.vocoder import Vocoder, VocoderConfig
-from pipelines.checkpoint import load_weights, read_config
 from training.common.loop import device, fit, save
 from training.lip_to_speech.data.batches import Clips
 from training.lip_to_speech.train.reader import load_reader, load_voices
@@ -30,7 +29,12 @@ NAMES: Final = ("log_mel", "waveform", "pitch")
 
 def train_vocoder(run: Path, name: str, steps: int, reader: str, videos: str = "clips") -> None:
     """Fine-tune the vocoder of voice conversion on what run/reader.pt predicts for run/videos.npz
-    and the rendered heads; write run/name.pt."""
+    and the rendered heads; write run/name.pt.
+
+    It starts from a shipped checkpoint, so that this stage alone also needs safetensors.
+    """
+    from pipelines.checkpoint import load_weights, read_config
+
     train = Windows(_predict(run, "train", reader, [videos, "rendered"]), "voice")
     val = Windows(_predict(run, "val", reader, ["clips"]), "voice")
     config = VocoderConfig(**read_config(START))
