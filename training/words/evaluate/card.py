@@ -85,8 +85,7 @@ LIMITS: Final = """\
 Single words and short phrases of up to about two seconds, in English, Arabic and Mandarin. Measured
 on about a hundred words that were said one at a time; words of connected speech sound otherwise.
 Accents and children's voices are rare in the recordings. Unrecorded words are found less often in
-Arabic and
-Mandarin than in English. English is General American, without stress."""
+Arabic and Mandarin than in English. English is General American, without stress."""
 
 BOTTLENECK_CARD: Final = """\
 ---
@@ -130,8 +129,7 @@ speakers, are in the training log of [docs/words.md](../../docs/words.md#trainin
 
 {results}
 
-The metrics and the other systems are explained in
-[docs/words.md](../../docs/words.md#evaluation).
+The metrics and the other systems are explained in [docs/words.md](../../docs/words.md#evaluation).
 
 ## Limits
 
