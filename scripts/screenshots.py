@@ -1,22 +1,33 @@
-"""Takes the README's pictures of a running app into assets/screenshots.
+"""Takes all pictures of the documents into assets/screenshots, and says which tabs they show.
 
-Run as `python -m scripts.screenshots [ADDRESS]` while `make demo` runs.
+Run as `python -m scripts.screenshots`: starts the app by itself.
 """
 
+import json
 import os
-import sys
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from PIL import Image
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
+import app
 from media.paths import ASSETS
+from study.library import Library
+from tabs import listening_tests
+from tests.browser.taking import Taking
 from tests.browser.visit import FLAGS, Visit
+from tests.listening import write_test
 
 FOLDER: Final = Path(os.environ.get("SHOTS", ASSETS / "screenshots"))
 LARGEST: Final = 400_000  # bytes
+PHONE: Final = (390, 844)
+HERO: Final = ("desktop-light", "words-light", "sounds-light", "lips-light", "study-light")
+HERO_WIDTH: Final = 960  # pixels
+HERO_PAUSE: Final = 3000  # ms that each tab is shown
 
 
 class Shot(NamedTuple):
@@ -87,7 +98,7 @@ def words(visit: Visit) -> None:
 
 
 def lips(visit: Visit) -> None:
-    """Reads the lips of a painted talker."""
+    """Reads the lips of a rendered head."""
     visit.enter("Lip to speech")
     visit.page.get_by_role("button", name="Noor").click()
     expect(visit.page.locator(".room-result:visible h3")).to_contain_text("white")
@@ -95,41 +106,100 @@ def lips(visit: Visit) -> None:
     visit.page.wait_for_timeout(500)
 
 
+def study(visit: Visit) -> None:
+    """Opens the tab of listening tests."""
+    visit.enter("Listening tests")
+    visit.page.wait_for_timeout(500)
+
+
 SHOTS: Final = [
     Shot("desktop-light", "light", (1280, 900), example),
     Shot("desktop-dark", "dark", (1280, 900), edit),
     Shot("sizes", "light", (1280, 900), sizes, "#sizes"),
-    Shot("phone-light", "light", (390, 844), example),
+    Shot("phone-light", "light", PHONE, example),
     Shot("words-light", "light", (1280, 900), words),
-    Shot("words-phone", "dark", (390, 844), words),
+    Shot("words-phone", "dark", PHONE, words),
     Shot("sounds-light", "light", (1280, 900), sounds),
     Shot("sounds-dark", "dark", (1280, 900), sounds_voted),
     Shot("lips-light", "light", (1280, 900), lips),
-    Shot("lips-phone", "dark", (390, 844), lips),
-    Shot("sounds-phone", "light", (390, 844), sounds),
+    Shot("lips-phone", "dark", PHONE, lips),
+    Shot("sounds-phone", "light", PHONE, sounds),
+    Shot("study-light", "light", (1280, 900), study),
 ]
 
 
 def main() -> None:
-    address = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:7860/"
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright:
+    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+        for design in ("ab", "mushra"):
+            write_test(Path(folder) / f"{design}-example", design)
+        tests = listening_tests.opened(Path(folder), None)
+        page = app.build("cpu", tests=tests)
+        address = app.launch(page, app.options([], os.environ), block=False, tests=tests)
         executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         for shot in SHOTS:
-            width, height = shot.size
-            page = browser.new_page(viewport={"width": width, "height": height})
-            visit = Visit(page, address, FOLDER)
-            visit.open(shot.scheme)
-            shot.prepare(visit)
-            path = FOLDER / f"{shot.name}.png"
-            page.mouse.move(0, 0)  # away from what would show a tip
-            page.locator(shot.part).screenshot(path=path)
-            # 256 colours are enough here, and a third of the size.
-            Image.open(path).convert("RGB").quantize(256).save(path, optimize=True)
-            if path.stat().st_size > LARGEST:
-                raise ValueError(f"{path.name} is larger than {LARGEST} bytes")
-            page.close()
+            _take(browser, address, shot)
+        _take_rater_pages(browser, address, tests)
+        visit = Visit(browser.new_page(), address, FOLDER)
+        visit.open()
+        tabs = visit.page.get_by_role("tablist").first.get_by_role("tab").all_inner_texts()
+        (FOLDER / "tabs.json").write_text(json.dumps([name.strip() for name in tabs]) + "\n")
+        browser.close()
+        page.close()
+    _write_hero()
+
+
+def _take(browser: Browser, address: str, shot: Shot) -> None:
+    width, height = shot.size
+    page = browser.new_page(viewport={"width": width, "height": height})
+    visit = Visit(page, address, FOLDER)
+    visit.open(shot.scheme)
+    shot.prepare(visit)
+    page.mouse.move(0, 0)  # away from what would show a tip
+    _save(page.locator(shot.part).screenshot(), shot.name)
+    page.close()
+
+
+def _take_rater_pages(browser: Browser, address: str, tests: Library) -> None:
+    """A pair on a phone, and a MUSHRA trial with some scores given."""
+    page = browser.new_page(viewport={"width": PHONE[0], "height": PHONE[1]})
+    pair = Taking(page, address.rstrip("/"), "ab-example", tests)
+    pair.begin()
+    pair.item()
+    _save(page.screenshot(), "study-phone")
+    page = browser.new_page(viewport={"width": 900, "height": 640})
+    trial = Taking(page, address.rstrip("/"), "mushra-example", tests)
+    trial.begin()
+    trial.item()
+    page.get_by_role("button", name="Reference").click()
+    expect(page.locator(".pill.heard")).to_be_visible()
+    _save(page.screenshot(), "study-mushra")
+
+
+def _save(picture: bytes, name: str) -> None:
+    """256 colours are enough here, and a third of the size. Raises ValueError when it is large."""
+    path = FOLDER / f"{name}.png"
+    Image.open(BytesIO(picture)).convert("RGB").quantize(256).save(path, optimize=True)
+    if path.stat().st_size > LARGEST:
+        raise ValueError(f"{path.name} is larger than {LARGEST} bytes")
+
+
+def _write_hero() -> None:
+    """The tabs one after another, for the head of the README."""
+    pictures = []
+    for name in HERO:
+        picture = Image.open(FOLDER / f"{name}.png").convert("RGB").crop((0, 0, 1280, 900))
+        pictures.append(picture.resize((HERO_WIDTH, HERO_WIDTH * 900 // 1280)))
+    first, *others = pictures
+    first.save(
+        FOLDER / "hero.webp",
+        save_all=True,
+        append_images=others,
+        duration=HERO_PAUSE,
+        loop=0,
+        quality=80,
+    )
 
 
 if __name__ == "__main__":

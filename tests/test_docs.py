@@ -1,0 +1,65 @@
+"""The documents point to what is there: functions, files, pictures; and the README stays short."""
+
+import importlib
+import json
+import re
+from functools import reduce
+from pathlib import Path
+
+import gradio as gr
+import pytest
+
+import app
+from media.paths import ASSETS, ROOT
+from tabs import listening_tests
+
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+REFERENCE = re.compile(r"`([\w/]+)\.py:([\w.]+)`")
+LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
+MOST_WORDS = 900
+
+
+def references() -> list[tuple[str, str]]:
+    text = (ROOT / "docs" / "equations.md").read_text(encoding="utf-8")
+    return sorted(set(REFERENCE.findall(text)))
+
+
+@pytest.mark.parametrize(("module", "name"), references())
+def test_equation_reference_names_a_function(module: str, name: str) -> None:
+    loaded = importlib.import_module(module.replace("/", "."))
+    assert callable(reduce(getattr, name.split("."), loaded))
+
+
+def test_equations_cover_every_number_of_the_papers() -> None:
+    text = (ROOT / "docs" / "equations.md").read_text(encoding="utf-8")
+    tjandra, rhodes = text.split("\n## ")[1:3]
+    assert _numbers(tjandra) == set(range(1, 15))
+    assert _numbers(rhodes) == set(range(1, 6))
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_document_links_lead_to_files(document: Path) -> None:
+    for link in LINK.findall(document.read_text(encoding="utf-8")):
+        assert (document.parent / link).exists(), link
+
+
+def test_readme_has_at_most_900_words() -> None:
+    body = (ROOT / "README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
+    assert len(body.split()) <= MOST_WORDS
+
+
+def test_pictures_show_every_tab(tmp_path: Path) -> None:
+    """Fails when a tab was added or renamed after `python -m scripts.screenshots` was last run."""
+    page = app.build("cpu", tests=listening_tests.opened(tmp_path, None))
+    tabs = next(block for block in page.blocks.values() if isinstance(block, gr.Tabs))
+    shown = json.loads((ASSETS / "screenshots" / "tabs.json").read_text())
+    assert shown == [tab.label for tab in tabs.children if isinstance(tab, gr.Tab)]
+
+
+def _numbers(section: str) -> set[int]:
+    """The n of every Eq. (n) and of ranges Eq. (n)–(m) in the first column."""
+    found: set[int] = set()
+    for row in re.findall(r"^\| (Eq\. [^|]*)\|", section, re.M):
+        numbers = [int(n) for n in re.findall(r"\((\d+)\)", row)]
+        found |= set(range(numbers[0], numbers[-1] + 1))
+    return found
