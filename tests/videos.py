@@ -1,4 +1,4 @@
-"""Films for tests, written as cameras write them."""
+"""Videos for tests, written as cameras write them."""
 
 from collections.abc import Iterable
 from itertools import chain

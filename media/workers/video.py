@@ -1,4 +1,4 @@
-"""Pictures out of whatever a browser, phone or camera films, by PyAV. Runs in a worker."""
+"""Frames out of whatever a browser, phone or camera records, by PyAV. Runs in a worker."""
 
 import io
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ FORMATS: Final = "asf,avi,flv,matroska,mov,mpeg,mpegts,ogg"
 LARGEST: Final = 4096 * 4096  # pixels of a picture, the most that is decoded
 PADDING: Final = 0.25  # seconds that a video may be longer than allowed
 FEWEST: Final = 2  # frames; fewer make no video
-MOST_A_SECOND: Final = 130  # frames that are decoded: phones film up to 120 a second
+MOST_A_SECOND: Final = 130  # frames that are decoded: phones record up to 120 a second
 THREADS: Final = 2  # more hold more pictures in memory
 
 UNREADABLE: Final = (

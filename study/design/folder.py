@@ -1,9 +1,11 @@
 """A test from sounds that somebody brings: unpacked, described, and put among those that open."""
 
+import errno
 import json
 import secrets
 import shutil
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ TOO_MUCH: Final = (
     f"This is too much: {MOST_FILES} files and {MOST_BYTES // 1_000_000} MB are the most in a test."
 )
 MADE: Final = (PREPARED, "results")  # folders that we write, and believe
+FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 NOTHING: Final = (
     "There are no sounds in this. Bring a zip with a folder for each system, in which the same "
     "sentence has the same file name, or sounds that are named system_sentence.wav."
@@ -131,7 +134,9 @@ def _unzip(file: Path, folder: Path, room: Room) -> None:
                 room.take(entry.file_size)
             for entry in entries:
                 archive.extract(entry, folder)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError) as error:
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise  # not the zip's fault
         raise InputError("This zip cannot be read. Pack it again, without a password.") from error
 
 
