@@ -64,6 +64,9 @@ def speech_items(root: Path) -> list[Item]:
         "speech/arabic_speech_commands": _official,
         "speech/picovoice_wake_words": _unlabelled,
         "speech/picovoice_commands": _unlabelled,
+        "speech/librispeech_251": _own_split,
+        "speech/studio_prompts": _own_split,
+        "speech/mandarin_syllables": _own_split,
     }
     items: list[Item] = []
     for folder, reader in readers.items():
@@ -132,6 +135,11 @@ def _npvcc(rows: list[dict[str, str]]) -> list[str]:
         "val" if (row["speaker"], row["sentence_id"]) in held else names[row["split"]]
         for row in rows
     ]
+
+
+def _own_split(rows: list[dict[str, str]]) -> list[str]:
+    """The corpus's own, whose validation sentences and test speakers nothing trains on."""
+    return [row["split"] for row in rows]
 
 
 def _digits(rows: list[dict[str, str]]) -> list[str]:

@@ -1,0 +1,1 @@
+"""Conversion to and from any voice: content encoder, bottlenecks, reference encoder, inverter."""

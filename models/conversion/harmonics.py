@@ -1,0 +1,56 @@
+"""Where the harmonics of a pitch lie in the mel bands, so that a network need not learn it.
+
+Shapes: B batch, S frames, M mel bands, P pitches in the table, F bins.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+LOWEST, HIGHEST = 55.0, 550.0  # Hz
+PITCHES = 400  # a tenth of a semitone apart
+FLOOR = 0.05  # of a flat spectrum
+
+
+class Harmonics(nn.Module):
+    """A table of log-mel patterns of steady pulses, against those of a flat spectrum."""
+
+    table: Tensor
+
+    def __init__(self, n_mels: int = 80, n_fft: int = 640, sample_rate: int = 16_000) -> None:
+        super().__init__()
+        self.register_buffer("table", _patterns(n_mels, n_fft, sample_rate), persistent=False)
+
+    def forward(self, pitch: Tensor) -> Tensor:
+        """pitch in Hz (B, S), 0 where unvoiced → patterns (B, S, M), 0 where unvoiced."""
+        voiced = (pitch > 0)[..., None]
+        octave = (pitch.clamp(LOWEST, HIGHEST) / LOWEST).log() / math.log(HIGHEST / LOWEST)
+        place = octave * (PITCHES - 1)
+        left = place.floor().long().clamp(max=PITCHES - 2)
+        weight = (place - left)[..., None]
+        pattern = self.table[left] * (1 - weight) + self.table[left + 1] * weight
+        return pattern * voiced
+
+
+def _patterns(n_mels: int, n_fft: int, sample_rate: int) -> Tensor:
+    """Log-mel magnitude of pulses through a Hann window, per pitch: (P, M)."""
+    hz = torch.linspace(0, sample_rate / 2, n_fft // 2 + 1)
+    pitch = LOWEST * (HIGHEST / LOWEST) ** (torch.arange(PITCHES) / (PITCHES - 1))
+    # Distance to the nearest harmonic, in bins; the window's main lobe is 2 bins to each side.
+    number = (hz / pitch[:, None]).round().clamp(min=1)
+    away = (hz - number * pitch[:, None]).abs() * n_fft / sample_rate
+    lobe = torch.where(away < 2, torch.cos(math.pi * away / 4).square(), 0.0)  # (P, F)
+    filters = _mel_filters(hz, n_mels, sample_rate / 2)
+    share = (lobe @ filters.T) / filters.sum(dim=1)
+    return (share + FLOOR).log()
+
+
+def _mel_filters(hz: Tensor, n_mels: int, nyquist: float) -> Tensor:
+    """Triangles between neighbours on Slaney's mel scale: (M, F)."""
+    step = math.log(6.4) / 27
+    mels = torch.linspace(0, 15 + math.log(nyquist / 1000) / step, n_mels + 2)
+    edges = torch.where(mels < 15, mels * 200 / 3, 1000 * (step * (mels - 15)).exp())
+    low, centre, high = edges[:-2, None], edges[1:-1, None], edges[2:, None]
+    rise, fall = (hz - low) / (centre - low), (high - hz) / (high - centre)
+    return torch.minimum(rise, fall).clamp(min=0)

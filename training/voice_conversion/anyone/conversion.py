@@ -1,0 +1,119 @@
+"""Train content encoder, bottlenecks, reference encoder and inverter together."""
+
+from pathlib import Path
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models.conversion.inverter import Voices
+from training.voice_conversion.anyone.augment import augment
+from training.voice_conversion.anyone.data import Corpus
+from training.voice_conversion.anyone.loop import train
+from training.voice_conversion.anyone.system import (
+    CHOSEN,
+    CONTINUOUS_STEPS,
+    Batch,
+    System,
+    adapted_contour,
+    relative_contour,
+)
+from training.voice_conversion.data import Cepstra
+
+WINDOW: Final = 200  # frames
+BATCH: Final = 12
+LEARNING_RATE: Final = 6e-4
+VALIDATED: Final = 64  # windows
+
+
+def train_conversion(run: Path, name: str, steps: int, seed: int = 0) -> None:
+    """Train on the arrays of ``prepare`` in ``run`` up to step ``steps``: run/name.state."""
+    cepstra = Cepstra(run / "constants.npz")
+    corpus, val = Corpus(run / "train", WINDOW), Corpus(run / "val", WINDOW)
+    system = new_system(corpus, cepstra)
+    draw = torch.Generator().manual_seed(1)
+    starts = val.draw(VALIDATED, draw)
+    bands = cepstra(val.read("log_bands", starts))
+    held_out = _batch(val, starts, val.same_speaker(starts, draw), bands)
+    pitch = val.speakers.pitch_mean[held_out.speaker], val.speakers.pitch_std[held_out.speaker]
+
+    def step_losses(step: int, generator: torch.Generator) -> dict[str, Tensor]:
+        starts = corpus.draw(BATCH, generator)
+        reference = corpus.same_speaker(starts, generator)
+        bands = augment(corpus.read("log_bands", starts), generator)
+        batch = _batch(corpus, starts, reference, cepstra(bands))
+        chosen = torch.zeros(BATCH, dtype=torch.long)
+        if step >= CONTINUOUS_STEPS:
+            chosen = torch.multinomial(
+                torch.tensor(CHOSEN), BATCH, replacement=True, generator=generator
+            )
+        return system.losses(batch, chosen, step)
+
+    def validate(average: nn.Module) -> dict[str, float]:
+        assert isinstance(average, System)
+        return measure(average, held_out, *pitch)
+
+    train(system, step_losses, validate, run, name, steps, LEARNING_RATE, seed=seed)
+
+
+def new_system(corpus: Corpus, cepstra: Cepstra) -> System:
+    """An untrained system with the statistics of the corpus in its buffers."""
+    torch.manual_seed(0)
+    system = System(cepstra, len(corpus.speakers.names))
+    system.pitch_mean.copy_(corpus.speakers.pitch_mean)
+    system.pitch_std.copy_(corpus.speakers.pitch_std)
+    starts = corpus.draw(400, torch.Generator().manual_seed(0))
+    bands, mel = corpus.read("log_bands", starts), corpus.read("log_mel", starts)
+    features = cepstra(bands)
+    level = features[..., 0]
+    loud = level >= level.mean(dim=1, keepdim=True)
+    system.content.feature_mean.copy_(features[loud].mean(dim=0))
+    system.content.feature_std.copy_(features.flatten(0, 1).std(dim=0))
+    system.inverter.output_mean.copy_(mel.mean(dim=(0, 1)))
+    system.inverter.output_std.copy_(mel.flatten(0, 1).std(dim=0))
+    given = torch.cat([mel, torch.ones_like(mel[..., :1])], dim=-1).flatten(0, 1)
+    system.bands.copy_(torch.linalg.lstsq(given, bands.flatten(0, 1)).solution)
+    return system
+
+
+@torch.no_grad()
+def measure(
+    system: System, batch: Batch, pitch_mean: Tensor, pitch_std: Tensor
+) -> dict[str, float]:
+    """On speech of validation, for the continuous bottleneck and 512 units: how far the mel is,
+    how much of the content comes back from conversions, and how often the classifier, trained
+    beside, takes a conversion for its target rather than its source (by cosine to references)."""
+    told = {}
+    content = system.content(system.content.normalize(batch.features))
+    vector = system.reference(system.inverter.normalize(batch.reference))
+    voices = Voices(vector, pitch_mean, pitch_std)
+    contour = relative_contour(batch.pitch, voices)
+    real = system.inverter.normalize(batch.mel)
+    order = torch.arange(len(real)).roll(len(real) // 2)
+    targets = voices[order]
+    moved = adapted_contour(contour, voices, targets)
+    known = system.classifier.encoder(system.inverter.normalize(batch.reference))
+    for name in ("continuous", "units-512"):
+        number = system.bottleneck.config.names.index(name)
+        chosen = torch.full((len(real),), number)
+        passed, _ = system.bottleneck(content, chosen)
+        told[f"mel {name}"] = F.l1_loss(system.inverter(passed, contour, voices, chosen), real)
+        converted = system.inverter(passed, moved, targets, chosen)
+        again = system.encode_mel(system.inverter.denormalize(converted))
+        told[f"again {name}"] = F.mse_loss(again, content)
+        judged = system.classifier.encoder(converted)
+        to_target = F.cosine_similarity(judged, known[order])
+        to_source = F.cosine_similarity(judged, known)
+        told[f"nearer {name}"] = (to_target > to_source).float().mean()
+    return {key: float(value) for key, value in told.items()}
+
+
+def _batch(corpus: Corpus, starts: Tensor, reference: Tensor, features: Tensor) -> Batch:
+    return Batch(
+        features,
+        corpus.read("log_mel", starts),
+        corpus.read("log_mel", reference),
+        corpus.read("pitch", starts),
+        corpus.speaker[starts],
+    )

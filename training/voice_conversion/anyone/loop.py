@@ -1,0 +1,112 @@
+"""A training loop without a planned end: constant rate, averaged weights, resumes where it was.
+
+The averaged weights (Polyak & Juditsky 1992) are what is measured and exported: they are as good
+as those of a decayed learning rate, at any moment.
+"""
+
+import copy
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+SAVE_EVERY = 120.0  # seconds between states on disk
+REPORT_EVERY = 100  # steps
+WARMUP = 300  # steps
+AVERAGE = 0.999  # of the weights, a step
+CLIP = 5.0  # norm of the gradient
+
+Losses = dict[str, Tensor]
+
+
+def train(
+    network: nn.Module,
+    step_losses: Callable[[int, torch.Generator], Losses],
+    validate: Callable[[nn.Module], dict[str, float]],
+    run: Path,
+    name: str,
+    steps: int,
+    learning_rate: float,
+    validate_every: int = 1000,
+    seed: int = 0,
+) -> None:
+    """AdamW up to step ``steps``, from the state run/name.state if it is there.
+
+    step_losses(step, generator) gives the weighted losses that are added up; validate gives
+    numbers for the averaged network, appended to run/name.jsonl with the hours so far.
+    """
+    optimizer = torch.optim.AdamW(network.parameters(), learning_rate, (0.9, 0.98), 1e-8, 0.01)
+    average = copy.deepcopy(network).eval().requires_grad_(False)
+    generator = torch.Generator().manual_seed(seed)
+    torch.manual_seed(seed)
+    state, first, hours = run / f"{name}.state", 0, 0.0
+    if state.exists():
+        saved = torch.load(state, weights_only=True)
+        network.load_state_dict(saved["network"])
+        average.load_state_dict(saved["average"])
+        optimizer.load_state_dict(saved["optimizer"])
+        generator.set_state(saved["generator"])
+        first, hours = saved["step"], saved["hours"]
+    saved_at = time.monotonic()
+    running: dict[str, float] = {}
+    network.train()
+    for step in range(first, steps):
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate * min(1.0, (step + 1) / WARMUP)
+        losses = step_losses(step, generator)
+        optimizer.zero_grad()
+        torch.stack(list(losses.values())).sum().backward()
+        nn.utils.clip_grad_norm_(network.parameters(), CLIP)
+        optimizer.step()
+        _follow(average, network, min(AVERAGE, (1 + step) / (10 + step)))
+        for key, loss in losses.items():
+            running[key] = 0.98 * running.get(key, loss.item()) + 0.02 * loss.item()
+        now = time.monotonic()
+        if (step + 1) % REPORT_EVERY == 0:
+            told = "  ".join(f"{key} {value:.3f}" for key, value in running.items())
+            print(f"{step + 1}/{steps}  {hours + (now - saved_at) / 3600:.2f} h  {told}", flush=True)
+        if (step + 1) % validate_every == 0 or step + 1 == steps:
+            row = {"step": step + 1, "hours": round(hours + (now - saved_at) / 3600, 3)}
+            row |= {key: round(value, 4) for key, value in validate(average).items()}
+            with (run / f"{name}.jsonl").open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            print(row, flush=True)
+        if time.monotonic() - saved_at > SAVE_EVERY or step + 1 == steps:
+            hours += (time.monotonic() - saved_at) / 3600
+            saved_at = time.monotonic()
+            _save(state, network, average, optimizer, generator, step + 1, hours)
+
+
+def _save(
+    state: Path,
+    network: nn.Module,
+    average: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    generator: torch.Generator,
+    step: int,
+    hours: float,
+) -> None:
+    unfinished = state.with_suffix(".new")
+    torch.save(
+        {
+            "network": network.state_dict(),
+            "average": average.state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "generator": generator.get_state(),
+            "step": step,
+            "hours": hours,
+        },
+        unfinished,
+    )
+    unfinished.replace(state)
+
+
+@torch.no_grad()
+def _follow(average: nn.Module, network: nn.Module, decay: float) -> None:
+    """Move the averaged parameters towards the network's; buffers are taken over."""
+    torch._foreach_lerp_(list(average.parameters()), list(network.parameters()), 1 - decay)
+    for mine, its in zip(average.buffers(), network.buffers(), strict=True):
+        mine.copy_(its)

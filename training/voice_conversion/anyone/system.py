@@ -1,0 +1,155 @@
+"""Everything that is trained together, and what one batch costs it."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from models.conversion.bottleneck import Bottleneck, BottleneckConfig
+from models.conversion.content import ContentConfig, ContentEncoder
+from models.conversion.inverter import ContourPredictor, Inverter, InverterConfig, Voices
+from models.conversion.reference import ReferenceConfig, ReferenceEncoder
+from training.voice_conversion.anyone.judges import (
+    ContentAdversary,
+    CosineHead,
+    MelDiscriminator,
+    SpeakerClassifier,
+    frozen,
+)
+from training.voice_conversion.data import Cepstra
+
+# How often each bottleneck is chosen: continuous, 64 … 512, the residual ones.
+CHOSEN: Final = (0.36, 0.05, 0.06, 0.08, 0.25, 0.1, 0.1)
+CONTINUOUS_STEPS: Final = 600  # at first nothing is quantised, while the codebooks settle
+SHARPEN_FROM: Final = 3500  # steps: the discriminator comes when the mels are nearly right
+CONVERT_FROM: Final = 500
+SPEAKER_WEIGHT: Final = 0.15
+AGAIN_WEIGHT: Final = 0.5
+ADVERSARY: Final = 0.3
+COMMITMENT: Final = 0.1
+REAL_WEIGHT: Final = 0.05
+FEATURE_WEIGHT: Final = 0.5
+LARGEST_RATIO: Final = 1.5  # by which a contour is widened or narrowed for another voice
+
+
+@dataclass(frozen=True)
+class Batch:
+    """features: augmented cepstra (B, S, 39); mel (B, S, M) in nepers of the same speech, clean;
+    reference (B, S, M), other speech of the same speakers; pitch (B, S) in Hz; speaker (B,)."""
+
+    features: Tensor
+    mel: Tensor
+    reference: Tensor
+    pitch: Tensor
+    speaker: Tensor
+
+
+class System(nn.Module):
+    """The parts that are shipped, and the judges that train them."""
+
+    bands: Tensor
+    pitch_mean: Tensor
+    pitch_std: Tensor
+
+    def __init__(self, cepstra: Cepstra, n_speakers: int) -> None:
+        super().__init__()
+        self.cepstra = cepstra
+        self.content = ContentEncoder(ContentConfig())
+        self.bottleneck = Bottleneck(BottleneckConfig())
+        self.reference = ReferenceEncoder(ReferenceConfig())
+        self.inverter = Inverter(InverterConfig(n_bottlenecks=len(BottleneckConfig().names)))
+        self.contour = ContourPredictor(InverterConfig())
+        self.classifier = SpeakerClassifier(n_speakers)
+        self.adversary = ContentAdversary(ContentConfig().content_width, n_speakers)
+        self.discriminator = MelDiscriminator()
+        self.known_voices = CosineHead(ReferenceConfig().voice_width, n_speakers)
+        self.register_buffer("pitch_mean", torch.zeros(n_speakers))
+        self.register_buffer("pitch_std", torch.ones(n_speakers))
+        self.register_buffer("bands", torch.zeros(81, 40))  # log-mel and 1 → log bands, linearly
+
+    def voices(self, reference: Tensor, speaker: Tensor) -> Voices:
+        """The voices of reference mels (B, S, M) in nepers by known speakers (B,)."""
+        vector = self.reference(self.inverter.normalize(reference))
+        return Voices(vector, self.pitch_mean[speaker], self.pitch_std[speaker])
+
+    def encode_mel(self, mel: Tensor) -> Tensor:
+        """Content of a log-mel spectrogram (B, S, M) in nepers, by way of its cepstra."""
+        ones = torch.ones_like(mel[..., :1])
+        features = self.cepstra(torch.cat([mel, ones], dim=-1) @ self.bands)
+        return self.content(self.content.normalize(features))
+
+    def losses(self, batch: Batch, chosen: Tensor, step: int) -> dict[str, Tensor]:
+        """The weighted losses of a batch, of which one half speaks with the other's voices."""
+        real = self.inverter.normalize(batch.mel)
+        content = self.content(self.content.normalize(batch.features))
+        passed, commitment = self.bottleneck(content, chosen)
+        voices = self.voices(batch.reference, batch.speaker)
+        contour = relative_contour(batch.pitch, voices)
+        made = self.inverter(passed, contour, voices, chosen)
+        half = len(made) // 2
+        told = {
+            "mel": F.l1_loss(made, real),
+            "commitment": COMMITMENT * commitment,
+            "adversary": self._unmasked(content, batch.speaker, step),
+            "classifier": 0.3 * F.cross_entropy(self.classifier(real), batch.speaker),
+            "voice": 0.05 * F.cross_entropy(self.known_voices(voices.vector), batch.speaker),
+            **self._contour_losses(passed.detach(), contour, voices),
+        }
+        if step < CONVERT_FROM:
+            return told
+        sources, targets = slice(0, half), slice(half, None)
+        moved = adapted_contour(contour[sources], voices[sources], voices[targets])
+        converted = self.inverter(passed[sources], moved, voices[targets], chosen[sources])
+        with frozen(self.classifier):
+            logits = self.classifier(converted)
+        told["speaker"] = SPEAKER_WEIGHT * F.cross_entropy(logits, batch.speaker[targets])
+        again = self.encode_mel(self.inverter.denormalize(converted))
+        told["again"] = AGAIN_WEIGHT * F.mse_loss(again, content[sources].detach())
+        if step >= SHARPEN_FROM:
+            told |= self._sharpness(made, converted, real)
+        return told
+
+    def _unmasked(self, content: Tensor, speaker: Tensor, step: int) -> Tensor:
+        strength = ADVERSARY * min(1.0, step / 2000)
+        return 0.3 * F.cross_entropy(self.adversary(content, strength), speaker)
+
+    def _contour_losses(self, passed: Tensor, contour: Tensor, voices: Voices) -> dict[str, Tensor]:
+        known = Voices(voices.vector.detach(), voices.pitch_mean, voices.pitch_std)
+        predicted = self.contour(passed, known)
+        voiced = contour[..., 0]
+        off = (predicted[..., 1] - contour[..., 1]).abs() * voiced
+        voicing = F.binary_cross_entropy_with_logits(predicted[..., 0], voiced)
+        return {"voicing": 0.2 * voicing, "pitch": 2 * off.sum() / voiced.sum().clamp(min=1)}
+
+    def _sharpness(self, made: Tensor, converted: Tensor, real: Tensor) -> dict[str, Tensor]:
+        """Least-squares adversarial losses (Mao et al. 2017) and feature matching."""
+        fake = torch.cat([made, converted])
+        *_, on_real = real_features = self.discriminator(real)
+        *_, on_fake = self.discriminator(fake.detach())
+        with frozen(self.discriminator):
+            *fake_features, score = self.discriminator(fake)
+        n = len(made)
+        matching = [
+            F.l1_loss(f[:n], r.detach()) / r.detach().abs().mean()
+            for f, r in zip(fake_features, real_features[:-1], strict=True)
+        ]
+        return {
+            "discriminator": (on_real - 1).square().mean() + on_fake.square().mean(),
+            "real": REAL_WEIGHT * (score - 1).square().mean(),
+            "features": FEATURE_WEIGHT * torch.stack(matching).mean() / 3,
+        }
+
+
+def relative_contour(pitch: Tensor, voices: Voices) -> Tensor:
+    """Pitch in Hz (B, S), 0 where unvoiced → voicing and relative log-F0 (B, S, 2)."""
+    voiced = pitch > 0
+    relative = torch.where(voiced, pitch.clamp(min=1).log() - voices.pitch_mean[:, None], 0.0)
+    return torch.stack([voiced.float(), relative], dim=-1)
+
+
+def adapted_contour(contour: Tensor, source: Voices, target: Voices) -> Tensor:
+    """A contour (B, S, 2) that moves as widely as the target's do."""
+    ratio = (target.pitch_std / source.pitch_std).clamp(1 / LARGEST_RATIO, LARGEST_RATIO)
+    return torch.stack([contour[..., 0], contour[..., 1] * ratio[:, None]], dim=-1)
