@@ -23,7 +23,7 @@ from training.voice_conversion.data import Cepstra
 # How often each bottleneck is chosen: continuous, 64 … 512, the residual ones.
 CHOSEN: Final = (0.36, 0.05, 0.06, 0.08, 0.25, 0.1, 0.1)
 CONTINUOUS_STEPS: Final = 600  # at first nothing is quantised, while the codebooks settle
-SHARPEN_FROM: Final = 3500  # steps: the discriminator comes when the mels are nearly right
+SHARPEN_FROM: Final = 8000  # steps: the discriminator comes when the mels are nearly right
 CONVERT_FROM: Final = 500
 SPEAKER_WEIGHT: Final = 0.15
 AGAIN_WEIGHT: Final = 0.5
