@@ -51,7 +51,7 @@ def _correlation(waveform: np.ndarray, frames: int) -> np.ndarray:
     spectrum = np.fft.rfft(pieces, size)
     product = np.fft.irfft(np.conj(np.fft.rfft(pieces[:, :WINDOW], size)) * spectrum, size)
     energy = np.cumsum(np.pad(pieces**2, ((0, 0), (1, 0))), axis=1)
-    later = energy[:, WINDOW:] - energy[:, : -WINDOW]  # energy of the window at each lag
+    later = energy[:, WINDOW:] - energy[:, :-WINDOW]  # energy of the window at each lag
     floor = NOISE * WINDOW * np.quantile(later[:, 0] / WINDOW, 0.95)
     return product[:, : LAGS + 1] / np.sqrt((later[:, :1] + floor) * (later[:, : LAGS + 1] + floor))
 

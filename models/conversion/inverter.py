@@ -121,7 +121,7 @@ class Inverter(nn.Module):
 
 
 class ContourPredictor(nn.Module):
-    """Voicing and relative log-F0 of every frame, from content and voice, for lack of a source's."""
+    """Voicing and relative log-F0 of every frame from content and voice, for want of a source."""
 
     WIDTH, HEADS, INNER = 128, 4, 256
 

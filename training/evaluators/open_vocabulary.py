@@ -23,7 +23,7 @@ from training.corpora import Item, speech_items, waveforms
 STUDIO: Final = ("studio_prompts", "en1", "val")
 VISITORS: Final = ("librispeech_251", None, "test")
 FEWEST_WORDS: Final = 3  # shorter prompts are guessed rather than recognised
-MARGIN: Final = 1600  # samples of silence put around a recording, for the pauses that sphinx expects
+MARGIN: Final = 1600  # samples of silence around a recording, for the pauses that sphinx expects
 DISCOUNT: Final = 0.5  # of each bigram's count, left to words that never followed (Ney et al. 1994)
 NUMBERS: Final = "zero one two three four five six seven eight nine ten eleven twelve".split()
 START, END = "<s>", "</s>"

@@ -67,7 +67,9 @@ def train(
         now = time.monotonic()
         if (step + 1) % REPORT_EVERY == 0:
             told = "  ".join(f"{key} {value:.3f}" for key, value in running.items())
-            print(f"{step + 1}/{steps}  {hours + (now - saved_at) / 3600:.2f} h  {told}", flush=True)
+            print(
+                f"{step + 1}/{steps}  {hours + (now - saved_at) / 3600:.2f} h  {told}", flush=True
+            )
         if (step + 1) % validate_every == 0 or step + 1 == steps:
             row = {"step": step + 1, "hours": round(hours + (now - saved_at) / 3600, 3)}
             row |= {key: round(value, 4) for key, value in validate(average).items()}

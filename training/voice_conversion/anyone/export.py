@@ -1,0 +1,81 @@
+"""Write trained states as the checkpoints that the pipeline loads."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from models.conversion.bottleneck import BottleneckConfig
+from models.conversion.content import ContentConfig
+from models.conversion.inverter import InverterConfig
+from models.conversion.reference import ReferenceConfig
+from models.vocoder import VocoderConfig
+from training.checkpoints import update_metrics, write_weights
+from training.voice_conversion.anyone.conversion import WINDOW, new_system
+from training.voice_conversion.anyone.data import Corpus
+from training.voice_conversion.anyone.system import System
+from training.voice_conversion.data import Cepstra
+
+SHIPPED: Final = {"SF1": "SF1", "TF2": "TF2", "SM1": "SM1", "TM3": "TM3", "S1": "S1", "en1": "Nell"}
+REFERENCES: Final = 64  # windows of a voice, of whose vectors the mean is shipped
+PARTS: Final = ("content", "bottleneck", "reference", "inverter", "contour")
+
+
+def export(run: Path, out: Path) -> None:
+    """Write any-voice, and vocoder-any where there is a state of it, below ``out``."""
+    corpus = Corpus(run / "train", WINDOW)
+    system = new_system(corpus, Cepstra(run / "constants.npz")).eval()
+    saved = torch.load(run / "conversion.state", weights_only=True)
+    system.load_state_dict(saved["average"])
+    has_vocoder = (run / "vocoder.state").exists()
+    vectors, pitch_mean, pitch_std = shipped_voices(system, corpus)
+    weights = {
+        f"{part}.{name}": weight
+        for part in PARTS
+        for name, weight in getattr(system, part).state_dict().items()
+    }
+    weights |= {"voices.vector": vectors}
+    weights |= {"voices.pitch_mean": pitch_mean, "voices.pitch_std": pitch_std}
+    config = {
+        "name": "any-voice",
+        "vocoder": "vocoder-any" if has_vocoder else "vocoder",
+        "voices": list(SHIPPED.values()),
+        "content": asdict(ContentConfig()),
+        "bottleneck": asdict(BottleneckConfig()),
+        "reference": asdict(ReferenceConfig()),
+        "inverter": asdict(InverterConfig()),
+    }
+    write_weights(out / "any-voice", config, weights)
+    trained = {"steps": saved["step"], "hours": saved["hours"]}
+    update_metrics(out / "any-voice", {"training": {"conversion": trained}})
+    if has_vocoder:
+        _export_vocoder(run, out / "vocoder-any")
+
+
+@torch.no_grad()
+def shipped_voices(system: System, corpus: Corpus) -> tuple[Tensor, Tensor, Tensor]:
+    """Vectors (N, V), and mean and standard deviation of log-F0 (N,), of the shipped voices."""
+    generator = torch.Generator().manual_seed(0)
+    numbers = torch.tensor([corpus.speakers.names.index(name) for name in SHIPPED])
+    vectors = []
+    for number in numbers:
+        own = corpus.starts[corpus.speaker[corpus.starts] == number][:1]
+        starts = corpus.same_speaker(own.expand(REFERENCES), generator)
+        mel = system.inverter.normalize(corpus.read("log_mel", starts))
+        vector = system.reference(mel).mean(dim=0)
+        vectors.append(torch.nn.functional.layer_norm(vector, vector.shape))
+    return torch.stack(vectors), system.pitch_mean[numbers], system.pitch_std[numbers]
+
+
+def _export_vocoder(run: Path, folder: Path) -> None:
+    saved = torch.load(run / "vocoder.state", weights_only=True)
+    weights = {
+        name.removeprefix("vocoder."): weight
+        for name, weight in saved["average"].items()
+        if name.startswith("vocoder.")
+    }
+    write_weights(folder, asdict(VocoderConfig()), weights)
+    trained = {"steps": saved["step"], "hours": saved["hours"]}
+    update_metrics(folder, {"training": {"vocoder": trained}})
