@@ -1,0 +1,46 @@
+"""Similarity of voices by an encoder that nothing here was trained with or tuned on.
+
+It comes with the package resemblyzer (Wan et al. 2018), installed without its dependencies: the
+voice activity detector that it imports is used only to trim recordings, which is not done here.
+"""
+
+import sys
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+
+def available() -> bool:
+    """Whether resemblyzer is installed."""
+    return find_spec("resemblyzer") is not None
+
+
+def embed(waveforms: Sequence[np.ndarray]) -> np.ndarray:
+    """A vector of length 1 for each waveform (T,) at 16 kHz: (N, 256)."""
+    return np.stack([_encoder().embed_utterance(w.astype(np.float32)) for w in waveforms])
+
+
+def centre(waveforms: Sequence[np.ndarray]) -> np.ndarray:
+    """The mean vector of a speaker's recordings, of length 1: (256,)."""
+    mean = embed(waveforms).mean(axis=0)
+    return mean / np.linalg.norm(mean)
+
+
+def nearest_is_target(said: np.ndarray, target: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Whether each vector is nearer to the target than to every other speaker.
+
+    said: (N, 256); target: (256,); others: (M, 256), the source among them. Returns bool (N,).
+    """
+    return said @ target > (said @ others.T).max(axis=1)
+
+
+@cache
+def _encoder() -> Any:
+    sys.modules.setdefault("webrtcvad", ModuleType("webrtcvad"))
+    from resemblyzer import VoiceEncoder
+
+    return VoiceEncoder("cpu", verbose=False)
