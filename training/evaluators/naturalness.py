@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from media.features import SAMPLE_RATE
+from media.audio.features import SAMPLE_RATE
 
 
 def available() -> bool:

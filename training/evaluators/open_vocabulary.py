@@ -17,8 +17,8 @@ from typing import Final
 import numpy as np
 import pocketsphinx
 
-from media.audio import to_int16
-from training.corpora import Item, speech_items, waveforms
+from media.audio.load import to_int16
+from training.common.corpora import Item, speech_items, waveforms
 
 STUDIO: Final = ("studio_prompts", "en1", "val")
 VISITORS: Final = ("librispeech_251", None, "test")

@@ -12,18 +12,24 @@ def main() -> None:
     arguments = commands("voice_conversion")[0].parse_args()
     if arguments.command == "prepare":
         from training.common.corpora import data_root
+        from training.voice_conversion.any_voice.prepare import prepare as prepare_any_voice
         from training.voice_conversion.data.prepare import prepare
 
-        prepare(data_root(arguments.data), arguments.out)
+        data = data_root(arguments.data)
+        prepare(data, arguments.out)
+        prepare_any_voice(data, arguments.out)
     elif arguments.command == "train":
         from training.voice_conversion.recipe import RECIPE
 
         for name in arguments.names or RECIPE:
             RECIPE[name](arguments.out, name)
     elif arguments.command == "export":
+        from training.voice_conversion.any_voice.export import export as export_any_voice
         from training.voice_conversion.export import export
 
         export(arguments.out, CHECKPOINTS)
+        if (arguments.out / "conversion.state").exists():
+            export_any_voice(arguments.out, CHECKPOINTS)
     else:
         from training.common.corpora import data_root
         from training.evaluators.report import publish_table

@@ -7,6 +7,7 @@ from media.constants import N_BINS
 from models.inverter import InverterConfig
 from models.vocoder import VocoderConfig
 from models.vqvae import VQVAEConfig
+from training.voice_conversion.any_voice.recipe import RECIPE as ANY_VOICE
 from training.voice_conversion.train.inverter import train_inverter
 from training.voice_conversion.train.units import train_units
 from training.voice_conversion.train.vocoder import train_vocoder
@@ -50,4 +51,5 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
         run, name, "vqvae-64", MEL, 400, "inverter-256-first"
     ),
     "inverter-128-linear": lambda run, name: train_inverter(run, name, "vqvae-128", LINEAR, 900),
+    **ANY_VOICE,
 }

@@ -12,11 +12,11 @@ from models.conversion.content import ContentConfig
 from models.conversion.inverter import InverterConfig
 from models.conversion.reference import ReferenceConfig
 from models.vocoder import VocoderConfig
-from training.checkpoints import update_metrics, write_weights
-from training.voice_conversion.anyone.conversion import WINDOW, new_system
-from training.voice_conversion.anyone.data import Corpus
-from training.voice_conversion.anyone.system import System
-from training.voice_conversion.data import Cepstra
+from training.common.checkpoints import update_metrics, write_weights
+from training.voice_conversion.any_voice.conversion import WINDOW, new_system
+from training.voice_conversion.any_voice.data import Corpus
+from training.voice_conversion.any_voice.system import System
+from training.voice_conversion.data.batches import Cepstra
 
 SHIPPED: Final = {"SF1": "SF1", "TF2": "TF2", "SM1": "SM1", "TM3": "TM3", "S1": "S1", "en1": "Nell"}
 REFERENCES: Final = 64  # windows of a voice, of whose vectors the mean is shipped
@@ -29,7 +29,7 @@ def export(run: Path, out: Path) -> None:
     system = new_system(corpus, Cepstra(run / "constants.npz")).eval()
     saved = torch.load(run / "conversion.state", weights_only=True)
     system.load_state_dict(saved["average"])
-    has_vocoder = (run / "vocoder.state").exists()
+    has_vocoder = (run / "vocoder-any.state").exists()
     vectors, pitch_mean, pitch_std = shipped_voices(system, corpus)
     weights = {
         f"{part}.{name}": weight
@@ -70,7 +70,7 @@ def shipped_voices(system: System, corpus: Corpus) -> tuple[Tensor, Tensor, Tens
 
 
 def _export_vocoder(run: Path, folder: Path) -> None:
-    saved = torch.load(run / "vocoder.state", weights_only=True)
+    saved = torch.load(run / "vocoder-any.state", weights_only=True)
     weights = {
         name.removeprefix("vocoder."): weight
         for name, weight in saved["average"].items()

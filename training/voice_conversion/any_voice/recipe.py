@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from training.voice_conversion.anyone.conversion import train_conversion
-from training.voice_conversion.anyone.vocoder import train_vocoder
+from training.voice_conversion.any_voice.conversion import train_conversion
+from training.voice_conversion.any_voice.vocoder import train_vocoder
 
 RECIPE: dict[str, Callable[[Path, str], None]] = {
     "conversion": lambda run, name: train_conversion(run, name, 100_000),
-    "vocoder": lambda run, name: train_vocoder(run, name, 100_000),
+    "vocoder-any": lambda run, name: train_vocoder(run, name, 100_000),
 }

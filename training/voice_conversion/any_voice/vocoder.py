@@ -13,10 +13,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models.vocoder import Vocoder, VocoderConfig
-from training.voice_conversion.anyone.data import Corpus
-from training.voice_conversion.anyone.judges import frozen
-from training.voice_conversion.anyone.loop import train
-from training.voice_conversion.vocoder import RESOLUTIONS, SpectralLoss
+from training.voice_conversion.any_voice.data import Corpus
+from training.voice_conversion.any_voice.judges import frozen
+from training.voice_conversion.any_voice.loop import train
+from training.voice_conversion.train.vocoder import RESOLUTIONS, SpectralLoss
 
 WINDOW: Final = 80  # frames
 BATCH: Final = 8

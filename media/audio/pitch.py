@@ -1,7 +1,7 @@
 """Log-F0 contours of speech: normalised cross-correlation and a best path, as RAPT (Talkin 1995).
 
-Agrees with pYIN (media.features.pitch) on voicing and pitch of studio and home recordings, at a
-thirtieth of its time. Frames are those of media.features: frame t is centred on t * HOP_LENGTH.
+Fifteen times as fast as pYIN (media.audio.features.pitch), and it does not take silence for a
+voice of 65 Hz. Frames are those of media.audio.features: frame t is centred on t * HOP_LENGTH.
 Shapes: T samples, S frames, C candidate pitches, L lags.
 """
 
@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from media.features import HOP_LENGTH, SAMPLE_RATE, n_frames
+from media.audio.features import HOP_LENGTH, SAMPLE_RATE, n_frames
 
 LOWEST, HIGHEST = 60.0, 500.0  # Hz
 CANDIDATES: Final = 128  # a third of a semitone apart

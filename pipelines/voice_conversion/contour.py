@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from pipelines.any_voice.voice import pitch_statistics
+from pipelines.voice_conversion.voice import pitch_statistics
 
 FRAMES_A_STEP: Final = 2
 FRAMES_A_POINT: Final = 4

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from training.voice_conversion.augment import warp
+from training.voice_conversion.data.augment import warp
 
 VTLP = 0.22  # the vocal tract is shortened or lengthened by up to this share
 TILT = 1.2  # standard deviation of the gain at the knots of a random equaliser, nepers of power

@@ -11,7 +11,7 @@ from models.conversion.content import ContentConfig, ContentEncoder
 from models.conversion.inverter import ContourPredictor, Inverter, InverterConfig
 from models.conversion.reference import ReferenceConfig, ReferenceEncoder
 from models.conversion.voices import VoiceTable
-from pipelines.any_voice.voice import Voice
+from pipelines.voice_conversion.voice import Voice
 
 
 def build(config: Mapping[str, Any]) -> nn.ModuleDict:

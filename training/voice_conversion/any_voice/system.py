@@ -11,14 +11,14 @@ from models.conversion.bottleneck import Bottleneck, BottleneckConfig
 from models.conversion.content import ContentConfig, ContentEncoder
 from models.conversion.inverter import ContourPredictor, Inverter, InverterConfig, Voices
 from models.conversion.reference import ReferenceConfig, ReferenceEncoder
-from training.voice_conversion.anyone.judges import (
+from training.voice_conversion.any_voice.judges import (
     ContentAdversary,
     CosineHead,
     MelDiscriminator,
     SpeakerClassifier,
     frozen,
 )
-from training.voice_conversion.data import Cepstra
+from training.voice_conversion.data.batches import Cepstra
 
 # How often each bottleneck is chosen: continuous, 64 … 512, the residual ones.
 CHOSEN: Final = (0.36, 0.05, 0.06, 0.08, 0.25, 0.1, 0.1)

@@ -8,10 +8,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models.conversion.inverter import Voices
-from training.voice_conversion.anyone.augment import augment
-from training.voice_conversion.anyone.data import Corpus
-from training.voice_conversion.anyone.loop import train
-from training.voice_conversion.anyone.system import (
+from training.voice_conversion.any_voice.augment import augment
+from training.voice_conversion.any_voice.data import Corpus
+from training.voice_conversion.any_voice.loop import train
+from training.voice_conversion.any_voice.system import (
     CHOSEN,
     CONTINUOUS_STEPS,
     Batch,
@@ -19,10 +19,10 @@ from training.voice_conversion.anyone.system import (
     adapted_contour,
     relative_contour,
 )
-from training.voice_conversion.data import Cepstra
+from training.voice_conversion.data.batches import Cepstra
 
 WINDOW: Final = 200  # frames
-BATCH: Final = 12
+BATCH: Final = 8
 LEARNING_RATE: Final = 6e-4
 VALIDATED: Final = 64  # windows
 

@@ -9,22 +9,22 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from media import features
-from media.audio import Audio, load, match_loudness
+from media.audio import features
+from media.audio.load import Audio, load, match_loudness
+from media.audio.pitch import track_pitch
+from media.audio.voice_activity import words
 from media.errors import InputError
-from media.pitch import track_pitch
-from media.voice_activity import words
 from models.conversion.bottleneck import CONTINUOUS, Bottleneck
 from models.conversion.content import STRIDE, ContentEncoder
 from models.conversion.inverter import ContourPredictor, Inverter, Voices
 from models.conversion.reference import ReferenceEncoder
 from models.vocoder import Vocoder, VocoderConfig
-from pipelines.any_voice.content import AnyVoiceResult, Content
-from pipelines.any_voice.contour import BITS_PER_SECOND, Contour
-from pipelines.any_voice.networks import build, shipped
-from pipelines.any_voice.voice import Voice, pitch_statistics
 from pipelines.checkpoint import choose_device, load_weights, locate, read_config
 from pipelines.speech import Speech
+from pipelines.voice_conversion.content import AnyVoiceResult, Content
+from pipelines.voice_conversion.contour import BITS_PER_SECOND, Contour
+from pipelines.voice_conversion.networks import build, shipped
+from pipelines.voice_conversion.voice import Voice, pitch_statistics
 from pipelines.windows import in_windows
 
 CELL: Final = STRIDE * features.HOP_LENGTH  # samples in a step

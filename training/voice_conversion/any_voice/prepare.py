@@ -7,7 +7,7 @@ Written below OUT/SPLIT (train, val), one file an array, N frames of 10 ms of al
                                     of one recording
   corpus.npy     int8 (N,)          rows of corpora.txt
   waveform.npy   int16 (N, 160)
-and OUT/constants.npz: the mel filters and the DCT that training shares with media.features.
+and OUT/constants.npz: the mel filters and the DCT that training shares with media.audio.features.
 """
 
 from collections.abc import Iterable
@@ -18,11 +18,11 @@ from typing import Final
 
 import numpy as np
 
-from media import features
-from media.audio import to_int16
-from media.pitch import track_pitch
-from training.corpora import Item, speech_items, waveforms
-from training.words.zero_shot import SPELLINGS
+from media.audio import features
+from media.audio.load import to_int16
+from media.audio.pitch import track_pitch
+from training.common.corpora import Item, speech_items, waveforms
+from training.words.data.zero_shot import SPELLINGS
 
 CUT: Final = 4 * features.HOP_LENGTH  # samples: recordings are cut to whole multiples of 40 ms
 SHORTEST: Final = 0.2  # seconds

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipelines.any_voice.contour import Contour
-from pipelines.any_voice.voice import Voice
 from pipelines.speech import Speech
+from pipelines.voice_conversion.contour import Contour
+from pipelines.voice_conversion.voice import Voice
 
 
 @dataclass(frozen=True, eq=False)
