@@ -23,12 +23,33 @@ from models.view_encoder import ViewConfig
 from models.vocoder import Vocoder, VocoderConfig
 from models.vqvae import VQVAE, VQVAEConfig
 from models.word_embedder import WordEmbedder, WordEmbedderConfig
+from pipelines.voice_conversion.networks import build
 
 TINY_MODELS = {
     "vqvae-64": VQVAEConfig(64, (2, 2), width=16, heads=2, inner=16, code_width=8),
     "vqvae-128": VQVAEConfig(128, (2, 2), width=16, heads=2, inner=16, code_width=8),
     "vqvae-256": VQVAEConfig(256, (2, 2), width=16, heads=2, inner=16, code_width=8),
     "vqvae-512": VQVAEConfig(512, (2, 1), width=16, heads=2, inner=16, code_width=8),
+}
+TINY_ANY_VOICE = {
+    "name": "any-voice",
+    "vocoder": "vocoder",
+    "voices": ["SF1", "TF2"],
+    "content": {"width": 16, "heads": 2, "inner": 16, "layers": 1, "content_width": 8},
+    "bottleneck": {"content_width": 8},
+    "reference": {"width": 16, "voice_width": 8},
+    "inverter": {
+        "content_width": 8,
+        "voice_width": 8,
+        "condition_width": 8,
+        "width": 16,
+        "heads": 2,
+        "inner": 16,
+        "layers": 1,
+        "fine_width": 16,
+        "fine_inner": 16,
+        "fine_layers": 1,
+    },
 }
 TINY_SOUND_MODELS = {
     "sound-cnn": SoundCNNConfig(channels=(8, 16), blocks=(1, 1)),
@@ -64,6 +85,7 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "inverter": asdict(inverter),
         }
         _write(root / name, settings, networks)
+    _write(root / "any-voice", TINY_ANY_VOICE, build(TINY_ANY_VOICE))
     for name, trunk in TINY_SOUND_MODELS.items():
         config = SoundEmbedderConfig(trunk, width=16)
         settings = {

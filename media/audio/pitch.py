@@ -18,6 +18,7 @@ RATE: Final = SAMPLE_RATE // 2  # Hz at which periods are looked for
 WINDOW: Final = 320  # samples at RATE that are held against their like a period later: 40 ms
 LAGS: Final = int(RATE / LOWEST) + 2
 NOISE: Final = 1e-3  # of the power of loud frames: what is quieter than this has no pitch
+SILENCE: Final = 1e-7  # energy of a window: digital silence has no pitch
 LONG_LAG: Final = 0.3  # the longest lag loses this share: else every period's double ties with it
 UNVOICED: Final = 0.1  # cost of calling a frame unvoiced, beside its largest correlation
 GLIDE: Final = 0.6  # cost of an octave between frames
@@ -52,7 +53,7 @@ def _correlation(waveform: np.ndarray, frames: int) -> np.ndarray:
     product = np.fft.irfft(np.conj(np.fft.rfft(pieces[:, :WINDOW], size)) * spectrum, size)
     energy = np.cumsum(np.pad(pieces**2, ((0, 0), (1, 0))), axis=1)
     later = energy[:, WINDOW:] - energy[:, :-WINDOW]  # energy of the window at each lag
-    floor = NOISE * WINDOW * np.quantile(later[:, 0] / WINDOW, 0.95)
+    floor = NOISE * np.quantile(later[:, 0], 0.95) + SILENCE
     return product[:, : LAGS + 1] / np.sqrt((later[:, :1] + floor) * (later[:, : LAGS + 1] + floor))
 
 
