@@ -52,8 +52,9 @@ class Bottleneck(nn.Module):
         noise = self.config.noise * torch.randn_like(content) if self.training else 0.0
         passed = [content + noise, *self._quantized(content.detach())]
         straight = [passed[0], *(content + (q - content).detach() for q in passed[1:])]
-        rows = torch.stack(straight)[chosen, torch.arange(len(content), device=content.device)]
-        target = torch.stack([content, *passed[1:]])[chosen, torch.arange(len(content))]
+        places = torch.arange(len(content), device=content.device)
+        target = torch.stack([content, *passed[1:]])[chosen, places]
+        rows = torch.stack(straight)[chosen, places]
         return rows, F.mse_loss(content, target.detach())
 
     def encode(self, content: Tensor, name: str) -> Tensor:

@@ -35,6 +35,7 @@ class Spoken:
 
     waveform: np.ndarray
     words: list[str]
+    speaker: str
 
 
 class OpenRecogniser:
@@ -62,18 +63,23 @@ class OpenRecogniser:
         return said.hypstr.split() if said else []
 
 
-def open_material(data: Path) -> dict[str, list[Spoken]]:
-    """The recordings of each group that the data folder has: studio and visitors."""
+def open_material(data: Path, every: bool = False) -> dict[str, list[Spoken]]:
+    """The recordings of each group that the data folder has: studio and visitors.
+
+    every: take all English recordings with texts of the two corpora, whatever speaker and split.
+    """
     items = speech_items(data)
     known = dictionary()
-    studio = [i for i in _chosen(items, STUDIO) if len(spoken_words(i.text)) >= FEWEST_WORDS]
-    groups = {"studio": studio, "visitors": _chosen(items, VISITORS)}
+    studio = [
+        item
+        for item in _chosen(items, STUDIO, every)
+        if len(spoken_words(item.text)) >= FEWEST_WORDS
+        and known.issuperset(spoken_words(item.text))
+    ]
+    groups = {"studio": studio, "visitors": _chosen(items, VISITORS, every)}
     return {
-        group: [Spoken(w, spoken_words(i.text)) for i, w in waveforms(chosen)]
-        for group, chosen in (
-            (g, [i for i in some if g == "visitors" or known.issuperset(spoken_words(i.text))])
-            for g, some in groups.items()
-        )
+        group: [Spoken(w, spoken_words(i.text), str(i.speaker)) for i, w in waveforms(chosen)]
+        for group, chosen in groups.items()
         if chosen
     }
 
@@ -128,13 +134,12 @@ def bigram_arpa(texts: Iterable[list[str]]) -> str:
     return "\n".join([*lines, "", "\\end\\", ""])
 
 
-def _chosen(items: list[Item], which: tuple[str, str | None, str]) -> list[Item]:
+def _chosen(items: list[Item], which: tuple[str, str | None, str], every: bool) -> list[Item]:
     corpus, speaker, split = which
-    return [
-        i
-        for i in items
-        if i.corpus == corpus and speaker in (None, i.speaker) and i.split == split and i.text
-    ]
+    texts = [i for i in items if i.corpus == corpus and i.language == "en" and i.text]
+    if every:
+        return texts
+    return [i for i in texts if speaker in (None, i.speaker) and i.split == split]
 
 
 def _number(word: str) -> str:

@@ -38,7 +38,15 @@ def main() -> None:
 
         folders = sorted(CHECKPOINTS.glob("vqvae-*"))
         data = data_root(arguments.data)
-        rows = evaluate(data, folders, arguments.split, arguments.json, arguments.quick)
+        any_voice = CHECKPOINTS / "any-voice"
+        rows = evaluate(
+            data,
+            folders,
+            arguments.split,
+            arguments.json,
+            arguments.quick,
+            any_voice if any_voice.exists() else None,
+        )
         if arguments.publish:
             publish(rows, CHECKPOINTS)
             publish_table(rows, ROOT / "docs" / "voice_conversion.md", "results")

@@ -53,7 +53,8 @@ def test_evaluate_of_digits_only_leaves_out_what_cannot_be_measured(
     monkeypatch.setattr(EvaluationModels, "load", lambda: models)
     out = tmp_path / "table.json"
     folders = [tiny_checkpoints / "vqvae-128", tiny_checkpoints / "vqvae-512"]
-    rows = evaluate(digits, folders, split="all", json_out=out, quick=True)
+    any_voice = tiny_checkpoints / "any-voice"
+    rows = evaluate(digits, folders, "all", out, quick=True, any_voice=any_voice)
     assert json.loads(out.read_text())["rows"] == rows
     systems = [row["system"] for row in rows]
     assert len(systems) == len(set(systems))

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models.conversion.inverter import Voices
+from training.common.loop import device
 from training.voice_conversion.any_voice.augment import augment
 from training.voice_conversion.any_voice.data import Corpus
 from training.voice_conversion.any_voice.loop import train
@@ -31,12 +32,14 @@ def train_conversion(run: Path, name: str, steps: int, seed: int = 0) -> None:
     """Train on the arrays of ``prepare`` in ``run`` up to step ``steps``: run/name.state."""
     cepstra = Cepstra(run / "constants.npz")
     corpus, val = Corpus(run / "train", WINDOW), Corpus(run / "val", WINDOW)
-    system = new_system(corpus, cepstra)
+    system = new_system(corpus, cepstra).to(device())
     draw = torch.Generator().manual_seed(1)
     starts = val.draw(VALIDATED, draw)
     bands = cepstra(val.read("log_bands", starts))
     held_out = _batch(val, starts, val.same_speaker(starts, draw), bands)
-    pitch = val.speakers.pitch_mean[held_out.speaker], val.speakers.pitch_std[held_out.speaker]
+    means, stds = val.speakers.pitch_mean, val.speakers.pitch_std
+    pitch = (means[held_out.speaker].to(device()), stds[held_out.speaker].to(device()))
+    held_out = held_out.to(device())
 
     def step_losses(step: int, generator: torch.Generator) -> dict[str, Tensor]:
         starts = corpus.draw(BATCH, generator)
@@ -48,7 +51,7 @@ def train_conversion(run: Path, name: str, steps: int, seed: int = 0) -> None:
             chosen = torch.multinomial(
                 torch.tensor(CHOSEN), BATCH, replacement=True, generator=generator
             )
-        return system.losses(batch, chosen, step)
+        return system.losses(batch.to(device()), chosen.to(device()), step)
 
     def validate(average: nn.Module) -> dict[str, float]:
         assert isinstance(average, System)
@@ -96,7 +99,7 @@ def measure(
     known = system.classifier.encoder(system.inverter.normalize(batch.reference))
     for name in ("continuous", "units-512"):
         number = system.bottleneck.config.names.index(name)
-        chosen = torch.full((len(real),), number)
+        chosen = torch.full((len(real),), number, device=real.device)
         passed, _ = system.bottleneck(content, chosen)
         told[f"mel {name}"] = F.l1_loss(system.inverter(passed, contour, voices, chosen), real)
         converted = system.inverter(passed, moved, targets, chosen)

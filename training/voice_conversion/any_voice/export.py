@@ -27,7 +27,7 @@ def export(run: Path, out: Path) -> None:
     """Write any-voice, and vocoder-any where there is a state of it, below ``out``."""
     corpus = Corpus(run / "train", WINDOW)
     system = new_system(corpus, Cepstra(run / "constants.npz")).eval()
-    saved = torch.load(run / "conversion.state", weights_only=True)
+    saved = torch.load(run / "conversion.state", weights_only=True, map_location="cpu")
     system.load_state_dict(saved["average"])
     has_vocoder = (run / "vocoder-any.state").exists()
     vectors, pitch_mean, pitch_std = shipped_voices(system, corpus)
@@ -70,7 +70,7 @@ def shipped_voices(system: System, corpus: Corpus) -> tuple[Tensor, Tensor, Tens
 
 
 def _export_vocoder(run: Path, folder: Path) -> None:
-    saved = torch.load(run / "vocoder-any.state", weights_only=True)
+    saved = torch.load(run / "vocoder-any.state", weights_only=True, map_location="cpu")
     weights = {
         name.removeprefix("vocoder."): weight
         for name, weight in saved["average"].items()

@@ -13,6 +13,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from training.common.loop import device
+
 SAVE_EVERY = 120.0  # seconds between states on disk
 REPORT_EVERY = 100  # steps
 WARMUP = 300  # steps
@@ -44,7 +46,8 @@ def train(
     torch.manual_seed(seed)
     state, first, hours = run / f"{name}.state", 0, 0.0
     if state.exists():
-        saved = torch.load(state, weights_only=True)
+        saved = torch.load(state, weights_only=True, map_location=device())
+        saved["generator"] = saved["generator"].cpu()
         network.load_state_dict(saved["network"])
         average.load_state_dict(saved["average"])
         optimizer.load_state_dict(saved["optimizer"])

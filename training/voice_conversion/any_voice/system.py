@@ -45,6 +45,16 @@ class Batch:
     pitch: Tensor
     speaker: Tensor
 
+    def to(self, device: torch.device) -> "Batch":
+        """The same on a device."""
+        return Batch(
+            self.features.to(device),
+            self.mel.to(device),
+            self.reference.to(device),
+            self.pitch.to(device),
+            self.speaker.to(device),
+        )
+
 
 class System(nn.Module):
     """The parts that are shipped, and the judges that train them."""

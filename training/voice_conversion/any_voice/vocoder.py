@@ -13,12 +13,14 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from models.vocoder import Vocoder, VocoderConfig
+from training.common.loop import device
 from training.voice_conversion.any_voice.data import Corpus
 from training.voice_conversion.any_voice.judges import frozen
 from training.voice_conversion.any_voice.loop import train
 from training.voice_conversion.train.vocoder import RESOLUTIONS, SpectralLoss
 
 WINDOW: Final = 80  # frames
+NAMES: Final = ("log_mel", "pitch", "waveform")
 BATCH: Final = 8
 LEARNING_RATE: Final = 5e-4
 ADVERSARIAL_FROM: Final = 1500  # steps
@@ -101,18 +103,18 @@ def train_vocoder(run: Path, name: str, steps: int, seed: int = 0) -> None:
     corpus = Corpus(run / "train", WINDOW, SHARES)
     val = Corpus(run / "val", WINDOW, SHARES)
     with np.load(run / "constants.npz") as file:
-        training = VocoderTraining(torch.from_numpy(file["mel_filters"]))
+        training = VocoderTraining(torch.from_numpy(file["mel_filters"])).to(device())
     held_out = val.draw(VALIDATED, torch.Generator().manual_seed(1))
 
     def step_losses(step: int, generator: torch.Generator) -> dict[str, Tensor]:
         starts = corpus.draw(BATCH, generator)
-        mel, pitch, real = (corpus.read(n, starts) for n in ("log_mel", "pitch", "waveform"))
+        mel, pitch, real = (corpus.read(n, starts).to(device()) for n in NAMES)
         return training.losses(mel, pitch, real, step)
 
     @torch.no_grad()
     def validate(average: nn.Module) -> dict[str, float]:
         assert isinstance(average, VocoderTraining)
-        mel, pitch, real = (val.read(n, held_out) for n in ("log_mel", "pitch", "waveform"))
+        mel, pitch, real = (val.read(n, held_out).to(device()) for n in NAMES)
         made = average.vocoder(mel, pitch)
         return {"spectral": average.distance(made, real).item()}
 

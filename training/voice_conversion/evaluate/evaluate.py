@@ -12,6 +12,7 @@ from media.constants import SAMPLE_RATE
 from media.text.grammar import DIGITS, GRID, Grammar
 from pipelines import VoiceConversion
 from pipelines.voice_conversion.settings import MODELS
+from pipelines.voice_conversion.any_voice import AnyVoiceConversion
 from training.evaluators.abx import abx
 from training.evaluators.evaluator import EvaluationModels
 from training.evaluators.metrics import bitrate, mel_cepstral_distortion, word_error_rate
@@ -19,8 +20,11 @@ from training.evaluators.report import print_table
 from training.evaluators.speaker_encoder import nearer_to_target
 from training.evaluators.sphinx import Sphinx
 from training.voice_conversion.evaluate.material import QUICK, Budget, Material, Utterance, choose
+from training.voice_conversion.evaluate.open_vocabulary import open_rows, unseen_voices
 from training.voice_conversion.evaluate.systems import (
     MFCC,
+    AnyVoiceConverter,
+    AnyVoiceUnits,
     Converter,
     CopySynthesis,
     KMeans,
@@ -42,11 +46,13 @@ def evaluate(
     split: str = "test",
     json_out: Path | None = None,
     quick: bool = False,
+    any_voice: Path | None = None,
 ) -> list[Row]:
     """Measures every system on the recordings of ``data``; prints and returns the table's rows.
 
     checkpoints: folders of VoiceConversion; split: ``test``, or ``all`` for every row of whatever
-    corpora there are; quick: a sample, seeded, for an answer within a minute.
+    corpora there are; quick: a sample, seeded, for an answer within a minute; any_voice: folder of
+    AnyVoiceConversion.
     Raises FileNotFoundError where the evaluation models have not been trained.
     """
     evaluator = Evaluator(choose(data, split, QUICK if quick else Budget()), quick)
@@ -55,6 +61,7 @@ def evaluate(
     plain = [MFCC(normalized=False), MFCC(normalized=True), KMeans(centroids)]
     rows = [evaluator.units(representation) for representation in plain]
     rows.append(evaluator.speech(Original()))
+    copies = []
     if pipelines:
         copies = [CopySynthesis(pipelines[0], vocoder) for vocoder in VoiceConversion.VOCODERS]
         rows += [evaluator.speech(copy) for copy in copies]
@@ -64,6 +71,16 @@ def evaluate(
             shipped = pipeline.name == DEFAULT and vocoder == VoiceConversion.VOCODERS[0]
             speech = evaluator.speech(Converter(pipeline, vocoder))
             rows.append(units | speech | {"shipped": shipped})
+    measured: list[Speaker] = [Original(), *copies]
+    measured += [Converter(p, VoiceConversion.VOCODERS[0]) for p in pipelines if p.name == DEFAULT]
+    if any_voice:
+        pipeline = AnyVoiceConversion.from_pretrained(any_voice)
+        converters = _any_voice(pipeline)
+        for name, converter in converters.items():
+            rows.append(evaluator.units(AnyVoiceUnits(pipeline, name)) | evaluator.speech(converter))
+        rows.append({"system": pipeline.name, "shipped": False} | unseen_voices(data, pipeline))
+        measured += converters.values()
+    rows += open_rows(data, measured, f"{DEFAULT}, {VoiceConversion.VOCODERS[0]}", split, quick)
     print_table(rows)
     if json_out:
         json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
@@ -168,6 +185,14 @@ def _pooled(
         [words for voice in voices for words in references[voice]],
         [words for voice in voices for words in hypotheses[voice]],
     )
+
+
+def _any_voice(pipeline: AnyVoiceConversion) -> dict[str, Speaker]:
+    """A converter of each bottleneck, with the default vocoder."""
+    return {
+        name: AnyVoiceConverter(pipeline, name, AnyVoiceConversion.VOCODERS[0])
+        for name in pipeline.bottlenecks
+    }
 
 
 def _vocoders(name: str) -> tuple[str, ...]:

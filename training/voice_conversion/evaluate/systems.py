@@ -8,6 +8,7 @@ import torch
 from media.audio import features
 from media.constants import FRAME_SECONDS, SAMPLE_RATE
 from pipelines import VoiceConversion
+from pipelines.voice_conversion.any_voice import AnyVoiceConversion
 from pipelines.voice_conversion.settings import MUTED
 from training.evaluators.kmeans import nearest, normalized_mfcc
 from training.voice_conversion.evaluate.material import Pair
@@ -116,6 +117,43 @@ class Converter(Speaker):
     def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
         _, units, _ = self._pipeline.encode((SAMPLE_RATE, waveform))
         return [self._pipeline.decode(units, v, self._vocoder).waveform for v in voices]
+
+    def pair(self, pair: Pair) -> np.ndarray:
+        return self.say(pair.source_waveform, (pair.target,))[0]
+
+
+class AnyVoiceUnits(Representation):
+    """What passes a bottleneck, repeated for the frames of a step; its units, if it has them."""
+
+    def __init__(self, pipeline: AnyVoiceConversion, bottleneck: str) -> None:
+        self.name = f"{pipeline.name}, {bottleneck}"
+        self._pipeline, self._bottleneck = pipeline, bottleneck
+
+    def __call__(self, waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        audio = (SAMPLE_RATE, waveform)
+        content = self._pipeline.encode(audio, self._bottleneck)[1]
+        frames = np.repeat(content.vectors, 2, axis=0)
+        return frames, content.codes[:, 0] if content.codes.shape[1] == 1 else None
+
+
+class AnyVoiceConverter(Speaker):
+    """The pipeline with one of its bottlenecks and vocoders, keeping the intonation or not."""
+
+    def __init__(
+        self, pipeline: AnyVoiceConversion, bottleneck: str, vocoder: str, intonation: str = "keep"
+    ) -> None:
+        self.name = f"{pipeline.name}, {bottleneck}, {vocoder}"
+        self.name += ", intonation predicted" if intonation == "predicted" else ""
+        self._pipeline, self._bottleneck = pipeline, bottleneck
+        self._vocoder, self._intonation = vocoder, intonation
+        self.voices = tuple(name for name in VoiceConversion.VOICES if name in pipeline.voices)
+
+    def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
+        _, content, _ = self._pipeline.encode((SAMPLE_RATE, waveform), self._bottleneck)
+        return [
+            self._pipeline.decode(content, voice, self._intonation, self._vocoder).waveform
+            for voice in voices
+        ]
 
     def pair(self, pair: Pair) -> np.ndarray:
         return self.say(pair.source_waveform, (pair.target,))[0]

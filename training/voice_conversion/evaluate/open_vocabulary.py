@@ -1,0 +1,88 @@
+"""Rows on what visitors bring: any sentence, by people whom no training knew, to any voice.
+
+A row a system and group (studio, visitors): word errors, points above the original's, and
+naturalness where speechmos is installed. For systems that take any voice as their target, and
+where resemblyzer is installed: how often a conversion to a voice that no training knew, from 10,
+20 and 30 s of it, is nearer to it than to the source and to other speakers.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from media.audio.features import SAMPLE_RATE
+from pipelines.voice_conversion.any_voice import AnyVoiceConversion
+from training.common.corpora import speech_items, waveforms
+from training.evaluators import naturalness, similarity
+from training.evaluators.metrics import word_error_rate
+from training.evaluators.open_vocabulary import Spoken, open_material, recogniser
+from training.voice_conversion.evaluate.systems import Speaker
+
+TARGETS: Final = ("TF2", "SM1")
+QUICK: Final = 4  # recordings of each group
+REFERENCES: Final = (10, 20, 30)  # seconds of a voice
+UNSEEN_SOURCES: Final = 8  # recordings converted to each unseen voice
+OTHERS: Final = 20  # speakers that a conversion must not be nearer to
+
+Row = dict[str, Any]
+
+
+def open_rows(
+    data: Path, systems: list[Speaker], shipped: str, split: str, quick: bool
+) -> list[Row]:
+    """Rows of each system in each group; the first system says the recordings as they are.
+
+    shipped: the name of the system that is the app's default.
+    """
+    rows = []
+    for group, material in open_material(data, every=split == "all").items():
+        judge = recogniser(group, material)
+        original = 0.0
+        for number, system in enumerate(systems):
+            said, words = [], []
+            voices = tuple(v for v in TARGETS if v in system.voices)
+            for spoken in material[:: max(1, len(material) // QUICK)] if quick else material:
+                copies = system.say(spoken.waveform, voices)
+                said += copies
+                words += [spoken.words] * len(copies)
+            error = word_error_rate(words, [judge.words(waveform) for waveform in said])
+            original = error if number == 0 else original
+            row: Row = {"system": system.name, "group": group, "shipped": system.name == shipped}
+            row |= {"open_wer": error}
+            row |= {"open_wer_added": error - original} if number else {}
+            rows.append(row | (naturalness.dnsmos(said) if naturalness.available() else {}))
+    return rows
+
+
+def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> Row:
+    """Shares of conversions to unseen speakers that are nearest to them, from 10, 20 and 30 s."""
+    material = open_material(data).get("visitors", [])
+    own: dict[str, list[Spoken]] = {}
+    for spoken in material:
+        own.setdefault(spoken.speaker, []).append(spoken)
+    if not similarity.available() or len(own) < 2:
+        return {}
+    centres = {name: similarity.centre([s.waveform for s in said]) for name, said in own.items()}
+    strangers = _others(data)
+    row: Row = {}
+    for seconds in REFERENCES:
+        nearest = []
+        for target, said in own.items():
+            speech = np.concatenate([s.waveform for s in said])[: seconds * SAMPLE_RATE]
+            voice = pipeline.voice((SAMPLE_RATE, speech))
+            sources = [s for s in material if s.speaker != target]
+            for source in sources[:: max(1, len(sources) // UNSEEN_SOURCES)]:
+                made = pipeline((SAMPLE_RATE, source.waveform), voice).converted.waveform
+                others = np.stack([centres[source.speaker], *strangers])
+                vector = similarity.embed([made])
+                nearest.append(similarity.nearest_is_target(vector, centres[target], others)[0])
+        row[f"nearer_unseen_{seconds}"] = float(np.mean(nearest))
+    row["nearer_unseen"] = row[f"nearer_unseen_{REFERENCES[-1]}"]
+    return row
+
+
+def _others(data: Path) -> np.ndarray:
+    """Vectors of OTHERS speakers of the training split of LibriSpeech: (OTHERS, 256)."""
+    items = [i for i in speech_items(data) if i.corpus == "librispeech_251" and i.split == "train"]
+    return similarity.embed([w for _, w in waveforms(items[:OTHERS])])
