@@ -38,7 +38,8 @@ class Contour:
         points = np.pad(moved, (0, -len(moved) % FRAMES_A_POINT), mode="edge")
         means = points.reshape(-1, FRAMES_A_POINT).mean(axis=1)
         levels = np.round((means / RANGE + 1) / 2 * (LEVELS - 1)).clip(0, LEVELS - 1)
-        return cls(voiced.reshape(-1, FRAMES_A_STEP).any(axis=1), levels.astype(np.int64))
+        steps = np.asarray(voiced.reshape(-1, FRAMES_A_STEP).any(axis=1))
+        return cls(steps, levels.astype(np.int64))
 
     def frames(self, pitch_std: float) -> np.ndarray:
         """Voicing (0 or 1) and relative log-F0 of a voice that moves so widely: float32 (S, 2)."""

@@ -4,6 +4,7 @@ It comes with the package speechmos, which is needed for evaluation only.
 """
 
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import find_spec
 
 import numpy as np
@@ -21,7 +22,7 @@ def dnsmos(waveforms: Sequence[np.ndarray]) -> dict[str, float]:
 
     Raises ImportError where speechmos is not installed, ValueError where there is no waveform.
     """
-    from speechmos import dnsmos as judge
+    judge = import_module("speechmos.dnsmos")
 
     if not waveforms:
         raise ValueError("There is nothing to judge.")

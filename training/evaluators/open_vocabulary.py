@@ -7,7 +7,7 @@ general model is lost on, by a bigram model of their own texts.
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,7 +118,7 @@ def bigram_arpa(texts: Iterable[list[str]]) -> str:
     chance = {word: count / total for word, count in unigrams.items()}
     followed = Counter[str]()
     kinds = Counter[str]()
-    covered: dict[str, float] = Counter()
+    covered = defaultdict[str, float](float)
     for (one, other), count in bigrams.items():
         followed[one] += count
         kinds[one] += 1

@@ -7,6 +7,7 @@ voice activity detector that it imports is used only to trim recordings, which i
 import sys
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
@@ -41,6 +42,4 @@ def nearest_is_target(said: np.ndarray, target: np.ndarray, others: np.ndarray) 
 @cache
 def _encoder() -> Any:
     sys.modules.setdefault("webrtcvad", ModuleType("webrtcvad"))
-    from resemblyzer import VoiceEncoder
-
-    return VoiceEncoder("cpu", verbose=False)
+    return import_module("resemblyzer").VoiceEncoder("cpu", verbose=False)

@@ -30,8 +30,8 @@ def test_prompts_as_they_are_said(text: str, words: str) -> None:
 
 
 def test_the_bigram_model_gives_every_history_all_its_chance() -> None:
-    texts = [s.split() for s in ("the cat sat", "the cat ran", "the dog sat on the cat")]
-    lines = bigram_arpa(texts).splitlines()
+    texts = ["the cat sat", "the cat ran", "the dog sat on the cat"]
+    lines = bigram_arpa(str(text).split() for text in texts).splitlines()
     unigrams, backoffs, bigrams = {}, {}, {}
     for line in lines:
         parts = line.split()

@@ -112,6 +112,7 @@ def _save(
 @torch.no_grad()
 def _follow(average: nn.Module, network: nn.Module, decay: float) -> None:
     """Move the averaged parameters towards the network's; buffers are taken over."""
-    torch._foreach_lerp_(list(average.parameters()), list(network.parameters()), 1 - decay)
+    for mine, its in zip(average.parameters(), network.parameters(), strict=True):
+        mine.lerp_(its, 1 - decay)
     for mine, its in zip(average.buffers(), network.buffers(), strict=True):
         mine.copy_(its)
