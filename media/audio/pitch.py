@@ -10,7 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from media.audio.features import HOP_LENGTH, SAMPLE_RATE, n_frames
+from media.audio.features import n_frames
+from media.constants import HOP_LENGTH, SAMPLE_RATE
 
 LOWEST, HIGHEST = 60.0, 500.0  # Hz
 CANDIDATES: Final = 128  # a third of a semitone apart

@@ -13,6 +13,7 @@ from media.audio import features
 from media.audio.load import Audio, load, match_loudness
 from media.audio.pitch import track_pitch
 from media.audio.voice_activity import words
+from media.constants import HOP_LENGTH, SAMPLE_RATE
 from media.errors import InputError
 from models.conversion.bottleneck import CONTINUOUS, Bottleneck
 from models.conversion.content import STRIDE, ContentEncoder
@@ -27,7 +28,7 @@ from pipelines.voice_conversion.networks import build, shipped
 from pipelines.voice_conversion.voice import Voice, pitch_statistics
 from pipelines.windows import in_windows
 
-CELL: Final = STRIDE * features.HOP_LENGTH  # samples in a step
+CELL: Final = STRIDE * HOP_LENGTH  # samples in a step
 
 
 class AnyVoiceConversion:
@@ -118,7 +119,7 @@ class AnyVoiceConversion:
         """
         _check("bottleneck", bottleneck, self.bottlenecks)
         began = time.perf_counter()
-        recording = load(audio, features.SAMPLE_RATE, self.MAX_SECONDS)
+        recording = load(audio, SAMPLE_RATE, self.MAX_SECONDS)
         waveform = self._level(recording.waveform)
         waveform = np.pad(waveform, (0, -len(waveform) % CELL))
         vectors = self._encode(features.mfcc(waveform))
@@ -165,7 +166,7 @@ class AnyVoiceConversion:
         Raises InputError where it is shorter or longer, silent, or holds too little speech.
         """
         shortest, longest = self.REFERENCE_SECONDS
-        recording = load(audio, features.SAMPLE_RATE, longest, shortest)
+        recording = load(audio, SAMPLE_RATE, longest, shortest)
         waveform = self._level(recording.waveform)
         spoken = words(waveform)
         seconds = sum(end - start for start, end in spoken)
@@ -174,7 +175,7 @@ class AnyVoiceConversion:
                 f"Only {seconds:.0f} s of the recording are speech. Read on until "
                 f"{shortest:.0f} s are full, close to the microphone, where it is quiet."
             )
-        rate = features.SAMPLE_RATE
+        rate = SAMPLE_RATE
         said = np.concatenate([waveform[round(a * rate) : round(b * rate)] for a, b in spoken])
         mel = torch.from_numpy(features.log_mel(said))[None].to(self.device)
         vector = self._reference(self._inverter.normalize(mel))[0].cpu().numpy()
@@ -231,7 +232,7 @@ class AnyVoiceConversion:
     def _level(self, waveform: np.ndarray) -> np.ndarray:
         if 20 * np.log10(np.abs(waveform).max() + 1e-12) < self.GATE:
             return np.zeros_like(waveform)
-        return match_loudness(waveform, features.SAMPLE_RATE, self.LEVEL)
+        return match_loudness(waveform, SAMPLE_RATE, self.LEVEL)
 
     def _silent(self, waveform: np.ndarray) -> np.ndarray:
         """Whether each step and its neighbours are under the gate: (U,)."""
@@ -248,10 +249,10 @@ def _check(what: str, choice: str, choices: Mapping[str, Any] | tuple[str, ...])
 def _gate(silent: np.ndarray) -> np.ndarray:
     """Gain of every sample: 0 in silent steps, fading over 5 ms at their edges: (U * CELL,)."""
     gain = np.repeat(1.0 - silent, CELL)
-    fade = np.hanning(round(0.01 * features.SAMPLE_RATE))
+    fade = np.hanning(round(0.01 * SAMPLE_RATE))
     return np.minimum(gain, np.convolve(gain, fade / fade.sum(), mode="same"))
 
 
 def _speech(waveform: np.ndarray, began: float) -> Speech:
     taken = time.perf_counter() - began
-    return Speech(waveform, features.SAMPLE_RATE, features.log_mel(waveform), taken)
+    return Speech(waveform, SAMPLE_RATE, features.log_mel(waveform), taken)

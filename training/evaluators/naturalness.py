@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from media.audio.features import SAMPLE_RATE
+from media.constants import SAMPLE_RATE
 
 
 def available() -> bool:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from media.audio.features import HOP_LENGTH, SAMPLE_RATE
 from media.audio.pitch import track_pitch
+from media.constants import HOP_LENGTH, SAMPLE_RATE
 
 
 def voiced(hz: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from training.voice_conversion.data.augment import warp
+from training.voice_conversion.data.augment import vtlp
 
 VTLP = 0.22  # the vocal tract is shortened or lengthened by up to this share
 TILT = 1.2  # standard deviation of the gain at the knots of a random equaliser, nepers of power
@@ -26,7 +26,7 @@ DECAY = (0.55, 0.85)  # of power from frame to frame, in the shortest and longes
 def augment(bands: Tensor, generator: torch.Generator) -> Tensor:
     """Another vocal tract, line, room and noise for every window: (B, S, M) → (B, S, M)."""
     factors = 1 + VTLP * (2 * torch.rand(len(bands), generator=generator) - 1)
-    bands = _equalise(warp(bands, factors), generator)
+    bands = _equalise(vtlp(bands, factors), generator)
     return _add_noise(_reverberate(bands, generator), generator)
 
 

@@ -21,10 +21,11 @@ import numpy as np
 from media.audio import features
 from media.audio.load import to_int16
 from media.audio.pitch import track_pitch
+from media.constants import HOP_LENGTH, N_FFT, N_MELS, SAMPLE_RATE
 from training.common.corpora import Item, speech_items, waveforms
 from training.words.data.zero_shot import SPELLINGS
 
-CUT: Final = 4 * features.HOP_LENGTH  # samples: recordings are cut to whole multiples of 40 ms
+CUT: Final = 4 * HOP_LENGTH  # samples: recordings are cut to whole multiples of 40 ms
 SHORTEST: Final = 0.2  # seconds
 PROCESSES: Final = 2
 
@@ -36,7 +37,7 @@ def prepare(data: Path, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     np.savez(
         out / "constants.npz",
-        mel_filters=features.mel_filters(features.N_FFT, features.N_MELS),
+        mel_filters=features.mel_filters(N_FFT, N_MELS),
         dct=features.dct_matrix(),
     )
     items = [item for item in speech_items(data) if not has_zero_shot_word(item)]
@@ -78,7 +79,7 @@ def _arrays(items: list[Item]) -> list[tuple[Item, Arrays]]:
 def _cut(items: list[Item]) -> Iterable[tuple[Item, np.ndarray]]:
     for item, waveform in waveforms(items):
         cut = waveform[: len(waveform) // CUT * CUT]
-        if len(cut) >= SHORTEST * features.SAMPLE_RATE:
+        if len(cut) >= SHORTEST * SAMPLE_RATE:
             yield item, cut
 
 
@@ -87,7 +88,7 @@ def _features(waveform: np.ndarray) -> Arrays:
         "log_bands": features.log_bands(waveform).astype(np.float16),
         "log_mel": features.log_mel(waveform).astype(np.float16),
         "pitch": track_pitch(waveform).astype(np.float16),
-        "waveform": to_int16(waveform).reshape(-1, features.HOP_LENGTH),
+        "waveform": to_int16(waveform).reshape(-1, HOP_LENGTH),
     }
 
 

@@ -77,7 +77,9 @@ def evaluate(
         pipeline = AnyVoiceConversion.from_pretrained(any_voice)
         converters = _any_voice(pipeline)
         for name, converter in converters.items():
-            rows.append(evaluator.units(AnyVoiceUnits(pipeline, name)) | evaluator.speech(converter))
+            rows.append(
+                evaluator.units(AnyVoiceUnits(pipeline, name)) | evaluator.speech(converter)
+            )
         rows.append({"system": pipeline.name, "shipped": False} | unseen_voices(data, pipeline))
         measured += converters.values()
     rows += open_rows(data, measured, f"{DEFAULT}, {VoiceConversion.VOCODERS[0]}", split, quick)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from media.audio.features import SAMPLE_RATE
+from media.constants import SAMPLE_RATE
 from pipelines.voice_conversion.any_voice import AnyVoiceConversion
 from training.common.corpora import speech_items, waveforms
 from training.evaluators import naturalness, similarity
