@@ -11,8 +11,8 @@ from media.audio.features import log_mel
 from media.constants import SAMPLE_RATE
 from media.text.grammar import DIGITS, GRID, Grammar
 from pipelines import VoiceConversion
-from pipelines.voice_conversion.settings import MODELS
 from pipelines.voice_conversion.any_voice import AnyVoiceConversion
+from pipelines.voice_conversion.settings import MODELS
 from training.evaluators.abx import abx
 from training.evaluators.evaluator import EvaluationModels
 from training.evaluators.metrics import bitrate, mel_cepstral_distortion, word_error_rate
