@@ -10,7 +10,7 @@ from media.constants import HOP_LENGTH, SAMPLE_RATE
 def voiced(hz: np.ndarray) -> np.ndarray:
     """Harmonics that fall with their number, at a pitch a sample: (T,) → (T,)."""
     phase = 2 * np.pi * np.cumsum(hz) / SAMPLE_RATE
-    return 0.1 * sum(np.sin(k * phase) / k for k in range(1, 12))
+    return 0.1 * np.sum([np.sin(k * phase) / k for k in range(1, 12)], axis=0)
 
 
 @pytest.mark.parametrize("hz", [80.0, 120.0, 220.0, 400.0])
