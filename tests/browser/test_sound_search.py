@@ -174,8 +174,9 @@ def test_nothing_here_matches(visit: Visit, page: Page, monkeypatch: pytest.Monk
 
 
 def test_two_visitors_with_one_file_name(
-    visit: Visit, other: Visit, page: Page, tmp_path: Path
+    visit: Visit, other: Visit, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("tabs.shared.sessions.GRACE", 2.0)
     for seed, visitor in enumerate((visit, other)):
         files = [write_sound(tmp_path / f"{seed}" / "same.wav", seed, 1.0 + seed)]
         (tmp_path / "notes.txt").write_text("no sound")

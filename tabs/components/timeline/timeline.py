@@ -192,8 +192,9 @@ SCRIPT: Final = Path(__file__).with_name("timeline.js")
 # The value's HTML with the addresses of its files. Only attributes of our own can hold a
 # placeholder: visitors' text is escaped, so that it contains no quotation mark.
 TEMPLATE: Final = (
-    '${value.html.replace(/((?:src|href|data-sound)=")@file([0-9]+)/g, '
-    "(_, attribute, i) => attribute + value.files[i].url)}"
+    '${value.html.replace(/((?:src|href|data-sounds?)=")([^"]*)/g, (_, attribute, addresses) => '
+    "attribute + addresses.replace(/(^| )@file([0-9]+)/g, "
+    "(_, space, i) => space + value.files[i].url))}"
 )
 
 
