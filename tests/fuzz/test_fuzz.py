@@ -14,6 +14,8 @@ from tests.fuzz.mutation import mutated
 from tests.fuzz.seeds import seed_file
 from tests.fuzz.targets import NAMES, damaged_file, read, run
 
+pytestmark = pytest.mark.slow
+
 MINUTES = 0.15
 CRASHES = Path(__file__).with_name("crashes")
 

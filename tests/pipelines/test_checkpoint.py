@@ -16,6 +16,8 @@ from models.g2p import G2P, G2PConfig
 from pipelines.checkpoint import CheckpointError, companion, load_weights, locate, read_config
 from tests.hub_server import serve
 
+pytestmark = pytest.mark.slow
+
 # What each system asks of a checkpoint, in a process whose hub is elsewhere.
 LOAD = """
 import sys

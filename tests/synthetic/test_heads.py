@@ -21,6 +21,8 @@ from synthetic.heads.speaker import SPEAKERS, UNSEEN_SPEAKERS
 from synthetic.heads.speech import Phone
 from synthetic.heads.video import RATE, RenderedVideo, render, write
 
+pytestmark = pytest.mark.slow
+
 MOST_BYTES = 250_000
 
 

@@ -11,6 +11,8 @@ from synthetic.sounds import RECIPES, SAMPLE_RATE, Recipe, render
 from synthetic.sounds.__main__ import RATE, SOUNDS
 from synthetic.sounds.kit import PEAK
 
+pytestmark = pytest.mark.slow
+
 MOST_BYTES = 12 * 2**20
 # Rendering all of them takes minutes; a seeded sample finds what they have in common.
 SAMPLE = [RECIPES[i] for i in np.random.default_rng(3).permutation(len(RECIPES))[:12]]

@@ -9,6 +9,8 @@ import pytest
 
 from tests.word_arrays import write_arrays
 
+pytestmark = pytest.mark.slow
+
 # What is installed together with torch and numpy, and what the operating system provides.
 INSTALLED = """torch numpy typing_extensions sympy mpmath networkx jinja2 markupsafe fsspec filelock
 setuptools torchgen functorch triton nvidia"""

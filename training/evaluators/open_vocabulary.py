@@ -18,6 +18,7 @@ import numpy as np
 import pocketsphinx
 
 from media.audio.load import to_int16
+from media.constants import SAMPLE_RATE
 from training.common.corpora import Item, speech_items, waveforms
 
 STUDIO: Final = ("studio_prompts", "en1", "val")
@@ -44,12 +45,14 @@ class OpenRecogniser:
     def __init__(self, texts: Iterable[list[str]] | None = None) -> None:
         """texts: sentences to make a bigram model of; without, the general model is used."""
         if texts is None:
-            self._decoder = pocketsphinx.Decoder(samprate=16000, loglevel="FATAL")
+            self._decoder = pocketsphinx.Decoder(samprate=SAMPLE_RATE, loglevel="FATAL")
             return
         with TemporaryDirectory() as folder:
             path = Path(folder) / "bigram.lm"
             path.write_text(bigram_arpa(texts), encoding="utf-8")
-            self._decoder = pocketsphinx.Decoder(samprate=16000, loglevel="FATAL", lm=str(path))
+            self._decoder = pocketsphinx.Decoder(
+                samprate=SAMPLE_RATE, loglevel="FATAL", lm=str(path)
+            )
 
     def words(self, waveform: np.ndarray) -> list[str]:
         """What is recognised in a waveform (T,) at 16 kHz; [] when nothing."""

@@ -19,6 +19,8 @@ from synthetic.heads.speaker import SPEAKERS
 from synthetic.heads.video import RenderedVideo, render
 from tests.videos import write_pictures
 
+pytestmark = pytest.mark.slow
+
 HEADS = ROOT / "assets" / "heads"
 TRAINED = ROOT / "checkpoints" / "lip-to-speech"
 SHORT = 20  # pictures

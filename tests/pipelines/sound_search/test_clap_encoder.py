@@ -24,6 +24,8 @@ from pipelines.sound_search.models import load_encoder
 from pipelines.sound_search.scan import main
 from tests.fake_sound_encoder import FakeEncoder, write_tone
 
+pytestmark = pytest.mark.slow
+
 RATE = 48_000
 
 

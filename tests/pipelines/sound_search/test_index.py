@@ -22,6 +22,8 @@ from pipelines.sound_search.index import SoundIndex
 from pipelines.sound_search.scan import scan
 from tests.fake_sound_encoder import RATE, WORDS, FakeEncoder, tone, write_tone
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def encoder() -> FakeEncoder:

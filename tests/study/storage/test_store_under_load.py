@@ -5,8 +5,12 @@ import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from study.storage.store import Store
 from tests.studies import any_answer, make_test
+
+pytestmark = pytest.mark.slow
 
 RATERS = 50
 KILLS = 2

@@ -17,6 +17,8 @@ import pytest
 from study.web.server import library, links
 from tests.listening import Rater, write_test
 
+pytestmark = pytest.mark.slow
+
 RATERS = 50
 SHORT = 0.02  # seconds of a sound
 PATIENCE = 120.0  # seconds: tests run beside other work

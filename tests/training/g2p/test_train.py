@@ -11,6 +11,8 @@ from pipelines.words.pronunciation import Pronouncer
 from training.g2p import train
 from training.g2p.train import ctc_loss, error_rates, majority_rule, split_of
 
+pytestmark = pytest.mark.slow
+
 WORDS = {"cat": ["K AE T"], "dog": ["D AO G", "D AA G"], "box": ["B AA K S"], "ax": ["AE K S"]}
 TINY = G2PConfig(width=32, layers=1, dropout=0.0)
 

@@ -29,6 +29,8 @@ from training.lip_to_speech.evaluate.metrics import (
 )
 from training.lip_to_speech.evaluate.systems import Output, SynchronisedAudio
 
+pytestmark = pytest.mark.slow
+
 RATE = 16_000
 SENTENCE = "bin blue at f two now"
 FIELDS = "path speaker sentence split speech_minus_rest_db lang".split()

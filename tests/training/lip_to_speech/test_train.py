@@ -29,6 +29,8 @@ from training.lip_to_speech.train.reader import Stage, train_reader
 from training.lip_to_speech.train.vocoder_loss import VocoderLoss
 from training.lip_to_speech.train.voices import train_voices
 
+pytestmark = pytest.mark.slow
+
 TINY = LipReaderConfig(channels=(4, 8), width=16, inner=16, layers=1, heads=2, voice=8)
 
 

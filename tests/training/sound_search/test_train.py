@@ -22,6 +22,8 @@ from training.sound_search.train import train
 from training.sound_search.train.kinds import fit_kinds
 from training.sound_search.train.train import Stage, class_accuracy, load, nt_xent, target_weights
 
+pytestmark = pytest.mark.slow
+
 
 def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)

@@ -27,6 +27,8 @@ from training.words.train import schedule
 from training.words.train.schedule import DecayOnPlateau
 from training.words.train.stage import Stage, train_stage
 
+pytestmark = pytest.mark.slow
+
 TINY = WordEmbedderConfig(
     ViewConfig("conformer", 1, 2, width=16, inner=16),
     ViewConfig("conformer", 1, 2, width=16, inner=16),
