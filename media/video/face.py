@@ -5,6 +5,7 @@ right and down. A unit is half the distance between the outer corners of the eye
 """
 
 import os
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -67,6 +68,8 @@ def track_face(frames: Iterable[Frame]) -> FaceTrack:
     """Track one face through the frames; where there are two, the one the mesh finds first."""
     # Imported here: it takes two seconds, and only lip to speech needs it.
     os.environ.setdefault("GLOG_minloglevel", "2")  # read at import: errors only
+    # Of MediaPipe's own calls, at every video, about a protobuf that it pins itself.
+    warnings.filterwarnings("ignore", "SymbolDatabase.GetPrototype", UserWarning)
     from mediapipe.python.solutions import face_detection, face_mesh
 
     times, points, patches, origins, zooms, portraits = [], [], [], [], [], []
