@@ -40,7 +40,9 @@ def train(
     step_losses(step, generator) gives the weighted losses that are added up; validate gives
     numbers for the averaged network, appended to run/name.jsonl with the hours so far.
     """
-    optimizer = torch.optim.AdamW(network.parameters(), learning_rate, (0.9, 0.98), 1e-8, 0.01)
+    optimizer = torch.optim.AdamW(
+        network.parameters(), learning_rate, (0.9, 0.98), 1e-8, 0.01, fused=True
+    )
     average = copy.deepcopy(network).eval().requires_grad_(False)
     generator = torch.Generator().manual_seed(seed)
     torch.manual_seed(seed)

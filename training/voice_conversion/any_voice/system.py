@@ -22,9 +22,11 @@ from training.voice_conversion.data.batches import Cepstra
 
 # How often each bottleneck is chosen: continuous, 64 … 512, the residual ones.
 CHOSEN: Final = (0.36, 0.05, 0.06, 0.08, 0.25, 0.1, 0.1)
-CONTINUOUS_STEPS: Final = 600  # at first nothing is quantised, while the codebooks settle
-SHARPEN_FROM: Final = 8000  # steps: the discriminator comes when the mels are nearly right
-CONVERT_FROM: Final = 500
+# At first the system learns to tell and to speak what was said, and nothing else: with units and
+# conversions from the start it learns both more slowly, and a step takes half as long again.
+CONTINUOUS_STEPS: Final = 6000  # nothing is quantised, while the codebooks settle
+CONVERT_FROM: Final = 6000
+SHARPEN_FROM: Final = 14_000  # the discriminator comes when the mels are nearly right
 SPEAKER_WEIGHT: Final = 0.15
 AGAIN_WEIGHT: Final = 0.5
 ADVERSARY: Final = 0.3
@@ -122,7 +124,7 @@ class System(nn.Module):
         return told
 
     def _unmasked(self, content: Tensor, speaker: Tensor, step: int) -> Tensor:
-        strength = ADVERSARY * min(1.0, step / 2000)
+        strength = ADVERSARY * min(1.0, max(0.0, step - CONVERT_FROM) / 2000)
         return 0.3 * F.cross_entropy(self.adversary(content, strength), speaker)
 
     def _contour_losses(self, passed: Tensor, contour: Tensor, voices: Voices) -> dict[str, Tensor]:
