@@ -24,7 +24,7 @@ from training.voice_conversion.data.batches import Cepstra
 
 WINDOW: Final = 200  # frames
 BATCH: Final = 8
-LEARNING_RATE: Final = 1e-3
+LEARNING_RATE: Final = 6e-4
 VALIDATED: Final = 64  # windows
 
 
