@@ -19,14 +19,14 @@ from tabs.shared.page import model_cards
 ROOT = Path(__file__).parent.parent
 
 
-def test_defaults() -> None:
+def test_options_without_arguments_are_the_defaults() -> None:
     chosen = app.options([], {})
     assert (chosen.host, chosen.port, chosen.device) == (None, None, "auto")
     assert not chosen.share and not chosen.preload
     assert chosen.max_queue == 20
 
 
-def test_the_environment_stands_in_for_options() -> None:
+def test_options_from_the_environment_yield_to_arguments() -> None:
     environment = {
         "EARSHOT_HOST": "0.0.0.0",
         "EARSHOT_PORT": "8000",
@@ -47,17 +47,17 @@ def test_the_environment_stands_in_for_options() -> None:
 
 
 @pytest.mark.parametrize("value", ["0", "false", ""])
-def test_switches_can_be_off(value: str) -> None:
+def test_options_switch_in_the_environment_can_be_off(value: str) -> None:
     assert not app.options([], {"EARSHOT_SHARE": value}).share
 
 
 @pytest.mark.parametrize(("name", "value"), [("DEVICE", "tpu"), ("PORT", "http")])
-def test_bad_values_in_the_environment_are_refused(name: str, value: str) -> None:
+def test_options_with_an_invalid_environment_value_exit(name: str, value: str) -> None:
     with pytest.raises(SystemExit):
         app.options([], {f"EARSHOT_{name}": value})
 
 
-def test_importing_the_app_loads_no_model_library() -> None:
+def test_app_import_loads_no_model_library() -> None:
     # How long it takes: benchmarks/start.py.
     script = (
         "import app, sys;"
@@ -67,16 +67,14 @@ def test_importing_the_app_loads_no_model_library() -> None:
     assert (run.returncode, run.stdout.strip()) == (0, "set()"), run.stderr
 
 
-def test_a_pipeline_is_loaded_once_and_when_asked_for(tiny_checkpoints: Path) -> None:
+def test_pipelines_load_each_model_once_on_first_use(tiny_checkpoints: Path) -> None:
     get = app.pipelines(tiny_checkpoints, "cpu")
     assert get("vqvae-64") is get("vqvae-64")
     with pytest.raises(FileNotFoundError):
         get("vqvae-1")
 
 
-def test_sounds_are_searched_by_our_models_or_one_that_is_named(
-    tiny_checkpoints: Path, tmp_path: Path
-) -> None:
+def test_sounds_loads_shipped_or_named_model(tiny_checkpoints: Path, tmp_path: Path) -> None:
     assert app.sounds(tmp_path, "cpu", None) is None
     get = app.sounds(tiny_checkpoints, "cpu", None)
     other = app.sounds(tmp_path, "cpu", [str(tmp_path / "nowhere")])
@@ -87,13 +85,13 @@ def test_sounds_are_searched_by_our_models_or_one_that_is_named(
         other()
 
 
-def test_only_models_that_are_there_are_offered(tiny_checkpoints: Path, tmp_path: Path) -> None:
+def test_available_lists_existing_checkpoints_only(tiny_checkpoints: Path, tmp_path: Path) -> None:
     names = list(voice_conversion.MODELS)
     assert app.available(tiny_checkpoints, names) == names
     assert app.available(tmp_path, names) == []
 
 
-def test_without_a_checkpoint_the_tab_says_how_to_get_one(tmp_path: Path) -> None:
+def test_build_without_checkpoints_says_how_to_train_them(tmp_path: Path) -> None:
     page = app.build("cpu", tmp_path)
     texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
     assert "python -m training.voice_conversion train" in texts
@@ -101,7 +99,7 @@ def test_without_a_checkpoint_the_tab_says_how_to_get_one(tmp_path: Path) -> Non
     assert "Earshot" in texts
 
 
-def test_model_cards_lose_their_front_matter_and_rank(tmp_path: Path) -> None:
+def test_model_cards_lose_front_matter_and_heading_level(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "README.md").write_text("---\nlicense: cc-by-4.0\n---\n# Model A\n")
     assert model_cards(tmp_path) == "### Model A"
@@ -117,7 +115,7 @@ def address(tmp_path: Path) -> Iterator[str]:
     page.close()
 
 
-def test_launch_keeps_no_deep_links_and_no_way_round_the_queue(address: str) -> None:
+def test_launch_refuses_deep_links_and_calls_around_the_queue(address: str) -> None:
     assert httpx.get(f"{address}gradio_api/deep_link?session_hash=x").status_code == 404
     assert httpx.get(f"{address}gradio_api/deep_link").status_code == 404
     config = httpx.get(f"{address}config").json()

@@ -21,7 +21,7 @@ MODELS = [folder for folder in FOLDERS if folder.name.startswith("vqvae-")]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_weights_are_those_that_were_measured(folder: Path) -> None:
+def test_checkpoint_weights_have_the_hash_in_metrics(folder: Path) -> None:
     metrics = json.loads((folder / "metrics.json").read_text())
     weights = (folder / "model.safetensors").read_bytes()
     assert hashlib.sha256(weights).hexdigest() == metrics["sha256"]
@@ -30,12 +30,12 @@ def test_weights_are_those_that_were_measured(folder: Path) -> None:
     assert "## Training" in (folder / "README.md").read_text()
 
 
-def test_all_together_fit_a_space() -> None:
+def test_checkpoints_together_are_at_most_100_mb() -> None:
     assert sum(file.stat().st_size for file in ROOT.rglob("*") if file.is_file()) <= 100 * 2**20
 
 
 @pytest.mark.parametrize("folder", MODELS, ids=lambda folder: folder.name)
-def test_an_example_is_converted(folder: Path) -> None:
+def test_shipped_vqvae_converts_an_example(folder: Path) -> None:
     """Speech comes out: as long, about as loud, and not the same as what went in."""
     pipeline = VoiceConversion.from_pretrained(folder, "cpu")
     example = ROOT.parent / "assets" / "examples" / "woman-lighthouse.ogg"
@@ -59,7 +59,7 @@ def library(search: SoundSearch) -> SoundIndex:
     return SoundIndex.open(SOUNDS.with_suffix(".index"), search.encoder)
 
 
-def test_the_index_is_of_the_sounds_beside_it(library: SoundIndex) -> None:
+def test_shipped_index_has_the_hashes_of_the_library_files(library: SoundIndex) -> None:
     files = {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in SOUNDS.glob("*.ogg")
     }
@@ -78,7 +78,7 @@ def test_the_index_is_of_the_sounds_beside_it(library: SoundIndex) -> None:
         ("a cat wants its dinner", "cat"),
     ],
 )
-def test_words_find_their_sound(
+def test_search_of_the_library_by_text_finds_the_kind(
     search: SoundSearch, library: SoundIndex, text: str, kind: str
 ) -> None:
     result = search(library, text)
@@ -86,13 +86,15 @@ def test_words_find_their_sound(
     assert result.matched
 
 
-def test_a_sound_finds_its_like(search: SoundSearch, library: SoundIndex) -> None:
+def test_search_of_the_library_by_sound_finds_the_same_kind(
+    search: SoundSearch, library: SoundIndex
+) -> None:
     crickets = [sound for sound in library.sounds if sound.kind == "crickets"]
     result = search(library, like=crickets[0].id)
     assert result.hits[0].sound.kind == "crickets"
 
 
-def test_a_real_pipeline_embeds_alike_alone_and_in_a_batch(search: SoundSearch) -> None:
+def test_embed_audio_of_shipped_models_in_a_batch_equals_single(search: SoundSearch) -> None:
     noise = np.random.default_rng(0).normal(size=(3, 64_000)).astype(np.float32) / 5
     batch = search.encoder.embed_audio(noise).vectors
     alone = np.concatenate([search.encoder.embed_audio(row[None]).vectors for row in noise])
@@ -103,12 +105,12 @@ def test_a_real_pipeline_embeds_alike_alone_and_in_a_batch(search: SoundSearch) 
     ("word", "phonemes"),
     [("blorft", "b l ɔ ɹ f t"), ("tiktok", "t ɪ k t ɑ k"), ("earshotting", "ɪ ɹ ʃ ɑ t ɪ ŋ")],
 )
-def test_new_words_are_read(word: str, phonemes: str) -> None:
+def test_pronouncer_predicts_invented_words(word: str, phonemes: str) -> None:
     said = Pronouncer.from_pretrained(ROOT / "g2p")(word)
     assert (" ".join(said.phonemes), said.source) == (phonemes, "guess")
 
 
-def test_the_index_of_words_is_of_the_words_that_are_shipped() -> None:
+def test_shipped_word_index_opens_with_the_shipped_model() -> None:
     words = Words.from_pretrained(ROOT / "words", "cpu")
     library = WordLibrary.open(ROOT.parent / "assets" / "words.index", words.fingerprint)
     assert {"tree", "water", "apple", "yes"} <= {word.spelling for word in library.words}

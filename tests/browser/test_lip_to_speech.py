@@ -47,7 +47,7 @@ def done(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("visit", LOOKS, indirect=True)
-def test_speak_to_the_camera(visit: Visit, page: Page) -> None:
+def test_camera_recording_is_read_when_the_countdown_ends(visit: Visit, page: Page) -> None:
     sentence = page.locator(".coach-sentence").inner_text()
     assert len(sentence.split()) == 6
     page.get_by_role("button", name="another sentence").click()
@@ -70,9 +70,7 @@ def test_speak_to_the_camera(visit: Visit, page: Page) -> None:
     assert page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
 
 
-def test_an_example_is_read_in_one_click_and_said_in_another_voice(
-    visit: Visit, page: Page
-) -> None:
+def test_example_is_read_in_one_click_and_changes_voice(visit: Visit, page: Page) -> None:
     read(visit, "Kofi")
     result = page.locator(".room-result:visible")
     words = result.locator("h3").inner_text()
@@ -95,7 +93,7 @@ def test_original_audio_is_shown_on_request(visit: Visit, page: Page) -> None:
     expect(page.locator(".block.numbers:visible")).to_contain_text("STOI")
 
 
-def test_what_is_no_film_is_refused_and_nothing_else_changes(
+def test_file_that_is_no_video_shows_an_error_and_changes_nothing_else(
     visit: Visit, page: Page, tmp_path: Path
 ) -> None:
     read(visit, "Ada")

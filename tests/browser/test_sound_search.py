@@ -45,7 +45,7 @@ def other(browser: Browser, visit: Visit, tmp_path: Path) -> Iterator[Visit]:
 
 
 @pytest.mark.parametrize("visit", LOOKS, indirect=True)
-def test_search_hear_vote_and_export(visit: Visit, page: Page) -> None:
+def test_search_results_are_played_voted_on_and_exported(visit: Visit, page: Page) -> None:
     visit.search("rain on a roof")
     cards = visit.cards()
     assert len(cards) == 9
@@ -77,13 +77,13 @@ def test_search_hear_vote_and_export(visit: Visit, page: Page) -> None:
     visit.shoot("searched")
 
 
-def test_an_example_is_one_click(visit: Visit, page: Page) -> None:
+def test_example_query_needs_one_click(visit: Visit, page: Page) -> None:
     visit.button(EXAMPLES[0]).click()
     expect(page.locator("#found")).to_contain_text(f"“{EXAMPLES[0]}”")
     expect(page.locator("#best-sound .card")).to_have_count(1)
 
 
-def test_more_like_a_result_but_not_something(visit: Visit, page: Page) -> None:
+def test_more_like_this_with_an_exclusion_leaves_out_the_result(visit: Visit, page: Page) -> None:
     visit.search("a bell")
     first = visit.cards()[0]
     page.get_by_role("button", name="Options").last.click()
@@ -99,7 +99,7 @@ def test_more_like_a_result_but_not_something(visit: Visit, page: Page) -> None:
     expect(chip).to_be_hidden()
 
 
-def test_more_like_an_upload(visit: Visit, page: Page, tmp_path: Path) -> None:
+def test_search_by_an_uploaded_sound_finds_it(visit: Visit, page: Page, tmp_path: Path) -> None:
     page.get_by_role("button", name="Search by a sound").click()
     box = page.locator(".sound-input", has=page.locator(":visible")).last
     box.get_by_role("button", name="Upload file").click()
@@ -125,7 +125,7 @@ def test_search_for_a_file_placeholder_shows_it_as_text(
     [("", "Type what"), ("x" * 10_000, "too long"), ("🐕", "words")],
     ids=["nothing", "too long", "emoji"],
 )
-def test_a_query_that_says_nothing_changes_nothing(
+def test_unusable_query_shows_an_error_and_changes_nothing_else(
     visit: Visit, page: Page, text: str, message: str
 ) -> None:
     visit.search("rain")
@@ -136,7 +136,7 @@ def test_a_query_that_says_nothing_changes_nothing(
     assert visit.cards() == before
 
 
-def test_the_map_is_walked_and_heard(visit: Visit, page: Page) -> None:
+def test_map_is_walked_by_arrow_keys_and_played(visit: Visit, page: Page) -> None:
     visit.search("rain")
     plane = page.locator("#sound-map .map-plane")
     expect(page.locator("#sound-map .map-query")).to_have_count(1)
@@ -157,7 +157,9 @@ def test_the_map_is_walked_and_heard(visit: Visit, page: Page) -> None:
     expect(page.locator("#found")).to_contain_text(f"like “{name}”")
 
 
-def test_nothing_here_matches(visit: Visit, page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_without_a_match_folds_the_nearest_sounds(
+    visit: Visit, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
     search = SoundSearch.__call__
 
     def failing(self: SoundSearch, index: SoundIndex, *args: Any, **kwargs: Any) -> SearchResult:
@@ -173,7 +175,7 @@ def test_nothing_here_matches(visit: Visit, page: Page, monkeypatch: pytest.Monk
     visit.shoot("nothing")
 
 
-def test_two_visitors_with_one_file_name(
+def test_same_file_name_of_two_visitors_keeps_their_sounds_apart(
     visit: Visit, other: Visit, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tabs.shared.sessions.GRACE", 2.0)
@@ -198,7 +200,7 @@ def test_two_visitors_with_one_file_name(
     assert not kept, "a visitor's sounds outlive the visit"
 
 
-def test_my_sounds_can_be_deleted(visit: Visit, page: Page, tmp_path: Path) -> None:
+def test_own_sounds_are_deleted_on_request(visit: Visit, page: Page, tmp_path: Path) -> None:
     page.get_by_role("button", name="Your own sounds").click()
     chooser = page.locator('input[type="file"][multiple]').first
     chooser.set_input_files(write_sound(tmp_path / "mine.wav", 3))

@@ -158,7 +158,7 @@ def test_units_are_downloaded_as_json_and_loaded_again(
     assert visit.units() == units
 
 
-def test_all_sizes_show_every_model(visit: Visit, speech: Path) -> None:
+def test_codebook_sizes_compared_show_every_model(visit: Visit, speech: Path) -> None:
     visit.upload(speech)
     visit.convert()
     visit.page.get_by_role("button", name="All sizes").click()

@@ -19,7 +19,7 @@ def network(request: pytest.FixtureRequest) -> SoundEmbedder:
     return SoundEmbedder(SoundEmbedderConfig(request.param, width=12)).eval()
 
 
-def test_vectors_have_length_one(network: SoundEmbedder) -> None:
+def test_sound_embedder_gives_unit_vectors(network: SoundEmbedder) -> None:
     audio = network.embed_audio(torch.randn(3, 250, 128))
     text = network.embed_sentences(torch.randn(5, 384))
     assert audio.shape == (3, 12)
@@ -27,7 +27,7 @@ def test_vectors_have_length_one(network: SoundEmbedder) -> None:
     torch.testing.assert_close(torch.cat([audio, text]).norm(dim=1), torch.ones(8))
 
 
-def test_parts_are_told_apart_where_the_sound_changes(network: SoundEmbedder) -> None:
+def test_embed_parts_differ_where_the_sound_changes(network: SoundEmbedder) -> None:
     mel = torch.full((1, 1000, 128), -13.0)
     mel[:, 400:600, 60:70] = 3.0
     whole, parts = network.embed_parts(mel, 100)
@@ -38,12 +38,12 @@ def test_parts_are_told_apart_where_the_sound_changes(network: SoundEmbedder) ->
     assert changed[4:6].min() > 3 * changed[[1, 7, 8]].max()
 
 
-def test_the_last_part_may_be_short(network: SoundEmbedder) -> None:
+def test_embed_parts_keeps_a_short_last_part(network: SoundEmbedder) -> None:
     _, parts = network.embed_parts(torch.randn(1, 230, 128), 100)
     assert parts.shape[1] == 3
 
 
-def test_a_sentence_that_speaks_of_a_kind_lies_where_its_sounds_do() -> None:
+def test_embed_sentences_of_a_kind_is_near_its_sounds() -> None:
     torch.manual_seed(0)
     network = SoundEmbedder(SoundEmbedderConfig(SMALL_CNN, n_kinds=3, width=12)).eval()
     keys = torch.nn.functional.normalize(torch.randn(3, 384), dim=1)
@@ -56,14 +56,16 @@ def test_a_sentence_that_speaks_of_a_kind_lies_where_its_sounds_do() -> None:
     assert (both @ values.t())[0, :2].min() > 0.3
 
 
-def test_config_comes_back_from_its_values() -> None:
+def test_config_from_dict_restores_the_config() -> None:
     for trunk in (SMALL_CNN, SMALL_PASST):
         config = SoundEmbedderConfig(trunk, width=12)
         assert SoundEmbedderConfig.from_dict(asdict(config)) == config
 
 
 @pytest.mark.parametrize(("stride", "grid"), [(16, (8, 62)), (10, (12, 99))])
-def test_ten_seconds_have_as_many_patches_as_in_passt(stride: int, grid: tuple[int, int]) -> None:
+def test_patch_transformer_of_ten_seconds_has_the_patch_grid_of_passt(
+    stride: int, grid: tuple[int, int]
+) -> None:
     network = PatchTransformer(PatchTransformerConfig(width=16, layers=1, heads=2, stride=stride))
     assert network.embed(torch.zeros(1, 1, 128, 1000)).shape[2:] == grid
 
@@ -77,12 +79,12 @@ def test_patchout_leaves_out_whole_rows_and_columns() -> None:
     assert (kept // 31 == kept[:, :1] // 31).all()
 
 
-def test_a_sound_that_is_too_long_is_refused() -> None:
+def test_patch_transformer_of_too_long_a_sound_raises() -> None:
     with pytest.raises(ValueError, match="1001 is the most"):
         PatchTransformer(SMALL_PASST)(torch.zeros(1, 1100, 128))
 
 
-def test_the_cnn_hears_where_but_not_beyond() -> None:
+def test_sound_cnn_has_a_limited_receptive_field() -> None:
     """Features come every few frames, and silence far from a sound is not changed by it."""
     network = SoundCNN(SMALL_CNN).eval()
     quiet = torch.zeros(1, 800, 128)

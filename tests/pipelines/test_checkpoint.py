@@ -97,7 +97,7 @@ def test_companion_inside_the_folder_comes_before_one_beside_it(tmp_path: Path) 
     assert companion(tmp_path / "model", "vocoder") == tmp_path / "vocoder"
 
 
-def test_every_system_loads_from_a_hub_and_then_offline(
+def test_from_pretrained_of_a_hub_id_works_offline_afterwards(
     tiny_checkpoints: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(tiny_checkpoints, tmp_path / "repository")
@@ -111,7 +111,7 @@ def test_every_system_loads_from_a_hub_and_then_offline(
     subprocess.run(command, cwd=ROOT, env=environment | {"HF_HUB_OFFLINE": "1"}, check=True)
 
 
-def test_a_repository_that_is_one_checkpoint_holds_its_vocoder(
+def test_companion_of_a_hub_checkpoint_is_in_the_same_repository(
     tiny_checkpoints: Path, tmp_path: Path
 ) -> None:
     repository = shutil.copytree(tiny_checkpoints / "vqvae-64", tmp_path / "repository")

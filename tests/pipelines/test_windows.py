@@ -9,13 +9,13 @@ from pipelines.windows import in_windows
 
 
 @pytest.mark.parametrize("steps", [1, 19, 20, 21, 35, 36, 100, 103])
-def test_a_pointwise_network_is_untouched(steps: int) -> None:
+def test_in_windows_of_a_pointwise_network_equals_the_whole(steps: int) -> None:
     x = torch.randn(steps, 3)
     torch.testing.assert_close(in_windows(lambda w: 2 * w, x, 20, 4), 2 * x)
 
 
 @pytest.mark.parametrize("steps", [20, 52, 100])
-def test_rates_may_change(steps: int) -> None:
+def test_in_windows_supports_other_output_rates(steps: int) -> None:
     x = torch.arange(steps, dtype=torch.float32)[:, None]
     doubled = in_windows(lambda w: w.repeat_interleave(2, dim=1), x, 20, 4, ratio=2)
     torch.testing.assert_close(doubled, x.repeat_interleave(2, dim=0))
@@ -23,7 +23,7 @@ def test_rates_may_change(steps: int) -> None:
     torch.testing.assert_close(halved, x[::2])
 
 
-def test_seams_are_faded() -> None:
+def test_in_windows_crossfades_between_windows() -> None:
     """A network that disagrees with itself from window to window must not jump."""
 
     def moody(windows: Tensor) -> Tensor:
@@ -33,7 +33,7 @@ def test_seams_are_faded() -> None:
     assert output.diff().abs().max() < 1.5 / 20
 
 
-def test_inner_steps_of_a_local_network_are_exact() -> None:
+def test_in_windows_of_a_local_network_is_exact_inside() -> None:
     x = torch.randn(100, 1)
 
     def blur(windows: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from study.web.server import app, library
 from tests.listening import Rater, write_test
 
 
-def test_a_test_that_is_being_read_holds_up_no_other(
+def test_library_while_one_test_is_prepared_serves_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_test(tmp_path / "small", "ab")
@@ -50,7 +50,7 @@ def test_a_test_that_is_being_read_holds_up_no_other(
         assert client.get("/listen/large/session").status_code == 200
 
 
-def test_a_broken_test_is_decoded_once_for_all_raters_who_come(
+def test_library_get_of_a_broken_test_decodes_it_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_test(tmp_path / "ab", "ab")
@@ -66,7 +66,7 @@ def test_a_broken_test_is_decoded_once_for_all_raters_who_come(
     assert len(decoded) == 2
 
 
-def test_a_restart_decodes_no_sound_that_was_found_good(
+def test_library_after_a_restart_decodes_no_checked_sound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_test(tmp_path / "ab", "ab", loudness=-25)
@@ -79,7 +79,7 @@ def test_a_restart_decodes_no_sound_that_was_found_good(
     assert library(tmp_path).open("ab") == before
 
 
-def test_a_test_is_found_without_listing_the_folder(
+def test_library_get_does_not_list_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_test(tmp_path / "ab", "ab")

@@ -18,7 +18,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_new_writes_an_example(
+def test_new_writes_a_template_of_each_design(
     design: Design, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "a" / "t"
@@ -46,7 +46,7 @@ def test_check_exits_with_the_problems(
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_export_finds_the_answers(
+def test_export_finds_answers_beside_the_test_or_above_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: bool
 ) -> None:
     folder = make_folder(tmp_path / "t")
@@ -62,7 +62,7 @@ def test_export_finds_the_answers(
     assert (tmp_path / "out" / "t.jsonl").is_file()
 
 
-def test_another_test_of_that_name_is_not_mixed_in(
+def test_export_of_a_changed_test_of_the_same_name_exits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = make_folder(tmp_path / "t")

@@ -49,7 +49,7 @@ def test_publish_of_sounds_that_last_too_long_together_leaves_nothing(
     assert not [path for path in tests.folders[0].iterdir() if path.is_dir()]
 
 
-def test_expire_deletes_what_nobody_took_within_a_week(bench: Path, tests: Library) -> None:
+def test_expire_deletes_tests_without_raters_after_a_week(bench: Path, tests: Library) -> None:
     unused, taken = publish(bench, "Unused", tests), publish(bench, "Taken", tests)
     write_test(tests.folders[0] / "own", "ab")
     tests.store.enrol(tests.open(taken).test)

@@ -24,7 +24,7 @@ def rows() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_names_and_captions() -> None:
+def test_recipes_have_distinct_names_and_captions() -> None:
     assert max(Counter(recipe.name for recipe in RECIPES).values()) == 1
     for recipe in RECIPES:
         assert recipe.name == recipe.name.lower() and recipe.name.replace("-", "").isalnum()
@@ -34,7 +34,7 @@ def test_names_and_captions() -> None:
 
 
 @pytest.mark.parametrize("recipe", SAMPLE, ids=lambda recipe: recipe.name)
-def test_a_rendition(recipe: Recipe) -> None:
+def test_render_of_a_recipe_is_at_peak_level_and_differs_by_seed(recipe: Recipe) -> None:
     """Sound to the brim, and another one for another seed."""
     sound = render(recipe, seed=0)
     assert sound.dtype == np.float32 and np.isfinite(sound).all()
@@ -48,21 +48,21 @@ def test_a_rendition(recipe: Recipe) -> None:
     assert len(other) != len(sound) or np.corrcoef(sound, other)[0, 1] < 0.9
 
 
-def test_the_library_is_there(rows: list[dict[str, str]]) -> None:
+def test_sound_library_has_the_listed_files_and_fits_its_size(rows: list[dict[str, str]]) -> None:
     assert len(rows) >= 250
     assert len({row["kind"] for row in rows}) >= 60
     assert {row["file"] for row in rows} == {path.name for path in SOUNDS.glob("*.ogg")}
     assert sum(path.stat().st_size for path in SOUNDS.glob("*.ogg")) <= MOST_BYTES
 
 
-def test_the_captions_are_those_of_the_recipes(rows: list[dict[str, str]]) -> None:
+def test_sound_library_has_the_captions_of_the_recipes(rows: list[dict[str, str]]) -> None:
     written = {row["file"]: (row["kind"], row["caption"]) for row in rows}
     assert written == {
         f"{recipe.name}.ogg": (recipe.kind, " | ".join(recipe.captions)) for recipe in RECIPES
     }
 
 
-def test_every_file_can_be_heard(rows: list[dict[str, str]]) -> None:
+def test_sound_library_files_are_short_and_audible(rows: list[dict[str, str]]) -> None:
     for row in rows:
         sound, rate = soundfile.read(SOUNDS / row["file"])
         assert rate == RATE and sound.ndim == 1

@@ -27,7 +27,9 @@ def in_order(page: Page) -> None:
 
 
 @pytest.mark.parametrize("page", LOOKS, indirect=True)
-def test_a_whole_mushra(page: Page, address: str, tests: Library, tmp_path: Path) -> None:
+def test_mushra_test_is_taken_from_consent_to_code(
+    page: Page, address: str, tests: Library, tmp_path: Path
+) -> None:
     taking = Taking(page, address, "mushra", tests)
     taking.agree()
     in_order(page)
@@ -60,7 +62,7 @@ def test_a_whole_mushra(page: Page, address: str, tests: Library, tmp_path: Path
 
 
 @pytest.mark.parametrize("page", LOOKS, indirect=True)
-def test_a_whole_ab_in_two_sittings(page: Page, address: str, tests: Library) -> None:
+def test_ab_test_is_resumed_in_a_second_sitting(page: Page, address: str, tests: Library) -> None:
     taking = Taking(page, address, "ab", tests)
     taking.agree()
     taking.listen()
@@ -93,7 +95,7 @@ def test_a_whole_ab_in_two_sittings(page: Page, address: str, tests: Library) ->
     assert {*ratings["answer"]} == {1}
 
 
-def test_the_report_shows_who_won(
+def test_report_shows_the_preferred_system(
     page: Page, address: str, tests: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tests, "least_time", 0)  # these raters hear nothing

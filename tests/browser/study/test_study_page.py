@@ -31,7 +31,7 @@ SWITCHED = """async () => {
 }"""
 
 
-def test_keys_alone(page: Page, address: str, tests: Library) -> None:
+def test_rater_page_works_with_the_keyboard_alone(page: Page, address: str, tests: Library) -> None:
     taking = Taking(page, address, "acr", tests)
     page.goto(taking.link)
     page.get_by_role("button", name="I agree").press("Enter")
@@ -56,7 +56,9 @@ def test_keys_alone(page: Page, address: str, tests: Library) -> None:
     assert sorted(answers) == [2, 3, 5]
 
 
-def test_mushra_by_keys_with_a_part_repeated(page: Page, address: str, tests: Library) -> None:
+def test_mushra_page_loops_a_part_and_rates_by_keyboard(
+    page: Page, address: str, tests: Library
+) -> None:
     taking = Taking(page, address, "mushra", tests)
     taking.begin()
     item = taking.item()
@@ -85,7 +87,9 @@ def test_mushra_by_keys_with_a_part_repeated(page: Page, address: str, tests: Li
 
 
 @pytest.mark.parametrize("design", ["ccr", "dcr", "abx", "similarity"])
-def test_other_designs(page: Page, address: str, tests: Library, design: str) -> None:
+def test_rater_page_of_each_design_is_completed(
+    page: Page, address: str, tests: Library, design: str
+) -> None:
     taking = Taking(page, address, design, tests)
     taking.begin()
     for _ in range(3):
@@ -99,7 +103,9 @@ def test_other_designs(page: Page, address: str, tests: Library, design: str) ->
     taking.finish()
 
 
-def test_withdrawing_deletes_everything(page: Page, address: str, tests: Library) -> None:
+def test_withdrawal_on_the_rater_page_deletes_everything(
+    page: Page, address: str, tests: Library
+) -> None:
     taking = Taking(page, address, "ab", tests)
     taking.agree()
     taking.listen()
@@ -113,7 +119,7 @@ def test_withdrawing_deletes_everything(page: Page, address: str, tests: Library
     expect(page.get_by_role("heading", level=1)).to_have_text("Your answers are deleted")
 
 
-def test_an_answer_waits_for_the_connection(
+def test_answer_without_a_connection_is_sent_again(
     page: Page, address: str, tests: Library, complaints: list[str]
 ) -> None:
     taking = Taking(page, address, "ab", tests)
@@ -135,7 +141,7 @@ def test_an_answer_waits_for_the_connection(
     tests.store.withdraw(taking.test, taking.token)
 
 
-def test_the_general_link_finds_who_began_here(page: Page, address: str, tests: Library) -> None:
+def test_general_link_on_the_same_browser_resumes(page: Page, address: str, tests: Library) -> None:
     taking = Taking(page, address, "ab", tests)
     taking.agree()
     token = taking.token
@@ -146,7 +152,7 @@ def test_the_general_link_finds_who_began_here(page: Page, address: str, tests: 
     tests.store.withdraw(taking.test, token)
 
 
-def test_a_switch_keeps_the_position_and_makes_no_gap(page: Page, address: str) -> None:
+def test_mushra_switch_keeps_the_position_without_a_gap(page: Page, address: str) -> None:
     page.goto(f"{address}/listen/mushra")
     switched = page.evaluate(SWITCHED)
     assert switched["worst"] < 1e-3

@@ -48,7 +48,7 @@ def bring(visit: Visit, folder: Path) -> None:
     visit.button("Make a test").click()
 
 
-def test_sounds_become_a_test_with_a_link_for_raters(visit: Visit, tmp_path: Path) -> None:
+def test_uploaded_sounds_become_a_test_with_a_link_for_raters(visit: Visit, tmp_path: Path) -> None:
     made = write_test(tmp_path / "made", "ab")
     (made / "test.yaml").unlink()
     bring(visit, made)
@@ -67,7 +67,7 @@ def test_sounds_become_a_test_with_a_link_for_raters(visit: Visit, tmp_path: Pat
     visit.shoot("opened")
 
 
-def test_mistakes_are_named_with_their_line(visit: Visit, tmp_path: Path) -> None:
+def test_yaml_mistakes_are_named_with_their_line(visit: Visit, tmp_path: Path) -> None:
     made = write_test(tmp_path / "made", "acr", practise=2)
     (made / "fine" / "dog.wav").unlink()
     bring(visit, made)
@@ -78,7 +78,7 @@ def test_mistakes_are_named_with_their_line(visit: Visit, tmp_path: Path) -> Non
     expect(visit.page.locator("#study-links a")).to_have_count(0)
 
 
-def test_the_example_can_be_taken(visit: Visit) -> None:
+def test_example_test_opens_for_a_rater(visit: Visit) -> None:
     visit.enter("Listening tests")
     with visit.page.context.expect_page() as opened:
         visit.page.get_by_role("link", name="Take the example test").click()
@@ -88,7 +88,7 @@ def test_the_example_can_be_taken(visit: Visit) -> None:
     expect(heading).to_have_text("Set the volume")
 
 
-def test_a_conversion_goes_into_a_draft(visit: Visit, speech: Path) -> None:
+def test_conversion_is_added_to_a_draft(visit: Visit, speech: Path) -> None:
     visit.upload(speech)
     visit.convert()
     visit.button("Add to a listening test").click()
@@ -108,7 +108,9 @@ def test_a_conversion_goes_into_a_draft(visit: Visit, speech: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [360, 390])
-def test_a_phone_scrolls_nothing_sideways(browser: Browser, address: str, width: int) -> None:
+def test_listening_tests_tab_on_a_phone_does_not_scroll_sideways(
+    browser: Browser, address: str, width: int
+) -> None:
     context = browser.new_context(viewport={"width": width, "height": 780}, is_mobile=True)
     page = context.new_page()
     page.goto(address)

@@ -14,25 +14,25 @@ def voiced(hz: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("hz", [80.0, 120.0, 220.0, 400.0])
-def test_a_steady_pitch(hz: float) -> None:
+def test_track_pitch_of_a_steady_tone_is_its_f0(hz: float) -> None:
     pitch = track_pitch(voiced(np.full(SAMPLE_RATE, hz)))
     assert len(pitch) == SAMPLE_RATE // HOP_LENGTH
     np.testing.assert_allclose(pitch[5:-5], hz, rtol=0.01)
 
 
-def test_a_glide() -> None:
+def test_track_pitch_follows_a_glide() -> None:
     hz = np.geomspace(100, 200, 2 * SAMPLE_RATE)
     pitch = track_pitch(voiced(hz))
     np.testing.assert_allclose(pitch[5:-5], hz[::HOP_LENGTH][5:-5], rtol=0.02)
 
 
-def test_noise_and_silence_have_no_pitch() -> None:
+def test_track_pitch_of_noise_and_silence_is_unvoiced() -> None:
     noise = 0.1 * np.random.default_rng(0).normal(size=SAMPLE_RATE)
     assert (track_pitch(noise) > 0).mean() < 0.05
     assert not track_pitch(np.zeros(SAMPLE_RATE)).any()
 
 
-def test_a_pause_within_speech_is_unvoiced() -> None:
+def test_track_pitch_of_a_pause_is_unvoiced() -> None:
     waveform = voiced(np.full(SAMPLE_RATE, 150.0))
     waveform[6000:10000] = 1e-5 * np.random.default_rng(0).normal(size=4000)
     pitch = track_pitch(waveform)

@@ -65,7 +65,7 @@ def test_stream_after_a_crash_says_so_and_reads_the_next_file(
     assert load(WAV).seconds == 1.0
 
 
-def test_stream_while_the_worker_is_well_uses_it_again(fresh: Pool) -> None:
+def test_stream_after_a_good_file_reuses_the_worker(fresh: Pool) -> None:
     load(WAV)
     first = fresh.take()
     fresh.give_back(first, healthy=True)

@@ -74,13 +74,15 @@ def noise(seconds: float) -> np.ndarray:
     return np.random.default_rng(0).normal(0, 0.1, round(seconds * RATE)).astype(np.float32)
 
 
-def test_what_it_is(encoder: ClapEncoder) -> None:
+def test_clap_encoder_has_the_name_rate_and_dimension_of_its_model(encoder: ClapEncoder) -> None:
     assert (encoder.name, encoder.sample_rate, encoder.dimension) == ("tiny-clap", RATE, 16)
     assert encoder.threshold == -1
 
 
 @pytest.mark.parametrize(("seconds", "shape"), [(0.3, (1, 1)), (7, (1, 7)), (25, (3, 25 / 3))])
-def test_segments_cover_the_whole(encoder: ClapEncoder, seconds: float, shape: tuple) -> None:
+def test_clap_segments_cover_the_whole_sound(
+    encoder: ClapEncoder, seconds: float, shape: tuple
+) -> None:
     waveform = noise(seconds)
     segments = encoder.segments(waveform)
     assert segments.shape == (shape[0], pytest.approx(shape[1] * RATE, abs=1))
@@ -92,7 +94,7 @@ def test_segments_cover_the_whole(encoder: ClapEncoder, seconds: float, shape: t
         np.testing.assert_allclose(np.linalg.norm(vectors, axis=-1), 1, atol=1e-5)
 
 
-def test_vectors_are_those_of_transformers(encoder: ClapEncoder, folder: Path) -> None:
+def test_clap_vectors_equal_those_of_transformers(encoder: ClapEncoder, folder: Path) -> None:
     model = ClapModel.from_pretrained(folder).eval()
     processor = ClapProcessor.from_pretrained(folder)
     audio = processor.feature_extractor(noise(10), sampling_rate=RATE, return_tensors="pt")
@@ -106,7 +108,7 @@ def test_vectors_are_those_of_transformers(encoder: ClapEncoder, folder: Path) -
     )
 
 
-def test_batch_equals_single(encoder: ClapEncoder) -> None:
+def test_clap_vectors_in_a_batch_equal_single(encoder: ClapEncoder) -> None:
     segments = encoder.segments(noise(95))
     many = encoder.embed_audio(segments)
     for number in (0, 8, 9):
@@ -118,7 +120,7 @@ def test_batch_equals_single(encoder: ClapEncoder) -> None:
     np.testing.assert_allclose(encoder.embed_text(texts), single, atol=1e-5)
 
 
-def test_a_sound_of_one_second_is_heard_there(encoder: ClapEncoder) -> None:
+def test_clap_per_second_vectors_change_where_the_sound_does(encoder: ClapEncoder) -> None:
     """What is changed in one second moves the vectors near it more than those far from it."""
     waveform = noise(10)
     before = encoder.embed_audio(encoder.segments(waveform)).per_second[0]
@@ -127,7 +129,7 @@ def test_a_sound_of_one_second_is_heard_there(encoder: ClapEncoder) -> None:
     assert np.argmax(np.linalg.norm(after - before, axis=1)) in (6, 7, 8)
 
 
-def test_fused_models_are_deterministic(tmp_path: Path) -> None:
+def test_clap_encoder_of_a_fused_model_is_deterministic(tmp_path: Path) -> None:
     """Their extractor draws lots, which must not be felt."""
     encoder = ClapEncoder.from_pretrained(save_tiny_clap(tmp_path, fused=True), "cpu")
     segments = encoder.segments(noise(45))
@@ -136,7 +138,7 @@ def test_fused_models_are_deterministic(tmp_path: Path) -> None:
         np.testing.assert_array_equal(encoder.embed_audio(segments).vectors, first.vectors)
 
 
-def test_the_fingerprint_is_of_the_weights(encoder: ClapEncoder, folder: Path) -> None:
+def test_clap_fingerprint_depends_on_the_weights(encoder: ClapEncoder, folder: Path) -> None:
     assert ClapEncoder.from_pretrained(folder, "cpu").fingerprint == encoder.fingerprint
     model = ClapModel.from_pretrained(folder)
     with torch.no_grad():
@@ -145,12 +147,14 @@ def test_the_fingerprint_is_of_the_weights(encoder: ClapEncoder, folder: Path) -
     assert other.fingerprint != encoder.fingerprint
 
 
-def test_no_such_model(tmp_path: Path) -> None:
+def test_load_encoder_of_an_unknown_model_raises(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no-model"):
         load_encoder(tmp_path / "no-model")
 
 
-def test_the_command_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_index_command_indexes_a_folder_with_clap(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """From a folder of files to a search in it; once more, and nothing is left to do."""
     write_tone(tmp_path / "sounds" / "low.wav", "low")
     write_tone(tmp_path / "sounds" / "high.wav", "high", seconds=11)
@@ -173,7 +177,7 @@ def test_the_command_line(folder: Path, tmp_path: Path, capsys: pytest.CaptureFi
         main(["index", str(tmp_path / "nowhere"), "--sound-model", str(folder)])
 
 
-def test_the_module_is_a_command() -> None:
+def test_index_command_prints_its_help() -> None:
     command = [sys.executable, "-m", "pipelines.sound_search", "index", "--help"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert "FOLDER.index" in done.stdout and done.stderr == ""

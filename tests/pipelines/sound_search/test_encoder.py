@@ -18,7 +18,7 @@ def ensemble(tiny_checkpoints: Path) -> EarshotEncoder:
     return EarshotEncoder.from_pretrained([tiny_checkpoints / name for name in SOUNDS], "cpu")
 
 
-def test_an_ensemble_gives_the_mean_of_its_members_scores(
+def test_ensemble_score_is_the_mean_of_its_members(
     tiny_checkpoints: Path, ensemble: EarshotEncoder
 ) -> None:
     members = [EarshotEncoder.from_pretrained(tiny_checkpoints / name, "cpu") for name in SOUNDS]
@@ -33,7 +33,7 @@ def test_an_ensemble_gives_the_mean_of_its_members_scores(
     assert ensemble.name == "sound-cnn + sound-passt"
 
 
-def test_every_vector_has_length_one_and_every_second_its_own(ensemble: EarshotEncoder) -> None:
+def test_embed_audio_gives_unit_vectors_per_segment_and_second(ensemble: EarshotEncoder) -> None:
     embedding = ensemble.embed_audio(ensemble.segments(NOISE))
     assert embedding.vectors.shape == (2, ensemble.dimension)
     assert embedding.per_second.shape == (2, 6, ensemble.dimension)
@@ -41,7 +41,7 @@ def test_every_vector_has_length_one_and_every_second_its_own(ensemble: EarshotE
     np.testing.assert_allclose(np.linalg.norm(embedding.per_second, axis=-1), 1, atol=1e-5)
 
 
-def test_alone_or_in_a_batch_is_the_same(ensemble: EarshotEncoder) -> None:
+def test_embed_audio_in_a_batch_equals_single(ensemble: EarshotEncoder) -> None:
     segments = np.random.default_rng(1).normal(size=(11, 2 * SAMPLE_RATE)).astype(np.float32)
     batch = ensemble.embed_audio(segments)
     single = [ensemble.embed_audio(segment[None]).vectors[0] for segment in segments]
@@ -49,7 +49,7 @@ def test_alone_or_in_a_batch_is_the_same(ensemble: EarshotEncoder) -> None:
     np.testing.assert_array_equal(ensemble.embed_audio(segments).vectors, batch.vectors)
 
 
-def test_texts_that_differ_by_case_and_punctuation_only_are_the_same(
+def test_embed_text_ignores_case_and_punctuation(
     ensemble: EarshotEncoder,
 ) -> None:
     vectors = ensemble.embed_text(["A dog barks!", "a dog barks", "the sea"])
@@ -61,11 +61,11 @@ def test_plain_text_has_words_only() -> None:
     assert plain("  A dog, barking...\n(LOUD!) 🐕 it's ") == "a dog barking loud it s"
 
 
-def test_sentences_that_mean_alike_lie_close() -> None:
+def test_sentence_encoder_places_paraphrases_close() -> None:
     vectors = SentenceEncoder()(["a dog barks", "a puppy is yapping", "rain on a roof"])
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.2
 
 
-def test_a_folder_without_a_checkpoint_is_named(tmp_path: Path) -> None:
+def test_from_pretrained_without_a_checkpoint_raises(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no checkpoint"):
         EarshotEncoder.from_pretrained(tmp_path / "nothing")

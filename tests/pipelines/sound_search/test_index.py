@@ -54,14 +54,14 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_words_find_their_sounds(index: SoundIndex) -> None:
+def test_index_search_ranks_the_described_sound_first(index: SoundIndex) -> None:
     for word in WORDS:
         assert names(index, word, limit=1) == [f"{word}.wav"]
     assert len(names(index, "low")) == len(WORDS)
     assert len(names(index, "low", limit=3)) == 3
 
 
-def test_a_sound_is_described(index: SoundIndex) -> None:
+def test_index_add_describes_each_sound(index: SoundIndex) -> None:
     low = next(sound for sound in index.sounds if sound.name == "low.wav")
     assert low.seconds == pytest.approx(2.0)
     assert low.path.name == "low.wav" and low.path.is_absolute()
@@ -70,7 +70,7 @@ def test_a_sound_is_described(index: SoundIndex) -> None:
     assert (low.kind, low.caption) == ("", "")
 
 
-def test_every_second_is_covered(tmp_path: Path, encoder: FakeEncoder) -> None:
+def test_per_second_scores_cover_every_second(tmp_path: Path, encoder: FakeEncoder) -> None:
     """25 s are three segments of 8.3 s: the last seconds count like all others."""
     path = write_tone(tmp_path / "a.wav", *(5 * ["low"]), "high", "deep", seconds=3.6)
     index = SoundIndex.empty(encoder)
@@ -87,7 +87,9 @@ def test_every_second_is_covered(tmp_path: Path, encoder: FakeEncoder) -> None:
     assert segment == 2 and 0.5 < score < 1
 
 
-def test_an_hour_and_a_moment(tmp_path: Path, encoder: FakeEncoder) -> None:
+def test_index_add_of_very_long_and_short_sounds_finds_both(
+    tmp_path: Path, encoder: FakeEncoder
+) -> None:
     path = tmp_path / "hour.flac"
     hour = np.tile(tone("low", seconds=1), 3600)
     hour[1800 * RATE : 1801 * RATE] = tone("shrill", seconds=1)
@@ -103,7 +105,7 @@ def test_an_hour_and_a_moment(tmp_path: Path, encoder: FakeEncoder) -> None:
     assert names(index, "high", 1) == ["moment.wav"]
 
 
-def test_what_cannot_be_used_is_named(tmp_path: Path, encoder: FakeEncoder) -> None:
+def test_index_add_names_unusable_files(tmp_path: Path, encoder: FakeEncoder) -> None:
     good = write_tone(tmp_path / "good.wav", "low")
     silent = write_tone(tmp_path / "silent.wav", "low", level=0.0)
     broken = tmp_path / "broken.mp3"
@@ -118,7 +120,7 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, encoder: FakeEncoder) -> N
     assert "No such file" in reasons["missing.wav"]
 
 
-def test_the_same_name_twice(tmp_path: Path, encoder: FakeEncoder) -> None:
+def test_index_add_of_one_file_name_twice_keeps_both(tmp_path: Path, encoder: FakeEncoder) -> None:
     """Two visitors' recordings, and even the same recording in two places: all stay."""
     paths = [
         write_tone(tmp_path / "a" / "recording.wav", "low"),
@@ -132,7 +134,7 @@ def test_the_same_name_twice(tmp_path: Path, encoder: FakeEncoder) -> None:
     assert encoder.calls == 2
 
 
-def test_only_what_changed_is_embedded(
+def test_index_add_again_embeds_only_changed_files(
     index: SoundIndex, folder: Path, encoder: FakeEncoder
 ) -> None:
     before = {sound.name: sound.id for sound in index.sounds}
@@ -149,7 +151,9 @@ def test_only_what_changed_is_embedded(
     assert set(names(index, "high", 2)) == {"high.wav", "low.wav"}
 
 
-def test_words_can_be_changed_alone(index: SoundIndex, folder: Path, encoder: FakeEncoder) -> None:
+def test_index_add_of_new_captions_embeds_nothing(
+    index: SoundIndex, folder: Path, encoder: FakeEncoder
+) -> None:
     calls, places = encoder.calls, index.layout()
     index.add([folder / "low.wav"], {"low.wav": ("hum", "A low hum")})
     index.add([folder / "low.wav"])
@@ -158,7 +162,7 @@ def test_words_can_be_changed_alone(index: SoundIndex, folder: Path, encoder: Fa
     assert encoder.calls == calls and index.layout() is places
 
 
-def test_remove(index: SoundIndex) -> None:
+def test_index_remove_keeps_the_layout_of_the_rest(index: SoundIndex) -> None:
     low = next(sound for sound in index.sounds if sound.name == "low.wav")
     place = {s.name: tuple(p) for s, p in zip(index.sounds, index.layout(), strict=True)}
     index.remove([low.id, "no such id"])
@@ -173,7 +177,7 @@ def test_remove(index: SoundIndex) -> None:
     assert index.sounds == () and index.layout().shape == (0, 2)
 
 
-def test_a_cancelled_addition_changes_nothing(index: SoundIndex, tmp_path: Path) -> None:
+def test_index_add_when_cancelled_changes_nothing(index: SoundIndex, tmp_path: Path) -> None:
     new = [write_tone(tmp_path / f"{n}.wav", "low", seconds=1 + n) for n in range(3)]
 
     def cancel(done: int, total: int, name: str) -> None:
@@ -186,7 +190,7 @@ def test_a_cancelled_addition_changes_nothing(index: SoundIndex, tmp_path: Path)
     assert len(index.sounds) == len(WORDS)
 
 
-def test_saved_and_opened(index: SoundIndex, tmp_path: Path) -> None:
+def test_index_open_restores_what_save_wrote(index: SoundIndex, tmp_path: Path) -> None:
     index.add([tmp_path / "sounds" / "low.wav"], {"low.wav": ("hum", "A low “hum”, naïve")})
     index.save(tmp_path / "index")
     again = SoundIndex.open(tmp_path / "index", FakeEncoder())
@@ -203,7 +207,7 @@ def test_saved_and_opened(index: SoundIndex, tmp_path: Path) -> None:
     assert contents(tmp_path / "index") == before
 
 
-def test_an_emptied_index_can_be_saved(index: SoundIndex, tmp_path: Path) -> None:
+def test_index_emptied_can_be_saved_and_filled_again(index: SoundIndex, tmp_path: Path) -> None:
     index.save(tmp_path / "index")
     index.remove([sound.id for sound in index.sounds])
     index.save(tmp_path / "index")
@@ -213,7 +217,9 @@ def test_an_emptied_index_can_be_saved(index: SoundIndex, tmp_path: Path) -> Non
     assert len(again.sounds) == 1
 
 
-def test_a_library_can_be_moved(index: SoundIndex, tmp_path: Path) -> None:
+def test_index_open_after_moving_the_folder_finds_the_sounds(
+    index: SoundIndex, tmp_path: Path
+) -> None:
     elsewhere = write_tone(tmp_path.parent / f"{tmp_path.name}-elsewhere.wav", "low", seconds=1)
     index.add([elsewhere])
     index.save(tmp_path / "sounds.index")
@@ -225,13 +231,13 @@ def test_a_library_can_be_moved(index: SoundIndex, tmp_path: Path) -> None:
     assert again.add((moved / "sounds").iterdir()).unchanged == len(WORDS)
 
 
-def test_another_model_is_refused(index: SoundIndex, tmp_path: Path) -> None:
+def test_index_open_with_another_model_raises(index: SoundIndex, tmp_path: Path) -> None:
     index.save(tmp_path / "index")
     with pytest.raises(InputError, match="Another model.*octaves.*--sound-model.*delete"):
         SoundIndex.open(tmp_path / "index", FakeEncoder("other"))
 
 
-def test_no_index_and_a_damaged_one(index: SoundIndex, tmp_path: Path) -> None:
+def test_index_open_of_a_missing_or_damaged_index_raises(index: SoundIndex, tmp_path: Path) -> None:
     saved = tmp_path / "index"
     for place in (saved, tmp_path / "sounds" / "low.wav"):
         with pytest.raises(InputError, match="no index.*pipelines.sound_search index"):
@@ -247,7 +253,7 @@ def test_no_index_and_a_damaged_one(index: SoundIndex, tmp_path: Path) -> None:
     assert len(SoundIndex.open(saved, FakeEncoder()).sounds) == len(WORDS)
 
 
-def test_a_deleted_index_still_answers(index: SoundIndex, tmp_path: Path) -> None:
+def test_index_opened_then_deleted_still_answers(index: SoundIndex, tmp_path: Path) -> None:
     index.save(tmp_path / "index")
     opened = SoundIndex.open(tmp_path / "index", FakeEncoder())
     shutil.rmtree(tmp_path / "index")
@@ -258,7 +264,7 @@ def test_a_deleted_index_still_answers(index: SoundIndex, tmp_path: Path) -> Non
     assert names(SoundIndex.open(tmp_path / "index", FakeEncoder()), "high", 1) == ["high.wav"]
 
 
-def test_a_save_that_is_cut_off_leaves_the_old_index(
+def test_index_save_when_interrupted_leaves_the_old_index(
     index: SoundIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved = tmp_path / "index"
@@ -287,7 +293,7 @@ def test_a_save_that_is_cut_off_leaves_the_old_index(
     assert len(list(saved.iterdir())) == 4
 
 
-def test_a_reader_never_sees_half_an_index(index: SoundIndex, tmp_path: Path) -> None:
+def test_index_open_during_saves_reads_a_complete_index(index: SoundIndex, tmp_path: Path) -> None:
     saved = tmp_path / "index"
     smaller = SoundIndex(index.encoder, index.library)
     smaller.remove([index.sounds[0].id])
@@ -309,7 +315,7 @@ def test_a_reader_never_sees_half_an_index(index: SoundIndex, tmp_path: Path) ->
     assert set(sizes) <= {len(WORDS), len(WORDS) - 1}
 
 
-def test_the_map_keeps_alike_together(tmp_path: Path, encoder: FakeEncoder) -> None:
+def test_layout_places_similar_sounds_together(tmp_path: Path, encoder: FakeEncoder) -> None:
     paths = [
         write_tone(tmp_path / f"{word}{n}.wav", word, seconds=1 + n / 10, level=0.1 + n / 50)
         for word in WORDS
@@ -327,7 +333,7 @@ def test_the_map_keeps_alike_together(tmp_path: Path, encoder: FakeEncoder) -> N
 
 
 @pytest.mark.parametrize("count", range(10))
-def test_a_map_of_few_sounds(count: int) -> None:
+def test_layout_of_few_sounds_is_finite(count: int) -> None:
     vectors = np.eye(12, 6, dtype=np.float32)[:count] + 1
     places = map_layout.layout(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
     assert places.shape == (count, 2) and np.isfinite(places).all()
@@ -343,13 +349,13 @@ def clusters(count: int, dimension: int = 32) -> np.ndarray:
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
-def test_a_map_of_many_sounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_layout_of_many_sounds_is_in_range(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(map_layout, "ANCHORS", 50)
     places = map_layout.layout(clusters(300))
     assert places.shape == (300, 2) and ((places >= 0) & (places <= 1)).all()
 
 
-def test_a_large_index_is_approximate_and_its_scores_exact(
+def test_nearest_of_many_vectors_is_approximate_with_exact_scores(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(nearest, "EXACT_LIMIT", 1000)
@@ -378,7 +384,7 @@ def test_a_large_index_is_approximate_and_its_scores_exact(
     assert more.search(clusters(5500)[-1], 1)[1][0] == 5499
 
 
-def test_a_large_library_finds_enough_sounds(
+def test_index_search_of_a_large_library_finds_enough_sounds(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, encoder: FakeEncoder
 ) -> None:
     """A long file whose segments all are near must not hide the others; and it can be saved."""
@@ -401,7 +407,7 @@ def test_a_large_library_finds_enough_sounds(
     assert not list((tmp_path / "index").glob("nearest-*"))
 
 
-def test_scan(folder: Path, encoder: FakeEncoder) -> None:
+def test_scan_updates_the_index_of_a_folder(folder: Path, encoder: FakeEncoder) -> None:
     out = folder.with_name("sounds.index")
     (folder / "captions.csv").write_text("file,kind,caption\nlow.wav,hum,A low hum | It hums\n")
     (folder / ".hidden.wav").write_text("no sound")
@@ -425,7 +431,7 @@ def test_scan(folder: Path, encoder: FakeEncoder) -> None:
         scan(folder / "nowhere", out, encoder)
 
 
-def test_a_scan_that_is_killed_goes_on(tmp_path: Path) -> None:
+def test_scan_after_being_killed_resumes(tmp_path: Path) -> None:
     count = 12
     for copy in ("whole", "killed"):
         for n in range(count):

@@ -37,7 +37,9 @@ def identity(index: SoundIndex, name: str) -> str:
     return next(sound.id for sound in index.sounds if sound.name == f"{name}.wav")
 
 
-def test_words_and_where(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_by_text_gives_ranked_hits_and_matching_seconds(
+    search: SoundSearch, index: SoundIndex
+) -> None:
     result = search(index, "a high tone", limit=3)
     assert names(result)[0] == "high"
     assert set(names(result)[1:]) == {"middle-high", "high-shrill"}
@@ -49,7 +51,9 @@ def test_words_and_where(search: SoundSearch, index: SoundIndex) -> None:
     assert [hit.score for hit in result.hits] == sorted([h.score for h in result.hits])[::-1]
 
 
-def test_scores_of_all_and_the_point(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_scores_every_sound_and_places_the_query(
+    search: SoundSearch, index: SoundIndex
+) -> None:
     result = search(index, "high")
     assert result.scores.shape == (len(index.sounds),)
     best = index.sounds[int(result.scores.argmax())]
@@ -61,24 +65,26 @@ def test_scores_of_all_and_the_point(search: SoundSearch, index: SoundIndex) -> 
     assert distance[high].mean() < distance.mean()
 
 
-def test_nothing_here_matches(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_below_the_threshold_is_no_match(search: SoundSearch, index: SoundIndex) -> None:
     result = search(index, "a lawn mower")
     assert not result.matched
     assert len(result.hits) == len(index.sounds)
 
 
-def test_more_like_a_recording(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_by_a_recording_finds_similar_sounds(search: SoundSearch, index: SoundIndex) -> None:
     result = search(index, like=(RATE, tone("shrill", seconds=12)))
     assert names(result)[:2] == ["shrill", "high-shrill"]
 
 
-def test_more_like_a_sound_leaves_it_out(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_by_a_library_sound_leaves_it_out(search: SoundSearch, index: SoundIndex) -> None:
     result = search(index, like=identity(index, "shrill"), limit=2)
     assert names(result)[0] == "high-shrill" and len(result.hits) == 2
     assert "shrill" not in names(search(index, like=identity(index, "shrill"), limit=100))
 
 
-def test_but_not(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_with_an_exclusion_lowers_matching_sounds(
+    search: SoundSearch, index: SoundIndex
+) -> None:
     both = names(search(index, "high"))
     without = names(search(index, "high", without="shrill"))
     assert abs(both.index("high-shrill") - both.index("middle-high")) == 1
@@ -86,14 +92,16 @@ def test_but_not(search: SoundSearch, index: SoundIndex) -> None:
     assert without.index("high-shrill") > without.index("middle-high")
 
 
-def test_all_combined(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_combines_text_sound_and_exclusion(search: SoundSearch, index: SoundIndex) -> None:
     low = identity(index, "low")
     assert names(search(index, "middle", like=low))[0] == "low-middle"
     result = search(index, "middle", like=low, without="low")
     assert names(result).index("middle") < names(result).index("deep-low")
 
 
-def test_votes(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_with_votes_reranks_without_changing_scores(
+    search: SoundSearch, index: SoundIndex
+) -> None:
     plain = search(index, "high")
     votes = {identity(index, "middle-high"): 1, identity(index, "high"): -1, "gone": 1}
     voted = search(index, "high", votes=votes)
@@ -106,7 +114,9 @@ def test_votes(search: SoundSearch, index: SoundIndex) -> None:
     assert names(search(index, "high")) == names(plain)
 
 
-def test_one_vote_moves_its_sound(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_with_one_vote_moves_its_sound_that_way(
+    search: SoundSearch, index: SoundIndex
+) -> None:
     plain = names(search(index, "low"))
     for name in WORDS:
         for sign in (1, -1):
@@ -133,7 +143,7 @@ def test_one_vote_moves_its_sound(search: SoundSearch, index: SoundIndex) -> Non
         ({"like": "no-such-id"}, "no longer there"),
     ],
 )
-def test_queries_that_cannot_be_used(
+def test_search_with_an_unusable_query_raises(
     search: SoundSearch, index: SoundIndex, query: dict, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
@@ -141,24 +151,30 @@ def test_queries_that_cannot_be_used(
 
 
 @pytest.mark.parametrize("text", ["собака лает под дождём", "犬が吠える", "كلب ينبح"])
-def test_another_language_is_said(search: SoundSearch, index: SoundIndex, text: str) -> None:
+def test_search_in_another_script_adds_a_notice(
+    search: SoundSearch, index: SoundIndex, text: str
+) -> None:
     result = search(index, text)
     assert len(result.notices) == 1 and "English only" in result.notices[0]
 
 
 @pytest.mark.parametrize("text", ["a café", "440", "low 🐕", "a" * 1000, "low \udc00 tone"])
-def test_what_is_no_other_language(search: SoundSearch, index: SoundIndex, text: str) -> None:
+def test_search_with_accents_numbers_or_emoji_adds_no_notice(
+    search: SoundSearch, index: SoundIndex, text: str
+) -> None:
     assert search(index, text).notices == ()
 
 
-def test_libraries_that_cannot_be_searched(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_of_an_empty_or_mismatched_library_raises(
+    search: SoundSearch, index: SoundIndex
+) -> None:
     with pytest.raises(InputError, match="empty"):
         search(SoundIndex.empty(FakeEncoder()), "low")
     with pytest.raises(InputError, match="Another model"):
         search(SoundIndex(FakeEncoder("other"), index.library), "low")
 
 
-def test_an_index_deleted_under_the_running_app(
+def test_search_after_the_index_was_deleted_still_works(
     search: SoundSearch, index: SoundIndex, tmp_path: Path
 ) -> None:
     index.save(tmp_path / "index")
@@ -167,13 +183,13 @@ def test_an_index_deleted_under_the_running_app(
     assert names(search(opened, "high")) == names(search(index, "high"))
 
 
-def test_the_same_answer_every_time(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_is_deterministic(search: SoundSearch, index: SoundIndex) -> None:
     first, second = (search(index, "low tone", without="deep") for _ in range(2))
     assert names(first) == names(second)
     np.testing.assert_array_equal(first.scores, second.scores)
 
 
-def test_labels(index: SoundIndex) -> None:
+def test_labels_csv_has_a_row_for_each_vote(index: SoundIndex) -> None:
     low, high = identity(index, "low"), identity(index, "high")
     votes = {'a "low", deep tone': {low: 1, high: -1}, "high": {high: 1, "gone": 1}}
     rows = list(csv.DictReader(io.StringIO(labels_csv(index, votes))))

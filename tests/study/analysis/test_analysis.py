@@ -47,7 +47,9 @@ def results() -> dict[Design, Results]:
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_the_best_system_wins(results: dict[Design, Results], design: Design) -> None:
+def test_analyse_ranks_the_best_system_first(
+    results: dict[Design, Results], design: Design
+) -> None:
     found = results[design]
     if design in ("ab", "ccr", "abx"):
         assert set(found.kept.pairs.iloc[0][["system", "other"]]) <= {"ours", "rival", "older"}
@@ -60,7 +62,7 @@ def test_the_best_system_wins(results: dict[Design, Results], design: Design) ->
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_the_page_needs_nothing_else(results: dict[Design, Results], design: Design) -> None:
+def test_report_page_fetches_nothing(results: dict[Design, Results], design: Design) -> None:
     html = page(results[design])
     assert "<script" not in html
     assert "prefers-color-scheme: dark" in html
@@ -72,7 +74,7 @@ def test_the_page_needs_nothing_else(results: dict[Design, Results], design: Des
 
 @pytest.mark.parametrize("design", DESIGNS)
 @pytest.mark.parametrize("raters", [0, 1, 2])
-def test_few_raters(design: Design, raters: int) -> None:
+def test_analyse_of_few_raters_says_so(design: Design, raters: int) -> None:
     test = make_test(design)
     found = analyse(test, rate(test, raters, _answers(design)))
     html = page(found)
@@ -86,14 +88,14 @@ def test_few_raters(design: Design, raters: int) -> None:
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_one_stimulus(design: Design) -> None:
+def test_analyse_of_one_stimulus_says_so(design: Design) -> None:
     test = make_test(design, stimuli=1)
     found = analyse(test, rate(test, 6, _answers(design)))
     assert "only one stimulus" in page(found)
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_all_the_same(design: Design) -> None:
+def test_analyse_of_identical_answers_says_so(design: Design) -> None:
     test = make_test(design)
     same = {"ab": 0.5, "abx": 1.0, "mushra": 95.0, "ccr": 0.0}.get(design, 3.0)
     found = analyse(test, rate(test, 6, lambda *_: same))
@@ -102,14 +104,14 @@ def test_all_the_same(design: Design) -> None:
     assert "nan" not in html
 
 
-def test_one_system() -> None:
+def test_analyse_of_one_system_gives_its_mean() -> None:
     test = make_test("acr", ("ours",))
     found = analyse(test, rate(test, 6, _answers("acr")))
     assert found.kept.pairs.empty
     assert verdict(test, found.kept).startswith("ours: MOS 4")
 
 
-def test_no_number_is_left_out() -> None:
+def test_analyse_ignores_answers_that_are_no_numbers() -> None:
     test = make_test("acr")
     ratings = rate(test, 6, _answers("acr"))
     whole = analyse(test, ratings).kept.systems
@@ -119,7 +121,7 @@ def test_no_number_is_left_out() -> None:
     pd.testing.assert_frame_equal(analyse(test, table).kept.systems, whole)
 
 
-def test_whole_and_half_filled_tables() -> None:
+def test_analyse_of_a_sparse_table_gives_intervals() -> None:
     test = make_test("acr")
     ratings = rate(test, 8, _answers("acr")).sample(frac=0.3, random_state=1)
     found = analyse(test, ratings).kept
@@ -127,7 +129,7 @@ def test_whole_and_half_filled_tables() -> None:
     assert analyse(test, pd.DataFrame()).kept.answers.empty
 
 
-def test_exclusions_are_stated_and_shown_both_ways() -> None:
+def test_analyse_states_exclusions_and_shows_both_results() -> None:
     test = make_test("acr", checks=4)
     ratings = rate(test, 8, _answers("acr"), check=lambda rater: 5.0 if rater == 2 else 1.0)
     ratings.loc[ratings["rater"] == "rater-3", "milliseconds"] = 500
@@ -149,7 +151,7 @@ def test_exclusions_are_stated_and_shown_both_ways() -> None:
     assert analyse(test, ratings, lax).exclusions == ()
 
 
-def test_checks_have_a_tolerance_and_are_not_scored() -> None:
+def test_analyse_applies_the_tolerance_of_checks_and_leaves_them_out() -> None:
     test = make_test("acr", checks=4)
     ratings = rate(test, 3, _answers("acr"), check=lambda rater: 1.0)
     found = analyse(test, ratings)
@@ -157,7 +159,7 @@ def test_checks_have_a_tolerance_and_are_not_scored() -> None:
     assert set(found.kept.answers["kind"]) == {"trial"}
 
 
-def test_everyone_excluded() -> None:
+def test_analyse_with_everyone_excluded_shows_all_raters() -> None:
     test = make_test("ab", checks=2)
     found = analyse(test, rate(test, 3, _answers("ab"), check=lambda rater: 0.0))
     html = page(found)
@@ -166,7 +168,7 @@ def test_everyone_excluded() -> None:
     assert "nan" not in html
 
 
-def test_names_are_only_text() -> None:
+def test_report_page_escapes_system_names() -> None:
     names = ("<script>alert(1)</script>", "a$b$ & \\frac{1}{2}", "ü" * 200)
     test = make_test("ab", names)
     rng = np.random.default_rng(0)
@@ -175,7 +177,9 @@ def test_names_are_only_text() -> None:
 
 
 @pytest.mark.parametrize("design", ["acr", "mushra"])
-def test_files(results: dict[Design, Results], design: Design, tmp_path: Path) -> None:
+def test_write_makes_the_report_figures_and_tables(
+    results: dict[Design, Results], design: Design, tmp_path: Path
+) -> None:
     write(results[design], tmp_path / "new")
     names = {path.name for path in (tmp_path / "new").iterdir()}
     assert names == {
@@ -194,7 +198,7 @@ def test_files(results: dict[Design, Results], design: Design, tmp_path: Path) -
     )
 
 
-def test_numbers() -> None:
+def test_number_and_p_value_are_formatted() -> None:
     assert number("acr", -0.301, signed=True) == "−0.30"
     assert number("ab", 0.724) == "72\u00a0%"
     assert number("mushra", 71.26) == "71.3"

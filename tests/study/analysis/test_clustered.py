@@ -19,7 +19,7 @@ def _crossed(
     return table.ravel(), rater, stimulus
 
 
-def test_variance_is_that_of_random_effects() -> None:
+def test_mean_variance_is_that_of_random_effects() -> None:
     # Over many tables the variance of the mean is 1 / 12 + 1 / 9 + 1 / 108.
     estimates = [mean(*_crossed(seed)) for seed in range(300)]
     variance = np.mean([estimate.variance.total for estimate in estimates])
@@ -28,7 +28,7 @@ def test_variance_is_that_of_random_effects() -> None:
     assert 0.91 <= held <= 0.98
 
 
-def test_each_part_is_statsmodels_own() -> None:
+def test_variance_parts_equal_those_of_statsmodels() -> None:
     answers, raters, stimuli = _crossed()
     fit = OLS(answers, np.ones((len(answers), 1)))
     variance = mean(answers, raters, stimuli).variance
@@ -37,7 +37,7 @@ def test_each_part_is_statsmodels_own() -> None:
         assert part == pytest.approx(own.cov_params()[0, 0])
 
 
-def test_what_is_shared_cancels_in_a_difference() -> None:
+def test_difference_cancels_shared_effects() -> None:
     answers, raters, stimuli = _crossed()
     rng = np.random.default_rng(1)
     both = np.concatenate([answers + 0.5, answers]) + 0.01 * rng.normal(size=2 * len(answers))
@@ -48,40 +48,40 @@ def test_what_is_shared_cancels_in_a_difference() -> None:
     assert gap.p < 1e-6
 
 
-def test_one_rater_tells_nothing_of_others() -> None:
+def test_mean_of_one_rater_has_no_interval() -> None:
     estimate = mean(np.arange(5.0), np.zeros(5, int), np.arange(5))
     assert estimate.value == pytest.approx(2)
     assert np.isnan([estimate.low, estimate.high, estimate.p]).all()
 
 
-def test_two_raters_of_one_system_each_do_not_make_a_difference() -> None:
+def test_difference_between_two_raters_has_no_p_value() -> None:
     answers, raters = np.array([5, 4, 5, 1, 2, 1.0]), np.repeat([0, 1], 3)
     gap = difference(answers, raters == 0, raters, np.tile(np.arange(3), 2))
     assert gap.value == pytest.approx(10 / 3)
     assert np.isnan(gap.p)
 
 
-def test_one_stimulus_leaves_the_t_of_raters() -> None:
+def test_mean_of_one_stimulus_uses_the_t_of_raters() -> None:
     answers = np.array([1.0, 2, 4, 5])
     estimate = mean(answers, np.arange(4), np.zeros(4, int))
     assert estimate.variance.df == pytest.approx(3)
     assert estimate.standard_error == pytest.approx(answers.std(ddof=1) / 2)
 
 
-def test_all_the_same_is_no_certainty() -> None:
+def test_mean_of_identical_answers_has_no_interval() -> None:
     estimate = mean(np.full(12, 5.0), np.repeat(np.arange(4), 3), np.tile(np.arange(3), 4))
     assert estimate.value == pytest.approx(5)
     assert np.isnan([estimate.low, estimate.high, estimate.p]).all()
 
 
-def test_more_raters_leave_what_belongs_to_stimuli() -> None:
+def test_variance_resized_to_more_raters_keeps_the_part_of_stimuli() -> None:
     now = Variance(0.05, 0.02, 0.01, 10, 20)
     assert now.resized(10, 20).total == pytest.approx(now.total)
     assert now.resized(10_000_000, 20).total == pytest.approx(0.01, rel=1e-4)
     assert now.resized(20, 40).total < now.resized(20, 20).total < now.total
 
 
-def test_regressions_of_several_parameters() -> None:
+def test_clustered_estimate_of_a_regression_has_its_contrast() -> None:
     answers, raters, stimuli = _crossed()
     columns = np.column_stack([np.ones(len(answers)), stimuli])
     fit = OLS(answers, columns).fit()

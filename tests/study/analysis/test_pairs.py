@@ -22,7 +22,7 @@ def _votes(answer: float, other_way: bool) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("other_way", [False, True])
-def test_a_vote_is_the_same_told_of_either_system(other_way: bool) -> None:
+def test_preferences_do_not_depend_on_the_order_of_systems(other_way: bool) -> None:
     votes = _votes(1, other_way)
     order = preference.ranking(votes)
     found = preference.preferences(votes, preference.estimates(votes, order)).iloc[0]
@@ -32,7 +32,7 @@ def test_a_vote_is_the_same_told_of_either_system(other_way: bool) -> None:
     assert found["p_binomial"] < 1e-4 < found["p"]  # one rater of six is 36 votes, but one rater
 
 
-def test_unanimous_raters_count_once_each() -> None:
+def test_preferences_of_unanimous_raters_count_each_rater_once() -> None:
     votes = rate(make_test("ab", ("ours", "rival")), 6, lambda *_: 1.0)
     found = preference.preferences(votes, preference.estimates(votes, ["ours", "rival"])).iloc[0]
     assert found["p"] == pytest.approx(2 / 2**6)
@@ -40,14 +40,14 @@ def test_unanimous_raters_count_once_each() -> None:
     assert found["high"] == 1
 
 
-def test_ties_count_half_and_are_left_out_of_the_sign_test() -> None:
+def test_preferences_count_ties_half_and_leave_them_out_of_the_sign_test() -> None:
     votes = rate(make_test("ab", ("ours", "rival")), 6, lambda *_: 0.5)
     found = preference.preferences(votes, preference.estimates(votes, ["ours", "rival"])).iloc[0]
     assert found["value"] == pytest.approx(0.5)
     assert np.isnan([found["p"], found["p_binomial"], found["p_holm"]]).all()
 
 
-def test_comparisons_turn_their_sign() -> None:
+def test_comparisons_have_the_sign_of_the_first_system() -> None:
     values = {("ours", "rival"): -1.0, ("ours", "older"): -2.0, ("rival", "older"): -1.0}
     rng = np.random.default_rng(0)
     test = make_test("ccr")
@@ -91,14 +91,14 @@ def test_bradley_terry_recovers_six_systems_from_2000_votes() -> None:
     assert np.mean(held) > 0.85
 
 
-def test_strengths_are_the_odds_of_a_vote() -> None:
+def test_bradley_terry_strengths_are_log_odds_of_a_vote() -> None:
     # With two systems strength is half the log of won to lost.
     votes = _votes(1, other_way=False)
     found = preference.bradley_terry(votes, ["ours", "rival"])
     assert found["value"].tolist() == pytest.approx([np.log(5) / 2, -np.log(5) / 2])
 
 
-def test_who_never_loses_has_no_strength() -> None:
+def test_can_be_scaled_is_false_for_a_system_that_never_loses() -> None:
     always = {("ours", "rival"): 1.0, ("ours", "older"): 1.0}
     votes = rate(make_test("ab"), 4, lambda r, one, other, s: always.get((one, other), r % 2))
     assert not preference.can_be_scaled(votes)
@@ -106,7 +106,7 @@ def test_who_never_loses_has_no_strength() -> None:
     assert preference.can_be_scaled(votes)
 
 
-def test_d_prime_of_the_differencing_model() -> None:
+def test_d_prime_equals_the_table_of_the_differencing_model() -> None:
     # As tabulated for an unbiased differencing observer of match-to-sample.
     table = [0.5, 0.5825, 0.7468, 0.8765, 0.9467, 0.9792]
     assert [abx.share_right(d) for d in range(6)] == pytest.approx(table, abs=1e-4)
@@ -116,7 +116,7 @@ def test_d_prime_of_the_differencing_model() -> None:
     assert np.isnan(abx.d_prime(np.nan))
 
 
-def test_d_prime_of_a_simulated_listener() -> None:
+def test_d_prime_of_a_simulated_listener_is_the_true_one() -> None:
     rng = np.random.default_rng(0)
     first, second = rng.normal(size=100_000), 1.5 + rng.normal(size=100_000)
     unknown = rng.normal(size=100_000)  # X is the first
@@ -124,7 +124,7 @@ def test_d_prime_of_a_simulated_listener() -> None:
     assert abx.d_prime(float(right)) == pytest.approx(1.5, abs=0.05)
 
 
-def test_abx_is_exact_and_one_sided() -> None:
+def test_abx_discrimination_is_an_exact_one_sided_test() -> None:
     answers = rate(make_test("abx", ("ours", "rival"), stimuli=4), 4, lambda r, a, b, s: r > 0)
     found = abx.discrimination(answers, abx.estimates(answers)).iloc[0]
     assert (found["right"], found["ratings"]) == (12, 16)

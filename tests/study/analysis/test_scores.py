@@ -22,7 +22,7 @@ FOUR = np.array(
 )
 
 
-def test_alpha_of_the_published_examples() -> None:
+def test_krippendorff_alpha_of_published_examples_is_exact() -> None:
     assert krippendorff(FOUR, "nominal") == pytest.approx(0.743, abs=5e-4)
     assert krippendorff(FOUR, "ordinal") == pytest.approx(0.815, abs=5e-4)
     assert krippendorff(FOUR, "interval") == pytest.approx(0.849, abs=5e-4)
@@ -33,20 +33,20 @@ def test_alpha_of_the_published_examples() -> None:
     assert krippendorff(named, "nominal") == pytest.approx(0.692, abs=5e-4)
 
 
-def test_alpha_where_there_is_none() -> None:
+def test_krippendorff_alpha_without_variation_is_one_or_undefined() -> None:
     assert krippendorff(np.array([[1.0, 2, 1], [1, 2, 1]]), "ordinal") == 1
     assert np.isnan(krippendorff(np.full((3, 4), 5.0), "ordinal"))
     assert np.isnan(krippendorff(np.array([[1.0, 2, 3]]), "interval"))
     assert np.isnan(krippendorff(np.full((2, 3), NA), "nominal"))
 
 
-def test_holm() -> None:
+def test_holm_adjusts_p_values_and_ignores_missing_ones() -> None:
     assert holm([0.01, 0.04, 0.03]).tolist() == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.04, NA, 0.03])[[0, 2]].tolist() == pytest.approx([0.06, 0.06])
     assert holm([]).size == 0
 
 
-def test_systems_are_ranked_and_compared() -> None:
+def test_mos_ranks_and_compares_systems() -> None:
     rng = np.random.default_rng(0)
     quality = {"ours": 4, "rival": 3, "older": 3}
     ratings = rate(
@@ -64,19 +64,19 @@ def test_systems_are_ranked_and_compared() -> None:
     )
 
 
-def test_intervals_end_where_the_scale_does() -> None:
+def test_mos_intervals_are_clipped_to_the_scale() -> None:
     ratings = rate(make_test("acr"), 4, lambda r, *_: 5 - (r == 0))
     found = mos.systems(ratings, (1, 5))
     assert found["high"].max() == 5
 
 
-def test_same_speaker_is_a_share() -> None:
+def test_similarity_reports_the_share_of_same_speaker_answers() -> None:
     ratings = rate(make_test("similarity"), 4, lambda r, *_: r + 1)
     found = mos.systems(mos.judged_same(ratings), (0, 1))
     assert found["value"].tolist() == pytest.approx([0.5] * 3)
 
 
-def test_post_screening() -> None:
+def test_mushra_post_screening_names_raters_as_bs1534_does() -> None:
     test = make_test("mushra", stimuli=10)
 
     def answer(rater: int, system: str, _: str, stimulus: str) -> float:
@@ -94,7 +94,7 @@ def test_post_screening() -> None:
     }
 
 
-def test_friedman_and_wilcoxon_have_raters_as_blocks() -> None:
+def test_friedman_and_wilcoxon_use_raters_as_blocks() -> None:
     quality = {"ours": 80, "rival": 60, "older": 60}
     ratings = rate(
         make_test("mushra"), 9, lambda r, one, o, s: quality.get(one, 30) + (r * 7 + len(one)) % 5
@@ -109,12 +109,12 @@ def test_friedman_and_wilcoxon_have_raters_as_blocks() -> None:
     assert pairs["median"].iloc[2] == 0
 
 
-def test_friedman_of_equals_is_unknown() -> None:
+def test_friedman_of_equal_ratings_is_undefined() -> None:
     ratings = rate(make_test("mushra"), 4, lambda *_: 50)
     assert np.isnan(mushra.friedman(ratings)["p"])
 
 
-def test_power_of_one_rater_more_each() -> None:
+def test_power_plan_equals_the_published_number_of_raters() -> None:
     # One sample t with σ = 1 and an effect of 0.5: 34 are needed for 80 % (Cohen 1988).
     variance = Variance(1 / 10, 0, 0, 10, 1)
     assert power.raters_needed(variance, 0.5) == 34
@@ -122,7 +122,7 @@ def test_power_of_one_rater_more_each() -> None:
     assert (planned["raters"], planned["more_raters"], planned["more_stimuli"]) == (34, 24, 0)
 
 
-def test_where_stimuli_differ_too_much_it_takes_more_of_them() -> None:
+def test_power_plan_with_variable_stimuli_asks_for_more_stimuli() -> None:
     variance = Variance(0.02, 0.02, 0.005, 20, 10)
     assert power.raters_needed(variance, 0.2) is None
     planned = power.plan([Estimate(0, variance)], [0.2, 0.001])

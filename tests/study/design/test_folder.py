@@ -25,7 +25,9 @@ def zip_of(source: Path, target: Path, below: str = "") -> Path:
 
 @pytest.mark.parametrize("below", ["", "my test/"])
 @pytest.mark.parametrize("design", ["ab", "acr", "mushra"])
-def test_a_zip_of_sounds_is_a_test_that_opens(tmp_path: Path, below: str, design: str) -> None:
+def test_unpack_of_a_zip_of_sounds_makes_a_test_that_opens(
+    tmp_path: Path, below: str, design: str
+) -> None:
     made = write_test(tmp_path / "made", "acr")
     (made / "test.yaml").unlink()
     bench = tmp_path / "bench"
@@ -39,7 +41,7 @@ def test_a_zip_of_sounds_is_a_test_that_opens(tmp_path: Path, below: str, design
     assert tests.open(name).test.design == design
 
 
-def test_single_sounds_are_sorted_by_their_names(tmp_path: Path) -> None:
+def test_unpack_of_single_sounds_groups_them_by_system_name(tmp_path: Path) -> None:
     made = write_test(tmp_path / "made", "acr")
     loose = []
     for path in made.glob("*/*.wav"):
@@ -48,7 +50,7 @@ def test_single_sounds_are_sorted_by_their_names(tmp_path: Path) -> None:
     assert folder.systems(tmp_path / "bench") == {"fine": "fine/*.wav", "rough": "rough/*.wav"}
 
 
-def test_what_is_no_test_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+def test_unpack_of_unusable_files_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "no.zip").write_text("no zip")
     with pytest.raises(InputError, match="cannot be read"):
         folder.unpack([tmp_path / "no.zip"], tmp_path / "a")
@@ -66,7 +68,7 @@ def test_what_is_no_test_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
     assert tests.files() == {}
 
 
-def test_a_draft_keeps_sources_and_settings(tmp_path: Path) -> None:
+def test_draft_write_keeps_sources_and_settings(tmp_path: Path) -> None:
     made = write_test(tmp_path / "made", "acr")
     draft = Draft()
     for name in ("bird", "cat"):

@@ -29,7 +29,9 @@ def wrong(folder: Path, text: str | None = None) -> list[str]:
         ("ccr", 3, 2), ("ab", 3, 2), ("abx", 3, 2), ("mushra", 3, 5),
     ],
 )  # fmt: skip
-def test_every_design(tmp_path: Path, design: Design, trials: int, sounds: int) -> None:
+def test_load_of_each_design_makes_its_trials(
+    tmp_path: Path, design: Design, trials: int, sounds: int
+) -> None:
     test = load(make_folder(tmp_path / "my-test", design, practice=1))
     assert (test.name, test.design, test.systems) == ("my-test", design, ("ours", "theirs"))
     assert len(test.of_kind("trial")) == test.trials_per_rater == trials
@@ -46,7 +48,7 @@ def test_every_design(tmp_path: Path, design: Design, trials: int, sounds: int) 
         assert set(test.conditions) == {"ours", "theirs", REFERENCE, *ANCHORS}
 
 
-def test_everything_can_be_said(tmp_path: Path) -> None:
+def test_load_reads_every_setting(tmp_path: Path) -> None:
     sounds = ["ours/one.wav", "theirs/two.wav"]
     test = load(
         make_folder(
@@ -74,7 +76,7 @@ def test_everything_can_be_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("design", ["ccr", "ab", "abx"])
-def test_systems_are_held_against_a_reference(tmp_path: Path, design: Design) -> None:
+def test_load_with_a_reference_pairs_each_system_with_it(tmp_path: Path, design: Design) -> None:
     make_folder(tmp_path / "t", "mushra")
     test = load(make_folder(tmp_path / "t", design, reference="reference/*.wav"))
     pairs = {tuple(trial.sounds) for trial in test.trials}
@@ -82,13 +84,13 @@ def test_systems_are_held_against_a_reference(tmp_path: Path, design: Design) ->
     assert all(trial.reference is None for trial in test.trials)
 
 
-def test_a_stimulus_that_one_system_lacks_is_kept_for_the_check(tmp_path: Path) -> None:
+def test_load_keeps_a_stimulus_that_one_system_lacks(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t")
     (folder / "ours" / "two.wav").unlink()
     assert len(load(folder).trials) == 6
 
 
-def test_all_that_is_wrong_is_told_at_once_with_its_line(tmp_path: Path) -> None:
+def test_load_names_all_mistakes_with_their_lines(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t")
     found = wrong(
         folder,
@@ -149,7 +151,7 @@ trials: yes
         ("acr", {"gold": {"sounds": "ours/one.wav"}}, '"gold" must be a list'),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told(
+def test_load_of_an_invalid_setting_names_the_mistake(
     tmp_path: Path, design: Design, more: dict[str, Any], line: str
 ) -> None:
     assert any(line in each for each in wrong(make_folder(tmp_path / "t", design, **more)))
@@ -178,23 +180,23 @@ def test_what_is_wrong_is_told(
         ("design: acr\nloudness: .nan", '"loudness" must be -60 to -10'),
     ],
 )
-def test_hostile_yaml(tmp_path: Path, text: str, told: str) -> None:
+def test_load_of_malformed_yaml_names_the_mistake(tmp_path: Path, text: str, told: str) -> None:
     assert any(told in line for line in wrong(tmp_path, text))
 
 
-def test_what_is_no_text_and_what_is_not_there(tmp_path: Path) -> None:
+def test_load_of_a_missing_or_binary_file_raises(tmp_path: Path) -> None:
     (tmp_path / "test.yaml").write_bytes(b"\xff\xfe\x00title")
     assert "UTF-8" in wrong(tmp_path)[0]
     (tmp_path / "test.yaml").unlink()
     assert "no such file" in wrong(tmp_path)[0]
 
 
-def test_a_name_must_fit_into_a_link(tmp_path: Path) -> None:
+def test_load_of_a_folder_name_unfit_for_a_link_raises(tmp_path: Path) -> None:
     assert 'rename "my test"' in wrong(make_folder(tmp_path / "my test"))[0]
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_the_example_is_a_test_once_the_sounds_are_there(tmp_path: Path, design: Design) -> None:
+def test_template_of_each_design_loads_with_its_sounds(tmp_path: Path, design: Design) -> None:
     folder = make_folder(tmp_path / "t", design)
     text = template(design).replace("baseline", "theirs")
     (folder / "test.yaml").write_text(text)

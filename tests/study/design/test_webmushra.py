@@ -87,7 +87,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "configs" / "codecs.yaml"
 
 
-def test_mushra_with_blocks(file: Path) -> None:
+def test_load_of_mushra_pages_in_blocks_reads_every_trial(file: Path) -> None:
     file.write_text(HEAD + MUSHRA + BLOCK + FINISH)
     test = load(file)
     assert (test.name, test.title, test.design) == ("codecs", "Codecs compared", "mushra")
@@ -102,14 +102,14 @@ def test_mushra_with_blocks(file: Path) -> None:
     assert check(test) == []
 
 
-def test_a_paired_comparison_asks_for_the_reference(file: Path) -> None:
+def test_load_of_paired_comparison_is_abx_against_the_reference(file: Path) -> None:
     file.write_text(HEAD + PAIRED + FINISH)
     test = load(file)
     assert test.design == "abx" and check(test) == []
     assert [tuple(trial.sounds) for trial in test.trials] == [("C1", REFERENCE), ("C2", REFERENCE)]
 
 
-def test_preference_is_for_one_of_every_pair(file: Path) -> None:
+def test_load_of_preference_test_pairs_all_systems(file: Path) -> None:
     file.write_text(HEAD + PREFERENCE + FINISH)
     test = load(file)
     assert test.design == "ab" and test.scale == (("a", "A"), ("b", "B"))
@@ -130,7 +130,7 @@ def test_preference_is_for_one_of_every_pair(file: Path) -> None:
         ("  - 12\n", "line 22: this must be a page"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read_is_told(file: Path, pages: str, told: str) -> None:
+def test_load_of_unsupported_pages_names_the_line(file: Path, pages: str, told: str) -> None:
     file.write_text(HEAD + pages)
     with pytest.raises(SpecError) as caught:
         load(file)

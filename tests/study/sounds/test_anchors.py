@@ -8,7 +8,7 @@ from study.sounds.anchors import low_pass
 
 @pytest.mark.parametrize("sample_rate", [16_000, 22_050, 44_100, 48_000, 96_000])
 @pytest.mark.parametrize("cutoff", [3500.0, 7000.0])
-def test_the_filter(sample_rate: int, cutoff: float) -> None:
+def test_low_pass_response_meets_bs1534(sample_rate: int, cutoff: float) -> None:
     impulse = np.zeros(sample_rate)
     impulse[sample_rate // 2] = 1.0
     response = 20 * np.log10(np.abs(np.fft.rfft(low_pass(impulse, sample_rate, cutoff))) + 1e-9)
@@ -18,7 +18,7 @@ def test_the_filter(sample_rate: int, cutoff: float) -> None:
     assert response[frequency >= cutoff * 4.5 / 3.5].max(initial=-99) < -50
 
 
-def test_channels_are_filtered_alike() -> None:
+def test_low_pass_filters_channels_alike() -> None:
     samples = np.random.default_rng(0).standard_normal((4000, 2)).astype(np.float32)
     both = low_pass(samples, 16_000, 3500.0)
     assert both.shape == samples.shape and both.dtype == np.float32

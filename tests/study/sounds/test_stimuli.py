@@ -54,7 +54,9 @@ def test_prepare_without_loudness_keeps_every_sample(tmp_path: Path, design: str
         ("over", "It is clipped"),
     ],
 )
-def test_hostile_files(tmp_path: Path, name: str, told: str) -> None:
+def test_check_of_a_damaged_or_unusable_file_names_the_problem(
+    tmp_path: Path, name: str, told: str
+) -> None:
     folder = make_folder(tmp_path / "t")
     path = folder / "ours" / "two.wav"
     content = path.read_bytes()
@@ -85,14 +87,16 @@ def test_hostile_files(tmp_path: Path, name: str, told: str) -> None:
     assert problems[0].startswith("ours/two.wav: ") and told in problems[0]
 
 
-def test_a_peak_at_full_scale_is_not_clipped(tmp_path: Path) -> None:
+def test_check_of_a_peak_at_full_scale_finds_no_clipping(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t")
     write(folder / "ours" / "two.wav", np.append(tone(0.3), [1.0, 0.2]), "PCM_16")
     assert check(load(folder)) == []
 
 
 @pytest.mark.parametrize("design", ["ab", "abx", "ccr", "dcr", "mushra", "acr", "similarity"])
-def test_what_is_compared_must_be_alike(tmp_path: Path, design: str) -> None:
+def test_check_of_compared_sounds_that_differ_in_format_names_it(
+    tmp_path: Path, design: str
+) -> None:
     folder = make_folder(tmp_path / "t", design)
     noise(folder / "ours" / "one.wav", rate=22_050)
     noise(folder / "ours" / "two.wav", channels=2)
@@ -107,7 +111,9 @@ def test_what_is_compared_must_be_alike(tmp_path: Path, design: str) -> None:
 
 @pytest.mark.parametrize("channels", [1, 2])
 @pytest.mark.parametrize("seconds", [0.3, 1.5])
-def test_copies_are_as_loud_as_stated(tmp_path: Path, channels: int, seconds: float) -> None:
+def test_prepare_copies_have_the_stated_loudness(
+    tmp_path: Path, channels: int, seconds: float
+) -> None:
     folder = make_folder(tmp_path / "t", "mushra", loudness=-25)
     for level, path in enumerate(sorted(folder.rglob("*.wav")), 1):
         noise(path, seconds, 24_000, 0.01 * level, channels)
@@ -124,7 +130,7 @@ def test_copies_are_as_loud_as_stated(tmp_path: Path, channels: int, seconds: fl
     assert prepare(test, folder / "prepared") == prepared
 
 
-def test_what_cannot_be_as_loud_is_told(tmp_path: Path) -> None:
+def test_check_of_an_unreachable_loudness_names_the_problem(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t", loudness=-12)
     click = np.zeros(RATE)
     click[::4000] = 0.5
@@ -133,7 +139,7 @@ def test_what_cannot_be_as_loud_is_told(tmp_path: Path) -> None:
     assert "ours/one.wav: Its peaks allow -" in problem and "-12.0 is stated" in problem
 
 
-def test_anchors_lack_the_highs_and_are_in_time(tmp_path: Path) -> None:
+def test_prepare_anchors_are_low_passed_and_aligned(tmp_path: Path) -> None:
     test = load(make_folder(tmp_path / "t", "mushra"))
     copies = prepare(test, tmp_path / "copies")
     trial = test.trials[0]
@@ -150,7 +156,7 @@ def test_anchors_lack_the_highs_and_are_in_time(tmp_path: Path) -> None:
         assert np.argmax(lags) == 50
 
 
-def test_an_anchor_needs_highs_to_lack(tmp_path: Path) -> None:
+def test_check_of_anchors_above_the_nyquist_frequency_names_the_problem(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t", "mushra")
     for path in folder.rglob("*.wav"):
         noise(path, rate=8000)

@@ -18,7 +18,7 @@ def rate(design: Design, shown: tuple[str, ...], answer: Answer) -> list[tuple]:
 
 
 @pytest.mark.parametrize("design", ["acr", "dcr", "similarity"])
-def test_one_sound(design: Design) -> None:
+def test_rows_of_a_single_sound_hold_its_rating(design: Design) -> None:
     plays = 1 if design == "acr" else 3
     assert rate(design, ("y0",), 2) == [("y0", "", 0, 2.0, plays)]
 
@@ -33,7 +33,7 @@ def test_one_sound(design: Design) -> None:
         (("y1", "y0"), "same", (1, 0.5)),
     ],
 )
-def test_preference_is_for_the_first_system(
+def test_rows_of_ab_hold_the_preference_for_the_first_system(
     shown: tuple[str, str], answer: str, expected: tuple[int, float]
 ) -> None:
     assert rate("ab", shown, answer) == [("y0", "y1", *expected, 3)]
@@ -48,18 +48,18 @@ def test_preference_is_for_the_first_system(
         (("y1", "y0", "y1"), "b", (1, 0.0)),
     ],
 )
-def test_abx_is_right_or_wrong(
+def test_rows_of_abx_are_one_if_correct(
     shown: tuple[str, ...], answer: str, expected: tuple[int, float]
 ) -> None:
     assert rate("abx", shown, answer) == [("y0", "y1", *expected, 6)]
 
 
-def test_ccr_compares_the_second_with_the_first() -> None:
+def test_rows_of_ccr_rate_the_second_against_the_first() -> None:
     assert rate("ccr", ("y1", "y0"), 3) == [("y0", "y1", 1, 3.0, 3)]
     assert rate("ccr", ("y0", "y1"), 3) == [("y0", "y1", 0, -3.0, 3)]
 
 
-def test_mushra_has_a_row_for_each_condition() -> None:
+def test_rows_of_mushra_hold_each_condition() -> None:
     shown = ("anchor-7k", "y1", "reference", "y0", "anchor-3.5k")
     found = rate("mushra", shown, [40, 80, 100, 60, 0])
     assert [row[0] for row in found] == list(shown)
@@ -77,13 +77,13 @@ def test_mushra_has_a_row_for_each_condition() -> None:
         ("mushra", [50, 50, 50, 50, True]), ("mushra", [50, 50, 50, 50, 0.5]), ("acr", None),
     ],
 )  # fmt: skip
-def test_what_is_not_on_the_scale_is_refused(design: Design, answer: Answer) -> None:
+def test_check_of_an_answer_off_the_scale_raises(design: Design, answer: Answer) -> None:
     test = make_test(design, systems=2, stimuli=1)
     with pytest.raises(InputError, match="Send"):
         check(test, item_of(test), answer, plays_of(test))
 
 
-def test_preference_can_be_forced() -> None:
+def test_check_of_a_tie_in_a_forced_choice_raises() -> None:
     test = make_test("ab", systems=2, stimuli=1)
     check(test, item_of(test), "same", [1, 1])
     forced = make_test("ab", systems=2, stimuli=1, no_preference=False, words=("A", "B"))
@@ -93,7 +93,7 @@ def test_preference_can_be_forced() -> None:
 
 
 @pytest.mark.parametrize("plays", [[], [1], [1, 1, 1], [1, -1], [1, True], [1, 0.5]])
-def test_plays_must_fit(plays: list[int]) -> None:
+def test_check_of_plays_that_do_not_match_the_sounds_raises(plays: list[int]) -> None:
     test = make_test("ab", systems=2, stimuli=1)
     with pytest.raises(InputError, match="2 sounds"):
         check(test, item_of(test), "a", plays)

@@ -41,7 +41,7 @@ class Crowd:
 
 
 @pytest.mark.parametrize(("systems", "stimuli", "trials"), SIZES)
-def test_every_trial_within_one_rating_while_raters_come(
+def test_assign_keeps_trials_within_one_rating_of_each_other(
     systems: int, stimuli: int, trials: int
 ) -> None:
     crowd = Crowd(make_test("acr", systems, stimuli, trials))
@@ -52,7 +52,7 @@ def test_every_trial_within_one_rating_while_raters_come(
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("systems", "stimuli", "trials"), SIZES)
-def test_as_many_newcomers_as_withdrew_restore_the_balance(
+def test_assign_after_withdrawals_restores_the_balance(
     systems: int, stimuli: int, trials: int, seed: int
 ) -> None:
     crowd, rng = Crowd(make_test("acr", systems, stimuli, trials)), np.random.default_rng(seed)
@@ -70,7 +70,7 @@ def test_as_many_newcomers_as_withdrew_restore_the_balance(
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("systems", "stimuli", "trials"), SIZES[1:3] + SIZES[4:])
-def test_answers_of_those_who_stopped_count_too(
+def test_assign_counts_answers_of_raters_who_stopped(
     systems: int, stimuli: int, trials: int, seed: int
 ) -> None:
     crowd, rng = Crowd(make_test("acr", systems, stimuli, trials)), np.random.default_rng(seed)
@@ -88,7 +88,7 @@ def test_answers_of_those_who_stopped_count_too(
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_a_sequence_holds_everything_once_and_is_replayable(design: Design) -> None:
+def test_assign_gives_each_trial_once_and_is_reproducible(design: Design) -> None:
     test = make_test(design, systems=3, stimuli=6, trials=6, seed=4)
     items = assign(test, {}, 7)
     assert items == assign(test, {}, 7) != assign(test, {}, 8)
@@ -103,7 +103,7 @@ def test_a_sequence_holds_everything_once_and_is_replayable(design: Design) -> N
         assert len(item.shown) == len(sounds) + (design == "abx")
 
 
-def test_a_rater_meets_systems_and_stimuli_equally_often() -> None:
+def test_assign_balances_systems_and_stimuli_of_a_rater() -> None:
     crowd = Crowd(make_test("acr", systems=4, stimuli=8, trials=8))
     for _ in range(8):
         trials = [crowd.test.trials[item.trial] for item in crowd.come()]
@@ -113,7 +113,7 @@ def test_a_rater_meets_systems_and_stimuli_equally_often() -> None:
         assert max(systems.values()) <= 4
 
 
-def test_sides_are_even_and_orders_differ() -> None:
+def test_assign_balances_sides_and_varies_the_order() -> None:
     test = make_test("abx", systems=2, stimuli=16)
     orders = set()
     for number in range(40):
@@ -127,7 +127,7 @@ def test_sides_are_even_and_orders_differ() -> None:
     assert len(orders) == 40
 
 
-def test_every_condition_of_mushra_is_everywhere_on_the_screen() -> None:
+def test_assign_spreads_mushra_conditions_over_all_positions() -> None:
     test = make_test("mushra", systems=2, stimuli=10)
     places = Counter(
         (system, position)

@@ -13,7 +13,7 @@ from tests.stimuli import make_folder
 from tests.studies import any_answer
 
 
-def test_everything_is_exported(tmp_path: Path) -> None:
+def test_export_writes_every_rater_and_rating(tmp_path: Path) -> None:
     test = load(make_folder(tmp_path / "codecs", "mushra", practice=1))
     store = Store(f"sqlite:///{tmp_path / 'answers.db'}")
     finished, halfway, gone = (store.enrol(test) for _ in range(3))

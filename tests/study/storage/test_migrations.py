@@ -14,7 +14,7 @@ from study.storage.store import Store
 from study.storage.tables import Base
 
 
-def test_from_nothing_to_what_the_models_say(url: str) -> None:
+def test_upgrade_of_an_empty_database_makes_the_tables_of_the_models(url: str) -> None:
     engine = connect(url)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
@@ -24,7 +24,7 @@ def test_from_nothing_to_what_the_models_say(url: str) -> None:
     engine.dispose()
 
 
-def test_the_way_back_leaves_nothing(url: str) -> None:
+def test_downgrade_to_base_drops_all_tables(url: str) -> None:
     engine = connect(url)
     with engine.execution_options(write=True).begin() as connection:
         command.downgrade(configuration(connection), "base")

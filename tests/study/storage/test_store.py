@@ -27,7 +27,7 @@ def take(store: Store, test: Test, rater: Rater, number: int | None = None) -> N
         store.answer(test, rater.token, item.order, *any_answer(test, item), 1500)
 
 
-def test_a_rater_finds_everything_as_it_was(store: Store) -> None:
+def test_resume_restores_items_answers_and_headphone_check(store: Store) -> None:
     test = make_test(trials=5)
     rater = store.enrol(test)
     assert rater.next == rater.items[0] and not rater.finished and rater.headphones is None
@@ -44,7 +44,7 @@ def test_a_rater_finds_everything_as_it_was(store: Store) -> None:
     assert store.resume(test, "somebody else's token") is None
 
 
-def test_another_process_finds_it_too(url: str) -> None:
+def test_store_opened_again_has_the_answers(url: str) -> None:
     test = make_test()
     rater = Store(url).enrol(test)
     take(Store(url), test, rater)
@@ -52,7 +52,7 @@ def test_another_process_finds_it_too(url: str) -> None:
     assert Store(url).open(test) == Store(url).open(test)
 
 
-def test_an_answer_can_be_sent_again(store: Store) -> None:
+def test_answer_sent_again_replaces_the_first(store: Store) -> None:
     test = make_test()
     rater = store.enrol(test)
     for value in (2, 4):
@@ -65,7 +65,9 @@ def test_an_answer_can_be_sent_again(store: Store) -> None:
     ("order", "answer", "plays"),
     [(99, 3, [1]), (0, 6, [1]), (0, True, [1]), (0, "a", [1]), (0, [3], [1]), (0, 3, [1, 1])],
 )
-def test_nonsense_is_refused(store: Store, order: int, answer: Answer, plays: list[int]) -> None:
+def test_answer_that_is_invalid_is_refused(
+    store: Store, order: int, answer: Answer, plays: list[int]
+) -> None:
     test = make_test()
     rater = store.enrol(test)
     with pytest.raises(InputError, match="no such trial|Send"):
@@ -76,7 +78,7 @@ def test_nonsense_is_refused(store: Store, order: int, answer: Answer, plays: li
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_the_tidy_table(store: Store, design: Design) -> None:
+def test_ratings_have_a_row_for_each_rated_sound(store: Store, design: Design) -> None:
     test = make_test(design)
     rater = store.enrol(test)
     store.headphones(test, rater.token, True)
@@ -95,11 +97,11 @@ def test_the_tidy_table(store: Store, design: Design) -> None:
     assert list(table["order"]) == sorted(table["order"])
 
 
-def test_an_empty_table_has_its_columns(store: Store) -> None:
+def test_ratings_of_an_unanswered_test_have_the_columns(store: Store) -> None:
     assert list(store.ratings(make_test()).columns) == list(COLUMNS)
 
 
-def test_withdrawal_deletes_and_gives_back(store: Store) -> None:
+def test_withdraw_deletes_answers_and_frees_the_trials(store: Store) -> None:
     test = make_test(trials=4, stimuli=4)
     gone = store.enrol(test)
     take(store, test, gone)
@@ -117,7 +119,7 @@ def test_withdrawal_deletes_and_gives_back(store: Store) -> None:
     assert scored <= {item.trial for each in others for item in each.items}
 
 
-def test_what_is_abandoned_goes_to_others_and_what_was_answered_counts(store: Store) -> None:
+def test_enrol_after_an_abandoned_session_reassigns_unanswered_trials(store: Store) -> None:
     test = make_test(trials=6)
     slow = store.enrol(test)
     take(store, test, slow, 4)
@@ -132,7 +134,7 @@ def test_what_is_abandoned_goes_to_others_and_what_was_answered_counts(store: St
     assert back and back.items == slow.items and back.next == slow.items[4]
 
 
-def test_a_changed_test_is_refused_and_changed_words_are_not(store: Store) -> None:
+def test_open_of_a_changed_test_raises_unless_only_texts_changed(store: Store) -> None:
     test = make_test()
     store.open(test)
     assert store.open(replace(test, title="Better said")) == store.open(test)
@@ -142,14 +144,14 @@ def test_a_changed_test_is_refused_and_changed_words_are_not(store: Store) -> No
         store.enrol(make_test(stimuli=5))
 
 
-def test_a_token_means_nothing_elsewhere(store: Store) -> None:
+def test_token_is_unknown_to_other_tests(store: Store) -> None:
     first, second = make_test(), make_test(name="other")
     one = store.enrol(first, "the-same-panel-number")
     assert store.resume(second, one.token) is None
     assert store.enrol(second, one.token).id != one.id
 
 
-def test_no_table_holds_a_token_or_an_answer_withdrawn(
+def test_database_holds_neither_tokens_nor_withdrawn_answers(
     tmp_path: Path,
 ) -> None:
     store = Store(f"sqlite:///{tmp_path / 'answers.db'}")
@@ -165,7 +167,7 @@ def test_no_table_holds_a_token_or_an_answer_withdrawn(
     assert rater.token.encode() not in content and b"7654321" not in content
 
 
-def test_a_large_sequence_is_drawn_while_others_answer(
+def test_enrol_in_a_large_test_does_not_block_answers(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small, large = make_test(name="small"), make_test(name="large")
@@ -191,7 +193,7 @@ def test_a_large_sequence_is_drawn_while_others_answer(
     assert store.raters("large") == 1
 
 
-def test_raters_who_enrol_in_two_processes_keep_trials_balanced(url: str) -> None:
+def test_enrol_from_two_stores_keeps_trials_balanced(url: str) -> None:
     test = make_test(trials=3)
     stores = [Store(url), Store(url)]
     stores[0].open(test)

@@ -29,7 +29,7 @@ while True:
 """
 
 
-def test_fifty_raters_at_once(store: Store) -> None:
+def test_store_with_fifty_concurrent_raters_keeps_every_answer(store: Store) -> None:
     test = make_test(trials=3)
     store.open(test)
 
@@ -48,14 +48,14 @@ def test_fifty_raters_at_once(store: Store) -> None:
     assert len(counts) == 12 and max(counts.values()) - min(counts.values()) <= 1
 
 
-def test_one_link_opened_twice_at_once_is_one_rater(store: Store) -> None:
+def test_enrol_of_one_token_concurrently_makes_one_rater(store: Store) -> None:
     test = make_test(trials=3)
     with ThreadPoolExecutor(8) as pool:
         raters = list(pool.map(lambda _: store.enrol(test, "a-link-opened-twice"), range(8)))
     assert len({rater.items for rater in raters}) == 1
 
 
-def test_a_killed_writer_loses_no_acknowledged_answer(url: str) -> None:
+def test_store_after_a_killed_writer_keeps_acknowledged_answers(url: str) -> None:
     acknowledged: set[tuple[str, int]] = set()
     for _ in range(KILLS):
         command = [sys.executable, "-c", WRITER, url]

@@ -139,7 +139,7 @@ def test_headphone_check_cannot_be_passed_by_trying_or_computing(
     assert headphones.ATTEMPTS == 2
 
 
-def test_withdrawing_twice_is_acknowledged_twice(client: TestClient) -> None:
+def test_withdraw_twice_is_acknowledged_twice(client: TestClient) -> None:
     rater = Rater(client, "ab")
     for _ in range(2):
         assert rater.post("withdraw", rater=rater.token).json() == {"withdrawn": True}

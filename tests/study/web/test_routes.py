@@ -34,7 +34,9 @@ def client(tests: Library) -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_a_whole_test_is_taken(client: TestClient, tests: Library, design: str) -> None:
+def test_session_of_each_design_ends_with_a_completion_code(
+    client: TestClient, tests: Library, design: str
+) -> None:
     assert client.get(f"/listen/{design}").text.count(f"A test of {design}") == 2
     rater = Rater(client, design)
     assert rater.check(tests.open(design).key) == {"passed": True, "again": False}
@@ -52,7 +54,7 @@ def test_a_whole_test_is_taken(client: TestClient, tests: Library, design: str) 
     assert all(trial["answered"] for trial in session["trials"])
 
 
-def test_sounds_are_those_of_the_files_and_say_nothing_else(
+def test_sound_has_the_samples_of_the_file_and_reveals_nothing_else(
     client: TestClient, tmp_path: Path
 ) -> None:
     rater = Rater(client, "ab")
@@ -73,7 +75,9 @@ def test_sounds_are_those_of_the_files_and_say_nothing_else(
     assert rater.get("sound/99/0").status_code == 404
 
 
-def test_the_same_link_resumes_at_the_same_trial(client: TestClient, tmp_path: Path) -> None:
+def test_session_after_a_restart_resumes_at_the_same_trial(
+    client: TestClient, tmp_path: Path
+) -> None:
     rater = Rater(client, "acr")
     before = rater.session()["trials"]
     heard = [rater.get(f"sound/{trial['order']}/0").content for trial in before]
@@ -85,7 +89,7 @@ def test_the_same_link_resumes_at_the_same_trial(client: TestClient, tmp_path: P
         assert [rater.get(f"sound/{t['order']}/0").content for t in after] == heard
 
 
-def test_raters_of_a_panel_keep_their_own_numbers(client: TestClient) -> None:
+def test_consent_with_a_panel_number_uses_it_as_token(client: TestClient) -> None:
     number = "5f1e9ab2c03d4e5f6a7b8c9d"
     first, again = Rater(client, "ab", number), Rater(client, "ab", number)
     assert first.token == again.token == number
@@ -94,7 +98,7 @@ def test_raters_of_a_panel_keep_their_own_numbers(client: TestClient) -> None:
     assert short.status_code == 404 and "not complete" in short.json()["detail"]
 
 
-def test_withdrawing_deletes(client: TestClient) -> None:
+def test_withdraw_deletes_the_session_and_refuses_answers(client: TestClient) -> None:
     rater = Rater(client, "ab")
     trial = rater.session()["trials"][1]
     rater.answer(trial, "a")
@@ -105,7 +109,7 @@ def test_withdrawing_deletes(client: TestClient) -> None:
     assert rater.get(f"sound/{trial['order']}/0").status_code == 404
 
 
-def test_the_headphone_check_may_be_tried_twice(client: TestClient, tests: Library) -> None:
+def test_headphone_check_allows_two_attempts(client: TestClient, tests: Library) -> None:
     rater, key = Rater(client, "ab"), tests.open("ab").key
     assert rater.check(key, right=False) == {"passed": False, "again": True}
     session = rater.session()
@@ -116,7 +120,7 @@ def test_the_headphone_check_may_be_tried_twice(client: TestClient, tests: Libra
     assert rater.get("check/12").status_code == 404
 
 
-def test_what_is_wrong_is_said(client: TestClient, tmp_path: Path) -> None:
+def test_refused_request_says_what_is_wrong(client: TestClient, tmp_path: Path) -> None:
     unknown = client.get("/listen/nothing")
     assert unknown.status_code == 404 and "Check the link" in unknown.text
     assert client.get("/listen/..%2fab").status_code == 404
@@ -148,7 +152,7 @@ def test_what_is_wrong_is_said(client: TestClient, tmp_path: Path) -> None:
     assert not any(t["answered"] for t in rater.session()["trials"])
 
 
-def test_nothing_of_a_rater_is_logged(
+def test_rater_token_is_not_logged(
     client: TestClient, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level("INFO", "study")
@@ -158,7 +162,7 @@ def test_nothing_of_a_rater_is_logged(
     assert rater.token not in out + err
 
 
-def test_words_and_numbers_of_every_scale(client: TestClient) -> None:
+def test_session_has_labels_and_numbers_of_each_scale(client: TestClient) -> None:
     for design in ("acr", "dcr", "ccr", "ab"):
         words = Rater(client, design).session()["trials"][0]["words"]
         assert [(word["value"], word["label"]) for word in words] == [*SCALES[design]]
@@ -166,7 +170,7 @@ def test_words_and_numbers_of_every_scale(client: TestClient) -> None:
     assert numbers == ["+3", "+2", "+1", "0", "−1", "−2", "−3"]
 
 
-def test_results_are_behind_a_key(client: TestClient, tmp_path: Path) -> None:
+def test_results_without_the_key_are_refused(client: TestClient, tmp_path: Path) -> None:
     rater = Rater(client, "acr")
     for trial in rater.session()["trials"]:
         rater.answer(trial, 4)

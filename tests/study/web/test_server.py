@@ -67,7 +67,9 @@ def start() -> Iterator[Start]:
         served.kill()
 
 
-def test_fifty_raters_at_once(tmp_path: Path, start: Start) -> None:
+def test_server_with_fifty_concurrent_raters_stores_every_answer(
+    tmp_path: Path, start: Start
+) -> None:
     write_test(tmp_path / "ab", "ab", SHORT)
     served = start(tmp_path)
     key = library(tmp_path).open("ab").key
@@ -104,7 +106,7 @@ def test_fifty_raters_at_once(tmp_path: Path, start: Start) -> None:
     assert abs(list(scored["position"]).count(0) / len(scored) - 0.5) < 0.15
 
 
-def test_a_killed_server_loses_no_acknowledged_answer(tmp_path: Path, start: Start) -> None:
+def test_server_when_killed_loses_no_acknowledged_answer(tmp_path: Path, start: Start) -> None:
     write_test(tmp_path / "ab", "ab", SHORT)
     acknowledged: set[tuple[str, int]] = set()
     numbers = itertools.count()
@@ -144,7 +146,7 @@ def test_a_killed_server_loses_no_acknowledged_answer(tmp_path: Path, start: Sta
         assert {order for t, order in acknowledged if t == token} <= rater.answered
 
 
-def test_the_organiser_is_told_the_links_or_what_is_wrong(tmp_path: Path) -> None:
+def test_links_gives_the_organiser_links_or_the_mistakes(tmp_path: Path) -> None:
     write_test(tmp_path / "good", "acr")
     write_test(tmp_path / "bad", "acrobatics")
     tests = library(tmp_path)

@@ -16,7 +16,7 @@ POINTS = [
 CHART = Chart("Three sounds", POINTS, ["animals", "weather", "music"], "More like this")
 
 
-def test_points_stand_where_they_are() -> None:
+def test_chart_places_points_by_their_coordinates() -> None:
     places = [
         (int(x), int(y)) for x, y in re.findall(r'data-x="(\d+)" data-y="(\d+)"', CHART.html())
     ]
@@ -25,35 +25,35 @@ def test_points_stand_where_they_are() -> None:
     assert all(0 < x < WIDTH and 0 < y < HEIGHT for x, y in places)
 
 
-def test_names_are_text() -> None:
+def test_chart_escapes_names() -> None:
     html = CHART.html()
     assert "Rain &lt;on&gt; leaves" in html and "<on>" not in html
 
 
-def test_a_point_is_named_with_its_category() -> None:
+def test_point_label_has_name_and_category() -> None:
     assert 'aria-label="A dog, animals"' in CHART.html()
 
 
-def test_the_legend_has_the_categories_that_are_there() -> None:
+def test_legend_lists_present_categories_only() -> None:
     legend = CHART.html().split("map-legend")[1].split("</figcaption>")[0]
     assert re.findall(r"</svg>(\w+)</span>", legend) == ["animals", "weather"]
 
 
-def test_categories_differ_in_colour_and_in_shape() -> None:
+def test_markers_of_categories_differ_in_colour_and_shape() -> None:
     markers = [marker(i) for i in range(3 * len(COLORS))]
     assert len(set(markers)) == len(markers)
     shapes = {re.sub(r'style="[^"]*"', "", mark) for mark in markers[: len(COLORS)]}
     assert len(shapes) == len(COLORS)
 
 
-def test_the_rest_stays_in_the_background() -> None:
+def test_points_of_the_rest_category_are_faint() -> None:
     chart = Chart("", POINTS, ["animals"], rest="weather")
     assert chart.html().count(f'style="fill:{FAINT}"') == 3  # two points, and the legend
     legend = chart.html().split("map-legend")[1].split("</figcaption>")[0]
     assert re.findall(r"</svg>(\w+)</span>", legend) == ["animals", "weather"]
 
 
-def test_sounds_are_named_in_the_order_of_their_files(
+def test_chart_value_lists_files_in_the_order_of_their_numbers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
@@ -64,7 +64,7 @@ def test_sounds_are_named_in_the_order_of_their_files(
     assert sounds == [("a", "@file0"), ("b", ""), ("c", "@file1")]
 
 
-def test_of_a_folder_one_file_is_named_to_the_page(tmp_path: Path) -> None:
+def test_chart_value_names_one_file_of_each_folder(tmp_path: Path) -> None:
     for name in ("a.wav", "b c#.wav"):
         (tmp_path / name).write_bytes(b"RIFF")
     points = [
@@ -77,7 +77,7 @@ def test_of_a_folder_one_file_is_named_to_the_page(tmp_path: Path) -> None:
     assert sounds == ["@file0", "@file0/../b%20c%23.wav", "@file0"]
 
 
-def test_many_points_are_drawn_smaller() -> None:
+def test_marker_size_falls_with_the_number_of_points() -> None:
     def width(count: int) -> float:
         chart = Chart("", [Point(str(i), 0, 0, "", "x") for i in range(count)], ["x"])
         return float(re.findall(r'd="M\S+ \d+a(\S+)', chart.html())[0])
@@ -85,19 +85,19 @@ def test_many_points_are_drawn_smaller() -> None:
     assert width(500) == SIZE > width(1000) > width(5000) == SMALLEST
 
 
-def test_without_script_there_is_a_list_by_category() -> None:
+def test_chart_without_script_lists_sounds_by_category() -> None:
     listed = CHART.html().split('<dl class="map-list">')[1]
     assert re.findall(r"<dt>(\w+)", listed) == ["animals", "weather"]
     assert '<a href="@file1">Wind</a>' in listed
 
 
-def test_the_star_stands_where_a_point_would() -> None:
+def test_query_marker_stands_where_a_point_would() -> None:
     html = QueryMarker(0.5, 1.0, "“wind”").html()
     x, y = re.findall(r'data-x="(\d+)" data-y="(\d+)"', CHART.html())[2]
     assert f"translate:{x}px {y}px" in html
 
 
-def test_an_update_sends_points_only_with_a_chart() -> None:
+def test_show_sends_points_only_with_a_chart() -> None:
     marked = QueryMarker(0.2, 0.2, "query", ["a"])
     assert "value" not in show(marked).constructor_args
     assert show(marked).constructor_args["highlighted"] == ["a"]

@@ -25,7 +25,7 @@ def places(words: Words) -> list[tuple[float, float, str]]:
 
 
 @pytest.mark.parametrize("count", [5, 75, 750])
-def test_a_strip_shows_some_pictures_at_their_times(count: int) -> None:
+def test_video_strip_shows_evenly_spaced_pictures(count: int) -> None:
     crops = np.linspace(0, 255, count).astype(np.uint8)[:, None, None] * np.ones(
         (1, 8, 8), np.uint8
     )
@@ -37,7 +37,7 @@ def test_a_strip_shows_some_pictures_at_their_times(count: int) -> None:
     assert strip.html().count("<img") == len(shown)
 
 
-def test_words_stand_where_they_are_said() -> None:
+def test_words_lane_places_words_at_their_times() -> None:
     words = (Word("bin", 0.9, 0.4, 0.6), Word("blue", 0.25, 0.6, 0.8), Word("now", 1.0, 2.0, 2.1))
     (a, b, c) = places(Words("read", words, 4.0))
     assert a[:2] == pytest.approx((10.0, 15.0), abs=0.01)
@@ -46,7 +46,7 @@ def test_words_stand_where_they_are_said() -> None:
     assert b[2] == "blue: confidence 25%, 0.60 s"
 
 
-def test_sure_words_are_bright_and_unsure_ones_dark() -> None:
+def test_words_lane_colours_words_by_confidence() -> None:
     words = (Word("bin", 0.0, 0.4, 0.5), Word("<b>", 1.0, 0.7, 0.8))
     html = Words("read", words, 1.0).html()
     assert re.findall(r"background:(#\w+);color:(#\w+)", html) == [
@@ -56,11 +56,11 @@ def test_sure_words_are_bright_and_unsure_ones_dark() -> None:
     assert "&lt;b&gt;" in html and "<b><b>" not in html
 
 
-def test_no_words_are_an_empty_lane() -> None:
+def test_words_lane_without_words_is_empty() -> None:
     assert places(Words("read", (), 1.0)) == []
 
 
-def test_a_film_is_played_as_a_film_beside_sounds() -> None:
+def test_timeline_plays_a_video_file_as_video() -> None:
     lane = Words("read", (), 1.0)
     tracks = [File("The lips", "lips.mp4", b"video"), File("Really", "real.wav", b"sound")]
     html = TimelineSpec("x", [lane], tracks).html()

@@ -25,11 +25,11 @@ from training.evaluators.open_vocabulary import (
         ("...", ""),
     ],
 )
-def test_prompts_as_they_are_said(text: str, words: str) -> None:
+def test_spoken_words_of_prompts_are_normalised(text: str, words: str) -> None:
     assert spoken_words(text) == words.split()
 
 
-def test_the_bigram_model_gives_every_history_all_its_chance() -> None:
+def test_bigram_arpa_probabilities_of_each_history_sum_to_one() -> None:
     texts = ["the cat sat", "the cat ran", "the dog sat on the cat"]
     lines = bigram_arpa(str(text).split() for text in texts).splitlines()
     unigrams, backoffs, bigrams = {}, {}, {}
@@ -51,11 +51,11 @@ def test_the_bigram_model_gives_every_history_all_its_chance() -> None:
         assert sum(chances) == pytest.approx(1, abs=2e-3)
 
 
-def test_words_that_cannot_be_pronounced_are_left_out() -> None:
+def test_bigram_arpa_leaves_out_unpronounceable_words() -> None:
     assert "xqzt" not in bigram_arpa([["the", "xqzt", "cat"]])
 
 
-def test_material_is_what_the_folder_holds(tmp_path: Path) -> None:
+def test_open_material_gives_the_test_utterances_of_the_folder(tmp_path: Path) -> None:
     folder = tmp_path / "speech" / "librispeech_251"
     folder.mkdir(parents=True)
     noise = 0.05 * np.random.default_rng(0).standard_normal(16_000)

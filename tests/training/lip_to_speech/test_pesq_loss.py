@@ -71,7 +71,7 @@ def test_pesq_loss_of_added_energy_exceeds_that_of_missing_energy(waveform: np.n
     assert score(missing + rest, missing) < score(missing, missing + rest)
 
 
-def test_a_hum_misleads_nobody(waveform: np.ndarray) -> None:
+def test_pesq_loss_is_not_lowered_by_a_hum(waveform: np.ndarray) -> None:
     """PESQ takes a steady hum for the level of speech, and less noise beside it for better."""
     times = np.arange(len(waveform)) / features.SAMPLE_RATE
     hum = np.sqrt(2 * np.mean(waveform**2)) * np.sin(2 * np.pi * 400 * times)
@@ -79,7 +79,7 @@ def test_a_hum_misleads_nobody(waveform: np.ndarray) -> None:
     assert score(noisy + hum, waveform) < score(noisy, waveform)
 
 
-def test_less_loss_is_where_the_gradient_leads(waveform: np.ndarray) -> None:
+def test_pesq_loss_falls_along_its_gradient(waveform: np.ndarray) -> None:
     real = torch.from_numpy(waveform)[None]
     made = torch.from_numpy(np.float32(waveform + noise(waveform, 20)))[None].requires_grad_()
     before = pesq_loss(made, real).sum()

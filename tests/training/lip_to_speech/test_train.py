@@ -78,7 +78,7 @@ def train_with_vocoder(run: Path, reader: str) -> None:
     vocoder.train_vocoder(run, "vocoder", 2, reader)
 
 
-def test_a_batch_is_of_one_pace_and_as_the_video(run: Path) -> None:
+def test_batch_crops_and_mels_have_the_same_duration(run: Path) -> None:
     clips = Clips([run / "clips.npz", run / "rendered.npz"], "train")
     assert len(clips) == 3
     batch = clips.batch(5, torch.Generator().manual_seed(0))
@@ -164,7 +164,7 @@ def test_stage_with_views_trains_all_but_the_frontend(run: Path) -> None:
         assert torch.equal(first[key], then[key]) == key.startswith("frontend."), key
 
 
-def test_a_half_is_every_second_video(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_of_the_videos_is_every_second_one(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[list[str]] = []
     keep = Clips.keep
 

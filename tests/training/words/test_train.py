@@ -158,7 +158,7 @@ def test_unrecorded_words_come_from_validation_speakers_only(
     assert [word for word, _ in words.unrecorded(20)] == [word for word, _ in new]
 
 
-def test_utterances_are_drawn_by_speaker_not_by_recording(tmp_path: Path) -> None:
+def test_batches_sample_utterances_by_speaker_not_by_recording(tmp_path: Path) -> None:
     columns = Columns()
     for take in range(9):  # eight utterances of one speaker, by their length, and one of another
         columns.add(np.zeros(4800 + 160 * take, np.float32), ("k", "a"), "ab"[take == 8], "en")
