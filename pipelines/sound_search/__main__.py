@@ -1,6 +1,111 @@
-"""python -m pipelines.sound_search index FOLDER: see pipelines.sound_search.scan."""
+"""Search a folder of sounds, from the command line.
 
-from pipelines.sound_search.scan import main
+python -m pipelines.sound_search search "a dog barks" --without rain
+python -m pipelines.sound_search search --like dog.wav --index FOLDER.index
+python -m pipelines.sound_search index FOLDER    # makes or updates FOLDER.index
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from media.paths import ASSETS
+from pipelines import command_line
+
+if TYPE_CHECKING:
+    from pipelines.sound_search import SearchResult
+
+LIBRARY: Final = ASSETS / "sounds.index"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """See above."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pipelines.sound_search",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("search", help="find sounds by a text, a sound, or both")
+    command.add_argument("text", nargs="?", default="", help="what you would like to hear")
+    command.add_argument("--like", type=Path, metavar="FILE", help="a sound that they resemble")
+    command.add_argument("--without", default="", metavar="TEXT", help="what they do not contain")
+    command.add_argument("--index", type=Path, default=LIBRARY, help="default: our sounds")
+    command.add_argument("-n", type=int, default=10, help="how many sounds (default: 10)")
+    command.add_argument("--json", action="store_true", help="print a JSON document a sound")
+    command.set_defaults(run=_search)
+    _add_models(command)
+    command = commands.add_parser("index", help="make or update the index of a folder of sounds")
+    command.add_argument("folder", type=Path)
+    command.add_argument("--index", type=Path, help="folder of the index (default: FOLDER.index)")
+    command.set_defaults(run=_index)
+    _add_models(command)
+    options = parser.parse_args(arguments)
+    with command_line.explained():
+        options.run(options)
+
+
+def _add_models(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--sound-model",
+        nargs="+",
+        metavar="NAME_OR_FOLDER",
+        help="checkpoints of ours, together, or a CLAP model (default: ours)",
+    )
+    command_line.add_device(command)
+
+
+def _search(options: argparse.Namespace) -> None:
+    from pipelines.sound_search import SoundSearch  # late, for it loads torch
+    from pipelines.sound_search.index import SoundIndex
+    from pipelines.sound_search.models import DEFAULT_MODEL
+
+    search = SoundSearch.from_pretrained(options.sound_model or DEFAULT_MODEL, options.device)
+    index = SoundIndex.open(options.index, search.encoder)
+    result = search(index, options.text, options.like, options.without, limit=options.n)
+    for line in (_documents if options.json else _lines)(result):
+        print(line)
+
+
+def _lines(result: "SearchResult") -> list[str]:
+    lines = [
+        f"{hit.score:.2f}\t{hit.start:4.0f} s\t{hit.sound.path}\t{hit.sound.caption}"
+        for hit in result.hits
+    ]
+    return lines if result.matched else ["Nothing matches. The nearest sounds:", *lines]
+
+
+def _documents(result: "SearchResult") -> list[str]:
+    return [
+        command_line.as_json(
+            {
+                "file": str(hit.sound.path),
+                "caption": hit.sound.caption,
+                "score": hit.score,
+                "matches": hit.score >= result.threshold,
+                "start": hit.start,
+            }
+        )
+        for hit in result.hits
+    ]
+
+
+def _index(options: argparse.Namespace) -> None:
+    from pipelines.sound_search.models import DEFAULT_MODEL, load_encoder  # late: loads torch
+    from pipelines.sound_search.scan import scan
+
+    folder = options.folder.absolute()
+    out = options.index or folder.with_name(f"{folder.name}.index")
+    encoder = load_encoder(options.sound_model or DEFAULT_MODEL, options.device)
+    report = scan(folder, out, encoder, command_line.Bar())
+    for name, reason in report.skipped:
+        print(f"skipped {name}: {reason}")
+    print(
+        f"{out}: {report.added} added, {report.unchanged} unchanged, {report.removed} removed, "
+        f"{len(report.skipped)} skipped"
+    )
+
 
 if __name__ == "__main__":
     main()

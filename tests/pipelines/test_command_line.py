@@ -1,0 +1,133 @@
+"""The command lines of the pipelines: what is read, what is written, and what is said."""
+
+import json
+import wave
+from pathlib import Path
+
+import pytest
+
+from media.errors import InputError
+from media.paths import ASSETS
+from pipelines.command_line import checkpoint, files_of, for_each, outputs_of
+from pipelines.lip_to_speech import __main__ as lip_to_speech
+from pipelines.sound_search import SoundSearch
+from pipelines.sound_search import __main__ as sound_search
+from pipelines.voice_conversion import __main__ as voice_conversion
+from pipelines.words import __main__ as words
+from tests.sounds import write_library, write_sound
+
+SPEECH = ASSETS / "voices" / "S1.ogg"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Two files, one of them in a subfolder, and a hidden one."""
+    for name in ("in/b.wav", "in/deep/a.wav", "in/.hidden/c.wav"):
+        write_sound(tmp_path / name, 1)
+    return tmp_path / "in"
+
+
+def seconds(path: Path) -> float:
+    with wave.open(str(path)) as file:
+        return file.getnframes() / file.getframerate()
+
+
+def test_files_of_a_folder_are_those_that_are_not_hidden(folder: Path) -> None:
+    assert files_of([folder, SPEECH]) == [folder / "b.wav", folder / "deep" / "a.wav", SPEECH]
+
+
+def test_files_of_an_empty_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no file"):
+        files_of([tmp_path])
+
+
+def test_outputs_of_a_folder_have_its_subfolders(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert outputs_of([folder], out, ".json") == {
+        folder / "b.wav": out / "b.json",
+        folder / "deep" / "a.wav": out / "deep" / "a.json",
+    }
+    assert outputs_of([SPEECH], tmp_path / "out.wav", ".wav") == {SPEECH: tmp_path / "out.wav"}
+
+
+def test_outputs_of_two_files_of_one_name_are_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="rename"):
+        outputs_of([folder / "b.wav", folder / "deep" / "b.flac"], tmp_path, ".wav")
+
+
+def test_for_each_goes_on_after_a_file_that_cannot_be_used(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def work(path: Path) -> str:
+        if path.name == "bad":
+            raise InputError("It is silent.")
+        return f"did {path}"
+
+    with pytest.raises(SystemExit, match="1 of 2"):
+        for_each([Path("bad"), Path("good")], work)
+    told = capsys.readouterr()
+    assert told.out == "did good\n"
+    assert "bad: It is silent." in told.err
+
+
+def test_checkpoint_of_ours_is_found_by_its_name() -> None:
+    assert Path(checkpoint("vqvae-512")).is_dir()
+    assert checkpoint("someone/earshot/words") == "someone/earshot/words"
+
+
+def test_voice_conversion_of_a_file_and_of_its_units_is_the_same(
+    tiny_checkpoints: Path, tmp_path: Path
+) -> None:
+    def run(source: Path, out: str) -> None:
+        model = str(tiny_checkpoints / "vqvae-64")
+        options = ["--to", "SM1", "--model", model, "--device", "cpu"]
+        voice_conversion.main([str(source), "-o", str(tmp_path / out), *options])
+
+    run(SPEECH, "out.wav")
+    run(SPEECH, "units.json")
+    run(tmp_path / "units.json", "again.wav")
+    assert (tmp_path / "again.wav").read_bytes() == (tmp_path / "out.wav").read_bytes()
+    assert seconds(tmp_path / "out.wav") == pytest.approx(3.34, abs=0.1)
+
+
+def test_voice_conversion_with_a_model_that_is_not_there_says_so(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="neither a checkpoint folder nor a hub id|no checkpoint"):
+        voice_conversion.main([str(SPEECH), "-o", str(tmp_path / "o.wav"), "--model", "nowhere"])
+
+
+@pytest.mark.slow
+def test_words_names_the_word_that_was_spoken(capsys: pytest.CaptureFixture[str]) -> None:
+    bird = ASSETS / "words" / "bird-awb.ogg"
+    words.main([str(bird), "-n", "3", "--device", "cpu"])
+    name, neighbours = capsys.readouterr().out.strip().split("\t")
+    assert name == str(bird)
+    assert neighbours.startswith("bird 0.")
+    assert neighbours.count(",") == 2
+
+
+def test_sound_search_of_a_folder_that_was_indexed_finds_the_sound_itself(
+    tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ["--sound-model", str(tiny_checkpoints / "sound-cnn"), "--device", "cpu"]
+    write_library(tmp_path, SoundSearch.from_pretrained(model[1], "cpu"))
+    sounds = tmp_path / "sounds"
+    sound_search.main(["index", str(sounds), *model])
+    assert "0 added, 12 unchanged" in capsys.readouterr().out
+    like = ["--like", str(sounds / "bell.wav"), "--index", f"{sounds}.index"]
+    sound_search.main(["search", *like, "-n", "2", "--json", *model])
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [Path(hit["file"]).name for hit in found][0] == "bell.wav"
+    assert len(found) == 2
+    with pytest.raises(SystemExit, match="Type what you would like to hear"):
+        sound_search.main(["search", "--index", f"{sounds}.index", *model])
+
+
+def test_lip_to_speech_prints_the_words_and_writes_the_speech(
+    tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    video, out = ASSETS / "heads" / "ada.mp4", tmp_path / "made" / "out.wav"
+    model = str(tiny_checkpoints / "lip-to-speech")
+    lip_to_speech.main([str(video), "-o", str(out), "--model", model, "--json", "--device", "cpu"])
+    reading = json.loads(capsys.readouterr().out)
+    assert reading["sentence"].split() == [word["text"] for word in reading["words"]]
+    assert seconds(out) == pytest.approx(3.0, abs=0.5)
