@@ -6,12 +6,14 @@ right and down. A unit is half the distance between the outer corners of the eye
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
+from media.console import without_native_notes
 from media.video.decode import Frame
 
 N_POINTS: Final = 468
@@ -66,18 +68,9 @@ class FaceTrack:
 
 def track_face(frames: Iterable[Frame]) -> FaceTrack:
     """Track one face through the frames; where there are two, the one the mesh finds first."""
-    # Imported here: it takes two seconds, and only lip to speech needs it.
-    os.environ.setdefault("GLOG_minloglevel", "2")  # read at import: errors only
-    # Of MediaPipe's own calls, at every video, about a protobuf that it pins itself.
-    warnings.filterwarnings("ignore", "SymbolDatabase.GetPrototype", UserWarning)
-    from mediapipe.python.solutions import face_detection, face_mesh
-
     times, points, patches, origins, zooms, portraits = [], [], [], [], [], []
     faces = 0
-    with (
-        face_mesh.FaceMesh(max_num_faces=1) as mesh,
-        face_detection.FaceDetection(MIN_CONFIDENCE, model_selection=1) as detector,
-    ):
+    with _mesh_and_detector() as (mesh, detector):
         for number, (time, image) in enumerate(frames):
             landmarks = _landmarks(mesh.process(image), image.shape)
             times.append(time)
@@ -112,6 +105,27 @@ def pose(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     middle = seen.mean(axis=1)
     turn = ((seen - middle[:, None]) * centred.conj()).sum(axis=1) / np.square(abs(centred)).sum()
     return middle - turn * model.mean(), turn
+
+
+@contextmanager
+def _mesh_and_detector() -> Iterator[tuple[Any, Any]]:
+    """MediaPipe's face mesh and face detector, which keep the console clean."""
+    # Imported here: it takes two seconds, and only lip to speech needs it.
+    os.environ.setdefault("GLOG_minloglevel", "2")  # read at import: errors only
+    # Of MediaPipe's own calls, at every video, about a protobuf that it pins itself.
+    warnings.filterwarnings("ignore", "SymbolDatabase.GetPrototype", UserWarning)
+    from mediapipe.python.solutions import face_detection, face_mesh
+
+    with ExitStack() as stack:
+        with without_native_notes():
+            mesh = stack.enter_context(face_mesh.FaceMesh(max_num_faces=1))
+            detector = stack.enter_context(
+                face_detection.FaceDetection(MIN_CONFIDENCE, model_selection=1)
+            )
+            # Their threads load the networks, and log, until the first image is done.
+            for solution in (mesh, detector):
+                solution.process(np.zeros((64, 64, 3), np.uint8))
+        yield mesh, detector
 
 
 def _count(result: Any) -> int:
