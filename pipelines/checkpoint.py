@@ -1,8 +1,8 @@
 """Read a checkpoint: config.json, model.safetensors and metrics.json, strictly and whole.
 
-A checkpoint is a folder, ``USER/REPO`` of the Hugging Face hub, or ``USER/REPO/NAME``, a folder of
-a hub repository that holds several. Some need others (a vocoder, a second network): these lie
-beside it or inside it.
+A checkpoint is a folder, the name of one that is shipped, ``USER/REPO`` of the Hugging Face hub, or
+``USER/REPO/NAME``, a folder of a hub repository that holds several. Some need others (a vocoder, a
+second network): these lie beside it or inside it.
 """
 
 import hashlib
@@ -18,6 +18,8 @@ from safetensors.torch import load_file
 from torch import nn
 
 from media.errors import InputError
+from media.paths import CHECKPOINTS
+from pipelines.accelerator import choose_device as choose_device
 
 COMPANION_KEYS: Final = (
     "vocoder",
@@ -35,14 +37,15 @@ class CheckpointError(InputError):
 
 
 def locate(name: str | Path) -> Path:
-    """The folder of a checkpoint: a local one as it is, else one of the hub, downloaded with what
-    it needs (offline: from the hub's cache).
+    """The folder of a checkpoint: a local one as it is, one that is shipped, else one of the hub,
+    downloaded with what it needs (offline: from the hub's cache).
 
-    Raises FileNotFoundError when it is neither.
+    Raises FileNotFoundError when it is none of them.
     """
     folder = Path(name)
-    if (folder / "config.json").exists():
-        return folder
+    for local in (folder, CHECKPOINTS / folder):
+        if (local / "config.json").exists():
+            return local
     if folder.is_absolute() or folder.exists() or len(folder.parts) not in (2, 3):
         raise FileNotFoundError(f"There is no checkpoint in {folder}.")
     try:
@@ -94,13 +97,6 @@ def load_weights(
     except (OSError, SafetensorError, RuntimeError) as error:
         raise _unusable(folder, "its weights are damaged, or of another network") from error
     network.to(device).eval().requires_grad_(False)
-
-
-def choose_device(name: str) -> torch.device:
-    """'auto' is the GPU where there is one."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    return torch.device(name)
 
 
 def _current_name(name: str, renamed: Mapping[str, str]) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from media.errors import InputError
-from media.paths import CHECKPOINTS
 
 WIDTH: Final = 30  # characters of the progress bar
 REDRAW: Final = 0.1  # seconds
@@ -34,12 +33,6 @@ def parser_of(task: str, what: str, description: str | None) -> argparse.Argumen
 def add_device(parser: argparse.ArgumentParser) -> None:
     """The option that every command has."""
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
-
-
-def checkpoint(name: str) -> str | Path:
-    """One of the checkpoints that are shipped, by its name; else the name as it is: a folder, or a
-    hub id."""
-    return CHECKPOINTS / name if (CHECKPOINTS / name).exists() else name
 
 
 def files_below(folder: Path) -> list[Path]:

@@ -32,8 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
         from pipelines.lip_to_speech import LipToSpeech  # late, for it loads torch
 
-        model = command_line.checkpoint(options.model)
-        pipeline = LipToSpeech.from_pretrained(model, options.device)
+        pipeline = LipToSpeech.from_pretrained(options.model, options.device)
 
         def read(video: Path) -> str:
             reading = pipeline.encode(video)

@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 from transformers import ClapModel, ClapProcessor
 
-from pipelines.checkpoint import choose_device
+from pipelines.accelerator import choose_device, lent
 from pipelines.sound_search.encoder import AudioEmbedding
 
 BATCH: Final = 8  # segments
@@ -32,12 +32,14 @@ class ClapEncoder:
         self.sample_rate: int = self._features.sampling_rate
         self.dimension: int = model.config.projection_dim
         self.fingerprint = self._fingerprint()
+        self._embed_batch = lent(f"{self.fingerprint} sounds", self._embed)
+        self._embed_texts = lent(f"{self.fingerprint} texts", self._encode)
 
     @classmethod
     def from_pretrained(cls, name: str | Path, device: str = "auto") -> "ClapEncoder":
         """Load a folder that transformers saved, or a hub id. Raises OSError when it is neither."""
         model = ClapModel.from_pretrained(name).eval()
-        nn.Module.to(model, choose_device(device))
+        nn.Module.to(model, choose_device(device, large=True))
         return cls(Path(name).name, model, ClapProcessor.from_pretrained(name))
 
     def segments(self, waveform: np.ndarray) -> np.ndarray:
@@ -47,20 +49,22 @@ class ClapEncoder:
         padded = np.pad(waveform, (0, n_segments * length - len(waveform)))
         return padded.reshape(n_segments, length).astype(np.float32)
 
-    @torch.inference_mode()
     def embed_audio(self, segments: np.ndarray) -> AudioEmbedding:
         """Vectors of segments (N, T') and of their seconds, from one forward pass."""
-        parts = [self._embed(segments[i : i + BATCH]) for i in range(0, len(segments), BATCH)]
+        parts = [self._embed_batch(segments[i : i + BATCH]) for i in range(0, len(segments), BATCH)]
         vectors, per_second = (np.concatenate(part) for part in zip(*parts, strict=True))
         return AudioEmbedding(
             vectors, per_second[:, : math.ceil(segments.shape[1] / self.sample_rate)]
         )
 
-    @torch.inference_mode()
     def embed_text(self, texts: Sequence[str]) -> np.ndarray:
         """Vectors of n texts: (n, D)."""
+        return self._embed_texts(list(texts))
+
+    @torch.inference_mode()
+    def _encode(self, texts: list[str]) -> np.ndarray:
         tokens = self._tokenizer(
-            list(texts),
+            texts,
             padding=True,
             truncation=True,
             max_length=MAX_TOKENS,
@@ -69,6 +73,7 @@ class ClapEncoder:
         outputs = self._model.text_model(**tokens)
         return _unit(self._model.text_projection(outputs.pooler_output))
 
+    @torch.inference_mode()
     def _embed(self, segments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(B, T') → unit vectors (B, D), and (B, S, D) of every second of the model's input."""
         inputs = self._features(

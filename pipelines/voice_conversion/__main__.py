@@ -35,8 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         outputs = command_line.outputs_of(options.inputs, options.out, ".wav")
         from pipelines.voice_conversion import VoiceConversion  # late, for it loads torch
 
-        model = command_line.checkpoint(options.model)
-        pipeline = VoiceConversion.from_pretrained(model, options.device)
+        pipeline = VoiceConversion.from_pretrained(options.model, options.device)
 
         def convert(source: Path) -> str:
             return _convert(pipeline, source, outputs[source], options.to, options.vocoder)

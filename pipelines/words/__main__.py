@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from pipelines.words import Words  # late, for it loads torch
         from pipelines.words.library import WordLibrary
 
-        words = Words.from_pretrained(command_line.checkpoint(options.model), options.device)
+        words = Words.from_pretrained(options.model, options.device)
         library = WordLibrary.open(options.library, words.fingerprint)
 
         def embed(file: Path) -> str:

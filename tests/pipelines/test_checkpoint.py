@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from media.paths import ROOT
+from media.paths import CHECKPOINTS, ROOT
 from models.g2p import G2P, G2PConfig
 from pipelines.checkpoint import CheckpointError, companion, load_weights, locate, read_config
 from tests.hub_server import serve
@@ -86,6 +86,13 @@ def test_read_config_that_is_no_json_is_refused(folder: Path) -> None:
 def test_locate_of_nothing_names_what_was_asked(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
         locate(tmp_path / "nowhere")
+
+
+def test_locate_of_a_shipped_name_needs_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert locate("vqvae-512") == CHECKPOINTS / "vqvae-512"
 
 
 def test_companion_inside_the_folder_comes_before_one_beside_it(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from media.errors import InputError
 from media.paths import ASSETS
-from pipelines.command_line import checkpoint, files_of, for_each, outputs_of
+from pipelines.command_line import files_of, for_each, outputs_of
 from pipelines.lip_to_speech import __main__ as lip_to_speech
 from pipelines.sound_search import SoundSearch
 from pipelines.sound_search import __main__ as sound_search
@@ -68,11 +68,6 @@ def test_for_each_goes_on_after_a_file_that_cannot_be_used(
     told = capsys.readouterr()
     assert told.out == "did good\n"
     assert "bad: It is silent." in told.err
-
-
-def test_checkpoint_of_ours_is_found_by_its_name() -> None:
-    assert Path(checkpoint("vqvae-512")).is_dir()
-    assert checkpoint("someone/earshot/words") == "someone/earshot/words"
 
 
 def test_voice_conversion_of_a_file_and_of_its_units_is_the_same(

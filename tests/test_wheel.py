@@ -1,0 +1,82 @@
+"""The wheel of `pip install .`: it holds what the app needs, and runs outside the repository."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import app
+from media.paths import ROOT
+from tabs import lip_to_speech, sound_search, voice_conversion, words
+
+pytestmark = pytest.mark.slow
+
+# In a folder that is not the repository, from the unpacked wheel.
+USE = """
+import sys
+from pathlib import Path
+import app, media.paths, pipelines
+from pipelines.checkpoint import locate
+installed = Path(sys.argv[1]).resolve()
+assert Path(app.__file__).is_relative_to(installed), app.__file__
+assert Path(pipelines.__file__).with_name("py.typed").exists()
+assert locate("vqvae-512").is_relative_to(installed)
+assert app.available(media.paths.CHECKPOINTS, ["words", "lip-to-speech", "sound-cnn"])
+page = app.build("cpu")
+texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
+assert "This tab has no model yet" not in texts
+print(len(texts))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built as pip builds it, but with the backend that is installed, for there is no network."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (built,) = folder.glob("earshot-*.whl")
+    return built
+
+
+def test_wheel_holds_every_model_of_the_app_and_nothing_of_training(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    models = [*voice_conversion.MODELS, *sound_search.MODELS, words.MODEL, lip_to_speech.MODEL]
+    for model in [*models, "vocoder", "vocoder-lips", "words-near", "g2p"]:
+        assert f"earshot_data/checkpoints/{model}/model.safetensors" in names
+    for start in ("training", "tests", "scripts", "synthetic", "earshot_data/assets/screenshots"):
+        assert not [name for name in names if name.startswith(f"{start}/")]
+    installed = {Path(name).parts[0] for name in names if not name.startswith("earshot-")}
+    packages = {"media", "models", "pipelines", "study", "tabs"}
+    assert installed == {"app.py", "earshot_data", *packages}
+
+
+def test_wheel_requires_what_requirements_txt_names(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        about = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = archive.read(about).decode()
+        scripts = archive.read(about.replace("METADATA", "entry_points.txt")).decode()
+    required = {line.split(": ")[1] for line in metadata.splitlines() if "Requires-Dist" in line}
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    wanted = {line.split("#")[0].strip() for line in lines if line.split("#")[0].strip()}
+    assert {_name(line) for line in required} == {_name(line) for line in wanted}
+    assert "earshot = app:main" in scripts
+    assert callable(app.main)
+
+
+def test_wheel_unpacked_elsewhere_finds_its_weights_and_builds_the_page(
+    wheel: Path, tmp_path: Path
+) -> None:
+    """Without installing: that would put it into the environment of the other tests."""
+    installed = tmp_path / "site-packages"
+    zipfile.ZipFile(wheel).extractall(installed)
+    command = [sys.executable, "-c", USE, str(installed)]
+    environment = {"PYTHONPATH": str(installed), "PATH": "", "HOME": str(tmp_path)}
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+def _name(requirement: str) -> str:
+    return requirement.split("=")[0].split("<")[0].split(">")[0].lower().replace("_", "-")
