@@ -45,12 +45,22 @@ def scan(
 
 
 def read_captions(folder: Path) -> dict[str, tuple[str, str]]:
-    """File name → kind and first caption, from the folder's captions.csv if there is one."""
+    """File name → kind and first caption, from the folder's captions.csv if there is one.
+
+    Raises InputError for a table without the columns, and for one that is no text in UTF-8.
+    """
     path = folder / CAPTIONS
     if not path.exists():
         return {}
-    with path.open(newline="", encoding="utf-8") as file:
-        return {
-            row["file"]: (row["kind"], row["caption"].split(" | ")[0])
-            for row in csv.DictReader(file)
-        }
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            return {
+                row["file"]: (row["kind"] or "", (row["caption"] or "").split(" | ")[0])
+                for row in csv.DictReader(file)
+            }
+    except KeyError as error:
+        raise InputError(
+            f"{CAPTIONS} has no column {error}: it needs file, kind, caption."
+        ) from error
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{CAPTIONS} cannot be read: save it as CSV in UTF-8.") from error

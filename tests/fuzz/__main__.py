@@ -1,39 +1,61 @@
-"""Damages files at random and reads them: python -m tests.fuzz --minutes 30.
+"""Damages files and requests at random and reads them: python -m tests.fuzz --minutes 30.
 
-Prints a line a failure with the seed that makes its file again, and ends with 1 if there are any.
---keep FOLDER writes those files.
+Prints how far it is, then a table by format and a line a failure with the seed that makes its file
+again, and ends with 1 if there are any. --keep FOLDER writes those files as they are found.
 """
 
 import argparse
-import itertools
+import resource
 import sys
 import time
 from pathlib import Path
+from typing import Final
 
-from tests.fuzz.targets import NAMES, damaged_file, run
+from tests.fuzz.targets import NAMES, Outcome, damaged_file, run
+
+SLICE: Final = 50  # seeds between two lines that say how far it is
 
 
 def main() -> None:
+    """See above."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=0, help="the first; counts up from there")
+    parser.add_argument("--files", type=int, default=sys.maxsize, help="stop after so many")
     parser.add_argument("--only", nargs="+", choices=NAMES, default=list(NAMES))
     parser.add_argument("--keep", type=Path, help="folder for files that failed")
     chosen = parser.parse_args()
-    until = time.monotonic() + 60 * chosen.minutes
-    outcome = run(itertools.count(chosen.seed), until, tuple(chosen.only))
-    print(
-        f"{outcome.count:,} files from seed {chosen.seed}: {outcome.refused:,} refused, "
-        f"{outcome.replaced} workers replaced, slowest {outcome.slowest:.2f} s, "
-        f"{len(outcome.failures)} failures"
-    )
-    for failure in outcome.failures:
-        print(failure)
-        name, _, seed = failure.partition(":")[0].partition(" ")
-        if chosen.keep and name in NAMES:
-            chosen.keep.mkdir(parents=True, exist_ok=True)
-            (chosen.keep / f"{name}-{seed}.bin").write_bytes(damaged_file(name, int(seed)))
+    until, outcome, seed = time.monotonic() + 60 * chosen.minutes, Outcome(), chosen.seed
+    while time.monotonic() < until and outcome.files.total() < chosen.files:
+        known = len(outcome.failures)
+        run(range(seed, seed + SLICE), until, tuple(chosen.only), outcome)
+        seed += SLICE
+        _report(outcome, known, chosen.keep)
+    print("\n| format | files | refused |\n|---|---|---|")
+    for name, count in outcome.files.items():
+        print(f"| {name} | {count:,} | {outcome.refused[name]:,} |")
     sys.exit(bool(outcome.failures))
+
+
+def _report(outcome: Outcome, known: int, keep: Path | None) -> None:
+    """Says how far it is, and what failed after the first ``known``."""
+    memory = max(
+        resource.getrusage(who).ru_maxrss
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    print(
+        f"{outcome.files.total():,} files: {outcome.refused.total():,} refused, "
+        f"{outcome.replaced} workers replaced, slowest {outcome.slowest:.2f} s, "
+        f"at most {memory / 1024:.0f} MB, {len(outcome.failures)} failures",
+        flush=True,
+    )
+    for failure in outcome.failures[known:]:
+        print(failure, flush=True)
+        name, _, seed = failure.partition(":")[0].partition(" ")
+        if keep:
+            keep.mkdir(parents=True, exist_ok=True)
+            file = keep / f"{name.replace('/', '-')}-{seed}.bin"
+            file.write_bytes(damaged_file(name, int(seed)))
 
 
 if __name__ == "__main__":

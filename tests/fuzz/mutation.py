@@ -1,7 +1,9 @@
-"""Seeded damage: what transfers, cut-off recordings and attackers do to files."""
+"""Seeded damage: what transfers, cut-off recordings and attackers do to files and requests."""
 
+import json
 import random
-from typing import Final
+import struct
+from typing import Any, Final
 
 # Numbers at which lengths, counts and signs go wrong, little and big endian.
 EDGES: Final = tuple(
@@ -11,6 +13,17 @@ EDGES: Final = tuple(
     for order in ("little", "big")
 )
 HEAD: Final = 400  # bytes in which most of the structure lies
+# Values that a program in Python, and a database behind it, may not expect in a request.
+VALUES: Final = (
+    *(None, True, False, -1, 0, 2**31, 2**63, 10**400, -0.5, 1e999, float("nan")),
+    *("", "a", "\0", "\ud800", "é" * 200, "1" * 20_000, "../../etc/passwd", "' OR 1=1 --"),
+    *([], {}, [[]], [0] * 500, {"": None}, [None, "a", 1]),
+)
+DEEP: Final = 900  # lists within lists
+OGG_PAGE: Final = b"OggS"
+OGG_HEADER: Final = 27  # bytes before the lengths of its segments
+OGG_CHECKSUM: Final = slice(22, 26)
+OGG_POLYNOMIAL: Final = 0x04C11DB7
 
 
 def mutated(data: bytes, random_state: random.Random) -> bytes:
@@ -21,6 +34,72 @@ def mutated(data: bytes, random_state: random.Random) -> bytes:
         if not damaged:
             break
     return bytes(damaged)
+
+
+def mutated_json(data: bytes, random_state: random.Random) -> bytes:
+    """The JSON with one to three values replaced, removed, repeated or put deep into lists, so that
+    it can still be parsed, and what reads it is reached."""
+    document = json.loads(data)
+    for _ in range(random_state.choice((1, 1, 2, 3))):
+        document = _changed(document, random_state)
+    return json.dumps(document).encode()
+
+
+def with_ogg_checksums(data: bytes) -> bytes:
+    """The data with the checksum of every Ogg page put right: decoders skip damaged pages, and
+    would never see the damage in them."""
+    sealed, place = bytearray(data), 0
+    while (place := sealed.find(OGG_PAGE, place)) >= 0:
+        lengths = place + OGG_HEADER
+        if lengths > len(sealed):
+            break
+        body = lengths + sealed[lengths - 1]
+        end = body + sum(sealed[lengths:body])
+        page = sealed[place:end]
+        page[OGG_CHECKSUM] = bytes(4)
+        start = place + OGG_CHECKSUM.start
+        sealed[start : start + 4] = struct.pack("<I", _ogg_checksum(page))
+        place += len(OGG_PAGE)
+    return bytes(sealed)
+
+
+def _ogg_checksum(page: bytes | bytearray) -> int:
+    checksum = 0
+    for byte in page:
+        checksum = (checksum << 8 & 0xFFFFFFFF) ^ OGG_TABLE[checksum >> 24 ^ byte]
+    return checksum
+
+
+def _ogg_table() -> tuple[int, ...]:
+    table = []
+    for byte in range(256):
+        value = byte << 24
+        for _ in range(8):
+            value = (value << 1) ^ (OGG_POLYNOMIAL if value & 1 << 31 else 0)
+        table.append(value & 0xFFFFFFFF)
+    return tuple(table)
+
+
+OGG_TABLE: Final = _ogg_table()
+
+
+def _changed(value: Any, state: random.Random) -> Any:
+    """The value with one place in it changed; the deeper, the likelier."""
+    if value and isinstance(value, dict | list) and state.random() < 0.9:
+        keys = list(value) if isinstance(value, dict) else range(len(value))
+        key, copy = state.choice(keys), value.copy()
+        if state.random() < 0.15:
+            del copy[key]
+        elif isinstance(copy, dict) and state.random() < 0.1:
+            copy[str(state.choice(VALUES))] = value[key]
+        else:
+            copy[key] = _changed(value[key], state)
+        return copy
+    if state.random() < 0.1:
+        return [value] * state.randint(0, 40)
+    if state.random() < 0.05:
+        return json.loads("[" * DEEP + "]" * DEEP)
+    return state.choice(VALUES)
 
 
 def _place(data: bytearray, state: random.Random) -> int:

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import av
 import numpy as np
@@ -98,6 +98,11 @@ def _yaml() -> bytes:
     return "\n".join(lines).encode()
 
 
+def _captions() -> bytes:
+    lines = ("file,kind,caption", "a.wav,dog,A dog barks | It barks", 'b.wav,rain,"Rain, hard"')
+    return "\n".join(lines).encode()
+
+
 def _zip() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
@@ -122,6 +127,7 @@ SOUNDS: Final[dict[str, Callable[[], bytes]]] = {
     "m4a": lambda: audio("mp4", "aac"),
     "m4a-fragmented": lambda: audio("mp4", "aac", options=FRAGMENTED),
 }
+OGG: Final = ("vorbis", "opus")
 VIDEOS: Final[dict[str, Callable[[], bytes]]] = {
     "vp8": lambda: video("webm", "libvpx", "libopus"),
     "vp9": lambda: video("webm", "libvpx-vp9", "libopus"),
@@ -130,10 +136,28 @@ VIDEOS: Final[dict[str, Callable[[], bytes]]] = {
     "mov-turned": lambda: video("mov", "libx264", "aac", turn=True),
     "avi": lambda: video("avi", "mpeg4", "libmp3lame"),
 }
-DOCUMENTS: Final[dict[str, Callable[[], bytes]]] = {"units": _units, "yaml": _yaml, "zip": _zip}
+DOCUMENTS: Final[dict[str, Callable[[], bytes]]] = {
+    "units": _units,
+    "yaml": _yaml,
+    "captions": _captions,
+    "zip": _zip,
+}
+TOKEN: Final = "a-rater-of-the-fuzzer"
+ANSWER: Final = {"rater": TOKEN, "order": 0, "plays": [1, 1], "milliseconds": 900}
+# By the name of the design and of the route: what the rater's page sends.
+REQUESTS: Final[dict[str, dict[str, Any]]] = {
+    "ab/consent": {"rater": TOKEN},
+    "ab/headphones": {"rater": TOKEN, "attempt": 0, "answers": [1, 2, 3, 1, 2, 3]},
+    "ab/answer": {**ANSWER, "answer": "a"},
+    "acr/answer": {**ANSWER, "answer": 3, "plays": [1]},
+    "mushra/answer": {**ANSWER, "answer": [90, 50, 30, 10, 0], "plays": [1] * 6},
+    "acr/withdraw": {"rater": TOKEN + "-who-leaves"},
+}
 
 
 @cache
 def seed_file(name: str) -> bytes:
-    """The valid file of that name, out of SOUNDS, VIDEOS or DOCUMENTS."""
+    """The valid file or request of that name, out of SOUNDS, VIDEOS, DOCUMENTS or REQUESTS."""
+    if name in REQUESTS:
+        return json.dumps(REQUESTS[name]).encode()
     return {**SOUNDS, **VIDEOS, **DOCUMENTS}[name]()

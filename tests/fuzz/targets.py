@@ -1,10 +1,11 @@
-"""What the damaged files are given to, and what counts as a failure."""
+"""What the damaged files and requests are given to, and what counts as a failure."""
 
 import logging
 import random
 import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -12,23 +13,29 @@ from typing import Final
 from media.audio.load import load
 from media.errors import InputError
 from media.video import frames
+from pipelines.sound_search.scan import CAPTIONS, read_captions
 from pipelines.voice_conversion.units import Units
 from study.design import folder, spec
 from study.design.yaml_lines import SpecError
-from tests.fuzz.mutation import mutated
-from tests.fuzz.seeds import DOCUMENTS, SOUNDS, VIDEOS, seed_file
+from tests.fuzz.mutation import mutated, mutated_json, with_ogg_checksums
+from tests.fuzz.requests import send
+from tests.fuzz.seeds import DOCUMENTS, OGG, REQUESTS, SOUNDS, VIDEOS, seed_file
 
 LONGEST: Final = 10.0  # seconds that one file may take
-NAMES: Final = (*SOUNDS, *VIDEOS, *DOCUMENTS)
+NAMES: Final = (*SOUNDS, *VIDEOS, *DOCUMENTS, *REQUESTS)
+JSONS: Final = ("units", *REQUESTS)
 
 
 @dataclass
 class Outcome:
-    """failures: what went wrong, by seed; refused: files that were an InputError, as they should;
-    replaced: decoding workers that crashed or were ended, which costs a message and no more."""
+    """By the name of the format: files, and those refused with an InputError, as they should be.
 
-    count: int = 0
-    refused: int = 0
+    replaced: decoding workers that crashed or were ended, which costs a message and no more;
+    failures: what went wrong, by name and seed; slowest in seconds.
+    """
+
+    files: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
     replaced: int = 0
     slowest: float = 0.0
     failures: list[str] = field(default_factory=list)
@@ -36,19 +43,30 @@ class Outcome:
 
 def damaged_file(name: str, seed: int) -> bytes:
     """The seed file of that name, damaged as this seed says."""
-    return mutated(seed_file(name), random.Random(f"{name}/{seed}"))
+    state = random.Random(f"{name}/{seed}")
+    if name in JSONS and state.random() < 0.6:
+        return mutated_json(seed_file(name), state)
+    damaged = mutated(seed_file(name), state)
+    return with_ogg_checksums(damaged) if name in OGG and state.random() < 0.8 else damaged
 
 
 def read(name: str, data: bytes) -> None:
     """Does with the file what the app would. Raises InputError where the visitor is told."""
+    if name in REQUESTS:
+        send(name, data)
+        return
     if name == "units":
         # As a browser sends it: what is no UTF-8 is refused before.
         Units.from_json(data.decode("utf-8", "replace"))
         return
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "upload"
-        if name == "yaml":
+        if name == "captions":
             path.mkdir()
+            (path / CAPTIONS).write_bytes(data)
+            read_captions(path)
+        elif name == "yaml":
+            folder.unpack([_zip(Path(place))], path)
             (path / spec.FILE).write_bytes(data)
             spec.load(path / spec.FILE)
         elif name == "zip":
@@ -62,10 +80,16 @@ def read(name: str, data: bytes) -> None:
             load(path, min_seconds=0.0)
 
 
-def run(seeds: Iterator[int], until: float, names: tuple[str, ...] = NAMES) -> Outcome:
-    """Reads one damaged file of every kind for each seed, until that time.monotonic()."""
-    outcome = Outcome()
-    replaced = _Replaced()
+def run(
+    seeds: Iterable[int],
+    until: float,
+    names: tuple[str, ...] = NAMES,
+    outcome: Outcome | None = None,
+) -> Outcome:
+    """Reads one damaged file of every kind for each seed, until that time.monotonic(), and adds
+    what happened to an outcome."""
+    outcome = outcome or Outcome()
+    replaced = _Replaced(outcome)
     logging.getLogger("earshot").addHandler(replaced)
     try:
         for seed in seeds:
@@ -76,34 +100,40 @@ def run(seeds: Iterator[int], until: float, names: tuple[str, ...] = NAMES) -> O
         return outcome
     finally:
         logging.getLogger("earshot").removeHandler(replaced)
-        outcome.replaced = replaced.count
-        outcome.failures += replaced.bugs
+
+
+def _zip(place: Path) -> Path:
+    """The sounds that the YAML is about."""
+    (path := place / "sounds.zip").write_bytes(seed_file("zip"))
+    return path
 
 
 def _read_one(name: str, seed: int, outcome: Outcome) -> None:
     data, begun = damaged_file(name, seed), time.monotonic()
+    failed = len(outcome.failures)
     try:
         read(name, data)
     except (InputError, SpecError):
-        outcome.refused += 1
+        outcome.refused[name] += 1
     except Exception as error:  # noqa: BLE001  (whatever it is, it is what we look for)
-        outcome.failures.append(f"{name} {seed}: {type(error).__name__}: {error}")
+        outcome.failures.append(f"{type(error).__name__}: {error}")
     took = time.monotonic() - begun
-    outcome.count += 1
+    outcome.files[name] += 1
     outcome.slowest = max(outcome.slowest, took)
     if took > LONGEST:
-        outcome.failures.append(f"{name} {seed}: {took:.1f} s")
+        outcome.failures.append(f"{took:.1f} s")
+    outcome.failures[failed:] = [f"{name} {seed}: {what}" for what in outcome.failures[failed:]]
 
 
 class _Replaced(logging.Handler):
-    """Counts the workers that ended before their time, and collects what nobody foresaw."""
+    """Counts the workers that ended before their time, and notes what nobody foresaw."""
 
-    def __init__(self) -> None:
+    def __init__(self, outcome: Outcome) -> None:
         super().__init__()
-        self.count, self.bugs = 0, []
+        self.outcome = outcome
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.levelno >= logging.ERROR:
-            self.bugs.append(record.getMessage())
+            self.outcome.failures.append(record.getMessage())
         else:
-            self.count += 1
+            self.outcome.replaced += 1

@@ -19,7 +19,7 @@ from media.paths import ROOT
 from pipelines import map_layout, nearest
 from pipelines.sound_search import store
 from pipelines.sound_search.index import SoundIndex
-from pipelines.sound_search.scan import scan
+from pipelines.sound_search.scan import CAPTIONS, read_captions, scan
 from tests.fake_sound_encoder import RATE, WORDS, FakeEncoder, tone, write_tone
 
 pytestmark = pytest.mark.slow
@@ -455,3 +455,23 @@ def test_scan_after_being_killed_resumes(tmp_path: Path) -> None:
     report = scan(folder, out, encoder)
     assert report.added == count and encoder.calls == count - done
     assert contents(out) == contents(tmp_path / "whole" / "index")
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (b"name,kind,caption\nlow.wav,hum,A low hum\n", "no column 'file'"),
+        (b"file,kind,caption\nlow.wav,\xff\xfe,A low hum\n", "UTF-8"),
+    ],
+)
+def test_captions_that_cannot_be_read_are_refused_with_what_to_do(
+    tmp_path: Path, table: bytes, said: str
+) -> None:
+    (tmp_path / CAPTIONS).write_bytes(table)
+    with pytest.raises(InputError, match=said):
+        read_captions(tmp_path)
+
+
+def test_captions_with_a_short_row_or_a_mark_of_utf_8_are_read(tmp_path: Path) -> None:
+    (tmp_path / CAPTIONS).write_text("\ufefffile,kind,caption\nlow.wav\n", encoding="utf-8")
+    assert read_captions(tmp_path) == {"low.wav": ("", "")}
