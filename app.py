@@ -12,15 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import gradio as gr
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from media import workers
 from media.paths import ASSETS, CHECKPOINTS
+from study.web.limits import address_of
 from tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
+from tabs.shared.connections import DEAD, CutStalledBodies
 from tabs.shared.drafts import Drafts
-from tabs.shared.gradio_internals import keep_uploads_apart, limit_waiting
+from tabs.shared.gradio_internals import (
+    Waiting,
+    cut_dead_connections,
+    keep_uploads_apart,
+    limit_waiting,
+)
 from tabs.shared.jobs import stop_jobs
 from tabs.shared.page import FOOTER, HEAD, HEADER, model_cards
 from tabs.shared.temporary import temporary_folder
@@ -43,9 +51,12 @@ DELETE: Final = (600, 3000)  # seconds
 UPLOAD: Final = "100mb"
 SESSIONS: Final = 200  # whose page Gradio remembers: 4 MB each
 MOST_WAITING: Final = 2  # jobs of one visitor
+# A conference shares one address: it may take most of the queue, and never all of it.
+SHARE_OF_ADDRESS: Final = 0.75
 WAITING: Final = (
     f"You have {MOST_WAITING} jobs waiting already. Wait until one of them is done, or stop it."
 )
+FULL: Final = "Too many people are waiting just now. Try again in a minute."
 
 
 def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argparse.Namespace:
@@ -65,12 +76,14 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument("--preload", action="store_true", help="load every model before serving")
     parser.add_argument("--studies", default="studies", help="folder of listening tests")
     parser.add_argument("--database", help="URL for their answers (default: a file in the folder)")
+    parser.add_argument("--no-publish", action="store_true", help="visitors cannot open tests")
     given: list[str] = []
     for name in ("host", "port", "device", "sound-model", "max-queue", "studies", "database"):
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
             given += [f"--{name}", *(value.split() if name == "sound-model" else [value])]
-    for name in ("share", "preload"):
-        if environment.get(f"EARSHOT_{name.upper()}", "").lower() in ("1", "true", "yes", "on"):
+    for name in ("share", "preload", "no-publish"):
+        variable = "EARSHOT_" + name.upper().replace("-", "_")
+        if environment.get(variable, "").lower() in ("1", "true", "yes", "on"):
             given.append(f"--{name}")
     return parser.parse_args([*given, *arguments])
 
@@ -149,9 +162,11 @@ def build(
     index: Path = SOUNDS,
     word_index: Path = WORDS,
     tests: "Library | None" = None,
+    publishing: bool = True,
 ) -> gr.Blocks:
     """The whole page. Loads no model unless preload says so. index, word_index: of our libraries
-    of sounds and of words; tests: listening tests, which launch must be given too."""
+    of sounds and of words; tests: listening tests, which launch must be given too; publishing:
+    whether visitors may open tests of their own to raters."""
     convert = pipelines(folder, device)
     models = available(folder, list(voice_conversion.MODELS))
     embeddings = word_embeddings(folder, device)
@@ -177,7 +192,7 @@ def build(
                 lip_to_speech.build(lips, drafts)
             if tests and drafts:
                 with gr.Tab("Listening tests"):
-                    listening_tests.build(tests, drafts)
+                    listening_tests.build(tests, drafts, publishing)
         with gr.Accordion("Model cards", open=False):
             gr.Markdown(model_cards(folder))
         gr.HTML(FOOTER, apply_default_css=False)
@@ -193,9 +208,7 @@ def launch(
 ) -> str:
     """Serves the page → its address on this machine. Returns at once unless block is true."""
     keep_uploads_apart()
-    # api_open=False: programs wait in the queue like everybody.
-    page.queue(max_size=chosen.max_queue, default_concurrency_limit=1, api_open=False)
-    limit_waiting(page, MOST_WAITING, WAITING)
+    limit_queue(page, chosen.max_queue)
     # It would write a visitor's whole page to the disk, for whoever knows their session.
     routes = [Route("/gradio_api/deep_link", _not_found)]
     _, address, _ = page.launch(
@@ -214,14 +227,26 @@ def launch(
         ssr_mode=False,
         state_session_capacity=SESSIONS,
         # Before Gradio's own: raters' pages, and the organisers'.
-        app_kwargs={"routes": [*routes, *(listening_tests.routes(tests) if tests else [])]},
+        app_kwargs={
+            "routes": [*routes, *(listening_tests.routes(tests) if tests else [])],
+            "middleware": [Middleware(CutStalledBodies)],
+        },
     )
+    cut_dead_connections(page, DEAD)
     workers.warm_up()
     # torch takes seconds to import: begin now, behind the page that is already served.
     threading.Thread(target=import_module, args=["torch"], daemon=True).start()
     if block:
         page.block_thread()
     return address
+
+
+def limit_queue(page: gr.Blocks, size: int) -> None:
+    """Lets so many jobs wait, of which a visitor and an address may have a share."""
+    # api_open=False: programs wait in the queue like everybody.
+    page.queue(max_size=size, default_concurrency_limit=1, api_open=False)
+    of_address = max(MOST_WAITING, round(SHARE_OF_ADDRESS * size))
+    limit_waiting(page, Waiting(MOST_WAITING, of_address, WAITING, FULL, address_of))
 
 
 def main() -> None:
@@ -231,7 +256,11 @@ def main() -> None:
     with temporary_folder():
         tests = listening_tests.opened(Path(chosen.studies), chosen.database)
         page = build(
-            chosen.device, preload=chosen.preload, sound_model=chosen.sound_model, tests=tests
+            chosen.device,
+            preload=chosen.preload,
+            sound_model=chosen.sound_model,
+            tests=tests,
+            publishing=not chosen.no_publish,
         )
         launch(page, chosen, tests=tests)
 

@@ -12,8 +12,9 @@ import httpx
 import pytest
 
 import app
+from study.web.limits import address_of
 from tabs import voice_conversion
-from tabs.shared.gradio_internals import limit_waiting
+from tabs.shared.gradio_internals import Waiting, limit_waiting
 from tabs.shared.page import model_cards
 
 ROOT = Path(__file__).parent.parent
@@ -37,10 +38,11 @@ def test_options_from_the_environment_yield_to_arguments() -> None:
         "EARSHOT_DATABASE": "postgresql+pg8000://me@here/answers",
         "EARSHOT_SHARE": "1",
         "EARSHOT_PRELOAD": "true",
+        "EARSHOT_NO_PUBLISH": "yes",
     }
     chosen = app.options([], environment)
     assert (chosen.host, chosen.port, chosen.device) == ("0.0.0.0", 8000, "cpu")
-    assert chosen.share and chosen.preload and chosen.max_queue == 3
+    assert chosen.share and chosen.preload and chosen.no_publish and chosen.max_queue == 3
     assert chosen.sound_model == ["laion/clap-htsat-unfused"]
     assert chosen.studies == "/my tests" and chosen.database.endswith("/answers")
     assert app.options(["--port", "9000"], environment).port == 9000
@@ -127,26 +129,32 @@ def test_launch_refuses_deep_links_and_calls_around_the_queue(address: str) -> N
         assert direct.status_code == 404
 
 
-def test_third_waiting_job_of_a_visitor_is_refused_with_a_sentence() -> None:
+def test_waiting_jobs_of_a_visitor_an_address_and_all_are_limited_with_a_sentence() -> None:
     release = threading.Event()
     with gr.Blocks() as page:
         gr.Button().click(
             lambda: (release.wait(), None)[1], concurrency_id="model", concurrency_limit=1
         )
-    page.queue(api_open=False)
-    limit_waiting(page, app.MOST_WAITING, app.WAITING)
+    page.queue(max_size=5, api_open=False)
+    limits = Waiting(app.MOST_WAITING, 4, app.WAITING, app.FULL, address_of)
+    limit_waiting(page, limits)
     _, address, _ = page.launch(prevent_thread_lock=True)
 
-    def join(visitor: str) -> httpx.Response:
+    def join(visitor: str, place: str = "192.0.2.1") -> httpx.Response:
         body = {"data": [], "fn_index": 0, "session_hash": visitor}
-        return httpx.post(f"{address}gradio_api/queue/join", json=body)
+        headers = {"X-Forwarded-For": place}
+        return httpx.post(f"{address}gradio_api/queue/join", json=body, headers=headers)
 
     try:
         assert join("a").status_code == 200
         time.sleep(1)  # it runs
         assert [join("a").status_code for _ in range(3)] == [200, 200, 503]
         assert "jobs waiting already" in join("a").text
-        assert join("b").status_code == 200
+        # Others at the same place have room left, and then only others elsewhere.
+        assert [join(visitor).status_code for visitor in "bcd"] == [200, 200, 503]
+        assert "Too many people" in join("e").text
+        assert [join(v, "192.0.2.2").status_code for v in "fgh"] == [200, 503, 503]
+        assert "Too many people" in join("i", "192.0.2.3").text
     finally:
         release.set()
         page.close()

@@ -56,14 +56,15 @@ def routes(tests: Library) -> list[BaseRoute]:
     return [route for router in server.routers(tests) for route in router.routes]
 
 
-def build(tests: Library, drafts: Drafts) -> gr.Blocks:
-    """The tab. tests: those that are open here; drafts: what visitors add in the other tabs."""
+def build(tests: Library, drafts: Drafts, publishing: bool = True) -> gr.Blocks:
+    """The tab. tests: those that are open here; drafts: what visitors add in the other tabs;
+    publishing: whether visitors may open tests of their own to raters here."""
     with gr.Blocks(title="Listening tests") as tab:
-        _layout(tab, tests, drafts)
+        _layout(tab, tests, drafts, publishing)
     return tab
 
 
-def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts) -> None:
+def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) -> None:
     gr.HTML(INTRO)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
@@ -104,7 +105,9 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts) -> None:
                 numbers = gr.HTML(elem_classes="numbers")
                 check = gr.Button("Check it", size="sm", scale=0, min_width=110)
                 pack = gr.Button("Download the test", size="sm", scale=0, min_width=150)
-                publish = gr.Button("Open it to raters", size="sm", scale=0, min_width=150)
+                publish = gr.Button(
+                    "Open it to raters", size="sm", scale=0, min_width=150, visible=publishing
+                )
                 zip_file = gr.DownloadButton(size="sm", scale=0, min_width=150, visible=False)
             shown = _panel(elem_id="study-links")
     with gr.Accordion("How it works", open=False):
@@ -138,7 +141,8 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts) -> None:
         **work,
     )
     check.click(reporting(events.check, message), test, report, **work)
-    publish.click(reporting(events.open, message), test, report, **work)
+    if publishing:  # a hidden button alone could still be pressed by a program
+        publish.click(reporting(events.open, message), test, report, **work)
     # Queued, one at a time for all visitors: packing takes disk and time.
     pack.click(reporting(events.download, message), test, [message, zip_file], **work)
 

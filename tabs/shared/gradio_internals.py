@@ -3,9 +3,13 @@
 Nothing here is part of Gradio's public interface.
 """
 
+import asyncio
 import secrets
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 import gradio as gr
 from fastapi import Request
@@ -14,6 +18,11 @@ from gradio.context import Context, LocalContext
 from gradio.data_classes import FileData, PredictBodyInternal
 from gradio.processing_utils import save_bytes_to_cache
 from gradio.utils import get_upload_folder
+from starlette.datastructures import FormData
+from starlette.formparsers import MultiPartException
+from starlette.requests import ClientDisconnect
+
+REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
 
 
 def event_data(event: gr.EventData) -> dict[str, Any]:
@@ -74,14 +83,43 @@ class _PrivateUpload(route_utils.GradioUploadFile):
         self.sha: Any = _RandomName()
 
 
+class _TidyParser(route_utils.GradioMultiPartParser):
+    """Reads an upload, and leaves nothing of one that breaks off: nobody would ever delete it."""
+
+    async def parse(self) -> FormData:
+        try:
+            return await super().parse()
+        except (ClientDisconnect, asyncio.CancelledError) as error:
+            for file in self._files_to_close_on_error:
+                file.close()
+                Path(file.name).unlink(missing_ok=True)
+            if isinstance(error, asyncio.CancelledError):
+                raise
+            raise MultiPartException("The upload broke off. Send it again.") from error
+
+
 def keep_uploads_apart() -> None:
-    """From now on two visitors who send the same file have two files: one may be deleted."""
+    """From now on two visitors who send the same file have two files: one may be deleted. What
+    breaks off is deleted at once."""
     route_utils.GradioUploadFile = _PrivateUpload
+    route_utils.GradioMultiPartParser = _TidyParser
 
 
-def limit_waiting(page: gr.Blocks, most: int, message: str) -> None:
-    """Refuses an event, with the message, of a visitor who has ``most`` others waiting already.
-    Call it between page.queue and page.launch."""
+@dataclass(frozen=True)
+class Waiting:
+    """How many jobs may wait of one visitor, and of one address, and what is said of more, or when
+    the queue has no room. address: whom a request comes from."""
+
+    of_visitor: int
+    of_address: int
+    too_many: str
+    full: str
+    address: Callable[[Request], str]
+
+
+def limit_waiting(page: gr.Blocks, limits: Waiting) -> None:
+    """Refuses the events of a visitor, or of an address, of whom too many wait already. Call it
+    between page.queue and page.launch."""
     queue = page._queue
     push = queue.push
 
@@ -89,11 +127,32 @@ def limit_waiting(page: gr.Blocks, most: int, message: str) -> None:
         body: PredictBodyInternal, request: Request, username: str | None
     ) -> tuple[bool, Any, Any]:
         lanes = queue.event_queue_per_concurrency_id.values()
-        waiting = sum(
-            event.session_hash == body.session_hash for lane in lanes for event in lane.queue
-        )
-        if body.session_hash and waiting >= most:
-            return False, message, "queue_full"
-        return await push(body, request, username)
+        waiting = [event for lane in lanes for event in lane.queue]
+        session, address = body.session_hash, limits.address(request)
+        if session and sum(e.session_hash == session for e in waiting) >= limits.of_visitor:
+            return False, limits.too_many, REFUSED
+        # Events without a request are the page's own.
+        others = [event.request for event in waiting if event.request]
+        if sum(limits.address(other) == address for other in others) >= limits.of_address:
+            return False, limits.full, REFUSED
+        success, answer, reason = await push(body, request, username)
+        return success, limits.full if reason == REFUSED else answer, reason
 
     queue.push = limited  # type: ignore[method-assign]
+
+
+def cut_dead_connections(page: gr.Blocks, seconds: int) -> None:
+    """Ends connections whose other side has not taken what was sent, or not answered, for that
+    long: the kernel's word, for nothing else notices. Call it after page.launch."""
+    for server in page.server.servers:
+        for listening in server.sockets:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            # Where there are none of these (macOS, Windows), the system's own hours stay.
+            for name, value in (
+                ("TCP_KEEPIDLE", seconds // 2),
+                ("TCP_KEEPINTVL", max(1, seconds // 6)),
+                ("TCP_KEEPCNT", 3),
+                ("TCP_USER_TIMEOUT", 1000 * seconds),
+            ):
+                if option := getattr(socket, name, None):
+                    listening.setsockopt(socket.IPPROTO_TCP, option, value)

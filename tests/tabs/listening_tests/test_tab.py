@@ -1,0 +1,75 @@
+"""The tab as the server holds it: what visitors may open, and how much at a time."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import pytest
+
+import app
+from media.errors import InputError
+from study.library import Library
+from tabs import listening_tests
+from tabs.listening_tests import events
+from tabs.listening_tests.events import MOST_OPENED, Bench, Parts, StudyEvents
+from tabs.shared.drafts import Drafts
+from tabs.shared.sessions import SessionStore
+from tests.listening import write_test
+
+
+@pytest.fixture
+def tests(tmp_path: Path) -> Library:
+    return listening_tests.opened(tmp_path / "studies", None)
+
+
+@pytest.fixture
+def handlers(tests: Library) -> Iterator[StudyEvents]:
+    with gr.Blocks():
+        parts = Parts(gr.State(), gr.HTML(), gr.Code(), gr.HTML(), gr.HTML(), gr.DownloadButton())
+        yield StudyEvents(tests, Drafts(), SessionStore(Bench), parts)
+
+
+def _open_button(page: gr.Blocks) -> gr.Button:
+    buttons = [block for block in page.blocks.values() if isinstance(block, gr.Button)]
+    return next(button for button in buttons if button.value == "Open it to raters")
+
+
+def _presses(page: gr.Blocks, button: gr.Button) -> list[Any]:
+    return [fn for fn in page.fns.values() if (button._id, "click") in fn.targets]
+
+
+def test_visit_that_opened_five_tests_opens_no_sixth(
+    tmp_path: Path, handlers: StudyEvents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_test(tmp_path / "bench", "ab", 0.1)
+    bench, yaml = Bench(folder), (folder / "test.yaml").read_text()
+    published: list[Path] = []
+    monkeypatch.setattr(events, "publish", lambda folder, *_: published.append(folder) or "x")
+    monkeypatch.setattr(events, "links", lambda *_: "")
+    request = gr.Request(headers={"referer": ""})
+    for _ in range(MOST_OPENED):
+        handlers.open(bench, yaml, request)
+    with pytest.raises(InputError, match=f"have opened {MOST_OPENED} tests"):
+        handlers.open(bench, yaml, request)
+    assert len(published) == MOST_OPENED == 5
+
+
+def test_zips_to_download_are_queued_one_at_a_time(tests: Library) -> None:
+    page = app.build("cpu", Path("/nowhere"), tests=tests)
+    (pack,) = [
+        fn
+        for fn in page.fns.values()
+        if any(isinstance(out, gr.DownloadButton) for out in fn.outputs) and len(fn.outputs) == 2
+    ]
+    app.limit_queue(page, 20)
+    assert pack.queue
+    page._queue.create_event_queue_for_fn(pack)
+    assert page._queue.event_queue_per_concurrency_id[pack.concurrency_id].concurrency_limit == 1
+
+
+def test_open_without_publishing_is_neither_shown_nor_possible(tests: Library) -> None:
+    page = app.build("cpu", Path("/nowhere"), tests=tests)
+    assert _open_button(page).visible and _presses(page, _open_button(page))
+    closed = app.build("cpu", Path("/nowhere"), tests=tests, publishing=False)
+    assert not _open_button(closed).visible and not _presses(closed, _open_button(closed))
