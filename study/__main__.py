@@ -1,4 +1,5 @@
-"""python -m study new | check | serve | export | analyse: a listening test from start to figures.
+"""python -m study new | check | serve | invite | export | analyse: a listening test from start to
+figures.
 
 TEST is a folder with test.yaml, or a YAML file of webMUSHRA's.
 """
@@ -8,6 +9,7 @@ import sys
 from pathlib import Path
 
 from media.errors import InputError
+from study import invitations
 from study.design import DESIGNS, Test, spec
 from study.design.spec import FILE, SpecError
 from study.design.template import template
@@ -45,6 +47,15 @@ def serve(options: argparse.Namespace) -> None:
     from study.web.server import serve  # loads a web server
 
     serve(options.folder, options.database, options.host, options.port)
+
+
+def invite(options: argparse.Namespace) -> None:
+    """Prints a link for each of so many raters."""
+    test = spec.load(options.test)
+    if not test.invited:
+        sys.exit(f"{test.name} is open to anybody: write invited: true into its YAML.")
+    key = _store(test, options.database).open(test)
+    print(*invitations.links(options.address, test.name, key, options.raters), sep="\n")
 
 
 def results(options: argparse.Namespace) -> None:
@@ -87,6 +98,12 @@ def main() -> None:
     command.add_argument("--host", default="127.0.0.1")
     command.add_argument("--port", type=int, default=8000)
     command.set_defaults(run=serve)
+    command = commands.add_parser("invite", help="print links that let one rater in each")
+    command.add_argument("test", type=Path)
+    command.add_argument("--raters", type=int, required=True, metavar="N")
+    command.add_argument("--address", default="http://127.0.0.1:8000", help="where it is served")
+    command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
+    command.set_defaults(run=invite)
     for name, what in [("export", "all answers as JSONL and CSV"), ("analyse", "the report")]:
         command = commands.add_parser(name, help=f"write {what}")
         command.add_argument("test", type=Path)

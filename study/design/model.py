@@ -105,6 +105,7 @@ class Test:
     reference they are compared with and MUSHRA's anchors. words are the scale's, in the order of
     scale. trials holds the scored ones first, then practice, attention and gold; every rater is
     asked trials_per_rater of the scored ones and all others. loudness is in LUFS, None: as it is.
+    invited: whether raters need a link of their own (see study.invitations).
     """
 
     __test__: ClassVar[bool] = False  # it is no test of pytest's
@@ -124,6 +125,7 @@ class Test:
     no_preference: bool = True
     loudness: float | None = None
     seed: int = 0
+    invited: bool = False
 
     def of_kind(self, kind: Kind) -> tuple[Trial, ...]:
         """The trials of one kind."""

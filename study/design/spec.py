@@ -28,7 +28,7 @@ FILE = "test.yaml"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 KEYS = (
     "title design systems reference trials practice attention gold instructions consent question "
-    "words language no_preference loudness seed"
+    "words language no_preference loudness seed invited"
 ).split()
 LOUDNESS = (-60.0, -10.0)  # LUFS, what can be meant
 
@@ -102,6 +102,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         no_preference=no_preference,
         loudness=loudness,
         seed=seed,
+        invited=document.take("invited", bool, False),
     )
 
 

@@ -5,10 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError, TimeoutError
 
 from study.storage.migrations import upgrade
 
-WAIT = 60  # seconds for others who write
+# Seconds for others who write. Each who waits holds a thread of the server, and the page of a rater
+# who is refused sends again.
+WAIT = 10
 PRAGMAS = (
     "journal_mode = WAL",  # who reads waits for nobody
     "synchronous = FULL",  # a commit returns when it is on the disk
@@ -23,10 +26,12 @@ def connect(url: str) -> Engine:
     With the execution option write=True, SQLite's lock is taken when a transaction begins: one that
     reads first and then writes could fail otherwise.
     """
+    # No answers in errors, which are logged.
     if not url.startswith("sqlite"):
-        engine = create_engine(url, pool_pre_ping=True, pool_timeout=WAIT)
+        engine = create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_timeout=WAIT)
     else:
-        engine = create_engine(url, connect_args={"timeout": WAIT}, pool_timeout=WAIT)
+        waiting: dict[str, Any] = {"connect_args": {"timeout": WAIT}, "pool_timeout": WAIT}
+        engine = create_engine(url, hide_parameters=True, **waiting)
         event.listen(engine, "connect", _set_up)
         event.listen(engine, "begin", _begin)
     with engine.execution_options(write=True).begin() as connection:
@@ -38,6 +43,10 @@ def connect(url: str) -> Engine:
 
 class StoreRemovedError(RuntimeError):
     """The file of the answers was deleted or replaced while the server ran."""
+
+
+# What a store raises that cannot be written or reached now: locked, read-only, a full disk, gone.
+UNAVAILABLE = (DBAPIError, TimeoutError, StoreRemovedError)
 
 
 def _hold_on_to(engine: Engine, file: Path) -> None:

@@ -1,5 +1,6 @@
 """The rater's page as routes to put into any app: /listen/TEST and what it needs."""
 
+import logging
 import math
 import re
 from collections.abc import Callable, Coroutine, Iterator
@@ -13,11 +14,13 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 
 from media.errors import InputError
+from study import invitations
 from study.design import Item
 from study.design.model import MOST_CONDITIONS
 from study.library import BusyError, Library, Opened
 from study.sounds import headphones
 from study.sounds.copies import as_wav
+from study.storage.database import UNAVAILABLE
 from study.storage.raters import Rater
 from study.web import rater_page
 from study.web.limits import RateLimit, SmallRequest, address_of
@@ -35,7 +38,10 @@ MOST: Final = 2**31 - 1  # of a number, for any database
 MOST_PLACES: Final = MOST_CONDITIONS + 1  # of a trial, with the open reference
 HEARD: Final = 1.0  # seconds of each sound in MUSHRA, as in player.js
 MANY: Final = "Many people began this test from your network just now. Try again in a minute."
+NOT_STORED: Final = "The server cannot store anything at the moment. Try again in a few seconds."
 RETRY: Final = 2  # seconds
+
+logger = logging.getLogger("earshot")
 
 Token = Annotated[str, Field(max_length=128)]
 Whole = Annotated[int, Field(ge=0, le=MOST)]
@@ -71,7 +77,8 @@ class Answered(Body):
 
 
 class Plain(APIRoute):
-    """Says in a sentence what is wrong in a request, and refuses one that is too long."""
+    """Says in a sentence what is wrong, in a request or with the store of answers, and refuses a
+    request that is too long."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -84,6 +91,9 @@ class Plain(APIRoute):
                 place = ".".join(str(part) for part in first["loc"][1:]) or "body"
                 text = f"This request was damaged on its way ({place}: {first['msg']})."
                 raise HTTPException(422, text) from error
+            except UNAVAILABLE as error:
+                logger.error("the store of answers failed: %s", error)
+                raise HTTPException(503, NOT_STORED, {"Retry-After": str(RETRY)}) from error
 
         return plainly
 
@@ -137,12 +147,14 @@ def router(library: Library) -> APIRouter:
     def session(
         response: Response, rater: str | None = None, opened: Opened = named
     ) -> dict[str, Any]:
+        _check_invitation(opened, rater)
         response.headers.update(rater_page.HEADERS)
         known = store.resume(opened.test, _token(rater)) if rater else None
         return rater_page.about(opened.test, known)
 
     @routes.post("/listen/{test}/consent")
     def consent(request: Request, body: Consent, opened: Opened = named) -> dict[str, str]:
+        _check_invitation(opened, body.rater)
         token = body.rater and _token(body.rater)
         known = token and store.resume(opened.test, token)
         if not known and (wait := newcomers.take(address_of(request))):
@@ -203,6 +215,12 @@ def _token(text: str) -> str:
     if not TOKEN.fullmatch(text):
         raise HTTPException(404, WRONG_TOKEN)
     return text
+
+
+def _check_invitation(opened: Opened, token: str | None) -> None:
+    """Refuses whoever was not invited to a test that is for those who were."""
+    if opened.test.invited and not invitations.is_invited(opened.key, token):
+        raise HTTPException(403, invitations.NEEDED)
 
 
 def _least_seconds(opened: Opened, rater: Rater, order: int) -> float:

@@ -4,11 +4,14 @@ import { h } from "./dom.js";
 import { judge } from "./judge.js";
 import { memory, place } from "./memory.js";
 import { Player } from "./player.js";
-import { address, ask, Refused, store } from "./server.js";
+import { address, ask, Refused, store, Unstored } from "./server.js";
 import { consent, headphones, volume } from "./start.js";
 
 const DELETED = "Nothing of them is left. Thank you for your time.";
 const SURE = "Stop here and delete all your answers? This cannot be undone.";
+const KEPT = "The server cannot be reached, or cannot store anything at the moment. What you sent is "
+  + "kept in this page, which tries again every 10 seconds: leave it open.";
+const AGAIN = 10_000; // ms
 
 const [main, bar, count, footer] = ["main", "bar", "count", "footer"].map((id) => document.getElementById(id));
 let rater = new URL(location.href).searchParams.get("rater");
@@ -38,10 +41,23 @@ async function go(step) {
   } catch (error) {
     if (error instanceof Refused) return show(page("This does not work", prose(error.message)));
     console.warn(error);
+    if (error instanceof Unstored) return unstored(step);
     show(page("The connection is gone",
       prose("What you have answered is stored. Check your connection and go on."),
       actions(button("Go on", () => go(begin)))));
   }
+}
+
+// What was sent is kept until it is stored: by itself, or when the rater says so.
+function unstored(step) {
+  const here = {};
+  const again = () => {
+    if (shown !== here) return;
+    shown = {}; // one try at a time
+    go(step);
+  };
+  show(page("Not stored yet", prose(KEPT), actions(button("Try now", again))), here);
+  setTimeout(again, AGAIN);
 }
 
 async function ask_session() {
@@ -74,7 +90,7 @@ const loading = () => show(h("p", { class: "hint loading", role: "status" }, "Lo
 
 // From here on there are sounds: first, how loud.
 async function listen(back) {
-  footer.replaceChildren(button("Stop and delete my answers", () => go(leave), "quiet"));
+  footer.replaceChildren(button("Stop and delete my answers", leave, "quiet"));
   player ??= new Player(memory.get("volume") ?? 1);
   loading();
   const [sound] = await player.load(addresses(open()).slice(0, 1));
@@ -131,7 +147,7 @@ async function next() {
 function thanks() {
   progress();
   memory.set(place, null);
-  footer.replaceChildren(button("Delete my answers", () => go(leave), "quiet"));
+  footer.replaceChildren(button("Delete my answers", leave, "quiet"));
   const copy = button("Copy", async () => {
     await navigator.clipboard.writeText(test.code);
     copy.textContent = "Copied";
@@ -141,14 +157,16 @@ function thanks() {
     prose("You may close this page.")));
 }
 
-async function leave() {
+function leave() {
   if (!confirm(SURE)) return;
-  await store("withdraw", { rater });
-  memory.set(place, null);
-  footer.replaceChildren();
-  bar.hidden = true;
-  count.textContent = "";
-  show(page("Your answers are deleted", prose(DELETED)));
+  go(async () => {
+    await store("withdraw", { rater });
+    memory.set(place, null);
+    footer.replaceChildren();
+    bar.hidden = true;
+    count.textContent = "";
+    show(page("Your answers are deleted", prose(DELETED)));
+  });
 }
 
 document.addEventListener("keydown", (event) => {

@@ -7,6 +7,9 @@ const PATIENCE = [500, 1000, 2000, 4000]; // ms between tries of what must not b
 // The server's word on what is wrong, for the rater to read.
 export class Refused extends Error {}
 
+// What is not stored yet, and may be if it is sent again.
+export class Unstored extends Error {}
+
 const base = location.pathname.replace(/\/$/, "");
 
 export async function ask(path, body) {
@@ -21,17 +24,17 @@ export async function ask(path, body) {
   throw new Refused(typeof detail === "string" ? detail : "This request was damaged on its way.");
 }
 
-// Sends until the server has said that it is stored. Storing twice does no harm.
+// Sends some times until the server says that it is stored. Storing twice does no harm.
 export async function store(path, body) {
-  for (const pause of PATIENCE) {
+  for (const pause of [...PATIENCE, null]) {
     try {
       return await ask(path, body);
     } catch (error) {
       if (error instanceof Refused) throw error;
+      if (pause === null) throw new Unstored(error.message);
       await wait(pause);
     }
   }
-  return ask(path, body);
 }
 
 export const address = (path) => `${base}/${path}`;

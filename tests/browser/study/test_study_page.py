@@ -141,6 +141,29 @@ def test_answer_without_a_connection_is_sent_again(
     tests.store.withdraw(taking.test, taking.token)
 
 
+def test_answer_that_the_server_cannot_store_is_kept_and_stored_later(
+    page: Page, address: str, tests: Library, complaints: list[str]
+) -> None:
+    taking = Taking(page, address, "acr", tests)
+    taking.begin()
+    order = taking.item().order
+    page.route("**/answer", lambda route: route.fulfill(status=503, json={"detail": "full"}))
+    page.locator(".card").click()
+    expect(page.locator(".card.heard")).to_be_visible()
+    page.locator(".answer").nth(1).click()
+    taking.button("Next").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Not stored yet")
+    rater = tests.store.resume(taking.test, taking.token)
+    assert rater and order not in rater.answered
+    page.unroute("**/answer")
+    taking.button("Try now").click()
+    expect(page.locator("#count")).not_to_have_text("Practice")
+    rater = tests.store.resume(taking.test, taking.token)
+    assert rater and order in rater.answered
+    complaints.clear()
+    tests.store.withdraw(taking.test, taking.token)
+
+
 def test_general_link_on_the_same_browser_resumes(page: Page, address: str, tests: Library) -> None:
     taking = Taking(page, address, "ab", tests)
     taking.agree()

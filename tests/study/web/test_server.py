@@ -1,10 +1,6 @@
 """A served process under load, and killed in the middle."""
 
 import itertools
-import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,42 +12,14 @@ import pytest
 
 from study.web.server import library, links
 from tests.listening import Rater, write_test
+from tests.served import PATIENCE, Served
 
 pytestmark = pytest.mark.slow
 
 RATERS = 50
 SHORT = 0.02  # seconds of a sound
-PATIENCE = 120.0  # seconds: tests run beside other work
 
 Start = Callable[[Path], "Served"]
-
-
-class Served:
-    """A process of its own that serves the tests of a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        self.address = f"http://127.0.0.1:{port}"
-        command = [sys.executable, "-m", "study", "serve", str(folder), "--port", str(port)]
-        self.said = folder / "said.txt"
-        with self.said.open("wb") as out:
-            self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT)
-        end = time.monotonic() + PATIENCE
-        while True:
-            try:
-                httpx.get(f"{self.address}/listen/ab", timeout=PATIENCE)
-                return
-            except httpx.TransportError:
-                assert self.process.poll() is None and time.monotonic() < end
-                time.sleep(0.2)
-
-    def kill(self) -> str:
-        """Ends it as a power cut would → what it had said."""
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-        return self.said.read_text()
 
 
 @pytest.fixture
@@ -59,7 +27,7 @@ def start() -> Iterator[Start]:
     started: list[Served] = []
 
     def run(folder: Path) -> Served:
-        started.append(Served(folder))
+        started.append(Served("-m", "study", "serve", str(folder), path="/listen/ab"))
         return started[-1]
 
     yield run
@@ -93,7 +61,8 @@ def test_server_with_fifty_concurrent_raters_stores_every_answer(
     with ThreadPoolExecutor(RATERS) as pool:
         tokens = set(pool.map(take, range(RATERS)))
     assert len(tokens) == RATERS
-    said = served.kill()
+    served.kill()
+    said = served.said()
     assert not any(token in said for token in tokens) and "127.0.0.1 -" not in said
 
     tests = library(tmp_path)
