@@ -1,0 +1,1 @@
+"""Faults of the machine and of its operator, tried against the running app."""

@@ -1,0 +1,200 @@
+"""Faults under raters: an answer that was acknowledged is there afterwards, and whoever could not
+be acknowledged was told so in a sentence."""
+
+import sqlite3
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from benchmarks.faults.outcome import Outcome
+from benchmarks.raters import NO_REPLY, Raters, write
+from study.web.routes import NOT_STORED
+from tests.postgres import Postgres
+from tests.served import Served
+
+KILLS: Final = 10
+BETWEEN: Final = 100  # answers between two faults
+HELD: Final = 15.0  # seconds that a lock is held, or a disk is full
+UNAVAILABLE: Final = httpx.codes.SERVICE_UNAVAILABLE
+FILES: Final = ("answers.db", "answers.db-wal")
+CLOCK: Final = Path(__file__).with_name("shifted_clock.py")
+
+
+def app(folder: Path, database: str | None = None, *program: str) -> Served:
+    """The app with the tests of the folder."""
+    options = ["--studies", str(folder), *(["--database", database] if database else [])]
+    return Served(*(program or ("app.py",)), *options, path="/listen/ab")
+
+
+def killed(place: Path) -> Outcome:
+    """kill -9 of the app, ten times."""
+    write(place)
+    served = app(place)
+    with _ended(served), Raters(served.address) as raters:
+        for _ in range(KILLS):
+            raters.answer(BETWEEN)
+            served.kill()
+            served.start()
+        raters.answer(BETWEEN)
+    with _restarted(served):
+        return _outcome(f"`kill -9` of the app, {KILLS} times", raters, place, served)
+
+
+def database_killed(place: Path) -> Outcome:
+    """kill -9 of PostgreSQL and of the app in turn, ten times in all."""
+    write(place)
+    server = Postgres()
+    try:
+        database = server.url("postgres")
+        served = app(place, database)
+        with _ended(served), Raters(served.address) as raters:
+            for _ in range(KILLS // 2):
+                for each in (server, served):
+                    raters.answer(BETWEEN)
+                    each.kill()
+                    time.sleep(1)
+                    each.start()
+            raters.answer(BETWEEN)
+        with _restarted(served):
+            fault = f"`kill -9` of PostgreSQL and of the app, {KILLS // 2} times each"
+            return _outcome(fault, raters, place, served, database)
+    finally:
+        server.close()
+
+
+def locked(place: Path) -> Outcome:
+    """Another program holds SQLite's lock."""
+    write(place)
+    served = app(place)
+    with _ended(served):
+        with Raters(served.address) as raters:
+            raters.answer(BETWEEN)
+            with sqlite3.connect(place / FILES[0], isolation_level=None) as other:
+                other.execute("BEGIN IMMEDIATE")
+                time.sleep(HELD)
+                other.execute("ROLLBACK")
+            raters.answer(BETWEEN)
+        fault = f"another program holds SQLite's lock for {HELD:g} s"
+        return _outcome(fault, raters, place, served)
+
+
+def read_only(place: Path) -> Outcome:
+    """The files of the answers cannot be written."""
+    write(place)
+    served = app(place)
+    files = [str(place / name) for name in FILES]
+    with _ended(served):
+        with Raters(served.address) as raters:
+            raters.answer(BETWEEN)
+            subprocess.run(["chattr", "+i", *files], check=True)
+            try:
+                time.sleep(HELD)
+            finally:
+                subprocess.run(["chattr", "-i", *files], check=True)
+            raters.answer(BETWEEN)
+        return _outcome(f"answers.db is read-only for {HELD:g} s", raters, place, served)
+
+
+def disk_full(place: Path) -> Outcome:
+    """No byte is left on the disk of the answers."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", str(place)], check=True)
+    try:
+        write(place)
+        served = app(place)
+        with _ended(served):
+            with Raters(served.address) as raters:
+                raters.answer(BETWEEN)
+                filler = place / "filler"
+                _fill(filler)
+                time.sleep(HELD)
+                filler.unlink()
+                raters.answer(BETWEEN)
+            return _outcome(f"the disk is full for {HELD:g} s", raters, place, served)
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def clock_set_back(place: Path) -> Outcome:
+    """The server's clock goes back by two days, and forward again."""
+    write(place)
+    days = place / "days"
+    days.write_text("0")
+    served = app(place, None, str(CLOCK), str(days))
+    with _ended(served):
+        with Raters(served.address) as raters:
+            for shift in ("0", "-2", "1", "0"):
+                days.write_text(shift)
+                raters.answer(BETWEEN)
+        return _outcome("the clock goes back by 2 days, and on by 3", raters, place, served)
+
+
+def two_processes(place: Path) -> Outcome:
+    """Two apps on one file of answers; one of them is killed."""
+    write(place)
+    one, other = app(place), app(place)
+    with _ended(one), _ended(other), Raters(one.address, other.address) as raters:
+        raters.answer(3 * BETWEEN)
+        one.kill()
+        one.start()
+        raters.answer(3 * BETWEEN)
+    with _restarted(other):
+        return _outcome("two apps on one SQLite file, one is killed", raters, place, other)
+
+
+ALL: Final = (
+    killed,
+    database_killed,
+    locked,
+    read_only,
+    disk_full,
+    clock_set_back,
+    two_processes,
+)
+
+
+def _outcome(
+    fault: str, raters: Raters, place: Path, served: Served, database: str | None = None
+) -> Outcome:
+    lost = raters.lost(place, database, served.address)
+    unavailable, gone = raters.replies[UNAVAILABLE], raters.replies[NO_REPLY]
+    others = {status for status in raters.replies if status not in (200, UNAVAILABLE, NO_REPLY)}
+    seen = [f"{unavailable} × “{NOT_STORED}”"] * bool(unavailable)
+    seen += [f"{gone} × no reply"] * bool(gone) + [f"{status}?" for status in sorted(others)]
+    unknown = {said for said in raters.said if NOT_STORED not in said}
+    seen += sorted(unknown)
+    after = f"{len(raters.acknowledged):,} acknowledged, {lost} lost; "
+    after += f"longest wait {raters.longest:.1f} s"
+    return Outcome(fault, "; ".join(seen) or "nothing", after, not (lost or others or unknown))
+
+
+@contextmanager
+def _ended(served: Served) -> Iterator[None]:
+    """Ends the app afterwards."""
+    try:
+        yield
+    finally:
+        served.kill()
+
+
+@contextmanager
+def _restarted(served: Served) -> Iterator[None]:
+    """Started once more, to read what is on the disk."""
+    served.start()
+    with _ended(served):
+        yield
+
+
+def _fill(path: Path) -> None:
+    """Writes until there is no room left."""
+    with open(path, "wb", buffering=0) as file:
+        for size in (2**20, 2**12, 1):
+            try:
+                while True:
+                    file.write(bytes(size))
+            except OSError:
+                continue

@@ -1,0 +1,119 @@
+"""Weights that are damaged or gone, and an index that is replaced under searches: the tab says so,
+and the others work."""
+
+import itertools
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from benchmarks.faults.outcome import Outcome
+from benchmarks.load.visitor import Visitor
+from media.paths import ASSETS, CHECKPOINTS
+from tabs import lip_to_speech, sound_search, voice_conversion, words
+from tests.served import Served
+
+PROGRAM: Final = Path(__file__).with_name("other_files.py")
+SEARCHES: Final = 40
+# Task → the checkpoint that it needs.
+NEEDED: Final = {
+    "convert": next(iter(voice_conversion.MODELS)),
+    "embed_text": words.MODEL,
+    "search_sounds": sound_search.MODELS[0],
+    "lip_to_speech": lip_to_speech.MODEL,
+}
+
+
+def truncated(weights: Path) -> None:
+    weights.write_bytes(weights.read_bytes()[:-1000])
+
+
+def missing(weights: Path) -> None:
+    weights.unlink()
+
+
+def of_another_hash(weights: Path) -> None:
+    data = bytearray(weights.read_bytes())
+    data[-1000] ^= 1
+    weights.write_bytes(data)
+
+
+def without_config(weights: Path) -> None:
+    weights.with_name("config.json").write_text("{")
+
+
+DAMAGE: Final[dict[str, Callable[[Path], None]]] = {
+    "convert": truncated,
+    "embed_text": missing,
+    "search_sounds": of_another_hash,
+    "lip_to_speech": without_config,
+}
+KINDS: Final = {
+    "convert": "truncated weights",
+    "embed_text": "missing weights",
+    "search_sounds": "weights of another hash",
+    "lip_to_speech": "an unreadable config.json",
+}
+
+
+def damaged(place: Path, task: str) -> Outcome:
+    """One model cannot be loaded."""
+    folder = place / "checkpoints"
+    shutil.copytree(CHECKPOINTS, folder)
+    DAMAGE[task](folder / NEEDED[task] / "model.safetensors")
+    served = Served(str(PROGRAM), str(folder), str(ASSETS / "sounds.index"))
+    try:
+        visitor = Visitor(served.address)
+        said = {each: _said(visitor, each) for each in NEEDED}
+    finally:
+        served.kill()
+    working = [each for each in NEEDED if said[each] is None]
+    told = said[task] or "nothing"
+    holds = len(working) == len(NEEDED) - 1 and NEEDED[task] in told and "Traceback" not in told
+    after = f"{', '.join(working)} work"
+    return Outcome(f"{KINDS[task]} of {NEEDED[task]}", f"“{told}”", after, holds)
+
+
+def index_swapped(place: Path) -> Outcome:
+    """The folder of the index is exchanged for another one, again and again."""
+    folders = [place / name for name in ("sounds.index", "other.index", "old.index")]
+    for folder in folders[:2]:
+        shutil.copytree(ASSETS / "sounds.index", folder)
+    (place / "sounds").symlink_to(ASSETS / "sounds")
+    served = Served(str(PROGRAM), str(CHECKPOINTS), str(folders[0]))
+    ended = threading.Event()
+    swaps = itertools.count()
+
+    def swap() -> None:
+        current, other, old = folders
+        while not ended.wait(0.02):
+            current.rename(old)
+            other.rename(current)
+            old.rename(other)
+            next(swaps)
+
+    swapping = threading.Thread(target=swap, daemon=True)
+    swapping.start()
+    try:
+        visitor = Visitor(served.address)
+        said = [_said(visitor, "search_sounds") for _ in range(SEARCHES)]
+    finally:
+        ended.set()
+        swapping.join()
+        served.kill()
+    told = {each for each in said if each}
+    found = sum(each is None for each in said)
+    seen = "; ".join(f"“{each}”" for each in sorted(told)) or "nothing"
+    holds = said[-1] is None and all("no index" in each for each in told)
+    after = f"{found} of {SEARCHES} searches found sounds, {next(swaps)} exchanges"
+    return Outcome("the folder of the index is exchanged under searches", seen, after, holds)
+
+
+def _said(visitor: Visitor, task: str) -> str | None:
+    """What the visitor is told where the task fails; None where it works."""
+    try:
+        visitor.call(task)
+    except RuntimeError as error:
+        return str(error)
+    return None

@@ -1,0 +1,14 @@
+"""What is known of a fault after it was tried."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A row of the table. seen: what raters or visitors were told; holds: whether all went as it
+    should."""
+
+    fault: str
+    seen: str
+    after: str
+    holds: bool

@@ -1,0 +1,30 @@
+"""shifted_clock.py FILE OPTIONS: the app with a clock that is wrong by the days that FILE holds."""
+
+import sys
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import Self
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from study import publishing
+from study.storage import store
+
+FILE = Path(sys.argv.pop(1))
+
+
+class Shifted(datetime):
+    """The time of day, wrongly."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        return super().now(tz) + timedelta(days=int(FILE.read_text() or 0))
+
+
+if __name__ == "__main__":
+    for module in (store, publishing):
+        module.datetime = Shifted
+    assert abs(Shifted.now(UTC) - datetime.now(UTC)) < timedelta(days=9)
+    import app
+
+    app.main()

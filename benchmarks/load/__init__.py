@@ -1,0 +1,1 @@
+"""A full room: many visitors and raters of the app at once."""

@@ -1,0 +1,118 @@
+"""What the app does with what stalls, with too many, and with files that visitors leave."""
+
+import socket
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Final
+
+from benchmarks.load.memory import files
+from benchmarks.load.visitor import RefusedError, Visitor
+from tabs.shared.connections import DEAD, SILENT
+from tests.served import Served
+
+PROGRAM: Final = Path(__file__).with_name("hurried.py")
+STALLED: Final = 10  # connections
+QUEUE: Final = 4  # --max-queue
+AT_ONCE: Final = 20  # visitors
+MARGIN: Final = 20.0  # seconds; a busy machine is late
+DELETED: Final = 20.0  # seconds after which hurried.py deletes, instead of an hour
+UPLOAD: Final = (
+    "POST /gradio_api/upload HTTP/1.1\r\nHost: here\r\n"
+    "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 900000\r\n\r\n--x\r\n"
+    'Content-Disposition: form-data; name="files"; filename="a.wav"\r\n\r\n'
+)
+PAGE: Final = "GET / HTTP/1.1\r\nHost: here\r\n\r\n"
+
+
+def measure() -> list[str]:
+    """Rows of a Markdown table: what was tried, what happened."""
+    with tempfile.TemporaryDirectory(prefix="load-") as place:
+        temporary = Path(place) / "temporary"
+        options = ["--max-queue", str(QUEUE), "--studies", f"{place}/studies"]
+        environment = {"GRADIO_TEMP_DIR": str(temporary)}
+        served = Served(str(PROGRAM), *options, environment=environment)
+        try:
+            rows = [_full_queue(served.address)]
+            rows += [_stalled(served.port, temporary), _abandoned(served, temporary)]
+        finally:
+            served.kill()
+    return rows
+
+
+def _full_queue(address: str) -> str:
+    said: list[str] = []
+
+    def convert(number: int) -> None:
+        try:
+            Visitor(address, number).call("convert")
+            said.append("done")
+        except RefusedError as error:
+            said.append(str(error))
+
+    threads = [threading.Thread(target=convert, args=[n]) for n in range(AT_ONCE)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    refused = [each for each in said if each != "done"]
+    told = " / ".join(sorted({*refused}))
+    what = f"{AT_ONCE} conversions at once with --max-queue {QUEUE}"
+    return f"| {what} | {len(said) - len(refused)} done, {len(refused)} told “{told}” |"
+
+
+def _stalled(port: int, temporary: Path) -> str:
+    """Uploads that stop in the middle, and pages that are asked for and never read."""
+    before = len(files(temporary))
+    sent = [_connection(port, request) for request in (UPLOAD, PAGE) for _ in range(STALLED)]
+    time.sleep(max(SILENT, DEAD) + MARGIN)
+    cut = sum(_is_cut(connection) for connection in sent)
+    left = len(files(temporary)) - before
+    what = f"{STALLED} uploads that stop, {STALLED} pages that nobody reads"
+    return f"| {what} | {cut} of {len(sent)} cut within {DEAD:g} s, {left} files left |"
+
+
+def _connection(port: int, request: str) -> socket.socket:
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.connect(("127.0.0.1", port))
+    connection.sendall(request.encode())
+    return connection
+
+
+def _is_cut(connection: socket.socket) -> bool:
+    """Whether the server has ended it."""
+    connection.settimeout(MARGIN)
+    try:
+        while connection.recv(65_536):
+            pass
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+    finally:
+        connection.close()
+    return True
+
+
+def _abandoned(served: Served, temporary: Path) -> str:
+    """Files of visitors who left, and of an app that was killed."""
+    before = {*files(temporary)}
+    visitor = Visitor(served.address)
+    visitor.call("convert")
+    visitor.call("lip_to_speech")
+    used = len({*files(temporary)} - before)
+    visitor.client.close()
+    time.sleep(DELETED + MARGIN)
+    later = len({*files(temporary)} - before)
+    Visitor(served.address).call("convert")
+    old = {*files(temporary)}
+    served.kill()
+    served.start()
+    left = len({*files(temporary)} & old)
+    what = f"files of a visitor, and {DELETED:g} s after (in place of an hour)"
+    return (
+        f"| {what} | {used}, then {later} |\n"
+        f"| files of an app that was killed, after the next start | {len(old)}, then {left} |"
+    )

@@ -1,0 +1,44 @@
+"""What the app holds: memory as visits go by, and files of visitors."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from benchmarks.load.visitor import Visitor
+
+# Of ten requests, as a new session each.
+MIX: Final = (*["embed_text", "search_sounds"] * 4, "convert", "lip_to_speech")
+
+
+def megabytes(process: int) -> float:
+    """Memory of a process and its children, without what they only share (PSS)."""
+    return sum(_kilobytes(each) for each in (process, *_children(process))) / 1024
+
+
+def growth(address: str, process: int, counts: Sequence[int]) -> dict[int, float]:
+    """Memory in MB after that many requests."""
+    visitor, found, done = Visitor(address), {}, 0
+    for count in counts:
+        while done < count:
+            visitor.open_page()
+            visitor.call(MIX[done % len(MIX)])
+            done += 1
+        found[count] = megabytes(process)
+    return found
+
+
+def files(folder: Path) -> list[Path]:
+    """The files of visitors in a temporary folder: all but the lock."""
+    return [path for path in folder.rglob("*") if path.is_file() and path.name != "lock"]
+
+
+def _kilobytes(process: int) -> int:
+    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+
+
+def _children(process: int) -> list[int]:
+    tasks = os.listdir(f"/proc/{process}/task")
+    lists = (Path(f"/proc/{process}/task/{task}/children").read_text() for task in tasks)
+    return [int(child) for text in lists for child in text.split()]
