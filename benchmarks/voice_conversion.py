@@ -67,11 +67,11 @@ def _parts(pipeline: VoiceConversion) -> list[str]:
     _, units, _ = pipeline.encode((SAMPLE_RATE, waveform))
     vectors = pipeline.vqvae.codebook.vectors[torch.from_numpy(np.maximum(units.codes, 0))]
     with torch.inference_mode():
-        mel, pitch = pipeline._invert(vectors, "TF2")
+        mel, pitch = pipeline.invert(vectors, "TF2")
         parts = {
             "features (MFCC)": median(lambda: features.mfcc(waveform)),
             "encoder": median(lambda: pipeline._encode(mfcc)),
-            "inverter": median(lambda: pipeline._invert(vectors, "TF2")),
+            "inverter": median(lambda: pipeline.invert(vectors, "TF2")),
             "vocoder, neural": median(lambda: pipeline._vocode(mel, pitch, "neural")),
             "vocoder, Griffin-Lim": median(lambda: pipeline._vocode(mel, pitch, "griffin-lim")),
         }

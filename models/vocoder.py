@@ -57,16 +57,23 @@ class Vocoder(nn.Module):
 
     def forward(self, log_mel: Tensor, pitch: Tensor) -> Tensor:
         """log_mel: (B, S, n_mels); pitch: (B, S) in Hz, 0 where unvoiced. Returns (B, T)."""
+        harmonic, noise = self.responses(log_mel, pitch)
+        pulses = pulse_train(pitch, self.config.hop_length, self.config.sample_rate)
+        white = _noise(pulses)
+        return self._istft(self._stft(pulses) * harmonic + self._stft(white) * noise)
+
+    def responses(self, log_mel: Tensor, pitch: Tensor) -> tuple[Tensor, Tensor]:
+        """Frequency responses of each frame's filters: for the pulses, complex, and for the noise.
+
+        log_mel and pitch as above. Returns two of (B, F, S).
+        """
         voiced = (pitch > 0).to(log_mel.dtype)[..., None]
         x = self.input(torch.cat([log_mel, voiced], dim=-1).transpose(1, 2)).transpose(1, 2)
         x = self.output_norm(self.blocks(self.input_norm(x)))
         gains = self.filters(x).float() + self.envelope(log_mel).float()
         gains = gains.clamp(max=self.MAX_LOG_GAIN).transpose(1, 2)
         harmonic, noise = gains.chunk(2, dim=1)  # log gains (B, F, S)
-        pulses = pulse_train(pitch, self.config.hop_length, self.config.sample_rate)
-        white = _noise(pulses)
-        spectrum = self._stft(pulses) * minimum_phase(harmonic) + self._stft(white) * noise.exp()
-        return self._istft(spectrum)
+        return minimum_phase(harmonic), noise.exp()
 
     def _stft(self, waveform: Tensor) -> Tensor:
         """(B, T) → (B, F, S): the frame after the last sample is left out."""
@@ -104,17 +111,28 @@ def pulse_train(pitch: Tensor, hop_length: int, sample_rate: int) -> Tensor:
 
     pitch: (B, S) in Hz, 0 where unvoiced. Returns (B, S * hop_length).
     """
-    voiced = pitch > 0
-    # Unvoiced frames need some positive F0; they are silenced below.
-    steady = torch.where(voiced, pitch, torch.full_like(pitch, 100.0))
-    hz = F.interpolate(steady[:, None], scale_factor=hop_length, mode="linear")[:, 0].double()
+    hz = steady_pitch(pitch, hop_length)
+    half = torch.cumsum(math.pi * hz / sample_rate, dim=1) % math.pi
+    voiced = (pitch > 0).repeat_interleave(hop_length, dim=1)
+    return (harmonic_sum(half, hz, sample_rate) * voiced).to(pitch.dtype)
+
+
+def steady_pitch(pitch: Tensor, hop_length: int) -> Tensor:
+    """F0 in Hz of every sample, some positive one where unvoiced: (B, S) → double (B, T)."""
+    steady = torch.where(pitch > 0, pitch, torch.full_like(pitch, 100.0))
+    return F.interpolate(steady[:, None], scale_factor=hop_length, mode="linear")[:, 0].double()
+
+
+def harmonic_sum(half_phase: Tensor, hz: Tensor, sample_rate: int) -> Tensor:
+    """The sum of all cosines at multiples of hz below the Nyquist frequency, of power 1.
+
+    half_phase: half the phase of the fundamental, in [0, π); it and hz: (B, T). Returns (B, T).
+    """
     harmonics = (sample_rate / 2 / hz).floor()
-    half = torch.cumsum(math.pi * hz / sample_rate, dim=1) % math.pi  # half the phase
     # The sum of N cosines in closed form (Dirichlet's kernel).
-    sine = half.sin()
-    total = ((2 * harmonics + 1) * half).sin() / (2 * sine.clamp(min=1e-4)) - 0.5
-    total = torch.where(sine < 1e-4, harmonics, total) * (2 / harmonics).sqrt()
-    return (total * voiced.repeat_interleave(hop_length, dim=1)).to(pitch.dtype)
+    sine = half_phase.sin()
+    total = ((2 * harmonics + 1) * half_phase).sin() / (2 * sine.clamp(min=1e-4)) - 0.5
+    return torch.where(sine < 1e-4, harmonics, total) * (2 / harmonics).sqrt()
 
 
 def minimum_phase(log_gain: Tensor) -> Tensor:

@@ -120,7 +120,7 @@ class VoiceConversion:
         began = time.perf_counter()
         muted = units.codes == MUTED
         codes = torch.from_numpy(np.where(muted, self.silence, units.codes)).to(self.device)
-        spectrogram, pitch = self._invert(self.vqvae.codebook.vectors[codes], target)
+        spectrogram, pitch = self.invert(self.vqvae.codebook.vectors[codes], target)
         waveform = self._vocode(spectrogram, pitch, vocoder)
         waveform = waveform * _gate(muted, len(waveform) // len(muted))
         return self._speech(waveform.astype(np.float32), began)
@@ -131,7 +131,7 @@ class VoiceConversion:
         ratio = 1 / self.vqvae.config.stride
         return in_windows(self.vqvae.encoder, normalized, self.WINDOW, self.OVERLAP, ratio)
 
-    def _invert(self, vectors: Tensor, target: str) -> tuple[Tensor, Tensor]:
+    def invert(self, vectors: Tensor, target: str) -> tuple[Tensor, Tensor]:
         """(U, code_width) → spectrogram (S, n_outputs) and F0 (S,) in Hz, 0 where unvoiced."""
         number, config = self.VOICES.index(target), self.inverter.config
         voice = torch.tensor(number, device=self.device)

@@ -1,0 +1,21 @@
+"""Live voice conversion: samples in, and samples of the same words in another voice out."""
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+# Loaded when first used, for torch takes seconds to import.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "conversion": ["LiveConversion"],
+        "process": ["LiveProcess", "LiveProcesses"],
+        "session": ["LiveSession"],
+    },
+)
+
+if TYPE_CHECKING:
+    from pipelines.voice_conversion.live.conversion import LiveConversion as LiveConversion
+    from pipelines.voice_conversion.live.process import LiveProcess as LiveProcess
+    from pipelines.voice_conversion.live.process import LiveProcesses as LiveProcesses
+    from pipelines.voice_conversion.live.session import LiveSession as LiveSession

@@ -1,0 +1,126 @@
+"""Live conversions in processes of their own, so that nothing in the app can make them wait.
+
+In a thread, every one of the hundreds of small steps of a hop would wait for whatever Python code
+runs beside it. Loads no torch: its processes do.
+"""
+
+import atexit
+import logging
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from media.errors import InputError
+from media.paths import ROOT
+from media.workers.protocol import Answers, WorkerError, send
+from pipelines.voice_conversion.settings import DEFAULT_VOICE
+
+START_SECONDS: Final = 120.0  # on a machine that is very busy
+WAIT_SECONDS: Final = 10.0  # for an answer, before the process is given up
+
+logger = logging.getLogger("earshot")
+
+
+class LiveProcess:
+    """One process: one session at a time. Its methods block; WorkerError where it is gone or late.
+
+    colors: of the units, as "#rrggbb"; step: seconds of a unit. Both once it is ready.
+    """
+
+    def __init__(self, checkpoint: Path) -> None:
+        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "pipelines.voice_conversion.live", str(checkpoint.absolute())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path},
+        )
+        self.ready = False
+        self.colors: list[str] = []
+        self.step = 0.0
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def wait_until_ready(self) -> None:
+        """Returns when the networks are loaded."""
+        if not self.ready:
+            told, _ = self._answer(START_SECONDS)
+            self.colors, self.step, self.ready = told["colors"], told["step"], True
+
+    def begin(self, rate: int, voice: str = DEFAULT_VOICE) -> None:
+        """A new session, and the end of the one before. rate: of the device in Hz.
+
+        Raises InputError for a rate or a voice that does not exist.
+        """
+        self._send({"begin": rate, "voice": voice})
+        self._answer(WAIT_SECONDS)
+
+    def push(self, samples: np.ndarray, voice: str) -> tuple[dict, np.ndarray]:
+        """float32 samples (T,) heard → those to be played, (T',), and about them: their units, how
+        many samples they are behind, and how many seconds they took.
+
+        Raises InputError for an unknown voice.
+        """
+        data = np.ascontiguousarray(samples, np.float32).data.cast("B")
+        self._send({"samples": len(samples), "voice": voice}, data)
+        told, spoken = self._answer(WAIT_SECONDS)
+        return told, spoken if spoken is not None else np.zeros(0, np.float32)
+
+    def close(self) -> None:
+        """Ends the process, at once, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+
+    def _send(self, header: dict, data: bytes | memoryview = b"") -> None:
+        assert self._process.stdin
+        try:
+            send(self._process.stdin, header, data)  # type: ignore[arg-type]
+        except BrokenPipeError:
+            raise WorkerError("it ended") from None
+
+    def _answer(self, seconds: float) -> tuple[dict, np.ndarray | None]:
+        assert self._process.stdout
+        told, array = Answers(self._process.stdout, seconds).next()  # type: ignore[arg-type]
+        if "error" in told:
+            raise InputError(told["error"])
+        return told, array
+
+
+class LiveProcesses:
+    """Keeps processes from one session to the next; makes them as they are needed."""
+
+    def __init__(self, checkpoint: Path) -> None:
+        self.checkpoint = checkpoint
+        self._idle: list[LiveProcess] = []
+        self._lock = threading.Lock()
+        atexit.register(self.close)
+
+    def take(self) -> LiveProcess:
+        """A process, which may not be ready yet. Give it back."""
+        with self._lock:
+            while self._idle:
+                process = self._idle.pop()
+                if process.alive:
+                    return process
+        return LiveProcess(self.checkpoint)
+
+    def give_back(self, process: LiveProcess, healthy: bool) -> None:
+        """Keeps a healthy process for the next session, and ends another."""
+        if healthy and process.alive:
+            with self._lock:
+                self._idle.append(process)
+        else:
+            process.close()
+
+    def close(self) -> None:
+        """Ends those that wait."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()

@@ -1,0 +1,57 @@
+"""Level and mean of a stream so far, in place of those of a whole utterance."""
+
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from media.audio.load import loudness
+from media.constants import FRAMES_PER_SECOND, SAMPLE_RATE
+from models.vqvae import VQVAE
+
+SECONDS: Final = 6.0  # that are remembered
+EVERY: Final = 0.5  # seconds between two looks at the loudness
+QUIET: Final = -50.0  # LUFS: what is quieter is no speech to measure
+MOST_GAIN: Final = 10.0  # 20 dB either way
+
+
+class RunningLevel:
+    """Brings a stream to a loudness: that of its last SECONDS, looked at again every EVERY."""
+
+    def __init__(self, level: float) -> None:
+        """level: in LUFS."""
+        self._level = level
+        self._gain = 1.0
+        self._recent = np.zeros(0, np.float32)
+        self._unseen = 0  # samples since the last look
+
+    def __call__(self, samples: np.ndarray) -> np.ndarray:
+        """(T,) → (T,); the gain glides over it to where it should be."""
+        self._recent = np.append(self._recent, samples)[-round(SECONDS * SAMPLE_RATE) :]
+        self._unseen += len(samples)
+        before = self._gain
+        if self._unseen >= EVERY * SAMPLE_RATE:
+            self._unseen = 0
+            heard = loudness(self._recent, SAMPLE_RATE)
+            if heard > QUIET:
+                gain = 10 ** ((self._level - heard) / 20)
+                self._gain = float(np.clip(gain, 1 / MOST_GAIN, MOST_GAIN))
+        gains = np.linspace(before, self._gain, len(samples), dtype=np.float32)
+        return samples * gains
+
+
+class RunningMean:
+    """Normalises features as VQVAE.normalize does, the last SECONDS being the utterance."""
+
+    def __init__(self, vqvae: VQVAE) -> None:
+        self._vqvae = vqvae
+        self._past = torch.zeros(0, vqvae.config.n_features)
+
+    def __call__(self, window: Tensor, leaving: int) -> Tensor:
+        """(S, n_features) → the same. The first ``leaving`` frames are not in the next window, and
+        are remembered."""
+        known = torch.cat([self._past, window])
+        most = round(SECONDS * FRAMES_PER_SECOND)
+        self._past = torch.cat([self._past, window[:leaving]])[-most:]
+        return self._vqvae.normalize(known[None])[0, -len(window) :]
