@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from media import workers
 from media.paths import ASSETS, CHECKPOINTS
+from pipelines.voice_conversion.settings import MODELS
 from study.web.limits import address_of
 from tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
 from tabs.shared.connections import DEAD, CutStalledBodies
@@ -37,7 +38,7 @@ from tabs.shared.theme import CSS, theme
 if TYPE_CHECKING:
     from pipelines.lip_to_speech import LipToSpeech
     from pipelines.sound_search import SoundSearch
-    from pipelines.voice_conversion import VoiceConversion
+    from pipelines.voice_conversion.converter import Converter, Converters
     from pipelines.words import Words
     from study.library import Library
 
@@ -88,15 +89,16 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     return parser.parse_args([*given, *arguments])
 
 
-def pipelines(folder: Path, device: str) -> Callable[[str], "VoiceConversion"]:
-    """Gives voice conversion by the name of its checkpoint."""
+def converters(folder: Path, device: str) -> Callable[[str], "Converter"]:
+    """Gives a model of voice conversion by its name; models may share a checkpoint."""
 
-    def load(name: str) -> "VoiceConversion":
-        from pipelines.voice_conversion import VoiceConversion  # late, for it loads torch
+    def load() -> "Converters":
+        from pipelines.voice_conversion.converter import Converters  # late, for it loads torch
 
-        return VoiceConversion.from_pretrained(folder / name, device)
+        return Converters(folder, device)
 
-    return once(load)
+    loaded = once(load)
+    return once(lambda name: loaded()(name))
 
 
 def sounds(
@@ -167,8 +169,9 @@ def build(
     """The whole page. Loads no model unless preload says so. index, word_index: of our libraries
     of sounds and of words; tests: listening tests, which launch must be given too; publishing:
     whether visitors may open tests of their own to raters."""
-    convert = pipelines(folder, device)
-    models = available(folder, list(voice_conversion.MODELS))
+    convert = converters(folder, device)
+    checkpoints = available(folder, [model.checkpoint for model in MODELS.values()])
+    models = [name for name, model in MODELS.items() if model.checkpoint in checkpoints]
     embeddings = word_embeddings(folder, device)
     search = sounds(folder, device, sound_model)
     lips = lip_reader(folder, device)

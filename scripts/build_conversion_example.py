@@ -9,10 +9,10 @@ from typing import Final
 
 import soundfile
 
-from media.paths import ROOT
+from media.paths import CHECKPOINTS, ROOT
 from pipelines.speech import Speech
-from pipelines.voice_conversion import VoiceConversion
-from pipelines.voice_conversion.settings import DEFAULT_VOICE, MODELS
+from pipelines.voice_conversion.converter import Converters
+from pipelines.voice_conversion.settings import DEFAULT_VOICE, INTONATIONS, MODELS, VOCODERS
 from tabs.voice_conversion.example import write_finished
 from tabs.voice_conversion.view import Result, Sound
 
@@ -28,11 +28,11 @@ def compressed(sound: Sound, speech: Speech) -> Sound:
 
 
 def main() -> None:
-    model = next(iter(MODELS))
-    pipeline = VoiceConversion.from_pretrained(ROOT / "checkpoints" / model, device="cpu")
-    pipeline(SOURCE, TARGET)  # warm up, for the time that is shown
-    conversion = pipeline(SOURCE, TARGET)
-    result = Result.of(conversion, pipeline, TARGET, VoiceConversion.VOCODERS[0])
+    pipeline = Converters(CHECKPOINTS, "cpu")(next(iter(MODELS)))
+    choices = TARGET, VOCODERS[0], INTONATIONS[0]
+    pipeline(SOURCE, *choices)  # warm up, for the time that is shown
+    conversion = pipeline(SOURCE, *choices)
+    result = Result.of(conversion, pipeline, TARGET, VOCODERS[0])
     source = compressed(Sound.of(conversion.source), conversion.source)
     converted = compressed(result.converted, conversion.converted)
     write_finished(replace(result, source=source, converted=converted))

@@ -6,8 +6,9 @@ Run as `python -m scripts.build_voice_samples`, with the trained checkpoints in 
 import soundfile
 
 from media.paths import CHECKPOINTS, ROOT
-from pipelines import VoiceConversion
-from pipelines.voice_conversion.settings import MODELS
+from pipelines.voice_conversion import settings
+from pipelines.voice_conversion.converter import Converters
+from pipelines.voice_conversion.settings import INTONATIONS, MODELS, VOCODERS
 
 SOURCE = ROOT / "assets" / "examples" / "woman-lighthouse.ogg"
 VOICES = ROOT / "assets" / "voices"
@@ -15,10 +16,10 @@ VOICES = ROOT / "assets" / "voices"
 
 def main() -> None:
     """Convert the sentence to every voice and write it as Ogg Opus."""
-    pipeline = VoiceConversion.from_pretrained(CHECKPOINTS / next(iter(MODELS)), "cpu")
+    pipeline = Converters(CHECKPOINTS, "cpu")(next(iter(MODELS)))
     VOICES.mkdir(exist_ok=True)
-    for voice in VoiceConversion.VOICES:
-        speech = pipeline(SOURCE, voice).converted
+    for voice in settings.VOICES:
+        speech = pipeline(SOURCE, voice, VOCODERS[0], INTONATIONS[0]).converted
         soundfile.write(
             VOICES / f"{voice}.ogg",
             speech.waveform,

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 import app
+from pipelines.voice_conversion.settings import MODELS
 from study.web.limits import address_of
-from tabs import voice_conversion
 from tabs.shared.gradio_internals import Waiting, limit_waiting
 from tabs.shared.page import model_cards
 
@@ -70,10 +70,11 @@ def test_app_import_loads_no_model_library() -> None:
 
 
 def test_pipelines_load_each_model_once_on_first_use(tiny_checkpoints: Path) -> None:
-    get = app.pipelines(tiny_checkpoints, "cpu")
+    get = app.converters(tiny_checkpoints, "cpu")
     assert get("vqvae-64") is get("vqvae-64")
+    assert get("units-64").networks is get("continuous").networks
     with pytest.raises(FileNotFoundError):
-        get("vqvae-1")
+        app.converters(tiny_checkpoints / "nowhere", "cpu")("vqvae-64")
 
 
 def test_sounds_loads_shipped_or_named_model(tiny_checkpoints: Path, tmp_path: Path) -> None:
@@ -88,7 +89,7 @@ def test_sounds_loads_shipped_or_named_model(tiny_checkpoints: Path, tmp_path: P
 
 
 def test_available_lists_existing_checkpoints_only(tiny_checkpoints: Path, tmp_path: Path) -> None:
-    names = list(voice_conversion.MODELS)
+    names = sorted({model.checkpoint for model in MODELS.values()})
     assert app.available(tiny_checkpoints, names) == names
     assert app.available(tmp_path, names) == []
 

@@ -2,6 +2,7 @@
 
 import io
 import math
+import struct
 import wave
 from dataclasses import dataclass
 
@@ -94,15 +95,29 @@ def to_int16(waveform: np.ndarray) -> np.ndarray:
     return np.round(np.clip(waveform, -1, 1) * 32767).astype(np.int16)
 
 
-def wav_bytes(waveform: np.ndarray, sample_rate: int) -> bytes:
-    """A mono 16-bit WAV file of the waveform (T,)."""
+def wav_bytes(waveform: np.ndarray, sample_rate: int, comment: str = "") -> bytes:
+    """A mono 16-bit WAV file of the waveform (T,), with a comment (ASCII) for who opens it."""
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as file:
         file.setnchannels(1)
         file.setsampwidth(2)
         file.setframerate(sample_rate)
         file.writeframes(to_int16(waveform).astype("<i2").tobytes())
+    if comment:
+        _append_info(buffer, comment)
     return buffer.getvalue()
+
+
+def _append_info(file: io.BytesIO, comment: str) -> None:
+    """Append a LIST chunk of type INFO with a comment to a RIFF file, which ends the file."""
+    text = comment.encode("ascii") + b"\0"
+    text += b"\0" * (len(text) % 2)
+    info = b"INFO" + b"ICMT" + struct.pack("<I", len(text)) + text
+    file.seek(0, io.SEEK_END)
+    file.write(b"LIST" + struct.pack("<I", len(info)) + info)
+    size = file.tell()
+    file.seek(4)
+    file.write(struct.pack("<I", size - 8))
 
 
 def loudness(waveform: np.ndarray, sample_rate: int) -> float:

@@ -29,9 +29,13 @@ class BottleneckConfig:
     @property
     def names(self) -> tuple[str, ...]:
         """All bottlenecks: continuous, units-64 …, units-512x2 …"""
-        single = [f"units-{size}" for size in self.sizes]
-        refined = [f"{single[-1]}x{2 + n}" for n in range(len(self.residual))]
-        return (CONTINUOUS, *single, *refined)
+        refined = [f"{self.singles[-1]}x{2 + n}" for n in range(len(self.residual))]
+        return (CONTINUOUS, *self.singles, *refined)
+
+    @property
+    def singles(self) -> tuple[str, ...]:
+        """Those of one codebook, the largest last."""
+        return tuple(f"units-{size}" for size in self.sizes)
 
 
 class Bottleneck(nn.Module):
@@ -69,6 +73,10 @@ class Bottleneck(nn.Module):
         """What passes for codes (U, number of codebooks): (U, D)."""
         books = self._stack(name)
         return torch.stack([b.vectors[codes[:, n]] for n, b in enumerate(books)]).sum(dim=0)
+
+    def codebook(self, name: str) -> Tensor:
+        """The vectors of a bottleneck of one codebook: (K, D)."""
+        return self._stack(name)[0].vectors
 
     def bits_per_second(self, name: str) -> float:
         """The rate of a bottleneck's codes; infinite where it is continuous."""

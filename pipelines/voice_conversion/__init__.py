@@ -8,15 +8,19 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
+        "any_voice": ["AnyVoiceConversion"],
         "pipeline": ["VoiceConversion"],
         "result": ["Conversion"],
         "settings": ["MUTED"],
         "units": ["Units"],
+        "voice": ["Voice"],
     },
 )
 
 if TYPE_CHECKING:
+    from pipelines.voice_conversion.any_voice import AnyVoiceConversion as AnyVoiceConversion
     from pipelines.voice_conversion.pipeline import VoiceConversion as VoiceConversion
     from pipelines.voice_conversion.result import Conversion as Conversion
     from pipelines.voice_conversion.settings import MUTED as MUTED
     from pipelines.voice_conversion.units import Units as Units
+    from pipelines.voice_conversion.voice import Voice as Voice

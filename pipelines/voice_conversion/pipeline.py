@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from media.audio import features
-from media.audio.load import Audio, load, match_loudness
+from media.audio.load import Audio, load
 from media.constants import FRAME_SECONDS, SAMPLE_RATE
 from media.errors import InputError
 from models.inverter import Inverter
@@ -19,10 +19,11 @@ from models.vocoder import Vocoder
 from models.vqvae import VQVAE
 from pipelines.checkpoint import choose_device, locate
 from pipelines.speech import Speech
-from pipelines.voice_conversion import settings
+from pipelines.voice_conversion import settings, waveforms
 from pipelines.voice_conversion.result import Conversion
 from pipelines.voice_conversion.settings import MUTED
 from pipelines.voice_conversion.units import Units, codebook_colors
+from pipelines.voice_conversion.voice import Voice
 from pipelines.voice_conversion.weights import load_networks
 from pipelines.windows import in_windows
 
@@ -30,11 +31,10 @@ from pipelines.windows import in_windows
 class VoiceConversion:
     """A VQ-VAE, its inverter and a vocoder. Stateless, so that all visitors share one."""
 
-    VOICES: Final = settings.VOICES
+    VOICES: Final = settings.VQVAE_VOICES
     VOCODERS: Final = settings.VOCODERS
+    INTONATIONS: Final = ("predicted",)
     MAX_SECONDS: Final = settings.MAX_SECONDS
-    LEVEL: Final = -23.0  # LUFS of the networks' input
-    GATE: Final = -60.0  # dBFS: quieter is silence, and becomes silence
     WINDOW: Final = 200  # frames in one pass of a network
     OVERLAP: Final = 40  # frames
 
@@ -51,6 +51,7 @@ class VoiceConversion:
         self.colors = codebook_colors(codebook)
         # The paper's inverter predicts linear spectrograms, the neural vocoder needs log-mel ones.
         self.vocoders = self.VOCODERS if inverter.config.pitch else ("griffin-lim",)
+        self.intonations, self.voices = self.INTONATIONS, self.VOICES
         self.silence = self._silence_unit()
 
     @classmethod
@@ -65,28 +66,19 @@ class VoiceConversion:
     def __call__(
         self,
         audio: Audio,
-        target: str = settings.DEFAULT_VOICE,
+        target: str | Voice = settings.DEFAULT_VOICE,
         vocoder: str = settings.VOCODERS[0],
+        intonation: str = INTONATIONS[0],
     ) -> Conversion:
         """Convert ``audio`` to the voice ``target``.
 
-        Raises InputError for audio that cannot be used, or an unknown voice or vocoder.
+        Raises InputError for audio that cannot be used, and for choices that do not exist.
         """
         began = time.perf_counter()
         source, units, notices = self.encode(audio)
-        converted = self.decode(units, target, vocoder)
-        taken = time.perf_counter() - began
+        converted = self.decode(units, target, vocoder, intonation)
         bits = log2(self.codebook_size) / self.unit_seconds
-        return Conversion(
-            source=source,
-            units=units,
-            converted=converted,
-            notices=notices,
-            bits_per_second=bits,
-            compression=settings.PCM_BITS / bits,
-            compute_seconds=taken,
-            real_time_factor=taken * source.sample_rate / len(source.waveform),
-        )
+        return Conversion(source, units, converted, notices, bits, 0.0, time.perf_counter() - began)
 
     @torch.inference_mode()
     def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
@@ -96,34 +88,33 @@ class VoiceConversion:
         """
         began = time.perf_counter()
         recording = load(audio, SAMPLE_RATE, self.MAX_SECONDS)
-        waveform = self._level(self._pad(recording.waveform))
+        waveform = waveforms.prepared(recording.waveform, round(self.unit_seconds * SAMPLE_RATE))
         z = self._encode(features.mfcc(waveform))
         codes = self.vqvae.codebook.nearest(z[None])[0].cpu().numpy()
-        codes = np.where(self._silent(waveform, len(codes)), MUTED, codes)
+        codes = np.where(waveforms.silent_units(waveform, len(codes)), MUTED, codes)
         units = Units(codes, self.unit_seconds, self.name, self.fingerprint)
-        source = self._speech(waveform, began)
-        return source, units, recording.notices
+        return waveforms.speech(waveform, began), units, recording.notices
 
     @torch.inference_mode()
     def decode(
         self,
         units: Units,
-        target: str = settings.DEFAULT_VOICE,
+        target: str | Voice = settings.DEFAULT_VOICE,
         vocoder: str = settings.VOCODERS[0],
+        intonation: str = INTONATIONS[0],
     ) -> Speech:
-        """Synthesise units in the voice ``target``.
+        """Synthesise units in the voice ``target``; the intonation is always predicted.
 
         Raises InputError for units of another model, units that are not in the codebook, none or
-        too many of them, or an unknown voice or vocoder.
+        too many of them, and for choices that do not exist.
         """
-        self._check(units, target, vocoder)
+        voice = self._check(units, target, vocoder, intonation)
         began = time.perf_counter()
         muted = units.codes == MUTED
         codes = torch.from_numpy(np.where(muted, self.silence, units.codes)).to(self.device)
-        spectrogram, pitch = self.invert(self.vqvae.codebook.vectors[codes], target)
+        spectrogram, pitch = self.invert(self.vqvae.codebook.vectors[codes], voice)
         waveform = self._vocode(spectrogram, pitch, vocoder)
-        waveform = waveform * _gate(muted, len(waveform) // len(muted))
-        return self._speech(waveform.astype(np.float32), began)
+        return waveforms.speech(waveforms.muted(waveform, muted), began)
 
     def _encode(self, mfcc: np.ndarray) -> Tensor:
         """(S, 39) → encoder outputs (U, code_width)."""
@@ -159,54 +150,21 @@ class VoiceConversion:
             features.linear_from_log_mel(predicted) if is_mel else np.maximum(predicted, 0.0)
         )
 
-    def _check(self, units: Units, target: str, vocoder: str) -> None:
-        if target not in self.VOICES:
-            raise InputError(f"There is no voice {target}. Choose one of {', '.join(self.VOICES)}.")
+    def _check(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> str:
+        if isinstance(target, Voice) or target not in self.VOICES:
+            name = target.name if isinstance(target, Voice) else target
+            raise InputError(
+                f"{self.name} has no voice {name}. Choose one of {', '.join(self.VOICES)}."
+            )
         if vocoder not in self.vocoders:
             raise InputError(f"{self.name} speaks through {' or '.join(self.vocoders)} only.")
-        if (units.model, units.fingerprint) != (self.name, self.fingerprint):
-            raise InputError(
-                f"These units are of another model ({units.model}). Choose that one to speak them."
-            )
-        if len(units.codes) == 0:
-            raise InputError("There are no units left to speak. Undo, or convert again.")
-        if len(units.codes) * self.unit_seconds > self.MAX_SECONDS:
-            raise InputError(f"There are more units than fit in {self.MAX_SECONDS:.0f} s.")
-        if units.codes.min() < MUTED or units.codes.max() >= self.codebook_size:
-            raise InputError(f"Units of this model are numbered 0 to {self.codebook_size - 1}.")
-
-    def _pad(self, waveform: np.ndarray) -> np.ndarray:
-        """Append silence up to whole units: (T,) → (U * samples of a unit,)."""
-        size = round(self.unit_seconds * SAMPLE_RATE)
-        return np.pad(waveform, (0, -len(waveform) % size))
-
-    def _level(self, waveform: np.ndarray) -> np.ndarray:
-        if 20 * np.log10(np.abs(waveform).max() + 1e-12) < self.GATE:
-            return np.zeros_like(waveform)
-        return match_loudness(waveform, SAMPLE_RATE, self.LEVEL)
-
-    def _silent(self, waveform: np.ndarray, n_units: int) -> np.ndarray:
-        """Whether each unit and its neighbours are below the gate: (U,)."""
-        power = np.square(waveform.reshape(n_units, -1)).mean(axis=1)
-        loudest = np.max([np.roll(power, -1), power, np.roll(power, 1)], axis=0)
-        return loudest < 10 ** (self.GATE / 10)
+        if intonation not in self.intonations:
+            raise InputError(f"{self.name} predicts the intonation: it cannot keep the source's.")
+        units.check(self.name, self.fingerprint, self.codebook_size, self.unit_seconds)
+        return target
 
     @torch.inference_mode()
     def _silence_unit(self) -> int:
         """The unit that a second of silence is encoded as most often."""
         z = self._encode(features.mfcc(np.zeros(SAMPLE_RATE, np.float32)))
         return int(self.vqvae.codebook.nearest(z[None])[0].mode().values)
-
-    def _speech(self, waveform: np.ndarray, began: float) -> Speech:
-        taken = time.perf_counter() - began
-        return Speech(waveform, SAMPLE_RATE, features.log_mel(waveform), taken)
-
-
-def _gate(muted: np.ndarray, size: int) -> np.ndarray:
-    """Gain of every sample: 0 in muted units, fading over 5 ms at their edges.
-
-    muted: (U,); size: samples of a unit. Returns (U * size,).
-    """
-    gain = np.repeat(1.0 - muted, size)
-    fade = np.hanning(round(0.01 * SAMPLE_RATE))
-    return np.minimum(gain, np.convolve(gain, fade / fade.sum(), mode="same"))

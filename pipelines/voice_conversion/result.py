@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from pipelines.speech import Speech
+from pipelines.voice_conversion.settings import PCM_BITS
 from pipelines.voice_conversion.units import Units
 
 
@@ -11,15 +12,30 @@ class Conversion:
     """A conversion with everything that a page shows of it.
 
     source: the input at the level that the networks see; notices: for the visitor, about the
-    input; bits_per_second: rate of the units; compression: how many times less that is than 16-bit
-    PCM; compute_seconds: time taken; real_time_factor: time taken per second of speech.
+    input; unit_bits, intonation_bits: bit/s of what the conversion was made from, the former
+    infinite where it is not limited, the latter 0 where the intonation was predicted;
+    compute_seconds: time taken.
     """
 
     source: Speech
     units: Units
     converted: Speech
     notices: tuple[str, ...]
-    bits_per_second: float
-    compression: float
+    unit_bits: float
+    intonation_bits: float
     compute_seconds: float
-    real_time_factor: float
+
+    @property
+    def bits_per_second(self) -> float:
+        """Of units and intonation together."""
+        return self.unit_bits + self.intonation_bits
+
+    @property
+    def compression(self) -> float:
+        """How many times less that is than 16-bit PCM; 0 where it is not limited."""
+        return PCM_BITS / self.bits_per_second
+
+    @property
+    def real_time_factor(self) -> float:
+        """Time taken per second of speech."""
+        return self.compute_seconds * self.source.sample_rate / len(self.source.waveform)

@@ -1,37 +1,73 @@
-"""Discrete units as data: what a visitor sees, edits, saves and loads."""
+"""Discovered units as data: what a visitor sees, edits, saves and loads."""
 
 import colorsys
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 
 from media.errors import InputError
+from pipelines.voice_conversion.intonation import Intonation
+from pipelines.voice_conversion.settings import MAX_SECONDS, MUTED
+
+NO_UNITS_FILE: Final = (
+    "This is not a units file. Use the JSON that “units” downloads after a conversion."
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """A sequence of units.
+    """A sequence of units, and what goes with them in models that carry more.
 
     codes: int64 (U,), indices into the codebook or settings.MUTED; step: duration of a unit in
-    seconds; model: its name; fingerprint: of its codebook, so that no other model decodes them.
+    seconds; model: its name; fingerprint: of its codebook, so that no other model decodes them;
+    vectors: float32 (U, D), what is decoded where a model carries more than one of its units a
+    step, whose codes are then the nearest units; intonation: of the source.
     """
 
     codes: np.ndarray
     step: float
     model: str
     fingerprint: str
+    vectors: np.ndarray | None = None
+    intonation: Intonation | None = None
+
+    def check(self, model: str, fingerprint: str, codebook_size: int, step: float) -> None:
+        """Raises InputError unless the model with this codebook and step can decode the units."""
+        if (self.model, self.fingerprint) != (model, fingerprint):
+            raise InputError(
+                f"These units are of another model ({self.model}). Choose that one to speak them."
+            )
+        if len(self.codes) == 0:
+            raise InputError("There are no units left to speak. Undo, or convert again.")
+        if len(self.codes) * step > MAX_SECONDS:
+            raise InputError(f"There are more units than fit in {MAX_SECONDS:.0f} s.")
+        if self.codes.min() < MUTED or self.codes.max() >= codebook_size:
+            raise InputError(f"Units of this model are numbered 0 to {codebook_size - 1}.")
+
+    def at(self, indices: np.ndarray) -> "Units":
+        """The units with these indices, one after the other, with all that goes with them."""
+        return replace(
+            self,
+            codes=self.codes[indices],
+            vectors=None if self.vectors is None else self.vectors[indices],
+            intonation=self.intonation and self.intonation.at(indices),
+        )
 
     def to_json(self) -> str:
         """The units as a JSON document, for from_json."""
-        return json.dumps(
-            {
-                "model": self.model,
-                "fingerprint": self.fingerprint,
-                "step": self.step,
-                "codes": self.codes.tolist(),
-            }
-        )
+        document: dict[str, Any] = {
+            "model": self.model,
+            "fingerprint": self.fingerprint,
+            "step": self.step,
+            "codes": self.codes.tolist(),
+        }
+        if self.vectors is not None:
+            document["vectors"] = self.vectors.astype(np.float64).round(3).tolist()
+        if self.intonation is not None:
+            document["intonation"] = self.intonation.document()
+        return json.dumps(document)
 
     @classmethod
     def from_json(cls, text: str) -> "Units":
@@ -46,11 +82,24 @@ class Units:
                 float(document["step"]),
                 str(document["model"]),
                 str(document["fingerprint"]),
+                _vectors(document.get("vectors"), len(codes)),
+                _intonation(document.get("intonation"), len(codes)),
             )
         except (ValueError, TypeError, KeyError, OverflowError) as error:
-            raise InputError(
-                "This is not a units file. Use the JSON that “units” downloads after a conversion."
-            ) from error
+            raise InputError(NO_UNITS_FILE) from error
+
+
+def _vectors(document: Any, steps: int) -> np.ndarray | None:
+    if document is None:
+        return None
+    vectors = np.array(document, dtype=np.float32)
+    if vectors.ndim != 2 or len(vectors) != steps or not np.isfinite(vectors).all():
+        raise ValueError("one vector a step")
+    return vectors
+
+
+def _intonation(document: Any, steps: int) -> Intonation | None:
+    return None if document is None else Intonation.from_document(document, steps)
 
 
 def codebook_colors(codebook: np.ndarray) -> tuple[str, ...]:

@@ -33,12 +33,24 @@ check();
 """
 
 
-def voice_cards(voices: Mapping[str, str], chosen: str, samples: Path, label: str) -> gr.HTML:
+def voice_cards(
+    voices: Mapping[str, str],
+    chosen: str,
+    samples: Path,
+    label: str,
+    own: tuple[str, str, str] | None = None,
+) -> gr.HTML:
     """Cards whose value is the chosen voice.
 
-    voices: name → description; samples: a folder that may hold NAME.ogg, a sample of each.
+    voices: name → description; samples: a folder that may hold NAME.ogg, a sample of each; own:
+    value, title and description of a last card, for a voice that the visitor makes.
     """
-    cards = "".join(_card(name, words, samples / f"{name}.ogg") for name, words in voices.items())
+    cards = "".join(
+        _card(name, name, words, samples / f"{name}.ogg") for name, words in voices.items()
+    )
+    if own:
+        value, title, words = own
+        cards += _card(value, title, words, None)
     return gr.HTML(
         chosen,
         html_template=(
@@ -51,9 +63,10 @@ def voice_cards(voices: Mapping[str, str], chosen: str, samples: Path, label: st
     )
 
 
-def _card(name: str, words: str, sample: Path) -> str:
+def _card(value: str, name: str, words: str, sample: Path | None) -> str:
+    """sample: None for a voice that is yet to be made."""
     button = ""
-    if sample.exists():
+    if sample and sample.exists():
         sound = base64.b64encode(sample.read_bytes()).decode()
         button = (
             f'<button type="button" aria-label="Play a sample of {name}">{icon("play")}'
@@ -61,6 +74,7 @@ def _card(name: str, words: str, sample: Path) -> str:
             "</audio>"
         )
     return (
-        f'<div class="voice"><label><input type="radio" name="voice" value="{name}">'
+        f'<div class="voice{"" if sample else " to-make"}">'
+        f'<label><input type="radio" name="voice" value="{value}">'
         f"<b>{name}</b><span>{escape(words)}</span></label>{button}</div>"
     )

@@ -9,6 +9,7 @@ import gradio as gr
 from pipelines.voice_conversion.units import Units
 from tabs.shared.events import MODEL_QUEUE, QUICK_QUEUE, answering
 from tabs.voice_conversion.events import Models
+from tabs.voice_conversion.targets import Speaking, Target
 from tabs.voice_conversion.view import numbers, wav
 
 
@@ -20,23 +21,28 @@ class ConversionAPI:
 
     @answering
     def convert(
-        self, audio: str, target: str, model: str, vocoder: str
+        self, audio: str, target: str, model: str, vocoder: str, intonation: str
     ) -> tuple[bytes, dict[str, Any], str]:
         """Convert speech to another voice.
 
         Args:
             audio: a recording of speech, 0.1 to 60 s.
-            target: the voice: SF1, TF2, SM1, TM3 or S1.
-            model: vqvae-512, vqvae-256, vqvae-128 or vqvae-64.
+            target: the voice: SF1, TF2, SM1, TM3, S1 or Nell.
+            model: continuous, units-512x3, units-512x2, units-512, units-256, units-128, units-64,
+                vqvae-256, vqvae-128 or vqvae-64.
             vocoder: griffin-lim or neural.
+            intonation: keep, the source's, or predicted. vqvae models predict it always.
 
         Returns:
             speech: the converted speech, a 16 kHz WAV file.
             units: the discovered units, as /decode takes them: {"model": name, "fingerprint": of
-                its codebook, "step": seconds a unit, "codes": list of int, -1 for silence}.
+                its codebook, "step": seconds a unit, "codes": list of int, -1 for silence; where
+                the model has them "vectors", one a unit, and "intonation"}.
             numbers: units, bit/s, compression and computing time, in words.
         """
-        conversion = self.models.pipeline(model)(audio, target, vocoder)
+        pipeline = self.models.pipeline(model)
+        spoken = Speaking(Target(target), vocoder, intonation)
+        conversion = pipeline(audio, *spoken.choices(pipeline))
         return wav(conversion.converted), _document(conversion.units), numbers(conversion)
 
     @answering
@@ -45,32 +51,41 @@ class ConversionAPI:
 
         Args:
             audio: a recording of speech, 0.1 to 60 s.
-            model: vqvae-512, vqvae-256, vqvae-128 or vqvae-64.
+            model: continuous, units-512x3, units-512x2, units-512, units-256, units-128, units-64,
+                vqvae-256, vqvae-128 or vqvae-64.
 
         Returns:
-            units: {"model", "fingerprint", "step", "codes"}, as /convert returns them.
+            units: as /convert returns them.
         """
         _, units, _ = self.models.pipeline(model).encode(audio)
         return _document(units)
 
     @answering
-    def decode(self, units: dict[str, Any], target: str, vocoder: str) -> bytes:
+    def decode(self, units: dict[str, Any], target: str, vocoder: str, intonation: str) -> bytes:
         """Synthesise units, which may have been edited, in a voice.
 
         Args:
-            units: {"model", "fingerprint", "step", "codes"}, as /convert returns them.
-            target: the voice: SF1, TF2, SM1, TM3 or S1.
+            units: as /convert returns them.
+            target: the voice: SF1, TF2, SM1, TM3, S1 or Nell.
             vocoder: griffin-lim or neural.
+            intonation: keep, the source's, or predicted. vqvae models predict it always.
 
         Returns:
             speech: a 16 kHz WAV file.
         """
         parsed = Units.from_json(json.dumps(units))
-        return wav(self.models.pipeline(parsed.model).decode(parsed, target, vocoder))
+        pipeline = self.models.pipeline(parsed.model)
+        spoken = Speaking(Target(target), vocoder, intonation)
+        return wav(pipeline.decode(parsed, *spoken.choices(pipeline)))
 
 
 def declare(
-    models: Models, audio: gr.Audio, voice: gr.HTML, model: gr.Radio, vocoder: gr.Radio
+    models: Models,
+    audio: gr.Audio,
+    voice: gr.HTML,
+    model: gr.Dropdown,
+    vocoder: gr.Radio,
+    intonation: gr.Radio,
 ) -> None:
     """Adds the endpoints to the page. Their inputs have the types of the tab's components."""
     api = ConversionAPI(models)
@@ -80,16 +95,12 @@ def declare(
         units = gr.JSON(label="units")
         line = gr.Textbox(label="numbers")
     run = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1}
-    call.click(
-        api.convert,
-        [audio, voice, model, vocoder],
-        [speech, units, line],
-        api_name="convert",
-        **run,
-    )
+    spoken = [vocoder, intonation]
+    given = [audio, voice, model, *spoken]
+    call.click(api.convert, given, [speech, units, line], api_name="convert", **run)
     call.click(api.encode, [audio, model], units, api_name="encode", **run)
     quick = {**run, "concurrency_id": QUICK_QUEUE}
-    call.click(api.decode, [units, voice, vocoder], speech, api_name="decode", **quick)
+    call.click(api.decode, [units, voice, *spoken], speech, api_name="decode", **quick)
 
 
 def _document(units: Units) -> dict[str, Any]:

@@ -1,82 +1,78 @@
-"""Edits of a sequence of units, as pure functions of its codes (U,).
+"""Edits of a sequence of units, as pure functions.
 
 `chosen` holds the indices of the selected cells. They come from a browser: InputError unless all
 lie in the sequence.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace as changed
 
 import numpy as np
 
 from media.errors import InputError
 from pipelines.voice_conversion.settings import MAX_SECONDS, MUTED
+from pipelines.voice_conversion.units import Units
 
 
 def apply(
-    action: object,
-    codes: np.ndarray,
-    chosen: Sequence[int],
-    *,
-    unit: object,
-    codebook_size: int,
-    step: float,
-) -> np.ndarray:
-    """The codes after the edit named `action`.
+    action: object, units: Units, chosen: Sequence[int], *, unit: object, codebook_size: int
+) -> Units:
+    """The units after the edit named `action`.
 
-    unit: what "replace" puts in; step: duration of a unit in seconds. Raises InputError for an
-    action that does not exist and for arguments that it cannot take.
+    unit: what "replace" puts in. Raises InputError for an action that does not exist and for
+    arguments that it cannot take.
     """
     match action:
         case "mute":
-            return mute(codes, chosen)
+            return mute(units, chosen)
         case "delete":
-            return delete(codes, chosen)
+            return delete(units, chosen)
         case "repeat":
-            return repeat(codes, chosen, step)
+            return repeat(units, chosen)
         case "replace":
             if not isinstance(unit, int) or not 0 <= unit < codebook_size:
                 raise InputError(f"Units are numbered from 0 to {codebook_size - 1}.")
-            return replace(codes, chosen, unit)
+            return replace(units, chosen, unit)
     raise InputError("There is no such edit. Use Mute, Delete, Repeat, Replace by or Undo.")
 
 
-def mute(codes: np.ndarray, chosen: Sequence[int]) -> np.ndarray:
+def mute(units: Units, chosen: Sequence[int]) -> Units:
     """Replace the chosen units by silence of the same duration."""
-    return replace(codes, chosen, MUTED)
+    return replace(units, chosen, MUTED)
 
 
-def delete(codes: np.ndarray, chosen: Sequence[int]) -> np.ndarray:
+def delete(units: Units, chosen: Sequence[int]) -> Units:
     """Remove the chosen units; later ones move up. Raises InputError if none would remain."""
-    remaining = np.delete(codes, _indices(codes, chosen))
+    remaining = np.delete(np.arange(len(units.codes)), _indices(units, chosen))
     if not len(remaining):
         raise InputError("At least one unit must stay.")
-    return remaining
+    return units.at(remaining)
 
 
-def repeat(codes: np.ndarray, chosen: Sequence[int], step: float) -> np.ndarray:
-    """Insert a copy of each contiguous run of chosen units after it. step: seconds a unit.
+def repeat(units: Units, chosen: Sequence[int]) -> Units:
+    """Insert a copy of each contiguous run of chosen units after it.
 
     Raises InputError if the result were longer than MAX_SECONDS.
     """
-    indices = _indices(codes, chosen)
-    runs = np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)
-    if (len(codes) + len(indices)) * step > MAX_SECONDS:
+    indices = _indices(units, chosen)
+    if (len(units.codes) + len(indices)) * units.step > MAX_SECONDS:
         raise InputError(f"That would last longer than {MAX_SECONDS:g} s. Delete something first.")
-    for run in reversed(runs):
-        codes = np.insert(codes, run[-1] + 1, codes[run])
-    return codes
+    order = np.arange(len(units.codes))
+    for run in reversed(np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)):
+        order = np.insert(order, run[-1] + 1, run)
+    return units.at(order)
 
 
-def replace(codes: np.ndarray, chosen: Sequence[int], unit: int) -> np.ndarray:
+def replace(units: Units, chosen: Sequence[int], unit: int) -> Units:
     """Set the chosen units to `unit`."""
-    codes = codes.copy()
-    codes[_indices(codes, chosen)] = unit
-    return codes
+    codes = units.codes.copy()
+    codes[_indices(units, chosen)] = unit
+    return changed(units, codes=codes)
 
 
-def _indices(codes: np.ndarray, chosen: Sequence[int]) -> np.ndarray:
+def _indices(units: Units, chosen: Sequence[int]) -> np.ndarray:
     """The chosen indices, sorted and without repetitions."""
     whole = isinstance(chosen, Sequence) and all(type(index) is int for index in chosen)
-    if not whole or not chosen or min(chosen) < 0 or max(chosen) >= len(codes):
+    if not whole or not chosen or min(chosen) < 0 or max(chosen) >= len(units.codes):
         raise InputError("Choose one or more units first.")
     return np.unique(chosen)

@@ -9,6 +9,7 @@ import gradio as gr
 from gradio.components import Component
 
 from media.errors import InputError
+from pipelines.voice_conversion import settings
 from pipelines.voice_conversion.units import Units
 from study.design.draft import Take
 from tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells
@@ -17,10 +18,12 @@ from tabs.shared.events import say
 from tabs.shared.gradio_internals import event_data
 from tabs.voice_conversion import edits
 from tabs.voice_conversion.example import read_finished
-from tabs.voice_conversion.view import Result, wav
+from tabs.voice_conversion.targets import Speaking
+from tabs.voice_conversion.view import Result, rate, wav
 
 if TYPE_CHECKING:
-    from pipelines.voice_conversion import Conversion, VoiceConversion
+    from pipelines.voice_conversion import Conversion
+    from pipelines.voice_conversion.converter import Converter
 
 Update = dict[Component, Any]
 
@@ -39,18 +42,28 @@ class Outputs:
     result: gr.State
     lanes: gr.HTML
     numbers: gr.HTML
-    sizes_message: gr.HTML
-    sizes: gr.HTML
+    rates_message: gr.HTML
+    rates: gr.HTML
 
 
 @dataclass(frozen=True)
 class Models:
     """The pipelines of the models that are installed, by name; loaded when first asked for."""
 
-    load: Callable[[str], "VoiceConversion"]
+    load: Callable[[str], "Converter"]
     names: Sequence[str]
 
-    def pipeline(self, model: str) -> "VoiceConversion":
+    @property
+    def any_voice(self) -> bool:
+        """Whether there are models that take any voice as their target."""
+        return settings.CONTINUOUS in self.names
+
+    @property
+    def voices(self) -> Sequence[str]:
+        """The voices that can be chosen."""
+        return settings.VOICES if self.any_voice else settings.VQVAE_VOICES
+
+    def pipeline(self, model: str) -> "Converter":
         """The pipeline of a model. Raises InputError when it is not installed."""
         if model not in self.names:
             raise InputError(f"There is no model {model!r} here, only {', '.join(self.names)}.")
@@ -75,19 +88,17 @@ class ConversionEvents:
     def convert(
         self,
         audio: str | None,
-        target: str,
         model: str,
-        vocoder: str,
+        *speaking: Any,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
-        """Convert the recording and show it."""
+        """Convert the recording and show it. speaking: the arguments of Speaking.of."""
         progress(0.1, desc=f"Loading {model}")
-        pipeline = self.models.pipeline(model)
-        progress(0.4, desc=f"Encoding, then speaking as {target}")
-        conversion = pipeline(audio, target, vocoder)
-        return self._show(
-            Result.of(conversion, pipeline, target, vocoder), " ".join(conversion.notices)
-        )
+        pipeline, spoken = self.models.pipeline(model), Speaking.of(*speaking)
+        progress(0.4, desc=f"Encoding, then speaking as {spoken.target.label}")
+        conversion = pipeline(audio, *spoken.choices(pipeline))
+        result = Result.of(conversion, pipeline, spoken.target.label, spoken.vocoder)
+        return self._show(result, " ".join(conversion.notices))
 
     def edit(self, result: Result | None, event: gr.EventData) -> Update:
         """Apply an edit button to the selected units, without speaking them."""
@@ -96,66 +107,67 @@ class ConversionEvents:
         data = event_data(event)
         if data.get("action") == "undo":
             return self._show(result.undone())
-        codes = edits.apply(
+        units = edits.apply(
             data.get("action"),
-            result.units.codes,
+            result.units,
             data.get("cells", []),
             unit=data.get("number"),
             codebook_size=len(result.colors),
-            step=result.units.step,
         )
-        return self._show(result.edited(codes))
+        return self._show(result.edited(units))
 
     def speak(
         self,
         result: Result | None,
-        target: str,
-        vocoder: str,
+        *speaking: Any,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
         """Synthesise the edited units."""
         if result is None:
             raise InputError(NO_UNITS)
-        progress(0.3, desc=f"Speaking {len(result.units.codes)} units as {target}")
-        speech = self.models.pipeline(result.units.model).decode(result.units, target, vocoder)
-        return self._show(result.respoken(speech, target, vocoder))
+        spoken = Speaking.of(*speaking)
+        progress(0.3, desc=f"Speaking {len(result.units.codes)} units as {spoken.target.label}")
+        pipeline = self.models.pipeline(result.units.model)
+        speech = pipeline.decode(result.units, *spoken.choices(pipeline))
+        return self._show(result.respoken(speech, spoken.target.label, spoken.vocoder))
 
     def load(
         self,
         file: str,
-        target: str,
-        vocoder: str,
+        *speaking: Any,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
         """Synthesise the units of a JSON file."""
         units = Units.from_json(Path(file).read_text(errors="replace"))
-        progress(0.3, desc=f"Speaking {len(units.codes)} units as {target}")
+        spoken = Speaking.of(*speaking)
+        progress(0.3, desc=f"Speaking {len(units.codes)} units as {spoken.target.label}")
         pipeline = self.models.pipeline(units.model)
-        speech = pipeline.decode(units, target, vocoder)
-        return self._show(Result.loaded(units, speech, pipeline, target, vocoder))
+        speech = pipeline.decode(units, *spoken.choices(pipeline))
+        label, vocoder = spoken.target.label, spoken.vocoder
+        return self._show(Result.loaded(units, speech, pipeline, label, vocoder))
 
-    def compare_sizes(
+    def compare_rates(
         self,
         result: Result | None,
-        target: str,
-        vocoder: str,
+        *speaking: Any,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Iterator[Update]:
-        """Convert the source shown by every model in turn."""
+        """Convert the source shown by every model in turn, the fewest bits first."""
         if result is None or result.source is None:
             raise InputError("This needs a recording. Convert one first.")
-        source = result.source
+        source, spoken = result.source, Speaking.of(*speaking)
         lanes: list[Lane] = []
         tracks = [source.file("Source", "source")]
-        names = self.models.names
-        for i, model in enumerate(names):
-            progress((i, len(names)), desc=f"Converting by {model}", unit="sizes")
-            pipeline = self.models.pipeline(model)
-            conversion = pipeline(source.content, target, vocoder)
-            lanes += _size_lanes(model, conversion, pipeline.colors)
-            tracks.append(File(model, f"{model}.wav", wav(conversion.converted)))
-            spec = TimelineSpec(f"The same speech as {target} by every model", lanes, tracks)
-            yield {self.to.sizes_message: "", self.to.sizes: spec.value()}
+        models = [self.models.pipeline(name) for name in reversed(self.models.names)]
+        models = [model for model in models if spoken.suits(model)]
+        for i, pipeline in enumerate(models):
+            progress((i, len(models)), desc=f"Converting by {pipeline.name}", unit="rates")
+            conversion = pipeline(source.content, *spoken.choices(pipeline))
+            lanes += _rate_lanes(pipeline.name, conversion, pipeline.colors)
+            tracks.append(File(pipeline.name, f"{pipeline.name}.wav", wav(conversion.converted)))
+            name = f"The same speech as {spoken.target.label} by every model"
+            spec = TimelineSpec(name, lanes, tracks)
+            yield {self.to.rates_message: "", self.to.rates: spec.value()}
 
     def _show(self, result: Result, notice: str = "") -> Update:
         return {
@@ -171,18 +183,18 @@ def take(result: Result | None) -> Take | None:
     if result is None or result.source is None:
         return None
     units = result.spoken
-    settings = {"model": units.model, "target": result.target, "vocoder": result.vocoder}
+    chosen = {"model": units.model, "target": result.target, "vocoder": result.vocoder}
     return Take(
-        system=" ".join(settings.values()),
+        system=" ".join(chosen.values()),
         sound=result.converted.content,
         source=result.source.content,
-        settings=settings | {"units": units.codes.tolist(), "numbers": result.numbers},
+        settings=chosen | {"units": units.codes.tolist(), "numbers": result.numbers},
     )
 
 
-def _size_lanes(model: str, conversion: "Conversion", colors: Sequence[str]) -> list[Lane]:
+def _rate_lanes(model: str, conversion: "Conversion", colors: Sequence[str]) -> list[Lane]:
     units, speech = conversion.units, conversion.converted
-    label = f"{model} · {conversion.bits_per_second:.0f} bit/s · {len(units.codes)} units"
+    label = f"{model} · {rate(conversion)}"
     return [
         UnitCells(label, tuple(units.codes.tolist()), units.step, colors),
         Spectrogram.of(label, speech.log_mel, len(speech.waveform) / speech.sample_rate),

@@ -1,7 +1,6 @@
 """Voice conversion: speech → units, which can be edited → the same words in another voice."""
 
 from collections.abc import Callable, Sequence
-from math import log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -15,35 +14,40 @@ from tabs.shared.drafts import Drafts
 from tabs.shared.events import HIDDEN, QUICK_QUEUE, on_model, reporting
 from tabs.voice_conversion import api
 from tabs.voice_conversion.events import ConversionEvents, Models, Outputs, take
+from tabs.voice_conversion.own_voice import CARD, OwnVoice
+from tabs.voice_conversion.targets import ALONE, OWN, VOICES
 
 if TYPE_CHECKING:
-    from pipelines.voice_conversion import VoiceConversion
+    from pipelines.voice_conversion.converter import Converter
 
-VOICES: Final = {
-    "SF1": "woman, lighter",
-    "TF2": "woman, fuller",
-    "SM1": "man, lighter",
-    "TM3": "man, deeper",
-    "S1": "man, clipped and quick",
-}
 MODELS: Final = {
-    name: f"{size} units, {rate} a second · at most {log2(size) * rate:.0f} bit/s"
-    for name, (size, rate) in settings.MODELS.items()
+    "continuous": "Continuous · keeps every word best, not limited in bit/s",
+    "units-512x3": "512 units, refined twice · 1350 bit/s",
+    "units-512x2": "512 units, refined once · 900 bit/s",
+    "units-512": "512 units, 50 a second · 450 bit/s",
+    "units-256": "256 units, 50 a second · 400 bit/s",
+    "units-128": "128 units, 50 a second · 350 bit/s",
+    "units-64": "64 units, 50 a second · 300 bit/s",
+    "vqvae-512": "VQ-VAE: 512 units, 50 a second · 450 bit/s, five voices",
+    "vqvae-256": "VQ-VAE: 256 units, 25 a second · 200 bit/s, five voices",
+    "vqvae-128": "VQ-VAE: 128 units, 25 a second · 175 bit/s, five voices",
+    "vqvae-64": "VQ-VAE: 64 units, 25 a second · 150 bit/s, five voices",
 }
+INTONATIONS: Final = {"Keep mine, for 200 bit/s more": "keep", "Predict it": "predicted"}
 VOCODERS: Final = {"Griffin-Lim, as in the paper": "griffin-lim", "Neural, trained here": "neural"}
 
 INTRO: Final = """
 <header class="intro"><h2>Say something, see the units that a network discovered in it, and hear
-them in another voice.</h2>
-<p>A Transformer VQ-VAE, trained without text on read English, commands and single words, with an
-inverter to five voices. Music and noise become babble, and rare names may be unclear.</p>
+it in another voice, or your words of before in your own.</h2>
+<p>Networks trained without text on read speech by a thousand people, mostly English, tell what was
+said from who said it. Music and noise become babble, and rare names may be unclear.</p>
 </header>
 """
-SIZES: Final = "The speech above by every model, in the voice that you chose."
+RATES: Final = "The speech above by every model, from 150 bit/s up, in the voice that you chose."
 STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
 MISSING: Final = """
 <header class="intro"><h2>This tab has no model yet.</h2>
-<p>It needs a checkpoint in <code>checkpoints/vqvae-512</code>, and there is none. Train one, with
+<p>It needs a checkpoint in <code>checkpoints/any-voice</code>, and there is none. Train one, with
 your speech in DIR, and start Earshot again. The other tabs work meanwhile.</p>
 <pre>python -m training.voice_conversion prepare --data DIR --out OUT
 python -m training.voice_conversion train --out OUT
@@ -52,7 +56,7 @@ python -m training.voice_conversion export --out OUT</pre></header>
 
 
 def build(
-    pipelines: Callable[[str], "VoiceConversion"],
+    pipelines: Callable[[str], "Converter"],
     models: Sequence[str] = tuple(MODELS),
     drafts: Drafts | None = None,
 ) -> gr.Blocks:
@@ -71,36 +75,20 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
     result = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
-            gr.HTML(STEP)
-            audio = gr.Audio(
-                sources=["microphone", "upload"],
-                type="filepath",
-                label="Speech, up to 60 s",
-                show_label=False,
-                buttons=[],
-                waveform_options=gr.WaveformOptions(
-                    waveform_color="#8A94A0", waveform_progress_color="#0F766E"
-                ),
-                elem_classes="sound-input",
-            )
-            message = gr.HTML()
+            audio, message = _speech_input()
             voice = voice_cards(
-                VOICES, settings.DEFAULT_VOICE, ASSETS / "voices", label="New voice"
+                {name: VOICES[name] for name in models.voices},
+                settings.DEFAULT_VOICE,
+                ASSETS / "voices",
+                label="New voice",
+                own=CARD if models.any_voice else None,
             )
+            own = OwnVoice.layout()
             with gr.Row(elem_classes="main-button"):
                 convert = gr.Button("Convert", variant="primary", size="lg", interactive=False)
                 stop = gr.Button("Stop", size="lg", visible=False)
             chips = _example_chips()
-            with gr.Accordion("Options", open=False):
-                model = gr.Radio(
-                    [(MODELS[name], name) for name in models.names],
-                    value=models.names[0],
-                    label="Codebook size",
-                    info="How many units it can tell apart: more keep more of the words.",
-                )
-                vocoder = gr.Radio(
-                    list(VOCODERS.items()), value=settings.VOCODERS[0], label="Vocoder"
-                )
+            model, other, share, intonation, vocoder = _options(models)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             lanes = timeline("conversion", "One moment …")
             with gr.Row(elem_classes="under-timeline"):
@@ -108,20 +96,21 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
                 if drafts:
                     drafts.button(result, take)
                 units_file = gr.UploadButton("Load units", file_types=[".json"], size="sm", scale=0)
-            with gr.Accordion("All sizes: what fewer bits cost", open=False):
+            with gr.Accordion("What bits cost", open=False):
                 with gr.Row(elem_classes="sizes-button"):
-                    compare = gr.Button("Run every size", size="sm", scale=0, min_width=160)
+                    compare = gr.Button("Run every rate", size="sm", scale=0, min_width=160)
                     halt = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
-                sizes_message = gr.HTML()
-                sizes = timeline("sizes", SIZES)
+                rates_message = gr.HTML()
+                rates = timeline("sizes", RATES)
     with gr.Accordion("How it works", open=False):
         gr.HTML(Path(__file__).with_name("how_it_works.html").read_text(), apply_default_css=False)
 
-    api.declare(models, audio, voice, model, vocoder)
-    to = Outputs(message, result, lanes, numbers, sizes_message, sizes)
+    api.declare(models, audio, voice, model, vocoder, intonation)
+    own.wire(lambda: models.pipeline(settings.CONTINUOUS), voice)
+    to = Outputs(message, result, lanes, numbers, rates_message, rates)
     events = ConversionEvents(models, to)
     shown = [message, result, lanes, numbers]
-    voicing = [voice, vocoder]
+    speaking = [voice, other, share, own.visit, vocoder, intonation]
     main = {"outputs": shown, "progress_on": lanes, "start": convert, "stop": stop}
 
     tab.load(events.first_look, outputs=shown, **HIDDEN)
@@ -132,21 +121,70 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
     for chip, path in chips:
         triggers.append(chip.click(path.read_bytes, outputs=audio, **HIDDEN).then)
     for trigger in triggers:
-        handler = reporting(events.convert, message)
-        on_model(trigger, handler, [audio, voice, model, vocoder], **main)
+        on_model(trigger, reporting(events.convert, message), [audio, model, *speaking], **main)
     quick = {**main, "queue": QUICK_QUEUE}
-    on_model(lanes.submit, reporting(events.speak, message), [result, *voicing], **quick)
-    on_model(units_file.upload, reporting(events.load, message), [units_file, *voicing], **quick)
+    on_model(lanes.submit, reporting(events.speak, message), [result, *speaking], **quick)
+    on_model(units_file.upload, reporting(events.load, message), [units_file, *speaking], **quick)
     on_model(
         compare.click,
-        reporting(events.compare_sizes, sizes_message),
-        [result, *voicing],
-        [sizes_message, sizes],
-        progress_on=sizes,
+        reporting(events.compare_rates, rates_message),
+        [result, *speaking],
+        [rates_message, rates],
+        progress_on=rates,
         start=compare,
         stop=halt,
     )
     lanes.edit(reporting(events.edit, message), inputs=result, outputs=shown, **HIDDEN)
+
+
+def _speech_input() -> tuple[gr.Audio, gr.HTML]:
+    """The recording to convert, and the message beside it."""
+    gr.HTML(STEP)
+    audio = gr.Audio(
+        sources=["microphone", "upload"],
+        type="filepath",
+        label="Speech, up to 60 s",
+        show_label=False,
+        buttons=[],
+        waveform_options=gr.WaveformOptions(
+            waveform_color="#8A94A0", waveform_progress_color="#0F766E"
+        ),
+        elem_classes="sound-input",
+    )
+    return audio, gr.HTML()
+
+
+def _options(models: Models) -> tuple[gr.Dropdown, gr.Dropdown, gr.Slider, gr.Radio, gr.Radio]:
+    """Model, voice to blend in and its share, intonation, vocoder."""
+    with gr.Accordion("Options", open=False):
+        model = gr.Dropdown(
+            [(MODELS[name], name) for name in models.names],
+            value=models.names[0],
+            label="Units",
+            info="What passes from your speech to the new voice. Fewer bits lose more words.",
+        )
+        intonation = gr.Radio(
+            list(INTONATIONS.items()),
+            value=settings.INTONATIONS[0],
+            label="Intonation",
+            visible=models.any_voice,
+        )
+        other = gr.Dropdown(
+            [("No other voice", ALONE), *((name, name) for name in VOICES), ("Your voice", OWN)],
+            value=ALONE,
+            label="Blend with",
+            visible=models.any_voice,
+        )
+        share = gr.Slider(
+            0,
+            1,
+            value=0.5,
+            step=0.05,
+            label="Share of the other voice",
+            visible=models.any_voice,
+        )
+        vocoder = gr.Radio(list(VOCODERS.items()), value=settings.VOCODERS[0], label="Vocoder")
+    return model, other, share, intonation, vocoder
 
 
 def _example_chips() -> list[tuple[gr.Button, Path]]:

@@ -6,9 +6,8 @@ Everything is immutable: an edit returns a new Result, and undo goes back to the
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from math import isinf
 from typing import TYPE_CHECKING, Final
-
-import numpy as np
 
 from pipelines.voice_conversion.units import Units
 from tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells, Waveform
@@ -16,7 +15,8 @@ from tabs.components.timeline.timeline import Action, File, TimelineSpec
 
 if TYPE_CHECKING:
     from pipelines.speech import Speech
-    from pipelines.voice_conversion import Conversion, VoiceConversion
+    from pipelines.voice_conversion import Conversion
+    from pipelines.voice_conversion.converter import Converter
 
 MOST_UNDO: Final = 50
 HINT: Final = (
@@ -71,7 +71,7 @@ class Result:
 
     @classmethod
     def of(
-        cls, conversion: "Conversion", pipeline: "VoiceConversion", target: str, vocoder: str
+        cls, conversion: "Conversion", pipeline: "Converter", target: str, vocoder: str
     ) -> "Result":
         units = conversion.units
         return cls(
@@ -90,7 +90,7 @@ class Result:
         cls,
         units: Units,
         speech: "Speech",
-        pipeline: "VoiceConversion",
+        pipeline: "Converter",
         target: str,
         vocoder: str,
     ) -> "Result":
@@ -102,12 +102,11 @@ class Result:
     @property
     def stale(self) -> bool:
         """Whether the units were edited after they were synthesised."""
-        return not np.array_equal(self.units.codes, self.spoken.codes)
+        return self.units is not self.spoken
 
-    def edited(self, codes: np.ndarray) -> "Result":
+    def edited(self, units: Units) -> "Result":
         """The result with other units, not synthesised yet."""
-        past = (*self.past, self.units)[-MOST_UNDO:]
-        return replace(self, units=replace(self.units, codes=codes), past=past)
+        return replace(self, units=units, past=(*self.past, self.units)[-MOST_UNDO:])
 
     def undone(self) -> "Result":
         """The result before its last edit, or unchanged where there was none."""
@@ -170,19 +169,28 @@ def actions(highest: int, can_undo: bool) -> Sequence[Action]:
 
 
 def wav(speech: "Speech") -> bytes:
-    """The sound as a WAV file."""
+    """The sound as a WAV file that says who made it."""
     from media.audio.load import wav_bytes  # late, for it loads scipy
 
-    return wav_bytes(speech.waveform, speech.sample_rate)
+    return wav_bytes(speech.waveform, speech.sample_rate, comment="Converted by Earshot")
 
 
 def numbers(conversion: "Conversion") -> str:
     """The line of numbers under a conversion."""
     return (
-        f"{len(conversion.units.codes)} units · {conversion.bits_per_second:.0f} bit/s · "
-        f"{conversion.compression:,.0f}× smaller than 16-bit PCM · "
+        f"{len(conversion.units.codes)} units · {rate(conversion)} · "
         f"{conversion.compute_seconds:.1f} s · {conversion.real_time_factor:.2f}× real time"
     )
+
+
+def rate(conversion: "Conversion") -> str:
+    """What passed from the source to the conversion, in bit/s."""
+    if isinf(conversion.unit_bits):
+        return "continuous content, not limited in bit/s"
+    parts = f"{conversion.unit_bits:.0f} bit/s"
+    if conversion.intonation_bits:
+        parts += f" · {conversion.intonation_bits:.0f} bit/s of intonation"
+    return f"{parts} · {conversion.compression:,.0f}× smaller than 16-bit PCM"
 
 
 def spoken_numbers(units: Units, speech: "Speech") -> str:

@@ -1,6 +1,7 @@
 """Conversion to any voice on untrained networks: its contract, its limits and its messages."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,9 @@ import pytest
 
 from media.errors import InputError
 from pipelines.voice_conversion.any_voice import AnyVoiceConversion
-from pipelines.voice_conversion.contour import Contour
+from pipelines.voice_conversion.intonation import Intonation
+from pipelines.voice_conversion.settings import ANY_VOICE, MODELS, MUTED
+from pipelines.voice_conversion.units import Units
 from pipelines.voice_conversion.voice import Voice, pitch_statistics
 
 RATE = 16_000
@@ -30,28 +33,65 @@ def speech_like(seconds: float, rate: int = RATE) -> tuple[int, np.ndarray]:
     return rate, (0.1 * buzz * (np.sin(8 * np.pi * time) > -0.5) + noise).astype(np.float32)
 
 
-@pytest.mark.parametrize("bottleneck", ["continuous", "units-64", "units-512", "units-512x3"])
-def test_the_conversion_is_as_long_as_the_source(
-    pipeline: AnyVoiceConversion, bottleneck: str
+OWN = [name for name, model in MODELS.items() if model.checkpoint == ANY_VOICE]
+
+
+@pytest.mark.parametrize("model", OWN)
+def test_conversion_is_as_long_as_the_source_at_the_rate_of_the_model(
+    pipeline: AnyVoiceConversion, model: str
 ) -> None:
-    result = pipeline(speech_like(1.23), "TF2", bottleneck)
+    result = pipeline.at(model)(speech_like(1.23), "TF2")
     assert len(result.converted.waveform) == len(result.source.waveform)
-    books = {"continuous": 0, "units-64": 1, "units-512": 1, "units-512x3": 3}[bottleneck]
-    assert result.content.codes.shape == (62, books)
+    assert len(result.units.codes) == 62
     assert np.isfinite(result.converted.waveform).all()
+    assert result.unit_bits == MODELS[model].unit_bits
 
 
-def test_bits_are_those_of_codes_and_contour(pipeline: AnyVoiceConversion) -> None:
-    kept = pipeline(speech_like(1.0), bottleneck="units-512")
-    assert (kept.content_bits, kept.contour_bits) == (450, 200)
-    predicted = pipeline(speech_like(1.0), bottleneck="units-512", intonation="predicted")
-    assert (predicted.content_bits, predicted.contour_bits) == (450, 0)
-    assert math.isinf(pipeline(speech_like(1.0)).content_bits)
+def test_bits_are_those_of_units_and_kept_intonation(pipeline: AnyVoiceConversion) -> None:
+    units = pipeline.at("units-512")
+    assert units(speech_like(1.0)).bits_per_second == 650
+    assert units(speech_like(1.0), intonation="predicted").bits_per_second == 450
+    assert math.isinf(pipeline(speech_like(1.0)).bits_per_second)
 
 
-def test_codes_are_all_that_passes_through_units(pipeline: AnyVoiceConversion) -> None:
-    content = pipeline.encode(speech_like(1.0), "units-64")[1]
-    assert len(np.unique(content.vectors, axis=0)) == len(np.unique(content.codes))
+def test_units_alone_are_decoded_where_a_model_has_one_a_step(
+    pipeline: AnyVoiceConversion,
+) -> None:
+    model = pipeline.at("units-64")
+    units = model.encode(speech_like(1.0))[1]
+    assert units.vectors is None
+    assert len(np.unique(model.content(units), axis=0)) == len(np.unique(units.codes))
+
+
+@pytest.mark.parametrize("model", ["continuous", "units-512x3", "units-512"])
+def test_units_replaced_decode_as_their_codebook_vector(
+    pipeline: AnyVoiceConversion, model: str
+) -> None:
+    converter = pipeline.at(model)
+    units = converter.encode(speech_like(1.0))[1]
+    before = converter.content(units)
+    units.codes[7] = (units.codes[7] + 1) % 512
+    after = converter.content(units)
+    only = pipeline.at("units-512").networks.bottleneck.codebook("units-512")
+    np.testing.assert_array_equal(after[7], only[units.codes[7]].numpy())
+    np.testing.assert_array_equal(np.delete(after, 7, axis=0), np.delete(before, 7, axis=0))
+
+
+@pytest.mark.parametrize("model", ["continuous", "units-512x2", "units-64"])
+def test_units_in_a_file_speak_as_they_did(pipeline: AnyVoiceConversion, model: str) -> None:
+    converter = pipeline.at(model)
+    units = converter.encode(speech_like(1.0))[1]
+    again = Units.from_json(units.to_json())
+    expected, spoken = (converter.decode(u, "TF2").log_mel for u in (units, again))
+    assert np.abs(spoken - expected).mean() < 0.01
+
+
+def test_units_muted_are_silent_for_as_long(pipeline: AnyVoiceConversion) -> None:
+    units = pipeline.encode(speech_like(1.0))[1]
+    units.codes[10:20] = MUTED
+    waveform = pipeline.decode(units).waveform
+    assert not waveform[11 * 320 : 19 * 320].any()
+    assert len(waveform) == 50 * 320
 
 
 @pytest.mark.parametrize("vocoder", AnyVoiceConversion.VOCODERS)
@@ -64,12 +104,13 @@ def test_silence_comes_out_as_silence(pipeline: AnyVoiceConversion, vocoder: str
 def test_level_does_not_change_the_content(pipeline: AnyVoiceConversion) -> None:
     rate, waveform = speech_like(2.0)
     loud, quiet = (pipeline.encode((rate, g * waveform))[1].vectors for g in (1.0, 0.1))
+    assert loud is not None and quiet is not None
     np.testing.assert_allclose(loud, quiet, atol=0.05)
 
 
 @pytest.mark.parametrize("rate", [8_000, 44_100])
 def test_any_sampling_rate(pipeline: AnyVoiceConversion, rate: int) -> None:
-    assert len(pipeline(speech_like(1.0, rate)).content.vectors) == pytest.approx(50, abs=1)
+    assert len(pipeline(speech_like(1.0, rate)).units.codes) == pytest.approx(50, abs=1)
 
 
 def test_a_voice_of_a_recording_can_be_spoken_and_blended(pipeline: AnyVoiceConversion) -> None:
@@ -78,8 +119,8 @@ def test_a_voice_of_a_recording_can_be_spoken_and_blended(pipeline: AnyVoiceConv
     assert voice.vector.shape == pipeline.voices["TF2"].vector.shape
     blend = voice.blend(pipeline.voices["TF2"], 0.5)
     assert blend.vector.std() == pytest.approx(1.0, abs=1e-3)
-    spoken = pipeline(speech_like(1.0), blend)
-    assert spoken.voice is blend
+    own, mixed = (pipeline(speech_like(1.0), v).converted.log_mel for v in (voice, blend))
+    assert np.abs(own - mixed).max() > 0.01
     ends = [voice.blend(pipeline.voices["TF2"], share).pitch_mean for share in (0, 1)]
     assert ends == [voice.pitch_mean, pipeline.voices["TF2"].pitch_mean]
 
@@ -113,9 +154,8 @@ def test_a_recording_that_no_voice_can_be_made_from(
     ("choice", "message"),
     [
         ({"target": "HAL"}, "no voice HAL"),
-        ({"bottleneck": "units-7"}, "no bottleneck units-7"),
         ({"intonation": "sung"}, "keep, predicted"),
-        ({"vocoder": "magic"}, "neural, griffin-lim"),
+        ({"vocoder": "magic"}, "griffin-lim, neural"),
     ],
 )
 def test_choices_that_do_not_exist(
@@ -125,24 +165,38 @@ def test_choices_that_do_not_exist(
         pipeline(speech_like(0.5), **choice)
 
 
+def test_bottleneck_that_does_not_exist_raises(pipeline: AnyVoiceConversion) -> None:
+    with pytest.raises(InputError, match="no bottleneck units-7"):
+        pipeline.at("units-7")
+
+
+def test_units_without_content_are_refused_by_a_continuous_model(
+    pipeline: AnyVoiceConversion,
+) -> None:
+    units = pipeline.encode(speech_like(0.5))[1]
+    for vectors in (None, np.zeros((len(units.codes), 3), np.float32)):
+        with pytest.raises(InputError, match="no content"):
+            pipeline.decode(replace(units, vectors=vectors))
+
+
 def test_a_blend_outside_its_range() -> None:
     voice = Voice("a", np.ones(4, np.float32), 5.0, 0.2)
     with pytest.raises(InputError, match="between 0"):
         voice.blend(voice, 1.5)
 
 
-def test_a_contour_survives_its_bits() -> None:
+def test_intonation_survives_its_bits() -> None:
     time = np.arange(400)
     pitch = np.where((time // 50) % 3 > 0, 180 * np.exp(0.3 * np.sin(time / 40)), 0)
     mean, std = pitch_statistics(pitch)
-    back = Contour.of(pitch).frames(std)
+    contour = Intonation.of(pitch).contour(std)
     voiced = pitch > 0
-    assert ((back[:, 0] > 0) == voiced).mean() > 0.98
-    error = np.abs(back[voiced, 1] + mean - np.log(pitch[voiced]))
+    assert ((contour[:, 0] > 0) == voiced).mean() > 0.98
+    error = np.abs(contour[voiced, 1] + mean - np.log(pitch[voiced]))
     assert np.median(error) < 0.02  # a third of a semitone
 
 
-def test_a_contour_of_nothing_voiced() -> None:
-    back = Contour.of(np.zeros(40)).frames(0.2)
-    assert back.shape == (40, 2)
-    assert not back.any()
+def test_intonation_of_nothing_voiced_is_flat() -> None:
+    contour = Intonation.of(np.zeros(40)).contour(0.2)
+    assert contour.shape == (40, 2)
+    assert not contour.any()

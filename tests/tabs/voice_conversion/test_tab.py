@@ -1,5 +1,6 @@
 """The tab through its API, as a program uses it."""
 
+import json
 import wave
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +13,9 @@ from gradio_client.exceptions import AppError
 
 import app
 from media.audio.load import wav_bytes
-from pipelines.voice_conversion import VoiceConversion
-from tabs.voice_conversion import tab
+from pipelines.voice_conversion import settings
+from pipelines.voice_conversion.units import Units
+from tabs.voice_conversion import edits, tab
 
 RATE = 16_000
 
@@ -41,8 +43,10 @@ def seconds(path: str) -> float:
 
 
 def test_tab_offers_the_voices_and_vocoders_of_the_pipeline() -> None:
-    assert tuple(tab.VOICES) == VoiceConversion.VOICES
-    assert tuple(tab.VOCODERS.values()) == VoiceConversion.VOCODERS
+    assert tuple(tab.VOICES) == settings.VOICES
+    assert tuple(tab.VOCODERS.values()) == settings.VOCODERS
+    assert tuple(tab.INTONATIONS.values()) == settings.INTONATIONS
+    assert list(tab.MODELS) == list(settings.MODELS)
 
 
 def test_api_has_these_public_endpoints_only(client: Client) -> None:
@@ -56,19 +60,30 @@ def test_api_has_these_public_endpoints_only(client: Client) -> None:
 
 def test_convert_returns_speech_units_and_numbers(client: Client, speech: Any) -> None:
     wav, units, numbers = client.predict(
-        speech, "SM1", "vqvae-64", "griffin-lim", api_name="/convert"
+        speech, "SM1", "vqvae-64", "griffin-lim", "keep", api_name="/convert"
     )
     assert seconds(wav) == pytest.approx(1.0)
     assert units["model"] == "vqvae-64" and len(units["codes"]) == 25
     assert "25 units · 150 bit/s" in numbers
 
 
-def test_decode_of_edited_units_lasts_as_long_as_they_do(client: Client, speech: Any) -> None:
-    units = client.predict(speech, "vqvae-512", api_name="/encode")
-    assert len(units["codes"]) == 50
-    units["codes"] = units["codes"][:20]
-    wav = client.predict(units, "TF2", "neural", api_name="/decode")
-    assert seconds(wav) == pytest.approx(0.4)
+def test_convert_keeps_the_intonation_where_the_model_can(client: Client, speech: Any) -> None:
+    _, units, numbers = client.predict(
+        speech, "TF2", "units-512", "griffin-lim", "keep", api_name="/convert"
+    )
+    assert set(units["intonation"]) == {"voiced", "log_f0"}
+    assert "450 bit/s · 200 bit/s of intonation" in numbers
+
+
+@pytest.mark.parametrize("model", ["continuous", "units-64", "vqvae-64"])
+def test_decode_of_edited_units_lasts_as_long_as_they_do(
+    client: Client, speech: Any, model: str
+) -> None:
+    units = client.predict(speech, model, api_name="/encode")
+    shorter = edits.delete(Units.from_json(json.dumps(units)), range(5, len(units["codes"])))
+    wav = client.predict(json.loads(shorter.to_json()), "TF2", "neural", "keep", api_name="/decode")
+    assert seconds(wav) == pytest.approx(5 * units["step"])
+    assert b"Converted by Earshot" in Path(wav).read_bytes()
 
 
 def test_endpoints_with_invalid_input_say_what_is_wrong(client: Client, tmp_path: Path) -> None:
@@ -77,10 +92,10 @@ def test_endpoints_with_invalid_input_say_what_is_wrong(client: Client, tmp_path
     with pytest.raises(AppError, match="cannot be read as audio"):
         client.predict(handle_file(text), "vqvae-64", api_name="/encode")
     with pytest.raises(AppError, match="not a units file"):
-        client.predict({"codes": "x"}, "TF2", "neural", api_name="/decode")
+        client.predict({"codes": "x"}, "TF2", "neural", "keep", api_name="/decode")
     stranger = {"model": "../secret", "fingerprint": "", "step": 0.04, "codes": [1]}
     with pytest.raises(AppError, match="no model"):
-        client.predict(stranger, "TF2", "neural", api_name="/decode")
+        client.predict(stranger, "TF2", "neural", "keep", api_name="/decode")
 
 
 def test_endpoints_refuse_files_of_the_server(client: Client) -> None:
@@ -101,4 +116,4 @@ def test_endpoint_names_its_parameters_and_returns(client: Client, name: str) ->
     }
     assert [value["label"] for value in endpoint["returns"]] == returns[name]
     names = {parameter["parameter_name"] for parameter in endpoint["parameters"]}
-    assert names <= {"audio", "target", "model", "vocoder", "units"}
+    assert names <= {"audio", "target", "model", "vocoder", "intonation", "units"}

@@ -8,6 +8,7 @@ import pytest
 
 from media.paths import CHECKPOINTS
 from pipelines.voice_conversion import VoiceConversion
+from pipelines.voice_conversion.converter import Converters
 from tabs.voice_conversion import example, view
 from tabs.voice_conversion.view import Result
 
@@ -34,7 +35,7 @@ def test_result_numbers_are_rate_and_compression_of_the_units(result: Result) ->
 def test_result_edited_is_stale_until_synthesised_and_can_be_undone(
     result: Result, pipeline: VoiceConversion
 ) -> None:
-    shorter = result.edited(result.units.codes[:10])
+    shorter = result.edited(result.units.at(np.arange(10)))
     assert shorter.stale and not result.stale
     assert "not spoken yet" in shorter.timeline().html()
     assert "not spoken yet" not in result.timeline().html()
@@ -50,7 +51,7 @@ def test_result_edited_is_stale_until_synthesised_and_can_be_undone(
 
 def test_result_keeps_a_fixed_number_of_edits_to_undo(result: Result) -> None:
     for _ in range(view.MOST_UNDO + 5):
-        result = result.edited(result.units.codes)
+        result = result.edited(result.units)
     assert len(result.past) == view.MOST_UNDO
 
 
@@ -84,6 +85,6 @@ def test_finished_example_is_read_as_it_was_written(
 def test_finished_example_can_be_synthesised_by_the_shipped_model() -> None:
     shown = example.read_finished()
     assert shown is not None
-    pipeline = VoiceConversion.from_pretrained(CHECKPOINTS / shown.units.model, "cpu")
-    speech = pipeline.decode(shown.units, shown.target, shown.vocoder)
+    pipeline = Converters(CHECKPOINTS, "cpu")(shown.units.model)
+    speech = pipeline.decode(shown.units, shown.target, shown.vocoder, pipeline.intonations[0])
     assert len(speech.waveform) / speech.sample_rate == pytest.approx(shown.converted.seconds)

@@ -12,7 +12,7 @@ from media.constants import SAMPLE_RATE
 from media.text.grammar import DIGITS, GRID, Grammar
 from pipelines import VoiceConversion
 from pipelines.voice_conversion.any_voice import AnyVoiceConversion
-from pipelines.voice_conversion.settings import MODELS
+from pipelines.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
 from training.evaluators.abx import abx
 from training.evaluators.evaluator import EvaluationModels
 from training.evaluators.metrics import bitrate, mel_cepstral_distortion, word_error_rate
@@ -34,7 +34,8 @@ from training.voice_conversion.evaluate.systems import (
     VQVAEUnits,
 )
 
-DEFAULT: Final = next(iter(MODELS))  # of the app
+DEFAULT: Final = f"{next(iter(MODELS))}, {VOCODERS[0]}"  # of the app
+BOTH_VOCODERS: Final = "vqvae-512"  # the VQ-VAE that is measured with both, and on open vocabulary
 LINEAR: Final = "-linear"  # ends the names of models with the paper's inverter: Griffin-Lim only
 
 Row = dict[str, Any]
@@ -68,21 +69,19 @@ def evaluate(
     for pipeline in pipelines:
         units = evaluator.units(VQVAEUnits(pipeline))
         for vocoder in _vocoders(pipeline.name):
-            shipped = pipeline.name == DEFAULT and vocoder == VoiceConversion.VOCODERS[0]
-            speech = evaluator.speech(Converter(pipeline, vocoder))
-            rows.append(units | speech | {"shipped": shipped})
+            rows.append(units | evaluator.speech(Converter(pipeline, vocoder)))
     measured: list[Speaker] = [Original(), *copies]
-    measured += [Converter(p, VoiceConversion.VOCODERS[0]) for p in pipelines if p.name == DEFAULT]
+    measured += [Converter(p, VOCODERS[0]) for p in pipelines if p.name == BOTH_VOCODERS]
     if any_voice:
         pipeline = AnyVoiceConversion.from_pretrained(any_voice)
-        converters = _any_voice(pipeline)
-        for name, converter in converters.items():
-            rows.append(
-                evaluator.units(AnyVoiceUnits(pipeline, name)) | evaluator.speech(converter)
-            )
-        rows.append({"system": pipeline.name, "shipped": False} | unseen_voices(data, pipeline))
-        measured += converters.values()
-    rows += open_rows(data, measured, f"{DEFAULT}, {VoiceConversion.VOCODERS[0]}", split, quick)
+        for model in [name for name in MODELS if MODELS[name].checkpoint == ANY_VOICE]:
+            chosen = pipeline.at(model)
+            converter = AnyVoiceConverter(chosen, VOCODERS[0])
+            rows.append(evaluator.units(AnyVoiceUnits(chosen)) | evaluator.speech(converter))
+            measured.append(converter)
+        unseen = unseen_voices(data, pipeline)
+        rows.append({"system": f"{ANY_VOICE}, unseen voices", "shipped": False} | unseen)
+    rows += open_rows(data, measured, DEFAULT, split, quick)
     print_table(rows)
     if json_out:
         json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
@@ -121,7 +120,7 @@ class Evaluator:
 
     def speech(self, speaker: Speaker) -> Row:
         """Similarity to the target, and the errors of two recognisers."""
-        row: Row = {"system": speaker.name, "shipped": False}
+        row: Row = {"system": speaker.name, "shipped": speaker.name == DEFAULT}
         row |= self._similarity(speaker)
         unseen = [u for u in self.material.sentences if not u.seen]
         seen = [u for u in self.material.sentences if u.seen]
@@ -189,16 +188,8 @@ def _pooled(
     )
 
 
-def _any_voice(pipeline: AnyVoiceConversion) -> dict[str, Speaker]:
-    """A converter of each bottleneck, with the default vocoder."""
-    return {
-        name: AnyVoiceConverter(pipeline, name, AnyVoiceConversion.VOCODERS[0])
-        for name in pipeline.bottlenecks
-    }
-
-
 def _vocoders(name: str) -> tuple[str, ...]:
-    """Every model is measured with the neural vocoder, the default one with both."""
+    """Every VQ-VAE is measured with the neural vocoder, one with both."""
     if name.endswith(LINEAR):
         return ("griffin-lim",)
-    return VoiceConversion.VOCODERS if name == DEFAULT else ("neural",)
+    return VoiceConversion.VOCODERS if name == BOTH_VOCODERS else ("neural",)

@@ -123,37 +123,33 @@ class Converter(Speaker):
 
 
 class AnyVoiceUnits(Representation):
-    """What passes a bottleneck, repeated for the frames of a step; its units, if it has them."""
+    """What passes the bottleneck, repeated for the frames of a step; its units, if it has them."""
 
-    def __init__(self, pipeline: AnyVoiceConversion, bottleneck: str) -> None:
-        self.name = f"{pipeline.name}, {bottleneck}"
-        self._pipeline, self._bottleneck = pipeline, bottleneck
+    def __init__(self, pipeline: AnyVoiceConversion) -> None:
+        self.name = pipeline.name
+        self._pipeline = pipeline
 
     def __call__(self, waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        audio = (SAMPLE_RATE, waveform)
-        content = self._pipeline.encode(audio, self._bottleneck)[1]
-        frames = np.repeat(content.vectors, 2, axis=0)
-        return frames, content.codes[:, 0] if content.codes.shape[1] == 1 else None
+        _, units, _ = self._pipeline.encode((SAMPLE_RATE, waveform))
+        frames = np.repeat(self._pipeline.content(units), 2, axis=0)
+        return frames, units.codes if self._pipeline.discrete else None
 
 
 class AnyVoiceConverter(Speaker):
-    """The pipeline with one of its bottlenecks and vocoders, keeping the intonation or not."""
+    """The pipeline with one of its vocoders, keeping the intonation or not."""
 
     def __init__(
-        self, pipeline: AnyVoiceConversion, bottleneck: str, vocoder: str, intonation: str = "keep"
+        self, pipeline: AnyVoiceConversion, vocoder: str, intonation: str = "keep"
     ) -> None:
-        self.name = f"{pipeline.name}, {bottleneck}, {vocoder}"
+        self.name = f"{pipeline.name}, {vocoder}"
         self.name += ", intonation predicted" if intonation == "predicted" else ""
-        self._pipeline, self._bottleneck = pipeline, bottleneck
-        self._vocoder, self._intonation = vocoder, intonation
+        self._pipeline, self._vocoder, self._intonation = pipeline, vocoder, intonation
         self.voices = tuple(name for name in VoiceConversion.VOICES if name in pipeline.voices)
 
     def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
-        _, content, _ = self._pipeline.encode((SAMPLE_RATE, waveform), self._bottleneck)
-        return [
-            self._pipeline.decode(content, voice, self._intonation, self._vocoder).waveform
-            for voice in voices
-        ]
+        _, units, _ = self._pipeline.encode((SAMPLE_RATE, waveform))
+        spoken = [self._pipeline.decode(units, v, self._vocoder, self._intonation) for v in voices]
+        return [speech.waveform for speech in spoken]
 
     def pair(self, pair: Pair) -> np.ndarray:
         return self.say(pair.source_waveform, (pair.target,))[0]

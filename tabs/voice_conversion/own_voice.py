@@ -1,0 +1,133 @@
+"""The visitor's own voice as a target: a text to read, a recording, a voice for this visit only.
+
+The recording is deleted after use. The voice is a few numbers in the memory of the visit, in no
+file, and goes with the visit.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from random import SystemRandom
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+from gradio.components import Component
+
+from tabs.shared.events import HIDDEN, MODEL_QUEUE, PRIVATE, reporting, say
+from tabs.shared.jobs import stoppable
+from tabs.shared.sessions import SessionStore, delete_after_use
+from tabs.voice_conversion.targets import OWN, VoiceVisit
+
+if TYPE_CHECKING:
+    from pipelines.voice_conversion import AnyVoiceConversion
+
+Update = dict[Component, Any]
+
+CARD: Final = (OWN, "Your voice", "read a few lines")
+READY: Final = "This is your voice now, for this visit: it is in no file, and gone when you leave."
+FORGOTTEN: Final = "Your voice is forgotten."
+
+
+@dataclass(frozen=True)
+class OwnVoice:
+    """The panel under the voice cards. visit: the visitor's voice, and what they are to read."""
+
+    sessions: SessionStore[VoiceVisit]
+    visit: gr.State
+    panel: gr.Column
+    text: gr.HTML
+    recorder: gr.Audio
+    message: gr.HTML
+    forget: gr.Button
+
+    @classmethod
+    def layout(cls) -> "OwnVoice":
+        """Hidden until the last card is chosen."""
+        sessions = SessionStore(VoiceVisit)
+        visit = sessions.state()
+        with gr.Column(visible=False, elem_classes="own-voice") as panel:
+            text = gr.HTML()
+            recorder = gr.Audio(
+                sources=["microphone"],
+                type="filepath",
+                label="Your voice, 10 to 30 s",
+                show_label=False,
+                buttons=[],
+                elem_classes="sound-input",
+            )
+            message = gr.HTML()
+            forget = gr.Button("Forget my voice", size="sm", visible=False)
+        return cls(sessions, visit, panel, text, recorder, message, forget)
+
+    def wire(self, pipeline: Callable[[], "AnyVoiceConversion"], cards: gr.HTML) -> None:
+        """pipeline: makes a voice of a recording; cards: their value OWN opens the panel."""
+        self.recorder.stop_recording(
+            reporting(stoppable(_Events(self, pipeline).recorded), self.message),
+            [self.recorder, self.visit],
+            self._changing(),
+            concurrency_id=MODEL_QUEUE,
+            concurrency_limit=1,
+            show_progress_on=self.message,
+            **PRIVATE,
+        )
+        events = _Events(self, pipeline)
+        cards.change(events.chosen, [cards, self.visit], self._changing(), **HIDDEN)
+        self.forget.click(events.forgotten, self.visit, self._changing(), **HIDDEN)
+
+    def _changing(self) -> list[Component]:
+        return [self.visit, self.panel, self.text, self.recorder, self.message, self.forget]
+
+
+@dataclass(frozen=True)
+class _Events:
+    """What the panel does; each returns the components that change with their values."""
+
+    to: OwnVoice
+    pipeline: Callable[[], "AnyVoiceConversion"]
+
+    def chosen(self, card: str, visit: VoiceVisit | None, request: gr.Request) -> Update:
+        """Open the panel with a text to read, or close it."""
+        if card != OWN or (visit and visit.voice):
+            return {self.to.panel: gr.Column(visible=card == OWN)}
+        visit = self.to.sessions.of(visit, request)
+        return {self.to.panel: gr.Column(visible=True), **self._text_to_read(visit)}
+
+    def recorded(self, path: str | None, visit: VoiceVisit | None, request: gr.Request) -> Update:
+        """Make a voice of a recording of the text."""
+        visit = self.to.sessions.of(visit, request)
+        with delete_after_use(path):
+            visit.voice = self.pipeline().voice(path, reading=visit.reading)
+        return {
+            self.to.visit: visit,
+            self.to.message: say(READY),
+            self.to.text: gr.HTML(visible=False),
+            self.to.recorder: gr.Audio(None, visible=False),
+            self.to.forget: gr.Button(visible=True),
+        }
+
+    def forgotten(self, visit: VoiceVisit | None, request: gr.Request) -> Update:
+        """Forget the voice, and ask for another."""
+        visit = self.to.sessions.of(visit, request)
+        visit.clear()
+        return {
+            self.to.message: say(FORGOTTEN),
+            self.to.recorder: gr.Audio(None, visible=True),
+            self.to.forget: gr.Button(visible=False),
+            **self._text_to_read(visit),
+        }
+
+    def _text_to_read(self, visit: VoiceVisit) -> Update:
+        from pipelines.voice_conversion.reading import Reading  # late, for it loads pocketsphinx
+
+        visit.reading = Reading.draw(SystemRandom())
+        return {
+            self.to.visit: visit,
+            self.to.text: gr.HTML(_page(visit.reading.text), visible=True),
+        }
+
+
+def _page(text: str) -> str:
+    return (
+        '<p class="hint">Press record and read this aloud. It takes about 13 seconds.</p>'
+        f'<p class="to-read">{escape(text)}</p>'
+    )
