@@ -101,6 +101,12 @@ def converters(folder: Path, device: str) -> Callable[[str], "Converter"]:
     return once(lambda name: loaded()(name))
 
 
+def installed_conversion_models(folder: Path) -> list[str]:
+    """The models of voice conversion whose checkpoint is in the folder, the default first."""
+    checkpoints = available(folder, [model.checkpoint for model in MODELS.values()])
+    return [name for name, model in MODELS.items() if model.checkpoint in checkpoints]
+
+
 def sounds(
     folder: Path, device: str, model: Sequence[str] | None
 ) -> Callable[[], "SoundSearch"] | None:
@@ -170,8 +176,7 @@ def build(
     of sounds and of words; tests: listening tests, which launch must be given too; publishing:
     whether visitors may open tests of their own to raters."""
     convert = converters(folder, device)
-    checkpoints = available(folder, [model.checkpoint for model in MODELS.values()])
-    models = [name for name, model in MODELS.items() if model.checkpoint in checkpoints]
+    models = installed_conversion_models(folder)
     embeddings = word_embeddings(folder, device)
     search = sounds(folder, device, sound_model)
     lips = lip_reader(folder, device)

@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Browser, expect, sync_playwright
 
 import app
-from media.paths import ASSETS
+from media.paths import ASSETS, CHECKPOINTS
 from study.library import Library
 from tabs import listening_tests
 from tests.browser.taking import Taking
@@ -60,13 +60,14 @@ def edit(visit: Visit) -> None:
     visit.cell(44).click(modifiers=["Shift"])
 
 
-def sizes(visit: Visit) -> None:
+def rates(visit: Visit) -> None:
     """Runs an example through every model."""
     example(visit)
-    visit.page.get_by_role("button", name="All sizes").click()
-    visit.button("Run every size").click()
-    expect(visit.page.locator("#sizes .tl-play")).to_have_count(5)
-    expect(visit.button("Run every size")).to_be_visible()
+    visit.page.get_by_role("button", name="What bits cost").click()
+    visit.button("Run every rate").click()
+    installed = app.installed_conversion_models(CHECKPOINTS)
+    expect(visit.page.locator("#rates .tl-play")).to_have_count(1 + len(installed))
+    expect(visit.button("Run every rate")).to_be_visible()
 
 
 def sounds(visit: Visit) -> None:
@@ -115,7 +116,7 @@ def study(visit: Visit) -> None:
 SHOTS: Final = [
     Shot("desktop-light", "light", (1280, 900), example),
     Shot("desktop-dark", "dark", (1280, 900), edit),
-    Shot("sizes", "light", (1280, 900), sizes, "#sizes"),
+    Shot("rates", "light", (1280, 900), rates, "#rates"),
     Shot("phone-light", "light", PHONE, example),
     Shot("words-light", "light", (1280, 900), words),
     Shot("words-phone", "dark", PHONE, words),

@@ -21,8 +21,12 @@ class Converter(Protocol):
     name: str
     codebook_size: int
     colors: tuple[str, ...]
-    vocoders: tuple[str, ...]
-    intonations: tuple[str, ...]
+
+    @property
+    def vocoders(self) -> tuple[str, ...]: ...
+
+    @property
+    def intonations(self) -> tuple[str, ...]: ...
 
     @property
     def voices(self) -> Collection[str]: ...

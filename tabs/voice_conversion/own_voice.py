@@ -11,7 +11,7 @@ from random import SystemRandom
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
-from gradio.components import Component
+from gradio.blocks import Block
 
 from tabs.shared.events import HIDDEN, MODEL_QUEUE, PRIVATE, reporting, say
 from tabs.shared.jobs import stoppable
@@ -21,7 +21,7 @@ from tabs.voice_conversion.targets import OWN, VoiceVisit
 if TYPE_CHECKING:
     from pipelines.voice_conversion import AnyVoiceConversion
 
-Update = dict[Component, Any]
+Update = dict[Block, Any]
 
 CARD: Final = (OWN, "Your voice", "read a few lines")
 READY: Final = "This is your voice now, for this visit: it is in no file, and gone when you leave."
@@ -74,7 +74,7 @@ class OwnVoice:
         cards.change(events.chosen, [cards, self.visit], self._changing(), **HIDDEN)
         self.forget.click(events.forgotten, self.visit, self._changing(), **HIDDEN)
 
-    def _changing(self) -> list[Component]:
+    def _changing(self) -> list[Block]:
         return [self.visit, self.panel, self.text, self.recorder, self.message, self.forget]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import gradio as gr
 
@@ -18,6 +18,7 @@ from tabs.voice_conversion.own_voice import CARD, OwnVoice
 from tabs.voice_conversion.targets import ALONE, OWN, VOICES
 
 if TYPE_CHECKING:
+    from pipelines.voice_conversion import AnyVoiceConversion
     from pipelines.voice_conversion.converter import Converter
 
 MODELS: Final = {
@@ -97,16 +98,16 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
                     drafts.button(result, take)
                 units_file = gr.UploadButton("Load units", file_types=[".json"], size="sm", scale=0)
             with gr.Accordion("What bits cost", open=False):
-                with gr.Row(elem_classes="sizes-button"):
+                with gr.Row(elem_classes="rates-button"):
                     compare = gr.Button("Run every rate", size="sm", scale=0, min_width=160)
                     halt = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
                 rates_message = gr.HTML()
-                rates = timeline("sizes", RATES)
+                rates = timeline("rates", RATES)
     with gr.Accordion("How it works", open=False):
         gr.HTML(Path(__file__).with_name("how_it_works.html").read_text(), apply_default_css=False)
 
     api.declare(models, audio, voice, model, vocoder, intonation)
-    own.wire(lambda: models.pipeline(settings.CONTINUOUS), voice)
+    own.wire(lambda: cast("AnyVoiceConversion", models.pipeline(settings.CONTINUOUS)), voice)
     to = Outputs(message, result, lanes, numbers, rates_message, rates)
     events = ConversionEvents(models, to)
     shown = [message, result, lanes, numbers]

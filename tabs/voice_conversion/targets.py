@@ -49,9 +49,10 @@ class Target:
     @property
     def label(self) -> str:
         """For people, and for the name of a system in a listening test."""
+        one, other = ("your voice" if name == OWN else name for name in (self.name, self.other))
         if self.other == ALONE or self.share == 0:
-            return self.name
-        return f"{self.name} {1 - self.share:.0%} + {self.other} {self.share:.0%}"
+            return one
+        return f"{one} {1 - self.share:.0%} + {other} {self.share:.0%}"
 
     def of(self, converter: "Converter") -> "str | Voice":
         """What the converter takes as its target.

@@ -1,14 +1,20 @@
 """A visitor's way through voice conversion, in a real browser."""
 
-import time
+import subprocess
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
 from pipelines.speech import Speech
-from pipelines.voice_conversion import VoiceConversion
+from pipelines.voice_conversion import AnyVoiceConversion
+from pipelines.voice_conversion.reading import Reading
+from pipelines.voice_conversion.settings import MODELS
+from tabs.voice_conversion import own_voice
 from tests.browser.visit import Visit
 
 LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
@@ -158,28 +164,69 @@ def test_units_are_downloaded_as_json_and_loaded_again(
     assert visit.units() == units
 
 
-def test_codebook_sizes_compared_show_every_model(visit: Visit, speech: Path) -> None:
+def test_rates_compared_show_every_model(visit: Visit, speech: Path) -> None:
     visit.upload(speech)
     visit.convert()
-    visit.page.get_by_role("button", name="All sizes").click()
-    visit.button("Run every size").click()
-    sizes = visit.page.locator("#sizes")
-    for rate in ("450", "200", "175", "150"):
-        expect(sizes).to_contain_text(f"{rate} bit/s")
-    expect(visit.button("Run every size")).to_be_visible()
-    assert sizes.locator(".tl-play").count() == 5
+    visit.page.get_by_role("button", name="What bits cost").click()
+    visit.button("Run every rate").click()
+    rates = visit.page.locator("#rates")
+    expect(rates.locator(".tl-play")).to_have_count(1 + len(MODELS))
+    for rate in ("150", "200", "300", "450", "1350"):
+        expect(rates).to_contain_text(f"{rate} bit/s")
+    expect(rates).to_contain_text("not limited")
+    expect(visit.button("Run every rate")).to_be_visible()
+
+
+def test_visitor_reads_lines_and_hears_speech_in_their_own_voice(
+    chromium: Callable[[Path], Browser],
+    address: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(own_voice, "SystemRandom", lambda: Random(0))
+    text = Reading.draw(Random(0)).text
+    said = tmp_path / "said.wav"
+    subprocess.run(["espeak-ng", "-v", "en-us", "-s", "150", "-w", said, text], check=True)
+    browser = chromium(said)
+    visit = Visit(browser.new_context(permissions=["microphone"]).new_page(), address, tmp_path)
+    visit.open()
+    visit.page.get_by_text("Your voice", exact=True).first.click()
+    panel = visit.page.locator(".own-voice")
+    expect(panel).to_contain_text(text)
+    panel.get_by_role("button", name="Record").click()
+    visit.page.wait_for_timeout(2000)
+    panel.locator(".stop-button").click()
+    expect(panel).to_contain_text("10 s or more")  # it takes no voice from so little
+
+    panel.get_by_role("button", name="Clear").click()
+    panel.get_by_role("button", name="Record").click()
+    visit.page.wait_for_timeout(17_000)
+    panel.locator(".stop-button").click()
+    expect(panel).to_contain_text("your voice now")
+    visit.shoot("own voice")
+    visit.button("man place blue").click()
+    expect(visit.page.locator("#conversion")).to_contain_text("Converted · your voice")
+
+    visit.button("Forget my voice").click()
+    expect(panel.get_by_role("button", name="Record")).to_be_visible()
+    visit.button("Convert").click()
+    expect(visit.page.get_by_role("alert")).to_contain_text("Read the lines")
+    assert not visit.complaints
+    browser.close()
 
 
 def test_stop_restores_the_button_and_leaves_the_result(
     visit: Visit, speech: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decode = VoiceConversion.decode
+    decode = AnyVoiceConversion.decode
+
+    stopped = threading.Event()
 
     def slowly(*args: Any) -> Speech:
-        time.sleep(4)
+        stopped.wait(60)
         return decode(*args)
 
-    monkeypatch.setattr(VoiceConversion, "decode", slowly)
+    monkeypatch.setattr(AnyVoiceConversion, "decode", slowly)
     visit.upload(speech)
     expect(visit.button("Convert")).to_be_enabled()
     before = visit.units()  # those of the finished example, where there is one
@@ -187,8 +234,9 @@ def test_stop_restores_the_button_and_leaves_the_result(
     expect(visit.page.locator("#conversion").get_by_text("speaking as TF2")).to_be_in_viewport()
     visit.shoot("progress")
     visit.button("Stop").click()
-    expect(visit.button("Convert")).to_be_visible(timeout=2000)
-    visit.page.wait_for_timeout(5000)
+    expect(visit.button("Convert")).to_be_visible()
+    stopped.set()
+    visit.page.wait_for_timeout(3000)
     assert visit.units() == before
 
 

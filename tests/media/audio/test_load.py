@@ -286,6 +286,14 @@ def test_load_with_other_limits_keeps_them() -> None:
         load(encode(tone(2), "webm", "libopus"), max_seconds=1)
 
 
+def test_wav_bytes_with_a_comment_hold_it_and_the_same_sound() -> None:
+    plain, tagged = wav_bytes(tone(), RATE), wav_bytes(tone(), RATE, comment="made by a test")
+    with av.open(io.BytesIO(tagged)) as container:
+        assert container.metadata["comment"] == "made by a test"
+    np.testing.assert_array_equal(load(tagged).waveform, load(plain).waveform)
+    assert int.from_bytes(tagged[4:8], "little") == len(tagged) - 8
+
+
 def test_wav_bytes_loaded_again_are_the_same_sound() -> None:
     waveform = tone(rate=16_000).astype(np.float32)
     data = wav_bytes(waveform, 16_000)

@@ -72,7 +72,8 @@ def test_edits_move_content_and_intonation_with_the_units() -> None:
 
 
 def test_edits_do_not_change_their_input() -> None:
-    edits.mute(UNITS, [0]), edits.delete(UNITS, [0]), edits.replace(UNITS, [0], 1)
+    for edited in (edits.mute(UNITS, [0]), edits.delete(UNITS, [0]), edits.replace(UNITS, [0], 1)):
+        assert not np.shares_memory(edited.codes, UNITS.codes)
     assert UNITS.codes.tolist() == [5, 5, 7, 9, 9, 9]
 
 
