@@ -16,6 +16,7 @@ from pipelines.voice_conversion.live.running import RunningLevel, RunningMean
 from pipelines.voice_conversion.live.vocoder import BEHIND, StreamingVocoder
 from pipelines.voice_conversion.pipeline import VoiceConversion
 from pipelines.voice_conversion.settings import DEFAULT_VOICE, MUTED
+from pipelines.voice_conversion.waveforms import GATE, LEVEL
 
 HOP: Final = 8  # frames that are spoken at once
 AHEAD: Final = 14  # frames after them that the networks see
@@ -41,7 +42,7 @@ class LiveConversion:
         self._pipeline = pipeline
         self._stride = pipeline.vqvae.config.stride
         self._vocoder = StreamingVocoder(pipeline.vocoder)
-        self._level = RunningLevel(pipeline.LEVEL)
+        self._level = RunningLevel(LEVEL)
         self._mean = RunningMean(pipeline.vqvae)
         self._waiting = np.zeros(0, np.float32)
         self._window = np.zeros(WINDOW * HOP_LENGTH, np.float32)
@@ -93,7 +94,7 @@ class LiveConversion:
         power = np.square(self._window.reshape(-1, size)).mean(axis=1)
         first = (WINDOW - AHEAD - HOP) // self._stride
         around = [power[first + k :][: HOP // self._stride] for k in (-1, 0, 1)]
-        return np.max(around, axis=0) < 10 ** (self._pipeline.GATE / 10)
+        return np.max(around, axis=0) < 10 ** (GATE / 10)
 
     def _gate(self, muted: np.ndarray) -> np.ndarray:
         """Gain of the samples to be played, BEHIND frames late, fading at the edges of silence."""
