@@ -27,7 +27,7 @@ from pipelines.voice_conversion.reading import Reading
 from pipelines.voice_conversion.result import Conversion
 from pipelines.voice_conversion.settings import MUTED
 from pipelines.voice_conversion.units import Units, codebook_colors
-from pipelines.voice_conversion.voice import Voice, pitch_statistics
+from pipelines.voice_conversion.voice import Voice, check_one_voice, pitch_statistics
 
 
 class AnyVoiceConversion:
@@ -40,6 +40,7 @@ class AnyVoiceConversion:
     VOCODERS: Final = settings.VOCODERS
     INTONATIONS: Final = settings.INTONATIONS
     LEAST_SPEECH: Final = 5.0  # seconds, in a recording that a voice is made from
+    PIECE: Final = 3 * SAMPLE_RATE  # samples of it in which one voice must be heard
 
     unit_seconds: Final = STRIDE * FRAME_SECONDS
 
@@ -153,8 +154,8 @@ class AnyVoiceConversion:
     ) -> Voice:
         """The voice of a recording of 10 to 30 s; reading: what must be read in it.
 
-        Raises InputError where it is shorter or longer, silent, holds too little speech, or is not
-        the reading.
+        Raises InputError where it is shorter or longer, silent, holds too little speech, more than
+        one voice, or is not the reading.
         """
         shortest, longest = settings.REFERENCE_SECONDS
         waveform = waveforms.prepared(load(audio, SAMPLE_RATE, longest, shortest).waveform, 1)
@@ -169,6 +170,9 @@ class AnyVoiceConversion:
             reading.check(waveform)
         rate = SAMPLE_RATE
         speech = np.concatenate([waveform[round(a * rate) : round(b * rate)] for a, b in spoken])
+        pieces = range(0, len(speech) - self.PIECE + 1, self.PIECE)
+        mels = [features.log_mel(speech[start : start + self.PIECE]) for start in pieces]
+        check_one_voice(np.stack([self.networks.voice(mel) for mel in mels]))
         vector = self.networks.voice(features.log_mel(speech))
         return Voice(name, vector, *pitch_statistics(track_pitch(speech)))
 

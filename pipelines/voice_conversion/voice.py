@@ -6,6 +6,9 @@ import numpy as np
 
 from media.errors import InputError
 
+# Cosine of the vectors of 3 s of speech each: 99 % of pairs by one speaker are above .52, 95 % of
+# those by two below .38 (validation speakers, when the networks were trained).
+ONE_VOICE = 0.45
 VARIANCE = 0.05  # of the log-F0 of most people's speech
 BELIEF = 50.0  # frames' worth of belief in that, where little speech is voiced
 
@@ -34,6 +37,20 @@ class Voice:
             (vector / max(float(vector.std()), 1e-6)).astype(np.float32),
             (1 - share) * self.pitch_mean + share * other.pitch_mean,
             (1 - share) * self.pitch_std + share * other.pitch_std,
+        )
+
+
+def check_one_voice(vectors: np.ndarray) -> None:
+    """Raises InputError where vectors of consecutive pieces of speech (N, 128) are of two voices.
+
+    A fifth of the pairs may differ: laughter, a cough, a piece that is mostly noise.
+    """
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    pairs = (unit @ unit.T)[np.triu_indices(len(unit), 1)]
+    if len(pairs) and np.percentile(pairs, 20) < ONE_VOICE:
+        raise InputError(
+            "This sounds like more than one voice. Record again where nobody else speaks and no "
+            "music plays."
         )
 
 

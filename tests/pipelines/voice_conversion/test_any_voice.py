@@ -12,7 +12,7 @@ from pipelines.voice_conversion.any_voice import AnyVoiceConversion
 from pipelines.voice_conversion.intonation import Intonation
 from pipelines.voice_conversion.settings import ANY_VOICE, MODELS, MUTED
 from pipelines.voice_conversion.units import Units
-from pipelines.voice_conversion.voice import Voice, pitch_statistics
+from pipelines.voice_conversion.voice import Voice, check_one_voice, pitch_statistics
 
 RATE = 16_000
 
@@ -177,6 +177,18 @@ def test_units_without_content_are_refused_by_a_continuous_model(
     for vectors in (None, np.zeros((len(units.codes), 3), np.float32)):
         with pytest.raises(InputError, match="no content"):
             pipeline.decode(replace(units, vectors=vectors))
+
+
+def test_check_one_voice_refuses_pieces_that_alternate_between_two() -> None:
+    random = np.random.default_rng(0)
+    one, other = random.standard_normal((2, 128))
+    pieces = [one + 0.3 * random.standard_normal(128) for _ in range(8)]
+    check_one_voice(np.stack(pieces))
+    check_one_voice(np.stack([*pieces[:7], other]))  # a cough
+    check_one_voice(pieces[0][None])
+    for several in (pieces[:1] + [other], [*pieces[:4], *[other] * 4]):
+        with pytest.raises(InputError, match="more than one voice"):
+            check_one_voice(np.stack(several))
 
 
 def test_a_blend_outside_its_range() -> None:
