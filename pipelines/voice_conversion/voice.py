@@ -43,11 +43,11 @@ class Voice:
 def check_one_voice(vectors: np.ndarray) -> None:
     """Raises InputError where vectors of consecutive pieces of speech (N, 128) are of two voices.
 
-    A fifth of the pairs may differ: laughter, a cough, a piece that is mostly noise.
+    A quarter of the pairs may differ: laughter, a cough, a piece that is mostly noise.
     """
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     pairs = (unit @ unit.T)[np.triu_indices(len(unit), 1)]
-    if len(pairs) and np.percentile(pairs, 20) < ONE_VOICE:
+    if len(pairs) and np.percentile(pairs, 25) < ONE_VOICE:
         raise InputError(
             "This sounds like more than one voice. Record again where nobody else speaks and no "
             "music plays."
