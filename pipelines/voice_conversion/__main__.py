@@ -30,9 +30,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         default=next(iter(settings.MODELS)),
         help=f"{', '.join(settings.MODELS)}, a folder or a hub id (default: %(default)s)",
     )
+    parser.add_argument(
+        "--speecht5",
+        type=Path,
+        metavar="VOICE.npy",
+        help="convert by microsoft/speecht5_vc (600 MB) instead, to this x-vector of 512 numbers",
+    )
     options = parser.parse_args(arguments)
     with command_line.explained():
         outputs = command_line.outputs_of(options.inputs, options.out, ".wav")
+        if options.speecht5:
+            _by_speecht5(outputs, options.speecht5, options.device)
+            return
         from pipelines.voice_conversion import VoiceConversion  # late, for it loads torch
 
         pipeline = VoiceConversion.from_pretrained(options.model, options.device)
@@ -41,6 +50,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
             return _convert(pipeline, source, outputs[source], options.to, options.vocoder)
 
         command_line.for_each(list(outputs), convert)
+
+
+def _by_speecht5(outputs: dict[Path, Path], voice: Path, device: str) -> None:
+    from pipelines.voice_conversion.speecht5 import SpeechT5Conversion, read_voice  # late: torch
+
+    vector = read_voice(voice)
+    pipeline = SpeechT5Conversion.from_pretrained(device=device)
+
+    def convert(source: Path) -> str:
+        speech = pipeline(source, vector).converted
+        return _write(outputs[source], wav_bytes(speech.waveform, speech.sample_rate))
+
+    command_line.for_each(list(outputs), convert)
 
 
 def _convert(pipeline: "VoiceConversion", source: Path, out: Path, voice: str, vocoder: str) -> str:
@@ -55,9 +77,14 @@ def _convert(pipeline: "VoiceConversion", source: Path, out: Path, voice: str, v
     else:
         speech = pipeline.decode(units, voice, vocoder)
         content = wav_bytes(speech.waveform, speech.sample_rate)
+    return f"{_write(out, content)}\t{len(units.codes)} units"
+
+
+def _write(out: Path, content: bytes) -> str:
+    """Writes a file and returns its name."""
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_bytes(content)
-    return f"{out}\t{len(units.codes)} units"
+    return str(out)
 
 
 if __name__ == "__main__":
