@@ -75,7 +75,7 @@ def ctc_loss(network: G2P, batch: Sequence[tuple[list[int], list[int]]]) -> Tens
     of letters."""
     letters, phones = zip(*batch, strict=True)
     network_device = network.output.weight.device
-    logits = network(torch.tensor(letters, device=network_device)).float()
+    logits = network(torch.tensor(letters).to(network_device)).float()
     return F.ctc_loss(
         logits.log_softmax(dim=-1).transpose(0, 1),
         torch.tensor([number for numbers in phones for number in numbers]),

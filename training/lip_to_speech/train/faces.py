@@ -67,8 +67,8 @@ def left_out(faces: Faces, states: Path, config: FaceEncoderConfig) -> dict[str,
         network, _ = _fitted(faces, others, Path(f"{states}-{speaker}-state.pt"), config)
         with torch.inference_mode():
             pictures = torch.from_numpy(faces.portraits[speaker].reshape(-1, 64, 64, 3) / 255.0)
-            embeddings, pitch = network(pictures.permute(0, 3, 1, 2).float())
-        cosines = faces.embeddings @ embeddings.mean(dim=0)
+            embeddings, pitch = network(pictures.permute(0, 3, 1, 2).float().to(device()))
+        cosines = faces.embeddings @ embeddings.mean(dim=0).cpu()
         ranks.append(1 + int((cosines > cosines[speaker]).sum()))
         errors.append(12 * abs(pitch.mean().item() - np.log(faces.pitch[speaker])) / np.log(2))
         mean = np.log(faces.pitch[others]).mean()
@@ -88,12 +88,18 @@ def _fitted(
 
     def step_loss(generator: torch.Generator) -> Tensor:
         images, embeddings, pitch = faces.batch(list(speakers), generator)
-        predicted, log_pitch = network(images.to(device()))
-        distance = 1 - (predicted * embeddings.to(device())).sum(dim=1)  # cosine
-        return (distance + (log_pitch - pitch.log().to(device())).abs()).mean()
+        predicted = network(images.to(device()))
+        return voice_loss(*predicted, embeddings.to(device()), pitch.to(device()))
 
     result = fit(network, step_loss, lambda: 0.0, state, STEPS, LEARNING_RATE, weight_decay=0.1)
     return network.eval(), result["hours"]
+
+
+def voice_loss(predicted: Tensor, log_pitch: Tensor, embeddings: Tensor, pitch: Tensor) -> Tensor:
+    """Cosine distance of voices (B, D), unit vectors, and L1 of log F0, given pitch (B,) in Hz: a
+    scalar."""
+    distance = 1 - (predicted * embeddings).sum(dim=1)
+    return (distance + (log_pitch - pitch.log()).abs()).mean()
 
 
 def _augmented(picture: np.ndarray, rng: np.random.Generator) -> np.ndarray:

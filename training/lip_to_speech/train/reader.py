@@ -174,7 +174,7 @@ def _f0_losses(predicted: Prediction, batch: Batch) -> dict[str, Tensor]:
 
 def load_reader(path: Path) -> LipReader:
     """A trained reader for inference, on the CPU."""
-    saved = torch.load(path, weights_only=True)
+    saved = torch.load(path, weights_only=True, map_location="cpu")
     network = LipReader(LipReaderConfig(**saved["config"]))
     network.load_state_dict(saved["network"])
     return network.eval()
@@ -182,7 +182,7 @@ def load_reader(path: Path) -> LipReader:
 
 def load_voices(run: Path) -> VoiceEncoder:
     """The trained voice encoder of a run, frozen."""
-    saved = torch.load(run / "voices.pt", weights_only=True)
+    saved = torch.load(run / "voices.pt", weights_only=True, map_location=device())
     network = VoiceEncoder(VoiceEncoderConfig(**saved["config"])).to(device())
     network.load_state_dict(saved["network"])
     return network.eval().requires_grad_(False)

@@ -25,7 +25,7 @@ class VocoderLoss(nn.Module):
 
     def __init__(self, path: Path) -> None:
         super().__init__()
-        saved = torch.load(path, weights_only=True)
+        saved = torch.load(path, weights_only=True, map_location="cpu")
         self.vocoder = Vocoder(VocoderConfig(**saved["config"]))
         self.vocoder.load_state_dict(saved["network"])
         self.spectra = spectral_loss()

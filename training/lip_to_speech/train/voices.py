@@ -64,15 +64,13 @@ def train_voices(run: Path, name: str, config: VoiceEncoderConfig, steps: int) -
     """Train on the arrays of ``prepare`` in ``run``; write run/name.pt."""
     voices = Voices(run / "voices.npz")
     network = VoiceEncoder(config).to(device())
-    centres = nn.Parameter(torch.randn(len(voices.names) * len(VTLP_FACTORS), config.size))
+    centres = torch.randn(len(voices.names) * len(VTLP_FACTORS), config.size)
     trained = nn.ModuleDict({"encoder": network})
-    trained.register_parameter("centres", centres)
+    trained.register_parameter("centres", nn.Parameter(centres.to(device())))
 
     def step_loss(generator: torch.Generator) -> Tensor:
         mel, speakers = (part.to(device()) for part in voices.batch(generator))
-        cosines = network(mel) @ F.normalize(centres, dim=1).T
-        margin = MARGIN * F.one_hot(speakers, len(centres))
-        return F.cross_entropy(SCALE * (cosines - margin), speakers)
+        return margin_loss(network(mel), trained.centres, speakers)
 
     @torch.inference_mode()
     def validate() -> float:
@@ -82,12 +80,20 @@ def train_voices(run: Path, name: str, config: VoiceEncoderConfig, steps: int) -
     save(run, name, config, network, result)
 
 
+def margin_loss(vectors: Tensor, centres: Tensor, speakers: Tensor) -> Tensor:
+    """Additive margin softmax (Wang et al. 2018) of the unit vectors (B, D) of speakers (B,), whose
+    classes have these centres (K, D): a scalar."""
+    cosines = vectors @ F.normalize(centres, dim=1).T
+    margin = MARGIN * F.one_hot(speakers, len(centres))
+    return F.cross_entropy(SCALE * (cosines - margin), speakers)
+
+
 def equal_error_rate(network: VoiceEncoder, held_out: list[tuple[str, np.ndarray]]) -> float:
     """The equal error rate of speaker verification over all pairs of segments, each with its
     speaker."""
     rng = np.random.default_rng(0)
     mel = torch.from_numpy(np.stack([segment(mel, rng) for _, mel in held_out]))
-    vectors = torch.cat([network(part) for part in mel.split(256)]).numpy()
+    vectors = torch.cat([network(part.to(device())) for part in mel.split(256)]).cpu().numpy()
     names = np.array([name for name, _ in held_out])
     pairs = np.triu_indices(len(names), 1)
     same = (names[:, None] == names[None])[pairs]
