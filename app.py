@@ -5,11 +5,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 from starlette.middleware import Middleware
@@ -19,9 +18,8 @@ from starlette.routing import Route
 
 from media import workers
 from media.paths import ASSETS, CHECKPOINTS
-from pipelines.voice_conversion.settings import MODELS
 from study.web.limits import address_of
-from tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
+from tabs import lip_to_speech, listening_tests, models, sound_search, voice_conversion, words
 from tabs.shared.connections import DEAD, CutStalledBodies
 from tabs.shared.drafts import Drafts
 from tabs.shared.gradio_internals import (
@@ -36,14 +34,7 @@ from tabs.shared.temporary import temporary_folder
 from tabs.shared.theme import CSS, theme
 
 if TYPE_CHECKING:
-    from pipelines.lip_to_speech import LipToSpeech
-    from pipelines.sound_search import SoundSearch
-    from pipelines.voice_conversion.converter import Converter, Converters
-    from pipelines.words import Words
     from study.library import Library
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 SOUNDS: Final = ASSETS / "sounds.index"
 WORDS: Final = ASSETS / "words.index"
@@ -89,79 +80,6 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     return parser.parse_args([*given, *arguments])
 
 
-def converters(folder: Path, device: str) -> Callable[[str], "Converter"]:
-    """Gives a model of voice conversion by its name; models may share a checkpoint."""
-
-    def load() -> "Converters":
-        from pipelines.voice_conversion.converter import Converters  # late, for it loads torch
-
-        return Converters(folder, device)
-
-    loaded = once(load)
-    return once(lambda name: loaded()(name))
-
-
-def installed_conversion_models(folder: Path) -> list[str]:
-    """The models of voice conversion whose checkpoint is in the folder, the default first."""
-    checkpoints = available(folder, [model.checkpoint for model in MODELS.values()])
-    return [name for name, model in MODELS.items() if model.checkpoint in checkpoints]
-
-
-def sounds(
-    folder: Path, device: str, model: Sequence[str] | None
-) -> Callable[[], "SoundSearch"] | None:
-    """Gives sound search with a model of the user's or our checkpoints in the folder; None where
-    there are no such checkpoints."""
-    names = sound_search.MODELS
-    if not model and len(available(folder, names)) < len(names):
-        return None
-
-    def load() -> "SoundSearch":
-        from pipelines.sound_search import SoundSearch  # late, for it loads torch
-
-        return SoundSearch.from_pretrained(model or [folder / name for name in names], device)
-
-    return once(load)
-
-
-def word_embeddings(folder: Path, device: str) -> Callable[[], "Words"] | None:
-    """Gives the networks of the words tab; None where the folder has no such checkpoint."""
-
-    def load() -> "Words":
-        from pipelines.words import Words  # late, for it loads torch
-
-        return Words.from_pretrained(folder / words.MODEL, device)
-
-    return once(load) if available(folder, [words.MODEL]) else None
-
-
-def lip_reader(folder: Path, device: str) -> Callable[[], "LipToSpeech"] | None:
-    """Gives lip to speech; None where the folder has no such checkpoint."""
-
-    def load() -> "LipToSpeech":
-        from pipelines.lip_to_speech import LipToSpeech  # late, for it loads torch
-
-        return LipToSpeech.from_pretrained(folder / lip_to_speech.MODEL, device)
-
-    return once(load) if available(folder, [lip_to_speech.MODEL]) else None
-
-
-def once(load: Callable[P, T]) -> Callable[P, T]:
-    """What loads at the first call, and gives the same from then on, whoever asks meanwhile."""
-    lock, loaded = threading.Lock(), cache(load)
-
-    def get(*args: P.args, **kwargs: P.kwargs) -> T:
-        with lock:
-            return loaded(*args, **kwargs)
-
-    return get
-
-
-def available(folder: Path, names: Sequence[str]) -> list[str]:
-    """Those of the names whose checkpoint is in the folder."""
-    return [name for name in names if (folder / name / "config.json").exists()]
-
-
 def build(
     device: str = "auto",
     folder: Path = CHECKPOINTS,
@@ -175,13 +93,13 @@ def build(
     """The whole page. Loads no model unless preload says so. index, word_index: of our libraries
     of sounds and of words; tests: listening tests, which launch must be given too; publishing:
     whether visitors may open tests of their own to raters."""
-    convert = converters(folder, device)
-    models = installed_conversion_models(folder)
-    embeddings = word_embeddings(folder, device)
-    search = sounds(folder, device, sound_model)
-    lips = lip_reader(folder, device)
+    convert = models.converters(folder, device)
+    conversions = models.installed_conversion_models(folder)
+    embeddings = models.word_embeddings(folder, device)
+    search = models.sounds(folder, device, sound_model)
+    lips = models.lip_reader(folder, device)
     if preload:
-        for name in models:
+        for name in conversions:
             convert(name)
         for load in filter(None, (embeddings, search, lips)):
             load()
@@ -191,7 +109,7 @@ def build(
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
         with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Voice conversion"):
-                voice_conversion.build(convert, models, drafts)
+                voice_conversion.build(convert, conversions, drafts)
             with gr.Tab("Words"):
                 words.build(embeddings, word_index, drafts)
             with gr.Tab("Sound search"):

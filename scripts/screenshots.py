@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 import app
 from media.paths import ASSETS, CHECKPOINTS
 from study.library import Library
-from tabs import listening_tests
+from tabs import listening_tests, models
 from tests.browser.taking import Taking
 from tests.browser.visit import FLAGS, Visit
 from tests.listening import write_test
@@ -65,7 +65,7 @@ def rates(visit: Visit) -> None:
     example(visit)
     visit.page.get_by_role("button", name="What bits cost").click()
     visit.button("Run every rate").click()
-    installed = app.installed_conversion_models(CHECKPOINTS)
+    installed = models.installed_conversion_models(CHECKPOINTS)
     expect(visit.page.locator("#rates .tl-play")).to_have_count(1 + len(installed))
     expect(visit.button("Run every rate")).to_be_visible()
 

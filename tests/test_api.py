@@ -10,6 +10,8 @@ import app
 from media.paths import CHECKPOINTS
 from tabs import listening_tests
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> gr.Blocks:

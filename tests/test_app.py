@@ -14,6 +14,7 @@ import pytest
 import app
 from pipelines.voice_conversion.settings import MODELS
 from study.web.limits import address_of
+from tabs import models
 from tabs.shared.gradio_internals import Waiting, limit_waiting
 from tabs.shared.page import model_cards
 
@@ -59,6 +60,7 @@ def test_options_with_an_invalid_environment_value_exit(name: str, value: str) -
         app.options([], {f"EARSHOT_{name}": value})
 
 
+@pytest.mark.slow
 def test_app_import_loads_no_model_library() -> None:
     # How long it takes: benchmarks/start.py.
     script = (
@@ -70,17 +72,17 @@ def test_app_import_loads_no_model_library() -> None:
 
 
 def test_pipelines_load_each_model_once_on_first_use(tiny_checkpoints: Path) -> None:
-    get = app.converters(tiny_checkpoints, "cpu")
+    get = models.converters(tiny_checkpoints, "cpu")
     assert get("vqvae-64") is get("vqvae-64")
     assert get("units-64").networks is get("continuous").networks
     with pytest.raises(FileNotFoundError):
-        app.converters(tiny_checkpoints / "nowhere", "cpu")("vqvae-64")
+        models.converters(tiny_checkpoints / "nowhere", "cpu")("vqvae-64")
 
 
 def test_sounds_loads_shipped_or_named_model(tiny_checkpoints: Path, tmp_path: Path) -> None:
-    assert app.sounds(tmp_path, "cpu", None) is None
-    get = app.sounds(tiny_checkpoints, "cpu", None)
-    other = app.sounds(tmp_path, "cpu", [str(tmp_path / "nowhere")])
+    assert models.sounds(tmp_path, "cpu", None) is None
+    get = models.sounds(tiny_checkpoints, "cpu", None)
+    other = models.sounds(tmp_path, "cpu", [str(tmp_path / "nowhere")])
     assert get and other
     assert get() is get()
     assert get().encoder.name == "sound-cnn"
@@ -90,8 +92,8 @@ def test_sounds_loads_shipped_or_named_model(tiny_checkpoints: Path, tmp_path: P
 
 def test_available_lists_existing_checkpoints_only(tiny_checkpoints: Path, tmp_path: Path) -> None:
     names = sorted({model.checkpoint for model in MODELS.values()})
-    assert app.available(tiny_checkpoints, names) == names
-    assert app.available(tmp_path, names) == []
+    assert models.available(tiny_checkpoints, names) == names
+    assert models.available(tmp_path, names) == []
 
 
 def test_build_without_checkpoints_says_how_to_train_them(tmp_path: Path) -> None:
@@ -118,6 +120,7 @@ def address(tmp_path: Path) -> Iterator[str]:
     page.close()
 
 
+@pytest.mark.slow
 def test_launch_refuses_deep_links_and_calls_around_the_queue(address: str) -> None:
     assert httpx.get(f"{address}gradio_api/deep_link?session_hash=x").status_code == 404
     assert httpx.get(f"{address}gradio_api/deep_link").status_code == 404

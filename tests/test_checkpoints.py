@@ -1,4 +1,4 @@
-"""Every checkpoint that is shipped: complete, small, and the one whose results are told."""
+"""Every checkpoint that is shipped: complete, small, and the one that was measured."""
 
 import hashlib
 import json
@@ -34,6 +34,7 @@ def test_checkpoints_together_are_at_most_100_mb() -> None:
     assert sum(file.stat().st_size for file in ROOT.rglob("*") if file.is_file()) <= 100 * 2**20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", MODELS, ids=lambda folder: folder.name)
 def test_shipped_vqvae_converts_an_example(folder: Path) -> None:
     """Speech comes out: as long, about as loud, and not the same as what went in."""
@@ -59,6 +60,7 @@ def library(search: SoundSearch) -> SoundIndex:
     return SoundIndex.open(SOUNDS.with_suffix(".index"), search.encoder)
 
 
+@pytest.mark.slow
 def test_shipped_index_has_the_hashes_of_the_library_files(library: SoundIndex) -> None:
     files = {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in SOUNDS.glob("*.ogg")
@@ -67,6 +69,7 @@ def test_shipped_index_has_the_hashes_of_the_library_files(library: SoundIndex) 
     assert all(sound.path.parent == SOUNDS and sound.caption for sound in library.sounds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
@@ -86,6 +89,7 @@ def test_search_of_the_library_by_text_finds_the_kind(
     assert result.matched
 
 
+@pytest.mark.slow
 def test_search_of_the_library_by_sound_finds_the_same_kind(
     search: SoundSearch, library: SoundIndex
 ) -> None:
@@ -94,6 +98,7 @@ def test_search_of_the_library_by_sound_finds_the_same_kind(
     assert result.hits[0].sound.kind == "crickets"
 
 
+@pytest.mark.slow
 def test_embed_audio_of_shipped_models_in_a_batch_equals_single(search: SoundSearch) -> None:
     noise = np.random.default_rng(0).normal(size=(3, 64_000)).astype(np.float32) / 5
     batch = search.encoder.embed_audio(noise).vectors

@@ -1,4 +1,4 @@
-"""The documents point to what is there: functions, files, pictures; and the README stays short."""
+"""Documents: references to functions and files, pictures, and the length of the README."""
 
 import importlib
 import json
@@ -48,6 +48,7 @@ def test_readme_has_at_most_900_words() -> None:
     assert len(body.split()) <= MOST_WORDS
 
 
+@pytest.mark.slow
 def test_pictures_show_every_tab(tmp_path: Path) -> None:
     """Fails when a tab was added or renamed after `python -m scripts.screenshots` was last run."""
     page = app.build("cpu", tests=listening_tests.opened(tmp_path, None))

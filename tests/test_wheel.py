@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 import app
-from media.paths import CHECKPOINTS, ROOT
-from pipelines.voice_conversion.settings import MODELS
-from tabs import lip_to_speech, sound_search, words
+from media.paths import ROOT
+from tabs import lip_to_speech, sound_search, voice_conversion, words
 
 pytestmark = pytest.mark.slow
 
@@ -20,11 +19,12 @@ import sys
 from pathlib import Path
 import app, media.paths, pipelines
 from pipelines.checkpoint import locate
+from tabs import models
 installed = Path(sys.argv[1]).resolve()
 assert Path(app.__file__).is_relative_to(installed), app.__file__
 assert Path(pipelines.__file__).with_name("py.typed").exists()
 assert locate("vqvae-512").is_relative_to(installed)
-assert app.available(media.paths.CHECKPOINTS, ["words", "lip-to-speech", "sound-cnn"])
+assert models.available(media.paths.CHECKPOINTS, ["words", "lip-to-speech", "sound-cnn"])
 page = app.build("cpu")
 texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
 assert "This tab has no model yet" not in texts
@@ -44,9 +44,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_wheel_holds_every_model_of_the_app_and_nothing_of_training(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    conversion = app.available(CHECKPOINTS, [model.checkpoint for model in MODELS.values()])
-    models = [*conversion, *sound_search.MODELS, words.MODEL, lip_to_speech.MODEL]
-    for model in [*models, "vocoder", "vocoder-lips", "words-near", "g2p"]:
+    models = [*voice_conversion.MODELS, *sound_search.MODELS, words.MODEL, lip_to_speech.MODEL]
+    for model in [*models, "vocoder", "vocoder-lips", "words-bottleneck", "g2p"]:
         assert f"earshot_data/checkpoints/{model}/model.safetensors" in names
     for start in ("training", "tests", "scripts", "synthetic", "earshot_data/assets/screenshots"):
         assert not [name for name in names if name.startswith(f"{start}/")]

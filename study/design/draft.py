@@ -21,7 +21,7 @@ NOTES: Final = "sounds.jsonl"
 
 
 @dataclass(frozen=True)
-class Take:
+class DraftItem:
     """A sound for a test: system is what made it, from `source` with these settings. Sounds of the
     same source are one stimulus; sound is a file, and source is one too, or a text."""
 
@@ -39,27 +39,27 @@ class Take:
 
 @dataclass
 class Draft:
-    """One visitor's, and nobody else's."""
+    """The draft of one visitor: its items by system and stimulus."""
 
-    takes: dict[tuple[str, str], Take] = field(default_factory=dict)
+    items: dict[tuple[str, str], DraftItem] = field(default_factory=dict)
 
-    def add(self, take: Take) -> None:
-        """Takes it in; another of the same system and source gives way."""
-        if len(self.takes) >= MOST:
+    def add(self, item: DraftItem) -> None:
+        """Adds the item, in place of one of the same system and source."""
+        if len(self.items) >= MOST:
             raise InputError(f"A draft holds {MOST} sounds. Download it, and begin another.")
-        self.takes[take.system, take.stimulus] = take
+        self.items[item.system, item.stimulus] = item
 
     def clear(self) -> None:
         """Forgets everything."""
-        self.takes.clear()
+        self.items.clear()
 
     def write(self, folder: Path) -> None:
         """A folder for each system, one for recorded sources as references, the test's YAML, and a
         line of JSON for each sound with its settings."""
         lines = []
-        for (system, stimulus), take in self.takes.items():
-            file, source = f"{_name(system)}/{stimulus}.wav", take.source
-            _write(folder / file, take.sound)
+        for (system, stimulus), item in self.items.items():
+            file, source = f"{_name(system)}/{stimulus}.wav", item.source
+            _write(folder / file, item.sound)
             if isinstance(source, bytes):
                 reference = f"{REFERENCE}/{stimulus}.wav"
                 _write(folder / reference, source)
@@ -68,11 +68,11 @@ class Draft:
                 "file": file,
                 "source": source,
                 "system": system,
-                "settings": take.settings,
+                "settings": item.settings,
             }
             lines.append(json.dumps(note, ensure_ascii=False) + "\n")
         (folder / NOTES).write_text("".join(lines), encoding="utf-8")
-        design = "ab" if len({system for system, _ in self.takes}) > 1 else "acr"
+        design = "ab" if len({system for system, _ in self.items}) > 1 else "acr"
         (folder / FILE).write_text(describe(folder, design), encoding="utf-8")
 
 

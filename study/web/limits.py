@@ -60,8 +60,8 @@ def address_of(request: Request) -> str:
     """Whom a request comes from: behind a proxy, which has a private address, what the proxy says
     (the last entry of X-Forwarded-For; those before it the client may have made up)."""
     peer = request.client.host if request.client else ""
-    told = request.headers.get("x-forwarded-for", "").rsplit(",", 1)[-1].strip()
-    return told if told and _private(peer) else peer
+    forwarded = request.headers.get("x-forwarded-for", "").rsplit(",", 1)[-1].strip()
+    return forwarded if forwarded and _private(peer) else peer
 
 
 def _private(address: str) -> bool:

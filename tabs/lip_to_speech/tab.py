@@ -2,7 +2,6 @@
 
 import csv
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
@@ -11,7 +10,7 @@ from media.paths import ASSETS
 from tabs.components.timeline.timeline import timeline
 from tabs.lip_to_speech.coach import coach, spelled
 from tabs.lip_to_speech.events import LipComponents, LipEvents, LipVisit
-from tabs.lip_to_speech.view import take
+from tabs.lip_to_speech.view import draft_item
 from tabs.shared.drafts import Drafts
 from tabs.shared.events import (
     EMPTIED,
@@ -22,6 +21,7 @@ from tabs.shared.events import (
     on_model,
     reporting,
 )
+from tabs.shared.parts import how_it_works, main_button, missing_model
 from tabs.shared.sessions import SessionStore
 
 if TYPE_CHECKING:
@@ -52,14 +52,6 @@ STEP: Final = '<h3 class="step">Your face <span>up to 30 s</span></h3>'
 VOICE: Final = """<p class="hint"><b>The voice</b> starts as your face suggests, which is hardly
 better than chance: the face encoder saw five speakers. Move it to where it belongs.</p>"""
 COMPARE: Final = "Compare with the original audio"
-MISSING: Final = """
-<header class="intro"><h2>This tab has no model yet.</h2>
-<p>It needs a checkpoint in <code>checkpoints/lip-to-speech</code>, and there is none. Train one,
-with your videos in DIR, and start Earshot again. The other tabs work meanwhile.</p>
-<pre>python -m training.lip_to_speech prepare --data DIR --out OUT
-python -m training.lip_to_speech train --out OUT
-python -m training.lip_to_speech export --out OUT</pre></header>
-"""
 
 
 def build(pipeline: Callable[[], "LipToSpeech"] | None, drafts: Drafts | None = None) -> gr.Blocks:
@@ -69,7 +61,7 @@ def build(pipeline: Callable[[], "LipToSpeech"] | None, drafts: Drafts | None = 
         if pipeline:
             _layout(tab, pipeline, drafts)
         else:
-            gr.HTML(MISSING)
+            missing_model("lip_to_speech", MODEL, "videos")
     return tab
 
 
@@ -92,9 +84,7 @@ def _layout(tab: gr.Blocks, pipeline: Callable[[], "LipToSpeech"], drafts: Draft
                 elem_id=CAMERA,
             )
             message = gr.HTML()
-            with gr.Row(elem_classes="main-button"):
-                read = gr.Button("Read my lips", variant="primary", size="lg", interactive=False)
-                stop = gr.Button("Stop", size="lg", visible=False)
+            read, stop = main_button("Read my lips", ready=False)
             chips = _example_chips()
             with gr.Accordion("Options", open=False):
                 vocoder = gr.Radio(list(VOCODERS.items()), value="neural", label="Vocoder")
@@ -110,7 +100,7 @@ def _layout(tab: gr.Blocks, pipeline: Callable[[], "LipToSpeech"], drafts: Draft
                 numbers = gr.HTML(elem_classes="numbers")
                 compare = gr.Button(COMPARE, size="sm", scale=0, visible=False)
                 if drafts:
-                    drafts.button(visit, lambda held: take(held and held.video))
+                    drafts.button(visit, lambda held: draft_item(held and held.video))
             with gr.Row(elem_classes="lip-voice"):
                 with gr.Column(min_width=220):
                     gr.HTML(VOICE)
@@ -119,8 +109,7 @@ def _layout(tab: gr.Blocks, pipeline: Callable[[], "LipToSpeech"], drafts: Draft
                 timbre = gr.Slider(
                     0, 1, value=0.5, step=0.01, label="Timbre", info="from dark to bright"
                 )
-    with gr.Accordion("How it works", open=False):
-        gr.HTML(Path(__file__).with_name("how_it_works.html").read_text(), apply_default_css=False)
+    how_it_works(__file__)
 
     shown = LipComponents(message, visit, compare, pitch, timbre, heading, lanes, numbers)
     events = LipEvents(pipeline, sessions, shown)

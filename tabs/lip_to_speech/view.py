@@ -17,7 +17,7 @@ from tabs.voice_conversion.view import Sound, wav
 if TYPE_CHECKING:
     from media.video.lips import MouthClip
     from pipelines.lip_to_speech.result import LipSpeech
-    from study.design.draft import Take
+    from study.design.draft import DraftItem
 
 NO_SENTENCE: Final = "No sentence could be read"
 ORIGINAL: Final = "Original audio"
@@ -170,17 +170,17 @@ def read_out(speech: "LipSpeech") -> dict[str, Any]:
     }
 
 
-def take(video: VisitorVideo | None) -> "Take | None":
+def draft_item(video: VisitorVideo | None) -> "DraftItem | None":
     """The speech for a listening test, with the original audio where the video has any; None before
     the first video."""
     if video is None:
         return None
     from media.audio.load import wav_bytes  # late, for they load scipy
-    from study.design.draft import Take
+    from study.design.draft import DraftItem
 
     speech, voice = video.speech, video.speech.voice
     read = read_out(speech)
     rate = speech.speech.sample_rate
     source = read["sentence"] if video.audio is None else wav_bytes(video.audio, rate)
     system = f"lip-to-speech {voice.pitch:.0f} Hz {voice.timbre:.2f}"
-    return Take(system, wav(speech.speech), source, read)
+    return DraftItem(system, wav(speech.speech), source, read)

@@ -1,8 +1,6 @@
 """What the buttons of the listening tests tab do."""
 
-import shutil
-import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any, Final
@@ -15,9 +13,9 @@ from media.errors import InputError
 from media.paths import ASSETS
 from study.design import Design, Test, folder, spec
 from study.design.draft import Draft
-from study.design.yaml_lines import MOST_BYTES, SpecError
 from study.library import Library
 from study.publishing import publish
+from tabs.listening_tests.workspace import Workspace
 from tabs.shared.drafts import Drafts
 from tabs.shared.events import answering, say
 from tabs.shared.sessions import SessionStore
@@ -39,36 +37,12 @@ OPEN: Final = (
 )
 
 
-@dataclass
-class Bench:
-    """Where a visitor's test lies while they work on it, and how many they have opened."""
-
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="earshot-test-")))
-    opened: int = 0
-
-    @property
-    def zip(self) -> Path:
-        """The file to download it by."""
-        return self.folder.with_name(f"{self.folder.name}-zip") / "listening-test.zip"
-
-    def clear(self) -> None:
-        """Deletes the test."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        shutil.rmtree(self.zip.parent, ignore_errors=True)
-
-    def empty(self) -> Path:
-        """The folder with nothing in it."""
-        self.clear()
-        self.folder.mkdir()
-        return self.folder
-
-
 @dataclass(frozen=True)
 class Parts:
-    """What the handlers change: bench holds a Bench; message is read by the visitor; yaml is the
-    editor; numbers say what raters are asked; links lead to the open test; zip downloads it."""
+    """What the handlers change: workspace holds a Workspace; message is for the visitor; yaml is
+    the editor; numbers say what raters are asked; links lead to the open test; zip downloads it."""
 
-    bench: gr.State
+    workspace: gr.State
     message: gr.HTML
     yaml: gr.Code
     numbers: gr.HTML
@@ -80,64 +54,64 @@ class StudyEvents:
     """Handlers that know the tests that are open; what a visitor brings is theirs alone."""
 
     def __init__(
-        self, tests: Library, drafts: Drafts, benches: SessionStore[Bench], parts: Parts
+        self, tests: Library, drafts: Drafts, workspaces: SessionStore[Workspace], parts: Parts
     ) -> None:
-        self.tests, self.drafts, self.benches, self.parts = tests, drafts, benches, parts
+        self.tests, self.drafts, self.workspaces, self.parts = tests, drafts, workspaces, parts
 
     def from_upload(
-        self, held: Bench | None, files: list[str] | None, design: Design, request: gr.Request
+        self, held: Workspace | None, files: list[str] | None, design: Design, request: gr.Request
     ) -> Update:
         """A test of the sounds that were uploaded."""
         if not files:
             raise InputError("Bring your sounds first: a zip, or sounds one by one.")
-        bench = self.benches.of(held, request)
-        folder.unpack([Path(file) for file in files], bench.empty())
-        return self._shown(bench, design)
+        workspace = self.workspaces.of(held, request)
+        folder.unpack([Path(file) for file in files], workspace.empty())
+        return self._shown(workspace, design)
 
     def from_draft(
-        self, held: Bench | None, draft: Draft | None, design: Design, request: gr.Request
+        self, held: Workspace | None, draft: Draft | None, design: Design, request: gr.Request
     ) -> Update:
         """A test of the visitor's draft."""
-        if not draft or not draft.takes:
+        if not draft or not draft.items:
             raise InputError("Your draft is empty. Add results to it in the other tabs.")
-        bench = self.benches.of(held, request)
-        draft.write(bench.empty())
-        (bench.folder / spec.FILE).unlink()
-        return self._shown(bench, design)
+        workspace = self.workspaces.of(held, request)
+        draft.write(workspace.empty())
+        (workspace.folder / spec.FILE).unlink()
+        return self._shown(workspace, design)
 
-    def check(self, bench: Bench | None, yaml: str) -> Update:
+    def check(self, workspace: Workspace | None, yaml: str) -> Update:
         """What is wrong with the test that the YAML describes."""
-        return self._report(*self._checked(bench, yaml))
+        return self._report(*self._checked(workspace, yaml))
 
-    def open(self, bench: Bench | None, yaml: str, request: gr.Request) -> Update:
+    def open(self, workspace: Workspace | None, yaml: str, request: gr.Request) -> Update:
         """Lets raters come, and shows the links."""
-        test, problems = self._checked(bench, yaml)
-        if bench is None or test is None or problems:
+        test, problems = self._checked(workspace, yaml)
+        if workspace is None or test is None or problems:
             return self._report(test, problems)
-        if bench.opened >= MOST_OPENED:
+        if workspace.opened >= MOST_OPENED:
             raise InputError(
                 f"You have opened {MOST_OPENED} tests. Delete one on its results page."
             )
-        name = publish(bench.folder, test.title, self.tests)
-        bench.opened += 1
+        name = publish(workspace.folder, test.title, self.tests)
+        workspace.opened += 1
         shown = links(self.tests, name, request.headers.get("referer", ""))
         return self._report(test, []) | {self.parts.message: say(OPEN), self.parts.links: shown}
 
-    def download(self, bench: Bench | None, yaml: str) -> Update:
+    def download(self, workspace: Workspace | None, yaml: str) -> Update:
         """Packs the test, and shows the button that downloads it."""
-        if bench is None or not bench.folder.exists():
+        if workspace is None or not workspace.folder.exists():
             raise InputError(NO_TEST)
-        self._write(bench, yaml)
-        bench.zip.parent.mkdir(exist_ok=True)
-        folder.zipped(bench.folder, bench.zip)
-        label = f"Save the zip ({bench.zip.stat().st_size / 1e6:.1f} MB)"
-        button = gr.DownloadButton(label, value=str(bench.zip), visible=True)
+        workspace.write(yaml)
+        workspace.zip.parent.mkdir(exist_ok=True)
+        folder.zipped(workspace.folder, workspace.zip)
+        label = f"Save the zip ({workspace.zip.stat().st_size / 1e6:.1f} MB)"
+        button = gr.DownloadButton(label, value=str(workspace.zip), visible=True)
         return {self.parts.zip: button}
 
-    def _shown(self, bench: Bench, design: Design) -> Update:
-        yaml = _yaml(bench, design)
-        shown = {self.parts.bench: bench, self.parts.yaml: yaml}
-        return shown | self._report(*self._checked(bench, yaml))
+    def _shown(self, workspace: Workspace, design: Design) -> Update:
+        yaml = workspace.yaml(design)
+        shown = {self.parts.workspace: workspace, self.parts.yaml: yaml}
+        return shown | self._report(*self._checked(workspace, yaml))
 
     def _report(self, test: Test | None, problems: list[str]) -> Update:
         """What was found; links and zip were those of the test before."""
@@ -148,15 +122,12 @@ class StudyEvents:
             self.parts.zip: gr.DownloadButton(visible=False),
         }
 
-    def _checked(self, bench: Bench | None, yaml: str) -> tuple[Test | None, list[str]]:
+    def _checked(self, workspace: Workspace | None, yaml: str) -> tuple[Test | None, list[str]]:
         """The test that the YAML describes, and all that is wrong in it."""
-        if bench is None or not bench.folder.exists():
+        if workspace is None or not workspace.folder.exists():
             raise InputError(NO_TEST)
-        self._write(bench, yaml)
-        return checked(bench)
-
-    def _write(self, bench: Bench, yaml: str) -> None:
-        (bench.folder / spec.FILE).write_text(yaml, encoding="utf-8", errors="replace")
+        workspace.write(yaml)
+        return workspace.check()
 
 
 def example(tests: Library) -> str:
@@ -177,27 +148,16 @@ def check_listening_test(file: str) -> dict[str, Any]:
             "trials_per_rater": how many trials a rater gets, 0 where the YAML cannot be read;
             "yaml": the test's YAML, or one that fits the sounds}.
     """
-    bench = Bench()
+    workspace = Workspace()
     try:
-        folder.unpack([Path(file)], bench.folder)
-        yaml = _yaml(bench, "ab")
-        (bench.folder / spec.FILE).write_text(yaml, encoding="utf-8")
-        test, problems = checked(bench)
+        folder.unpack([Path(file)], workspace.folder)
+        yaml = workspace.yaml("ab")
+        workspace.write(yaml)
+        test, problems = workspace.check()
         trials = test.trials_per_rater if test else 0
         return {"problems": problems, "trials_per_rater": trials, "yaml": yaml}
     finally:
-        bench.clear()
-
-
-def checked(bench: Bench) -> tuple[Test | None, list[str]]:
-    """The test on the bench, None where its YAML cannot be read, and all that is wrong in it."""
-    try:
-        test = spec.load(bench.folder)
-    except SpecError as error:
-        return None, str(error).splitlines()
-    from study.sounds import stimuli  # late, for it loads scipy
-
-    return test, stimuli.check(test, stimuli.MOST_SAMPLES)
+        workspace.clear()
 
 
 def links(tests: Library, name: str, page: str) -> str:
@@ -214,16 +174,6 @@ def links(tests: Library, name: str, page: str) -> str:
         for label, link, note in whole
     )
     return f'<dl class="links">{items}</dl>'
-
-
-def _yaml(bench: Bench, design: Design) -> str:
-    """The YAML that came with the sounds, else one that fits them."""
-    file = bench.folder / spec.FILE
-    if file.exists():
-        # Its size is checked when it is read as YAML; the editor shows no more than that.
-        with file.open(encoding="utf-8", errors="replace") as opened:
-            return opened.read(MOST_BYTES + 1)
-    return folder.describe(bench.folder, design)
 
 
 def _verdict(problems: list[str]) -> str:

@@ -11,15 +11,16 @@ from study.library import Library
 from study.web import server
 from tabs.listening_tests.events import (
     EXAMPLE,
-    Bench,
     Parts,
     StudyEvents,
     check_listening_test,
     example,
 )
+from tabs.listening_tests.workspace import Workspace
 from tabs.shared.drafts import CSS as DRAFTS_CSS
 from tabs.shared.drafts import Drafts
 from tabs.shared.events import HIDDEN, on_model, reporting
+from tabs.shared.parts import how_it_works, main_button
 from tabs.shared.sessions import SessionStore
 
 INTRO: Final = """
@@ -83,9 +84,7 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
                 [(NAMES[name], name) for name in sorted(DESIGNS)], value="ab", label="Raters say"
             )
             message = _panel()
-            with gr.Row(elem_classes="main-button"):
-                make = gr.Button("Make a test", variant="primary", size="lg", interactive=False)
-                stop = gr.Button("Stop", size="lg", visible=False)
+            make, stop = main_button("Make a test", ready=False)
             with gr.Accordion("Your draft", open=False):
                 drafts.shown.render()
                 use = gr.Button("Make a test of these", size="sm")
@@ -110,13 +109,12 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
                 )
                 zip_file = gr.DownloadButton(size="sm", scale=0, min_width=150, visible=False)
             shown = _panel(elem_id="study-links")
-    with gr.Accordion("How it works", open=False):
-        gr.HTML(Path(__file__).with_name("how_it_works.html").read_text(), apply_default_css=False)
+    how_it_works(__file__)
 
-    benches = SessionStore(Bench)
-    parts = Parts(benches.state(), message, yaml, numbers, shown, zip_file)
-    events = StudyEvents(tests, drafts, benches, parts)
-    test = [parts.bench, yaml]
+    workspaces = SessionStore(Workspace)
+    parts = Parts(workspaces.state(), message, yaml, numbers, shown, zip_file)
+    events = StudyEvents(tests, drafts, workspaces, parts)
+    test = [parts.workspace, yaml]
     report = [message, numbers, shown, zip_file]
     work: dict[str, Any] = {"show_progress_on": shown, "api_visibility": "private"}
 
@@ -128,16 +126,16 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
     on_model(
         make.click,
         reporting(events.from_upload, message),
-        [parts.bench, files, design],
-        [parts.bench, yaml, *report],
+        [parts.workspace, files, design],
+        [parts.workspace, yaml, *report],
         progress_on=yaml,
         start=make,
         stop=stop,
     )
     use.click(
         reporting(events.from_draft, message),
-        [parts.bench, drafts.state, design],
-        [parts.bench, yaml, *report],
+        [parts.workspace, drafts.state, design],
+        [parts.workspace, yaml, *report],
         **work,
     )
     check.click(reporting(events.check, message), test, report, **work)

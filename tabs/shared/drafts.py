@@ -8,7 +8,7 @@ from typing import Any, Final
 import gradio as gr
 
 from media.errors import InputError
-from study.design.draft import Draft, Take
+from study.design.draft import Draft, DraftItem
 from tabs.shared.events import HIDDEN
 from tabs.shared.sessions import SessionStore
 
@@ -22,26 +22,26 @@ class Drafts:
     """One draft a visitor; to be made once, inside the page."""
 
     def __init__(self) -> None:
-        self.visits = SessionStore(Draft)
-        self.state = self.visits.state()
+        self.sessions = SessionStore(Draft)
+        self.state = self.sessions.state()
         # For the tab of listening tests to place.
         css = CSS.read_text()
         self.shown = gr.HTML(EMPTY, css_template=css, apply_default_css=False, render=False)
 
-    def button(self, result: gr.State, take: Callable[[Any], Take | None]) -> gr.Button:
-        """A button that adds what the state holds; take gives None where there is nothing yet."""
+    def button(self, result: gr.State, item: Callable[[Any], DraftItem | None]) -> gr.Button:
+        """A button that adds what the state holds; item gives None where there is nothing yet."""
 
         def add(
             held: Draft | None, shown: object, request: gr.Request
         ) -> tuple[Draft, gr.Button, str]:
-            draft = self.visits.of(held, request)
+            draft = self.sessions.of(held, request)
             try:
-                if (made := take(shown)) is None:
+                if (added := item(shown)) is None:
                     return draft, gr.Button("There is no recording to add yet"), _listed(draft)
-                draft.add(made)
+                draft.add(added)
             except InputError as error:
                 return draft, gr.Button(str(error)), _listed(draft)
-            return draft, gr.Button(f"{ADD} · {len(draft.takes)} in your draft"), _listed(draft)
+            return draft, gr.Button(f"{ADD} · {len(draft.items)} in your draft"), _listed(draft)
 
         button = gr.Button(ADD, size="sm", scale=0, min_width=220)
         button.click(add, [self.state, result], [self.state, button, self.shown], **HIDDEN)
@@ -52,6 +52,6 @@ def _listed(draft: Draft) -> str:
     """What is in a draft, as HTML."""
     items = "".join(
         f"<li><b>{escape(system)}</b> <span>from {stimulus}</span></li>"
-        for system, stimulus in draft.takes
+        for system, stimulus in draft.items
     )
     return f'<ul class="draft">{items}</ul>' if items else EMPTY

@@ -11,13 +11,14 @@ import gradio as gr
 from tabs.components.map.map import sound_map
 from tabs.shared.drafts import Drafts
 from tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
+from tabs.shared.parts import how_it_works, main_button, missing_model, query_input, sound_input
 from tabs.shared.sessions import SessionStore
 from tabs.sound_search.cards import sound_cards
 from tabs.sound_search.endpoints import SoundEndpoints
 from tabs.sound_search.events import Components, SoundEvents
 from tabs.sound_search.library import DemoLibrary, VisitorLibrary
 from tabs.sound_search.search import DEMO, OWN, Search
-from tabs.sound_search.view import ResultView, take
+from tabs.sound_search.view import ResultView, draft_item
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SoundSearch
@@ -42,15 +43,8 @@ STEP: Final = '<h3 class="step">What do you want to hear?</h3>'
 OWN_SOUNDS: Final = """<p class="hint">Search your own recordings: up to 200 files, 2 hours
 together. Nobody else sees them. They leave the library when you do, and are deleted within the
 hour.</p>"""
-MISSING: Final = """
-<header class="intro"><h2>This tab has no model yet.</h2>
-<p>It needs a checkpoint in <code>checkpoints/sound-cnn</code>, and there is none. Train one, with
-your sounds in DIR, or start Earshot with <code>--sound-model laion/clap-htsat-unfused</code>. The
-other tabs work meanwhile.</p>
-<pre>python -m training.sound_search prepare --data DIR --out OUT
-python -m training.sound_search train --out OUT
-python -m training.sound_search export --out OUT</pre></header>
-"""
+OTHER_MODEL: Final = """or start Earshot with <code>--sound-model
+laion/clap-htsat-unfused</code>"""
 
 
 def build(
@@ -63,7 +57,7 @@ def build(
         if pipeline:
             _tab(tab, pipeline, DemoLibrary(index), drafts)
         else:
-            gr.HTML(MISSING)
+            missing_model("sound_search", MODELS[0], "sounds", OTHER_MODEL)
     return tab
 
 
@@ -100,33 +94,13 @@ def _layout(own: gr.State, drafts: Drafts | None) -> tuple[Buttons, Components]:
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input room-stays"):
             gr.HTML(STEP)
-            text = gr.Textbox(
-                "",
-                label="What do you want to hear?",
-                show_label=False,
-                container=False,
-                placeholder=EXAMPLES[0],
-                max_lines=3,
-                elem_classes="query",
-            )
+            text = query_input("What do you want to hear?", EXAMPLES[0], max_lines=3)
             liked_chip = gr.Button(visible=False, size="sm", elem_classes="liked")
             message = gr.HTML()
-            with gr.Row(elem_classes="main-button"):
-                search = gr.Button("Search", variant="primary", size="lg")
-                stop = gr.Button("Stop", size="lg", visible=False)
+            search, stop = main_button("Search")
             examples = _example_buttons()
             with gr.Accordion("Search by a sound", open=False):
-                recording = gr.Audio(
-                    sources=["microphone", "upload"],
-                    type="filepath",
-                    label="An example sound, up to 60 s",
-                    show_label=False,
-                    buttons=[],
-                    waveform_options=gr.WaveformOptions(
-                        waveform_color="#8A94A0", waveform_progress_color="#0F766E"
-                    ),
-                    elem_classes="sound-input",
-                )
+                recording = sound_input("An example sound, up to 60 s")
             with gr.Accordion("Options", open=False):
                 without = gr.Textbox("", label="But not …", placeholder="music")
             with gr.Accordion("Your own sounds", open=False):
@@ -148,14 +122,13 @@ def _layout(own: gr.State, drafts: Drafts | None) -> tuple[Buttons, Components]:
             with gr.Row(elem_classes="under-timeline"):
                 found = gr.HTML("<p>One moment …</p>", elem_id="found", elem_classes="found")
                 if drafts:
-                    drafts.button(search_state, take)
+                    drafts.button(search_state, draft_item)
                 labels = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=170)
             with gr.Row(elem_classes="best-and-map"):
                 best = sound_cards("best-sound")
                 chart = sound_map("sound-map")
             rest = sound_cards("other-sounds")
-    with gr.Accordion("How it works", open=False):
-        gr.HTML(Path(__file__).with_name("how_it_works.html").read_text(), apply_default_css=False)
+    how_it_works(__file__)
     result = ResultView(message, search_state, found, best, chart, rest, labels)
     components = Components(
         result, text, recording, without, liked, liked_chip, own, scope, contents

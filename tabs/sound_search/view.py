@@ -16,7 +16,7 @@ from tabs.sound_search.search import Search
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SearchResult
-    from study.design.draft import Take
+    from study.design.draft import DraftItem
 
 FIRST: Final = (
     '<p class="no-match">Describe a sound in your own words, or try an example: the best matches '
@@ -80,14 +80,14 @@ class ResultView:
         }
 
 
-def take(search: Search) -> "Take | None":
+def draft_item(search: Search) -> "DraftItem | None":
     """The best sound, for a listening test."""
     if search.best is None or not search.best.exists():
         return None
-    from study.design.draft import Take  # late, for it loads scipy
+    from study.design.draft import DraftItem  # late, for it loads scipy
 
     settings = {"query": search.query, "file": search.best.name}
-    return Take("sound search", search.best.read_bytes(), search.name, settings)
+    return DraftItem("sound search", search.best.read_bytes(), search.name, settings)
 
 
 def _map_id(search: Search, catalogue: Catalogue) -> str:

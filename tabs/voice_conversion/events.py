@@ -11,7 +11,7 @@ from gradio.components import Component
 from media.errors import InputError
 from pipelines.voice_conversion import settings
 from pipelines.voice_conversion.units import Units
-from study.design.draft import Take
+from study.design.draft import DraftItem
 from tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells
 from tabs.components.timeline.timeline import File, TimelineSpec, nothing
 from tabs.shared.events import say
@@ -178,13 +178,13 @@ class ConversionEvents:
         }
 
 
-def take(result: Result | None) -> Take | None:
+def draft_item(result: Result | None) -> DraftItem | None:
     """The conversion and its source, for a listening test; None where there is no source."""
     if result is None or result.source is None:
         return None
     units = result.spoken
     chosen = {"model": units.model, "target": result.target, "vocoder": result.vocoder}
-    return Take(
+    return DraftItem(
         system=" ".join(chosen.values()),
         sound=result.converted.content,
         source=result.source.content,

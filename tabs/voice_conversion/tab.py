@@ -12,8 +12,9 @@ from tabs.components.timeline.timeline import timeline
 from tabs.components.voice_cards import voice_cards
 from tabs.shared.drafts import Drafts
 from tabs.shared.events import HIDDEN, QUICK_QUEUE, on_model, reporting
+from tabs.shared.parts import how_it_works, main_button, missing_model, sound_input
 from tabs.voice_conversion import api
-from tabs.voice_conversion.events import ConversionEvents, Models, Outputs, take
+from tabs.voice_conversion.events import ConversionEvents, Models, Outputs, draft_item
 from tabs.voice_conversion.own_voice import CARD, OwnVoice
 from tabs.voice_conversion.targets import ALONE, OWN, VOICES
 
@@ -46,14 +47,6 @@ said from who said it. Music and noise become babble, and rare names may be uncl
 """
 RATES: Final = "The speech above by every model, from 150 bit/s up, in the voice that you chose."
 STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
-MISSING: Final = """
-<header class="intro"><h2>This tab has no model yet.</h2>
-<p>It needs a checkpoint in <code>checkpoints/any-voice</code>, and there is none. Train one, with
-your speech in DIR, and start Earshot again. The other tabs work meanwhile.</p>
-<pre>python -m training.voice_conversion prepare --data DIR --out OUT
-python -m training.voice_conversion train --out OUT
-python -m training.voice_conversion export --out OUT</pre></header>
-"""
 
 
 def build(
@@ -67,7 +60,7 @@ def build(
         if models:
             _layout(tab, Models(pipelines, models), drafts)
         else:
-            gr.HTML(MISSING)
+            missing_model("voice_conversion", "any-voice", "speech")
     return tab
 
 
@@ -85,9 +78,7 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
                 own=CARD if models.any_voice else None,
             )
             own = OwnVoice.layout()
-            with gr.Row(elem_classes="main-button"):
-                convert = gr.Button("Convert", variant="primary", size="lg", interactive=False)
-                stop = gr.Button("Stop", size="lg", visible=False)
+            convert, stop = main_button("Convert", ready=False)
             chips = _example_chips()
             model, other, share, intonation, vocoder = _options(models)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
@@ -95,7 +86,7 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
             with gr.Row(elem_classes="under-timeline"):
                 numbers = gr.HTML(elem_classes="numbers")
                 if drafts:
-                    drafts.button(result, take)
+                    drafts.button(result, draft_item)
                 units_file = gr.UploadButton("Load units", file_types=[".json"], size="sm", scale=0)
             with gr.Accordion("What bits cost", open=False):
                 with gr.Row(elem_classes="rates-button"):
@@ -103,8 +94,7 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
                     halt = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
                 rates_message = gr.HTML()
                 rates = timeline("rates", RATES)
-    with gr.Accordion("How it works", open=False):
-        gr.HTML(Path(__file__).with_name("how_it_works.html").read_text(), apply_default_css=False)
+    how_it_works(__file__)
 
     api.declare(models, audio, voice, model, vocoder, intonation)
     own.wire(lambda: cast("AnyVoiceConversion", models.pipeline(settings.CONTINUOUS)), voice)
@@ -141,17 +131,7 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
 def _speech_input() -> tuple[gr.Audio, gr.HTML]:
     """The recording to convert, and the message beside it."""
     gr.HTML(STEP)
-    audio = gr.Audio(
-        sources=["microphone", "upload"],
-        type="filepath",
-        label="Speech, up to 60 s",
-        show_label=False,
-        buttons=[],
-        waveform_options=gr.WaveformOptions(
-            waveform_color="#8A94A0", waveform_progress_color="#0F766E"
-        ),
-        elem_classes="sound-input",
-    )
+    audio = sound_input("Speech, up to 60 s")
     return audio, gr.HTML()
 
 

@@ -144,7 +144,7 @@ class CompareEvents:
             written: Words separated by commas; may be empty.
 
         Returns:
-            similarities: {"heard": cosines of the recordings with each other, "written": with the
+            similarities: {"spoken": cosines of the recordings with each other, "written": with the
             written words, "dtw": DTW distances on MFCC, from 0 to 2}, each a list of rows in the
             given order.
         """
@@ -155,7 +155,7 @@ class CompareEvents:
         pipeline = self.pipeline()
         words = [_recorded(one_word(pipeline, file)) for file in recordings or ()]
         result = compare(*_stacked(words, [word.vector for word in self._written(written)]))
-        numbers = {"heard": result.spoken, "written": result.written, "dtw": result.dtw}
+        numbers = {"spoken": result.spoken, "written": result.written, "dtw": result.dtw}
         return {name: values.tolist() for name, values in numbers.items()}
 
     def _choices(self, own: Recordings | None, picked: list[str]) -> gr.Dropdown:

@@ -13,6 +13,7 @@ import numpy as np
 from tabs.components.timeline.timeline import TEMPLATE, File
 from tabs.shared.icons import icon
 from tabs.shared.images import ink_on, viridis_colors
+from tabs.shared.parts import sound_input
 
 if TYPE_CHECKING:
     from pipelines.words.library import LibraryWord
@@ -111,17 +112,7 @@ def word_panel(elem_id: str, text: str = "One moment …") -> gr.HTML:
 
 def word_recorder(label: str) -> gr.Audio:
     """An input to record or upload a word."""
-    return gr.Audio(
-        sources=["microphone", "upload"],
-        type="filepath",
-        label=label,
-        show_label=False,
-        buttons=[],
-        waveform_options=gr.WaveformOptions(
-            waveform_color="#8A94A0", waveform_progress_color="#0F766E"
-        ),
-        elem_classes="sound-input",
-    )
+    return sound_input(label)
 
 
 def recorded_or_uploaded(recorder: gr.Audio) -> list[Callable]:

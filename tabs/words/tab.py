@@ -10,6 +10,7 @@ from tabs.components.map.map import sound_map
 from tabs.components.timeline.timeline import TEMPLATE
 from tabs.shared.drafts import Drafts
 from tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
+from tabs.shared.parts import how_it_works, main_button, missing_model, query_input
 from tabs.words.api import WordApi
 from tabs.words.compare import compare_section
 from tabs.words.cut import word_cut
@@ -18,7 +19,7 @@ from tabs.words.library import library_getter
 from tabs.words.map import COLORS, LAYOUTS
 from tabs.words.panel import SCRIPT, recorded_or_uploaded, word_recorder
 from tabs.words.threshold import threshold_section
-from tabs.words.view import listening_test_item
+from tabs.words.view import draft_item
 from tabs.words.vocabulary import vocabulary_section
 
 if TYPE_CHECKING:
@@ -40,14 +41,6 @@ STEP: Final = '<h3 class="step">Say a word <span>up to 3 s</span></h3>'
 TYPE: Final = '<h3 class="step">Or type one <span>any spelling</span></h3>'
 HINT: Final = """<p class="hint">In letters, as IPA between slashes, as ARPAbet (K AE T) or as
 pinyin with tones (bei3 jing1).</p>"""
-MISSING: Final = """
-<header class="intro"><h2>This tab has no model yet.</h2>
-<p>It needs a checkpoint in <code>checkpoints/words</code>, and there is none. Train one, with your
-words in DIR, and start Earshot again. The other tabs work meanwhile.</p>
-<pre>python -m training.words prepare --data DIR --out OUT
-python -m training.words train --out OUT
-python -m training.words export --out OUT</pre></header>
-"""
 
 
 def build(
@@ -64,7 +57,7 @@ def build(
         if pipeline:
             _layout(tab, pipeline, library_getter(pipeline, index), sounds, drafts)
         else:
-            gr.HTML(MISSING)
+            missing_model("words", MODEL, "words")
     return tab
 
 
@@ -84,24 +77,14 @@ def _layout(
             message = gr.HTML()
             cut = word_cut()
             gr.HTML(TYPE)
-            text = gr.Textbox(
-                "",
-                label="Type a word",
-                show_label=False,
-                container=False,
-                placeholder=EXAMPLES[0],
-                max_lines=1,
-                elem_classes="query",
-            )
+            text = query_input("Type a word", EXAMPLES[0], max_lines=1)
             gr.HTML(HINT)
-            with gr.Row(elem_classes="main-button"):
-                find = gr.Button("Find its place", variant="primary", size="lg")
-                stop = gr.Button("Stop", size="lg", visible=False)
+            find, stop = main_button("Find its place")
             written, spoken_chips = _example_chips(sounds)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             found = _panel("word-found")
             if drafts:
-                drafts.button(query, lambda shown: listening_test_item(shown, library()))
+                drafts.button(query, lambda shown: draft_item(shown, library()))
             with gr.Row(elem_classes="map-and-near"):
                 with gr.Column(min_width=320):
                     chart = sound_map("word-map")
@@ -111,8 +94,7 @@ def _layout(
                 neighbours = _panel("word-near")
     for section in (compare_section, threshold_section, vocabulary_section):
         section(pipeline, library)
-    with gr.Accordion("How it works", open=False):
-        gr.HTML(Path(__file__).with_name("how_it_works.html").read_text(), apply_default_css=False)
+    how_it_works(__file__)
 
     page = WordPage(
         message=message,

@@ -16,7 +16,7 @@ from tabs.words.panel import Label, Sounds
 if TYPE_CHECKING:
     from pipelines.words import Guess, Neighbour, Spoken, Words, Written
     from pipelines.words.library import LibraryWord, WordLibrary
-    from study.design.draft import Take
+    from study.design.draft import DraftItem
 
 LIMIT: Final = 10  # neighbours of each kind
 SOURCES: Final = {
@@ -78,15 +78,15 @@ class Query:
         return replace(self, mapped=past.mapped)
 
 
-def listening_test_item(query: Query | None, library: "WordLibrary") -> "Take | None":
+def draft_item(query: Query | None, library: "WordLibrary") -> "DraftItem | None":
     """The recorded word of the library that is shown, for a listening test; None for any other."""
     word = next((word for word in library.words if query and word.id == query.id), None)
     if word is None or word.path is None or word.voice is None:
         return None
-    from study.design.draft import Take  # late, for it loads scipy
+    from study.design.draft import DraftItem  # late, for it loads scipy
 
     settings = {"language": word.language, "phonemes": list(word.phonemes)}
-    return Take(word.voice, word.path.read_bytes(), word.spelling, settings)
+    return DraftItem(word.voice, word.path.read_bytes(), word.spelling, settings)
 
 
 @dataclass(frozen=True)

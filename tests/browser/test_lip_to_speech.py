@@ -60,7 +60,7 @@ def test_camera_recording_is_read_when_the_countdown_ends(visit: Visit, page: Pa
     done(visit)  # it stops by itself
 
     expect(page.locator("#lips")).to_contain_text("Mouth crops, the network's input")
-    expect(page.locator("#lips .tl-said")).to_have_count(1)
+    expect(page.locator("#lips .tl-caption")).to_have_count(1)
     expect(page.locator(".room-result:visible h3")).to_be_visible()
     expect(page.locator(".block.numbers:visible")).to_contain_text("frames")
     expect(page.get_by_role("button", name="Compare with the original audio")).to_be_hidden()

@@ -1,4 +1,4 @@
-"""Tests that are read while others are taken."""
+"""The library of tests: reading one does not block the others."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Tests that visitors open: within a quota, and gone again."""
+"""Tests that visitors open: quota, expiry and deletion."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,8 +17,8 @@ from tests.listening import Rater, write_test
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Path:
-    return write_test(tmp_path / "bench", "ab")
+def workspace(tmp_path: Path) -> Path:
+    return write_test(tmp_path / "workspace", "ab")
 
 
 @pytest.fixture
@@ -30,27 +30,27 @@ def tests(tmp_path: Path) -> Library:
     ("limit", "value"), [("MOST_TESTS", 1), ("MOST_BYTES", 100_000), ("KEEP_FREE", 2**62)]
 )
 def test_publish_beyond_the_quota_is_refused_and_leaves_nothing(
-    bench: Path, tests: Library, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+    workspace: Path, tests: Library, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
-    publish(bench, "One", tests)
+    publish(workspace, "One", tests)
     before = tests.files()
     monkeypatch.setattr(publishing, limit, value)
     with pytest.raises(InputError, match="no room for another test"):
-        publish(bench, "Two", tests)
+        publish(workspace, "Two", tests)
     assert tests.files() == before and len(before) == 1
 
 
 def test_publish_of_sounds_that_last_too_long_together_leaves_nothing(
-    bench: Path, tests: Library, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, tests: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stimuli, "MOST_SAMPLES", 50_000)
     with pytest.raises(SpecError, match="last too long together"):
-        publish(bench, "Long", tests)
+        publish(workspace, "Long", tests)
     assert not [path for path in tests.folders[0].iterdir() if path.is_dir()]
 
 
-def test_expire_deletes_tests_without_raters_after_a_week(bench: Path, tests: Library) -> None:
-    unused, taken = publish(bench, "Unused", tests), publish(bench, "Taken", tests)
+def test_expire_deletes_tests_without_raters_after_a_week(workspace: Path, tests: Library) -> None:
+    unused, taken = publish(workspace, "Unused", tests), publish(workspace, "Taken", tests)
     write_test(tests.folders[0] / "own", "ab")
     tests.store.enrol(tests.open(taken).test)
     now = datetime.now(UTC)
@@ -61,8 +61,10 @@ def test_expire_deletes_tests_without_raters_after_a_week(bench: Path, tests: Li
         tests.get(unused)
 
 
-def test_delete_with_the_key_leaves_neither_sounds_nor_answers(bench: Path, tests: Library) -> None:
-    name = publish(bench, "Mine", tests)
+def test_delete_with_the_key_leaves_neither_sounds_nor_answers(
+    workspace: Path, tests: Library
+) -> None:
+    name = publish(workspace, "Mine", tests)
     key = tests.open(name).key
     with TestClient(app(tests)) as client:
         rater = Rater(client, name)

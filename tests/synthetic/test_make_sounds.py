@@ -1,4 +1,4 @@
-"""The library of sounds: recipes that can be trusted, and files that match them."""
+"""The sound library: recipes, captions and files."""
 
 import csv
 from collections import Counter

@@ -25,7 +25,7 @@ def dnsmos(waveforms: Sequence[np.ndarray]) -> dict[str, float]:
     judge = import_module("speechmos.dnsmos")
 
     if not waveforms:
-        raise ValueError("There is nothing to judge.")
-    told = [judge.run(np.clip(w, -1, 1), SAMPLE_RATE, return_df=False) for w in waveforms]
+        raise ValueError("There is no audio to measure.")
+    scores = [judge.run(np.clip(w, -1, 1), SAMPLE_RATE, return_df=False) for w in waveforms]
     names = {"dnsmos": "ovrl_mos", "dnsmos_signal": "sig_mos", "dnsmos_p808": "p808_mos"}
-    return {name: float(np.mean([row[key] for row in told])) for name, key in names.items()}
+    return {name: float(np.mean([row[key] for row in scores])) for name, key in names.items()}

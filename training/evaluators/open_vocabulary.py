@@ -62,8 +62,8 @@ class OpenRecogniser:
         self._decoder.start_utt()
         self._decoder.process_raw(samples, full_utt=True)
         self._decoder.end_utt()
-        said = self._decoder.hyp()
-        return said.hypstr.split() if said else []
+        hypothesis = self._decoder.hyp()
+        return hypothesis.hypstr.split() if hypothesis else []
 
 
 def open_material(data: Path, every: bool = False) -> dict[str, list[Spoken]]:
@@ -91,11 +91,11 @@ def recogniser(group: str, material: list[Spoken]) -> OpenRecogniser:
     """The recogniser that judges a group of open_material."""
     if group == "studio":
         return OpenRecogniser()
-    return OpenRecogniser(said.words for said in material)
+    return OpenRecogniser(utterance.words for utterance in material)
 
 
 def spoken_words(text: str) -> list[str]:
-    """A written prompt as the words that are said: small letters, numbers up to twelve in words."""
+    """A written prompt as the spoken words: small letters, numbers up to twelve in words."""
     words = re.findall(r"[a-z']+|\d+", text.lower().replace("’", "'"))
     spelled = [_number(word) for word in words]
     return [word.strip("'") for word in spelled if word.strip("'")]

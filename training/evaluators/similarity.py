@@ -31,12 +31,15 @@ def centre(waveforms: Sequence[np.ndarray]) -> np.ndarray:
     return mean / np.linalg.norm(mean)
 
 
-def nearest_is_target(said: np.ndarray, target: np.ndarray, others: np.ndarray) -> np.ndarray:
+def nearest_is_target(
+    conversions: np.ndarray, target: np.ndarray, others: np.ndarray
+) -> np.ndarray:
     """Whether each vector is nearer to the target than to every other speaker.
 
-    said: (N, 256); target: (256,); others: (M, 256), the source among them. Returns bool (N,).
+    conversions: (N, 256); target: (256,); others: (M, 256), the source among them.
+    Returns bool (N,).
     """
-    return said @ target > (said @ others.T).max(axis=1)
+    return conversions @ target > (conversions @ others.T).max(axis=1)
 
 
 @cache

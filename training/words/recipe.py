@@ -61,24 +61,30 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
         Stage(1500, 5e-4, 8, start="conformer", ctc_weight=1.0, mixture=VARIED, wise_ft_alpha=0.5),
     ),
     # CTC first: with untrained posteriors all words have the same vector, and keep it.
-    "near-first": (BOTTLENECK, Stage(600, 3e-3, 8, DEVELOPMENT, objective="ctc", mixture=VARIED)),
-    "near-reading": (
+    "bottleneck-first": (
         BOTTLENECK,
-        Stage(1800, 2e-3, 8, DEVELOPMENT, "near-first", "ctc", mixture=VARIED),
+        Stage(600, 3e-3, 8, DEVELOPMENT, objective="ctc", mixture=VARIED),
     ),
-    "near-dev": (
+    "bottleneck-ctc": (
         BOTTLENECK,
-        Stage(1200, 1e-3, 8, DEVELOPMENT, "near-reading", ctc_weight=2.0, mixture=VARIED),
+        Stage(1800, 2e-3, 8, DEVELOPMENT, "bottleneck-first", "ctc", mixture=VARIED),
     ),
-    "near": (BOTTLENECK, Stage(800, 6e-4, 8, start="near-dev", ctc_weight=2.0, mixture=VARIED)),
-    "near-longer": (BOTTLENECK, Stage(1800, 1e-3, 8, start="near", mixture=LONGER)),
-    "near-people": (
+    "bottleneck-dev": (
         BOTTLENECK,
-        Stage(2200, 8e-4, 4, start="near-longer", mixture=PEOPLE, wise_ft_alpha=0.5),
+        Stage(1200, 1e-3, 8, DEVELOPMENT, "bottleneck-ctc", ctc_weight=2.0, mixture=VARIED),
     ),
-    "near-balanced": (
+    "bottleneck": (
         BOTTLENECK,
-        Stage(1000, 5e-4, 4, start="near-people", ctc_weight=1.0, mixture=BALANCED),
+        Stage(800, 6e-4, 8, start="bottleneck-dev", ctc_weight=2.0, mixture=VARIED),
+    ),
+    "bottleneck-longer": (BOTTLENECK, Stage(1800, 1e-3, 8, start="bottleneck", mixture=LONGER)),
+    "bottleneck-people": (
+        BOTTLENECK,
+        Stage(2200, 8e-4, 4, start="bottleneck-longer", mixture=PEOPLE, wise_ft_alpha=0.5),
+    ),
+    "bottleneck-balanced": (
+        BOTTLENECK,
+        Stage(1000, 5e-4, 4, start="bottleneck-people", ctc_weight=1.0, mixture=BALANCED),
     ),
     "conformer-people": (
         CONFORMER,
@@ -105,14 +111,14 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
 # Checkpoint → the stage that its weights come from.
 MEASURED: Final = {
     "words": "conformer-people",
-    "words-near": "near-balanced",
+    "words-bottleneck": "bottleneck-balanced",
     "words-conformer": "conformer-people",
     "words-transformer": "transformer",
     "words-lstm": "lstm",
 }
-SHIPPED: Final = ("words", "words-near")
+SHIPPED: Final = ("words", "words-bottleneck")
 # Checkpoint → those whose vectors are concatenated with its own.
-ENSEMBLES: Final = {"words": ("words-near",)}
+ENSEMBLES: Final = {"words": ("words-bottleneck",)}
 
 RECIPE: Final = {
     name: partial(train_stage, config=config, stage=stage)

@@ -215,7 +215,7 @@ element.addEventListener("pause", showPlaying, true);
 
 // What the cell under the mouse says, beside it.
 element.addEventListener("pointerover", (event) => {
-  const cell = event.target.closest(".tl-units i, .tl-cells i, .tl-said i");
+  const cell = event.target.closest(".tl-units i, .tl-cells i, .tl-caption i");
   const tip = one(".tl-tip");
   if (!tip) return;
   tip.hidden = !cell;

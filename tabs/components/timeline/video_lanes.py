@@ -55,7 +55,8 @@ class Words:
     def html(self) -> str:
         colors = viridis_colors(np.array([word.confidence for word in self.words]))
         cells = "".join(map(self._cell, self.words, colors))
-        return f'<div class="tl-said" role="group" aria-label="{escape(self.label)}">{cells}</div>'
+        label = escape(self.label)
+        return f'<div class="tl-caption" role="group" aria-label="{label}">{cells}</div>'
 
     def _cell(self, word: Word, color: str) -> str:
         text, confidence = escape(word.text), f"{word.confidence:.0%}"

@@ -1,4 +1,4 @@
-"""Features mean what they say: right frame, right frequency, right inverse."""
+"""Acoustic features: frames, frequencies and inverses."""
 
 import numpy as np
 import pytest

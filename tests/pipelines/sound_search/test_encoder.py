@@ -1,4 +1,4 @@
-"""Vectors of sounds and texts: the same every time, alone or in company, of all that is heard."""
+"""Vectors of sounds and texts: deterministic, the same alone or in a batch, of every second."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The search: what is found, what counts as found, and what is said of queries that cannot be."""
+"""The search: hits, threshold, votes and unusable queries."""
 
 import csv
 import io

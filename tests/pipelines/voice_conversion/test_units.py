@@ -1,4 +1,4 @@
-"""Units survive being saved, and nothing else passes for them."""
+"""Units as JSON: the round trip, and what is refused."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""From ratings to results, whatever the ratings are."""
+"""Analysis of ratings: results, report, exclusions and degenerate tables."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +12,8 @@ from study.analysis.report import page
 from study.analysis.words import number, p_value, verdict
 from study.design import DESIGNS, REFERENCE, Design
 from tests.study.analysis.made import make_test, rate
+
+pytestmark = pytest.mark.slow
 
 
 def _answers(design: Design, seed: int = 0) -> Callable[[int, str, str, str], float]:

@@ -8,7 +8,7 @@ import pytest
 
 from media.errors import InputError
 from study.design import folder, spec
-from study.design.draft import Draft, Take
+from study.design.draft import Draft, DraftItem
 from study.design.yaml_lines import SpecError
 from study.publishing import publish
 from study.sounds import stimuli
@@ -30,13 +30,13 @@ def test_unpack_of_a_zip_of_sounds_makes_a_test_that_opens(
 ) -> None:
     made = write_test(tmp_path / "made", "acr")
     (made / "test.yaml").unlink()
-    bench = tmp_path / "bench"
-    folder.unpack([zip_of(made, tmp_path / "sounds.zip", below)], bench)
-    (bench / "test.yaml").write_text(folder.describe(bench, design))  # type: ignore[arg-type]
-    test = spec.load(bench)
+    workspace = tmp_path / "workspace"
+    folder.unpack([zip_of(made, tmp_path / "sounds.zip", below)], workspace)
+    (workspace / "test.yaml").write_text(folder.describe(workspace, design))  # type: ignore[arg-type]
+    test = spec.load(workspace)
     assert test.systems == ("fine", "rough") and stimuli.check(test) == []
     tests = library(tmp_path / "open")
-    name = publish(bench, "Größe & Güte!", tests)
+    name = publish(workspace, "Größe & Güte!", tests)
     assert name.startswith("gr-e-g-te-") and len(name) == 10 + 8
     assert tests.open(name).test.design == design
 
@@ -46,8 +46,8 @@ def test_unpack_of_single_sounds_groups_them_by_system_name(tmp_path: Path) -> N
     loose = []
     for path in made.glob("*/*.wav"):
         loose.append(path.rename(tmp_path / f"{path.parent.name}_{path.name}"))
-    folder.unpack(loose, tmp_path / "bench")
-    assert folder.systems(tmp_path / "bench") == {"fine": "fine/*.wav", "rough": "rough/*.wav"}
+    folder.unpack(loose, tmp_path / "workspace")
+    assert folder.systems(tmp_path / "workspace") == {"fine": "fine/*.wav", "rough": "rough/*.wav"}
 
 
 def test_unpack_of_unusable_files_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_draft_write_keeps_sources_and_settings(tmp_path: Path) -> None:
         source = (made / "reference" / f"{name}.wav").read_bytes()
         for system in ("fine", "rough"):
             sound = (made / system / f"{name}.wav").read_bytes()
-            draft.add(Take(f"{system}, 512", sound, source, {"target": "TF2"}))
-    draft.add(Take("fine, 512", sound, source, {"target": "TF2"}))  # again
+            draft.add(DraftItem(f"{system}, 512", sound, source, {"target": "TF2"}))
+    draft.add(DraftItem("fine, 512", sound, source, {"target": "TF2"}))  # again
     draft.write(tmp_path / "draft")
     test = spec.load(tmp_path / "draft")
     assert test.design == "ab" and test.systems == ("fine-512", "rough-512")
@@ -88,7 +88,7 @@ def test_draft_write_keeps_sources_and_settings(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "draft.zip") as archive:
         assert {"test.yaml", "sounds.jsonl"} <= {*archive.namelist()}
     draft.clear()
-    assert not draft.takes
+    assert not draft.items
 
 
 @pytest.mark.parametrize("name", [".._x.wav", "._x.wav", "prepared_x.wav", ".hidden_x.wav"])
@@ -99,7 +99,7 @@ def test_unpack_of_a_sound_whose_system_is_no_folder_of_ours_writes_nothing(
     (tmp_path / "sent" / name).write_bytes(b"x")
     (tmp_path / "in").mkdir()
     with pytest.raises(InputError, match="name sounds system_sentence|no sounds"):
-        folder.unpack([tmp_path / "sent" / name], tmp_path / "in" / "bench")
+        folder.unpack([tmp_path / "sent" / name], tmp_path / "in" / "workspace")
     assert not [*(tmp_path / "in").glob("*.wav")] and not [*tmp_path.glob("*.wav")]
 
 
@@ -122,8 +122,8 @@ def test_unpack_takes_no_copies_or_marks_that_only_we_write(tmp_path: Path) -> N
         archive.writestr("ours/a.wav", b"x")
         archive.writestr("prepared/checked.json", b"{}")
         archive.writestr("prepared/0123456789abcdef.wav", b"x")
-    folder.unpack([tmp_path / "sent.zip"], tmp_path / "bench")
-    assert [path.name for path in (tmp_path / "bench").iterdir()] == ["ours"]
+    folder.unpack([tmp_path / "sent.zip"], tmp_path / "workspace")
+    assert [path.name for path in (tmp_path / "workspace").iterdir()] == ["ours"]
 
 
 def test_describe_of_systems_with_emoji_opens(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Tests as YAML: what they become, and how what is wrong is told."""
+"""Tests as YAML: what they become, and how mistakes are reported."""
 
 import time
 from pathlib import Path

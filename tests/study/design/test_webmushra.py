@@ -1,4 +1,4 @@
-"""Tests of webMUSHRA's."""
+"""Configurations of webMUSHRA as listening tests."""
 
 import time
 from pathlib import Path

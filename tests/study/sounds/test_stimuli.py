@@ -1,4 +1,4 @@
-"""What is found wrong with sounds, and the copies that raters hear."""
+"""Checks of sounds, and the copies that raters get."""
 
 import io
 import tracemalloc

@@ -1,4 +1,4 @@
-"""From what the page sends to the tidy table."""
+"""Answers of the page: validation, and rows of the tidy table."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Balance, whatever order raters come and go in."""
+"""Assignment of trials: balance of systems, sides and orders while raters come and go."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What can be taken away."""
+"""Export of answers as JSON lines and CSV."""
 
 import io
 import json

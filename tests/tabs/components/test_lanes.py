@@ -1,4 +1,4 @@
-"""The heat strip: a score a second, in the colours of the page's pictures."""
+"""The heat strip: a score per second, in viridis."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a Map shows must stand where it is, and be told apart."""
+"""The Map: positions, names, markers and legend."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a Timeline shows must stand where it sounds."""
+"""The Timeline: waveform, spectrogram, unit cells, time axis and files."""
 
 import base64
 import io

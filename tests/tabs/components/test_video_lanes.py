@@ -1,4 +1,4 @@
-"""A video's lanes: pictures and words must stand where they were seen."""
+"""A video's lanes: pictures and words at their times."""
 
 import base64
 import io
@@ -62,7 +62,10 @@ def test_words_lane_without_words_is_empty() -> None:
 
 def test_timeline_plays_a_video_file_as_video() -> None:
     lane = Words("read", (), 1.0)
-    tracks = [File("The lips", "lips.mp4", b"video"), File("Really", "real.wav", b"sound")]
+    tracks = [
+        File("The lips", "lips.mp4", b"video"),
+        File("Original audio", "original.wav", b"sound"),
+    ]
     html = TimelineSpec("x", [lane], tracks).html()
     assert '<video playsinline controls preload="auto" src="@file0"></video>' in html
     assert '<audio controls preload="auto" src="@file1"></audio>' in html

@@ -24,7 +24,7 @@ from tabs import lip_to_speech
 from tabs.lip_to_speech import example, tab
 from tabs.lip_to_speech.coach import coach
 from tabs.lip_to_speech.events import NO_SOUND, NOTHING, LipComponents, LipEvents, LipVisit
-from tabs.lip_to_speech.view import VisitorVideo, take
+from tabs.lip_to_speech.view import VisitorVideo, draft_item
 from tabs.shared.sessions import SessionStore
 
 ADA = lip_to_speech.HEADS / "ada.mp4"
@@ -82,6 +82,7 @@ def test_coach_offers_sentences_of_the_grammar() -> None:
     assert "F" in slots[3] and "f" not in slots[3]
 
 
+@pytest.mark.slow
 def test_read_shows_the_words_the_speech_and_the_crops(answer: dict) -> None:
     assert set(answer) == set(NAMES)
     assert "does not look like a sentence I know" in answer["message"], "a tiny model knows none"
@@ -91,7 +92,7 @@ def test_read_shows_the_words_the_speech_and_the_crops(answer: dict) -> None:
     assert answer["compare"].visible
     assert "confidence" in answer["heading"] and "s of video" in answer["numbers"]
     html, files = answer["timeline"]["html"], answer["timeline"]["files"]
-    places = [html.index(kind) for kind in ("<video", "tl-said", "Spectrogram:", "tl-strip")]
+    places = [html.index(kind) for kind in ("<video", "tl-caption", "Spectrogram:", "tl-strip")]
     assert places == sorted(places)
     video, _, speech, landmarks = (Path(file["path"]) for file in files)
     pictures = list(frames(video, 30))
@@ -104,6 +105,7 @@ def test_read_shows_the_words_the_speech_and_the_crops(answer: dict) -> None:
     assert (lips > 0).all() and (lips < (width, height)).all()
 
 
+@pytest.mark.slow
 def test_speak_in_another_voice_does_not_read_the_video_again(
     events: LipEvents, visit: LipVisit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +119,7 @@ def test_speak_in_another_voice_does_not_read_the_video_again(
     assert values[SHOWN.pitch] == round(before.speech.reading.voice.pitch)
 
 
+@pytest.mark.slow
 def test_compare_shows_the_original_audio_on_request_only(
     events: LipEvents, visit: LipVisit
 ) -> None:
@@ -131,17 +134,19 @@ def test_compare_shows_the_original_audio_on_request_only(
             events.compare(silent)
 
 
-def test_take_for_a_listening_test_has_the_original_audio(visit: LipVisit) -> None:
-    assert take(None) is None
+@pytest.mark.slow
+def test_draft_item_has_the_original_audio_as_source(visit: LipVisit) -> None:
+    assert draft_item(None) is None
     assert visit.video
-    added = take(visit.video)
+    added = draft_item(visit.video)
     assert added
     assert added.sound[:4] == b"RIFF" and isinstance(added.source, bytes)
     assert added.settings["words"] is not None
-    silent = take(replace(visit.video, audio=None))
+    silent = draft_item(replace(visit.video, audio=None))
     assert silent and isinstance(silent.source, str)
 
 
+@pytest.mark.slow
 def test_video_of_a_visitor_who_leaves_is_deleted(
     events: LipEvents, visit: LipVisit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,6 +159,7 @@ def test_video_of_a_visitor_who_leaves_is_deleted(
         events.speak(visit, 100, 0.5, "neural", VISITOR, PROGRESS)
 
 
+@pytest.mark.slow
 def test_refused_upload_is_deleted(
     events: LipEvents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,6 +171,7 @@ def test_refused_upload_is_deleted(
     assert not upload.exists()
 
 
+@pytest.mark.slow
 def test_stored_example_is_shown_as_it_was_written(
     visit: LipVisit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +186,7 @@ def test_stored_example_is_shown_as_it_was_written(
     assert again.timeline().value() == result.timeline().value()
 
 
+@pytest.mark.slow
 def test_endpoints_name_their_returns(client: Client) -> None:
     api = client.view_api(return_format="dict")
     assert isinstance(api, dict)
@@ -189,6 +197,7 @@ def test_endpoints_name_their_returns(client: Client) -> None:
     assert returns == {"/lip_to_speech": ["speech", "reading"], "/respeak": ["speech"]}
 
 
+@pytest.mark.slow
 def test_endpoints_read_a_video_and_change_its_voice(client: Client, tmp_path: Path) -> None:
     with pytest.raises(AppError, match="Call /lip_to_speech first"):
         client.predict(100, 0.5, "neural", api_name="/respeak")
@@ -204,6 +213,7 @@ def test_endpoints_read_a_video_and_change_its_voice(client: Client, tmp_path: P
     assert Path(sound).read_bytes() != Path(other).read_bytes()
 
 
+@pytest.mark.slow
 def test_endpoint_error_says_what_is_wrong(client: Client, tmp_path: Path) -> None:
     text = tmp_path / "text.mp4"
     text.write_text("this is no video")

@@ -12,7 +12,8 @@ from media.errors import InputError
 from study.library import Library
 from tabs import listening_tests
 from tabs.listening_tests import events
-from tabs.listening_tests.events import MOST_OPENED, Bench, Parts, StudyEvents
+from tabs.listening_tests.events import MOST_OPENED, Parts, StudyEvents
+from tabs.listening_tests.workspace import Workspace
 from tabs.shared.drafts import Drafts
 from tabs.shared.sessions import SessionStore
 from tests.listening import write_test
@@ -27,7 +28,7 @@ def tests(tmp_path: Path) -> Library:
 def handlers(tests: Library) -> Iterator[StudyEvents]:
     with gr.Blocks():
         parts = Parts(gr.State(), gr.HTML(), gr.Code(), gr.HTML(), gr.HTML(), gr.DownloadButton())
-        yield StudyEvents(tests, Drafts(), SessionStore(Bench), parts)
+        yield StudyEvents(tests, Drafts(), SessionStore(Workspace), parts)
 
 
 def _open_button(page: gr.Blocks) -> gr.Button:
@@ -42,16 +43,16 @@ def _presses(page: gr.Blocks, button: gr.Button) -> list[Any]:
 def test_visit_that_opened_five_tests_opens_no_sixth(
     tmp_path: Path, handlers: StudyEvents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = write_test(tmp_path / "bench", "ab", 0.1)
-    bench, yaml = Bench(folder), (folder / "test.yaml").read_text()
+    folder = write_test(tmp_path / "workspace", "ab", 0.1)
+    workspace, yaml = Workspace(folder), (folder / "test.yaml").read_text()
     published: list[Path] = []
     monkeypatch.setattr(events, "publish", lambda folder, *_: published.append(folder) or "x")
     monkeypatch.setattr(events, "links", lambda *_: "")
     request = gr.Request(headers={"referer": ""})
     for _ in range(MOST_OPENED):
-        handlers.open(bench, yaml, request)
+        handlers.open(workspace, yaml, request)
     with pytest.raises(InputError, match=f"have opened {MOST_OPENED} tests"):
-        handlers.open(bench, yaml, request)
+        handlers.open(workspace, yaml, request)
     assert len(published) == MOST_OPENED == 5
 
 

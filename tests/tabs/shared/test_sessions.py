@@ -1,4 +1,4 @@
-"""What a visitor gave must be gone when they are."""
+"""A visitor's state and uploads: isolation, expiry and deletion."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a process kept is gone with it, even if it was killed."""
+"""The temporary folder of a process: deleted at its end, or by the next one."""
 
 import os
 import signal

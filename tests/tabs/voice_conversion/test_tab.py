@@ -17,6 +17,8 @@ from pipelines.voice_conversion import settings
 from pipelines.voice_conversion.units import Units
 from tabs.voice_conversion import edits, tab
 
+pytestmark = pytest.mark.slow
+
 RATE = 16_000
 
 

@@ -1,4 +1,4 @@
-"""The judge of open vocabulary: its texts, its bigram model, and its material."""
+"""The recogniser of open vocabulary: its texts, its bigram model, and its material."""
 
 import csv
 from pathlib import Path
@@ -71,4 +71,4 @@ def test_open_material_gives_the_test_utterances_of_the_folder(tmp_path: Path) -
         soundfile.write(folder / row[0], noise, 16_000)
     material = open_material(tmp_path)
     assert list(material) == ["visitors"]
-    assert [said.words for said in material["visitors"]] == [["one", "two"]]
+    assert [utterance.words for utterance in material["visitors"]] == [["one", "two"]]

@@ -11,8 +11,6 @@ from pipelines.words.pronunciation import Pronouncer
 from training.g2p import train
 from training.g2p.train import ctc_loss, error_rates, majority_rule, split_of
 
-pytestmark = pytest.mark.slow
-
 WORDS = {"cat": ["K AE T"], "dog": ["D AO G", "D AA G"], "box": ["B AA K S"], "ax": ["AE K S"]}
 TINY = G2PConfig(width=32, layers=1, dropout=0.0)
 
@@ -35,6 +33,7 @@ def test_split_of_leaves_about_a_tenth_for_validation_and_test() -> None:
     assert min(splits.count("val"), splits.count("test")) > 15
 
 
+@pytest.mark.slow
 def test_prepare_g2p_writes_plain_words_with_all_pronunciations(tmp_path: Path) -> None:
     train.prepare_g2p(tmp_path)
     splits = json.loads((tmp_path / "g2p-words.json").read_text())
@@ -75,6 +74,7 @@ def test_majority_rule_gives_each_letter_its_most_frequent_phone() -> None:
     assert rule("czt") == ("K", "T")  # z is in no word
 
 
+@pytest.mark.slow
 def test_train_g2p_then_export_gives_a_checkpoint_that_pronounces(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

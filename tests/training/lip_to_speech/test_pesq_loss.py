@@ -1,5 +1,5 @@
-"""The loss of pesq_loss must go with PESQ, whose package need not be installed: what it says
-(pesq 0.0.4, wide-band, before its scores are spread from 1 to 4.64) is noted here."""
+"""The PESQ loss agrees with PESQ. Its package need not be installed: its raw scores (pesq 0.0.4,
+wide-band, before they are mapped to 1 to 4.64) are noted here."""
 
 import numpy as np
 import pytest

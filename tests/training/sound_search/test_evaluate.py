@@ -156,6 +156,7 @@ def test_equal_error_of_known_scores_is_exact() -> None:
     assert np.mean(matches < threshold) == np.mean(others >= threshold) == error == 1 / 4
 
 
+@pytest.mark.slow
 def test_evaluate_on_tones_gives_the_expected_table(
     data: Path,
     queries: Path,
@@ -190,6 +191,7 @@ def test_evaluate_on_tones_gives_the_expected_table(
     assert table["sound-deaf"]["both_found"] == table["sound-deaf"]["mixture_R@1"] == 0
 
 
+@pytest.mark.slow
 def test_evaluate_of_a_model_trained_on_the_clips_marks_it(
     data: Path, queries: Path, checkpoints: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

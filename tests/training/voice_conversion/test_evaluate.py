@@ -43,6 +43,7 @@ def digits(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
+@pytest.mark.slow
 def test_evaluate_of_digits_only_leaves_out_what_cannot_be_measured(
     digits: Path,
     tiny_checkpoints: Path,

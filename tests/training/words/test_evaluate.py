@@ -162,6 +162,7 @@ def test_calibrate_puts_the_unknown_word_between_wrong_and_right_ones() -> None:
     assert 0.001 < temperature < 0.3
 
 
+@pytest.mark.slow
 def test_select_material_takes_speakers_who_are_not_trained_on(data: Path) -> None:
     material = select_material(data, "test")
     assert set(material.speakers[material.test]) == {
@@ -182,6 +183,7 @@ def test_select_material_takes_speakers_who_are_not_trained_on(data: Path) -> No
         select_material(data, "test")
 
 
+@pytest.mark.slow
 def test_evaluate_of_an_ideal_and_a_constant_system_gives_known_values(
     data: Path, checkpoints: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -211,6 +213,7 @@ def test_evaluate_of_an_ideal_and_a_constant_system_gives_known_values(
         assert "cross_view_ap" not in table[name]
 
 
+@pytest.mark.slow
 def test_evaluate_without_noise_measures_the_rest(
     data: Path, checkpoints: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -221,6 +224,7 @@ def test_evaluate_without_noise_measures_the_rest(
     assert "acoustic_ap_0db" not in row
 
 
+@pytest.mark.slow
 def test_evaluate_samples_recordings_for_dtw(
     data: Path, checkpoints: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,16 +258,17 @@ def test_conditions_have_the_signal_to_noise_ratio_and_reverberation_time() -> N
     assert 10 * np.log10(fall) == pytest.approx(12, abs=1.5)  # 60 dB in 0.5 s: 12 in 0.1 s
 
 
+@pytest.mark.slow
 def test_publish_writes_metrics_and_cards(data: Path, checkpoints: list[Path]) -> None:
     rows = evaluate(data, checkpoints, "all", quick=True)
     folder = checkpoints[-1]
     metrics = {"training_hours": {"words": 1.25}}
     (folder / "metrics.json").write_text(json.dumps(metrics))
-    near = folder.with_name("words-near")
-    copytree(folder, near)
+    bottleneck = folder.with_name("words-bottleneck")
+    copytree(folder, bottleneck)
     publish(rows, folder.parent)
     assert json.loads((folder / "metrics.json").read_text())["results"] == rows
-    assert "| words (default) " in (near / "README.md").read_text()
+    assert "| words (default) " in (bottleneck / "README.md").read_text()
     card = (folder / "README.md").read_text()
     assert "1.2 hours" in card
     assert "| words (default) " in card

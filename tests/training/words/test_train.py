@@ -160,15 +160,22 @@ def test_unrecorded_words_come_from_validation_speakers_only(
 
 def test_batches_sample_utterances_by_speaker_not_by_recording(tmp_path: Path) -> None:
     columns = Columns()
-    for take in range(9):  # eight utterances of one speaker, by their length, and one of another
-        columns.add(np.zeros(4800 + 160 * take, np.float32), ("k", "a"), "ab"[take == 8], "en")
+    for utterance in range(
+        9
+    ):  # eight utterances of one speaker, by their length, and one of another
+        columns.add(
+            np.zeros(4800 + 160 * utterance, np.float32), ("k", "a"), "ab"[utterance == 8], "en"
+        )
     columns.write(tmp_path / "recorded.npz")
     np.save(tmp_path / "starts.npy", np.zeros((9, 2), np.uint16))
     np.savez(tmp_path / "noise.npz", frames=np.zeros((1, 500, 80), np.float16))
     words = Words(tmp_path, 0)
     for seed in range(5):
-        takes = words._utterances(next(iter(words.recorded)), rng(seed))
-        assert sorted(len(take) == len(words.mel(8)) for take in takes) == [False, True]
+        utterances = words._utterances(next(iter(words.recorded)), rng(seed))
+        assert sorted(len(utterance) == len(words.mel(8)) for utterance in utterances) == [
+            False,
+            True,
+        ]
 
 
 def test_utterance_channel_swapped_has_the_band_limit_of_another_recording(tmp_path: Path) -> None:
@@ -184,12 +191,14 @@ def test_utterance_channel_swapped_has_the_band_limit_of_another_recording(tmp_p
     words = Words(tmp_path, 0, mixture=Mixture(channel_swapped=0.8))
     own, other = words.mel(0), words.mel(1)
     highest = other.max(axis=0)[-5:]
-    takes = [words._utterance(0, rng(seed)) for seed in range(20)]
-    dull = [take for take in takes if (take.max(axis=0)[-5:] < highest + 1).all()]
+    utterances = [words._utterance(0, rng(seed)) for seed in range(20)]
+    dull = [
+        utterance for utterance in utterances if (utterance.max(axis=0)[-5:] < highest + 1).all()
+    ]
     assert 3 <= len(dull) <= 15  # where the other was recorded
-    assert any(np.array_equal(take, own) for take in takes)
-    for take in dull:  # it is as loud as ever, when it was
-        assert np.corrcoef(take[:, :40].mean(axis=1), own[:, :40].mean(axis=1))[0, 1] > 0.9
+    assert any(np.array_equal(utterance, own) for utterance in utterances)
+    for utterance in dull:  # it is as loud as ever, when it was
+        assert np.corrcoef(utterance[:, :40].mean(axis=1), own[:, :40].mean(axis=1))[0, 1] > 0.9
 
 
 @pytest.mark.parametrize("objective", ["contrastive", "triplet", "ctc"])

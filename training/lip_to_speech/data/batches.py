@@ -91,8 +91,8 @@ class Clips:
         batch = self._gathered(self._concatenated(rows, rng), pace=rng.uniform(*PACE))
         batch = self._augmented(batch, rng, clean)
         if rng.random() < VTLP_SHARE:
-            warps = torch.from_numpy(rng.integers(0, N_FACTORS, size))
-            batch = replace(batch, log_mel=vtlp(batch.log_mel, warps))
+            factors = torch.from_numpy(rng.integers(0, N_FACTORS, size))
+            batch = replace(batch, log_mel=vtlp(batch.log_mel, factors))
         return batch
 
     def rows(self, first: int, last: int) -> Batch:

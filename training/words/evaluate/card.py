@@ -24,8 +24,8 @@ one vector space, in which words that sound alike are close together. A conforme
 encodes log-mel frames, another of two layers phonemes: 4.2 million weights together.
 
 The checkpoint is an ensemble: its vectors are concatenated with those of
-[words-near](../words-near/README.md), so that a cosine is the mean of both, in {dimension}
-dimensions.
+[words-bottleneck](../words-bottleneck/README.md), so that a cosine is the mean of both, in
+{dimension} dimensions.
 
 ## Intended use
 
@@ -49,12 +49,12 @@ config.json holds the temperature of the softmax over written words, the cosine 
     python -m training.words train --out OUT
     python -m training.words export --data DATA --out OUT
 
-Seed 0, {hours:.1f} hours with words-near, on one or two cores of a CPU (AMD EPYC; the last stages
-Intel Xeon). A supervised contrastive loss brings recordings and spellings of a word together, with
-corrupted spellings as hard negatives; CTC of the phonemes is an auxiliary loss. Data augmentation:
-VTLP, time stretching, clipping, spectral tilt, reverberation, environmental noise, narrow-band
-channels, SpecAugment. The stages, with what each measured on validation speakers, are in the
-training log of [docs/words.md](../../docs/words.md#training-log).
+Seed 0, {hours:.1f} hours with words-bottleneck, on one or two cores of a CPU (AMD EPYC; the last
+stages Intel Xeon). A supervised contrastive loss brings recordings and spellings of a word
+together, with corrupted spellings as hard negatives; CTC of the phonemes is an auxiliary loss. Data
+augmentation: VTLP, time stretching, clipping, spectral tilt, reverberation, environmental noise,
+narrow-band channels, SpecAugment. The stages, with what each measured on validation speakers, are
+in the training log of [docs/words.md](../../docs/words.md#training-log).
 
 ## Evaluation
 
@@ -135,7 +135,7 @@ The metrics and the other systems are explained in [docs/words.md](../../docs/wo
 
 {limits}
 """
-CARDS: Final = {DEFAULT_NAME: CARD, "words-near": BOTTLENECK_CARD}
+CARDS: Final = {DEFAULT_NAME: CARD, "words-bottleneck": BOTTLENECK_CARD}
 
 
 def publish(rows: list[dict[str, Any]], checkpoints: Path) -> None:
