@@ -1,5 +1,7 @@
-"""A Hugging Face hub of one repository on this machine: as much of it as downloads use."""
+"""A Hugging Face hub of one repository on this machine: as much of it as downloads, and uploads
+without large-file storage, use."""
 
+import base64
 import hashlib
 import json
 import threading
@@ -21,6 +23,25 @@ def serve(repository: str, root: Path) -> Iterator[str]:
 
         def do_HEAD(self) -> None:
             self._answer(body=False)
+
+        def do_POST(self) -> None:
+            sent = self.rfile.read(int(self.headers["Content-Length"]))
+            if self.path == "/api/repos/create":
+                self._send(json.dumps({"url": f"http://{self.headers['Host']}/{repository}"}), True)
+            elif self.path == "/api/validate-yaml":
+                self._send(json.dumps({"errors": [], "warnings": []}), True)
+            elif self.path == f"/api/models/{repository}/preupload/main":
+                names = [file["path"] for file in json.loads(sent)["files"]]
+                modes = [
+                    {"path": name, "uploadMode": "regular", "shouldIgnore": False} for name in names
+                ]
+                self._send(json.dumps({"files": modes}), True)
+            elif self.path == f"/api/models/{repository}/commit/main":
+                _commit(root, sent)
+                url = f"http://{self.headers['Host']}/{repository}/commit/{COMMIT}"
+                self._send(json.dumps({"commitOid": COMMIT, "commitUrl": url}), True)
+            else:
+                self.send_error(404)
 
         def _answer(self, body: bool) -> None:
             path = self.path.split("?")[0]
@@ -56,6 +77,15 @@ def serve(repository: str, root: Path) -> Iterator[str]:
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     thread.join()
+
+
+def _commit(root: Path, sent: bytes) -> None:
+    """Writes the files of a commit, which comes as lines of JSON."""
+    for line in map(json.loads, sent.splitlines()):
+        if line["key"] == "file":
+            path = root / line["value"]["path"]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(base64.b64decode(line["value"]["content"]))
 
 
 def _entry(path: Path, name: str) -> dict[str, str | int]:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import app
-from media.paths import ROOT
-from tabs import lip_to_speech, sound_search, voice_conversion, words
+from media.paths import CHECKPOINTS, ROOT
+from pipelines.voice_conversion.settings import MODELS
+from tabs import lip_to_speech, models, sound_search, words
 
 pytestmark = pytest.mark.slow
 
@@ -44,8 +45,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_wheel_holds_every_model_of_the_app_and_nothing_of_training(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    models = [*voice_conversion.MODELS, *sound_search.MODELS, words.MODEL, lip_to_speech.MODEL]
-    for model in [*models, "vocoder", "vocoder-lips", "words-bottleneck", "g2p"]:
+    conversion = models.available(CHECKPOINTS, [model.checkpoint for model in MODELS.values()])
+    named = [*conversion, *sound_search.MODELS, words.MODEL, lip_to_speech.MODEL]
+    for model in [*named, "vocoder", "vocoder-lips", "words-bottleneck", "g2p"]:
         assert f"earshot_data/checkpoints/{model}/model.safetensors" in names
     for start in ("training", "tests", "scripts", "synthetic", "earshot_data/assets/screenshots"):
         assert not [name for name in names if name.startswith(f"{start}/")]

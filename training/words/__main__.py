@@ -50,7 +50,8 @@ def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
     roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]
     folders = [root / name for name in MEASURED for root in roots if (root / name).exists()]
     plot = CHECKPOINTS / "words" / "curves.svg" if arguments.publish else None
-    rows = evaluate(data, folders, arguments.split, arguments.json, arguments.quick, plot)
+    models = arguments.speech_model
+    rows = evaluate(data, folders, arguments.split, arguments.json, arguments.quick, plot, models)
     if arguments.publish:
         publish(rows, CHECKPOINTS)
         page = CHECKPOINTS.parent / "docs" / "words.md"
@@ -61,6 +62,13 @@ def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
 def _arguments() -> argparse.Namespace:
     parser, evaluate = commands("words")
     evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
+    evaluate.add_argument(
+        "--speech-model",
+        nargs="+",
+        default=(),
+        metavar="ID[:LAYER]",
+        help="HuBERT, WavLM or wav2vec 2.0 of the hub, as further systems",
+    )
     return parser.parse_args()
 
 

@@ -23,11 +23,13 @@ def evaluate(
     json_out: Path | None = None,
     quick: bool = False,
     plot: Path | None = None,
+    speech_models: Sequence[str] = (),
 ) -> list[Row]:
     """Measure every system (see evaluator.py); print and return the rows of the table.
 
     folders: checkpoints; missing ones are skipped. split: see material.select_material. quick: use
-    a seeded sample. plot: file for the precision–recall curves.
+    a seeded sample. plot: file for the precision–recall curves. speech_models: of the hub, "ID" or
+    "ID:LAYER".
     Raises SystemExit where there is nothing to measure.
     """
     material = select_material(data, split, QUICK if quick else None)
@@ -38,7 +40,7 @@ def evaluate(
     evaluator = Evaluator(material, sounds)
     rows: list[Row] = []
     curves: dict[str, Curves] = {}
-    for system in systems(folders):
+    for system in systems(folders, speech_models):
         row, curves[system.name] = evaluator.measure(system)
         rows.append(row)
     print(markdown(rows), details(rows), sep="\n\n")

@@ -67,17 +67,12 @@ class TimeWarping:
         """None: there is no written view."""
 
 
-class TenFrames:
-    """The cosine of MFCC at ten evenly spaced times."""
+class AcousticVectors:
+    """What gives recordings unit vectors, and has no written view."""
 
-    name = f"MFCC, {FRAMES} frames"
     shipped = False
     max_recordings: int | None = None
     temperature: float | None = None
-
-    def encode(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
-        """Unit vectors (N, 390)."""
-        return np.stack([_at_ten_times(mfcc_frames(waveform)) for waveform in waveforms])
 
     def similarity(self, encoded: np.ndarray) -> np.ndarray:
         """Cosines (N, N)."""
@@ -85,6 +80,16 @@ class TenFrames:
 
     def similarity_to_written(self, encoded: np.ndarray, words: Sequence[WordType]) -> None:
         """None: there is no written view."""
+
+
+class TenFrames(AcousticVectors):
+    """The cosine of MFCC at ten evenly spaced times."""
+
+    name = f"MFCC, {FRAMES} frames"
+
+    def encode(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
+        """Unit vectors (N, 390)."""
+        return np.stack([_at_ten_times(mfcc_frames(waveform)) for waveform in waveforms])
 
 
 class Embedding:
@@ -111,9 +116,25 @@ class Embedding:
         return encoded @ self._words.embed_phonemes([word.phonemes for word in words]).T
 
 
-def systems(folders: Sequence[Path]) -> list[System]:
-    """The baselines, and each checkpoint that exists; missing ones are reported."""
-    found: list[System] = [TimeWarping(), TenFrames()]
+class PretrainedSpeech(AcousticVectors):
+    """The mean of a layer's frames of a pretrained speech model of the hub."""
+
+    def __init__(self, name: str) -> None:
+        from pipelines.words.speech_model import SpeechModelView  # late, for it loads transformers
+
+        self._view = SpeechModelView.from_pretrained(name)
+        self.name = self._view.name
+
+    def encode(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
+        """Unit vectors (N, D)."""
+        return self._view.embed_waveforms(waveforms)
+
+
+def systems(folders: Sequence[Path], speech_models: Sequence[str] = ()) -> list[System]:
+    """The baselines, the pretrained speech models ("ID" or "ID:LAYER"), and each checkpoint that
+    exists; missing ones are reported."""
+    pretrained = [PretrainedSpeech(name) for name in speech_models]
+    found: list[System] = [TimeWarping(), TenFrames(), *pretrained]
     for folder in folders:
         if (folder / "config.json").exists():
             found.append(Embedding(folder))

@@ -1,0 +1,92 @@
+"""SpeechT5 as a peer, on tiny networks of the real classes."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import (
+    SpeechT5Config,
+    SpeechT5ForSpeechToSpeech,
+    SpeechT5HifiGan,
+    SpeechT5HifiGanConfig,
+)
+
+from media.constants import SAMPLE_RATE
+from media.errors import InputError
+from pipelines.voice_conversion.speecht5 import SpeechT5Conversion, read_voice
+
+WIDTH = 24  # of the tiny networks' x-vectors
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """model and vocoder, seeded and saved."""
+    root = tmp_path_factory.mktemp("speecht5")
+    torch.manual_seed(0)
+    config = SpeechT5Config(
+        hidden_size=16,
+        encoder_layers=1,
+        encoder_attention_heads=2,
+        encoder_ffn_dim=16,
+        decoder_layers=1,
+        decoder_attention_heads=2,
+        decoder_ffn_dim=16,
+        conv_dim=(8, 8),
+        conv_kernel=(10, 8),
+        conv_stride=(5, 64),
+        num_conv_pos_embeddings=4,
+        num_conv_pos_embedding_groups=2,
+        speaker_embedding_dim=WIDTH,
+        speech_decoder_prenet_units=16,
+        speech_decoder_postnet_layers=2,
+        speech_decoder_postnet_units=16,
+    )
+    SpeechT5ForSpeechToSpeech(config).save_pretrained(root / "model")
+    generator = SpeechT5HifiGanConfig(
+        upsample_initial_channel=16, resblock_kernel_sizes=[3], resblock_dilation_sizes=[[1]]
+    )
+    SpeechT5HifiGan(generator).save_pretrained(root / "vocoder")
+    return root
+
+
+@pytest.fixture(scope="module")
+def pipeline(folder: Path) -> SpeechT5Conversion:
+    return SpeechT5Conversion.from_pretrained(folder / "model", folder / "vocoder", "cpu")
+
+
+@pytest.fixture
+def speech() -> tuple[int, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return SAMPLE_RATE, rng.normal(0, 0.1, SAMPLE_RATE).astype(np.float32)
+
+
+def test_conversion_is_speech_of_about_the_length_of_the_source(
+    pipeline: SpeechT5Conversion, speech: tuple[int, np.ndarray]
+) -> None:
+    result = pipeline(speech, np.ones(WIDTH, np.float32))
+    made = result.converted
+    assert made.sample_rate == SAMPLE_RATE
+    assert 0.3 < len(made.waveform) / len(result.source.waveform) < 3
+    assert made.log_mel.shape[1] == 80
+    assert np.isfinite(made.waveform).all() and np.abs(made.waveform).max() <= 1
+
+
+def test_conversion_of_a_vector_of_another_width_says_what_a_voice_is(
+    pipeline: SpeechT5Conversion, speech: tuple[int, np.ndarray]
+) -> None:
+    with pytest.raises(InputError, match=f"an x-vector: {WIDTH} numbers"):
+        pipeline(speech, np.ones(3, np.float32))
+
+
+def test_read_voice_takes_a_row_of_a_table(tmp_path: Path) -> None:
+    np.save(tmp_path / "voice.npy", np.ones((1, WIDTH)))
+    assert read_voice(tmp_path / "voice.npy").shape == (WIDTH,)
+    (tmp_path / "text.npy").write_text("no array")
+    with pytest.raises(InputError, match="no x-vector"):
+        read_voice(tmp_path / "text.npy")
+
+
+def test_from_pretrained_of_another_folder_says_that_it_has_no_such_model(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no folder with such a model"):
+        SpeechT5Conversion.from_pretrained(tmp_path, tmp_path, "cpu")
