@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,7 @@ from models.conversion.content import STRIDE
 from pipelines.checkpoint import choose_device, locate
 from pipelines.speech import Speech
 from pipelines.voice_conversion import settings, waveforms
+from pipelines.voice_conversion.fitting import fit
 from pipelines.voice_conversion.intonation import BITS_PER_SECOND, Intonation
 from pipelines.voice_conversion.networks import Networks
 from pipelines.voice_conversion.reading import Reading
@@ -34,7 +35,8 @@ class AnyVoiceConversion:
     """One set of networks for all bottlenecks and voices, shared by all visitors: nothing of
     theirs stays. ``at`` gives the same networks with another bottleneck.
 
-    encode → units, which can be edited → decode in a voice; voice() makes one from a recording.
+    encode → units, which can be edited → decode in a voice; reference → voice → fit, from a
+    recording of somebody.
     """
 
     VOCODERS: Final = settings.VOCODERS
@@ -148,14 +150,11 @@ class AnyVoiceConversion:
         waveform = self.networks.vocode(mel, pitch, vocoder)
         return waveforms.speech(waveforms.muted(waveform, units.codes == MUTED), began)
 
-    @torch.inference_mode()
-    def voice(
-        self, audio: Audio, name: str = "your voice", reading: Reading | None = None
-    ) -> Voice:
-        """The voice of a recording of 10 to 30 s; reading: what must be read in it.
+    def reference(self, audio: Audio, reading: Reading | None = None) -> np.ndarray:
+        """The speech in a recording of 10 to 30 s, to make a voice of: float32 (T,) at 16 kHz.
 
-        Raises InputError where it is shorter or longer, silent, holds too little speech, more than
-        one voice, or is not the reading.
+        reading: what must be read in it. Raises InputError where it is shorter or longer, silent,
+        holds too little speech, or is not the reading.
         """
         shortest, longest = settings.REFERENCE_SECONDS
         waveform = waveforms.prepared(load(audio, SAMPLE_RATE, longest, shortest).waveform, 1)
@@ -169,12 +168,23 @@ class AnyVoiceConversion:
         if reading:
             reading.check(waveform)
         rate = SAMPLE_RATE
-        speech = np.concatenate([waveform[round(a * rate) : round(b * rate)] for a, b in spoken])
-        pieces = range(0, len(speech) - self.PIECE + 1, self.PIECE)
-        mels = [features.log_mel(speech[start : start + self.PIECE]) for start in pieces]
+        return np.concatenate([waveform[round(a * rate) : round(b * rate)] for a, b in spoken])
+
+    @torch.inference_mode()
+    def voice(self, reference: np.ndarray, name: str = "your voice") -> Voice:
+        """The voice of somebody's reference (T,). Raises InputError where two people speak."""
+        pieces = range(0, len(reference) - self.PIECE + 1, self.PIECE)
+        mels = [features.log_mel(reference[start : start + self.PIECE]) for start in pieces]
         check_one_voice(np.stack([self.networks.voice(mel) for mel in mels]))
-        vector = self.networks.voice(features.log_mel(speech))
-        return Voice(name, vector, *pitch_statistics(track_pitch(speech)))
+        vector = self.networks.voice(features.log_mel(reference))
+        return Voice(name, vector, *pitch_statistics(track_pitch(reference)))
+
+    def fit(self, voice: Voice, reference: np.ndarray, tell: Callable[[float], object]) -> Voice:
+        """The voice, fitted more closely to its reference (T,) in a minute at most.
+
+        tell: called with the share that is done.
+        """
+        return fit(self.networks, reference, voice, tell)
 
     def _nearest(self, content: Tensor) -> Tensor:
         """Content (U, C) → the units that show it (U,)."""

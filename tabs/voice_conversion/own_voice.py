@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 from gradio.blocks import Block
 
-from tabs.shared.events import HIDDEN, MODEL_QUEUE, PRIVATE, reporting, say
+from media.errors import InputError
+from tabs.shared.events import HIDDEN, MODEL_QUEUE, PRIVATE, on_model, reporting, say
 from tabs.shared.jobs import stoppable
 from tabs.shared.sessions import SessionStore, delete_after_use
-from tabs.voice_conversion.targets import OWN, VoiceVisit
+from tabs.voice_conversion.targets import NO_OWN, OWN, VoiceVisit
 
 if TYPE_CHECKING:
     from pipelines.voice_conversion import AnyVoiceConversion
@@ -25,6 +26,7 @@ Update = dict[Block, Any]
 
 CARD: Final = (OWN, "Your voice", "read a few lines")
 READY: Final = "This is your voice now, for this visit: it is in no file, and gone when you leave."
+FITTED: Final = "Your voice is fitted to what you read. Convert something to hear it."
 FORGOTTEN: Final = "Your voice is forgotten."
 
 
@@ -38,6 +40,8 @@ class OwnVoice:
     text: gr.HTML
     recorder: gr.Audio
     message: gr.HTML
+    fit: gr.Button
+    stop: gr.Button
     forget: gr.Button
 
     @classmethod
@@ -55,14 +59,18 @@ class OwnVoice:
                 buttons=[],
                 elem_classes="sound-input",
             )
-            message = gr.HTML()
-            forget = gr.Button("Forget my voice", size="sm", visible=False)
-        return cls(sessions, visit, panel, text, recorder, message, forget)
+            message = gr.HTML(elem_id="own-voice")
+            with gr.Row():
+                fit = gr.Button("Fit it closer, in half a minute", size="sm", visible=False)
+                stop = gr.Button("Stop", size="sm", visible=False)
+                forget = gr.Button("Forget my voice", size="sm", visible=False)
+        return cls(sessions, visit, panel, text, recorder, message, fit, stop, forget)
 
     def wire(self, pipeline: Callable[[], "AnyVoiceConversion"], cards: gr.HTML) -> None:
         """pipeline: makes a voice of a recording; cards: their value OWN opens the panel."""
+        events = _Events(self, pipeline)
         self.recorder.stop_recording(
-            reporting(stoppable(_Events(self, pipeline).recorded), self.message),
+            reporting(stoppable(events.recorded), self.message),
             [self.recorder, self.visit],
             self._changing(),
             concurrency_id=MODEL_QUEUE,
@@ -70,12 +78,21 @@ class OwnVoice:
             show_progress_on=self.message,
             **PRIVATE,
         )
-        events = _Events(self, pipeline)
         cards.change(events.chosen, [cards, self.visit], self._changing(), **HIDDEN)
+        on_model(
+            self.fit.click,
+            reporting(events.fitted, self.message),
+            [self.visit],
+            [self.visit, self.message],
+            progress_on=self.message,
+            start=self.fit,
+            stop=self.stop,
+        )
         self.forget.click(events.forgotten, self.visit, self._changing(), **HIDDEN)
 
     def _changing(self) -> list[Block]:
-        return [self.visit, self.panel, self.text, self.recorder, self.message, self.forget]
+        shown = [self.panel, self.text, self.recorder, self.message, self.fit, self.forget]
+        return [self.visit, *shown]
 
 
 @dataclass(frozen=True)
@@ -96,14 +113,29 @@ class _Events:
         """Make a voice of a recording of the text."""
         visit = self.to.sessions.of(visit, request)
         with delete_after_use(path):
-            visit.voice = self.pipeline().voice(path, reading=visit.reading)
+            visit.reference = self.pipeline().reference(path, visit.reading)
+            visit.voice = self.pipeline().voice(visit.reference)
         return {
             self.to.visit: visit,
             self.to.message: say(READY),
             self.to.text: gr.HTML(visible=False),
             self.to.recorder: gr.Audio(None, visible=False),
+            self.to.fit: gr.Button(visible=True),
             self.to.forget: gr.Button(visible=True),
         }
+
+    def fitted(
+        self,
+        visit: VoiceVisit | None,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
+    ) -> Update:
+        """Fit the voice more closely to what was read."""
+        if not visit or not visit.voice or visit.reference is None:
+            raise InputError(NO_OWN)
+        visit.voice = self.pipeline().fit(
+            visit.voice, visit.reference, lambda share: progress(share, desc="Fitting your voice")
+        )
+        return {self.to.visit: visit, self.to.message: say(FITTED)}
 
     def forgotten(self, visit: VoiceVisit | None, request: gr.Request) -> Update:
         """Forget the voice, and ask for another."""
@@ -112,6 +144,7 @@ class _Events:
         return {
             self.to.message: say(FORGOTTEN),
             self.to.recorder: gr.Audio(None, visible=True),
+            self.to.fit: gr.Button(visible=False),
             self.to.forget: gr.Button(visible=False),
             **self._text_to_read(visit),
         }

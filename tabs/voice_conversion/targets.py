@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from media.errors import InputError
 from pipelines.voice_conversion import settings
 
@@ -27,14 +29,15 @@ NO_OWN: Final = "Read the lines under the voices first: that makes your voice on
 
 @dataclass
 class VoiceVisit:
-    """What is kept of a visitor: their voice, and what they were asked to read for it."""
+    """What is kept of a visitor: what they were asked to read, how they did, and their voice."""
 
-    voice: "Voice | None" = None
     reading: "Reading | None" = None
+    reference: np.ndarray | None = None  # float32 (T,) at 16 kHz
+    voice: "Voice | None" = None
 
     def clear(self) -> None:
-        """Forget both."""
-        self.voice = self.reading = None
+        """Forget all."""
+        self.reading = self.reference = self.voice = None
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
+from media.cancellation import Job, running
 from media.errors import InputError
+from pipelines.voice_conversion import fitting
 from pipelines.voice_conversion.any_voice import AnyVoiceConversion
 from pipelines.voice_conversion.intonation import Intonation
 from pipelines.voice_conversion.settings import ANY_VOICE, MODELS, MUTED
@@ -114,7 +118,7 @@ def test_any_sampling_rate(pipeline: AnyVoiceConversion, rate: int) -> None:
 
 
 def test_a_voice_of_a_recording_can_be_spoken_and_blended(pipeline: AnyVoiceConversion) -> None:
-    voice = pipeline.voice(speech_like(12.0))
+    voice = pipeline.voice(pipeline.reference(speech_like(12.0)))
     assert np.exp(voice.pitch_mean) == pytest.approx(130, rel=0.1)
     assert voice.vector.shape == pipeline.voices["TF2"].vector.shape
     blend = voice.blend(pipeline.voices["TF2"], 0.5)
@@ -127,7 +131,7 @@ def test_a_voice_of_a_recording_can_be_spoken_and_blended(pipeline: AnyVoiceConv
 
 def test_a_voice_stays_with_whoever_holds_it(pipeline: AnyVoiceConversion) -> None:
     before = dict(pipeline.voices)
-    pipeline.voice(speech_like(12.0), "mine")
+    pipeline.voice(pipeline.reference(speech_like(12.0)), "mine")
     assert dict(pipeline.voices) == before
     with pytest.raises(TypeError):
         pipeline.voices["mine"] = before["TF2"]  # type: ignore[index]
@@ -147,7 +151,7 @@ def test_a_recording_that_no_voice_can_be_made_from(
     pipeline: AnyVoiceConversion, audio: object, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        pipeline.voice(audio)  # type: ignore[arg-type]
+        pipeline.reference(audio)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -177,6 +181,36 @@ def test_units_without_content_are_refused_by_a_continuous_model(
     for vectors in (None, np.zeros((len(units.codes), 3), np.float32)):
         with pytest.raises(InputError, match="no content"):
             pipeline.decode(replace(units, vectors=vectors))
+
+
+def test_fit_brings_the_voice_nearer_to_its_reference_and_changes_no_network(
+    tiny_checkpoints: Path,
+) -> None:
+    pipeline = AnyVoiceConversion.from_pretrained(tiny_checkpoints / "any-voice", "cpu")
+    for name, weight in pipeline.networks.inverter.named_parameters():
+        if "modulation" in name:  # untrained, no voice makes a difference
+            nn.init.normal_(weight, std=0.3)
+    reference = pipeline.reference(speech_like(12.0))
+    voice, told = pipeline.voice(reference), []
+    before = [p.clone() for p in pipeline.networks.inverter.parameters()]
+    fitted = pipeline.fit(voice, reference, told.append)
+    assert told[-1] == 1.0
+    assert fitted.pitch_mean == voice.pitch_mean
+    content, contour, mel = fitting._windows(pipeline.networks, reference, voice)
+    was, now = (
+        float(fitting._error(pipeline.networks, content, contour, mel, torch.from_numpy(v), voice))
+        for v in (voice.vector, fitted.vector)
+    )
+    assert now < was
+    for parameter, old in zip(pipeline.networks.inverter.parameters(), before, strict=True):
+        assert torch.equal(parameter, old) and parameter.grad is None
+
+
+def test_fit_stops_when_its_visitor_says_so(pipeline: AnyVoiceConversion) -> None:
+    reference = pipeline.reference(speech_like(12.0))
+    voice, job = pipeline.voice(reference), Job(60.0)
+    with pytest.raises(InputError), running(job):
+        pipeline.fit(voice, reference, lambda share: job.stop())
 
 
 def test_check_one_voice_refuses_pieces_that_alternate_between_two() -> None:

@@ -19,7 +19,7 @@ def models(tiny_checkpoints: Path) -> Converters:
 @pytest.fixture
 def visit() -> VoiceVisit:
     vector = np.linspace(-1, 1, 8).astype(np.float32)
-    return VoiceVisit(Voice("your voice", vector, 5.0, 0.2))
+    return VoiceVisit(voice=Voice("your voice", vector, 5.0, 0.2))
 
 
 def test_target_of_a_card_is_its_name(models: Converters) -> None:

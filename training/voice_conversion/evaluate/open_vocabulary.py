@@ -70,7 +70,7 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> Row:
         nearest = []
         for target, said in own.items():
             speech = np.concatenate([s.waveform for s in said])[: seconds * SAMPLE_RATE]
-            voice = pipeline.voice((SAMPLE_RATE, speech))
+            voice = pipeline.voice(pipeline.reference((SAMPLE_RATE, speech)))
             sources = [s for s in material if s.speaker != target]
             for source in sources[:: max(1, len(sources) // UNSEEN_SOURCES)]:
                 made = pipeline((SAMPLE_RATE, source.waveform), voice).converted.waveform
