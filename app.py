@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from media import workers
 from media.paths import ASSETS, CHECKPOINTS
+from study.permission import Permission
 from study.web.limits import address_of
 from tabs import lip_to_speech, listening_tests, models, sound_search, voice_conversion, words
 from tabs.shared.connections import DEAD, CutStalledBodies
@@ -67,10 +68,15 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument("--max-queue", type=int, default=20, help="visitors that may wait")
     parser.add_argument("--preload", action="store_true", help="load every model before serving")
     parser.add_argument("--studies", default="studies", help="folder of listening tests")
+    parser.add_argument(
+        "--studies-key",
+        help="lets only visitors who type it open tests (default: anybody, but on a Space nobody)",
+    )
     parser.add_argument("--database", help="URL for their answers (default: a file in the folder)")
     parser.add_argument("--no-publish", action="store_true", help="visitors cannot open tests")
     given: list[str] = []
-    for name in ("host", "port", "device", "sound-model", "max-queue", "studies", "database"):
+    plain = "host port device sound-model max-queue studies studies-key database".split()
+    for name in plain:
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
             given += [f"--{name}", *(value.split() if name == "sound-model" else [value])]
     for name in ("share", "preload", "no-publish"):
@@ -180,7 +186,8 @@ def main() -> None:
     # docker stop, systemd and Spaces end a program so: close the server and delete what it kept.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     with temporary_folder():
-        tests = listening_tests.opened(Path(chosen.studies), chosen.database)
+        permission = Permission.of(chosen.studies_key, os.environ)
+        tests = listening_tests.opened(Path(chosen.studies), chosen.database, permission)
         page = build(
             chosen.device,
             preload=chosen.preload,

@@ -1,5 +1,5 @@
-"""python -m study new | check | serve | invite | export | analyse: a listening test from start to
-figures.
+"""python -m study new | check | simulate | serve | invite | export | analyse: a listening test from
+start to figures.
 
 TEST is a folder with test.yaml, or a YAML file of webMUSHRA's.
 """
@@ -17,6 +17,8 @@ from study.sounds import stimuli
 from study.storage.export import export
 from study.storage.store import Store
 
+REHEARSAL = "simulated"  # the folder of what simulated raters answer
+RATERS = 20
 ANSWERS = "answers.db"  # where `serve` keeps them, in the folder that it serves
 
 
@@ -72,6 +74,23 @@ def results(options: argparse.Namespace) -> None:
     print(folder)
 
 
+def simulate(options: argparse.Namespace) -> None:
+    """Lets made-up raters take the test, and writes what the report would be like."""
+    from study.analysis import analyse, write  # loads statsmodels and matplotlib
+    from study.simulation.raters import simulate
+
+    test = spec.load(options.test)
+    folder = options.out or test.folder / REHEARSAL
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in folder.glob(f"{ANSWERS}*"):  # of the rehearsal before, SQLite's own beside it
+        file.unlink()
+    store = Store(f"sqlite:///{folder / ANSWERS}")
+    simulate(test, store, options.raters or test.raters or RATERS, options.seed)
+    export(test, store, folder)
+    write(analyse(test, store.ratings(test)), folder)
+    print(f"{folder / 'report.html'}: {test.name} with simulated raters")
+
+
 def _store(test: Test, url: str | None) -> Store:
     """The answers at the URL, else beside the test, else in the folder of all tests."""
     folders = (test.folder, test.folder.parent)
@@ -92,6 +111,12 @@ def main() -> None:
     command = commands.add_parser("check", help="say what is wrong in a test and its sounds")
     command.add_argument("test", type=Path)
     command.set_defaults(run=check)
+    command = commands.add_parser("simulate", help="rehearse with simulated raters")
+    command.add_argument("test", type=Path)
+    command.add_argument("--raters", type=int, help=f"default: those of the YAML, else {RATERS}")
+    command.add_argument("--seed", type=int, default=0)
+    command.add_argument("--out", type=Path, help=f"folder, default: TEST/{REHEARSAL}")
+    command.set_defaults(run=simulate)
     command = commands.add_parser("serve", help="let raters take the tests of a folder")
     command.add_argument("folder", type=Path)
     command.add_argument("--database", metavar="URL", help=f"default: FOLDER/{ANSWERS}")

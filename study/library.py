@@ -10,6 +10,7 @@ from typing import Final
 from media.errors import InputError
 from study.design import Item, Test, spec
 from study.design.trials import PREPARED
+from study.permission import ANYBODY, Permission
 from study.sounds.copies import Copy
 from study.storage.store import Store
 
@@ -59,7 +60,7 @@ class Library:
     new tests go into the first, and so do copies of sounds whose folder is none of ours.
 
     public: tests whose report anybody may see. least_time: how much of the length of a trial's
-    sounds must pass before its answer is taken.
+    sounds must pass before its answer is taken. permission: who may add tests of their own.
     """
 
     def __init__(
@@ -68,9 +69,10 @@ class Library:
         store: Store,
         public: Collection[str] = (),
         least_time: float = 0.9,
+        permission: Permission = ANYBODY,
     ) -> None:
         self.folders, self.store = [folder.resolve() for folder in folders], store
-        self.public, self.least_time = public, least_time
+        self.public, self.least_time, self.permission = public, least_time, permission
         self._entries: dict[str, Entry] = {}
         self._readers = threading.BoundedSemaphore(READERS)
 

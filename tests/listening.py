@@ -45,9 +45,10 @@ def write_test(folder: Path, design: str, seconds: float = 0.5, **more: Any) -> 
 class Rater:
     """Someone who has agreed to take a test. client: speaks to the server."""
 
-    def __init__(self, client: Client, test: str, token: str | None = None) -> None:
+    def __init__(self, client: Client, test: str, token: str | None = None, **more: Any) -> None:
         self.client, self.base = client, f"/listen/{test}"
-        self.token = self.post("consent", rater=token).raise_for_status().json()["rater"]
+        agreed = self.post("consent", rater=token, **more)
+        self.token = agreed.raise_for_status().json()["rater"]
 
     def get(self, path: str) -> Any:
         return self.client.get(f"{self.base}/{path}", params={"rater": self.token})
@@ -64,7 +65,8 @@ class Rater:
         answers = [headphones.hidden(key, self.token, trial) for trial in trials]
         answers = answers if right else [answer % headphones.NOISES + 1 for answer in answers]
         body = {"rater": self.token, "attempt": attempt, "answers": answers}
-        return self.post("headphones", **body).json()
+        reply = self.post("headphones", **body).json()
+        return {name: reply[name] for name in ("passed", "again")}
 
     def answer(self, trial: dict[str, Any], answer: Any, **other: Any) -> Any:
         body = {

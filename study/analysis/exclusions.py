@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from study.analysis.mushra import MOST_MISSED, post_screening
 from study.analysis.tables import Table, percent
 from study.design import Test
+from study.design.model import FAILED_CHECKS
 
 CHECKS = ("attention", "gold")
 
@@ -17,10 +18,11 @@ class Rules:
     failed_checks: in more than this share of attention checks and gold trials, the answer was
     farther from the expected one than the trial tolerates. too_fast: the median time for an answer
     was under this share of the median rater's, judged from fewest raters on. headphones: the
-    headphone check was failed (who skipped it stays). post_screening: that of BS.1534-3, in MUSHRA.
+    headphone check was failed (who skipped it stays). post_screening: that of BS.1534-3, in MUSHRA
+    with an open reference.
     """
 
-    failed_checks: float | None = 0.25
+    failed_checks: float | None = FAILED_CHECKS
     too_fast: float | None = 1 / 3
     headphones: bool = True
     post_screening: bool = True
@@ -39,7 +41,7 @@ class Rules:
             )
         if self.headphones:
             words.append("the headphone check failed")
-        if self.post_screening and test.design == "mushra":
+        if self.post_screening and test.design == "mushra" and test.referenced:
             words.append(
                 "the hidden reference rated below 90, or the 7 kHz anchor above 90, in more than "
                 f"{percent(MOST_MISSED)} of trials (ITU-R BS.1534-3, 4.1.2)"
@@ -72,7 +74,7 @@ def _reasons(test: Test, ratings: Table, rules: Rules) -> Iterator[tuple[str, st
         failed = ratings["headphones"].eq(False).fillna(False)  # unlike NA, who skipped it
         for rater in ratings.loc[failed, "rater"].unique():
             yield str(rater), "failed the headphone check"
-    if rules.post_screening and test.design == "mushra":
+    if rules.post_screening and test.design == "mushra" and test.referenced:
         for rater, reasons in post_screening(ratings[ratings["kind"] == "trial"]).items():
             yield from ((rater, reason) for reason in reasons)
 

@@ -6,7 +6,7 @@ from importlib.metadata import version
 from study.analysis.power import POWER
 from study.analysis.results import LEVELS, Results
 from study.analysis.tables import percent
-from study.design import Design
+from study.design import REFERENCE, Design
 
 SOURCES: dict[Design, str] = {
     "acr": "absolute category ratings (ITU-T P.800)",
@@ -23,6 +23,20 @@ INTERVALS = (
     "Gelbach and Miller 2011), with Satterthwaite's degrees of freedom: they speak of other raters "
     "and other stimuli of the same kinds."
 )
+UNMENTIONED = (
+    "Other than in ITU-R BS.1534, raters were not told of a reference, which was one of the "
+    "conditions, so that they judged quality rather than likeness; nobody is left out for rating "
+    "it low."
+)
+ALONE = "Other than in ITU-R BS.1534, there was neither a reference nor an anchor."
+ADAPTIVE = (
+    "The next pair of a rater was the one whose vote was expected to tell most about the "
+    "strengths, given all votes before (expected information under the Bradley–Terry model, "
+    "with a normal prior of SD 2 and Laplace's approximation; Mikhailiuk et al. 2021). Shares, "
+    "intervals and p-values of pairs are therefore those of the model of all votes, whose "
+    "likelihood does not depend on how pairs were chosen; the counts of votes beside them are not "
+    "to be tested."
+)
 HOLM = "p-values of several pairs are corrected by Holm's method (1979)."
 
 
@@ -34,6 +48,10 @@ def method(results: Results) -> Iterator[str]:
         f"{len(answers)} ratings of {answers['stimulus'].nunique()} stimuli; order and position "
         f"were drawn at random for each rater (seed {test.seed})."
     )
+    if test.pairing == "adaptive":
+        yield ADAPTIVE
+    if test.design == "mushra" and not test.referenced:
+        yield UNMENTIONED if REFERENCE in test.conditions else ALONE
     yield " ".join(_estimates(test.design))
     if test.design in LEVELS:
         yield (

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from study.analysis import panels
 from study.analysis.panels import INK, LINE, QUIET
 from study.analysis.results import Analysis
+from study.analysis.tables import simulated
 from study.design import Test
 
 STYLE: Final[dict[str, Any]] = {
@@ -63,6 +64,8 @@ def figure(test: Test, analysis: Analysis) -> Figure:
         heights.append(len(analysis.systems) * ROW + REST)
     drawn = Figure(figsize=(WIDTH, sum(heights)), layout="constrained")
     axes = drawn.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    if not analysis.answers.empty and simulated(analysis.answers):
+        drawn.text(0.995, 0.005, "simulated raters", ha="right", va="bottom", color=QUIET)
     first, table = axes[0], table.iloc[::-1].reset_index(drop=True)  # the best row on top
     panels.frame(first, table)
     if test.design == "mushra":

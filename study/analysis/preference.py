@@ -5,11 +5,12 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 from scipy.sparse.csgraph import connected_components
+from scipy.special import expit
 from scipy.stats import binomtest
 from statsmodels.api import GLM
 from statsmodels.genmod.families import Binomial
 
-from study.analysis.clustered import Clustered, Estimate
+from study.analysis.clustered import Clustered, Estimate, Variance
 from study.analysis.tables import Table, codes, estimate_row, holm, mean_of, share_row, size
 
 EVEN = 0.5  # the share of votes of either system where there is no difference
@@ -98,16 +99,67 @@ def bradley_terry(votes: Table, order: list[str]) -> Table:
     A binomial GLM without a constant, with raters and stimuli as clusters. The strengths sum to 0;
     columns system, value, low, high, standard_error, df. Votes must be such that can_be_scaled.
     """
+    clustered = _strengths(votes, order)
+    rows = [
+        {"system": system, **estimate_row(clustered.estimate(weights))}
+        for system, weights in zip(order, _centred(len(order)), strict=True)
+    ]
+    return pd.DataFrame(rows).drop(columns="p")
+
+
+def modelled(votes: Table, order: list[str]) -> dict[tuple[str, str], Estimate]:
+    """For each pair of systems, asked or not, the difference of their strengths.
+
+    For tests whose pairs were chosen by the votes before: a pair is asked again where it came out
+    close, so its own share of votes is no fair estimate, while the likelihood of all votes is the
+    same as if the pairs had been fixed beforehand.
+    """
+    clustered, centred = _strengths(votes, order), _centred(len(order))
+    pairs = combinations(range(len(order)), 2)
+    return {(order[i], order[j]): clustered.estimate(centred[i] - centred[j]) for i, j in pairs}
+
+
+def modelled_preferences(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
+    """The columns of preferences, with value, low and high as the model has them, and no
+    p_binomial."""
+    turned = both_ways(votes)
+    rows = []
+    for (one, other), estimate in found.items():
+        own = turned[(turned["system"] == one) & (turned["other"] == other)]
+        won, lost = int((own["answer"] == 1).sum()), int((own["answer"] == 0).sum())
+        row = estimate_row(estimate)
+        chances = {name: float(expit(row[name])) for name in ("value", "low", "high")}
+        rows.append(
+            {"system": one, "other": other, **size(own)}
+            | {"won": won, "tied": len(own) - won - lost, "lost": lost}
+            | row
+            | chances
+            | {"p_binomial": np.nan}
+        )
+    table = pd.DataFrame(rows)
+    return table.assign(p_holm=holm(table["p"]))
+
+
+def as_share(estimate: Estimate) -> Estimate:
+    """The chance to be preferred, of a difference of strengths, by the delta method."""
+    chance = float(expit(estimate.value))
+    slope = (chance * (1 - chance)) ** 2
+    known = estimate.variance
+    parts = (slope * part for part in (known.by_rater, known.by_stimulus, known.by_cell))
+    return Estimate(chance, Variance(*parts, known.raters, known.stimuli), EVEN)
+
+
+def _strengths(votes: Table, order: list[str]) -> Clustered:
+    """The strengths of all systems but the last, which is minus the sum of the others."""
     systems, others = (
         pd.get_dummies(pd.Categorical(votes[side], order)).to_numpy(float)
         for side in ("system", "other")
     )
-    # The last system's strength is minus the sum of the others'.
-    centred = np.vstack([np.eye(len(order) - 1), -np.ones(len(order) - 1)])
-    fit = GLM(votes["answer"].to_numpy(float), (systems - others) @ centred, family=Binomial())
-    clustered = Clustered(fit.fit(), *codes(votes))
-    rows = [
-        {"system": system, **estimate_row(clustered.estimate(weights))}
-        for system, weights in zip(order, centred, strict=True)
-    ]
-    return pd.DataFrame(rows).drop(columns="p")
+    design = (systems - others) @ _centred(len(order))
+    fit = GLM(votes["answer"].to_numpy(float), design, family=Binomial())
+    return Clustered(fit.fit(), *codes(votes))
+
+
+def _centred(systems: int) -> np.ndarray:
+    """Strengths of K systems that sum to 0, from the first K − 1: (K, K − 1)."""
+    return np.vstack([np.eye(systems - 1), -np.ones(systems - 1)])

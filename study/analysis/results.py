@@ -11,7 +11,7 @@ from study.analysis.agreement import Level, by_unit, krippendorff
 from study.analysis.clustered import Estimate
 from study.analysis.exclusions import Exclusion, Rules
 from study.analysis.power import plan
-from study.analysis.tables import Table
+from study.analysis.tables import Table, simulated
 from study.design import REFERENCE, Design, Test
 
 BOUNDS: Final = {"acr": (1, 5), "dcr": (1, 5), "mushra": (0, 100), "similarity": (0, 1)}
@@ -33,6 +33,20 @@ WANTED: Final[dict[Design, tuple[float, ...]]] = {
     "ab": (0.05, 0.1, 0.15),
     "abx": (0.05, 0.1, 0.15),
 }
+
+
+REHEARSED: Final = (
+    "These raters are simulated: this is a rehearsal of the analysis, and says nothing about the "
+    "systems."
+)
+UNSCALED: Final = (
+    "There is no Bradley–Terry scale yet: some systems have won, or lost, every comparison with "
+    "the others."
+)
+NOT_MODELLED: Final = (
+    "The pairs were chosen by the votes, so shares of votes are no fair estimates, and there is no "
+    "scale yet to take their place: read them as a first hint."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +98,8 @@ def evaluate(test: Test, answers: Table) -> Analysis:
     systems, pairs, overall = pd.DataFrame(), pd.DataFrame(), None
     estimates: dict[tuple[str, str], Estimate] = {}
     notes = list(_warnings(answers))
+    if not answers.empty and simulated(answers):
+        notes.insert(0, REHEARSED)
     if answers.empty:
         pass
     elif test.design in ("ab", "ccr"):
@@ -95,13 +111,19 @@ def evaluate(test: Test, answers: Table) -> Analysis:
         else:
             pairs = preference.preferences(answers, estimates)
             several = len(ranking) > 2 and answers["answer"].nunique() > 1
+            adaptive = test.pairing == "adaptive"
             if several and preference.can_be_scaled(answers):
                 systems = preference.bradley_terry(answers, ranking)
+                if adaptive:
+                    ranking = systems.sort_values("value", ascending=False)["system"].tolist()
+                    systems = preference.bradley_terry(answers, ranking)
+                    gaps = preference.modelled(answers, ranking)
+                    pairs = preference.modelled_preferences(answers, gaps)
+                    estimates = {pair: preference.as_share(gap) for pair, gap in gaps.items()}
             elif several:
-                notes.append(
-                    "There is no Bradley–Terry scale yet: some systems have won, or lost, every "
-                    "comparison with the others."
-                )
+                notes.append(UNSCALED)
+            if adaptive and systems.empty:
+                notes.append(NOT_MODELLED)
     elif test.design == "abx":
         estimates = abx.estimates(answers)
         pairs = abx.discrimination(answers, estimates)

@@ -9,6 +9,7 @@ from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
 from study.analysis.clustered import Estimate, mean
+from study.storage.raters import SIMULATED
 
 # A pandas.DataFrame, whose own types do not let a checker tell a column from a table.
 Table = Any
@@ -51,6 +52,11 @@ def mean_of(ratings: Table, null: float = 0.0) -> Estimate:
 def codes(ratings: Table) -> tuple[np.ndarray, np.ndarray]:
     """Raters and stimuli (N,) as whole numbers from 0."""
     return pd.factorize(ratings["rater"])[0], pd.factorize(ratings["stimulus"])[0]
+
+
+def simulated(ratings: Table) -> bool:
+    """Whether any of the raters is made up (study.simulation)."""
+    return bool(ratings["rater"].str.startswith(SIMULATED).any())
 
 
 def percent(share: float, sign: str = "") -> str:

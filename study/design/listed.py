@@ -16,7 +16,8 @@ def listed(value: Value, kind: Kind, design: Design, folder: Path) -> list[Trial
     if not isinstance(value.content, dict):
         value.problem("write sounds: and what belongs to them here.")
         return []
-    value.only(KEYS if kind != "practice" else KEYS[:2])
+    warm_up = kind == "practice" and design != "mushra"
+    value.only(KEYS if kind != "practice" or warm_up else KEYS[:2])
     sounds = value.at("sounds")
     files = sounds.content if isinstance(sounds.content, list) else [sounds]
     number = 2 if design in PAIRED else 1
@@ -26,11 +27,12 @@ def listed(value: Value, kind: Kind, design: Design, folder: Path) -> list[Trial
         return []
     systems = {str(each.content): inside(folder, each, "sounds") for each in files}
     reference = None
-    if design in REFERENCED:
+    if design in REFERENCED and (design != "mushra" or value.has("reference")):
         value.take("reference", str)
         reference = inside(folder, value.at("reference"), "reference")
     trial = scored(design, folder, next(iter(systems)), systems, reference)[0]
-    if kind == "practice":
+    known = value.has("expected") or (design == "abx" and warm_up)
+    if kind == "practice" and not (warm_up and known):
         return [of_kind(kind, trial)]
     return [of_kind(kind, trial, _expected(value, design), value.take("tolerance", float, 0.0))]
 

@@ -7,11 +7,17 @@ Sources: ITU-T P.800 (ACR, DCR, CCR), ITU-R BS.1534-3 (MUSHRA), and the Voice Co
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
+from study.design.panel import Panel
+from study.design.questions import Question
+from study.design.texts import Texts
+
 Design = Literal["acr", "ccr", "dcr", "ab", "abx", "mushra", "similarity"]
+Pairing = Literal["balanced", "adaptive"]
 Kind = Literal["trial", "practice", "attention", "gold"]
 # What a rater's page sends: a value of the scale, or in MUSHRA one from 0 to 100 for each position.
 Answer = int | str | list[int]
@@ -23,6 +29,9 @@ REFERENCED: tuple[Design, ...] = ("dcr", "mushra", "similarity")  # an open refe
 REFERENCE = "reference"  # as a system: MUSHRA's hidden one, or what paired systems are held against
 ANCHORS = {"anchor-3.5k": 3500.0, "anchor-7k": 7000.0}  # MUSHRA's, low-pass filtered at so many Hz
 MOST_CONDITIONS = 12  # in a MUSHRA trial, with hidden reference and anchors
+
+UNDRAWN = -1  # as the trial of an item: the one to ask is chosen later
+FAILED_CHECKS = 0.25  # of attention checks, above which a rater is not to be believed
 
 # The answers of a design from best to worst (or left to right) with their words. MUSHRA's are the
 # upper ends of its five intervals. CCR is the second sound compared with the first.
@@ -66,14 +75,18 @@ QUESTIONS: Mapping[Design, str] = {
 }
 
 
+UNREFERENCED = "How good is the quality of each recording?"  # MUSHRA's, where none is mentioned
+
+
 @dataclass(frozen=True)
 class Trial:
     """What may be asked: sounds, a file by system, of one stimulus.
 
     id is its place in Test.trials. One sound in acr, dcr and similarity; two in ccr, ab and abx;
-    every condition in mushra. reference is the open one, None where the design has none. expected
+    every condition in mushra. reference is the open one, None where the test has none. expected
     is the tidy answer (see study.storage.answers.rows) that the first of the sounds should get in
-    attention checks and gold trials, give or take tolerance; None elsewhere.
+    attention checks and gold trials, give or take tolerance; in practice, the one that raters are
+    told after theirs. None elsewhere.
     """
 
     id: int
@@ -89,7 +102,8 @@ class Trial:
 class Item:
     """A place in one rater's sequence: a trial, and which system is shown at which position.
 
-    In abx a third position follows: X, which is one of the two.
+    In abx a third position follows: X, which is one of the two. trial is UNDRAWN, and shown empty,
+    where it is still to be chosen.
     """
 
     order: int
@@ -106,6 +120,9 @@ class Test:
     scale. trials holds the scored ones first, then practice, attention and gold; every rater is
     asked trials_per_rater of the scored ones and all others. loudness is in LUFS, None: as it is.
     invited: whether raters need a link of their own (see study.invitations).
+    raters: how many may finish, None: any number; closes: when no rating is taken any more.
+    texts: in further languages than the test's own. pairing: whether every trial is asked equally
+    often, or in ab the next pair chosen by what the votes so far leave unknown.
     """
 
     __test__: ClassVar[bool] = False  # it is no test of pytest's
@@ -126,6 +143,12 @@ class Test:
     loudness: float | None = None
     seed: int = 0
     invited: bool = False
+    panel: Panel = Panel()
+    raters: int | None = None
+    closes: datetime | None = None
+    pairing: Pairing = "balanced"
+    questions: tuple[Question, ...] = ()
+    texts: Mapping[str, Texts] = field(default_factory=dict)
 
     def of_kind(self, kind: Kind) -> tuple[Trial, ...]:
         """The trials of one kind."""
@@ -145,8 +168,14 @@ class Test:
         return tuple(dict.fromkeys(name for t in self.of_kind("trial") for name in t.sounds))
 
     @property
+    def referenced(self) -> bool:
+        """Whether raters hear an open reference."""
+        return any(trial.reference is not None for trial in self.trials)
+
+    @property
     def fingerprint(self) -> str:
         """Changes with anything that would make answers mean something else; texts may change."""
         trials = [(t.stimulus, list(t.sounds), t.kind, t.expected) for t in self.trials]
-        content = json.dumps([self.design, trials])
+        more = [] if self.referenced or self.design not in REFERENCED else ["no open reference"]
+        content = json.dumps([self.design, trials, *more])
         return hashlib.sha256(content.encode()).hexdigest()

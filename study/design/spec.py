@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import get_args
 
 from study.design import webmushra
 from study.design.listed import listed
@@ -14,11 +15,16 @@ from study.design.model import (
     REFERENCE,
     REFERENCED,
     SCALES,
+    UNREFERENCED,
     Design,
+    Pairing,
     Test,
     Trial,
 )
+from study.design.panel import read_closes, read_panel, read_raters
 from study.design.patterns import Pattern
+from study.design.questions import read_questions
+from study.design.texts import read_texts
 from study.design.trials import MOST_EACH, MOST_TRIALS, count, numbered, practice, scored
 from study.design.yaml_lines import SpecError, Value, read
 
@@ -28,7 +34,8 @@ FILE = "test.yaml"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 KEYS = (
     "title design systems reference trials practice attention gold instructions consent question "
-    "words language no_preference loudness seed invited"
+    "words language no_preference loudness seed invited panel raters closes texts pairing "
+    "mention_reference questions"
 ).split()
 LOUDNESS = (-60.0, -10.0)  # LUFS, what can be meant
 
@@ -86,6 +93,12 @@ def _test(document: Value, name: str, folder: Path) -> Test:
     loudness = document.take("loudness", float) if document.has("loudness") else None
     if loudness is not None and not LOUDNESS[0] <= loudness <= LOUDNESS[1]:
         document.at("loudness").problem('"loudness" must be -60 to -10 (LUFS): -23 suits speech.')
+    words = _words(document, design, no_preference)
+    pairing = document.take("pairing", str, "balanced")
+    if pairing not in get_args(Pairing):
+        document.at("pairing").problem(f'"pairing" must be {" or ".join(get_args(Pairing))}.')
+    elif pairing == "adaptive" and design != "ab":
+        document.at("pairing").problem('only in ab can "pairing" be adaptive.')
     return Test(
         name=name,
         title=document.take("title", str),
@@ -94,8 +107,8 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         trials=numbered([*trials, *others]),
         trials_per_rater=number,
         folder=folder,
-        question=document.take("question", str, QUESTIONS[design]),
-        words=_words(document, design, no_preference),
+        question=document.take("question", str, _question(design, trials)),
+        words=words,
         instructions=document.take("instructions", str, ""),
         consent=document.take("consent", str, ""),
         language=document.take("language", str, "en"),
@@ -103,7 +116,19 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         loudness=loudness,
         seed=seed,
         invited=document.take("invited", bool, False),
+        panel=read_panel(document),
+        raters=read_raters(document),
+        closes=read_closes(document),
+        pairing=pairing,
+        questions=read_questions(document),
+        texts=read_texts(document, len(words)),
     )
+
+
+def _question(design: Design, trials: list[Trial]) -> str:
+    """The standard's."""
+    alone = design == "mushra" and trials and trials[0].reference is None
+    return UNREFERENCED if alone else QUESTIONS[design]
 
 
 def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, ...], list[Trial]]:
@@ -115,14 +140,19 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
         reference = Pattern(folder, document.at("reference"), REFERENCE)
         if design not in (*REFERENCED, *PAIRED):
             document.at("reference").problem(f"{design} has no reference: leave it out.")
-    elif design in REFERENCED:
+    elif design in REFERENCED and design != "mushra":
         document.problem(f'{design} needs "reference": the pattern of its files.')
     for name in {REFERENCE, *ANCHORS} & set(given):
         given[name].problem(f'a system cannot be called "{name}": that is another sound.')
     fewest = 2 if design in PAIRED and reference is None else 1
     if len(systems) < fewest:
         document.at("systems").problem(f"{design} needs {fewest} or more systems.")
-    most = MOST_CONDITIONS - 1 - len(ANCHORS)
+    mentioned = document.take("mention_reference", bool, True)
+    if not mentioned and (design != "mushra" or reference is None):
+        document.at("mention_reference").problem(
+            '"mention_reference" belongs to mushra\'s reference.'
+        )
+    most = MOST_CONDITIONS - (1 + len(ANCHORS) if reference else 0)
     if design == "mushra" and len(systems) > most:
         document.at("systems").problem(f"mushra takes {most} systems at most: a trial shows all.")
     if document.problems.found:
@@ -141,6 +171,7 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
             stimulus,
             {name: pattern.path(stimulus) for name, pattern in systems.items()},
             reference and reference.path(stimulus),
+            mentioned=mentioned,
         )
     ]
 

@@ -16,7 +16,8 @@ systems:
 REFERENCES = {
     "dcr": "The originals, heard first in every trial.",
     "similarity": "What every sound is compared with.",
-    "mushra": f"Open, and hidden among the systems; {' and '.join(ANCHORS)} are made from it.",
+    "mushra": f"Open, and hidden among the systems; {' and '.join(ANCHORS)} are made from it. "
+    "Without it,\n# or with mention_reference: false, raters judge quality, not likeness.",
 }
 AGAINST = """\
 # Without it, all pairs of systems are compared; with it, each system with the reference.

@@ -27,17 +27,20 @@ def scored(
     systems: Mapping[str, Path],
     reference: Path | None,
     anchors: Iterable[str] = ANCHORS,
+    mentioned: bool = True,
 ) -> list[Trial]:
     """All trials of one stimulus, a file by system; ids are to be given by numbered.
 
-    mushra: one with all systems, the reference hidden among them, and the anchors. ccr, ab and abx:
+    mushra: one with all systems, and where there is a reference with it hidden among them and the
+    anchors; mentioned: whether it is open as well. ccr, ab and abx:
     every system against the reference if there is one, else all pairs. Others: one a system.
     """
     if design == "mushra":
-        assert reference is not None
+        if reference is None:
+            return [Trial(0, stimulus, systems)]
         hidden = {REFERENCE: reference}
         low = {name: prepared_path(folder, name, reference) for name in anchors}
-        return [Trial(0, stimulus, {**systems, **hidden, **low}, reference)]
+        return [Trial(0, stimulus, {**systems, **hidden, **low}, reference if mentioned else None)]
     if design in PAIRED:
         if reference is not None:
             pairs = [{name: path, REFERENCE: reference} for name, path in systems.items()]

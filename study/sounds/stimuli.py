@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from media.errors import InputError
-from study.design import ANCHORS, Test, Trial
+from study.design import ANCHORS, REFERENCE, Test, Trial
 from study.design.yaml_lines import SpecError
 from study.sounds import sound
 from study.sounds.anchors import low_pass
@@ -95,9 +95,10 @@ def _paths(trial: Trial) -> Iterator[Path]:
 
 def _sources(trial: Trial) -> Iterator[Source]:
     """What each of these paths is made of."""
+    reference = trial.reference or trial.sounds.get(REFERENCE)
     for name, path in trial.sounds.items():
-        if name in ANCHORS and trial.reference:
-            yield Source(trial.reference, ANCHORS[name])
+        if name in ANCHORS and reference:
+            yield Source(reference, ANCHORS[name])
         else:
             yield Source(path)
     if trial.reference:

@@ -21,6 +21,14 @@ class Rating:
     expected: float | None
 
 
+@dataclass(frozen=True)
+class Lesson:
+    """Whether a practice trial was answered rightly, and the answer that is expected."""
+
+    right: bool
+    answer: int | str
+
+
 def check(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> None:
     """Raises InputError for an answer that is not on the scale, or plays that do not fit.
 
@@ -70,6 +78,33 @@ def rows(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> list[R
     else:
         value = float(answer)
     return [Rating(system, other, position, value, sum(plays), trial.expected)]
+
+
+def expected(test: Test, item: Item) -> Answer | None:
+    """What the page sends where the answer is the expected one; None where none is, and in
+    mushra, whose checks expect something of one sound only."""
+    trial = test.trials[item.trial]
+    if trial.expected is None or test.design == "mushra":
+        return None
+    first = item.shown[0] == next(iter(trial.sounds))
+    if test.design == "ab":
+        return "same" if trial.expected == 0.5 else "a" if first == (trial.expected == 1) else "b"
+    if test.design == "abx":
+        return "a" if item.shown[0] == item.shown[2] else "b"
+    value = round(trial.expected)
+    return -value if test.design == "ccr" and first else value
+
+
+def lesson(test: Test, item: Item, answer: Answer) -> Lesson | None:
+    """What a rater is told after a practice trial whose answer is known; None after any other."""
+    trial, wanted = test.trials[item.trial], expected(test, item)
+    if trial.kind != "practice" or wanted is None or isinstance(wanted, list):
+        return None
+    off = 0.0
+    if isinstance(wanted, int) and isinstance(answer, int):
+        off = abs(wanted - answer)
+    right = off <= trial.tolerance if isinstance(wanted, int) else answer == wanted
+    return Lesson(right, wanted)
 
 
 def _is_count(value: object) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from study.design import Item, Test, Trial
+from study.design.model import UNDRAWN
 
 
 def assign(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
@@ -16,20 +17,26 @@ def assign(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
     Among trials rated equally often, a rater gets each system and each stimulus equally often.
 
     Practice comes first, then the trials in random order with attention checks and gold trials
-    anywhere among them, sides and positions balanced too.
+    anywhere among them, sides and positions balanced too. In an adaptive test, the trials are left
+    to be drawn.
     """
     rng = np.random.default_rng([test.seed, number])
-    # Each half of the trials has one side first, and each half of those one X.
-    quarters = rng.permutation(test.trials_per_rater) % 4
-    trials = list(zip(_draw(test, counts, rng), quarters, strict=True))
+    if test.pairing == "adaptive":
+        scored = [(None, 0)] * test.trials_per_rater
+    else:
+        # Each half of the trials has one side first, and each half of those one X.
+        quarters = rng.permutation(test.trials_per_rater) % 4
+        scored = list(zip(_draw(test, counts, rng), quarters, strict=True))
     practice, attention, gold = (
         [(trial, rng.integers(4)) for trial in test.of_kind(kind)]
         for kind in ("practice", "attention", "gold")
     )
-    rest = [*trials, *attention, *gold]
+    rest = [*scored, *attention, *gold]
     asked = [*practice, *(rest[i] for i in rng.permutation(len(rest)))]
     return [
-        Item(order, trial.id, _shown(test, trial, int(quarter), rng))
+        Item(order, trial.id, shown(test, trial, int(quarter), rng))
+        if trial
+        else Item(order, UNDRAWN, ())
         for order, (trial, quarter) in enumerate(asked)
     ]
 
@@ -73,7 +80,7 @@ def _memberships(names: list[list[str]]) -> np.ndarray:
     return table
 
 
-def _shown(test: Test, trial: Trial, quarter: int, rng: np.random.Generator) -> tuple[str, ...]:
+def shown(test: Test, trial: Trial, quarter: int, rng: np.random.Generator) -> tuple[str, ...]:
     """The systems by position; quarter, 0 to 3, decides the sides of two, and X."""
     systems = list(trial.sounds)
     if len(systems) != 2 or test.design == "mushra":

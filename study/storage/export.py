@@ -39,7 +39,8 @@ def csv(ratings: pd.DataFrame) -> str:
 def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
     """{"test": ...}, the test with its trials, then {"rater": ...} for each rater who came, with
     their whole sequence and the answers as they were given, null where there is none yet; the
-    completion code is null until all is answered."""
+    completion code is null until all is answered. outcome: see study.design.panel; panel: keyed
+    hashes of what the panel's link said, see study.storage.panel."""
     yield {"test": described(test)}
     with Session(store.engine) as session:
         raters = select(RaterRow).where(RaterRow.test == test.name).order_by(RaterRow.id)
@@ -52,6 +53,10 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
                     "headphones": rater.headphones,
                     "withdrawn": rater.withdrawn,
                     "code": rater.code,
+                    "outcome": rater.outcome,
+                    "panel": rater.panel,
+                    "language": rater.language,
+                    "replies": rater.replies or [],
                     "items": [
                         {
                             "order": item.place,
@@ -61,6 +66,9 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
                             "plays": item.plays,
                             "milliseconds": item.milliseconds,
                             "server_milliseconds": item.server_milliseconds,
+                            "knew": item.knew,
+                            "drawn": item.drawn,
+                            "voted": item.voted,
                         }
                         for item in session.scalars(items)
                     ],
@@ -74,7 +82,11 @@ def described(test: Test) -> dict[str, Any]:
     def file(path: Path | None) -> str | None:
         return path and path.relative_to(test.folder).as_posix()
 
-    fields = {name: value for name, value in vars(test).items() if name not in ("folder", "trials")}
+    hidden = ("folder", "trials", "panel")  # what proves a rater's work stays here
+    fields = {name: value for name, value in vars(test).items() if name not in hidden}
+    fields["questions"] = [vars(question) for question in test.questions]
+    fields["texts"] = {name: vars(texts) for name, texts in test.texts.items()}
+    fields["closes"] = test.closes and test.closes.isoformat()
     trials = [
         vars(trial)
         | {"sounds": {name: file(path) for name, path in trial.sounds.items()}}

@@ -2,12 +2,16 @@
 
 import hashlib
 from dataclasses import dataclass
+from typing import cast
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from study.design import Item, Test
+from study.design.panel import Outcome
 from study.storage.tables import ItemRow, RaterRow
+
+SIMULATED = "simulated-"  # how tokens of made-up raters begin, and their ids
 
 
 @dataclass(frozen=True)
@@ -15,7 +19,8 @@ class Rater:
     """Someone taking a test, as they stand now. token is the secret in their link.
 
     attempts: headphone checks so far; headphones: whether it was passed, None before the last.
-    code: the completion code, None until all is answered. items is empty once withdrawn.
+    code: the completion code, None until all is answered; outcome: how it ended, None before.
+    items is empty once withdrawn. replied: to which questions, and after how many trials.
     """
 
     id: str
@@ -26,6 +31,9 @@ class Rater:
     headphones: bool | None
     code: str | None
     withdrawn: bool
+    outcome: Outcome | None = None
+    language: str | None = None
+    replied: tuple[tuple[int, int], ...] = ()
 
     @property
     def next(self) -> Item | None:
@@ -38,7 +46,10 @@ class Rater:
 
 
 def rater_id(test: Test, token: str) -> str:
-    """What a token is stored as: nobody gets from this to the link, nor from test to test."""
+    """What a token is stored as: nobody gets from this to the link, nor from test to test. Raters
+    who are made up (study.simulation) are called so."""
+    if token.startswith(SIMULATED):
+        return token
     return hashlib.sha256(f"{test.name}/{token}".encode()).hexdigest()[:32]
 
 
@@ -55,6 +66,9 @@ def read(session: Session, row: RaterRow, token: str) -> Rater:
         headphones=row.headphones,
         code=row.code,
         withdrawn=row.withdrawn,
+        language=row.language,
+        replied=tuple((each["question"], each["trials"]) for each in row.replies or []),
+        outcome=cast(Outcome | None, row.outcome),
     )
 
 

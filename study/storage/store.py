@@ -3,27 +3,27 @@
 import secrets
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
-from sqlalchemy import delete, func, or_, select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from media.errors import InputError
 from study.design import Answer, Item, Test
-from study.storage import answers
+from study.design.model import UNDRAWN
+from study.storage import answers, clock, drawing, places, queries
 from study.storage.assignment import assign
 from study.storage.database import connect
+from study.storage.places import Places
 from study.storage.raters import Rater, item_of, rater_id, read
+from study.storage.screening import inattentive
 from study.storage.tables import ItemRow, RaterRow, TestRow
 from study.storage.tidy import ratings
 
-NOBODY = "Nobody with this link takes part in this test. Open it again."
 TOO_SOON = "This answer came before its sounds can have ended. Listen to them, and answer again."
-ABANDONED = timedelta(hours=2)  # without an answer; the rest of the trials is given to others
+NO_QUESTION = "There is no such question. Open the link again."
+NO_CHECK = "Do the check for headphones first. Open the link again."
 
 
 class Store:
@@ -46,12 +46,20 @@ class Store:
         Raises InputError where the store holds another test of that name.
         """
         with self._writing.begin() as session:
-            return _opened(session, test).key
+            return queries.opened(session, test).key
 
-    def enrol(self, test: Test, token: str | None = None) -> Rater:
+    def enrol(
+        self,
+        test: Test,
+        token: str | None = None,
+        panel: Mapping[str, str] | None = None,
+        language: str | None = None,
+    ) -> Rater:
         """The rater with this token: as they left, or new, with a sequence of their own.
 
         To be called once the rater has agreed to take part. A token is made where none is given.
+        panel, language: see RaterRow. Raises NoPlaceError for somebody new where the test is full
+        or closed.
         """
         token = token or secrets.token_urlsafe(16)
         # Sequences are drawn one after the other, so that all trials stay equally often rated. This
@@ -60,19 +68,31 @@ class Store:
         with self._drawing[test.name]:
             while (known := self.resume(test, token)) is None:
                 with Session(self.engine) as session:
-                    number = _number(session, test)
-                    sequence = assign(test, _counts(session, test), number)
-                self._add(test, token, number, sequence)
+                    number = queries.number(session, test)
+                    sequence = assign(test, queries.counts(session, test), number)
+                self._add(test, token, number, sequence, dict(panel or {}), language)
         return known
 
-    def _add(self, test: Test, token: str, number: int, sequence: Sequence[Item]) -> None:
+    def _add(
+        self,
+        test: Test,
+        token: str,
+        number: int,
+        sequence: Sequence[Item],
+        panel: dict[str, str],
+        language: str | None,
+    ) -> None:
         """Stores a new rater with their sequence, unless others have come since the number."""
-        new, now = rater_id(test, token), _now()
+        new, now = rater_id(test, token), clock.now()
         with self._writing.begin() as session:
-            _opened(session, test)  # locked until the transaction ends
-            if _number(session, test) != number:
+            queries.opened(session, test)  # locked until the transaction ends
+            if refusal := places.count(session, test).refusal:
+                raise refusal
+            if queries.number(session, test) != number:
                 return
-            session.add(RaterRow(id=new, test=test.name, started=now.date(), seen=now))
+            rater = RaterRow(id=new, test=test.name, started=now.date(), seen=now)
+            rater.panel, rater.language = panel or None, language
+            session.add(rater)
             session.flush()
             session.add_all(
                 ItemRow(rater=new, place=each.order, trial=each.trial, shown=[*each.shown])
@@ -96,12 +116,14 @@ class Store:
         attempt before its turn.
         """
         with self._writing.begin() as session:
-            rater = _taking(session, test, token)
+            rater = queries.taking(session, test, token)
             if attempt > rater.attempts:
                 raise InputError("This headphone check is not the next one. Open the link again.")
             if rater.headphones is None and attempt == rater.attempts:
                 rater.attempts += 1
                 rater.headphones = passed if passed or last else None
+                if rater.headphones is False and test.panel.screens("headphones"):
+                    rater.outcome = "headphones"
             return rater.headphones
 
     def answer(
@@ -114,22 +136,31 @@ class Store:
         milliseconds: int,
         least: float = 0.0,
     ) -> str | None:
-        """Keeps the answer to the item at that place; given again, it replaces the first. Returns
-        the completion code once all is answered.
+        """Keeps the answer to the item at that place; given again, it replaces the first,
+        but in an adaptive test. Returns
+        the completion code once all is answered. Who fails too many attention checks of a test that
+        screens by them cannot go on; that answer is kept too.
 
         plays: how often each position was played, then the open reference where there is one.
         least: seconds that must have passed since the rater's answer before, or their consent.
         Raises InputError for an unknown rater or place, an answer that is not on the scale, or one
-        that comes too soon.
+        that comes too soon, and NoPlaceError once the test is closed.
         """
         with self._writing.begin() as session:
-            rater = _taking(session, test, token)
+            opened = places.check_open(session, test)
+            rater = queries.taking(session, test, token)
             row = session.get(ItemRow, (rater.id, order))
-            if row is None:
+            if row is None or row.trial == UNDRAWN:
                 raise InputError("There is no such trial. Open the link again.")
             answers.check(test, item_of(row), answer, plays)
+            if rater.headphones is None and test.panel.screens("headphones"):
+                raise InputError(NO_CHECK)
+            if row.voted is not None:
+                return rater.code  # by this vote others' trials were chosen: it stays
+            if row.drawn is not None and opened:
+                row.voted, opened.events = opened.events, opened.events + 1
             if row.milliseconds is None:
-                now = _now()
+                now = clock.now()
                 passed = (now - rater.seen).total_seconds()
                 if 0 <= passed < least:  # less than 0: the server's clock was set back
                     raise InputError(TOO_SOON)
@@ -137,9 +168,43 @@ class Store:
                 rater.seen = now
             row.answer, row.plays, row.milliseconds = answer, [*plays], milliseconds
             session.flush()
-            if rater.code is None and not _unanswered(session, rater):
-                rater.code = secrets.token_hex(4).upper()
+            if test.panel.screens("attention") and inattentive(session, test, rater.id):
+                rater.outcome = "attention"
+            elif rater.code is None and not queries.unanswered(session, rater):
+                rater.code, rater.outcome = secrets.token_hex(4).upper(), "complete"
             return rater.code
+
+    def reply(self, test: Test, token: str, question: int, trials: int, reply: int | str) -> None:
+        """Keeps the reply to one of the test's questions, a text or the number of a choice, given
+        after so many trials; given again, it replaces the first. It is in no table of ratings."""
+        if not 0 <= question < len(test.questions):
+            raise InputError(NO_QUESTION)
+        choices = test.questions[question].said("")[1]
+        chosen = isinstance(reply, int) and 0 <= reply < len(choices)
+        if bool(choices) != chosen:
+            raise InputError(NO_QUESTION)
+        with self._writing.begin() as session:
+            rater = queries.taking(session, test, token)
+            at = {"question": question, "trials": trials}
+            others = [each for each in rater.replies or [] if at.items() - each.items()]
+            rater.replies = [*others, at | {"reply": reply}]
+
+    def draw(self, test: Test, token: str) -> None:
+        """Chooses the next trials of a rater of an adaptive test, where they are not chosen yet."""
+        if test.pairing != "adaptive":
+            return
+        rater = rater_id(test, token)
+        with self._drawing[test.name]:
+            while True:
+                with Session(self.engine) as session:
+                    knew = queries.events(session, test)  # first: the log holds these at least
+                    place = drawing.waiting(session, rater)
+                    if place is None:
+                        return
+                    log = drawing.log(session, test)
+                item = drawing.chosen(test, log, rater, place, knew)
+                with self._writing.begin() as session:
+                    drawing.keep(session, test, rater, item, knew)
 
     def withdraw(self, test: Test, token: str) -> None:
         """Deletes the rater's sequence, answers and checks; only that someone withdrew is kept.
@@ -149,10 +214,22 @@ class Store:
         with self._writing.begin() as session:
             rater = session.get(RaterRow, rater_id(test, token), with_for_update=True)
             if rater is None:
-                raise InputError(NOBODY)
+                raise InputError(queries.NOBODY)
             session.execute(delete(ItemRow).where(ItemRow.rater == rater.id))
             rater.headphones, rater.attempts, rater.code = None, 0, None
+            rater.outcome = rater.panel = rater.replies = None
             rater.withdrawn = True
+
+    def places(self, test: Test) -> Places:
+        """How many raters have finished, are at it, and may still come."""
+        with Session(self.engine) as session:
+            return places.count(session, test)
+
+    def close(self, name: str, closed: bool = True) -> None:
+        """Lets no rating of the test of that name in any more, or lets them in again. Answers that
+        were acknowledged stay."""
+        with self._writing.begin() as session:
+            session.execute(update(TestRow).where(TestRow.name == name).values(closed=closed))
 
     def raters(self, name: str) -> int:
         """How many have agreed to take the test of that name, with those who withdrew."""
@@ -172,57 +249,3 @@ class Store:
         """The tidy table so far: see study.storage.tidy."""
         with Session(self.engine) as session:
             return ratings(session, test)
-
-
-def _opened(session: Session, test: Test) -> TestRow:
-    """The test's row, made if it is new, and locked until the transaction ends."""
-    row = session.get(TestRow, test.name, with_for_update=True)
-    if row is None:
-        row = TestRow(name=test.name, fingerprint=test.fingerprint, key=secrets.token_urlsafe(24))
-        # Unless another process has just opened it.
-        with suppress(IntegrityError), session.begin_nested():
-            session.add(row)
-        row = session.get_one(TestRow, test.name, with_for_update=True, populate_existing=True)
-    if row.fingerprint != test.fingerprint:
-        raise InputError(
-            "The sounds or trials of this test are not those that raters have answered: "
-            "give the changed test another name."
-        )
-    return row
-
-
-def _number(session: Session, test: Test) -> int:
-    """How many raters the test has."""
-    raters = select(func.count()).select_from(RaterRow).where(RaterRow.test == test.name)
-    return session.scalars(raters).one()
-
-
-def _counts(session: Session, test: Test) -> dict[int, int]:
-    """How many ratings each trial has, or is still going to get from those at it, by its id."""
-    rated = (
-        select(ItemRow.trial, func.count())
-        .join(RaterRow, RaterRow.id == ItemRow.rater)
-        .where(RaterRow.test == test.name)
-        .where(or_(ItemRow.milliseconds.is_not(None), RaterRow.seen > _now() - ABANDONED))
-        .group_by(ItemRow.trial)
-    )
-    return dict(session.execute(rated).all())
-
-
-def _unanswered(session: Session, rater: RaterRow) -> int:
-    """How many items of the rater have no answer yet."""
-    items = select(func.count()).select_from(ItemRow).where(ItemRow.rater == rater.id)
-    return session.scalars(items.where(ItemRow.milliseconds.is_(None))).one()
-
-
-def _taking(session: Session, test: Test, token: str) -> RaterRow:
-    """The rater's row, locked until the transaction ends."""
-    row = session.get(RaterRow, rater_id(test, token), with_for_update=True)
-    if row is None or row.withdrawn:
-        raise InputError(NOBODY)
-    return row
-
-
-def _now() -> datetime:
-    """UTC, without a zone: SQLite keeps none."""
-    return datetime.now(UTC).replace(tzinfo=None)

@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import JSON, ForeignKey, String
+from sqlalchemy import JSON, ForeignKey, String, false
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
@@ -12,13 +12,16 @@ class Base(DeclarativeBase):
 
 
 class TestRow(Base):
-    """A test that has been opened; key lets its organiser see the results."""
+    """A test that has been opened; key lets its organiser see the results. closed: by them. events:
+    how many choices and votes there are in an adaptive test (study.pairing.adaptive)."""
 
     __tablename__ = "tests"
 
     name: Mapped[str] = mapped_column(String(100), primary_key=True)
     fingerprint: Mapped[str] = mapped_column(String(64))
     key: Mapped[str] = mapped_column(String(43))
+    closed: Mapped[bool] = mapped_column(default=False, server_default=false())
+    events: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 class RaterRow(Base):
@@ -26,7 +29,10 @@ class RaterRow(Base):
 
     seen is when they agreed or gave their last new answer, in UTC without a zone; it never leaves
     the store. attempts counts their headphone checks; headphones is the final result. code is the
-    completion code, None until all is answered. Of who has withdrawn, this row alone is left.
+    completion code, None until all is answered; outcome is how it ended (study.design.panel), None
+    for who is at it. language is the one that the page spoke to them, panel holds keyed hashes of
+    what a panel's link said (study.storage.panel). replies: {"question", "trials", "reply"}, where
+    trials were answered before. Of who has withdrawn, this row alone is left.
     """
 
     __tablename__ = "raters"
@@ -39,13 +45,18 @@ class RaterRow(Base):
     headphones: Mapped[bool | None]
     code: Mapped[str | None] = mapped_column(String(8))
     withdrawn: Mapped[bool] = mapped_column(default=False)
+    outcome: Mapped[str | None] = mapped_column(String(16))
+    language: Mapped[str | None] = mapped_column(String(8))
+    replies: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON(none_as_null=True))
+    panel: Mapped[dict[str, str] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class ItemRow(Base):
     """A place in a rater's sequence, and the answer once it is given (see study.design).
 
     milliseconds is how long the trial took as the page says, server_milliseconds the time since the
-    rater's answer before (or their consent) by the server's clock.
+    rater's answer before (or their consent) by the server's clock. In an adaptive test, knew, drawn
+    and voted are the log of the choice (study.pairing.adaptive.Event).
     """
 
     __tablename__ = "items"
@@ -60,3 +71,6 @@ class ItemRow(Base):
     plays: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))
     milliseconds: Mapped[int | None]
     server_milliseconds: Mapped[int | None]
+    knew: Mapped[int | None]
+    drawn: Mapped[int | None]
+    voted: Mapped[int | None]

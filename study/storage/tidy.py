@@ -28,6 +28,7 @@ COLUMNS = {
     "headphones": "boolean",
     "finished": "bool",
     "started": "str",
+    "language": "str",
 }
 
 
@@ -37,7 +38,8 @@ def ratings(session: Session, test: Test) -> pd.DataFrame:
     test; rater (hash); trial (its id); order (place in the rater's sequence); position (of system
     on the screen, 0 is left or A); system; other (what it was compared with, or ""); stimulus;
     answer (see answers.rows); kind; expected (float or NaN); plays; milliseconds; headphones
-    (True, False or NA); finished (bool); started (ISO day).
+    (True, False or NA); finished (bool); started (ISO day); language
+    (of the rater's page, or "").
     """
     found = session.execute(
         select(RaterRow, ItemRow)
@@ -59,6 +61,7 @@ def ratings(session: Session, test: Test) -> pd.DataFrame:
             "headphones": rater.headphones,
             "finished": rater.id not in unfinished,
             "started": rater.started.isoformat(),
+            "language": rater.language or "",
         }
         for rater, row in found
         if row.answer is not None

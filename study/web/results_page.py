@@ -6,12 +6,13 @@ import threading
 from typing import Final, Literal
 
 from fastapi import APIRouter, HTTPException, Response
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from media.errors import InputError
-from study import publishing
+from study import preview, publishing
 from study.library import Library, Opened
 from study.storage.export import csv, lines
+from study.storage.places import Places
 from study.web import rater_page
 
 WRONG_KEY: Final = "The key in this link is not this test's. Copy the whole link once more."
@@ -23,6 +24,9 @@ every minute</span>{links}</nav>"""
 NO_ICON: Final = '<link rel="icon" href="data:,">'  # or browsers ask for one
 LINK: Final = '<a href="{href}" style="color:var(--accent)">{text}</a>'
 
+STANDING: Final = """<div style="display:flex;flex-wrap:wrap;gap:.4rem 1.25rem;margin:0 0 1.5rem">
+<span>{text}</span>{button}</div>"""
+BUTTON: Final = '<form method="post" action="{action}"><button>{button}</button></form>'
 DELETE: Final = """<details><summary style="cursor:pointer">Delete the test</summary><form
 method="post" action="{action}" style="padding:.6rem 0"><p>This deletes its sounds and all answers,
 and cannot be undone.</p><button>Delete all of it</button></form></details>"""
@@ -51,18 +55,33 @@ class Reports:
             return self._made[test.name][1]
 
 
-def live(report: str, name: str, key: str) -> str:
+def standing(places: Places) -> str:
+    """How many raters there are, and how many may come, in a sentence."""
+    at_it = f"{places.finished} finished, {places.at_it} at it"
+    wanted = "" if places.wanted is None else f" of {places.wanted} wanted"
+    left = "" if places.left is None else f", {places.left} places left"
+    return f"{'Closed' if places.closed else 'Open'}: {at_it}{wanted}{left}."
+
+
+def live(report: str, name: str, key: str, places: Places) -> str:
     """The report with what the organiser, who has the key, needs while the test runs."""
     targets = {"The raters’ page": f"../listen/{name}"}
     if key:
         targets |= {
+            "Try it, storing nothing": f"../listen/{name}?rater={preview.new_token(key)}",
             "Ratings (CSV)": f"{name}/ratings.csv?key={key}",
             "Everything (JSON lines)": f"{name}/answers.jsonl?key={key}",
         }
     links = "".join(LINK.format(href=href, text=text) for text, href in targets.items())
     links += DELETE.format(action=f"{name}/delete?key={key}") if key else ""
+    bar = BAR.format(links=links)
+    if key:
+        text = "Reopen the test" if places.closed else "Close the test"
+        action = f"{name}/{'reopen' if places.closed else 'close'}?key={key}"
+        button = "" if places.over else BUTTON.format(action=action, button=text)
+        bar += STANDING.format(text=standing(places), button=button)
     report = report.replace("<title>", f"{NO_ICON}<title>", 1)
-    return report.replace("<h1>", f"{BAR.format(links=links)}<h1>", 1)
+    return report.replace("<h1>", f"{bar}<h1>", 1)
 
 
 def router(library: Library) -> APIRouter:
@@ -84,7 +103,8 @@ def router(library: Library) -> APIRouter:
             opened = library.get(test) if public else mine(test, key)
         except InputError as error:
             return rater_page.message("No results here", str(error), 403)
-        return HTMLResponse(live(reports.of(opened), test, key), headers=LIVE)
+        places = library.store.places(opened.test)
+        return HTMLResponse(live(reports.of(opened), test, key, places), headers=LIVE)
 
     @routes.post("/results/{test}/delete")
     def remove(test: str, key: str = "") -> HTMLResponse:
@@ -94,6 +114,15 @@ def router(library: Library) -> APIRouter:
         except InputError as error:
             return rater_page.message("Not deleted", str(error), 403)
         return rater_page.message("The test is deleted", "Nothing of it is left.", 200)
+
+    @routes.post("/results/{test}/{what}")
+    def close(test: str, what: Literal["close", "reopen"], key: str = "") -> Response:
+        try:
+            mine(test, key)
+        except InputError as error:
+            return rater_page.message("Not changed", str(error), 403)
+        library.store.close(test, what == "close")
+        return RedirectResponse(f"../{test}?key={key}", 303)
 
     @routes.get("/results/{test}/{file}")
     def take_along(test: str, file: Literal["ratings.csv", "answers.jsonl"], key: str) -> Response:

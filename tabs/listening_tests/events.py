@@ -83,8 +83,11 @@ class StudyEvents:
         """What is wrong with the test that the YAML describes."""
         return self._report(*self._checked(workspace, yaml))
 
-    def open(self, workspace: Workspace | None, yaml: str, request: gr.Request) -> Update:
-        """Lets raters come, and shows the links."""
+    def open(
+        self, workspace: Workspace | None, yaml: str, key: str, request: gr.Request
+    ) -> Update:
+        """Lets raters come, and shows the links. key: see study.permission."""
+        self.tests.permission.check(key)
         test, problems = self._checked(workspace, yaml)
         if workspace is None or test is None or problems:
             return self._report(test, problems)

@@ -8,6 +8,7 @@ from starlette.routing import BaseRoute
 
 from study.design import DESIGNS
 from study.library import Library
+from study.permission import ANYBODY, Permission
 from study.web import server
 from tabs.listening_tests.events import (
     EXAMPLE,
@@ -46,10 +47,11 @@ NAMES: Final = {
 }
 
 
-def opened(folder: Path, database: str | None) -> Library:
+def opened(folder: Path, database: str | None, permission: Permission = ANYBODY) -> Library:
     """The tests in a folder, with the example; answers go to the URL of a database, else into the
-    folder."""
-    return server.library(folder, EXAMPLE, database=database, public={EXAMPLE.name})
+    folder. permission: which visitors may open tests of their own."""
+    public = {EXAMPLE.name}
+    return server.library(folder, EXAMPLE, database=database, public=public, permission=permission)
 
 
 def routes(tests: Library) -> list[BaseRoute]:
@@ -105,7 +107,17 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
                 check = gr.Button("Check it", size="sm", scale=0, min_width=110)
                 pack = gr.Button("Download the test", size="sm", scale=0, min_width=150)
                 publish = gr.Button(
-                    "Open it to raters", size="sm", scale=0, min_width=150, visible=publishing
+                    "Open it to raters",
+                    size="sm",
+                    scale=0,
+                    min_width=150,
+                    visible=publishing and tests.permission.possible,
+                )
+                key = gr.Textbox(
+                    label="Key for opening tests",
+                    type="password",
+                    visible=publishing and tests.permission.key is not None,
+                    min_width=150,
                 )
                 zip_file = gr.DownloadButton(size="sm", scale=0, min_width=150, visible=False)
             shown = _panel(elem_id="study-links")
@@ -140,7 +152,7 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
     )
     check.click(reporting(events.check, message), test, report, **work)
     if publishing:  # a hidden button alone could still be pressed by a program
-        publish.click(reporting(events.open, message), test, report, **work)
+        publish.click(reporting(events.open, message), [*test, key], report, **work)
     # Queued, one at a time for all visitors: packing takes disk and time.
     pack.click(reporting(events.download, message), test, [message, zip_file], **work)
 

@@ -1,20 +1,36 @@
 """Somebody who takes a listening test in a browser."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
 from study.design import Item, Test
 from study.library import Library
 from study.sounds import headphones
+from study.web import languages
 
 
 class Taking:
-    """A rater's page. tests: the library that serves it, to know what was shown where."""
+    """A rater's page. tests: the library that serves it, to know what was shown where; words: what
+    the page says, in the rater's language."""
 
-    def __init__(self, page: Page, address: str, name: str, tests: Library) -> None:
+    def __init__(
+        self,
+        page: Page,
+        address: str,
+        name: str,
+        tests: Library,
+        words: Mapping[str, Any] = languages.words("en"),
+    ) -> None:
+        self.words = words
         self.page, self.link, self.tests = page, f"{address}/listen/{name}", tests
         self.test: Test = tests.get(name).test
+
+    @property
+    def heading(self) -> Locator:
+        return self.page.get_by_role("heading", level=1)
 
     @property
     def token(self) -> str:
@@ -22,14 +38,18 @@ class Taking:
         assert found
         return found.group(1)
 
+    def say(self, key: str, **values: object) -> str:
+        """A text of the page."""
+        return self.words[key].format(**values)
+
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
 
     def agree(self) -> None:
         """Agrees, and waits for what comes next."""
         self.page.goto(self.link)
-        self.button("I agree to take part").click()
-        expect(self.page.get_by_role("heading", level=1)).to_have_text("Set the volume")
+        self.button(self.say("consent.agree")).click()
+        expect(self.heading).to_have_text(self.say("volume.title"))
 
     def begin(self) -> None:
         """All that comes before the trials, but for the headphone check, which takes long."""
@@ -40,20 +60,20 @@ class Taking:
 
     def listen(self, back: bool = False) -> None:
         """Sets the volume."""
-        expect(self.page.get_by_role("heading", level=1)).to_have_text(
-            "Welcome back" if back else "Set the volume"
-        )
-        expect(self.button("It is comfortable")).to_be_disabled()
-        self.button("Play the sound").click()
-        self.button("It is comfortable").click()
+        expect(self.heading).to_have_text(self.say("volume.back.title" if back else "volume.title"))
+        done = self.button(self.say("volume.done"))
+        expect(done).to_be_disabled()
+        self.button(self.say("play.sound")).click()
+        done.click()
 
     def check(self, right: bool = True, attempt: int = 0) -> None:
         """Does the headphone check."""
         for trial in range(headphones.TRIALS):
-            expect(self.page.get_by_text(f"{trial + 1} of {headphones.TRIALS}")).to_be_visible()
+            count = self.say("count", n=trial + 1, of=headphones.TRIALS)
+            expect(self.page.get_by_text(count)).to_be_visible()
             answers = self.page.locator(".thirds button")
             expect(answers.first).to_be_disabled()
-            self.button("Play the three noises").click()
+            self.button(self.say("check.play")).click()
             key = self.tests.open(self.test.name).key
             hidden = headphones.hidden(key, self.token, attempt * headphones.TRIALS + trial)
             answers.nth(hidden - 1 if right else hidden % 3).click()
@@ -68,8 +88,8 @@ class Taking:
     def next(self) -> None:
         """Presses Next, and waits until the answer is stored."""
         order = self.item().order
-        self.button("Next").click()
-        expect(self.button("Saving …")).to_be_hidden()
+        self.button(self.say("trial.next")).click()
+        expect(self.button(self.say("trial.saving"))).to_be_hidden()
         rater = self.tests.store.resume(self.test, self.token)
         assert rater and order in rater.answered
 
@@ -78,7 +98,7 @@ class Taking:
         item = self.item()
         expect(self.page.get_by_role("radio").first).to_be_disabled()
         for name in ("A", "B"):
-            self.button(f"Play {name}").click()
+            self.button(self.say("play.one", name=name)).click()
             expect(self.page.locator(".card.heard")).to_have_count("AB".index(name) + 1)
         self.page.locator(".answer").nth(0 if item.shown[0].startswith(system) else 2).click()
         self.next()
@@ -99,5 +119,5 @@ class Taking:
 
     def finish(self) -> str:
         """→ the completion code."""
-        expect(self.page.get_by_role("heading", level=1)).to_have_text("Thank you")
+        expect(self.heading).to_have_text(self.say("end.complete.title"))
         return self.page.locator(".code output").inner_text()

@@ -70,3 +70,15 @@ def test_export_of_a_changed_test_of_the_same_name_exits(
     make_folder(folder, "ab")
     with pytest.raises(SystemExit, match="another name"):
         run(monkeypatch, "export", folder)
+
+
+def test_simulate_rehearses_beside_the_real_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_folder(tmp_path / "t")
+    for _ in range(2):
+        run(monkeypatch, "simulate", folder, "--raters", 3)
+    made = folder / "simulated"
+    assert "These raters are simulated" in (made / "report.html").read_text()
+    assert len((made / "t.jsonl").read_text().splitlines()) == 1 + 3
+    assert not (folder / "answers.db").exists()

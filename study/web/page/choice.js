@@ -3,26 +3,29 @@
 
 import { card, draw as drawCard, press } from "./card.js";
 import { h } from "./dom.js";
+import { number, t } from "./text.js";
 
+const AB = [["A", "A"], ["B", "B"]];
+// What each sound is called, and the letter that plays it.
 const LABELS = {
-  acr: ["Sound"],
-  dcr: ["First", "Second"],
-  ccr: ["A", "B"],
-  ab: ["A", "B"],
-  abx: ["A", "B", "X"],
-  similarity: ["A", "B"],
+  acr: [[t("label.sound"), "S"]],
+  dcr: [[t("label.first"), t("letter.first")], [t("label.second"), t("letter.second")]],
+  ccr: AB,
+  ab: AB,
+  abx: [...AB, ["X", "X"]],
+  similarity: AB,
 };
-const HEAR = { 1: "Listen to the end", 2: "Listen to both to the end", 3: "Listen to all three to the end" };
 
 export class Choice {
   // trial: { design, question, words: [{ value, label, number }] }
   constructor(trial, deck, onchange) {
     Object.assign(this, { trial, deck, onchange });
-    this.labels = LABELS[trial.design];
+    this.labels = LABELS[trial.design].map(([name]) => name);
+    this.letters = LABELS[trial.design].map(([, letter]) => letter);
     // A positive number is its own key; other answers are counted.
     this.digits = trial.words.map(({ value }, i) => (trial.words.every((w) => w.value > 0) ? value : i + 1));
     this.cards = this.labels.map((label, i) => card(
-      label === "Sound" ? "Play the sound" : `Play ${label}`, label, () => press(deck, i),
+      trial.design === "acr" ? t("play.sound") : t("play.one", { name: label }), label, () => press(deck, i),
     ));
     this.inputs = trial.words.map((word, i) => h("input", {
       type: "radio", name: "answer", id: `answer-${i}`, value: word.value, onchange,
@@ -34,7 +37,7 @@ export class Choice {
         "label", { class: "answer", for: `answer-${i}` }, this.inputs[i],
         word.number != null && h("b", {}, word.number),
         h("span", {}, word.label),
-        word.number !== String(this.digits[i]) && h("kbd", { "aria-hidden": "true" }, this.digits[i]),
+        word.number !== String(this.digits[i]) && h("kbd", { "aria-hidden": "true" }, number(this.digits[i])),
       ))),
     );
     this.element = h("div", {}, h("div", { class: "cards" }, this.cards), this.fields);
@@ -51,11 +54,11 @@ export class Choice {
     this.inputs.forEach((input, i) => { input.checked = this.trial.words[i].value === value; });
   }
 
-  get hint() { return this.locked ? `${HEAR[this.labels.length]}, then answer.` : ""; }
+  get hint() { return this.locked ? t(`trial.hear.${this.labels.length}`) : ""; }
 
   // What a key does; true where it did something.
   key(key) {
-    const letter = this.labels.findIndex((label) => label[0].toLowerCase() === key.toLowerCase());
+    const letter = this.letters.findIndex((each) => each.toLowerCase() === key.toLowerCase());
     if (key === " ") {
       const next = this.labels.findIndex((_, i) => !this.deck.heard(i));
       press(this.deck, this.deck.active >= 0 ? this.deck.active : Math.max(next, 0));
@@ -67,12 +70,11 @@ export class Choice {
   }
 
   get keys() {
-    const letters = this.labels.map((label) => label[0]);
     return [
-      ["Space", "play or stop"],
-      ...(letters.length > 1 ? [[letters.join(" "), "play one of them"]] : []),
-      [`1 – ${this.inputs.length}`, "answer"],
-      ["Enter", "next"],
+      [t("key.space"), t("keys.play")],
+      ...(this.letters.length > 1 ? [[this.letters.join(" "), t("keys.pick")]] : []),
+      [`${number(1)} – ${number(this.inputs.length)}`, t("keys.answer")],
+      ["Enter", t("keys.next")],
     ];
   }
 

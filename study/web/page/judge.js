@@ -6,6 +6,7 @@ import { h, say } from "./dom.js";
 import { memory, place } from "./memory.js";
 import { Mushra } from "./mushra.js";
 import { Deck } from "./player.js";
+import { t } from "./text.js";
 
 // buffers: the sounds by position, then the open reference where there is one.
 export function judge(player, buffers, trial, rater, send) {
@@ -34,7 +35,7 @@ export function judge(player, buffers, trial, rater, send) {
     if (!ready() || saving) return false;
     deck.silence();
     saving = true;
-    next.textContent = "Saving …";
+    next.textContent = t("trial.saving");
     const [reference, ...others] = deck.plays;
     const plays = trial.referenced ? [...others, reference] : deck.plays;
     send({ rater, order: trial.order, answer: view.answer, plays, milliseconds: milliseconds() });
@@ -42,19 +43,20 @@ export function judge(player, buffers, trial, rater, send) {
   };
   let saving = false;
   const hint = h("p", { class: "hint", role: "status" });
-  const next = h("button", { type: "button", class: "main", onclick: go }, "Next");
+  const next = h("button", { type: "button", class: "main", onclick: go }, t("trial.next"));
 
   const element = h(
     "section", { class: `trial trial-${trial.design}` },
-    trial.practice && h("p", { class: "message" }, "This one is for practice and does not count."),
+    trial.practice && h("p", { class: "message" }, t("trial.practice")),
     view.element,
     h("div", { class: "actions" }, hint, next),
-    h("details", { class: "keys" }, h("summary", {}, "Keys"), h("dl", {}, view.keys.map(row))),
+    h("details", { class: "keys" }, h("summary", {}, t("keys")), h("dl", {}, view.keys.map(row))),
   );
   const draw = () => {
+    deck.watch(performance.now());
     view.draw();
     next.disabled = saving || !ready();
-    say(hint, view.hint);
+    say(hint, deck.interrupted ? t("trial.interrupted") : view.hint);
   };
   return {
     element,

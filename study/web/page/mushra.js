@@ -1,26 +1,28 @@
-// A MUSHRA trial: the reference and every condition run at once; one is heard at a time, and a
-// switch keeps the position. A part can be repeated.
+// A MUSHRA trial: the reference, where there is an open one, and every condition run at once; one is
+// heard at a time, and a switch keeps the position. A part can be repeated.
 
 import { press } from "./card.js";
 import { h, icon, say, set } from "./dom.js";
+import { number, t } from "./text.js";
 
 const SHORTEST = 0.5; // s, of a part that repeats
 const STEP = 0.5; // s, of an arrow key on the position
 const NEAR = 6; // px that a pointer may move in a click
 
 export class Mushra {
-  // trial: { question, words: [{ label }], the best first }; sound 0 is the reference.
+  // trial: { question, words: [{ label }], the best first }; sound 0 is the reference, if referenced.
   constructor(trial, deck, onchange) {
     Object.assign(this, { trial, deck, onchange });
-    this.rows = deck.buffers.slice(1).map((_, i) => this.row(i + 1));
-    this.reference = h(
+    this.first = trial.referenced ? 1 : 0; // place of the first condition
+    this.rows = deck.buffers.slice(this.first).map((_, i) => this.row(i + 1));
+    this.reference = trial.referenced && h(
       "button", { type: "button", class: "pill", "aria-pressed": "false",
-        onclick: () => press(deck, 0) }, "Reference",
+        onclick: () => press(deck, 0) }, t("mushra.reference"),
     );
-    this.toggle = h("button", { type: "button", class: "toggle", "aria-label": "Play or pause",
+    this.toggle = h("button", { type: "button", class: "toggle", "aria-label": t("mushra.toggle"),
       onclick: () => deck.toggle() }, icon("play"), icon("pause"));
     this.whole = h("button", { type: "button", class: "quiet", hidden: true,
-      onclick: () => deck.repeat(0, deck.length) }, "Repeat all");
+      onclick: () => deck.repeat(0, deck.length) }, t("mushra.all"));
     this.time = h("span", { class: "time" });
     this.element = h(
       "div", { class: "mushra" },
@@ -36,22 +38,24 @@ export class Mushra {
   row(i) {
     const rate = () => { row.rated = true; this.onchange(); };
     const button = h("button", { type: "button", class: "switch", "aria-pressed": "false",
-      "aria-label": `Play sound ${i}`, onclick: () => press(this.deck, i) }, String(i));
+      "aria-label": t("mushra.play", { n: i }),
+      onclick: () => press(this.deck, i - 1 + this.first) }, number(i));
     const input = h("input", { type: "range", min: 0, max: 100, step: 1, value: 50, disabled: true,
-      "aria-label": `Sound ${i}`, oninput: rate, onclick: rate });
+      "aria-label": t("mushra.sound", { n: i }), oninput: rate, onclick: rate });
     const value = h("span", { class: "value", "aria-hidden": "true" }, "–");
     const row = { button, input, value, rated: false };
     row.element = h("div", { class: "row" }, button, h("div", { class: "slide" }, input), value);
     return row;
   }
 
-  // The reference's waveform: click to go there, drag to repeat a part.
+  // The reference's waveform, or none, for any other's would tell: click to go there, drag to repeat
+  // a part.
   lane() {
     this.picture = h("canvas");
     const { deck } = this;
     this.span = h("i", { class: "part" });
     this.head = h("i", { class: "head" });
-    const lane = h("div", { class: "lane", tabindex: 0, role: "slider", "aria-label": "Position",
+    const lane = h("div", { class: "lane", tabindex: 0, role: "slider", "aria-label": t("mushra.position"),
       "aria-valuemin": 0, "aria-valuemax": deck.length.toFixed(1) },
     this.picture, this.span, this.head);
     this.place = lane;
@@ -101,7 +105,7 @@ export class Mushra {
     const canvas = this.picture;
     const ratio = devicePixelRatio;
     const [width, height] = [canvas.clientWidth * ratio, canvas.clientHeight * ratio];
-    if (!width) return;
+    if (!width || !this.reference) return;
     Object.assign(canvas, { width, height });
     const brush = canvas.getContext("2d");
     brush.fillStyle = getComputedStyle(canvas).color;
@@ -139,19 +143,19 @@ export class Mushra {
 
   get hint() {
     const unheard = this.deck.buffers.findIndex((_, i) => !this.deck.heard(i));
-    if (unheard === 0) return "Listen to the reference.";
-    if (unheard > 0) return `Listen to sound ${unheard}.`;
+    if (unheard >= 0 && unheard < this.first) return t("mushra.hear.reference");
+    if (unheard >= 0) return t("mushra.hear", { n: unheard + 1 - this.first });
     const unrated = this.rows.findIndex((row) => !row.rated);
-    return unrated >= 0 ? `Rate sound ${unrated + 1}.` : "";
+    return unrated >= 0 ? t("mushra.rate", { n: unrated + 1 }) : "";
   }
 
   key(key) {
     const digit = "1234567890-=".indexOf(key) + 1;
     const { deck } = this;
     if (key === " ") deck.toggle();
-    else if (key.toLowerCase() === "r") deck.play(0);
+    else if (key.toLowerCase() === "r" && this.reference) deck.play(0);
     else if (digit > 0 && digit <= this.rows.length) {
-      deck.play(digit);
+      deck.play(digit - 1 + this.first);
       const { input } = this.rows[digit - 1];
       input.disabled = false;
       input.focus({ preventScroll: true });
@@ -166,30 +170,29 @@ export class Mushra {
   get keys() {
     const last = "1234567890-="[this.rows.length - 1];
     return [
-      ["Space", "play or pause"], ["R", "reference"], [`1 – ${last}`, "switch to a sound"],
-      ["← →", "rate it"], ["[ ]", "begin and end of the part to repeat"], ["Esc", "repeat all"],
-      ["Enter", "next"],
+      [t("key.space"), t("keys.pause")], ...(this.reference ? [["R", t("mushra.reference")]] : []), [`1 – ${last}`, t("keys.switch")],
+      ["← →", t("keys.rate")], ["[ ]", t("keys.part")], ["Esc", t("keys.all")], ["Enter", t("keys.next")],
     ];
   }
 
   draw() {
     const { deck } = this;
-    const buttons = [this.reference, ...this.rows.map((row) => row.button)];
+    const buttons = [this.reference, ...this.rows.map((row) => row.button)].filter(Boolean);
     buttons.forEach((button, i) => {
       button.classList.toggle("on", deck.active === i);
       button.classList.toggle("heard", deck.heard(i));
       set(button, "aria-pressed", deck.active === i);
     });
     this.rows.forEach((row, i) => {
-      if (deck.plays[i + 1]) row.input.disabled = false;
-      row.element.classList.toggle("on", deck.active === i + 1);
+      if (deck.plays[i + this.first]) row.input.disabled = false;
+      row.element.classList.toggle("on", deck.active === i + this.first);
       row.element.classList.toggle("rated", row.rated);
-      say(row.value, row.rated ? row.input.value : "–");
+      say(row.value, row.rated ? number(row.input.value) : "–");
     });
     this.toggle.classList.toggle("on", deck.active >= 0);
     const position = deck.position;
     this.head.style.left = `${(position / deck.length) * 100}%`;
-    say(this.time, `${position.toFixed(1)} / ${deck.length.toFixed(1)} s`);
+    say(this.time, t("mushra.time", { n: number(position, 1), of: number(deck.length, 1) }));
     set(this.place, "aria-valuenow", position.toFixed(1));
     const all = deck.part[0] === 0 && deck.part[1] === deck.length;
     this.whole.hidden = all;

@@ -2,6 +2,9 @@
 // them but the volume that the rater chose; only the edges of a part are faded.
 
 const FADE = 0.005; // s, of a switch and of a part's edges: no click, and no fade that one hears
+const FROZEN = 1000; // ms that the clock may stand while something should sound
+const LONGEST_FRAME = 250; // ms that count of a frame: none are drawn while the page is hidden
+const SHORT = 0.1; // s that may lack at an end: an interrupted sound may end sooner
 const SOON = 0.02; // s from now, so that all sounds of a deck start at the same sample
 export const HEARD = 1; // s that each of the sounds to switch between must sound, at least
 
@@ -9,11 +12,37 @@ export class Player {
   constructor(volume) {
     // An iPhone's ring switch would mute Web Audio otherwise.
     if (navigator.audioSession) navigator.audioSession.type = "playback";
-    this.context = new AudioContext({ latencyHint: "interactive" });
-    this.out = this.context.createGain();
-    this.out.connect(this.context.destination);
-    this.volume = volume;
     this.sounds = new Map(); // address → promise of its AudioBuffer
+    this.open(volume);
+  }
+
+  open(volume) {
+    const context = new AudioContext({ latencyHint: "interactive" });
+    context.onstatechange = () => {
+      if (context === this.context && context.state !== "running") this.interrupt();
+    };
+    this.context = context;
+    this.out = context.createGain();
+    this.out.connect(context.destination);
+    this.volume = volume;
+    this.stale = false;
+  }
+
+  // A call, a sleep, or headphones that were pulled: the context's clock stands, or will never run
+  // again. Whatever plays stops; the next press of a button gets a new context.
+  interrupt() {
+    this.stale = true;
+    this.onstop?.();
+  }
+
+  // To be called where somebody has pressed something, or no browser lets a context run.
+  wake() {
+    if (this.stale) {
+      const { context, volume } = this;
+      this.open(volume);
+      context.close().catch(() => null);
+    }
+    this.context.resume();
   }
 
   get volume() { return this.out.gain.value; }
@@ -49,6 +78,7 @@ export class Player {
 export class Deck {
   constructor(player, buffers, together, onchange) {
     Object.assign(this, { player, buffers, together, onchange });
+    this.interrupted = false; // since it was played last
     this.length = Math.max(...buffers.map((buffer) => buffer.duration));
     this.part = [0, this.length];
     this.active = -1; // the audible sound, or -1 in silence
@@ -76,7 +106,26 @@ export class Deck {
     return this.together ? this.seconds[i] >= enough : this.whole[i];
   }
 
-  // Adds what sounded since the last call to the audible sound.
+  // Notices, frame by frame, where the clock stands though something should sound.
+  watch(now) {
+    const { currentTime } = this.context;
+    const passed = Math.min(now - (this.frame ?? now), LONGEST_FRAME);
+    const stands = this.active >= 0 && currentTime === this.clock;
+    this.frozen = stands ? this.frozen + passed : 0;
+    Object.assign(this, { frame: now, clock: currentTime });
+    if (this.frozen > FROZEN) this.player.interrupt();
+  }
+
+  stop() {
+    if (this.active < 0) return;
+    this.rest = this.together ? this.position : 0;
+    this.silence();
+    this.interrupted = true;
+    this.onchange();
+  }
+
+  // Adds what sounded since the last call to the audible sound, by the clock of its samples: one
+  // that stands counts nothing, however long it takes.
   count() {
     if (this.active < 0) return;
     const now = this.context.currentTime;
@@ -100,7 +149,9 @@ export class Deck {
 
   start(i, position) {
     this.silence();
-    this.context.resume();
+    this.player.wake();
+    this.player.onstop = () => this.stop();
+    this.interrupted = false;
     const [from, to] = this.part;
     const at = this.context.currentTime + SOON;
     const sources = this.together ? this.buffers : [this.buffers[i]];
@@ -120,6 +171,8 @@ export class Deck {
   }
 
   ended(i) {
+    const sounded = this.context.currentTime - this.began;
+    if (sounded < this.buffers[i].duration - SHORT) return this.stop();
     this.whole[i] = true;
     this.silence();
     this.rest = this.buffers[i].duration;

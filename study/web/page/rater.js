@@ -1,20 +1,21 @@
-// A rater's way through a test: consent → volume → headphones → practice → trials → thanks.
+// A rater's way through a test: consent → volume → headphones → practice → trials → the end.
 
 import { h } from "./dom.js";
+import { end } from "./end.js";
 import { judge } from "./judge.js";
 import { memory, place } from "./memory.js";
 import { Player } from "./player.js";
-import { address, ask, Refused, store, Unstored } from "./server.js";
+import { due, questionnaire } from "./questions.js";
+import { address, ask, Over, Refused, store, Unstored } from "./server.js";
 import { consent, headphones, volume } from "./start.js";
+import { t, told } from "./text.js";
 
-const DELETED = "Nothing of them is left. Thank you for your time.";
-const SURE = "Stop here and delete all your answers? This cannot be undone.";
-const KEPT = "The server cannot be reached, or cannot store anything at the moment. What you sent is "
-  + "kept in this page, which tries again every 10 seconds: leave it open.";
 const AGAIN = 10_000; // ms
 
 const [main, bar, count, footer] = ["main", "bar", "count", "footer"].map((id) => document.getElementById(id));
-let rater = new URL(location.href).searchParams.get("rater");
+const params = new URL(location.href).searchParams; // ours, and what a panel adds to the link
+const { lang } = document.documentElement;
+let rater = params.get("rater");
 let test = null; // what the server says about the test and this rater
 let player = null;
 let shown = {}; // the step on the page: { draw, deck, key }, each where it has one
@@ -23,11 +24,13 @@ const button = (text, onclick, kind = "main") => h("button", { type: "button", c
 const page = (title, ...parts) => h("section", { class: "page" }, h("h1", {}, title), ...parts);
 const prose = (text) => h("div", { class: "prose" }, h("p", {}, text));
 const actions = (...buttons) => h("div", { class: "actions" }, buttons);
+const of_rater = (path) => `${path}?rater=${encodeURIComponent(rater)}`;
 
 function show(element, step = {}) {
   shown.deck?.silence();
   shown = step;
   main.replaceChildren(element);
+  if (test?.preview) main.prepend(h("p", { class: "message preview" }, t("preview")));
   scrollTo(0, 0);
   const title = element.querySelector("h1");
   title?.setAttribute("tabindex", "-1");
@@ -39,12 +42,11 @@ async function go(step) {
   try {
     await step();
   } catch (error) {
-    if (error instanceof Refused) return show(page("This does not work", prose(error.message)));
+    if (error instanceof Over) return go(begin); // which says that it is full, or closed
+    if (error instanceof Refused) return show(page(t("refused.title"), prose(told(error.message))));
     console.warn(error);
     if (error instanceof Unstored) return unstored(step);
-    show(page("The connection is gone",
-      prose("What you have answered is stored. Check your connection and go on."),
-      actions(button("Go on", () => go(begin)))));
+    show(page(t("lost.title"), prose(t("lost.text")), actions(button(t("lost.go_on"), () => go(begin)))));
   }
 }
 
@@ -56,41 +58,69 @@ function unstored(step) {
     shown = {}; // one try at a time
     go(step);
   };
-  show(page("Not stored yet", prose(KEPT), actions(button("Try now", again))), here);
+  show(page(t("unstored.title"), prose(t("unstored.text", { n: AGAIN / 1000 })),
+    actions(button(t("unstored.again"), again))), here);
   setTimeout(again, AGAIN);
 }
 
-async function ask_session() {
-  test = await ask(`session${rater ? `?rater=${encodeURIComponent(rater)}` : ""}`);
+async function begin() {
+  // With what a panel's link says, by which the server knows a member who comes again.
+  test = await ask(`session?${new URLSearchParams({ ...Object.fromEntries(params), lang })}`);
+  if (test.rater) enter(test.rater);
+  if (test.withdrawn) return deleted();
+  if (test.outcome) return over();
+  if (test.consented) return ask_about("before", () => listen(test.trials.some((trial) => trial.answered)));
+  if (test.link.length && !rater && !params.get(test.link[0])) {
+    return show(page(t("refused.title"), prose(t("member.text"))));
+  }
+  return welcome();
 }
 
-async function begin() {
-  await ask_session();
-  if (test.withdrawn) return show(page("Your answers are deleted", prose(DELETED)));
-  if (test.code) return thanks();
-  if (!test.consented) return welcome();
-  return listen(test.trials.some((trial) => trial.answered));
+// Whoever has the address from now on goes on as this rater.
+function enter(token) {
+  rater = token;
+  params.set("rater", rater);
+  history.replaceState(null, "", `?${params}`);
+  memory.set(place, rater);
 }
 
 function welcome() {
-  const before = memory.get(place);
+  const before = test.link.length ? null : memory.get(place);
+  const decline = test.decline && (() => {
+    Object.assign(test, { outcome: "no_consent", back: test.decline });
+    over();
+  });
   show(consent(test, rater ? null : before, () => go(async () => {
-    ({ rater } = await store("consent", { rater }));
-    history.replaceState(null, "", `?rater=${encodeURIComponent(rater)}`);
-    memory.set(place, rater);
-    await ask_session();
-    return listen(false);
-  })));
+    const panel = Object.fromEntries(test.link.filter((name) => params.get(name))
+      .map((name) => [name, params.get(name)]));
+    enter((await store("consent", { rater, panel, language: lang })).rater);
+    return begin();
+  }), decline));
+}
+
+// Asks what is to be asked now, then goes on.
+async function ask_about(when, go_on) {
+  const trials = test.trials.filter((trial) => trial.answered && !trial.practice).length;
+  const questions = due(test, when, trials);
+  if (!questions.length) return go_on();
+  const step = questionnaire(questions, (replies) => go(async () => {
+    for (const each of replies) {
+      await store("reply", { rater, trials, ...each });
+      test.replied.push([each.question, trials]);
+    }
+    return go_on();
+  }));
+  show(step.element, step);
 }
 
 const open = () => test.trials.find((trial) => !trial.answered);
 const addresses = (trial) => Array.from({ length: trial?.sounds ?? 0 },
-  (_, i) => address(`sound/${trial.order}/${i}?rater=${encodeURIComponent(rater)}`));
-const loading = () => show(h("p", { class: "hint loading", role: "status" }, "Loading the sounds …"));
+  (_, i) => address(of_rater(`sound/${trial.order}/${i}`)));
+const loading = () => show(h("p", { class: "hint loading", role: "status" }, t("trial.loading")));
 
 // From here on there are sounds: first, how loud.
 async function listen(back) {
-  footer.replaceChildren(button("Stop and delete my answers", leave, "quiet"));
+  footer.replaceChildren(button(t("leave"), leave, "quiet"));
   player ??= new Player(memory.get("volume") ?? 1);
   loading();
   const [sound] = await player.load(addresses(open()).slice(0, 1));
@@ -102,14 +132,14 @@ async function listen(back) {
 }
 
 async function check(attempt) {
-  const step = headphones(player, rater, test.checks, attempt, ({ passed, again }) => {
+  const step = headphones(player, rater, test.checks, attempt, ({ passed, again, ...after }) => {
     if (again) {
-      return show(page("Not quite",
-        prose("Make sure that you wear headphones, left and right at their own ears, and try once more."),
-        actions(button("Try again", () => go(() => check(attempt + 1))))));
+      return show(page(t("check.failed.title"), prose(t("check.failed.text")),
+        actions(button(t("check.again"), () => go(() => check(attempt + 1))))));
     }
     test.headphones = passed;
-    return go(next);
+    Object.assign(test, after);
+    return test.outcome ? over() : go(next);
   }, go);
   show(step.element, step);
   await step.begin();
@@ -122,10 +152,13 @@ function progress() {
   bar.setAttribute("aria-valuemax", trials.length);
   bar.setAttribute("aria-valuenow", done);
   bar.style.setProperty("--done", done / trials.length);
-  count.textContent = open() ? (open().practice ? "Practice" : `${done + 1} of ${trials.length}`) : "Done";
+  if (!open()) count.textContent = t("count.done");
+  else count.textContent = open().practice ? t("count.practice") : t("count", { n: done + 1, of: trials.length });
 }
 
-async function next() {
+const next = () => ask_about("between", judge_next);
+
+async function judge_next() {
   const trial = open();
   progress();
   loading();
@@ -135,39 +168,56 @@ async function next() {
   // Those of the next trial come while these are judged; what fails is asked for again then.
   player.load(after).catch(() => null);
   const step = judge(player, buffers, trial, rater, (answer) => go(async () => {
-    const { code } = await store("answer", answer);
+    Object.assign(test, await store("answer", answer));
     step.forget();
     trial.answered = true;
-    test.code = code;
-    return code ? thanks() : next();
+    // In an adaptive test, what comes next depends on the answers so far.
+    for (const each of test.coming) {
+      test.trials[test.trials.findIndex(({ order }) => order === each.order)] = each;
+    }
+    const go_on = () => (test.outcome ? over() : next());
+    return test.lesson ? learn(trial, test.lesson, go_on) : go_on();
   }));
   show(step.element, step);
 }
 
-function thanks() {
-  progress();
+// After a practice trial whose answer is known.
+function learn(trial, { right, answer }, go_on) {
+  const { label } = trial.words.find(({ value }) => value === answer);
+  show(page(t(right ? "lesson.right" : "lesson.wrong"), prose(t("lesson.answer", { answer: label })),
+    actions(button(t("trial.next"), () => go(go_on)))));
+}
+
+// The last page, whatever led here; who has done everything is asked what comes after first.
+function over() {
+  return test.outcome === "complete" ? ask_about("after", bid_farewell) : bid_farewell();
+}
+
+function bid_farewell() {
+  bar.hidden = test.outcome !== "complete";
+  count.textContent = "";
+  footer.replaceChildren();
+  if (test.outcome === "complete") {
+    progress();
+    footer.replaceChildren(button(t("leave.done"), leave, "quiet"));
+  }
   memory.set(place, null);
-  footer.replaceChildren(button("Delete my answers", leave, "quiet"));
-  const copy = button("Copy", async () => {
-    await navigator.clipboard.writeText(test.code);
-    copy.textContent = "Copied";
-  }, "");
-  show(page("Thank you", prose("All your answers are stored. If you were asked for a code, this is it:"),
-    h("p", { class: "code" }, h("output", {}, test.code), navigator.clipboard && copy),
-    prose("You may close this page.")));
+  show(end(test, params));
 }
 
 function leave() {
-  if (!confirm(SURE)) return;
+  if (!confirm(t("leave.sure"))) return;
   go(async () => {
     await store("withdraw", { rater });
     memory.set(place, null);
     footer.replaceChildren();
     bar.hidden = true;
     count.textContent = "";
-    show(page("Your answers are deleted", prose(DELETED)));
+    deleted();
   });
 }
+
+const deleted = () => show(page(t("deleted.title"), prose(t("deleted.text"))));
 
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
@@ -175,8 +225,14 @@ document.addEventListener("keydown", (event) => {
   // Enter on a sound that was just played means: next.
   const own = key === "Enter" ? "a, summary, .main, .quiet" : "a, summary, button";
   const native = (key === " " || key === "Enter") && target.closest(own);
-  if (!native && shown.key?.(key)) event.preventDefault();
+  if (!native && shown.key?.(typed(event))) event.preventDefault();
 });
+
+// The key by its place where the keyboard types no Latin letters or digits.
+function typed({ key, code }) {
+  const latin = code?.match(/^(?:Key|Digit|Numpad)(\w)$/)?.[1];
+  return latin && key.length === 1 && key.charCodeAt(0) > 0x24f ? latin.toLowerCase() : key;
+}
 
 (function frame() {
   shown.draw?.();

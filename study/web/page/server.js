@@ -1,6 +1,7 @@
 // What the page says to the server. Every address is below the page's own.
 
 import { wait } from "./dom.js";
+import { t } from "./text.js";
 
 const PATIENCE = [500, 1000, 2000, 4000]; // ms between tries of what must not be lost
 
@@ -9,6 +10,9 @@ export class Refused extends Error {}
 
 // What is not stored yet, and may be if it is sent again.
 export class Unstored extends Error {}
+
+// The test has closed, or has no place left, since the page last asked.
+export class Over extends Error {}
 
 const base = location.pathname.replace(/\/$/, "");
 
@@ -20,8 +24,9 @@ export async function ask(path, body) {
   });
   if (response.ok) return response.json();
   if (response.status >= 500) throw new Error(`the server answered ${response.status}`);
+  if (response.status === 410) throw new Over();
   const { detail } = await response.json();
-  throw new Refused(typeof detail === "string" ? detail : "This request was damaged on its way.");
+  throw new Refused(typeof detail === "string" ? detail : t("refused.damaged"));
 }
 
 // Sends some times until the server says that it is stored. Storing twice does no harm.
@@ -30,7 +35,7 @@ export async function store(path, body) {
     try {
       return await ask(path, body);
     } catch (error) {
-      if (error instanceof Refused) throw error;
+      if (error instanceof Refused || error instanceof Over) throw error;
       if (pause === null) throw new Unstored(error.message);
       await wait(pause);
     }

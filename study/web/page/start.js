@@ -4,45 +4,40 @@ import { card, draw as drawCard, press } from "./card.js";
 import { h, paragraphs } from "./dom.js";
 import { Deck } from "./player.js";
 import { address, store } from "./server.js";
+import { number, t } from "./text.js";
 
-const STORED = "Stored are your answers, how often you play each sound, how long you take and "
-  + "whether the headphone check was passed, under a random number: no name, and no address of "
-  + "your device. You can stop at any time and have all of it deleted.";
-const FIRST = "Play the sound, and make it as loud as you like to hear somebody speak. Then leave "
-  + "the volume as it is until the end.";
-const BACK = "You go on where you stopped. Play this once more: your volume may have changed.";
-const TONE = "You will hear three short noises. One of them hides a faint tone: which one? It is "
-  + "hard, and with loudspeakers next to impossible.";
-const NAMES = ["First", "Second", "Third"];
-
-// before: whom this browser took part as, where it did not come with that link.
-export function consent(test, before, agree) {
-  const many = `${test.count} ${test.count === 1 ? "question" : "questions"}`;
+// before: whom this browser took part as, where it did not come with that link. decline: where the
+// panel wants to know.
+export function consent(test, before, agree, decline) {
+  const facts = [t("fact.questions", { n: test.count }), t("fact.headphones"), t("fact.quiet")];
   return h(
     "section", { class: "page" },
     h("h1", {}, test.title),
-    h("ul", { class: "facts" }, [many, "headphones", "a quiet place"].map((fact) => h("li", {}, fact))),
+    h("ul", { class: "facts" }, facts.map((fact) => h("li", {}, fact))),
     h("div", { class: "prose" }, paragraphs(test.instructions)),
     h("div", { class: "consent" },
-      h("h2", {}, "Before you agree"), paragraphs(test.consent), h("p", {}, STORED)),
-    before && h("p", { class: "message" }, "This test was begun in this browser. ",
-      h("a", { href: `?rater=${encodeURIComponent(before)}` }, "Go on with it")),
+      h("h2", {}, t("consent.title")), paragraphs(test.consent), h("p", {}, t("consent.stored")),
+      test.link.length > 0 && h("p", {}, t("consent.panel"))),
+    before && h("p", { class: "message" }, t("consent.begun"), " ",
+      h("a", { href: `?rater=${encodeURIComponent(before)}` }, t("consent.go_on"))),
     h("div", { class: "actions" },
-      h("button", { type: "button", class: "main", onclick: agree }, "I agree to take part")),
+      h("button", { type: "button", class: "main", onclick: agree }, t("consent.agree")),
+      decline && h("button", { type: "button", class: "quiet", onclick: decline }, t("consent.decline"))),
   );
 }
 
 // One of the test's own sounds, and how loud the page plays. back: whether the rater was away.
 export function volume(player, sound, back, done) {
   const deck = new Deck(player, [sound], false, () => null);
-  const play = card("Play the sound", null, () => press(deck, 0));
+  const play = card(t("play.sound"), null, () => press(deck, 0));
   const set = () => { player.volume = Number(slider.value); };
   const slider = h("input", { type: "range", min: 0, max: 1, step: 0.01, value: player.volume,
     id: "volume", oninput: set });
-  const next = h("button", { type: "button", class: "main", onclick: done }, "It is comfortable");
+  const next = h("button", { type: "button", class: "main", onclick: done }, t("volume.done"));
   return {
     deck,
     draw() {
+      deck.watch(performance.now());
       drawCard(play, deck, 0);
       next.disabled = !deck.plays[0];
     },
@@ -54,10 +49,10 @@ export function volume(player, sound, back, done) {
     },
     element: h(
       "section", { class: "page" },
-      h("h1", {}, back ? "Welcome back" : "Set the volume"),
-      h("div", { class: "prose" }, h("p", {}, back ? BACK : FIRST)),
+      h("h1", {}, t(back ? "volume.back.title" : "volume.title")),
+      h("div", { class: "prose" }, h("p", {}, t(back ? "volume.back.text" : "volume.text"))),
       h("div", { class: "cards" }, play),
-      h("label", { class: "volume", for: "volume" }, h("span", {}, "Volume"), h("div", { class: "slide" }, slider)),
+      h("label", { class: "volume", for: "volume" }, h("span", {}, t("volume.label")), h("div", { class: "slide" }, slider)),
       h("div", { class: "actions" }, next),
     ),
   };
@@ -69,15 +64,15 @@ export function headphones(player, rater, checks, attempt, done, run) {
   const answers = [];
   const addresses = Array.from({ length: checks },
     (_, i) => address(`check/${attempt * checks + i}?rater=${encodeURIComponent(rater)}`));
-  const play = card("Play the three noises", null, () => press(step.deck, 0));
-  const buttons = NAMES.map((name, i) => h(
+  const play = card(t("check.play"), null, () => press(step.deck, 0));
+  const buttons = t("check.names").map((name, i) => h(
     "button", { type: "button", class: "answer", onclick: () => run(() => choose(i + 1)) },
-    h("b", {}, i + 1), h("span", {}, name),
+    h("b", {}, number(i + 1)), h("span", {}, name),
   ));
   const count = h("p", { class: "hint", role: "status" });
 
-  async function choose(number) {
-    answers.push(number);
+  async function choose(chosen) {
+    answers.push(chosen);
     const last = answers.length === checks;
     await (last ? done(await store("headphones", { rater, attempt, answers })) : begin());
   }
@@ -86,7 +81,7 @@ export function headphones(player, rater, checks, attempt, done, run) {
     step.deck?.silence();
     step.deck = null;
     const [now, ...later] = addresses.slice(answers.length);
-    count.textContent = `${answers.length + 1} of ${checks}`;
+    count.textContent = t("count", { n: answers.length + 1, of: checks });
     const buffers = await player.load([now]);
     step.deck = new Deck(player, buffers, false, () => null);
     player.load(later.slice(0, 1)).catch(() => null);
@@ -97,6 +92,7 @@ export function headphones(player, rater, checks, attempt, done, run) {
     begin,
     draw() {
       play.disabled = !step.deck;
+      step.deck?.watch(performance.now());
       if (step.deck) drawCard(play, step.deck, 0);
       for (const button of buttons) button.disabled = !step.deck?.heard(0) || answers.length === checks;
     },
@@ -108,8 +104,8 @@ export function headphones(player, rater, checks, attempt, done, run) {
     },
     element: h(
       "section", { class: "page" },
-      h("h1", {}, "Put on your headphones"),
-      h("div", { class: "prose" }, h("p", {}, TONE)),
+      h("h1", {}, t("check.title")),
+      h("div", { class: "prose" }, h("p", {}, t("check.text"))),
       h("div", { class: "cards" }, play),
       h("div", { class: "answer-row thirds" }, buttons), count,
     ),

@@ -48,8 +48,8 @@ def complaints() -> list[str]:
 
 @pytest.fixture
 def page(browser: Browser, request: pytest.FixtureRequest, complaints: list[str]) -> Iterator[Page]:
-    """A rater's browser. Parametrize indirectly with ("phone", "dark") and the like."""
-    size, scheme = getattr(request, "param", ("desktop", "light"))
+    """A rater's browser. Parametrize indirectly with ("phone", "dark"), or with a language too."""
+    size, scheme, *language = getattr(request, "param", ("desktop", "light"))
     width, height = SIZES[size]
     context = browser.new_context(
         viewport={"width": width, "height": height},
@@ -57,6 +57,7 @@ def page(browser: Browser, request: pytest.FixtureRequest, complaints: list[str]
         is_mobile=size == "phone",
         color_scheme=scheme,
         reduced_motion="reduce",
+        locale=language[0] if language else "en",
     )
     context.set_default_timeout(PATIENCE)
     expect.set_options(timeout=PATIENCE)

@@ -11,16 +11,14 @@ SWITCHED = """async () => {
   const { Deck } = await import("/study-page/player.js");
   const rate = 48000;
   const context = new OfflineAudioContext(1, rate, rate);
-  const resume = context.resume.bind(context);
-  context.resume = () => null; // nothing to wake
   const out = context.createGain();
   out.connect(context.destination);
   const sound = context.createBuffer(1, rate / 2, rate);
   const samples = sound.getChannelData(0);
   for (let i = 0; i < samples.length; i++) samples[i] = Math.sin(i / 10) / 2;
-  const deck = new Deck({ context, out }, [sound, sound, sound], true, () => null);
+  const deck = new Deck({ context, out, wake() {} }, [sound, sound, sound], true, () => null);
   deck.play(0);
-  context.suspend(0.3).then(() => { deck.play(2); resume(); });
+  context.suspend(0.3).then(() => { deck.play(2); context.resume(); });
   const heard = (await context.startRendering()).getChannelData(0);
   const start = heard.findIndex((value) => value !== 0) - 1;
   let worst = 0;

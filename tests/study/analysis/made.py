@@ -34,7 +34,12 @@ def make_test(
         sounds = [(system,) for system in systems]
     reference = NOWHERE if design in REFERENCED else None
     trials = [
-        Trial(i, f"sound-{i // len(sounds)}", dict.fromkeys(sounds[i % len(sounds)], NOWHERE))
+        Trial(
+            i,
+            f"sound-{i // len(sounds)}",
+            dict.fromkeys(sounds[i % len(sounds)], NOWHERE),
+            reference,
+        )
         for i in range(stimuli * len(sounds))
     ]
     trials += [

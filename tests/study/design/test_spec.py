@@ -140,7 +140,7 @@ trials: yes
         ("acr", {"systems": {"reference": "ours/*.wav"}}, "cannot be called"),
         ("acr", {"systems": {"x": "../t/ours/*.wav"}}, "within the folder"),
         ("ab", {"systems": {"ours": "ours/*.wav"}}, "needs 2 or more systems"),
-        ("mushra", {"reference": None}, 'mushra needs "reference"'),
+        ("dcr", {"reference": None}, 'dcr needs "reference"'),
         ("mushra", {"systems": {f"s{i}": "ours/*.wav" for i in range(10)}}, "9 systems at most"),
         ("acr", {"gold": [{"expected": 5}]}, '"sounds" must name 1 file in acr'),
         ("ab", {"gold": [{"sounds": ["ours/one.wav"]}]}, '"sounds" must name 2 files in ab'),

@@ -14,9 +14,11 @@ from sqlalchemy import text, update
 
 from media.errors import InputError
 from study.design import DESIGNS, Answer, Design, Item, Test
+from study.storage import clock
 from study.storage import store as module
 from study.storage.database import StoreRemovedError
-from study.storage.store import ABANDONED, Rater, Store
+from study.storage.places import ABANDONED
+from study.storage.store import Rater, Store
 from study.storage.tables import RaterRow
 from study.storage.tidy import COLUMNS
 from tests.studies import any_answer, make_test
@@ -218,8 +220,8 @@ def test_answer_with_the_clock_set_back_is_stored(
 ) -> None:
     test = make_test()
     rater = store.enrol(test)
-    earlier = module._now() - timedelta(hours=1)
-    monkeypatch.setattr(module, "_now", lambda: earlier)
+    earlier = clock.now() - timedelta(hours=1)
+    monkeypatch.setattr(clock, "now", lambda: earlier)
     store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 900, least=5)
     with pytest.raises(InputError, match="before its sounds"):
         store.answer(test, rater.token, 1, *any_answer(test, rater.items[1]), 900, least=5)

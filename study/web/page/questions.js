@@ -1,0 +1,53 @@
+// Questions about the rater and the test: some to choose an answer to, some to write one.
+
+import { h } from "./dom.js";
+import { t } from "./text.js";
+
+const LONGEST = 2000; // characters
+
+// Those to ask now, when so many trials are done: "before", "between" or "after".
+export function due(test, when, trials) {
+  const asked = ({ every }) => when !== "between" || (trials > 0 && trials % every === 0);
+  const replied = ({ number }) => test.replied.some(([question, at]) => (
+    question === number && (when !== "between" || at === trials)));
+  return test.questions.filter((each) => each.when === when && asked(each) && !replied(each));
+}
+
+// send: takes a list of { question, reply } and goes on.
+export function questionnaire(questions, send) {
+  const fields = questions.map((question) => (question.choices.length ? choice : text)(question));
+  const next = h("button", { type: "submit", class: "main" }, t("trial.next"));
+  const draw = () => { next.disabled = fields.some((field) => !field.ready()); };
+  return {
+    draw,
+    element: h(
+      "form", { class: "page", onsubmit: (event) => {
+        event.preventDefault();
+        next.disabled = true;
+        send(fields.map((field, i) => ({ question: questions[i].number, reply: field.reply() })));
+      } },
+      h("h1", {}, t("questions.title")),
+      fields.map((field) => field.element),
+      h("div", { class: "actions" }, next),
+    ),
+  };
+}
+
+function choice({ number, ask, choices }) {
+  const inputs = choices.map((_, i) => h("input", { type: "radio", name: `question-${number}`, value: i }));
+  return {
+    element: h("fieldset", { class: "asked" }, h("legend", {}, ask),
+      choices.map((label, i) => h("label", { class: "choice" }, inputs[i], h("span", {}, label)))),
+    ready: () => inputs.some((input) => input.checked),
+    reply: () => inputs.findIndex((input) => input.checked),
+  };
+}
+
+function text({ ask }) {
+  const input = h("textarea", { rows: 2, maxlength: LONGEST });
+  return {
+    element: h("label", { class: "asked" }, h("span", {}, ask), input),
+    ready: () => true,
+    reply: () => input.value.trim(),
+  };
+}

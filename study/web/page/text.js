@@ -1,0 +1,29 @@
+// What the page says, in the rater's language: the server puts all of it into the page.
+
+const words = JSON.parse(document.getElementById("words").textContent);
+const { lang } = document.documentElement;
+const numbers = new Intl.NumberFormat(lang);
+const plurals = new Intl.PluralRules(lang);
+
+// A number as the language writes it.
+export const number = (value, digits = 0) => new Intl.NumberFormat(
+  lang, { minimumFractionDigits: digits, maximumFractionDigits: digits },
+).format(value);
+
+// t("count", { n: 2, of: 5 }) → "2 of 5". Where there is a plural, it is n's.
+export function t(key, values = {}) {
+  const found = words[key] ?? key;
+  if (typeof found !== "object" || Array.isArray(found)) return fill(found, values);
+  return fill(found[plurals.select(values.n)] ?? found.other, values);
+}
+
+// What the server says: its English sentences have their translations beside the page's.
+export const told = (sentence) => words[sentence] ?? sentence;
+
+function fill(text, values) {
+  if (typeof text !== "string") return text;
+  return text.replace(/\{(\w+)\}/g, (_, name) => {
+    const value = values[name];
+    return typeof value === "number" ? numbers.format(value) : value;
+  });
+}

@@ -1,0 +1,56 @@
+"""Errors of requests, said so that a rater knows what to do."""
+
+import logging
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from fastapi import HTTPException, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+
+from media.errors import InputError
+from study.library import BusyError
+from study.storage.database import UNAVAILABLE
+from study.storage.places import NoPlaceError
+from study.web.limits import SmallRequest
+
+NOT_STORED: Final = "The server cannot store anything at the moment. Try again in a few seconds."
+RETRY: Final = 2  # seconds
+
+logger = logging.getLogger("earshot")
+
+
+class Plain(APIRoute):
+    """Says in a sentence what is wrong, in a request or with the store of answers, and refuses a
+    request that is too long."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def plainly(request: Request) -> Response:
+            try:
+                return await handle(SmallRequest(request.scope, request.receive))
+            except RequestValidationError as error:
+                first = error.errors()[0]
+                place = ".".join(str(part) for part in first["loc"][1:]) or "body"
+                text = f"This request was damaged on its way ({place}: {first['msg']})."
+                raise HTTPException(422, text) from error
+            except UNAVAILABLE as error:
+                logger.error("the store of answers failed: %s", error)
+                raise HTTPException(503, NOT_STORED, {"Retry-After": str(RETRY)}) from error
+
+        return plainly
+
+
+@contextmanager
+def explained(status: int) -> Iterator[None]:
+    """Turns what a rater can cause into an answer that says what to do."""
+    try:
+        yield
+    except BusyError as error:
+        raise HTTPException(503, str(error), {"Retry-After": str(RETRY)}) from error
+    except NoPlaceError as error:  # the page asks anew how the test stands
+        raise HTTPException(410, str(error)) from error
+    except InputError as error:
+        raise HTTPException(status, str(error)) from error

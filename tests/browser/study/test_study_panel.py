@@ -1,0 +1,122 @@
+"""Raters whom a panel sends: a small local server plays Prolific."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from study.library import Library
+from study.web.languages import words
+from tests.browser.study.test_study import in_order
+from tests.browser.taking import Taking
+from tests.listening import write_test
+
+MEMBER = {"PROLIFIC_PID": "5f1e9ab2c03d4e5f6a7b8c9d", "STUDY_ID": "study-1", "SESSION_ID": "s 7"}
+
+
+class Panel(ThreadingHTTPServer):
+    """Sends its member to the test (/go), and notes what they come back with (/back)."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Desk)
+        self.sends_to = ""
+        self.returned: list[dict[str, list[str]]] = []
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class Desk(BaseHTTPRequestHandler):
+    """One request to the panel."""
+
+    server: Panel
+
+    def do_GET(self) -> None:
+        asked = urlsplit(self.path)
+        if asked.path == "/go":
+            self.send_response(302)
+            self.send_header("Location", f"{self.server.sends_to}?{urlencode(MEMBER)}")
+            self.end_headers()
+            return
+        if asked.path == "/back":
+            self.server.returned.append(parse_qs(asked.query))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<title>Panel</title><h1>Back at the panel</h1>")
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing."""
+
+
+@pytest.fixture
+def panel() -> Iterator[Panel]:
+    with Panel() as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+@pytest.fixture
+def taking(page: Page, address: str, tests: Library, panel: Panel) -> Taking:
+    """A member of the panel in front of a test in German."""
+    folder: Path = tests.folders[0]
+    name = f"member-{panel.server_port}"
+    back = f"{panel.address}/back?cc="
+    write_test(
+        folder / name,
+        "ab",
+        0.3,
+        trials=2,
+        raters=1,
+        texts={"de": {"title": "Welche Stimme?", "consent": "Die Teilnahme ist freiwillig."}},
+        panel={
+            "link": [*MEMBER],
+            "complete": f"{back}DONE&session={{SESSION_ID}}",
+            "no_consent": f"{back}NO",
+            "full": f"{back}FULL",
+        },
+    )
+    tests.open(name)
+    panel.sends_to = f"{address}/listen/{name}"
+    return Taking(page, address, name, tests, words("de"))
+
+
+@pytest.mark.parametrize("page", [("phone", "light", "de-DE")], indirect=True)
+def test_member_takes_the_test_in_german_on_a_phone_and_returns_with_the_code(
+    taking: Taking, panel: Panel, tests: Library, tmp_path: Path
+) -> None:
+    page = taking.page
+    page.goto(f"{panel.address}/go")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Welche Stimme?")
+    in_order(page)
+    taking.button(taking.words["consent.agree"]).click()
+    taking.listen()
+    taking.check()
+    taking.prefer("fine")
+    page.goto(f"{panel.address}/go")  # closes the page, and comes by the panel's link again
+    taking.listen(back=True)
+    for _ in range(2):
+        taking.prefer("fine")
+    in_order(page)
+    page.wait_for_url(f"{panel.address}/back**")
+    assert panel.returned == [{"cc": ["DONE"], "session": ["s 7"]}]
+    table = tests.store.ratings(taking.test)
+    assert {*table["language"]} == {"de"} and len(table) == 3
+    # The one place is taken: the next hears so, and goes back with another code.
+    page.goto(panel.sends_to + "?PROLIFIC_PID=another")
+    expect(page.get_by_role("heading", level=1)).to_have_text(taking.words["end.full.title"])
+    page.get_by_role("link", name=taking.words["end.back"]).click()
+    page.wait_for_url(f"{panel.address}/back?cc=FULL")
+
+
+def test_member_who_does_not_agree_goes_back_at_once(taking: Taking, panel: Panel) -> None:
+    taking.page.goto(f"{panel.sends_to}?{urlencode(MEMBER)}&lang=de")
+    taking.button(taking.words["consent.decline"]).click()
+    taking.page.wait_for_url(f"{panel.address}/back?cc=NO")
+    assert taking.tests.store.raters(taking.test.name) == 0

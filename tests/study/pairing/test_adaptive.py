@@ -1,0 +1,120 @@
+"""Pairs that are chosen by what the votes so far leave unknown, and chosen again from the log."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from media.errors import InputError
+from study.analysis import analyse
+from study.analysis.report import page
+from study.design import Test
+from study.design.model import UNDRAWN
+from study.pairing.adaptive import AHEAD, Event, choose
+from study.pairing.replay import differing, events
+from study.simulation.raters import simulate
+from study.storage.export import lines
+from study.storage.store import Rater, Store
+from tests.studies import any_answer, make_test
+
+SYSTEMS = 6
+
+
+@pytest.fixture
+def test() -> Test:
+    return make_test("ab", SYSTEMS, stimuli=5, trials=8, pairing="adaptive", seed=3)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(f"sqlite:///{tmp_path / 'answers.db'}")
+
+
+def drawn(store: Store, test: Test, token: str) -> Rater:
+    store.draw(test, token)
+    rater = store.resume(test, token)
+    assert rater
+    return rater
+
+
+def test_choice_is_a_pair_that_is_close_rather_than_one_that_is_known(test: Test) -> None:
+    # y0 has won against all others, twenty times each; nothing is known of those among themselves.
+    log = [
+        Event(f"r{k}", 0, trial.id, 0, 2 * (20 * trial.id + k), 2 * (20 * trial.id + k) + 1, 1.0)
+        for trial in test.of_kind("trial")
+        if "y0" in trial.sounds and trial.stimulus == "s0"
+        for k in range(20)
+    ]
+    for place in range(20):
+        trial = choose(test, log, "somebody", place, 10**6)
+        assert "y0" not in trial.sounds
+
+
+def test_choice_counts_what_others_are_judging(test: Test) -> None:
+    """Raters who come at once, before any vote, are not all asked the same."""
+    log: list[Event] = []
+    for rater in range(15):
+        trial = choose(test, log, f"r{rater}", 0, rater)
+        log.append(Event(f"r{rater}", 0, trial.id, rater, rater))
+    pairs = Counter(tuple(test.trials[event.trial].sounds) for event in log)
+    assert len(pairs) >= 12
+
+
+def test_rater_never_gets_a_trial_twice(store: Store, test: Test) -> None:
+    everything = replace(test, trials_per_rater=len(test.of_kind("trial")))
+    simulate(everything, store, raters=1)
+    table = store.ratings(everything)
+    scored = table[table["kind"] == "trial"]
+    assert sorted(scored["trial"]) == [trial.id for trial in everything.of_kind("trial")]
+
+
+def test_only_the_next_trials_are_chosen(store: Store, test: Test) -> None:
+    token = store.enrol(test).token
+    rater = drawn(store, test, token)
+    scored = [item for item in rater.items if item.trial == UNDRAWN]
+    assert len(scored) >= test.trials_per_rater - AHEAD
+    with pytest.raises(InputError, match="no such trial"):
+        store.answer(test, token, scored[-1].order, "a", [1, 1], 900)
+    while (rater := drawn(store, test, token)).next:
+        item = rater.next
+        store.answer(test, token, item.order, *any_answer(test, item), 900)
+    assert rater.finished and rater.code
+    sides = Counter(item.shown[0] for item in rater.items)
+    assert sum(sides.values()) == len(rater.items)
+
+
+def test_every_choice_comes_out_again_from_the_exported_log(store: Store, test: Test) -> None:
+    simulate(test, store, raters=6, seed=1)
+    log = events(test, lines(test, store))
+    assert len(log) == 6 * 8 and differing(test, log) == []
+    changed = [replace(event, first=1.0) for event in log]
+    assert differing(test, changed) != []
+
+
+def test_vote_that_others_trials_were_chosen_by_stays(store: Store, test: Test) -> None:
+    token = store.enrol(test).token
+    while (item := drawn(store, test, token).next) and test.trials[item.trial].kind != "trial":
+        store.answer(test, token, item.order, "a", [1, 1], 900)
+    assert item
+    for answer in ("a", "b"):
+        store.answer(test, token, item.order, answer, [1, 1], 900)
+    (log,) = [event for event in events(test, lines(test, store)) if event.voted is not None]
+    assert log.first == float(item.shown[0] == next(iter(test.trials[item.trial].sounds)))
+
+
+def test_catch_trials_tell_the_choices_nothing(store: Store, test: Test) -> None:
+    simulate(test, store, raters=2)
+    log = events(test, lines(test, store))
+    assert {test.trials[event.trial].kind for event in log} == {"trial"}
+
+
+def test_report_estimates_pairs_by_the_model_of_all_votes(store: Store, test: Test) -> None:
+    simulate(test, store, raters=14, seed=2)
+    results = analyse(test, store.ratings(test))
+    assert list(results.kept.systems["system"])[0] in ("y0", "y1")
+    pairs = results.kept.pairs
+    assert len(pairs) == SYSTEMS * (SYSTEMS - 1) // 2, "those never asked too"
+    assert pairs["p_binomial"].isna().all() and pairs["value"].between(0, 1).all()
+    assert (pairs["low"] <= pairs["value"]).all() and (pairs["value"] <= pairs["high"]).all()
+    assert "expected information" in page(results)

@@ -1,0 +1,62 @@
+"""Beliefs about strengths, and what another vote would tell."""
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from study.pairing.information import PRIOR, beliefs, expecting, gains
+
+
+def votes(*won: tuple[int, int, float], systems: int = 4) -> np.ndarray:
+    table = np.zeros((systems, systems))
+    for one, other, times in won:
+        table[one, other] += times
+    return table
+
+
+def test_beliefs_without_votes_are_the_prior() -> None:
+    known = beliefs(votes())
+    assert np.allclose(known.mean, 0) and np.allclose(known.covariance, PRIOR**2 * np.eye(4))
+
+
+def test_beliefs_after_many_votes_are_the_maximum_of_the_likelihood() -> None:
+    strengths = np.array([1.0, 0.5, -0.25, -1.25])
+    won = 1e5 * expit(np.subtract.outer(strengths, strengths))
+    np.fill_diagonal(won, 0)
+    known = beliefs(won)
+    assert np.allclose(known.mean - known.mean.mean(), strengths, atol=1e-3)
+    # Of two systems, n votes at even chances leave a variance of 4 / n for their difference.
+    even = beliefs(votes((0, 1, 5000), (1, 0, 5000), systems=2)).covariance
+    assert even[0, 0] + even[1, 1] - 2 * even[0, 1] == pytest.approx(4 / 10_000, rel=1e-2)
+
+
+def test_beliefs_after_one_sided_votes_stay_finite() -> None:
+    known = beliefs(votes((0, 1, 1000)))
+    assert np.isfinite(known.mean).all() and known.mean[0] > 1 > -1 > known.mean[1]
+
+
+def test_gain_is_the_mutual_information_of_a_vote_and_the_strengths() -> None:
+    known = beliefs(votes((0, 1, 3), (1, 2, 2), (2, 0, 1)))
+    rng = np.random.default_rng(0)
+    drawn = rng.multivariate_normal(known.mean, known.covariance, 200_000)
+    chance = expit(drawn[:, 0] - drawn[:, 3])
+
+    def entropy(p: np.ndarray) -> np.ndarray:
+        return -p * np.log(p) - (1 - p) * np.log(1 - p)
+
+    expected = entropy(chance.mean()) - entropy(chance).mean()
+    assert gains(known)[0, 3] == pytest.approx(expected, rel=0.02)
+    assert np.allclose(gains(known), gains(known).T) and np.allclose(np.diag(gains(known)), 0)
+
+
+def test_gain_is_least_where_the_answer_is_known() -> None:
+    certain = gains(beliefs(votes((0, 1, 40), (2, 3, 3), (3, 2, 3))))
+    assert certain[0, 1] < certain[2, 3] < certain[0, 2]
+
+
+def test_votes_to_come_leave_the_mean_and_take_from_the_gain() -> None:
+    known = beliefs(votes((0, 1, 2), (1, 0, 1)))
+    soon = expecting(known, votes((2, 3, 4)))
+    assert np.array_equal(soon.mean, known.mean)
+    assert gains(soon)[2, 3] < gains(known)[2, 3]
+    assert np.allclose(expecting(known, votes()).covariance, known.covariance)

@@ -1,0 +1,40 @@
+"""Made-up raters: they take whole tests of every design, and nobody takes them for real."""
+
+from pathlib import Path
+
+import pytest
+
+from study.analysis import analyse
+from study.analysis.report import page
+from study.design import DESIGNS, Design
+from study.simulation.raters import simulate
+from study.storage.raters import SIMULATED
+from study.storage.store import Store
+from tests.studies import make_test
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_simulated_raters_take_a_whole_test(tmp_path: Path, design: Design) -> None:
+    test = make_test(design, systems=3, stimuli=3)
+    store = Store(f"sqlite:///{tmp_path / 'answers.db'}")
+    simulate(test, store, raters=6, seed=4)
+    table = store.ratings(test)
+    assert table["rater"].nunique() == 6 and set(table["finished"]) == {True}
+    assert table["rater"].str.startswith(SIMULATED).all()
+    checks = table.dropna(subset=["expected"])
+    assert (checks["answer"] == checks["expected"]).mean() > 0.6
+    report = page(analyse(test, table))
+    assert "These raters are simulated" in report and "simulated raters" in report
+    if design in ("acr", "dcr", "mushra"):
+        scored = table[table["kind"] == "trial"].groupby("system")["answer"].mean()
+        assert scored["y0"] > scored["y2"]
+
+
+def test_simulated_raters_with_one_seed_answer_the_same(tmp_path: Path) -> None:
+    test = make_test("acr", stimuli=2)
+    tables = []
+    for name in ("one", "two"):
+        store = Store(f"sqlite:///{tmp_path / name}.db")
+        simulate(test, store, raters=3, seed=7)
+        tables.append(store.ratings(test).drop(columns="started"))
+    assert tables[0].equals(tables[1])

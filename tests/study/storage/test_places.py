@@ -1,0 +1,131 @@
+"""How many raters a test takes, and when it takes none: in SQLite and in PostgreSQL."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from study.design import Test
+from study.design.panel import Panel
+from study.storage import clock
+from study.storage.places import ABANDONED, NoPlaceError
+from study.storage.queries import SCREENED
+from study.storage.store import Rater, Store
+from tests.studies import any_answer, make_test
+
+SCREENS = Panel(returns={"headphones": "LOUD", "attention": "ASLEEP"})
+
+
+def take(store: Store, test: Test, rater: Rater) -> None:
+    for item in rater.items:
+        store.answer(test, rater.token, item.order, *any_answer(test, item), 1500)
+
+
+def come(store: Store, test: Test) -> str | None:
+    """Somebody new: their token, or None where there is no place."""
+    try:
+        return store.enrol(test).token
+    except NoPlaceError:
+        return None
+
+
+def test_raters_who_come_at_once_get_no_more_places_than_there_are(store: Store) -> None:
+    test = make_test(trials=3, raters=3)
+    store.open(test)
+    with ThreadPoolExecutor(8) as pool:
+        tokens = [each for each in pool.map(lambda _: come(store, test), range(8)) if each]
+    places = store.places(test)
+    assert len(tokens) == places.at_it == 3 and places.left == 0
+    for token in tokens:  # who has a place keeps it
+        rater = store.enrol(test, token)
+        take(store, test, rater)
+    assert store.places(test).finished == 3 and come(store, test) is None
+
+
+def test_places_of_those_who_leave_come_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    test = make_test(trials=3, raters=2)
+    withdrawn, away = store.enrol(test), store.enrol(test)
+    with pytest.raises(NoPlaceError, match="full") as caught:
+        store.enrol(test)
+    assert caught.value.outcome == "full"
+    store.withdraw(test, withdrawn.token)
+    assert store.places(test).left == 1
+    later = clock.now() + ABANDONED + timedelta(minutes=1)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    assert store.places(test).left == 2
+    take(store, test, away)  # who comes back after all may finish
+    assert store.places(test).finished == 1
+
+
+def test_place_of_who_is_screened_out_comes_back(store: Store) -> None:
+    test = make_test(trials=3, raters=1, panel=SCREENS)
+    deaf = store.enrol(test)
+    with pytest.raises(Exception, match="check for headphones first"):
+        take(store, test, deaf)
+    store.headphones(test, deaf.token, False)
+    back = store.resume(test, deaf.token)
+    assert back and back.outcome == "headphones"
+    with pytest.raises(Exception, match=SCREENED[:20]):
+        take(store, test, deaf)
+    assert come(store, test)
+
+
+def test_failed_attention_check_ends_a_test_that_screens_by_it(store: Store) -> None:
+    for panel, outcome in ((SCREENS, "attention"), (Panel(), "complete")):
+        test = make_test(trials=3, panel=panel, name=f"ends-{outcome}")
+        rater = store.enrol(test)
+        store.headphones(test, rater.token, True)
+        check = test.of_kind("attention")[0].id
+        for item in sorted(rater.items, key=lambda item: item.trial != check):
+            left = store.resume(test, rater.token)
+            if left and left.outcome:
+                break
+            store.answer(test, rater.token, item.order, 5, [1], 900)  # the check expects 1
+        back = store.resume(test, rater.token)
+        assert back and back.outcome == outcome
+        assert len(back.answered) == (1 if outcome == "attention" else len(rater.items))
+
+
+def test_closing_among_answers_loses_none_that_was_acknowledged_and_takes_none_after(
+    store: Store,
+) -> None:
+    test = make_test(trials=6)
+    raters = [store.enrol(test) for _ in range(6)]
+    acknowledged: set[tuple[str, int]] = set()
+
+    def answer(rater: Rater) -> None:
+        for item in rater.items:
+            try:
+                store.answer(test, rater.token, item.order, *any_answer(test, item), 900)
+            except NoPlaceError:
+                return
+            acknowledged.add((rater.id, item.order))
+            if len(acknowledged) == 12:
+                store.close(test.name)
+
+    with ThreadPoolExecutor(len(raters)) as pool:
+        list(pool.map(answer, raters))
+    table = store.ratings(test)
+    stored = set(zip(table["rater"], table["order"], strict=True))
+    assert stored == acknowledged and 12 <= len(stored) < sum(len(r.items) for r in raters)
+    assert come(store, test) is None and store.places(test).closed
+    store.close(test.name, closed=False)
+    take(store, test, raters[0])
+    assert len(store.ratings(test)) > len(stored)
+
+
+def test_no_rating_is_taken_from_the_stated_time_on(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closes = datetime(2027, 1, 31, 18, tzinfo=UTC)
+    test = replace(make_test(trials=3), closes=closes)
+    moment = clock.without_zone(closes)
+    monkeypatch.setattr(clock, "now", lambda: moment - timedelta(seconds=1))
+    rater = store.enrol(test)
+    first, second, *_ = rater.items
+    store.answer(test, rater.token, first.order, 3, [1], 900)
+    monkeypatch.setattr(clock, "now", lambda: moment)
+    with pytest.raises(NoPlaceError, match="closed") as caught:
+        store.answer(test, rater.token, second.order, 3, [1], 900)
+    assert caught.value.outcome == "closed" and len(store.ratings(test)) == 1

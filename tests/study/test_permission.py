@@ -1,0 +1,28 @@
+"""Who may open tests on a server that anybody can visit."""
+
+import pytest
+
+from media.errors import InputError
+from study.permission import Permission
+
+
+def test_permission_off_a_space_is_anybodys() -> None:
+    permission = Permission.of(None, {})
+    assert permission.possible
+    permission.check("")
+
+
+def test_permission_on_a_space_without_a_key_is_nobodys() -> None:
+    permission = Permission.of(None, {"SPACE_ID": "lab/earshot"})
+    assert not permission.possible
+    with pytest.raises(InputError, match="Download yours"):
+        permission.check("")
+
+
+@pytest.mark.parametrize("environment", [{}, {"SPACE_ID": "lab/earshot"}])
+def test_permission_with_a_key_is_for_who_types_it(environment: dict[str, str]) -> None:
+    permission = Permission.of("a-long-key", environment)
+    permission.check(" a-long-key\n")
+    for wrong in ("", "a-long-ke", "é"):
+        with pytest.raises(InputError, match="Type the key"):
+            permission.check(wrong)

@@ -1,0 +1,131 @@
+"""What raters read, in each of our languages."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from study import invitations
+from study.design import DESIGNS, SCALES
+from study.library import Library
+from study.storage import panel, queries
+from study.storage.store import NO_CHECK, NO_QUESTION, TOO_SOON
+from study.web import languages, plainly, routes
+from study.web.languages import LANGUAGES, chosen, words
+from study.web.server import app, library
+from tests.listening import Rater, write_test
+
+OTHERS = [name for name in LANGUAGES if name != "en"]
+GAP = re.compile(r"\{\w+\}")
+# What the server may tell a rater.
+SENTENCES = (
+    queries.NOBODY,
+    queries.SCREENED,
+    panel.NOT_OF_PANEL,
+    TOO_SOON,
+    NO_CHECK,
+    invitations.NEEDED,
+    plainly.NOT_STORED,
+    NO_QUESTION,
+    routes.WRONG_TOKEN,
+    routes.NOBODY,
+    routes.UNHEARD,
+    routes.MANY,
+)
+
+
+@pytest.fixture
+def tests(tmp_path: Path) -> Library:
+    german = {"title": "Ein Test", "question": "Welches klingt besser?", "consent": "Freiwillig."}
+    write_test(tmp_path / "ab", "ab", texts={"de": german}, question="Which sounds better?")
+    write_test(tmp_path / "acr", "acr")
+    return library(tmp_path, least_time=0)
+
+
+@pytest.fixture
+def client(tests: Library) -> Iterator[TestClient]:
+    with TestClient(app(tests)) as client:
+        yield client
+
+
+def gaps(text: Any) -> set[str]:
+    return {*GAP.findall(json.dumps(text, ensure_ascii=False))}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_language_has_every_text_with_its_gaps(language: str) -> None:
+    english, other = words("en"), words(language)
+    designs = (*DESIGNS, "mushra.alone")
+    scales = {f"{kind}.{design}" for kind in ("scale", "question") for design in designs}
+    assert {*other} - {*SENTENCES} - scales == {*english}
+    for key, text in english.items():
+        assert gaps(other[key]) == gaps(text), key
+        assert type(other[key]) is type(text), key
+        alike = isinstance(text, dict) or len(text) < 12  # "{n} question" is French too
+        assert alike or other[key] != text, key
+    assert {*SENTENCES} <= {*other}, "what the server says"
+    for design in DESIGNS:
+        scale = other.get(f"scale.{design}", {})
+        missing = {str(value) for value, word in SCALES[design] if len(word) > 1} - {*scale}
+        assert not missing and other[f"question.{design}"], design
+    assert other["question.mushra.alone"]
+
+
+def test_six_languages_and_one_of_them_from_right_to_left() -> None:
+    assert {*LANGUAGES} == {"ar", "de", "en", "es", "fr", "zh"}
+    assert {name for name in LANGUAGES if words(name)["direction"] == "rtl"} == {"ar"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "accepted", "expected"),
+    [
+        ("fr", "de", "fr"),  # what is asked for
+        (None, "de-AT,de;q=0.9,en;q=0.8", "de"),
+        (None, "fr,de;q=0.5", "de"),  # the test is not written in French
+        (None, "en;q=0.1,de;q=0.9", "de"),
+        (None, "zh", "en"),
+        ("xx", "", "en"),
+        (None, ";;;q=.,de;q=1.2.3" + "x" * 5000, "en"),
+    ],
+)
+def test_language_is_the_one_asked_for_else_the_browsers(
+    asked: str | None, accepted: str, expected: str
+) -> None:
+    assert chosen(asked, accepted, ("en", "de"), "en") == expected
+
+
+def test_test_speaks_the_raters_language_and_stores_it(client: TestClient, tests: Library) -> None:
+    page = client.get("/listen/ab", headers={"Accept-Language": "de-DE"}).text
+    assert '<html lang="de" dir="ltr">' in page and "<title>Ein Test" in page
+    rater = Rater(client, "ab", language="de")
+    session = rater.session()  # whatever the browser says by now
+    assert session["title"] == "Ein Test" and session["consent"] == "Freiwillig."
+    assert session["instructions"].startswith("Listen closely")  # is not translated
+    trial = session["trials"][0]
+    assert trial["question"] == "Welches klingt besser?"
+    assert trial["words"][1]["label"] == words("de")["scale.ab"]["same"]
+    rater.answer(trial, "a")
+    key = tests.open("ab").key
+    table = client.get("/results/ab/ratings.csv", params={"key": key}).text
+    head, row = (line.split(",") for line in table.splitlines()[:2])
+    assert dict(zip(head, row, strict=True))["language"] == "de"
+
+
+def test_standard_scale_is_translated_where_it_is_asked_for(client: TestClient) -> None:
+    page = client.get("/listen/acr", params={"lang": "ar"}).text
+    assert '<html lang="ar" dir="rtl">' in page
+    rater = Rater(client, "acr", language="ar")
+    labels = [word["label"] for word in rater.session()["trials"][0]["words"]]
+    assert labels == [words("ar")["scale.acr"][str(value)] for value in (5, 4, 3, 2, 1)]
+
+
+def test_text_cannot_end_the_element_that_holds_it(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile = words("en") | {"leave": "</script><script>alert(1)"}
+    monkeypatch.setattr(languages, "words", lambda language: hostile)
+    assert "</script><script>alert" not in client.get("/listen/acr").text

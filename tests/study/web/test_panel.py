@@ -1,0 +1,112 @@
+"""Raters of a panel: who they are, where they are sent, and previews of their organiser."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from study import preview
+from study.library import Library
+from study.storage.panel import hashed
+from study.web.server import app, library
+from tests.listening import Rater, write_test
+
+BACK = "https://panel.example/back?cc="
+PANEL = {
+    "link": ["PROLIFIC_PID", "STUDY_ID"],
+    "complete": f"{BACK}DONE&study={{STUDY_ID}}",
+    "screened_out": {"headphones": f"{BACK}PHONES"},
+    "no_consent": f"{BACK}NO",
+    "full": "FULL",
+}
+MEMBER = {"PROLIFIC_PID": "5f1e9ab2c03d", "STUDY_ID": "s1"}
+
+
+@pytest.fixture
+def tests(tmp_path: Path) -> Library:
+    write_test(tmp_path / "ab", "ab", panel=PANEL, raters=2)
+    write_test(tmp_path / "open", "ab")
+    return library(tmp_path, least_time=0)
+
+
+@pytest.fixture
+def client(tests: Library) -> Iterator[TestClient]:
+    with TestClient(app(tests)) as client:
+        yield client
+
+
+def test_member_is_known_again_and_stored_as_a_keyed_hash(
+    client: TestClient, tests: Library, tmp_path: Path
+) -> None:
+    first, again = (Rater(client, "ab", panel=MEMBER) for _ in range(2))
+    other = Rater(client, "ab", panel=MEMBER | {"PROLIFIC_PID": "another"})
+    assert first.token == again.token != other.token
+    key = tests.open("ab").key
+    told = client.get("/results/ab/answers.jsonl", params={"key": key}).text
+    assert hashed(key, "PROLIFIC_PID", "5f1e9ab2c03d") in told
+    kept = told.encode() + (tmp_path / "answers.db").read_bytes()
+    kept += (tmp_path / "answers.db-wal").read_bytes()
+    assert b"5f1e9ab2c03d" not in kept and b"DONE" not in kept
+
+
+def test_link_without_the_panels_number_is_refused(client: TestClient) -> None:
+    for panel in ({}, {"PROLIFIC_PID": ""}, {"STUDY_ID": "s1"}):
+        refused = client.post("/listen/ab/consent", json={"panel": panel})
+        assert refused.status_code == 409 and "members of a panel" in refused.json()["detail"]
+    long = client.post("/listen/ab/consent", json={"panel": {"PROLIFIC_PID": "x" * 300}})
+    assert long.status_code == 422
+
+
+def test_address_of_an_outcome_is_told_when_it_has_come(client: TestClient, tests: Library) -> None:
+    before = client.get("/listen/ab/session").json()
+    assert before["decline"] == f"{BACK}NO" and before["back"] is None
+    assert "DONE" not in str(before) and "PHONES" not in str(before)
+    rater, key = Rater(client, "ab", panel=MEMBER), tests.open("ab").key
+    rater.check(key)
+    assert "DONE" not in str(rater.session())
+    *rest, last = rater.session()["trials"]
+    assert all(rater.answer(trial, "a").json()["back"] is None for trial in rest)
+    done = rater.answer(last, "a").json()
+    assert done["outcome"] == "complete" and done["back"] == PANEL["complete"]
+    assert rater.session()["back"] == PANEL["complete"]
+
+
+def test_failed_headphone_check_screens_out(client: TestClient, tests: Library) -> None:
+    rater, key = Rater(client, "ab", panel=MEMBER), tests.open("ab").key
+    trials = rater.session()["trials"]
+    for attempt in range(2):
+        rater.check(key, right=False, attempt=attempt)
+    session = rater.session()
+    assert session["outcome"] == "headphones" and session["back"] == f"{BACK}PHONES"
+    assert rater.answer(trials[0], "a").status_code == 422
+
+
+def test_full_test_says_so_to_the_next_only(client: TestClient) -> None:
+    raters = [Rater(client, "ab", panel={"PROLIFIC_PID": name}) for name in ("one", "two")]
+    session = client.get("/listen/ab/session").json()
+    assert session["outcome"] == "full" and session["back"] == "FULL"
+    late = client.post("/listen/ab/consent", json={"panel": {"PROLIFIC_PID": "three"}})
+    assert late.status_code == 410 and "full" in late.json()["detail"]
+    assert all(rater.session()["outcome"] is None for rater in raters)
+
+
+def test_preview_goes_to_the_end_and_stores_nothing(client: TestClient, tests: Library) -> None:
+    key = tests.open("ab").key
+    rater = Rater(client, "ab", preview.new_token(key))
+    assert rater.session()["preview"] and rater.check(key)["passed"]
+    for trial in rater.session()["trials"]:
+        assert rater.get(f"sound/{trial['order']}/0").status_code == 200
+        reply = rater.answer(trial, "a").json()
+    assert reply["outcome"] == "complete" and reply["code"] == "PREVIEW"
+    assert reply["back"] == PANEL["complete"]
+    assert tests.store.raters("ab") == 0 and tests.store.places(tests.get("ab").test).left == 2
+
+
+def test_preview_takes_the_key_of_this_test(client: TestClient, tests: Library) -> None:
+    forged = preview.new_token(tests.open("open").key)
+    refused = client.post("/listen/ab/consent", json={"rater": forged})
+    assert refused.status_code == 409
+    assert not client.get("/listen/ab/session", params={"rater": forged}).json()["preview"]
+    short = f"{preview.BEGINS}0123456789abcdef-"
+    assert not client.get("/listen/ab/session", params={"rater": short}).json()["preview"]
