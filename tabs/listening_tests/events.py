@@ -83,9 +83,7 @@ class StudyEvents:
         """What is wrong with the test that the YAML describes."""
         return self._report(*self._checked(workspace, yaml))
 
-    def open(
-        self, workspace: Workspace | None, yaml: str, key: str, request: gr.Request
-    ) -> Update:
+    def open(self, workspace: Workspace | None, yaml: str, key: str, request: gr.Request) -> Update:
         """Lets raters come, and shows the links. key: see study.permission."""
         self.tests.permission.check(key)
         test, problems = self._checked(workspace, yaml)
