@@ -31,7 +31,7 @@ For videos of one frontal face that says a sentence of the GRID grammar, in Engl
 transcribing what people say: on speakers outside of the training set, about half of the words are
 wrong. Record or upload only faces of people who agree.
 
-## Training data
+## Training data and licence
 
 Licence of the weights: CC BY-SA 4.0, after the strictest licence below.
 
@@ -44,7 +44,7 @@ of
 Commands,
   DSPSpeech-20 and Arabic Speech Commands (CC BY-SA 4.0 at the strictest).
 
-## Training
+## Training procedure
 
     python -m training.lip_to_speech prepare --data DATA --out OUT
     python -m training.lip_to_speech train --out OUT
@@ -110,12 +110,12 @@ The network of [vocoder](../vocoder/README.md), fine-tuned on mel frames that th
 `LipToSpeech.from_pretrained("checkpoints/lip-to-speech")` loads it; its input is 80 log-mel bands
 every 10 ms and F0 in Hz.
 
-## Training data
+## Training data and licence
 
 Licence of the weights: CC BY 4.0. The training videos of the lip reader: GRID (CC BY 4.0), with
 aligned audio, and the synthetic heads (CC0).
 
-## Training
+## Training procedure
 
     python -m training.lip_to_speech train --out OUT
     python -m training.lip_to_speech export --out OUT
