@@ -18,9 +18,11 @@ from starlette.routing import Route
 
 from media import workers
 from media.paths import ASSETS, CHECKPOINTS
+from pipelines import accelerator  # noqa: F401  (before torch, as a ZeroGPU Space needs it)
 from study.permission import Permission
 from study.web.limits import address_of
 from tabs import lip_to_speech, listening_tests, models, sound_search, voice_conversion, words
+from tabs.shared.agents import manual_route, offer_tools
 from tabs.shared.connections import DEAD, CutStalledBodies
 from tabs.shared.drafts import Drafts
 from tabs.shared.gradio_internals import (
@@ -141,8 +143,9 @@ def launch(
     """Serves the page → its address on this machine. Returns at once unless block is true."""
     keep_uploads_apart()
     limit_queue(page, chosen.max_queue)
-    # It would write a visitor's whole page to the disk, for whoever knows their session.
-    routes = [Route("/gradio_api/deep_link", _not_found)]
+    offer_tools(page)
+    # A deep link would write a visitor's whole page to the disk, for whoever knows their session.
+    routes = [Route("/gradio_api/deep_link", _not_found), manual_route(page)]
     _, address, _ = page.launch(
         server_name=chosen.host,
         server_port=chosen.port,
@@ -158,6 +161,7 @@ def launch(
         enable_monitoring=False,
         ssr_mode=False,
         state_session_capacity=SESSIONS,
+        mcp_server=True,
         # Before Gradio's own: raters' pages, and the organisers'.
         app_kwargs={
             "routes": [*routes, *(listening_tests.routes(tests) if tests else [])],

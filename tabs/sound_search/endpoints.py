@@ -1,7 +1,7 @@
 """Endpoints of sound search for programs: they search the library of the demo."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import gradio as gr
 
@@ -10,11 +10,6 @@ from tabs.sound_search.library import DemoLibrary
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SoundSearch
-
-FIELDS: Final = """A list of the ten best sounds, best first. Fields of each: name (of the file),
-kind (class of sound), caption, score (cosine similarity with the query), matches (whether the score
-reaches the threshold of a match), seconds (the score of each second of the sound), start (the
-second with the highest score, in s)."""
 
 
 class SoundEndpoints:
@@ -33,7 +28,10 @@ class SoundEndpoints:
             without: a description of what the sounds should not contain, or "".
 
         Returns:
-            sounds: see FIELDS. Raises gr.Error for a query that cannot be used.
+            sounds: a list of the ten best, best first, of {"name": of the file, "kind": class of
+                sound, "caption", "score": cosine similarity with the query, "matches": whether the
+                score reaches the threshold of a match, "seconds": the score of each second of the
+                sound, "start": the second with the highest score, in s}.
         """
         return self._answer(text=text, without=without)
 
@@ -47,7 +45,7 @@ class SoundEndpoints:
             without: a description of what the sounds should not contain, or "".
 
         Returns:
-            sounds: see FIELDS. Raises gr.Error for a query that cannot be used.
+            sounds: a list of the ten best, best first, as /search_sounds returns it.
         """
         return self._answer(text=text, like=audio, without=without)
 
@@ -60,11 +58,7 @@ class SoundEndpoints:
             (self.search_sounds, [text, without]),
             (self.similar_sounds, [recording, text, without]),
         ):
-            name = handler.__name__
-            description = (
-                f"{(handler.__doc__ or '').split('.')[0]}. Returns: {' '.join(FIELDS.split())}"
-            )
-            call.click(handler, inputs, answer, api_name=name, api_description=description, **run)
+            call.click(handler, inputs, answer, api_name=handler.__name__, **run)
 
     def _answer(self, **query: Any) -> list[dict[str, Any]]:
         pipeline = self.pipeline()

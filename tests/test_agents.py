@@ -1,0 +1,169 @@
+"""The tools of agents, driven by the official client of the Model Context Protocol."""
+
+import base64
+import json
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx
+import pytest
+from jsonschema import Draft202012Validator
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import CallToolResult, TextContent, Tool
+
+import app
+from media.paths import ASSETS
+from pipelines.sound_search import SoundSearch
+from tabs import listening_tests
+from tabs.shared.tool_server import INBOX, TOOLS
+from tests.sounds import write_library
+
+SPEECH = ASSETS / "voices" / "S1.ogg"
+
+
+@pytest.fixture(scope="module")
+def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The whole app with untrained networks."""
+    folder = tmp_path_factory.mktemp("agents")
+    model = str(tiny_checkpoints / "sound-cnn")
+    index = write_library(folder, SoundSearch.from_pretrained(model, "cpu"))
+    tests = listening_tests.opened(folder / "studies", None)
+    page = app.build("cpu", tiny_checkpoints, sound_model=[model], index=index, tests=tests)
+    yield app.launch(page, app.options([], {}), block=False, tests=tests)
+    page.close()
+
+
+def session(address: str, use: Callable[[ClientSession], Awaitable[Any]]) -> Any:
+    """What ``use`` returns of a session with the server."""
+
+    async def run() -> Any:
+        async with (
+            streamable_http_client(f"{address}gradio_api/mcp/") as (read, write, _),
+            ClientSession(read, write) as client,
+        ):
+            await client.initialize()
+            return await use(client)
+
+    return anyio.run(run)
+
+
+def call(address: str, name: str, **arguments: Any) -> CallToolResult:
+    return session(address, lambda client: client.call_tool(name, arguments))
+
+
+def answer(address: str, name: str, **arguments: Any) -> dict[str, Any]:
+    """What a call answers; its text says the same as its structured content."""
+    result = call(address, name, **arguments)
+    content = result.content[0]
+    assert isinstance(content, TextContent)
+    assert not result.isError, content.text
+    assert result.structuredContent == json.loads(content.text)
+    assert result.structuredContent is not None
+    return result.structuredContent
+
+
+def data_url(path: Path, kind: str) -> str:
+    return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+@pytest.fixture(scope="module")
+def tools(address: str) -> list[Tool]:
+    return session(address, lambda client: client.list_tools()).tools
+
+
+def test_tools_are_those_of_the_list(tools: list[Tool]) -> None:
+    assert [tool.name for tool in tools] == list(TOOLS)
+
+
+def test_tools_have_schemas_that_are_valid(tools: list[Tool]) -> None:
+    for tool in tools:
+        Draft202012Validator.check_schema(tool.inputSchema)
+        Draft202012Validator.check_schema(tool.outputSchema or {})
+
+
+def test_tools_explain_every_parameter_and_every_result(tools: list[Tool]) -> None:
+    for tool in tools:
+        assert tool.description and "Returns" in tool.description
+        assert tool.outputSchema
+        fields = [
+            *tool.inputSchema["properties"].values(),
+            *tool.outputSchema["properties"].values(),
+        ]
+        assert all(len(field["description"]) > 10 for field in fields), tool.name
+
+
+def test_convert_of_an_agent_is_encode_and_decode(address: str) -> None:
+    speech = data_url(SPEECH, "audio/ogg")
+    converted = answer(address, "convert", audio=speech, target="SM1", model="vqvae-64")
+    assert converted.keys() == {"speech", "units", "numbers"}
+    encoded = answer(address, "encode", audio=speech, model="vqvae-64")
+    assert encoded["units"] == converted["units"]
+    decoded = answer(address, "decode", units=encoded["units"], target="SM1")
+    sounds = [httpx.get(made["speech"]).content for made in (converted, decoded)]
+    assert sounds[0] == sounds[1]
+    assert sounds[0].startswith(b"RIFF")
+
+
+def test_words_are_embedded_and_compared(address: str) -> None:
+    embedded = answer(address, "embed_text", text="lighthouse")["embedding"]
+    assert sum(number**2 for number in embedded["vector"]) == pytest.approx(1, abs=1e-3)
+    paths = [ASSETS / "words" / name for name in ("bird-awb.ogg", "bad-slt.ogg")]
+    recordings = [data_url(path, "audio/ogg") for path in paths]
+    spoken = answer(address, "embed_audio", audio=recordings[0])["embedding"]
+    assert list(Path(tempfile.gettempdir()).glob(f"{INBOX}*")) == []  # what came inside the call
+    assert len(spoken["vector"]) == len(embedded["vector"])
+    compared = answer(address, "compare_words", recordings=recordings, written="tree, bird")
+    assert [len(row) for row in compared["similarities"]["written"]] == [2, 2]
+
+
+def test_sounds_are_found_by_a_text(address: str) -> None:
+    sounds = answer(address, "search_sounds", text="a dog barks")["sounds"]
+    assert len(sounds) == 10
+    assert sounds[0]["score"] >= sounds[-1]["score"]
+
+
+def test_lips_are_read_without_state(address: str) -> None:
+    video = data_url(ASSETS / "heads" / "ada.mp4", "video/mp4")
+    read = answer(address, "lip_to_speech", video=video)
+    assert read.keys() == {"speech", "reading"}
+    assert set(read["reading"]) >= {"sentence", "confidence", "words"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("search_sounds", {"text": " "}, "Type what you would like to hear"),
+        ("decode", {"units": {"codes": "no"}, "target": "SM1"}, "not a units file"),
+        ("embed_text", {}, "Type a word"),
+        ("convert", {"audio": "data:audio/wav;base64,AAAA", "target": "SM1"}, "cannot be read"),
+        ("encode", {"audio": "/etc/passwd"}, "an http(s) address, or as a data: URL"),
+    ],
+)
+def test_errors_are_sentences(address: str, tool: str, arguments: dict, said: str) -> None:
+    result = call(address, tool, **arguments)
+    assert result.isError
+    assert isinstance(result.content[0], TextContent)
+    assert said in result.content[0].text
+
+
+def test_manual_for_agents_lists_every_tool_with_its_results(address: str) -> None:
+    page = httpx.get(f"{address}agents.md")
+    assert page.headers["content-type"].startswith("text/markdown")
+    for name in TOOLS:
+        assert f"\n## {name}\n" in page.text
+    assert f"{address}gradio_api/mcp/" in page.text
+    assert "- `units`: the discovered units, as /decode takes them" in page.text
+
+
+def test_openapi_describes_every_endpoint(address: str) -> None:
+    paths = httpx.get(f"{address}gradio_api/openapi.json").json()["paths"]
+    calls = {
+        path: about["post"] for path, about in paths.items() if "/call/" in path and "post" in about
+    }
+    assert len(calls) >= len(TOOLS)
+    for path, about in calls.items():
+        assert "Returns" in about["summary"], path
