@@ -19,6 +19,8 @@ from starlette.routing import Route
 from media import workers
 from media.paths import ASSETS, CHECKPOINTS
 from pipelines import accelerator  # noqa: F401  (before torch, as a ZeroGPU Space needs it)
+from pipelines.voice_conversion.live import LiveProcesses
+from pipelines.voice_conversion.settings import LIVE
 from study.permission import Permission
 from study.web.limits import address_of
 from tabs import lip_to_speech, listening_tests, models, sound_search, voice_conversion, words
@@ -29,6 +31,7 @@ from tabs.shared.gradio_internals import (
     Waiting,
     cut_dead_connections,
     keep_uploads_apart,
+    limit_messages,
     limit_waiting,
 )
 from tabs.shared.jobs import stop_jobs
@@ -48,6 +51,7 @@ SESSIONS: Final = 200  # whose page Gradio remembers: 4 MB each
 MOST_WAITING: Final = 2  # jobs of one visitor
 # A conference shares one address: it may take most of the queue, and never all of it.
 SHARE_OF_ADDRESS: Final = 0.75
+MOST_BYTES: Final = 131_072  # of a WebSocket's message
 WAITING: Final = (
     f"You have {MOST_WAITING} jobs waiting already. Wait until one of them is done, or stop it."
 )
@@ -69,6 +73,9 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument("--share", action="store_true", help="make a public link by gradio.live")
     parser.add_argument("--max-queue", type=int, default=20, help="visitors that may wait")
     parser.add_argument("--preload", action="store_true", help="load every model before serving")
+    parser.add_argument(
+        "--live", type=int, default=cores(), help="live conversions at once (default: one a core)"
+    )
     parser.add_argument("--studies", default="studies", help="folder of listening tests")
     parser.add_argument(
         "--studies-key",
@@ -77,7 +84,7 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument("--database", help="URL for their answers (default: a file in the folder)")
     parser.add_argument("--no-publish", action="store_true", help="visitors cannot open tests")
     given: list[str] = []
-    plain = "host port device sound-model max-queue studies studies-key database".split()
+    plain = "host port device sound-model max-queue live studies studies-key database".split()
     for name in plain:
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
             given += [f"--{name}", *(value.split() if name == "sound-model" else [value])]
@@ -86,6 +93,11 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
         if environment.get(variable, "").lower() in ("1", "true", "yes", "on"):
             given.append(f"--{name}")
     return parser.parse_args([*given, *arguments])
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def build(
@@ -139,8 +151,13 @@ def launch(
     chosen: argparse.Namespace,
     block: bool = True,
     tests: "Library | None" = None,
+    folder: Path = CHECKPOINTS,
 ) -> str:
-    """Serves the page → its address on this machine. Returns at once unless block is true."""
+    """Serves the page → its address on this machine. Returns at once unless block is true.
+
+    folder: of the checkpoints, for live conversion."""
+    processes = LiveProcesses(folder / LIVE)
+    live = voice_conversion.LiveServer(processes, chosen.live)
     keep_uploads_apart()
     limit_queue(page, chosen.max_queue)
     offer_tools(page)
@@ -164,12 +181,19 @@ def launch(
         mcp_server=True,
         # Before Gradio's own: raters' pages, and the organisers'.
         app_kwargs={
-            "routes": [*routes, *(listening_tests.routes(tests) if tests else [])],
+            "routes": [
+                *routes,
+                *live.routes(),
+                *(listening_tests.routes(tests) if tests else []),
+            ],
             "middleware": [Middleware(CutStalledBodies)],
         },
     )
     cut_dead_connections(page, DEAD)
+    limit_messages(page, MOST_BYTES)
     workers.warm_up()
+    if chosen.preload:
+        processes.warm_up()
     # torch takes seconds to import: begin now, behind the page that is already served.
     threading.Thread(target=import_module, args=["torch"], daemon=True).start()
     if block:

@@ -33,6 +33,7 @@ MODELS: Final = {
     "vqvae-128": Model("vqvae-128", 175.0),
     "vqvae-64": Model("vqvae-64", 150.0),
 }
+LIVE: Final = "vqvae-512"  # the checkpoint that converts live, to VQVAE_VOICES
 VQVAE_VOICES: Final = ("SF1", "TF2", "SM1", "TM3", "S1")
 VOICES: Final = (*VQVAE_VOICES, "Nell")
 DEFAULT_VOICE: Final = "TF2"

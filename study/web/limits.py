@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from fastapi import HTTPException, Request
+from starlette.requests import HTTPConnection
 
 MOST_BYTES: Final = 16_384  # of a request; the longest that the page sends has 500
 TOO_LONG: Final = "This request is too long."
@@ -56,9 +57,10 @@ class RateLimit:
         return 0.0 if allowed else (1 - left) * 60 / self.per_minute
 
 
-def address_of(request: Request) -> str:
-    """Whom a request comes from: behind a proxy, which has a private address, what the proxy says
-    (the last entry of X-Forwarded-For; those before it the client may have made up)."""
+def address_of(request: HTTPConnection) -> str:
+    """Whom a request, or a WebSocket, comes from: behind a proxy, which has a private address, what
+    the proxy says (the last entry of X-Forwarded-For; those before it the client may have made
+    up)."""
     peer = request.client.host if request.client else ""
     forwarded = request.headers.get("x-forwarded-for", "").rsplit(",", 1)[-1].strip()
     return forwarded if forwarded and _private(peer) else peer

@@ -156,3 +156,10 @@ def cut_dead_connections(page: gr.Blocks, seconds: int) -> None:
             ):
                 if option := getattr(socket, name, None):
                     listening.setsockopt(socket.IPPROTO_TCP, option, value)
+
+
+def limit_messages(page: gr.Blocks, most: int) -> None:
+    """Messages of WebSockets have at most so many bytes, and are not compressed: a longer one ends
+    its connection before it is read whole. Call it after page.launch."""
+    page.server.config.ws_max_size = most
+    page.server.config.ws_per_message_deflate = False

@@ -15,6 +15,7 @@ from tabs.shared.events import HIDDEN, QUICK_QUEUE, on_model, reporting
 from tabs.shared.parts import how_it_works, main_button, missing_model, sound_input
 from tabs.voice_conversion import api
 from tabs.voice_conversion.events import ConversionEvents, Models, Outputs, draft_item
+from tabs.voice_conversion.live import live_panel
 from tabs.voice_conversion.own_voice import CARD, OwnVoice
 from tabs.voice_conversion.targets import ALONE, OWN, VOICES
 
@@ -79,6 +80,8 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
             )
             own = OwnVoice.layout()
             convert, stop = main_button("Convert", ready=False)
+            if settings.LIVE in models.names:
+                live_panel(voice, audio, message)
             chips = _example_chips()
             model, other, share, intonation, vocoder = _options(models)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):

@@ -35,7 +35,7 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     search = SoundSearch.from_pretrained([tiny_checkpoints / name for name in MODELS], "cpu")
     index = write_library(tmp_path_factory.mktemp("library"), search)
     page = app.build("cpu", tiny_checkpoints, index=index)
-    yield app.launch(page, app.options([], {}), block=False)
+    yield app.launch(page, app.options([], {}), block=False, folder=tiny_checkpoints)
     page.close()
 
 

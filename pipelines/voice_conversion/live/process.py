@@ -20,7 +20,7 @@ from media.paths import ROOT
 from media.workers.protocol import Answers, WorkerError, send
 from pipelines.voice_conversion.settings import DEFAULT_VOICE
 
-START_SECONDS: Final = 120.0  # on a machine that is very busy
+START_SECONDS: Final = 300.0  # on a machine that is very busy
 WAIT_SECONDS: Final = 10.0  # for an answer, before the process is given up
 
 logger = logging.getLogger("earshot")
@@ -41,6 +41,7 @@ class LiveProcess:
             env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path},
         )
         self.ready = False
+        self._loading = threading.Lock()
         self.colors: list[str] = []
         self.step = 0.0
 
@@ -49,10 +50,11 @@ class LiveProcess:
         return self._process.poll() is None
 
     def wait_until_ready(self) -> None:
-        """Returns when the networks are loaded."""
-        if not self.ready:
-            told, _ = self._answer(START_SECONDS)
-            self.colors, self.step, self.ready = told["colors"], told["step"], True
+        """Returns when the networks are loaded. Several threads may wait."""
+        with self._loading:
+            if not self.ready:
+                told, _ = self._answer(START_SECONDS)
+                self.colors, self.step, self.ready = told["colors"], told["step"], True
 
     def begin(self, rate: int, voice: str = DEFAULT_VOICE) -> None:
         """A new session, and the end of the one before. rate: of the device in Hz.
@@ -101,6 +103,10 @@ class LiveProcesses:
         self._idle: list[LiveProcess] = []
         self._lock = threading.Lock()
         atexit.register(self.close)
+
+    def warm_up(self) -> None:
+        """Starts a process now, so that the first session does not wait for it; returns at once."""
+        self.give_back(LiveProcess(self.checkpoint), healthy=True)
 
     def take(self) -> LiveProcess:
         """A process, which may not be ready yet. Give it back."""

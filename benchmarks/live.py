@@ -1,0 +1,192 @@
+"""python -m benchmarks.live [a] [b] [c]: the delay and the speed of live conversion.
+
+a: the delay of the algorithm, by construction and by the envelopes of a recording and of what is
+made of it. b: what one, two and three sessions take for a hop, alone and beside a conversion of
+60 s. c: the delay in the page, from the microphone's bus to the playback's, in Chromium. The
+microphone's and the loudspeaker's own delays are in none of them. Writes live.md.
+"""
+
+import os
+import platform
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+import app
+from media.audio.load import load, wav_bytes
+from media.constants import SAMPLE_RATE
+from media.paths import ASSETS, CHECKPOINTS
+from pipelines.voice_conversion import VoiceConversion, settings
+from pipelines.voice_conversion.live import LiveConversion, LiveProcess, LiveSession
+
+MODEL: Final = CHECKPOINTS / settings.LIVE
+RATE: Final = 48_000  # Hz, of a device
+CHUNK: Final = 0.02  # seconds, as the page sends
+SECONDS: Final = 20.0  # of each run of b
+SESSIONS: Final = (1, 2, 3)
+BUSY: Final = 60.0  # seconds of the conversion beside
+PAGE: Final = 60.0  # seconds in the page
+STEP: Final = 0.01  # seconds, of envelopes
+
+
+def main(parts: list[str]) -> None:
+    """Measure, print, and write the table."""
+    measures: dict[str, Callable[[], list[str]]] = {"a": algorithm, "b": server, "c": page}
+    lines = [
+        "# Live conversion: delay and speed",
+        "",
+        f"`python -m benchmarks.live {' '.join(parts)}`, {os.cpu_count()} cores, "
+        f"{platform.machine()}.",
+    ]
+    for part in parts:
+        before = os.getloadavg()[0]
+        found = measures[part]()
+        load_average = f"Load average {before:.1f} before and {os.getloadavg()[0]:.1f} after."
+        lines += ["", *found, "", load_average]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    Path(__file__).with_suffix(".md").write_text(text)
+
+
+def speech(seconds: float) -> np.ndarray:
+    """An example recording, repeated to this duration: (T,) at SAMPLE_RATE."""
+    example = load(ASSETS / "examples" / "woman-lighthouse.ogg").waveform
+    return np.resize(example, round(seconds * SAMPLE_RATE))
+
+
+def algorithm() -> list[str]:
+    """Number a."""
+    pipeline = VoiceConversion.from_pretrained(MODEL, "cpu")
+    said = speech(10)
+    spoken = LiveConversion(pipeline).push(said)
+    session = LiveSession(pipeline, RATE, settings.DEFAULT_VOICE)
+    chunk = np.zeros(round(CHUNK * RATE), np.float32)
+    behind = [session.push(chunk).behind for _ in range(100)][20:]
+    return [
+        "| a: delay of the algorithm | ms |",
+        "|---|---:|",
+        f"| by construction: frames ahead, half a window | {1000 * LiveConversion.delay:.0f} |",
+        f"| the same, and until a hop is full | {1000 * LiveConversion.latency:.0f} |",
+        f"| the same, and both resamplers, {RATE // 1000} kHz | {1000 * max(behind) / RATE:.0f} |",
+        f"| between the envelopes, without the wait | {1000 * lag(said, spoken):.0f} |",
+    ]
+
+
+def lag(said: np.ndarray, spoken: np.ndarray) -> float:
+    """Seconds at which the levels of the two, in dB, correlate best."""
+    heard, made = envelope(said), envelope(spoken)
+    lags = range(round(0.6 / STEP))
+    length = min(len(heard), len(made)) - len(lags)
+    likeness = [np.corrcoef(heard[:length], made[k : k + length])[0, 1] for k in lags]
+    return int(np.argmax(likeness)) * STEP
+
+
+def envelope(waveform: np.ndarray) -> np.ndarray:
+    size = round(STEP * SAMPLE_RATE)
+    frames = waveform[: len(waveform) // size * size].reshape(-1, size)
+    return 10 * np.log10(np.square(frames).mean(axis=1) + 1e-6)
+
+
+def server() -> list[str]:
+    """Number b."""
+    processes = [LiveProcess(MODEL) for _ in range(max(SESSIONS))]
+    for process in processes:
+        process.wait_until_ready()
+    rows = [row(f"{count}, alone", processes[:count]) for count in SESSIONS]
+    pipeline = VoiceConversion.from_pretrained(MODEL, "cpu")
+    stop = threading.Event()
+    beside = threading.Thread(target=convert, args=[pipeline, stop])
+    beside.start()
+    rows += [row(f"{n}, beside a conversion", processes[:n]) for n in SESSIONS]
+    stop.set()
+    beside.join()
+    for process in processes:
+        process.close()
+    return [
+        "| b: sessions | ms a hop p50 | p95 | max | of a hop's time | missed deadlines |",
+        "|---|---:|---:|---:|---:|---:|",
+        *rows,
+    ]
+
+
+def convert(pipeline: VoiceConversion, stop: threading.Event) -> None:
+    """A minute of speech, again and again."""
+    while not stop.is_set():
+        pipeline((SAMPLE_RATE, speech(BUSY)))
+
+
+def row(name: str, processes: list[LiveProcess]) -> str:
+    """Sessions at once, each as fast as a microphone, a hop at a time."""
+    taken: list[float] = []
+    missed: list[bool] = []
+
+    def speak(process: LiveProcess) -> None:
+        process.begin(SAMPLE_RATE)
+        said, hop = speech(SECONDS), round(HOP * SAMPLE_RATE)
+        began = time.monotonic()
+        for number in range(len(said) // hop):
+            due = began + (number + 1) * HOP
+            time.sleep(max(0.0, due - time.monotonic()))
+            hopful = said[number * hop : (number + 1) * hop]
+            told, _ = process.push(hopful, settings.DEFAULT_VOICE)
+            taken.append(told["seconds"])
+            missed.append(time.monotonic() > due + HOP)
+
+    threads = [threading.Thread(target=speak, args=[process]) for process in processes]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    p50, p95 = np.percentile(taken, [50, 95])
+    return (
+        f"| {name} | {1000 * p50:.0f} | {1000 * p95:.0f} | {1000 * max(taken):.0f} "
+        f"| {np.mean(taken) / HOP:.2f} | {sum(missed)} of {len(missed)} |"
+    )
+
+
+HOP: Final = LiveConversion.latency - LiveConversion.delay  # seconds
+
+
+def page() -> list[str]:
+    """Number c, as the page shows it: both worklets count the frames of one clock."""
+    from playwright.sync_api import sync_playwright  # of requirements-dev.txt
+
+    flags = ["--no-sandbox", "--headless", "--use-fake-ui-for-media-stream"]
+    flags.append("--use-fake-device-for-media-stream")
+    shown = app.build("cpu")
+    address = app.launch(shown, app.options([], {}), block=False)
+    delays, dropouts = [], 0
+    with tempfile.NamedTemporaryFile(suffix=".wav") as file, sync_playwright() as playwright:
+        file.write(wav_bytes(speech(20), SAMPLE_RATE))
+        file.flush()
+        flags.append(f"--use-file-for-fake-audio-capture={file.name}")
+        executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+        browser = playwright.chromium.launch(executable_path=executable, args=flags)
+        visitor = browser.new_context(permissions=["microphone"]).new_page()
+        visitor.goto(address)
+        visitor.get_by_role("button", name="Live", exact=True).click(timeout=120_000)
+        line = visitor.locator(".live-line")
+        line.filter(has_text="ms delay").wait_for(timeout=300_000)
+        for _ in range(round(PAGE)):
+            visitor.wait_for_timeout(1000)
+            text = line.inner_text()
+            delays.append(int(text.split(" ms delay")[0]))
+            dropouts = int(text.split(" · ")[1].split(" ")[0])
+        browser.close()
+    shown.close()
+    p50, p95 = np.percentile(delays, [50, 95])
+    return [
+        "| c: in the page, one session | ms p50 | p95 | max | dropouts a minute |",
+        "|---|---:|---:|---:|---:|",
+        f"| conversion | {p50:.0f} | {p95:.0f} | {max(delays)} | {60 * dropouts / PAGE:.0f} |",
+    ]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or ["a", "b", "c"])

@@ -1,0 +1,210 @@
+// The Live switch: it opens the microphone and the two worklets, ties them to the worker, and shows
+// what the worker tells. No sound passes through here.
+const one = (selector) => element.querySelector(selector);
+const place = (name) => new URL(name, document.baseURI);
+const CELL = 4; // px of a unit
+const MUTED = -1;
+const REFUSED = {
+  NotAllowedError: "The microphone is blocked. Allow it beside the page's address, and press Live.",
+  NotFoundError: "There is no microphone. Plug one in, and press Live.",
+  NotReadableError: "Another program holds the microphone. Close it, and press Live.",
+};
+const INSECURE = "A browser opens the microphone on secure pages only: https, or this computer's own.";
+
+let live = null; // context, stream, source, capture, worker while it is on
+const voices = JSON.parse(one(".live").dataset.voices);
+let voice = voices[0];
+let units = [];
+let colors = [];
+let numbers = {};
+let until = 0; // ms
+let urls = [];
+
+function say(text, kind = "notice") {
+  const message = one(".live-message");
+  message.textContent = text;
+  message.className = `live-message message ${kind}`;
+  message.setAttribute("role", kind === "error" ? "alert" : "status");
+  message.hidden = !text;
+}
+
+async function microphone() {
+  if (!navigator.mediaDevices) throw new Error(INSECURE);
+  const clean = one(".live-clean input").checked;
+  const wanted = { echoCancellation: clean, noiseSuppression: clean, autoGainControl: clean };
+  const stream = await navigator.mediaDevices.getUserMedia({ audio: wanted });
+  stream.getAudioTracks()[0].onended = unplugged;
+  return stream;
+}
+
+async function start() {
+  say("");
+  one(".live-switch").disabled = true;
+  try {
+    const stream = await microphone();
+    const context = new AudioContext({ latencyHint: "interactive" });
+    live = { stream, context };
+    for (const name of ["capture", "playback"]) {
+      await context.audioWorklet.addModule(place(`live/${name}.js`));
+    }
+    for (const player of document.querySelectorAll("audio, video")) player.pause();
+    const worker = new Worker(place("live/worker.js"));
+    const capture = new AudioWorkletNode(context, "live-capture");
+    const playback = new AudioWorkletNode(context, "live-playback", {
+      numberOfInputs: 0,
+      outputChannelCount: [1],
+    });
+    const [heard, said] = [new MessageChannel(), new MessageChannel()];
+    capture.port.postMessage({ worker: heard.port1 }, [heard.port1]);
+    playback.port.postMessage({ worker: said.port1 }, [said.port1]);
+    const url = place("live").href.replace(/^http/, "ws");
+    const ports = { capture: heard.port2, playback: said.port2 };
+    worker.onmessage = ({ data }) => hear(data);
+    worker.postMessage({ start: { url, rate: context.sampleRate, voice }, ...ports }, Object.values(ports));
+    live = { ...live, worker, capture, source: context.createMediaStreamSource(stream) };
+    live.source.connect(capture).connect(context.destination); // it is silent; else nothing pulls it
+    playback.connect(context.destination);
+    await context.resume();
+    units = [];
+    numbers = {};
+    one(".live-kept").hidden = true;
+    show("connecting");
+  } catch (error) {
+    stop();
+    say(REFUSED[error.name] ?? error.message, "error");
+  }
+  one(".live-switch").disabled = false;
+}
+
+function stop() {
+  live?.worker?.postMessage({ stop: true });
+  for (const track of live?.stream.getTracks() ?? []) track.stop();
+  live?.context?.close();
+  if (units.length) keep(live.worker);
+  else live?.worker?.terminate();
+  live = null;
+  show("off");
+}
+
+// Another microphone may take over; else it is over.
+async function unplugged() {
+  if (!live) return;
+  try {
+    const stream = await microphone();
+    live.source.disconnect();
+    live.source = live.context.createMediaStreamSource(stream);
+    live.source.connect(live.capture);
+    live.stream = stream;
+    say("The microphone was unplugged: another one is used now.");
+  } catch {
+    stop();
+    say("The microphone was unplugged. Plug it in, and press Live.", "error");
+  }
+}
+
+// The last 30 s, which only this page has. The worker ends when it has given them.
+function keep(worker) {
+  worker.onmessage = ({ data }) => {
+    if (!data.kept) return;
+    worker.terminate();
+    for (const url of urls) URL.revokeObjectURL(url);
+    urls = ["said", "heard"].map((name) => URL.createObjectURL(data.kept[name]));
+    one(".live-said").href = urls[0];
+    one(".live-take").recording = data.kept.heard;
+    one(".live-kept audio").src = urls[0];
+    one(".live-kept").hidden = false;
+  };
+  worker.postMessage({ keep: true });
+}
+
+async function take(button) {
+  button.disabled = true;
+  const file = await upload(new File([button.recording], "live.wav", { type: "audio/wav" }));
+  trigger("keep", { path: file.path });
+  button.disabled = false;
+}
+
+function hear(data) {
+  if (data.state) return turn(data);
+  if (data.units) {
+    units = [...units, ...data.units].slice(-1000);
+    draw();
+  }
+  if (data.level !== undefined) {
+    const share = Math.max(0, 1 + (20 * Math.log10(data.level + 1e-6)) / 60); // from -60 dBFS up
+    return one(".live-level").style.setProperty("--level", share.toFixed(2));
+  }
+  numbers = { ...numbers, ...data };
+  line();
+}
+
+function turn({ state, message, place, seconds, colors: palette }) {
+  if (state === "ended") {
+    stop();
+    return say(message);
+  }
+  if (state === "waiting") say(`You are number ${place} in line: at most ${seconds} s.`);
+  else if (state === "loading") say("The model is loading. This takes some seconds, once.");
+  else if (state === "lost") say("The connection is lost. Trying again …");
+  else say("");
+  if (state === "running") {
+    colors = palette;
+    until = performance.now() + 1000 * seconds;
+  }
+  show(state);
+}
+
+function line() {
+  const left = Math.max(0, Math.round((until - performance.now()) / 1000));
+  const time = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
+  const lost = numbers.dropouts === 1 ? "1 dropout" : `${numbers.dropouts ?? 0} dropouts`;
+  const delay = numbers.delay === undefined ? "" : `<b>${Math.round(1000 * numbers.delay)}</b> ms delay · `;
+  const late = numbers.dropped / (live?.context.sampleRate ?? 1);
+  const busy = late > 0.1 ? ` · ${late.toFixed(1)} s left out: the server is busy` : "";
+  one(".live-line").innerHTML = `${delay}${lost} · ${time} left${busy}`;
+}
+
+function show(state) {
+  const on = state !== "off";
+  one(".live").dataset.state = state;
+  one(".live-switch span").textContent = on ? "Stop" : "Live";
+  one(".live-now").hidden = !on;
+  one(".live-clean input").disabled = on;
+  if (on) line();
+}
+
+function draw() {
+  const canvas = one(".live-units");
+  const scale = devicePixelRatio || 1;
+  const { clientWidth: width, clientHeight: height } = canvas;
+  canvas.width = width * scale;
+  canvas.height = height * scale;
+  const brush = canvas.getContext("2d");
+  brush.scale(scale, scale);
+  const seen = units.slice(-Math.ceil(width / CELL));
+  seen.forEach((unit, i) => {
+    if (unit === MUTED) return;
+    brush.fillStyle = colors[unit];
+    brush.fillRect(width - (seen.length - i) * CELL, 0, CELL - 0.5, height);
+  });
+}
+
+element.addEventListener("click", ({ target }) => {
+  if (target.closest(".live-switch")) return live ? stop() : start();
+  if (target.closest(".live-take")) take(target.closest(".live-take"));
+});
+// From the voice cards, which are elsewhere on the page.
+element.addEventListener("voice", ({ detail }) => {
+  if (!voices.includes(detail)) {
+    return live && say(`Live speaks as ${voices.join(", ")} only. It goes on as ${voice}.`);
+  }
+  say("");
+  voice = detail;
+  live?.worker.postMessage({ voice });
+});
+const escape = (event) => {
+  if (!element.isConnected) return window.removeEventListener("keydown", escape);
+  if (event.key === "Escape" && live) stop();
+};
+window.addEventListener("keydown", escape);
+window.addEventListener("pagehide", () => live && stop());

@@ -1,0 +1,104 @@
+"""What comes from a visitor's socket: their microphone, and the voice that they want."""
+
+import asyncio
+import json
+from collections import deque
+from typing import Any, Final
+
+import numpy as np
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+MOST_BYTES: Final = 65_536  # of a message: a third of a second at 96 kHz
+MOST_BEHIND: Final = 0.2  # seconds of input that may wait
+FULL_SCALE: Final = 32_768  # of samples of 16 bits
+POSITION: Final = 4  # bytes, before the samples: how many were recorded before them
+
+
+class RefusedError(Exception):
+    """A message that no page of ours sends; what it says is for whoever wrote it."""
+
+
+class Visitor:
+    """One socket. Nothing of what comes is kept but what waits to be converted.
+
+    rate: of the microphone in Hz; voice: the one wanted now; dropped: samples that were left out
+    because the conversion was behind; came: set when there is something new; gone: whether the
+    visitor has left, or pressed stop.
+    """
+
+    def __init__(self, socket: WebSocket, rate: int, voice: str) -> None:
+        self.rate, self.voice = rate, voice
+        self.dropped = 0
+        self.gone = False
+        self.came = asyncio.Event()
+        self._socket = socket
+        self._waiting: deque[np.ndarray] = deque()
+        self._end = 0  # how many samples were recorded up to the last that came
+
+    @classmethod
+    async def met(cls, socket: WebSocket) -> "Visitor":
+        """The visitor, by the first message. Raises RefusedError where it is something else."""
+        match _read(await _next(socket)):
+            case {"rate": int(rate), "voice": str(voice)}:
+                return cls(socket, rate, voice)
+        raise RefusedError("The first message is to tell the rate and the voice.")
+
+    async def listen(self) -> None:
+        """Takes in what comes until the visitor is gone. Raises RefusedError."""
+        try:
+            while not self.gone:
+                self._take(await _next(self._socket))
+                self.came.set()
+        except WebSocketDisconnect:
+            return
+        finally:
+            self.gone = True
+            self.came.set()
+
+    def heard(self) -> tuple[np.ndarray, int]:
+        """float32 samples (T,) that have come and were not taken, but for those that are more than
+        MOST_BEHIND old; and how many samples had been recorded up to the last of them."""
+        most = round(MOST_BEHIND * self.rate)
+        samples = np.concatenate([*self._waiting, np.zeros(0, np.int16)])
+        self._waiting.clear()
+        self.dropped += max(len(samples) - most, 0)
+        return samples[-most:].astype(np.float32) / FULL_SCALE, self._end
+
+    def _take(self, message: bytes | str) -> None:
+        if isinstance(message, bytes):
+            if len(message) < POSITION or len(message) % 2:
+                raise RefusedError("Sound is a position, and samples of 16 bits.")
+            samples = np.frombuffer(message, "<i2", offset=POSITION)
+            self._end = int.from_bytes(message[:POSITION], "little") + len(samples)
+            self._waiting.append(samples)
+            while sum(map(len, self._waiting)) > self.rate:  # a second; heard() leaves out more
+                self.dropped += len(self._waiting.popleft())
+            return
+        match _read(message):
+            case {"voice": str(voice)}:
+                self.voice = voice
+            case {"stop": True}:
+                self.gone = True
+            case _:
+                raise RefusedError("Nothing but sound, a voice, and stop can be sent.")
+
+
+async def _next(socket: WebSocket) -> bytes | str:
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1000))
+    data = message.get("bytes")
+    text = message.get("text")
+    found = data if data is not None else text
+    if found is None or len(found) > MOST_BYTES:
+        raise RefusedError(f"A message has at most {MOST_BYTES} bytes.")
+    return found
+
+
+def _read(message: bytes | str) -> Any:
+    if isinstance(message, bytes):
+        return None
+    try:
+        return json.loads(message)
+    except (ValueError, RecursionError):
+        return None

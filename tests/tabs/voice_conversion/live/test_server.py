@@ -1,0 +1,311 @@
+"""The live socket: what it answers, whom it makes wait, and what it refuses."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import ClientConnection, connect
+
+from media.errors import InputError
+from media.workers.protocol import WorkerError
+from tabs.voice_conversion.live.server import BROKEN, MANY, MOST_OF_ADDRESS, OVER, LiveServer
+
+RATE = 16_000
+CHUNK = 320
+HELLO = json.dumps({"rate": RATE, "voice": "TF2"})
+
+
+class Echo:
+    """Gives back what it hears, at once, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.ready = self.alive = True
+        self.colors, self.step = ["#000000"], 0.02
+        self.voices: list[str] = []
+        self.busy = threading.Event()  # set while a push is to take long
+        self.pushed = threading.Event()  # set when one has begun
+        self.samples = 0
+
+    def wait_until_ready(self) -> None:
+        while self.busy.is_set():
+            time.sleep(0.01)
+        self.ready = True
+
+    def begin(self, rate: int, voice: str) -> None:
+        if rate < 8000:
+            raise InputError("This rate cannot be used.")
+
+    def push(self, samples: np.ndarray, voice: str) -> tuple[dict, np.ndarray]:
+        self.pushed.set()
+        while self.busy.is_set():
+            time.sleep(0.01)
+        if voice == "broken":
+            raise WorkerError("it ended")
+        self.voices.append(voice)
+        self.samples += len(samples)
+        return {"units": [7], "behind": 0, "seconds": 0.001}, samples
+
+
+class Echoes:
+    """In place of LiveProcesses."""
+
+    def __init__(self) -> None:
+        self.idle = Echo()
+        self.returned: list[bool] = []
+
+    def take(self) -> Echo:
+        return self.idle
+
+    def give_back(self, process: Echo, healthy: bool) -> None:
+        self.returned.append(healthy)
+
+
+class Served:
+    """A LiveServer that listens, and what stands behind it."""
+
+    def __init__(self, address: str, echoes: Echoes) -> None:
+        self.address, self.echoes = address, echoes
+
+    def join(self, hello: str | None = HELLO, **more: Any) -> ClientConnection:
+        socket = connect(f"ws://{self.address}/live", open_timeout=60, legacy=True, **more)
+        if hello:
+            socket.send(hello)
+        return socket
+
+
+@contextmanager
+def serving(most: int = 1, seconds: float = 60.0) -> Iterator[Served]:
+    echoes = Echoes()
+    live = LiveServer(echoes, most, seconds)  # type: ignore[arg-type]
+    config = uvicorn.Config(
+        Starlette(routes=live.routes()), port=0, log_level="error", ws_max_size=131_072
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield Served(f"127.0.0.1:{port}", echoes)
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    with serving() as found:
+        yield found
+
+
+def told(socket: ClientConnection) -> dict[str, Any]:
+    """The next message in words."""
+    while True:
+        message = socket.recv(timeout=60)
+        if isinstance(message, str):
+            return json.loads(message)
+
+
+def heard(socket: ClientConnection) -> tuple[dict[str, Any], np.ndarray]:
+    """The next sound and what is said about it."""
+    while True:
+        message = socket.recv(timeout=60)
+        if isinstance(message, bytes):
+            length = int.from_bytes(message[:4], "little")
+            return json.loads(message[4 : 4 + length]), np.frombuffer(message[4 + length :], "<i2")
+
+
+def sound(position: int = 0, samples: int = CHUNK, value: int = 1000) -> bytes:
+    return position.to_bytes(4, "little") + np.full(samples, value, "<i2").tobytes()
+
+
+def test_sound_comes_back_with_its_units_and_when_it_was_recorded(served: Served) -> None:
+    with served.join() as socket:
+        assert told(socket)["state"] == "running"
+        socket.send(sound(position=4800))
+        about, samples = heard(socket)
+    assert about["units"] == [7] and about["end"] == 4800 + CHUNK
+    np.testing.assert_array_equal(samples, 1000)
+
+
+def test_voice_changes_while_it_runs(served: Served) -> None:
+    with served.join() as socket:
+        socket.send(sound())
+        heard(socket)
+        socket.send(json.dumps({"voice": "SM1"}))
+        socket.send(sound())
+        heard(socket)
+    assert served.echoes.idle.voices == ["TF2", "SM1"]
+
+
+@pytest.mark.parametrize("how", ["stop", "close", "vanish"])
+def test_place_is_free_again_after_a_stop_a_closed_tab_and_a_lost_network(
+    served: Served, how: str
+) -> None:
+    first = served.join()
+    assert told(first)["state"] == "running"
+    if how == "stop":
+        first.send(json.dumps({"stop": True}))
+    elif how == "close":
+        first.close()  # vanish: it sends nothing more, and does not say so
+    with served.join() as second:
+        while (state := told(second))["state"] == "waiting":
+            assert state["place"] == 1
+        assert state["state"] == "running"
+    assert served.echoes.returned[0] is True, "its process is kept for the next"
+    first.close()
+
+
+def test_full_house_tells_the_place_in_line_and_goes_on_in_order(served: Served) -> None:
+    first = served.join()
+    assert told(first)["state"] == "running"
+    stop = threading.Event()
+    speaking = threading.Thread(target=speak, args=[first, stop])
+    speaking.start()
+    second = served.join()
+    assert told(second)["place"] == 1
+    third = served.join()
+    state = told(third)
+    assert (state["state"], state["place"]) == ("waiting", 2)
+    assert 0 < state["seconds"] <= 120
+    second.close()
+    assert told(third)["place"] == 1
+    stop.set()
+    speaking.join()
+    first.close()
+    while (state := told(third))["state"] == "waiting":
+        pass
+    assert state["state"] == "running"
+    third.close()
+
+
+def speak(socket: ClientConnection, stop: threading.Event) -> None:
+    while not stop.wait(0.1):
+        socket.send(sound())
+
+
+def test_visit_ends_after_its_time_with_a_sentence() -> None:
+    with serving(seconds=0.3) as served, served.join() as socket:
+        assert told(socket)["state"] == "running"
+        stop = threading.Event()
+        speaking = threading.Thread(target=speak, args=[socket, stop])
+        speaking.start()
+        assert told(socket) == {"state": "ended", "message": OVER}
+        stop.set()
+        with pytest.raises(ConnectionClosed):
+            socket.recv(timeout=60)
+        speaking.join()
+
+
+def test_sound_that_is_late_is_left_out_but_for_the_last_200_ms(served: Served) -> None:
+    echo = served.echoes.idle
+    with served.join() as socket:
+        assert told(socket)["state"] == "running"
+        echo.busy.set()
+        socket.send(sound())
+        echo.pushed.wait(60)
+        for i in range(100):  # 2 s, as after a network that stood still
+            socket.send(sound(position=i * CHUNK))
+        socket.send(json.dumps({"voice": "SM1"}))
+        time.sleep(0.5)  # until all that has come
+        echo.busy.clear()
+        heard(socket)
+        about, samples = heard(socket)
+    assert about["dropped"] > 0 and about["end"] == 100 * CHUNK
+    assert len(samples) <= 0.2 * RATE
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
+def test_socket_of_another_sites_page_is_refused(served: Served, origin: str) -> None:
+    with pytest.raises(InvalidStatus) as refused:
+        served.join(origin=origin)
+    assert refused.value.response.status_code == 403
+
+
+def test_socket_of_the_own_page_is_served(served: Served) -> None:
+    with served.join(origin=f"http://{served.address}") as socket:
+        assert told(socket)["state"] == "running"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"",
+        b"odd",
+        b"\x00" * 70_000,
+        "[]",
+        "{",
+        "null",
+        '{"voice": 3}',
+        "[" * 50_000,
+        '{"rate": 1e999}',
+    ],
+    ids=lambda message: repr(message[:12]),
+)
+def test_rubbish_ends_the_socket_with_a_sentence_and_nothing_else(
+    served: Served, message: bytes | str
+) -> None:
+    for hello in (HELLO, None):  # in the middle, and instead of the first message
+        with served.join(hello) as socket:
+            socket.send(message)
+            while (state := told(socket))["state"] in ("running", "waiting"):
+                pass
+            assert state["state"] == "ended" and state["message"] not in ("", BROKEN)
+    with served.join() as socket:
+        while told(socket)["state"] != "running":
+            pass
+
+
+def test_frame_of_10_mb_ends_its_connection(served: Served) -> None:
+    with served.join() as socket:
+        assert told(socket)["state"] == "running"
+        with pytest.raises(ConnectionClosed):
+            socket.send(b"\x00" * 10_000_000)
+            told(socket)
+
+
+def test_rate_that_no_device_has_is_refused(served: Served) -> None:
+    with served.join(json.dumps({"rate": 1, "voice": "TF2"})) as socket:
+        assert "rate" in told(socket)["message"]
+
+
+def test_thousand_sockets_of_one_address_are_refused_but_for_a_few(served: Served) -> None:
+    sockets = [served.join(None) for _ in range(MOST_OF_ADDRESS + 1)]
+    assert told(sockets[-1]) == {"state": "ended", "message": MANY}
+    for socket in sockets:
+        socket.close()
+
+
+def test_process_that_breaks_is_not_given_to_the_next(served: Served) -> None:
+    with served.join(json.dumps({"rate": RATE, "voice": "broken"})) as socket:
+        assert told(socket)["state"] == "running"
+        socket.send(sound())
+        assert told(socket) == {"state": "ended", "message": BROKEN}
+    assert served.echoes.returned == [False]
+
+
+def test_loading_of_the_model_is_told(served: Served) -> None:
+    served.echoes.idle.ready = False
+    with served.join() as socket:
+        assert [told(socket)["state"] for _ in range(2)] == ["loading", "running"]
+
+
+def test_model_goes_on_loading_for_the_next_when_a_visitor_leaves(served: Served) -> None:
+    echo = served.echoes.idle
+    echo.ready = False
+    echo.busy.set()
+    with served.join() as socket:
+        assert told(socket)["state"] == "loading"
+    with served.join() as second:
+        while told(second)["state"] == "waiting":
+            pass
+        assert served.echoes.returned == [True]
+        echo.busy.clear()
+        assert told(second)["state"] == "running"
