@@ -1,5 +1,6 @@
 # make demo: the app on http://localhost:7860, with options in ARGS ("--preload --port 8000").
 # make test: every check, a test a core at a time; options of pytest in ARGS ("-k audio").
+# make space-check: whether it would build and run on a Hugging Face Space; needs a network.
 # make test-quick: style and the tests of units, for work in between; under 90 s on two cores.
 
 VENV ?= .venv
@@ -11,7 +12,7 @@ SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 apt = $(SUDO) apt-get update -q && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $(1)
 
-.PHONY: demo test test-quick
+.PHONY: demo test test-quick space-check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/run-time $(VENV)/packages
@@ -31,6 +32,9 @@ test-quick: $(VENV)/dev $(VENV)/packages
 	$(BIN)/ruff check -q .
 	$(BIN)/ruff format -q --check .
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto -m "not slow" --ignore tests/browser $(ARGS)
+
+space-check: $(VENV)/dev $(VENV)/packages
+	$(BIN)/python -m scripts.space_check
 
 # What OpenCV and MediaPipe are linked to, where a desktop has not brought it.
 $(VENV)/packages: packages.txt | $(BIN)/python

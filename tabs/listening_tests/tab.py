@@ -1,5 +1,6 @@
 """Listening tests: take the example, make one of your own sounds, open it to raters."""
 
+import os
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from tabs.listening_tests.events import (
 from tabs.listening_tests.workspace import Workspace
 from tabs.shared.drafts import CSS as DRAFTS_CSS
 from tabs.shared.drafts import Drafts
-from tabs.shared.events import HIDDEN, on_model, reporting
+from tabs.shared.events import HIDDEN, on_model, reporting, say
 from tabs.shared.parts import how_it_works, main_button
 from tabs.shared.sessions import SessionStore
 
@@ -36,6 +37,12 @@ HINT: Final = """<p class="hint">A folder for each system, the same file names i
 <b>reference</b> for the originals; or sounds that are named <b>system_sentence.wav</b>.</p>"""
 EDIT: Final = """<h3 class="step">The test <span>read from its YAML, which you can
 change</span></h3>"""
+# On a Space, whose disk is empty after every restart.
+NO_DISK: Final = (
+    "This Space keeps no files: a test that you open here is gone when it restarts. If it matters, "
+    "download it and serve it yourself."
+)
+NO_DATABASE: Final = " Answers are lost then too, for it has no database."
 NAMES: Final = {
     "ab": "AB: which of two is better",
     "abx": "ABX: can a difference be heard",
@@ -69,6 +76,9 @@ def build(tests: Library, drafts: Drafts, publishing: bool = True) -> gr.Blocks:
 
 def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) -> None:
     gr.HTML(INTRO)
+    if os.environ.get("SPACE_ID"):
+        kept = tests.store.engine.dialect.name != "sqlite"
+        gr.HTML(say(NO_DISK if kept else NO_DISK + NO_DATABASE))
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
             example_links = _panel()

@@ -1,0 +1,137 @@
+"""make space-check: whether this tree would build and run as a Hugging Face Space.
+
+A Space has the Python and the torch of its hardware, and installs gradio with its extras beside
+requirements.txt. Where Python 3.12 is installed, that environment is built and the app started in
+it; elsewhere its versions are resolved only, which is said. It needs a network: the package index.
+"""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from media.paths import ROOT
+
+LARGEST: Final = 10 * 2**20  # bytes of a file that a plain push takes
+PYTHONS: Final = ("3.12.12", "3.10.13")  # of ZeroGPU
+PYTHON: Final = "3.12"
+TORCHES: Final = ("2.8.0", "2.11.0")  # the oldest and the newest of ZeroGPU
+PLATFORM: Final = "x86_64-manylinux_2_28"
+PATIENCE: Final = 300.0  # seconds for the page to come up
+FREE: Final = {"cpu-basic", "zero-a10g"}
+
+
+def main() -> None:
+    """Every check in turn; the first that fails ends with a sentence."""
+    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    if not uv:
+        sys.exit("uv is missing: pip install -r requirements-dev.txt")
+    told = front_matter(ROOT / "README.md")
+    check_files()
+    check_front_matter(told)
+    for torch in TORCHES:
+        versions = resolve(uv, told["sdk_version"], torch)
+        print(f"Python {PYTHON}, torch {torch}: {len(versions)} packages fit together")
+    python = subprocess.run([uv, "python", "find", PYTHON], capture_output=True, text=True)
+    if python.returncode == 0:
+        start(uv, python.stdout.strip(), versions)
+    else:
+        print(f"NOT BUILT: there is no Python {PYTHON} here, so its versions were only resolved")
+
+
+def front_matter(readme: Path) -> dict[str, Any]:
+    """The YAML above a README."""
+    return yaml.safe_load(readme.read_text(encoding="utf-8").split("---\n", 2)[1])
+
+
+def check_files() -> None:
+    """No file is too large to be pushed, and the app file is there."""
+    names = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
+    sizes = {name: (ROOT / name).stat().st_size for name in names if (ROOT / name).is_file()}
+    large = [name for name, size in sizes.items() if size > LARGEST]
+    if large:
+        sys.exit(f"Over 10 MB: {', '.join(large)}")
+    print(f"{len(sizes)} files, {sum(sizes.values()) / 2**20:.0f} MB, none over 10 MB")
+
+
+def check_front_matter(told: dict[str, Any]) -> None:
+    """What the README tells the Space agrees with the requirements, and is what Spaces know."""
+    requirements = (ROOT / "requirements.txt").read_text()
+    pinned = re.search(r"^gradio==(\S+)", requirements, re.M)
+    wrong = [
+        sentence
+        for sentence, applies in {
+            "sdk_version is not the pinned gradio": not pinned or pinned[1] != told["sdk_version"],
+            f"python_version is none of {PYTHONS}": told["python_version"] not in PYTHONS,
+            "app_file is not there": not (ROOT / told["app_file"]).is_file(),
+            "header is neither mini nor default": told["header"] not in ("mini", "default"),
+            "suggested_hardware is not free": told["suggested_hardware"] not in FREE,
+            "short_description has over 60 characters": len(told["short_description"]) > 60,
+        }.items()
+        if applies
+    ]
+    if wrong:
+        sys.exit(f"README.md: {'; '.join(wrong)}")
+
+
+def resolve(uv: str, gradio: str, torch: str) -> list[str]:
+    """The versions that a Space would install, NAME==VERSION each."""
+    brought = f"gradio[oauth,mcp]=={gradio}\nuvicorn>=0.14\nwebsockets>=10.4\nspaces\n"
+    command = [uv, "pip", "compile", "-q", "--no-header", "--no-annotate", "-"]
+    command += ["--python-version", PYTHON, "--python-platform", PLATFORM]
+    ran = subprocess.run(
+        command,
+        input=f"{brought}torch=={torch}\n-r requirements.txt\n",
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if ran.returncode:
+        sys.exit(f"With torch {torch} the requirements do not fit together:\n{ran.stderr}")
+    return ran.stdout.split()
+
+
+def start(uv: str, python: str, versions: list[str]) -> None:
+    """Builds the environment, starts the app in it as a Space does, and asks for its page."""
+    with tempfile.TemporaryDirectory(prefix="space-") as folder:
+        inside = f"{folder}/bin/python"
+        subprocess.run([uv, "venv", "-q", "--python", python, folder], check=True)
+        subprocess.run([uv, "pip", "install", "-q", "--python", inside, *versions], check=True)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        environment = os.environ | {"SPACE_ID": "someone/earshot", "EARSHOT_PORT": str(port)}
+        command = [inside, "app.py", "--studies", f"{folder}/studies"]
+        app = subprocess.Popen(command, cwd=ROOT, env=environment)
+        try:
+            seconds = wait(f"http://127.0.0.1:{port}/")
+        finally:
+            app.terminate()
+            app.wait(30)
+    print(f"Python {PYTHON}: built, and the page came after {seconds:.0f} s")
+
+
+def wait(address: str) -> float:
+    """Seconds until the page is served."""
+    began = time.monotonic()
+    while time.monotonic() - began < PATIENCE:
+        try:
+            urllib.request.urlopen(address).close()
+            return time.monotonic() - began
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.5)
+    sys.exit(f"The page did not come within {PATIENCE:.0f} s.")
+
+
+if __name__ == "__main__":
+    main()
