@@ -6,11 +6,15 @@ import lazy_loader
 
 # Loaded when first used, for torch takes seconds to import.
 __getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__, submod_attrs={"pipeline": ["Hit", "SearchResult", "SoundSearch", "labels_csv"]}
+    __name__,
+    submod_attrs={
+        "labels": ["labels_csv"],
+        "pipeline": ["Hit", "SearchResult", "SoundSearch"],
+    },
 )
 
 if TYPE_CHECKING:
+    from pipelines.sound_search.labels import labels_csv as labels_csv
     from pipelines.sound_search.pipeline import Hit as Hit
     from pipelines.sound_search.pipeline import SearchResult as SearchResult
     from pipelines.sound_search.pipeline import SoundSearch as SoundSearch
-    from pipelines.sound_search.pipeline import labels_csv as labels_csv

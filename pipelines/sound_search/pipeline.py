@@ -3,8 +3,6 @@
 python -m pipelines.sound_search index FOLDER builds or updates the index of a folder.
 """
 
-import csv
-import io
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +14,12 @@ import numpy as np
 from media.audio.load import SILENT_PEAK, Audio, load
 from media.errors import InputError
 from pipelines import map_layout
+from pipelines.sound_search.compound import Compound, parse
 from pipelines.sound_search.encoder import SoundEncoder
 from pipelines.sound_search.index import SoundIndex, embed
 from pipelines.sound_search.library import Found, Library, Sound
 from pipelines.sound_search.models import DEFAULT_MODEL, load_encoder
+from pipelines.sound_search.order import find, part_scores_of, place
 from pipelines.sound_search.query import clean
 
 
@@ -27,14 +27,25 @@ from pipelines.sound_search.query import clean
 class Hit:
     """A sound that was found. Scores are cosine similarities with the query.
 
-    score: of its best segment; per_second_scores: of each of its S seconds (S,); start: of the
-    second with the highest score, in s.
+    score: of its best segment, or of several parts where they lie best (see order.py); part_scores:
+    of each of P parts of the query in each of its S seconds (P, S); starts: the second of each
+    part, in s.
     """
 
     sound: Sound
     score: float
-    per_second_scores: np.ndarray
-    start: float
+    part_scores: np.ndarray
+    starts: tuple[float, ...]
+
+    @property
+    def per_second_scores(self) -> np.ndarray:
+        """Of the part that fits best, in each second: (S,)."""
+        return self.part_scores.max(axis=0)
+
+    @property
+    def start(self) -> float:
+        """Of the first part, in s."""
+        return min(self.starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +56,7 @@ class SearchResult:
     scores: of all n sounds of the index, in its order (n,), NaN for those that the approximate
     search of a large index did not compare. point: the query's coordinates on the map, in [0, 1].
     notices: remarks on the query for the visitor. compute_seconds: the time that the search took.
+    compound: the sounds that the text names.
     """
 
     hits: tuple[Hit, ...]
@@ -54,6 +66,7 @@ class SearchResult:
     point: tuple[float, float]
     notices: tuple[str, ...]
     compute_seconds: float
+    compound: Compound
 
 
 class SoundSearch:
@@ -64,6 +77,8 @@ class SoundSearch:
     WITHOUT: Final = 0.5  # weight of the excluded text, relative to the query
     LIKED: Final = 0.5  # weights of relevance feedback, relative to the query (Rocchio 1971)
     DISLIKED: Final = 0.5
+    # Of the threshold of a match, for several parts: seconds score lower than segments.
+    COMPOUND: Final = 0.8
 
     def __init__(self, encoder: SoundEncoder) -> None:
         self.encoder = encoder
@@ -120,6 +135,8 @@ class SoundSearch:
     ) -> SearchResult:
         """Search ``index``.
 
+        text: may name several sounds, in order or together (see compound.py), which are then scored
+        second by second; beside an example it is one sound.
         like: a recording, or the id of a sound in the index, which is then left out of the results.
         votes: +1 or -1 for ids of sounds: these come first or last, and the others are re-ranked by
         their similarity to them; scores stay those of the query. Raises InputError for a query that
@@ -131,23 +148,29 @@ class SoundSearch:
             raise InputError("This library is empty. Add sounds to it first.")
         if index.encoder.fingerprint != self.encoder.fingerprint:
             raise InputError("Another model made this library. Add its sounds again.")
-        query = self.query(text, like, without, index)
-        found = library.find(query, limit + 1)
+        compound = self._compound(text, like)
+        queries = [self.query(part, like, without, index) for part in compound.parts]
+        found = find(library, np.stack(queries), compound, limit + 1)
         scores = np.full(len(library.sounds), np.nan, np.float32)
         scores[found.numbers] = found.scores
         ranked = self._rank(library, found, votes or {})
         if isinstance(like, str):
             ranked = ranked[ranked != library.numbers.get(like, -1)]
-        hits = tuple(_hit(library, number, scores, query) for number in ranked[:limit])
+        hits = tuple(
+            _hit(library, number, scores, np.stack(queries), compound) for number in ranked[:limit]
+        )
+        share = self.COMPOUND if compound.links else 1.0
+        threshold = share * self.encoder.threshold
         point = map_layout.place(found.scores[None], library.layout[found.numbers])[0]
         return SearchResult(
             hits=hits,
-            matched=bool(np.any(scores[ranked] >= self.encoder.threshold)),
-            threshold=self.encoder.threshold,
+            matched=bool(np.any(scores[ranked] >= threshold)),
+            threshold=threshold,
             scores=scores,
             point=(float(point[0]), float(point[1])),
             notices=_notices(text + without),
             compute_seconds=time.perf_counter() - began,
+            compound=compound,
         )
 
     def _rank(self, library: Library, found: Found, votes: Mapping[str, int]) -> np.ndarray:
@@ -176,6 +199,13 @@ class SoundSearch:
         mean = vectors.mean(axis=0)
         return mean / np.linalg.norm(mean)
 
+    def _compound(self, text: str, like: Audio) -> Compound:
+        """Raises InputError for a text that is too long, or names too many sounds."""
+        text = clean(text)
+        if len(text) > self.MAX_CHARACTERS:
+            self._check(text)
+        return parse(text) if text and like is None else Compound((text,))
+
     def _check(self, text: str) -> None:
         if len(text) > self.MAX_CHARACTERS:
             raise InputError(
@@ -188,28 +218,13 @@ class SoundSearch:
             )
 
 
-def labels_csv(index: SoundIndex, votes: Mapping[str, Mapping[str, int]]) -> str:
-    """Votes (query → id of a sound → +1 or -1) as graded labels, for evaluation or training.
-
-    A CSV with a header: query, name, kind, caption, content_hash, grade. Sounds that are no longer
-    in the index are left out.
-    """
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["query", "name", "kind", "caption", "content_hash", "grade"])
-    for query, grades in votes.items():
-        for sound_id, grade in grades.items():
-            if sound_id in index:
-                sound = index[sound_id]
-                words = (sound.name, sound.kind, sound.caption, sound.content_hash)
-                table.writerow([query, *words, grade])
-    return text.getvalue()
-
-
-def _hit(library: Library, number: int, scores: np.ndarray, query: np.ndarray) -> Hit:
-    entry = library.entries[number]
-    per_second = entry.per_second.astype(np.float32) @ query
-    return Hit(entry.sound, float(scores[number]), per_second, float(np.argmax(per_second)))
+def _hit(
+    library: Library, number: int, scores: np.ndarray, queries: np.ndarray, compound: Compound
+) -> Hit:
+    part_scores = part_scores_of(library, number, queries)
+    seconds = place(part_scores, compound.steps).seconds
+    sound = library.entries[number].sound
+    return Hit(sound, float(scores[number]), part_scores, tuple(map(float, seconds)))
 
 
 def _notices(text: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from tabs.sound_search.catalogue import Catalogue, title
 
 if TYPE_CHECKING:
     from pipelines.sound_search import Hit, SearchResult
+    from pipelines.sound_search.compound import Compound
 
 NYQUIST: Final = SOUND_SAMPLE_RATE / 2  # Hz: the top of the spectrograms
 LONG: Final = 20.0  # seconds; longer sounds start where they match best
@@ -77,11 +78,11 @@ def cards_value(
 ) -> dict[str, Any]:
     """The value of a list with cards for some hits of the result; `fold`: the title of a closed
     section around them, if any."""
-    scores = [float(score) for hit in result.hits for score in hit.per_second_scores]
+    scores = [float(score) for hit in result.hits for score in hit.part_scores.ravel()]
     scale = (min(scores, default=0.0), max([result.threshold, *scores]))
     cards, files = "", []
     for hit in hits:
-        spec = _timeline(hit, catalogue, votes.get(hit.sound.id, 0), scale)
+        spec = _timeline(hit, result.compound, catalogue, votes.get(hit.sound.id, 0), scale)
         cards += _card(result.hits.index(hit) + 1, hit, catalogue, spec.html(len(files)))
         files += spec.files
     html = f'<ol class="cards">{cards}</ol>' if cards else ""
@@ -104,12 +105,18 @@ def _card(rank: int, hit: "Hit", catalogue: Catalogue, timeline: str) -> str:
 
 
 def _timeline(
-    hit: "Hit", catalogue: Catalogue, vote: int, scale: tuple[float, float]
+    hit: "Hit",
+    compound: "Compound",
+    catalogue: Catalogue,
+    vote: int,
+    scale: tuple[float, float],
 ) -> TimelineSpec:
     sound = hit.sound
-    scores = tuple(hit.per_second_scores.tolist())
-    heat = Heat("Where it matched", scores, sound.seconds, *scale)
-    lanes: list[Lane] = [heat]
+    names = compound.parts if compound.links else ("Where it matched",)
+    lanes: list[Lane] = [
+        Heat(name, tuple(scores), sound.seconds, *scale)
+        for name, scores in zip(names, hit.part_scores.tolist(), strict=True)
+    ]
     tracks, hint = [File("Play", sound.name, sound.path)], ""
     try:
         if picture := catalogue.picture(sound):

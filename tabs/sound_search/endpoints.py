@@ -24,14 +24,16 @@ class SoundEndpoints:
         """Sounds that match a text.
 
         Args:
-            text: a description in English, at most 1,000 characters, for example "a dog barks".
+            text: a description in English, at most 1,000 characters, for example "a dog barks". It
+                may name several sounds: "a dog barks, then a door slams".
             without: a description of what the sounds should not contain, or "".
 
         Returns:
             sounds: a list of the ten best, best first, of {"name": of the file, "kind": class of
                 sound, "caption", "score": cosine similarity with the query, "matches": whether the
                 score reaches the threshold of a match, "seconds": the score of each second of the
-                sound, "start": the second with the highest score, in s}.
+                sound, "start": the second with the highest score, in s, "parts": a list, one for
+                each sound that the text names, of {"text", "start", "seconds"}}.
         """
         return self._answer(text=text, without=without)
 
@@ -72,6 +74,12 @@ class SoundEndpoints:
                 "matches": hit.score >= result.threshold,
                 "seconds": hit.per_second_scores.tolist(),
                 "start": hit.start,
+                "parts": [
+                    {"text": text, "start": start, "seconds": scores}
+                    for text, start, scores in zip(
+                        result.compound.parts, hit.starts, hit.part_scores.tolist(), strict=True
+                    )
+                ],
             }
             for hit in result.hits
         ]

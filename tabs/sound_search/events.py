@@ -13,6 +13,7 @@ from tabs.shared.events import answering, say
 from tabs.shared.gradio_internals import event_data
 from tabs.shared.sessions import SessionStore
 from tabs.sound_search.catalogue import title
+from tabs.sound_search.chips import chips, edited
 from tabs.sound_search.example import read_finished
 from tabs.sound_search.library import DemoLibrary, Library, VisitorLibrary
 from tabs.sound_search.search import DEMO, OWN, RECORDING, Search
@@ -35,6 +36,7 @@ class Components:
 
     result: ResultView
     text: gr.Textbox
+    understood: gr.HTML  # the sounds that the text names
     recording: gr.Audio
     without: gr.Textbox
     liked: gr.State  # (id, name) of a sound to find more like, or None
@@ -84,6 +86,7 @@ class SoundEvents:
             return {self.result.message: "", **self.result.wait(Search(), catalogue)}
         text, result = finished
         return {
+            self.components.understood: chips(text),
             self.result.message: "",
             **self.result.show(Search(text), result, catalogue, EXAMPLE),
         }
@@ -120,6 +123,11 @@ class SoundEvents:
             self.components.text: "",
             self.components.recording: None,
         }
+
+    def change_parts(self, past: Search, event: gr.EventData) -> str:
+        """The text of the query after a chip of it was pressed."""
+        data = event_data(event)
+        return edited(past.text, data.get("action"), data.get("number"))
 
     def unlike(self) -> Update:
         """Removes the example sound from the query."""
@@ -196,6 +204,7 @@ class SoundEvents:
         query = (search.text, search.like, search.without, search.votes)
         result = pipeline(library.index, *query, limit=SHOWN)
         return {
+            self.components.understood: "" if search.like else chips(search.text),
             self.result.message: say(" ".join(result.notices)),
             **self.result.show(search, result, library),
         }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from media.paths import ASSETS
+from pipelines.sound_search.compound import parse
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SearchResult
@@ -20,8 +21,8 @@ def write_finished(text: str, result: "SearchResult", fingerprint: str) -> None:
         {
             "id": hit.sound.id,
             "score": round(hit.score, 4),
-            "per_second_scores": hit.per_second_scores.round(4).tolist(),
-            "start": hit.start,
+            "part_scores": hit.part_scores.round(4).tolist(),
+            "starts": hit.starts,
         }
         for hit in result.hits
     ]
@@ -52,10 +53,11 @@ def read_finished(stored: "Stored", fingerprint: str) -> "tuple[str, SearchResul
         Hit(
             stored.sounds[stored.numbers[hit["id"]]],
             hit["score"],
-            np.array(hit["per_second_scores"], np.float32),
-            hit["start"],
+            np.array(hit["part_scores"], np.float32),
+            tuple(hit["starts"]),
         )
         for hit in data.pop("hits")
     ]
     text = data.pop("text")
-    return text, SearchResult(**data, hits=tuple(hits), scores=np.zeros(0), notices=())
+    shown = {"hits": tuple(hits), "scores": np.zeros(0), "notices": (), "compound": parse(text)}
+    return text, SearchResult(**data, **shown)

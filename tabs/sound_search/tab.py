@@ -14,6 +14,7 @@ from tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
 from tabs.shared.parts import how_it_works, main_button, missing_model, query_input, sound_input
 from tabs.shared.sessions import SessionStore
 from tabs.sound_search.cards import sound_cards
+from tabs.sound_search.chips import query_chips
 from tabs.sound_search.endpoints import SoundEndpoints
 from tabs.sound_search.events import Components, SoundEvents
 from tabs.sound_search.library import DemoLibrary, VisitorLibrary
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 MODELS: Final = ("sound-cnn",)  # in checkpoints/; several form an ensemble
 EXAMPLES: Final = (
     "a fire crackles while a clock ticks",
+    "a doorbell rings, then somebody walks",
     "a baby that wants its milk",
     "someone knocks at the door",
     "an alarm that gets you out of bed",
@@ -95,6 +97,7 @@ def _layout(own: gr.State, drafts: Drafts | None) -> tuple[Buttons, Components]:
         with gr.Column(scale=1, min_width=300, elem_classes="room-input room-stays"):
             gr.HTML(STEP)
             text = query_input("What do you want to hear?", EXAMPLES[0], max_lines=3)
+            understood = query_chips()
             liked_chip = gr.Button(visible=False, size="sm", elem_classes="liked")
             message = gr.HTML()
             search, stop = main_button("Search")
@@ -131,7 +134,7 @@ def _layout(own: gr.State, drafts: Drafts | None) -> tuple[Buttons, Components]:
     how_it_works(__file__)
     result = ResultView(message, search_state, found, best, chart, rest, labels)
     components = Components(
-        result, text, recording, without, liked, liked_chip, own, scope, contents
+        result, text, understood, recording, without, liked, liked_chip, own, scope, contents
     )
     return Buttons(search, stop, examples, [files, folder], halt, forget), components
 
@@ -144,7 +147,7 @@ def _example_buttons() -> list[tuple[gr.Button, str]]:
 
 def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, buttons: Buttons) -> None:
     result = ui.result
-    shown = result.components
+    shown = [*result.components, ui.understood]
     asked = [result.search, ui.own, *ui.query_inputs, ui.liked, ui.scope]
     main: dict[str, Any] = {
         "progress_on": result.found,
@@ -161,8 +164,6 @@ def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, buttons: Buttons)
         liked = [*ui.like, ui.text, ui.recording]
         more = sounds.submit(events.like, [result.search, ui.own], liked, **HIDDEN)
         triggers.append(more.success)
-    for trigger in triggers:
-        on_model(trigger, reporting(events.search, result.message), asked, shown, **main)
     for cards in (result.best, result.rest):
         cards.edit(
             reporting(events.vote, result.message),
@@ -172,6 +173,10 @@ def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, buttons: Buttons)
             show_progress="hidden",
             **PRIVATE,
         )
+    chip = ui.understood.edit(events.change_parts, result.search, ui.text, **HIDDEN)
+    triggers.append(chip.then)
+    for trigger in triggers:
+        on_model(trigger, reporting(events.search, result.message), asked, shown, **main)
     for gone in (ui.liked_chip.click, ui.recording.input, ui.scope.change):
         gone(events.unlike, None, ui.like, **HIDDEN)
     for button in buttons.add:

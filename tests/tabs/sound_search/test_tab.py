@@ -26,6 +26,7 @@ from tabs.components.timeline.timeline import TEMPLATE
 from tabs.shared.events import reporting
 from tabs.shared.sessions import SessionStore
 from tabs.sound_search import example
+from tabs.sound_search.chips import chips, edited
 from tabs.sound_search.events import Components, SoundEvents
 from tabs.sound_search.families import CATEGORIES, FAMILIES, OTHER, family
 from tabs.sound_search.library import MOST_FILES, DemoLibrary, Library, VisitorLibrary
@@ -69,6 +70,7 @@ def sound_events(search: SoundSearch, index: Path, view: ResultView) -> SoundEve
     components = Components(
         view,
         gr.Textbox(),
+        gr.HTML(),
         gr.Audio(),
         gr.Textbox(),
         gr.State(),
@@ -138,6 +140,35 @@ def test_endpoints_name_their_parameters_and_returns(client: Client) -> None:
     ):
         assert [p["parameter_name"] for p in named[name]["parameters"]] == parameters
         assert [value["label"] for value in named[name]["returns"]] == ["sounds"]
+
+
+def test_search_sounds_for_two_sounds_returns_both_parts(client: Client) -> None:
+    hits = client.predict("a dog barks, then a bell rings", "", api_name="/search_sounds")
+    parts = hits[0]["parts"]
+    assert [part["text"] for part in parts] == ["a dog barks", "a bell rings"]
+    assert parts[0]["start"] < parts[1]["start"] and len(parts[0]["seconds"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("action", "number", "text"),
+    [
+        ("link", 0, "a dog barks together with a bell rings"),
+        ("swap", 0, "a bell rings, then a dog barks"),
+        ("drop", 1, "a dog barks"),
+        ("whole", 0, '"a dog barks, then a bell rings"'),
+        ("drop", 7, "a dog barks, then a bell rings"),
+        ("link", None, "a dog barks, then a bell rings"),
+        (None, "x", "a dog barks, then a bell rings"),
+    ],
+)
+def test_edited_chip_changes_the_text(action: object, number: object, text: str) -> None:
+    assert edited("a dog barks, then a bell rings", action, number) == text
+
+
+def test_chips_of_one_sound_are_none_and_of_several_are_escaped() -> None:
+    assert chips("a dog barks") == ""
+    shown = chips("a <b>dog</b> barks, then a bell rings")
+    assert "a &lt;b&gt;dog&lt;/b&gt; barks" in shown and shown.count("chip-part") == 2
 
 
 def test_family_of_every_library_kind_is_unique() -> None:

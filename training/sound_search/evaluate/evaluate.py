@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from itertools import groupby, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,10 +13,10 @@ from pipelines.sound_search.models import DEFAULT_MODEL, ENSEMBLE
 from pipelines.sound_search.sentence_encoder import SentenceEncoder
 from training.evaluators.metrics import equal_error
 from training.evaluators.report import markdown
+from training.sound_search.evaluate.compound import Answers, answer, embed, measure
 from training.sound_search.evaluate.evaluator import Evaluator
 from training.sound_search.evaluate.material import QUERIES, QUICK, Budget, choose
 
-BATCH: Final = 16  # sounds
 DEFAULT_NAMES, ENSEMBLE_NAMES = (
     [folder.name for folder in folders] for folders in (DEFAULT_MODEL, ENSEMBLE)
 )
@@ -65,45 +64,32 @@ def calibrate(encoder: SoundEncoder, data: Path, fold: int) -> float:
 
 def score(encoder: SoundEncoder, evaluator: Evaluator) -> np.ndarray:
     """The encoder's scores (Q + M + C, N + M), as Evaluator takes them."""
-    return encoder.embed_text(evaluator.texts) @ embed(encoder, evaluator).T
-
-
-def embed(encoder: SoundEncoder, evaluator: Evaluator) -> np.ndarray:
-    """A vector of each sound, the mean over its segments: (N + M, D)."""
-    segments = map(encoder.segments, evaluator.sounds(encoder.sample_rate))
-    vectors = []
-    for shape, alike in groupby(segments, key=np.shape):
-        while batch := list(islice(alike, BATCH)):
-            embedded = encoder.embed_audio(np.concatenate(batch)).vectors
-            vectors.append(embedded.reshape(len(batch), shape[0], -1).mean(axis=1))
-    return np.concatenate(vectors)
+    library = len(evaluator.clips) + len(evaluator.mixtures)
+    return encoder.embed_text(evaluator.texts) @ embed(encoder, evaluator).means[:library].T
 
 
 def _rows(evaluator: Evaluator, folders: Sequence[Path]) -> list[Row]:
     """Chance, the sentence encoder alone, each model, and the ensemble."""
     encoder = EarshotEncoder.from_pretrained(folders)
-    texts, sounds = encoder.embed_text(evaluator.texts), embed(encoder, evaluator)
+    sounds = embed(encoder, evaluator)
     # The ensemble concatenates its members' vectors, divided by the root of their number.
     widths = [EarshotEncoder.from_pretrained([folder]).dimension for folder in folders]
-    ends = np.cumsum(widths)
-    scores = {
-        folder: len(folders) * texts[:, end - width : end] @ sounds[:, end - width : end].T
-        for folder, width, end in zip(folders, widths, ends, strict=True)
-    }
+
+    def answers(system: Sequence[Path]) -> Answers:
+        shares = [len(folders) / len(system) * (folder in system) for folder in folders]
+        weights = np.repeat(shares, widths).astype(np.float32)
+        return answer(evaluator, lambda texts: encoder.embed_text(texts) * weights, sounds)
+
     ensemble = [folder for folder in folders if folder.name in ENSEMBLE_NAMES] or list(folders)
     default = [folder for folder in folders if folder.name in DEFAULT_NAMES] or ensemble
     systems = [[folder] for folder in folders] + ([ensemble] if len(ensemble) > 1 else [])
     rows = [_chance(evaluator)]
-    text_only = _text_only(evaluator, _mean(scores, default))
+    text_only = _text_only(evaluator, answers(default).whole)
     rows.append(text_only | {"seen": _seen(evaluator, default)})
     for system in systems:
-        row = _row(evaluator, EarshotEncoder.from_pretrained(system), _mean(scores, system))
+        row = _row(evaluator, EarshotEncoder.from_pretrained(system), answers(system))
         rows.append(row | {"shipped": system == default, "seen": _seen(evaluator, system)})
     return rows
-
-
-def _mean(scores: dict[Path, np.ndarray], folders: Sequence[Path]) -> np.ndarray:
-    return np.mean([scores[folder] for folder in folders], axis=0)
 
 
 def _seen(evaluator: Evaluator, folders: Sequence[Path]) -> bool:
@@ -111,9 +97,9 @@ def _seen(evaluator: Evaluator, folders: Sequence[Path]) -> bool:
     return any(evaluator.folds & set(read_config(folder)["folds"]) for folder in folders)
 
 
-def _row(evaluator: Evaluator, encoder: SoundEncoder, scores: np.ndarray) -> Row:
-    error = evaluator.no_match_error(scores, encoder.threshold)
-    return {"system": encoder.name, **evaluator.measure(scores), "no_match_error": error}
+def _row(evaluator: Evaluator, encoder: SoundEncoder, answers: Answers) -> Row:
+    error = evaluator.no_match_error(answers.whole, encoder.threshold)
+    return {"system": encoder.name, **measure(evaluator, answers), "no_match_error": error}
 
 
 def _chance(evaluator: Evaluator) -> Row:

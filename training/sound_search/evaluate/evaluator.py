@@ -53,13 +53,25 @@ class Evaluator:
         """The styles of the queries, sorted."""
         return sorted({query.style for query in self.queries})
 
+    @cached_property
+    def in_sequence(self) -> list[int]:
+        """The numbers of the mixtures whose clips follow each other."""
+        return [i for i, mixture in enumerate(self.mixtures) if not mixture.simultaneous]
+
     def sounds(self, sample_rate: int) -> Iterator[np.ndarray]:
-        """The clips, then the mixtures, as waveforms (T,)."""
-        for sound in (*self.clips, *self.mixtures):
+        """The clips, the mixtures, and those in sequence in the other order, as waveforms (T,)."""
+        others = (self.mixtures[number].in_other_order for number in self.in_sequence)
+        for sound in (*self.clips, *self.mixtures, *others):
             yield sound.waveform(sample_rate)
 
-    def measure(self, scores: np.ndarray) -> dict[str, float]:
-        """Every metric of the scores; names of those of one style of query end in the style."""
+    def measure(
+        self, scores: np.ndarray, best_second: np.ndarray | None = None
+    ) -> dict[str, float]:
+        """Every metric of the scores; names of those of one style of query end in the style.
+
+        best_second: the scores of each text with the best second of each sound, where the system
+        looks for the parts of a mixture so; the scores otherwise.
+        """
         values = rank_metrics(self._single(scores), self._relevant)
         metrics = {metric: float(value.mean()) for metric, value in values.items()}
         styles = np.array([query.style for query in self.queries])
@@ -69,7 +81,8 @@ class Evaluator:
                 f"{name}_{style}": float(value[own].mean()) for name, value in values.items()
             }
         metrics["no_match_auroc"] = auroc(*self.best(scores))
-        metrics |= self._mixed(scores) if self.mixtures else {}
+        if self.mixtures:
+            metrics |= self._mixed(scores, scores if best_second is None else best_second)
         correct = self.predict_classes(scores)[: len(self.clips)] == self._clip_classes
         return {**metrics, "class_accuracy": float(correct.mean())}
 
@@ -87,7 +100,7 @@ class Evaluator:
         """The number of the class whose name scores highest, for each sound: (N + M,)."""
         return scores[-len(self._classes) :].argmax(axis=0)
 
-    def _mixed(self, scores: np.ndarray) -> dict[str, float]:
+    def _mixed(self, scores: np.ndarray, of_parts: np.ndarray) -> dict[str, float]:
         """Retrieval of mixtures by the text for both sounds, and by a query for each.
 
         mixture_R@k: the text for both ranks its mixture among the first k of all clips and
@@ -103,7 +116,7 @@ class Evaluator:
             ranks.append(np.sum(row >= row[column]) - 1)
             better = []
             for query in mixture.queries:
-                row = scores[self.queries.index(query)]
+                row = of_parts[self.queries.index(query)]
                 others = row[:n_clips][self._clip_classes != self._classes.index(query.label)]
                 better.append(np.sum(others >= row[column]))
             found.append(max(better) < FOUND)

@@ -4,7 +4,7 @@ import csv
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Final
@@ -66,6 +66,11 @@ class Mixture:
         """The query for both sounds."""
         first, second = (query.text for query in self.queries)
         return f"{first} while {second}" if self.simultaneous else f"{first}, then {second}"
+
+    @property
+    def in_other_order(self) -> "Mixture":
+        """The same clips, the second one first; the queries stay."""
+        return replace(self, clips=self.clips[::-1])
 
     def waveform(self, sample_rate: int) -> np.ndarray:
         """Mono, float32 (T,), both clips at the same RMS level."""

@@ -1,0 +1,114 @@
+"""Queries that name several sounds: how they are split, and where in a sound the parts lie."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from media.errors import InputError
+from pipelines.sound_search.compound import MOST_PARTS, Compound, parse, written
+from pipelines.sound_search.order import place
+from training.sound_search.evaluate.material import QUERIES
+
+SPLIT = {
+    "a dog barks, then a door slams": (("a dog barks", "a door slams"), ("then",)),
+    "a door slams after a dog barks": (("a dog barks", "a door slams"), ("then",)),
+    "after the bell rings, a dog barks": (("the bell rings", "a dog barks"), ("then",)),
+    "before the bell rings, a dog barks": (("a dog barks", "the bell rings"), ("then",)),
+    "thunder followed by rain": (("thunder", "rain"), ("then",)),
+    "rain while a clock ticks": (("rain", "a clock ticks"), ("with",)),
+    "a dog barks while it rains": (("a dog barks", "it rains"), ("with",)),
+    "a dog barks and a cat meows": (("a dog barks", "a cat meows"), ("with",)),
+    "dog and rain": (("dog", "rain"), ("with",)),
+    "a man talks with rain in the background": (("a man talks", "rain"), ("with",)),
+    "knock, then footsteps, then a door": (("knock", "footsteps", "a door"), ("then", "then")),
+    '"bread and butter" and "salt, then pepper"': (
+        ("bread and butter", "salt, then pepper"),
+        ("with",),
+    ),
+}
+ONE_SOUND = [
+    "a dog barks",
+    "lightning strikes and it rumbles in the distance",
+    "a child giggles and giggles",
+    "someone is panting after a long run",
+    "an old wooden door creaks as it opens slowly",
+    "the tap is leaking, drip after drip",
+    "a polite person before entering the boss's office",
+    "bristles scrub back and forth in somebody's mouth",
+    "the holiday begins: we lift off and the houses get small",
+    '"a dog barks, then a door slams"',
+    "then",
+    "and and and",
+    "  ",
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), SPLIT.items(), ids=list(SPLIT))
+def test_parse_of_several_sounds_names_each_in_order(
+    text: str, expected: tuple[tuple[str, ...], tuple[str, ...]]
+) -> None:
+    compound = parse(text)
+    assert (compound.parts, compound.links) == expected
+
+
+@pytest.mark.parametrize("text", ONE_SOUND)
+def test_parse_of_one_sound_leaves_it_whole(text: str) -> None:
+    compound = parse(text)
+    assert not compound.links and len(compound.parts) == 1
+
+
+def test_parse_of_the_evaluation_queries_splits_few() -> None:
+    """Each names one sound, and many have "and", "as", "after" or "before" in them."""
+    texts = [json.loads(line)["query"] for line in QUERIES.read_text().splitlines()]
+    assert sum(bool(parse(text).links) for text in texts) <= 0.02 * len(texts)
+
+
+def test_parse_of_fifty_sounds_says_how_many_are_possible() -> None:
+    with pytest.raises(InputError, match=f"names 50 sounds. Name {MOST_PARTS} at most"):
+        parse(", then ".join(f"sound {number}" for number in range(50)))
+
+
+def test_written_compound_parses_to_itself() -> None:
+    parts = ("a dog barks", "rain", "a cat meows, then a bell rings")
+    for order in itertools.permutations(parts):
+        for first, second in itertools.product(("then", "with"), repeat=2):
+            compound = Compound(order, (first, second))
+            assert parse(written(compound)) == compound
+
+
+def test_edits_of_a_compound_change_one_thing() -> None:
+    compound = Compound(("a", "b", "c"), ("then", "with"))
+    assert compound.steps == ((0,), (1, 2))
+    assert compound.toggled(0) == Compound(("a", "b", "c"), ("with", "with"))
+    assert compound.swapped(0) == Compound(("b", "a", "c"), ("then", "with"))
+    assert compound.without(0) == Compound(("b", "c"), ("with",))
+    assert compound.without(2) == Compound(("a", "b"), ("then",))
+
+
+def test_place_in_order_takes_the_best_pair_of_seconds() -> None:
+    scores = np.array([[0.1, 0.8, 0.2, 0.9], [0.9, 0.1, 0.7, 0.1]])
+    placed = place(scores, ((0,), (1,)))
+    assert placed.seconds == (1, 2) and placed.score == pytest.approx(0.75)
+    assert place(scores, ((1,), (0,))).seconds == (3, 0)
+    assert place(scores, ((0, 1),)).score == pytest.approx(0.9)
+
+
+def test_place_in_order_agrees_with_all_choices_of_seconds() -> None:
+    rng = np.random.default_rng(0)
+    steps = ((2,), (0, 1), (3,))
+    for _ in range(20):
+        scores = rng.random((4, 6))
+        rows = [scores[list(step)].mean(axis=0) for step in steps]
+        best = max(
+            sum(row[t] for row, t in zip(rows, times, strict=True))
+            for times in itertools.combinations(range(6), 3)
+        )
+        placed = place(scores, steps)
+        assert placed.score == pytest.approx(best / 3)
+        assert placed.seconds[2] < placed.seconds[0] == placed.seconds[1] < placed.seconds[3]
+
+
+def test_place_in_a_sound_too_short_for_the_order_scores_its_worst_part() -> None:
+    assert place(np.array([[0.9], [0.2]]), ((0,), (1,))).score == pytest.approx(0.2)
