@@ -29,6 +29,28 @@ def path_mean(distances: np.ndarray) -> float:
     return cost[-1, -1] / count[-1, -1]
 
 
+@njit(cache=True)
+def subsequence_means(distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A query (S frames) anywhere in a recording (R frames), from distances (S, R) float32: for
+    every frame where it may end, the mean distance along the best path, and the frame where that
+    begins, (R,) each. Steps as in path_mean (subsequence DTW, Müller 2007, 4.4)."""
+    rows, columns = distances.shape
+    cost, count = distances[0].copy(), np.ones(columns, np.int64)
+    start = np.arange(columns)
+    for i in range(1, rows):
+        # The column before, in the row above.
+        old_cost, old_count, old_start = cost[0], count[0], start[0]
+        for j in range(columns):
+            best, length, first = cost[j], count[j], start[j]  # from above
+            if j > 0 and old_cost <= best:
+                best, length, first = old_cost, old_count, old_start  # diagonally
+            old_cost, old_count, old_start = cost[j], count[j], start[j]
+            if j > 0 and cost[j - 1] < best:
+                best, length, first = cost[j - 1], count[j - 1], start[j - 1]
+            cost[j], count[j], start[j] = best + distances[i, j], length + 1, first
+    return cost / count, start
+
+
 def mfcc_frames(waveform: np.ndarray) -> np.ndarray:
     """Waveform (T,) at 16 kHz → (S, 39) MFCC with Δ and ΔΔ, normalised to zero mean and unit
     variance over the word, then each frame to unit length."""

@@ -13,12 +13,18 @@ from scipy.special import softmax
 from torch import Tensor
 from torch.nn.functional import normalize
 
+from media import cancellation
 from media.audio.features import SAMPLE_RATE, log_mel
 from media.audio.load import Audio, match_loudness
 from media.audio.vtlp import vtlp
 from media.paths import CHECKPOINTS
 from media.text.phonemes import numbers
-from models.word_embedder import MultiViewEmbedder, build_embedder, config_from_dict
+from models.word_embedder import (
+    MultiViewEmbedder,
+    PhonemeBottleneckEmbedder,
+    build_embedder,
+    config_from_dict,
+)
 from pipelines.checkpoint import choose_device, companion, load_weights, locate, read_config
 from pipelines.words import weight_names
 from pipelines.words.library import LibraryWord, View, WordLibrary
@@ -75,6 +81,8 @@ class Words:
     BATCH: Final = 64  # words in a batch
     GUESSES: Final = 5
     VTLP_VIEWS: Final = (3, 6, 9)  # test-time augmentation: indices of media.audio.vtlp.FACTORS
+    CHUNK: Final = 2_000  # frames of a long recording that are encoded at once
+    CONTEXT: Final = 40  # frames before and after them, a multiple of the encoder's subsampling
     CANDIDATES: Final = 200  # written words in the softmax of a guess; the others are too far away
 
     def __init__(
@@ -175,6 +183,29 @@ class Words:
                 row[: len(mels[i])] = torch.from_numpy(mels[i])
             vectors[rows] = self._encode(batch, lengths).cpu().numpy()
         return vectors
+
+    @torch.inference_mode()
+    def log_posteriors(self, waveform: np.ndarray) -> np.ndarray:
+        """Speech at 16 kHz (T,), of any length → log posteriors of phonemes, with 0 the blank, in
+        each step of the acoustic encoder: (S, P).
+
+        Of the phoneme-bottleneck model if there is one, for it sees 0.3 s of context and no word.
+        """
+        network = next(
+            (n for n in self._networks if isinstance(n, PhonemeBottleneckEmbedder)),
+            self._networks[0],
+        )
+        mel = torch.from_numpy(log_mel(match_loudness(waveform, SAMPLE_RATE, self.LEVEL)))
+        step, parts = network.config.stack, []
+        for first in range(0, len(mel), self.CHUNK):
+            cancellation.check()
+            before = min(first, self.CONTEXT)
+            chunk = mel[first - before : first + self.CHUNK + self.CONTEXT][None]
+            lengths = torch.tensor([chunk.shape[1]], device=self._device)
+            logits, _ = network.predict_phonemes(chunk.to(self._device), lengths)
+            end = -(-(before + min(self.CHUNK, len(mel) - first)) // step)
+            parts.append(logits[0, before // step : end].log_softmax(dim=-1).cpu().numpy())
+        return np.concatenate(parts)
 
     def _encode(self, mel: Tensor, lengths: Tensor) -> Tensor:
         """The mean over VTLP views, which varies less from speaker to speaker: log-mel (B, S, M) →

@@ -8,7 +8,8 @@ import gradio as gr
 import numpy as np
 
 from media.errors import InputError
-from tabs.shared.events import QUICK_QUEUE, answering
+from tabs.components.timeline.timeline import File
+from tabs.shared.events import MODEL_QUEUE, QUICK_QUEUE, answering
 from tabs.words.map import SPOKEN, WRITTEN
 from tabs.words.view import LIMIT
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pipelines.words.library import WordLibrary
 
 MOST: Final = 100  # neighbours
+MOST_FILES: Final = 200
 
 
 class WordApi:
@@ -36,9 +38,19 @@ class WordApi:
             vector = gr.JSON(label="vector")
             view = gr.Textbox("spoken", label="view")
             limit = gr.Number(10, label="limit")
+            files = gr.File(file_count="multiple", type="filepath", label="recordings")
+            table = gr.File(label="table")
         run: dict[str, Any] = {"concurrency_id": QUICK_QUEUE, "concurrency_limit": 1}
         call.click(self.embed_audio, recording, embedding, api_name="embed_audio", **run)
         call.click(self.embed_text, text, embedding, api_name="embed_text", **run)
+        call.click(
+            self.embed_words,
+            files,
+            table,
+            api_name="embed_words",
+            concurrency_id=MODEL_QUEUE,
+            concurrency_limit=1,
+        )
         call.click(self.nearest, [vector, view, limit], neighbours, api_name="nearest", **run)
 
     @answering
@@ -73,6 +85,26 @@ class WordApi:
             "phonemes": list(pronunciation.phonemes),
             "source": pronunciation.source,
         }
+
+    @answering
+    def embed_words(self, recordings: list[str] | None) -> str:
+        """Embed many recordings of one word each.
+
+        Args:
+            recordings: At most 200 audio files, with one word of at most 3 s in each.
+
+        Returns:
+            table: A CSV, a row a file: where its word starts and ends in seconds, the five nearest
+            written words with their cosines, why it could not be used, and its vector.
+        """
+        from pipelines.words.batch import embed_files, embeddings_csv  # late, for it loads torch
+
+        if not recordings:
+            raise InputError("There are no recordings. Send some files with a word in each.")
+        if len(recordings) > MOST_FILES:
+            raise InputError(f"These are {len(recordings)} files. Send {MOST_FILES} at most.")
+        rows = embed_files(self.pipeline(), self.library(), recordings)
+        return File("words", "words.csv", embeddings_csv(rows).encode()).data()["path"]
 
     @answering
     def nearest(

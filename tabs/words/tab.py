@@ -15,6 +15,7 @@ from tabs.words.api import WordApi
 from tabs.words.compare import compare_section
 from tabs.words.cut import word_cut
 from tabs.words.events import WordEvents, WordPage
+from tabs.words.find import find_section
 from tabs.words.library import library_getter
 from tabs.words.map import COLORS, LAYOUTS
 from tabs.words.panel import SCRIPT, recorded_or_uploaded, word_recorder
@@ -92,6 +93,7 @@ def _layout(
                     layout = gr.Radio(list(LAYOUTS.items()), value="pca", label="Map layout")
                     color = gr.Radio(list(COLORS), value=COLORS[0], label="Coloured by")
                 neighbours = _panel("word-near")
+    find_section(pipeline)
     for section in (compare_section, threshold_section, vocabulary_section):
         section(pipeline, library)
     how_it_works(__file__)

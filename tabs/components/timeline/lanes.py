@@ -16,6 +16,7 @@ from pipelines.voice_conversion.settings import MUTED
 from tabs.shared.images import frequency_ticks, ink_on, spectrogram_png, viridis_colors
 
 PEAKS_PER_SECOND: Final = 100
+MOST_PEAKS: Final = 12_000  # of a waveform: two minutes in full
 QUIET: Final = 0.1  # peak under which a waveform is not scaled up to the full height
 MOST_CELLS: Final = 240  # of a heat strip; a longer one shows the maximum of several seconds a cell
 
@@ -34,7 +35,7 @@ class Lane(Protocol):
 
 @dataclass(frozen=True)
 class Waveform:
-    """Envelope of a sound: its largest absolute sample in every 10 ms."""
+    """Envelope of a sound: its largest absolute sample in every 10 ms, longer for long sounds."""
 
     label: str
     peaks: tuple[float, ...]
@@ -44,7 +45,7 @@ class Waveform:
     @classmethod
     def of(cls, label: str, waveform: np.ndarray, sample_rate: int) -> "Waveform":
         """The envelope of a waveform (T,) in [-1, 1]."""
-        bucket = sample_rate // PEAKS_PER_SECOND
+        bucket = max(sample_rate // PEAKS_PER_SECOND, -(-len(waveform) // MOST_PEAKS))
         padded = np.pad(np.abs(waveform), (0, -len(waveform) % bucket))
         peaks = padded.reshape(-1, bucket).max(axis=1).round(3)
         return cls(label, tuple(peaks.tolist()), len(waveform) / sample_rate)

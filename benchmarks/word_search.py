@@ -1,0 +1,237 @@
+"""python -m benchmarks.word_search --data DIR: finding words in long recordings, and the time.
+
+The recordings are strung together from words by speakers that no training heard, with pauses. Each
+query is typed, or spoken by another speaker. Baseline: subsequence DTW over MFCC, with the same
+spoken queries. Writes word_search.md.
+"""
+
+import argparse
+import platform
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+
+from media.audio.dtw import mfcc_frames, subsequence_means
+from media.audio.features import HOP_LENGTH, SAMPLE_RATE
+from media.audio.load import match_loudness
+from pipelines.words import Spoken, Words, Written
+from pipelines.words.pronunciation import Pronunciation
+from pipelines.words.word_search import LONGEST, Place, WordSearch
+from training.common.corpora import data_root
+from training.words.evaluate.material import Material, Recording, WordType, select_material
+
+ROOT = Path(__file__).parents[1]
+PAUSES: Final = (0.1, 0.5)  # seconds between two words
+QUERIES: Final = 60  # words
+TOLERANCE: Final = 0.5  # seconds from the middle of a word to that of a place (NIST STD 2006)
+NIST_BETA: Final = 999.9  # of the term-weighted value: for a word that is said once in 10,000 s
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A recording of LONGEST seconds at most, its words with their times, and the queries: a word,
+    a recording of it by another speaker, and whether no training heard it."""
+
+    waveform: np.ndarray
+    said: list[tuple[WordType, float, float]]
+    queries: list[tuple[WordType, np.ndarray, bool]]
+
+    @property
+    def seconds(self) -> float:
+        return len(self.waveform) / SAMPLE_RATE
+
+    def middles(self, word: WordType) -> list[float]:
+        """The middle of each time that the word is said, in seconds."""
+        return [(start + end) / 2 for said, start, end in self.said if said == word]
+
+
+def main() -> None:
+    """Measure, print, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--seconds", type=float, default=LONGEST, help="of the recording")
+    options = parser.parse_args()
+    material = select_material(data_root(options.data), "test", limit=900)
+    task = string_together(material, options.seconds)
+    text = "\n".join(lines(task)) + "\n"
+    print(text)
+    Path(__file__).with_suffix(".md").write_text(text)
+
+
+def string_together(material: Material, seconds: float) -> Task:
+    """Words in random order, at one level, with pauses; as queries words that are said in it, and
+    that another speaker says outside it."""
+    rng = np.random.default_rng(0)
+    order = [material.recordings[i] for i in rng.permutation(len(material.recordings))]
+    parts, said, position = [], [], 0
+    rest: list[Recording] = []
+    for recording in order:
+        if position > seconds * SAMPLE_RATE:
+            rest.append(recording)
+            continue
+        word = match_loudness(recording.waveform, SAMPLE_RATE, Words.LEVEL)
+        pause = np.zeros(round(rng.uniform(*PAUSES) * SAMPLE_RATE), np.float32)
+        start = position + len(pause)
+        position = start + len(word)
+        said.append((recording, start / SAMPLE_RATE, position / SAMPLE_RATE))
+        parts += [pause, word]
+    new = {
+        w for w, held_out in zip(material.vocabulary, material.zero_shot, strict=True) if held_out
+    }
+    queries: dict[WordType, tuple[WordType, np.ndarray, bool]] = {}
+    for recording in rest:
+        speakers = {r.speaker for r, _, _ in said if r.word == recording.word}
+        if speakers and recording.speaker not in speakers and len(queries) < QUERIES:
+            word = recording.word
+            queries.setdefault(word, (word, recording.waveform, word in new))
+    waveform = np.concatenate(parts)[: round(seconds * SAMPLE_RATE)]
+    return Task(waveform, [(r.word, a, b) for r, a, b in said], list(queries.values()))
+
+
+def lines(task: Task) -> list[str]:
+    """The lines of word_search.md."""
+    words = Words.from_pretrained(ROOT / "checkpoints" / "words", "cpu")
+    search = WordSearch(words)
+    search.listen((SAMPLE_RATE, task.waveform[: 30 * SAMPLE_RATE]))  # warm-up
+    began, used = time.perf_counter(), time.process_time()
+    recording = search.listen((SAMPLE_RATE, task.waveform))
+    listening = time.perf_counter() - began, time.process_time() - used
+    typed = [written(words, word) for word, _, _ in task.queries]
+    spoken = [
+        Spoken(waveform, 0.0, len(waveform) / SAMPLE_RATE, words.embed_waveforms([waveform])[0])
+        for _, waveform, _ in task.queries
+    ]
+    rows, times = [], {}
+    for name, queries in (("ours, typed", typed), ("ours, spoken", spoken)):
+        began, used = time.perf_counter(), time.process_time()
+        places = [search(recording, query, limit=200).places for query in queries]
+        count = len(queries)
+        times[name] = (time.perf_counter() - began) / count, (time.process_time() - used) / count
+        rows.append(row(name, task, places))
+    frames = mfcc_frames(recording.waveform).astype(np.float32)
+    began, used = time.perf_counter(), time.process_time()
+    places = [warped(frames, waveform) for _, waveform, _ in task.queries]
+    name, count = "MFCC, subsequence DTW, spoken", len(task.queries)
+    times[name] = (time.perf_counter() - began) / count, (time.process_time() - used) / count
+    rows.append(row(name, task, places))
+    new = sum(unseen for _, _, unseen in task.queries)
+    beta = own_beta(task)
+    return [
+        "# Finding a word in a long recording",
+        "",
+        f"`python -m benchmarks.word_search --data DIR`, {torch.get_num_threads()} threads, "
+        f"{platform.machine()}, torch {torch.__version__}.",
+        "",
+        f"{task.seconds:.0f} s, strung together from {len(task.said)} words by speakers that no "
+        f"training heard; {len(task.queries)} queries, {new} of them words that no training heard.",
+        "",
+        f"| | TWV, β = {NIST_BETA} | at threshold | TWV, β = {beta:.0f} | at threshold "
+        "| of new words | found, no false alarm |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+        *rows,
+        "",
+        "TWV: maximum term-weighted value (NIST STD 2006), 1 for all found and no false alarm; a "
+        f"place is right if its middle is within {TOLERANCE} s of the word's. NIST's β is for "
+        "words that are said once in 10,000 s: here a false alarm costs "
+        f"{NIST_BETA / task.seconds:.1f}. The other β is for words as frequent as these. *found, "
+        "no false alarm*: the share of the times a word is said that rank before the first wrong "
+        "place.",
+        "",
+        "| step | s | s of processor time |",
+        "|---|---:|---:|",
+        f"| listening to {task.seconds:.0f} s, once | {listening[0]:.1f} | {listening[1]:.1f} |",
+        *(f"| a query: {n} | {wall:.2f} | {used:.2f} |" for n, (wall, used) in times.items()),
+    ]
+
+
+def row(name: str, task: Task, places: Sequence[Sequence[Place]]) -> str:
+    """A row of the table."""
+    new = [i for i, (_, _, unseen) in enumerate(task.queries) if unseen]
+    nist, nist_at = best_value(task, places, NIST_BETA)
+    own, own_at = best_value(task, places, own_beta(task))
+    of_new = best_value(task, places, own_beta(task), new)[0] if new else float("nan")
+    clean = np.mean([before_false_alarm(task, i, found) for i, found in enumerate(places)])
+    return (
+        f"| {name} | {nist:.2f} | {nist_at:.2f} | {own:.2f} | {own_at:.2f} | {of_new:.2f} "
+        f"| {clean:.2f} |"
+    )
+
+
+def best_value(
+    task: Task, places: Sequence[Sequence[Place]], beta: float, chosen: Sequence[int] | None = None
+) -> tuple[float, float]:
+    """The maximum term-weighted value over one threshold for all queries, and that threshold."""
+    numbers = range(len(places)) if chosen is None else chosen
+    judged = [judge(task, i, places[i]) for i in numbers]
+    thresholds = np.unique(np.concatenate([scores for scores, _, _ in judged]).round(3))
+    values = []
+    for threshold in thresholds:
+        terms = []
+        for scores, right, count in judged:
+            above = scores >= threshold
+            miss = 1 - (above & right).sum() / count
+            false = (above & ~right).sum() / (task.seconds - count)
+            terms.append(miss + beta * false)
+        values.append(1 - np.mean(terms))
+    best = int(np.argmax(values))
+    return float(values[best]), float(thresholds[best])
+
+
+def judge(task: Task, number: int, places: Sequence[Place]) -> tuple[np.ndarray, np.ndarray, int]:
+    """Scores of the places, whether each is right, and how often the word is said. Of two places
+    at one word the better one counts as right, the other as wrong."""
+    truth = task.middles(task.queries[number][0])
+    left, right = list(truth), []
+    for place in sorted(places, key=lambda place: -place.score):
+        middle = (place.start + place.end) / 2
+        near = min(left, key=lambda t: abs(t - middle), default=None)
+        right.append(near is not None and abs(near - middle) <= TOLERANCE)
+        if right[-1] and near is not None:
+            left.remove(near)
+    scores = np.sort([place.score for place in places])[::-1]
+    return scores, np.array(right, bool), len(truth)
+
+
+def before_false_alarm(task: Task, number: int, places: Sequence[Place]) -> float:
+    """The share of the times the word is said that rank before the first wrong place."""
+    _, right, count = judge(task, number, places)
+    first = int(np.argmin(right)) if not right.all() else len(right)
+    return first / count
+
+
+def own_beta(task: Task) -> float:
+    """β of the term-weighted value for words as frequent as the queries, with NIST's costs."""
+    often = np.mean([len(task.middles(word)) for word, _, _ in task.queries])
+    return 0.1 * (task.seconds / float(often) - 1)
+
+
+def written(words: Words, word: WordType) -> Written:
+    """The typed query of a word."""
+    vector = words.embed_phonemes([word.phonemes])[0]
+    return Written(" ".join(word.phonemes), Pronunciation(word.phonemes, "dictionary"), vector)
+
+
+def warped(frames: np.ndarray, waveform: np.ndarray, limit: int = 200) -> list[Place]:
+    """Places by subsequence DTW of MFCC frames; score: 1 − the mean distance."""
+    query = mfcc_frames(waveform).astype(np.float32)
+    costs, starts = subsequence_means(np.ascontiguousarray(1 - query @ frames.T, np.float32))
+    taken, places = np.zeros(len(costs), bool), []
+    hop = HOP_LENGTH / SAMPLE_RATE
+    for end in np.argsort(costs).tolist():
+        start = int(starts[end])
+        if taken[start : end + 1].any():
+            continue
+        taken[start : end + 1] = True
+        places.append(Place(start * hop, (end + 1) * hop, 1 - float(costs[end])))
+        if len(places) == limit:
+            break
+    return places
+
+
+if __name__ == "__main__":
+    main()

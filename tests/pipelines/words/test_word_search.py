@@ -1,0 +1,139 @@
+"""Finding a word in a long recording: paths of phonemes, places, and their files."""
+
+import csv
+import io
+import itertools
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from media.audio.dtw import path_mean, subsequence_means
+from media.audio.load import wav_bytes
+from media.errors import InputError
+from pipelines.words import Words
+from pipelines.words.phoneme_paths import decode, keyword_paths
+from pipelines.words.places import places_csv, text_grid
+from pipelines.words.word_search import LONGEST, Place, WordSearch
+
+RATE = 16_000
+PLACES = (Place(3.0, 3.8, 0.91), Place(1.0, 1.5, 0.8), Place(3.6, 4.2, 0.7))
+
+
+@pytest.fixture(scope="module")
+def search(tiny_checkpoints: Path) -> WordSearch:
+    return WordSearch(Words.from_pretrained(tiny_checkpoints / "words", "cpu"))
+
+
+def posteriors(symbols: list[int], sure: float = 0.9, size: int = 6) -> np.ndarray:
+    """Log posteriors that are sure of these symbols, one a step: (S, P)."""
+    rows = np.full((len(symbols), size), (1 - sure) / (size - 1), np.float32)
+    rows[np.arange(len(symbols)), symbols] = sure
+    return np.log(rows)
+
+
+def by_trying(log_posteriors: np.ndarray, phonemes: list[int]) -> float:
+    """The score of the best path, over all paths of the whole of the steps."""
+    relative = log_posteriors - log_posteriors.max(axis=1, keepdims=True)
+    best = -np.inf
+    for path in itertools.product(range(log_posteriors.shape[1]), repeat=len(relative)):
+        collapsed = [symbol for symbol, _ in itertools.groupby(path) if symbol]
+        if collapsed == phonemes and path[0] and path[-1]:
+            best = max(best, sum(row[symbol] for row, symbol in zip(relative, path, strict=True)))
+    return best / len(phonemes)
+
+
+def test_keyword_paths_of_a_said_word_end_where_it_ends() -> None:
+    paths = keyword_paths(posteriors([0, 3, 0, 1, 1, 0, 2, 0, 4, 0]), [1, 2])
+    assert int(paths.scores.argmax()) == 6 and paths.scores.max() == 0
+    assert paths.starts[6] in (3, 4)
+    never = keyword_paths(posteriors([0, 3, 0, 2, 0, 1]), [1, 2])
+    assert never.scores.max() < -1
+
+
+@pytest.mark.parametrize("phonemes", [[1], [1, 2], [1, 1], [2, 1, 2]])
+def test_keyword_paths_score_as_the_best_of_all_paths(phonemes: list[int]) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        log_posteriors = np.log(rng.dirichlet(np.ones(3), 5)).astype(np.float32)
+        paths = keyword_paths(log_posteriors, phonemes)
+        score = max(by_trying(log_posteriors[start:], phonemes) for start in range(5))
+        assert paths.scores[-1] == pytest.approx(score, abs=1e-5)
+        assert by_trying(log_posteriors[paths.starts[-1] :], phonemes) == pytest.approx(
+            score, abs=1e-5
+        )
+
+
+def test_decode_removes_repeats_and_blanks() -> None:
+    assert decode(posteriors([0, 1, 1, 0, 1, 2, 2, 0])) == (1, 1, 2)
+
+
+def test_subsequence_means_agree_with_the_best_stretch() -> None:
+    rng = np.random.default_rng(0)
+    distances = rng.random((3, 8)).astype(np.float32)
+    costs, starts = subsequence_means(distances)
+    exact = np.zeros((4, 12), np.float32) + 1
+    exact[:, 5:9] = 1 - np.eye(4, dtype=np.float32)
+    found, first = subsequence_means(exact)
+    assert int(found.argmin()) == 8 and first[8] == 5 and found[8] == 0
+    for end in range(8):
+        stretch = np.ascontiguousarray(distances[:, starts[end] : end + 1])
+        assert costs[end] >= path_mean(stretch) - 1e-6
+
+
+def test_search_in_a_recording_gives_places_apart_best_first(search: WordSearch) -> None:
+    rng = np.random.default_rng(0)
+    waveform = (0.1 * rng.standard_normal(25 * RATE)).astype(np.float32)
+    recording = search.listen((RATE, waveform))
+    assert recording.log_posteriors.shape[0] * recording.step == pytest.approx(25.0)
+    assert recording.step == pytest.approx(0.04, rel=0.01)
+    np.testing.assert_allclose(np.exp(recording.log_posteriors).sum(axis=1), 1, atol=1e-4)
+    done: list[float] = []
+    spoken = search.words.embed_audio((RATE, waveform), (2.0, 2.6))
+    for query in (search.words.embed_text("hello"), spoken):
+        places = search(recording, query, limit=20, progress=done.append).places
+        assert 0 < len(places) <= 20
+        scores = [place.score for place in places]
+        assert scores == sorted(scores, reverse=True) and max(scores) <= 1 + 1e-5
+        middles = sorted((place.start + place.end) / 2 for place in places)
+        assert np.diff(middles).min(initial=1) > 0.05
+        assert all(0 <= place.start < place.end <= 25 for place in places)
+    assert done and max(done) < 1
+
+
+@pytest.mark.parametrize("seconds", [0.3, 1.0])
+def test_search_in_a_short_recording_gives_no_error(search: WordSearch, seconds: float) -> None:
+    tone = 0.1 * np.sin(np.arange(round(seconds * RATE)) / 5)
+    recording = search.listen((RATE, tone.astype(np.float32)))
+    search(recording, search.words.embed_text("extraordinarily"))
+
+
+def test_listen_to_what_cannot_be_searched_says_why(search: WordSearch, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no recording to search in"):
+        search.listen(None)
+    with pytest.raises(InputError, match="silent"):
+        search.listen((RATE, np.zeros(RATE, np.float32)))
+    hour = tmp_path / "hour.wav"
+    hour.write_bytes(wav_bytes(np.zeros(3600 * 4000, np.float32), 4000))
+    with pytest.raises(InputError, match="longer than 600 s"):
+        search.listen(hour)
+    assert LONGEST == 600
+
+
+def test_places_csv_is_in_order_of_time_and_runs_no_formula() -> None:
+    rows = list(csv.DictReader(io.StringIO(places_csv(PLACES, "=HYPERLINK()"))))
+    assert [row["start"] for row in rows] == ["1.000", "3.000", "3.600"]
+    assert rows[0] == {"word": "'=HYPERLINK()", "start": "1.000", "end": "1.500", "score": "0.8000"}
+
+
+def test_text_grid_covers_the_recording_without_overlap() -> None:
+    text = text_grid(PLACES, 'sa"y\n', 5.0)
+    assert text.startswith('File type = "ooTextFile"\nObject class = "TextGrid"\n')
+    assert 'name = "sa""y"' in text
+    times = [(float(a), float(b)) for a, b in re.findall(r"xmin = (\S+)\n +xmax = (\S+)\n", text)]
+    tier, intervals = times[0], times[1:]
+    assert tier == (0, 5.0) and intervals[0][0] == 0 and intervals[-1][1] == 5.0
+    assert all(a[1] == b[0] for a, b in itertools.pairwise(intervals))
+    assert f"intervals: size = {len(intervals)}" in text and len(intervals) == 6
+    assert "intervals: size = 1\n" in text_grid([], "word", 5.0)

@@ -1,0 +1,99 @@
+"""Finding a word in a long recording: the Timeline, its files, endpoints, and refused inputs."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import gradio as gr
+import numpy as np
+import pytest
+from gradio_client import Client, handle_file
+from gradio_client.exceptions import AppError
+
+from media.audio.load import wav_bytes
+from pipelines.words import Words
+from pipelines.words.word_search import Found, LongRecording, Place
+from tabs.words.api import WordApi
+from tabs.words.find import NOTHING, find_section, view
+from tests.fake_words import getters, write_word
+
+RATE = 16_000
+
+
+@pytest.fixture(scope="module")
+def speech(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six seconds of something like syllables."""
+    time = np.arange(6 * RATE) / RATE
+    waveform = 0.2 * np.sin(2 * np.pi * (300 + 200 * np.sin(9 * time)) * time)
+    path = tmp_path_factory.mktemp("speech") / "talk.wav"
+    path.write_bytes(wav_bytes((waveform * (np.sin(15 * time) > -0.3)).astype(np.float32), RATE))
+    return path
+
+
+@pytest.fixture(scope="module")
+def client(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    words = Words.from_pretrained(tiny_checkpoints / "words", "cpu")
+    with gr.Blocks() as page:
+        find_section(lambda: words)
+        api = WordApi(*getters(tmp_path_factory.mktemp("library")))  # type: ignore[arg-type]
+        api.declare(gr.Audio(type="filepath"), gr.Textbox())
+    _, address, _ = page.launch(prevent_thread_lock=True)
+    yield Client(address, verbose=False)
+    page.close()
+
+
+def test_find_word_gives_places_with_scores_best_first(client: Client, speech: Path) -> None:
+    found = client.predict(handle_file(speech), "hello", None, api_name="/find_word")
+    assert found["seconds"] == pytest.approx(6, abs=0.01)
+    scores = [place["score"] for place in found["places"]]
+    assert scores and scores == sorted(scores, reverse=True)
+    assert all(0 <= place["start"] < place["end"] <= 6 for place in found["places"])
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("", NOTHING), ("🐕", "no word"), ("x" * 99, "most")]
+)
+def test_find_word_without_a_usable_word_says_why(
+    client: Client, speech: Path, text: str, message: str
+) -> None:
+    with pytest.raises(AppError, match=message):
+        client.predict(handle_file(speech), text, None, api_name="/find_word")
+
+
+def test_view_of_found_places_shows_them_and_offers_both_files(speech: Path) -> None:
+    heard = LongRecording(np.ones(6 * RATE, np.float32), np.zeros((150, 3), np.float32), 0.04)
+    found = Found((Place(4, 4.5, 0.9), Place(1, 1.4, 0.8), Place(2, 2.3, 0.2)), threshold=0.5)
+    shown = view(str(speech), heard, "<tree>", found)
+    assert "2 places of “&lt;tree&gt;”" in shown["html"] and shown["html"].count("score 0.") == 2
+    assert (
+        'download="places.csv"' in shown["html"] and 'download="places.TextGrid"' in shown["html"]
+    )
+    assert 'data-start="4.00"' in shown["html"]  # where it is surest
+    none = view(str(speech), heard, "tree", Found(found.places, threshold=0.95))
+    assert "was not found. The nearest places" in none["html"]
+    assert none["html"].count("score 0.") == 3
+
+
+def test_view_of_ten_minutes_stays_small(speech: Path) -> None:
+    waveform = np.random.default_rng(0).random(600 * RATE).astype(np.float32)
+    heard = LongRecording(waveform, np.zeros((15_000, 3), np.float32), 0.04)
+    assert len(view(str(speech), heard, "tree", Found((), 0.5))["html"]) < 600_000
+
+
+def test_embed_words_gives_a_row_a_file_and_says_which_failed(
+    client: Client, tmp_path: Path
+) -> None:
+    good = write_word(tmp_path / "ship.wav", "ship")
+    bad = tmp_path / "notes.txt"
+    bad.write_text("no sound")
+    table = client.predict([handle_file(good), handle_file(bad)], api_name="/embed_words")
+    one, other = csv.DictReader(Path(table).read_text().splitlines())
+    assert (one["file"], one["word_1"]) == ("ship.wav", "ship")
+    vector = np.array([float(one[f"v{i}"]) for i in range(32)])
+    assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-3)
+    assert other["file"] == "notes.txt" and "audio" in other["error"] and other["v0"] == ""
+
+
+def test_embed_words_without_files_is_refused(client: Client) -> None:
+    with pytest.raises(AppError, match="no recordings"):
+        client.predict([], api_name="/embed_words")
