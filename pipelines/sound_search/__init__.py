@@ -8,13 +8,14 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "labels": ["labels_csv"],
+        "export": ["labels_csv", "results_zip"],
         "pipeline": ["Hit", "SearchResult", "SoundSearch"],
     },
 )
 
 if TYPE_CHECKING:
-    from pipelines.sound_search.labels import labels_csv as labels_csv
+    from pipelines.sound_search.export import labels_csv as labels_csv
+    from pipelines.sound_search.export import results_zip as results_zip
     from pipelines.sound_search.pipeline import Hit as Hit
     from pipelines.sound_search.pipeline import SearchResult as SearchResult
     from pipelines.sound_search.pipeline import SoundSearch as SoundSearch

@@ -20,7 +20,7 @@ from pipelines.sound_search.index import SoundIndex, embed
 from pipelines.sound_search.library import Found, Library, Sound
 from pipelines.sound_search.models import DEFAULT_MODEL, load_encoder
 from pipelines.sound_search.order import find, part_scores_of, place
-from pipelines.sound_search.query import clean
+from pipelines.sound_search.query import EVERYTHING, NONE_LEFT, Filter, clean
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +132,7 @@ class SoundSearch:
         without: str = "",
         votes: Mapping[str, int] | None = None,
         limit: int = 10,
+        only: Filter = EVERYTHING,
     ) -> SearchResult:
         """Search ``index``.
 
@@ -139,8 +140,10 @@ class SoundSearch:
         second by second; beside an example it is one sound.
         like: a recording, or the id of a sound in the index, which is then left out of the results.
         votes: +1 or -1 for ids of sounds: these come first or last, and the others are re-ranked by
-        their similarity to them; scores stay those of the query. Raises InputError for a query that
-        cannot be used, and for an index that is empty or was made by another model.
+        their similarity to them; scores stay those of the query. only: the sounds that may be
+        found; of an index that is not searched exactly, among the nearest. Raises InputError for a
+        query that cannot be used, for an index that is empty or was made by another model, and
+        where no sound passes the filter.
         """
         began = time.perf_counter()
         library = index.library
@@ -151,6 +154,8 @@ class SoundSearch:
         compound = self._compound(text, like)
         queries = [self.query(part, like, without, index) for part in compound.parts]
         found = find(library, np.stack(queries), compound, limit + 1)
+        if only != EVERYTHING:
+            found = _passing(library, found, only)
         scores = np.full(len(library.sounds), np.nan, np.float32)
         scores[found.numbers] = found.scores
         ranked = self._rank(library, found, votes or {})
@@ -216,6 +221,14 @@ class SoundSearch:
             raise InputError(
                 "There are no words in this. Describe the sound, “a dog barks” for example."
             )
+
+
+def _passing(library: Library, found: Found, only: Filter) -> Found:
+    """Raises InputError where no sound passes the filter."""
+    passes = np.array([only(library.sounds[number]) for number in found.numbers], bool)
+    if not passes.any():
+        raise InputError(NONE_LEFT)
+    return Found(*(part[passes] for part in found))
 
 
 def _hit(

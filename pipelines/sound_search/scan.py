@@ -12,6 +12,7 @@ from pipelines.sound_search.index import Progress, Report, SoundIndex
 from pipelines.sound_search.store import MANIFEST
 
 CAPTIONS: Final = "captions.csv"
+MOST_FILES: Final = 200_000  # in a folder
 
 
 def scan(
@@ -21,8 +22,8 @@ def scan(
 
     Hidden files are ignored. captions.csv (columns file, kind, caption; several captions separated
     by " | ") describes the others. Each embedding is saved at once, so that a scan that was killed
-    resumes. Raises InputError if there is no such folder, or ``out`` is damaged or was made by
-    another model.
+    resumes. Raises InputError if there is no such folder, if it is empty or holds more than
+    MOST_FILES, or if ``out`` is damaged or was made by another model.
     """
     folder, out = folder.absolute(), out.absolute()
     if not folder.is_dir():
@@ -32,7 +33,14 @@ def scan(
         for path in files_below(folder)
         if not path.is_relative_to(out) and path.name != CAPTIONS
     ]
+    if len(files) > MOST_FILES:
+        raise InputError(
+            f"{folder} holds {len(files):,} files. Index at most {MOST_FILES:,} at once: choose a "
+            "folder in it."
+        )
     known = (out / MANIFEST).exists()
+    if not files and not known:
+        raise InputError(f"There are no files in {folder}. Choose a folder with sounds in it.")
     index = SoundIndex.open(out, encoder) if known else SoundIndex.empty(encoder)
     cache = out / f"partial-{encoder.fingerprint[:16]}"
     report = index.add(files, read_captions(folder), progress, cache)

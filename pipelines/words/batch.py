@@ -9,9 +9,9 @@ from typing import Final
 
 from media import cancellation
 from media.errors import InputError
+from media.text.spreadsheet import safe_cell
 from pipelines.words.library import View, WordLibrary
 from pipelines.words.pipeline import Neighbour, Spoken, Words
-from pipelines.words.places import safe
 
 NEIGHBOURS: Final = 5
 
@@ -54,9 +54,9 @@ def embeddings_csv(rows: Iterable[Row], limit: int = NEIGHBOURS) -> str:
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["file", "start", "end", *near, "error", *(f"v{i}" for i in range(width))])
     for row in rows:
-        found = [x for n in row.neighbours for x in (safe(n.word.spelling), f"{n.cosine:.4f}")]
+        found = [x for n in row.neighbours for x in (safe_cell(n.word.spelling), f"{n.cosine:.4f}")]
         found += [""] * (len(near) - len(found))
         span = [f"{row.spoken.start:.3f}", f"{row.spoken.end:.3f}"] if row.spoken else ["", ""]
         vector = [f"{x:.5f}" for x in row.spoken.vector] if row.spoken else [""] * width
-        table.writerow([safe(row.name), *span, *found, row.error, *vector])
+        table.writerow([safe_cell(row.name), *span, *found, row.error, *vector])
     return text.getvalue()

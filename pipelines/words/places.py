@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable
 from itertools import zip_longest
 
+from media.text.spreadsheet import safe_cell
 from pipelines.words.word_search import Place
 
 
@@ -15,7 +16,7 @@ def places_csv(places: Iterable[Place], word: str) -> str:
     table.writerow(["word", "start", "end", "score"])
     for place in sorted(places, key=lambda place: place.start):
         row = (f"{place.start:.3f}", f"{place.end:.3f}", f"{place.score:.4f}")
-        table.writerow([safe(word), *row])
+        table.writerow([safe_cell(word), *row])
     return text.getvalue()
 
 
@@ -49,11 +50,6 @@ def text_grid(places: Iterable[Place], word: str, seconds: float) -> str:
         f'        class = "IntervalTier"\n        name = "{_quoted(word)}"\n        xmin = 0\n'
         f"        xmax = {seconds:.4f}\n        intervals: size = {len(intervals)}\n{tier}"
     )
-
-
-def safe(text: str) -> str:
-    """Text that a spreadsheet would run as a formula gets an apostrophe."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def _quoted(text: str) -> str:

@@ -95,6 +95,8 @@ def _card(rank: int, hit: "Hit", catalogue: Catalogue, timeline: str) -> str:
     sound = hit.sound
     category = catalogue.category(sound)
     about = f"{category}, {sound.kind.replace('_', ' ')}" if sound.kind else category
+    if copies := catalogue.copies(sound):
+        about += f" · same file as {copies} other{'s' if copies > 1 else ''}"
     return (
         f'<li class="card" data-sound="{escape(sound.id)}"><header><i>{rank}</i>'
         f"<div><h4>{escape(title(sound))}</h4>"

@@ -50,6 +50,10 @@ class Catalogue:
             self.pictures[sound.id] = _spectrogram(sound.path)
         return self.pictures[sound.id]
 
+    def copies(self, sound: "Sound") -> int:
+        """How many other sounds are files of the same content."""
+        return sum(other.content_hash == sound.content_hash for other in self.sounds) - 1
+
     def chart(self) -> Chart:
         """The map of the sounds."""
         stored = self.stored()

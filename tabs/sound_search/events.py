@@ -1,5 +1,6 @@
 """Event handlers of the sound search tab: each returns {component: value}."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -8,13 +9,14 @@ import gradio as gr
 from gradio.components import Component
 
 from media.errors import InputError
-from pipelines.sound_search.query import clean
+from pipelines.sound_search.query import Filter, clean
 from tabs.shared.events import answering, say
 from tabs.shared.gradio_internals import event_data
 from tabs.shared.sessions import SessionStore
 from tabs.sound_search.catalogue import title
 from tabs.sound_search.chips import chips, edited
 from tabs.sound_search.example import read_finished
+from tabs.sound_search.families import kinds_of
 from tabs.sound_search.library import DemoLibrary, Library, VisitorLibrary
 from tabs.sound_search.search import DEMO, OWN, RECORDING, Search
 from tabs.sound_search.view import ResultView, Update
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 NONE_YET: Final = "There are no sounds of yours here. Add some under “Your own sounds”."
 GONE: Final = "This sound is no longer in the library. Search again."
 EXAMPLE: Final = "an example to begin with"
+EMPTY: Final = "There are no files in this. Choose files, or a folder with sounds in it."
 DELETED: Final = "Your sounds are deleted."
 SHOWN: Final = 9  # sounds: the best beside the map, and the others in two columns
 MOST_NAMED: Final = 8  # skipped files that a message lists
@@ -100,12 +103,28 @@ class SoundEvents:
         without: str,
         liked: tuple[str, str] | None,
         scope: str,
+        title: str = "",
+        families: Sequence[str] = (),
+        shortest: float | None = None,
+        longest: float | None = None,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
-        """Searches for a text, and for sounds like a recording or a result."""
+        """Searches for a text, and for sounds like a recording or a result, among those that pass
+        the filters: words of the title, families, and lengths in s."""
         like, name = (recording, RECORDING) if recording else liked or (None, "")
         search = replace(
-            past, text=clean(text), like=like, like_name=name, without=clean(without), scope=scope
+            past,
+            text=clean(text),
+            like=like,
+            like_name=name,
+            without=clean(without),
+            scope=scope,
+            only=Filter(
+                clean(title),
+                shortest or 0.0,
+                longest or math.inf,
+                kinds_of(families) if families and scope == DEMO else None,
+            ),
         )
         return self._run(search, own, progress)
 
@@ -144,13 +163,16 @@ class SoundEvents:
 
     def add(
         self,
-        files: Sequence[str],
+        files: Sequence[str] | str | None,
         past: Search,
         own: VisitorLibrary | None,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Iterator[Update]:
-        """Adds uploads to the visitor's library."""
+        """Adds uploads, or a recording, to the visitor's library."""
+        files = [files] if isinstance(files, str) else files or []
+        if not files:
+            raise InputError(EMPTY)
         progress(0, desc="Getting ready")
         own = self.sessions.of(own, request)
         search = Search(scope=OWN, labels=past.labels)
@@ -159,6 +181,7 @@ class SoundEvents:
             yield {
                 self.result.message: _skipped(skipped),
                 **self.result.wait(search, own),
+                self.components.understood: "",
                 self.components.own: own,
                 self.components.scope: gr.Radio(value=OWN, visible=True),
                 self.components.contents: _contents(own),
@@ -180,6 +203,7 @@ class SoundEvents:
         return {
             self.result.message: "",
             **self.result.wait(search, self._library(scope, own)),
+            self.components.understood: "",
         }
 
     def _library(
@@ -202,7 +226,7 @@ class SoundEvents:
         if progress:
             progress(0.8, desc=f"Comparing with {len(library.sounds)} sounds")
         query = (search.text, search.like, search.without, search.votes)
-        result = pipeline(library.index, *query, limit=SHOWN)
+        result = pipeline(library.index, *query, limit=SHOWN, only=search.only)
         return {
             self.components.understood: "" if search.like else chips(search.text),
             self.result.message: say(" ".join(result.notices)),

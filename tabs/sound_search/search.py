@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from pipelines.sound_search.query import EVERYTHING, Filter
+
 DEMO: Final = "ours"  # scopes: the library of the demo, or the visitor's own sounds
 OWN: Final = "mine"
 RECORDING: Final = "your recording"
@@ -15,8 +17,8 @@ class Search:
     """A visitor's last query, and all of their votes.
 
     like: the id of a sound, or the path of a recording; like_name: its name on the page. scope:
-    DEMO or OWN. labels: query → id of a sound → +1 or -1. mapped: identifies the map that the page
-    shows; best: the file of the best sound.
+    DEMO or OWN. only: the sounds that may be found. labels: query → id of a sound → +1 or -1.
+    mapped: identifies the map that the page shows; best: the file of the best sound.
     """
 
     text: str = ""
@@ -24,6 +26,7 @@ class Search:
     like_name: str = ""
     without: str = ""
     scope: str = DEMO
+    only: Filter = EVERYTHING
     labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     mapped: str = ""
     best: Path | None = None

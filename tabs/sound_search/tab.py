@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
+from gradio.components import Component
 
 from tabs.components.map.map import sound_map
 from tabs.shared.drafts import Drafts
-from tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
+from tabs.shared.events import EMPTIED, HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
 from tabs.shared.parts import how_it_works, main_button, missing_model, query_input, sound_input
 from tabs.shared.sessions import SessionStore
 from tabs.sound_search.cards import sound_cards
 from tabs.sound_search.chips import query_chips
 from tabs.sound_search.endpoints import SoundEndpoints
 from tabs.sound_search.events import Components, SoundEvents
+from tabs.sound_search.families import CATEGORIES
 from tabs.sound_search.library import DemoLibrary, VisitorLibrary
 from tabs.sound_search.search import DEMO, OWN, Search
 from tabs.sound_search.view import ResultView, draft_item
@@ -79,14 +81,16 @@ def _tab(
 
 @dataclass(frozen=True)
 class Buttons:
-    """What starts and stops an event."""
+    """What starts and stops an event, and the filters of a search."""
 
     search: gr.Button
     stop: gr.Button
     examples: list[tuple[gr.Button, str]]
     add: list[gr.UploadButton]
+    recorder: gr.Audio
     halt: gr.Button
     forget: gr.Button
+    filters: list[Component]
 
 
 def _layout(own: gr.State, drafts: Drafts | None) -> tuple[Buttons, Components]:
@@ -106,12 +110,27 @@ def _layout(own: gr.State, drafts: Drafts | None) -> tuple[Buttons, Components]:
                 recording = sound_input("An example sound, up to 60 s")
             with gr.Accordion("Options", open=False):
                 without = gr.Textbox("", label="But not …", placeholder="music")
+                title = gr.Textbox("", label="Title or file name contains", placeholder="door")
+                families = gr.Dropdown(
+                    list(CATEGORIES), value=[], multiselect=True, label="Only these families"
+                )
+                with gr.Row():
+                    length: dict[str, Any] = {"value": None, "minimum": 0, "min_width": 100}
+                    shortest = gr.Number(label="At least, s", **length)
+                    longest = gr.Number(label="At most, s", **length)
             with gr.Accordion("Your own sounds", open=False):
                 gr.HTML(OWN_SOUNDS)
                 with gr.Row():
                     several: dict[str, Any] = {"size": "sm", "min_width": 120}
                     files = gr.UploadButton("Add files", file_count="multiple", **several)
                     folder = gr.UploadButton("Add a folder", file_count="directory", **several)
+                recorder = gr.Audio(
+                    sources=["microphone"],
+                    type="filepath",
+                    label="Record a sound into them",
+                    buttons=[],
+                    elem_id="record-own",
+                )
                 halt = gr.Button("Stop adding", size="sm", visible=False)
                 scope = gr.Radio(
                     [("Earshot’s sounds", DEMO), ("My sounds", OWN)],
@@ -127,16 +146,19 @@ def _layout(own: gr.State, drafts: Drafts | None) -> tuple[Buttons, Components]:
                 if drafts:
                     drafts.button(search_state, draft_item)
                 labels = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=170)
+                export = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=190)
             with gr.Row(elem_classes="best-and-map"):
                 best = sound_cards("best-sound")
                 chart = sound_map("sound-map")
             rest = sound_cards("other-sounds")
     how_it_works(__file__)
-    result = ResultView(message, search_state, found, best, chart, rest, labels)
+    result = ResultView(message, search_state, found, best, chart, rest, labels, export)
     components = Components(
         result, text, understood, recording, without, liked, liked_chip, own, scope, contents
     )
-    return Buttons(search, stop, examples, [files, folder], halt, forget), components
+    filters = [title, families, shortest, longest]
+    buttons = Buttons(search, stop, examples, [files, folder], recorder, halt, forget, filters)
+    return buttons, components
 
 
 def _example_buttons() -> list[tuple[gr.Button, str]]:
@@ -148,7 +170,7 @@ def _example_buttons() -> list[tuple[gr.Button, str]]:
 def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, buttons: Buttons) -> None:
     result = ui.result
     shown = [*result.components, ui.understood]
-    asked = [result.search, ui.own, *ui.query_inputs, ui.liked, ui.scope]
+    asked = [result.search, ui.own, *ui.query_inputs, ui.liked, ui.scope, *buttons.filters]
     main: dict[str, Any] = {
         "progress_on": result.found,
         "start": buttons.search,
@@ -179,16 +201,20 @@ def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, buttons: Buttons)
         on_model(trigger, reporting(events.search, result.message), asked, shown, **main)
     for gone in (ui.liked_chip.click, ui.recording.input, ui.scope.change):
         gone(events.unlike, None, ui.like, **HIDDEN)
-    for button in buttons.add:
-        on_model(
-            button.upload,
+    added = [(button.upload, button) for button in buttons.add]
+    recorded = (buttons.recorder.stop_recording, buttons.recorder)
+    for trigger, source in (*added, recorded):
+        run = on_model(
+            trigger,
             reporting(events.add, result.message),
-            [button, result.search, ui.own],
+            [source, result.search, ui.own],
             [*shown, *ui.library],
             progress_on=result.found,
-            start=button,
+            start=buttons.add[0] if source is buttons.recorder else source,
             stop=buttons.halt,
         )
+        if source is buttons.recorder:
+            run.then(None, None, buttons.recorder, js=EMPTIED, **HIDDEN)
     ui.own.change(
         lambda library: gr.Button(visible=bool(library)), ui.own, buttons.forget, **HIDDEN
     )

@@ -28,7 +28,8 @@ Update = dict[Component, Any]  # component → its new value
 @dataclass(frozen=True)
 class ResultView:
     """The components that show a search: a message beside the input, the visitor's last search,
-    one line on the result, cards of the best sound and of the others, the map, and a download."""
+    one line on the result, cards of the best sound and of the others, the map, and downloads of the
+    votes and of the results."""
 
     message: gr.HTML
     search: gr.State
@@ -37,6 +38,7 @@ class ResultView:
     chart: gr.HTML
     rest: gr.HTML
     labels: gr.DownloadButton
+    export: gr.DownloadButton
 
     @property
     def components(self) -> list[Component]:
@@ -65,11 +67,13 @@ class ResultView:
             self.chart: show(marker, chart),
             self.rest: rest,
             self.labels: _labels(search, catalogue),
+            self.export: _export(result, catalogue),
         }
 
     def wait(self, search: Search, catalogue: Catalogue | None) -> Update:
         """The same components before a search: the map alone, if there is one."""
         update: Update = {self.found: "", self.best: panel(FIRST), self.rest: panel("")}
+        update[self.export] = gr.DownloadButton(visible=False)
         if catalogue is None:
             return {**update, self.search: search}
         return {
@@ -122,3 +126,15 @@ def _labels(search: Search, catalogue: Catalogue) -> gr.DownloadButton:
     table = File("Labels", "labels.csv", labels_csv(catalogue.index, search.labels).encode())
     label = f"Export {count} label{'s' if count > 1 else ''} (CSV)"
     return gr.DownloadButton(label, value=table.data()["path"], visible=True)
+
+
+def _export(result: "SearchResult", catalogue: Catalogue) -> gr.DownloadButton:
+    """The download of the results; hidden where there is no index, or nothing was found."""
+    if not result.hits or not isinstance(catalogue, Library):
+        return gr.DownloadButton(visible=False)
+    from pipelines.sound_search import results_zip  # late, for it loads torch
+
+    packed = File("Results", "results.zip", results_zip(result, catalogue.index))
+    count = len(result.hits)
+    label = f"Export {count} result{'s' if count > 1 else ''} (zip)"
+    return gr.DownloadButton(label, value=packed.data()["path"], visible=True)

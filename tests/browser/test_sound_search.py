@@ -2,6 +2,7 @@
 
 import re
 import time
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -81,6 +82,21 @@ def test_example_query_needs_one_click(visit: Visit, page: Page) -> None:
     visit.button(EXAMPLES[0]).click()
     expect(page.locator("#found")).to_contain_text(f"“{EXAMPLES[0]}”")
     expect(page.locator("#best-sound .card")).to_have_count(1)
+
+
+@pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "dark")], indirect=True)
+def test_filters_and_the_export_of_results(visit: Visit, page: Page) -> None:
+    page.get_by_role("button", name="Options").last.click()
+    page.get_by_label("Title or file name contains").fill("bell")
+    visit.search("a sound")
+    assert len(visit.cards()) == 1
+    expect(page.locator("#best-sound h4")).to_have_text("A church bell rings.")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export 1 result").click()
+    with zipfile.ZipFile(download.value.path()) as file:
+        assert "sounds/01-bell.wav" in file.namelist()
+    assert visit.faint() == []
+    visit.shoot("filtered")
 
 
 @pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "dark")], indirect=True)

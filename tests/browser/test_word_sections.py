@@ -10,7 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 import app
+from pipelines.words import Words
 from tabs.words.compare import compare_section
+from tabs.words.find import find_section
 from tabs.words.threshold import threshold_section
 from tabs.words.vocabulary import vocabulary_section
 from tests.browser.conftest import SIZES
@@ -43,14 +45,16 @@ class Patient(Measured):
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A page with the three sections alone."""
+def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A page with the four sections alone."""
     words: Any = Patient(CURVE)
+    network = Words.from_pretrained(tiny_checkpoints / "words", "cpu")
     library: Any = FakeLibrary(folder := tmp_path_factory.mktemp("library"))
     gr.set_static_paths([folder])
     with gr.Blocks(title="Words") as page:
         for section in (compare_section, threshold_section, vocabulary_section):
             section(lambda: words, lambda: library)
+        find_section(lambda: network)
     yield app.launch(page, app.options([], {}), block=False)
     page.close()
 
@@ -127,6 +131,27 @@ def test_compared_words_are_shown_and_played(visit: Visit, page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#compared-words")).to_contain_text("threat")
     looks_right(visit, "compare")
+
+
+@pytest.mark.parametrize("visit", LOOKS, indirect=True)
+def test_word_is_found_in_a_long_recording_and_exported(
+    visit: Visit, page: Page, speech: Path
+) -> None:
+    fold(page, "Find a word in a long recording").click()
+    find = page.get_by_role("button", name="Find the word", exact=True)
+    find.click()
+    expect(page.get_by_role("alert")).to_contain_text("Type the word to look for")
+    page.locator('#long-recording input[type="file"]').set_input_files(speech)
+    expect(page.locator("#long-recording audio, #long-recording #waveform").first).to_be_visible()
+    page.get_by_label("The word", exact=True).fill("hello")
+    find.click()
+    places = page.locator("#found-places .tl-said i")
+    expect(places.first).to_be_visible()
+    expect(page.locator("#found-places")).to_contain_text("“hello”")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="TextGrid").click()
+    assert 'class = "IntervalTier"' in download.value.path().read_text()
+    looks_right(visit, "found")
 
 
 @pytest.mark.parametrize("visit", LOOKS, indirect=True)

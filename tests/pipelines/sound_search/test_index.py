@@ -431,6 +431,33 @@ def test_scan_updates_the_index_of_a_folder(folder: Path, encoder: FakeEncoder) 
         scan(folder / "nowhere", out, encoder)
 
 
+def test_scan_of_an_empty_or_a_huge_folder_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, out = tmp_path / "sounds", tmp_path / "index"
+    folder.mkdir()
+    with pytest.raises(InputError, match="no files"):
+        scan(folder, out, FakeEncoder())
+    for number in range(3):
+        (folder / f"{number}.wav").touch()
+    monkeypatch.setattr("pipelines.sound_search.scan.MOST_FILES", 2)
+    with pytest.raises(InputError, match="holds 3 files. Index at most 2"):
+        scan(folder, out, FakeEncoder())
+    assert not out.exists()
+
+
+def test_scan_of_a_broken_zip_and_an_hour_skips_them_with_the_reason(tmp_path: Path) -> None:
+    folder = tmp_path / "sounds"
+    write_tone(folder / "low.wav", "low")
+    (folder / "broken.zip").write_bytes(b"PK\x03\x04 and no more")
+    write_tone(folder / "long.wav", "low", seconds=3601.0)
+    report = scan(folder, tmp_path / "index", FakeEncoder())
+    reasons = dict(report.skipped)
+    assert report.added == 1 and set(reasons) == {"broken.zip", "long.wav"}
+    assert "cannot be read as audio" in reasons["broken.zip"]
+    assert "longer than 3600 s" in reasons["long.wav"]
+
+
 def test_scan_after_being_killed_resumes(tmp_path: Path) -> None:
     count = 12
     for copy in ("whole", "killed"):

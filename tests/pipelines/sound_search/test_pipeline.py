@@ -2,15 +2,18 @@
 
 import csv
 import io
+import json
 import shutil
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from media.errors import InputError
-from pipelines.sound_search import SearchResult, SoundSearch, labels_csv
+from pipelines.sound_search import SearchResult, SoundSearch, export, labels_csv, results_zip
 from pipelines.sound_search.index import SoundIndex
+from pipelines.sound_search.query import Filter
 from tests.fake_sound_encoder import RATE, WORDS, FakeEncoder, tone, write_tone
 
 
@@ -220,3 +223,44 @@ def test_labels_csv_has_a_row_for_each_vote(index: SoundIndex) -> None:
         ("high", "high.wav", "1"),
     ]
     assert rows[0]["content_hash"] == index[low].content_hash
+
+
+def test_search_with_a_filter_finds_only_what_passes(
+    search: SoundSearch, index: SoundIndex
+) -> None:
+    assert set(names(search(index, "high", only=Filter(title="SHRILL")))) == {
+        "shrill",
+        "high-shrill",
+    }
+    result = search(index, "high", only=Filter(shortest=3.0))
+    assert result.hits and all(hit.sound.seconds == 4 for hit in result.hits)
+    assert names(search(index, "a low tone, then a middle one", only=Filter(title="low-")))
+    for none in (Filter(title="no such name"), Filter(kinds=frozenset({"dog"}))):
+        with pytest.raises(InputError, match="No sound passes"):
+            search(index, "high", only=none)
+
+
+@pytest.mark.parametrize("lengths", [(3.0, 2.0), (float("nan"), 5.0), (float("inf"), 5.0)])
+def test_filter_with_impossible_lengths_is_refused(lengths: tuple[float, float]) -> None:
+    with pytest.raises(InputError, match="shortest length"):
+        Filter("", *lengths)
+
+
+def test_results_zip_holds_sounds_scores_of_seconds_and_vectors(
+    search: SoundSearch, index: SoundIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = search(index, "a low tone, then a middle one", limit=3)
+    with zipfile.ZipFile(io.BytesIO(results_zip(result, index))) as file:
+        rows = list(csv.DictReader(io.StringIO(file.read("results.csv").decode())))
+        lines = [json.loads(line) for line in file.read("results.jsonl").splitlines()]
+        arrays = np.load(io.BytesIO(file.read("embeddings.npz")))
+        sounds = [name for name in file.namelist() if name.startswith("sounds/")]
+        assert file.read(sounds[0]) == result.hits[0].sound.path.read_bytes()
+    assert [row["file"] for row in rows] == arrays["names"].tolist()
+    assert rows[0]["file"] == "01-low-middle.wav" and sounds[0] == "sounds/01-low-middle.wav"
+    assert [part["text"] for part in lines[0]["parts"]] == ["a low tone", "a middle one"]
+    assert len(lines[0]["parts"][0]["seconds"]) == 4
+    np.testing.assert_allclose(np.linalg.norm(arrays["vectors"], axis=1), 1, atol=1e-5)
+    monkeypatch.setattr(export, "MOST_BYTES", 0)
+    with zipfile.ZipFile(io.BytesIO(results_zip(result, index))) as file:
+        assert file.namelist() == ["results.csv", "results.jsonl", "embeddings.npz"]

@@ -17,6 +17,7 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
 import app
+from media.errors import InputError
 from pipelines.sound_search import SoundSearch, store
 from pipelines.sound_search.models import DEFAULT_MODEL
 from synthetic.sounds import RECIPES
@@ -26,6 +27,7 @@ from tabs.components.timeline.timeline import TEMPLATE
 from tabs.shared.events import reporting
 from tabs.shared.sessions import SessionStore
 from tabs.sound_search import example
+from tabs.sound_search.cards import cards_value
 from tabs.sound_search.chips import chips, edited
 from tabs.sound_search.events import Components, SoundEvents
 from tabs.sound_search.families import CATEGORIES, FAMILIES, OTHER, family
@@ -62,7 +64,8 @@ def client(tiny_checkpoints: Path, index: Path) -> Iterator[Client]:
 @pytest.fixture
 def view() -> ResultView:
     message, found, best, chart, rest = (gr.HTML() for _ in range(5))
-    return ResultView(message, gr.State(), found, best, chart, rest, gr.DownloadButton())
+    downloads = gr.DownloadButton(), gr.DownloadButton()
+    return ResultView(message, gr.State(), found, best, chart, rest, *downloads)
 
 
 def sound_events(search: SoundSearch, index: Path, view: ResultView) -> SoundEvents:
@@ -447,3 +450,52 @@ def test_demo_library_with_another_model_embeds_anew(
     assert other(library.index, "rain").hits
     assert demo(other) is library and demo.catalogue()[1] is library
     assert DemoLibrary(index).catalogue()[0] == search.encoder.fingerprint, "the index is as it was"
+
+
+def test_search_with_filters_passes_them_on_and_a_vote_keeps_them(
+    search: SoundSearch, index: Path, view: ResultView
+) -> None:
+    events = sound_events(search, index, view)
+    query = (Search(), None, "rain", None, "", None, "ours")
+    update = events.search(*query, "a", ["animals", OTHER], 1.0, 3.0)
+    only = update[view.search].only
+    assert (only.title, only.shortest, only.longest) == ("a", 1.0, 3.0)
+    assert {"dog", "scene"} <= set(only.kinds or ()) and "rain" not in (only.kinds or ())
+    assert update[view.best]["html"].count("animals") == 1
+    assert update[view.export].constructor_args["visible"]
+    event: Any = SimpleNamespace(_data={"sound": _first_card(update[view.best]), "action": "up"})
+    again = events.vote(update[view.search], None, event)
+    assert again[view.search].only == only
+    refused = reporting(events.search, view.message)(*query, "no such title", [], None, None)
+    assert "No sound passes" in refused[view.message]
+
+
+def test_add_of_one_recording_or_of_nothing(
+    search: SoundSearch, index: Path, view: ResultView, uploads: Path
+) -> None:
+    events = sound_events(search, index, view)
+    recording = str(write_sound(uploads / "h" / "audio.wav", 1))
+    request: Any = SimpleNamespace(session_hash="one")
+    *_, last = events.add(recording, Search(), None, request)
+    own = last[events.components.own]
+    assert [sound.name for sound in own.sounds] == ["audio.wav"]
+    for nothing in (None, []):
+        with pytest.raises(InputError, match="no files"):
+            list(events.add(nothing, Search(), own, request))
+    own.clear()
+
+
+def test_card_of_a_copied_file_says_so(search: SoundSearch, uploads: Path) -> None:
+    own = VisitorLibrary(search)
+    for folder in ("a", "b"):
+        list(own.add([str(write_sound(uploads / folder / f"{folder}.wav", 1))]))
+    result = search(own.index, "rain")
+    html = cards_value(result, result.hits, own, {})["html"]
+    assert html.count("same file as 1 other") == 2
+    own.clear()
+
+
+def _first_card(value: dict[str, Any]) -> str:
+    match = re.search('data-sound="([^"]*)"', value["html"])
+    assert match
+    return match[1]
