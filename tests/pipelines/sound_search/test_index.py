@@ -446,16 +446,19 @@ def test_scan_of_an_empty_or_a_huge_folder_says_why(
     assert not out.exists()
 
 
-def test_scan_of_a_broken_zip_and_an_hour_skips_them_with_the_reason(tmp_path: Path) -> None:
+def test_scan_of_a_broken_zip_and_a_long_file_skips_them_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipelines.sound_search.index.MAX_SECONDS", 5.0)
     folder = tmp_path / "sounds"
     write_tone(folder / "low.wav", "low")
     (folder / "broken.zip").write_bytes(b"PK\x03\x04 and no more")
-    write_tone(folder / "long.wav", "low", seconds=3601.0)
+    write_tone(folder / "long.wav", "low", seconds=6.0)
     report = scan(folder, tmp_path / "index", FakeEncoder())
     reasons = dict(report.skipped)
     assert report.added == 1 and set(reasons) == {"broken.zip", "long.wav"}
     assert "cannot be read as audio" in reasons["broken.zip"]
-    assert "longer than 3600 s" in reasons["long.wav"]
+    assert "longer than 5 s" in reasons["long.wav"]
 
 
 def test_scan_after_being_killed_resumes(tmp_path: Path) -> None:
