@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pipelines.words.word_search import Found, LongRecording, Place
 
 HINT: Final = """<p class="hint">Up to ten minutes of speech. Type the word, or say it once. Bright
-places are sure; click one to hear it. The model knows single words best: in fluent speech, short
-words are missed more often.</p>"""
+places are surer; click one to hear it. The model was trained on single words, and was not measured
+in fluent speech. Uploads are deleted within the hour.</p>"""
 EMPTY: Final = "Upload a recording and type a word: every place where it is said appears here."
 NOTHING: Final = "Type the word to look for, or say it."
 SHOWN: Final = 5  # places, where none counts as found
