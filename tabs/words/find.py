@@ -40,8 +40,8 @@ class Places:
 
     def html(self) -> str:
         colors = viridis_colors(np.array([place.score for place in self.places]))
-        cells = "".join(map(self._cell, self.places, colors))
-        return f'<div class="tl-caption" role="group" aria-label="{escape(self.label)}">{cells}</div>'
+        cells, label = "".join(map(self._cell, self.places, colors)), escape(self.label)
+        return f'<div class="tl-caption" role="group" aria-label="{label}">{cells}</div>'
 
     def _cell(self, place: "Place", color: str) -> str:
         left, width = place.start / self.seconds, (place.end - place.start) / self.seconds
