@@ -4,9 +4,11 @@ import json
 import secrets
 import threading
 from typing import Final, Literal
+from urllib.parse import parse_qs
 
-from fastapi import APIRouter, HTTPException, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from starlette.concurrency import run_in_threadpool
 
 from media.errors import InputError
 from study import preview, publishing
@@ -14,6 +16,7 @@ from study.library import Library, Opened
 from study.storage.export import csv, lines
 from study.storage.places import Places
 from study.web import rater_page
+from study.web.limits import SmallRequest
 
 WRONG_KEY: Final = "The key in this link is not this test's. Copy the whole link once more."
 PRIVATE: Final = {"Cache-Control": "private, no-store", "Referrer-Policy": "no-referrer"}
@@ -29,7 +32,9 @@ STANDING: Final = """<div style="display:flex;flex-wrap:wrap;gap:.4rem 1.25rem;m
 BUTTON: Final = '<form method="post" action="{action}"><button>{button}</button></form>'
 DELETE: Final = """<details><summary style="cursor:pointer">Delete the test</summary><form
 method="post" action="{action}" style="padding:.6rem 0"><p>This deletes its sounds and all answers,
-and cannot be undone.</p><button>Delete all of it</button></form></details>"""
+and cannot be undone. Type its name, <b>{name}</b>: <input name="typed" autocomplete="off"
+aria-label="Name of the test"></p><button>Delete all of it</button></form></details>"""
+NOT_TYPED: Final = "To delete a test, type its name as it is in the link."
 
 
 class Reports:
@@ -73,7 +78,7 @@ def live(report: str, name: str, key: str, places: Places) -> str:
             "Everything (JSON lines)": f"{name}/answers.jsonl?key={key}",
         }
     links = "".join(LINK.format(href=href, text=text) for text, href in targets.items())
-    links += DELETE.format(action=f"{name}/delete?key={key}") if key else ""
+    links += DELETE.format(action=f"{name}/delete?key={key}", name=name) if key else ""
     bar = BAR.format(links=links)
     if key:
         text = "Reopen the test" if places.closed else "Close the test"
@@ -107,10 +112,14 @@ def router(library: Library) -> APIRouter:
         return HTMLResponse(live(reports.of(opened), test, key, places), headers=LIVE)
 
     @routes.post("/results/{test}/delete")
-    def remove(test: str, key: str = "") -> HTMLResponse:
+    async def remove(request: Request, test: str, key: str = "") -> HTMLResponse:
         try:
-            mine(test, key)
-            publishing.delete(test, library)
+            await run_in_threadpool(mine, test, key)
+            body = await SmallRequest(request.scope, request.receive).body()
+            typed = parse_qs(body.decode(errors="replace")).get("typed", [""])[0]
+            if typed.strip() != test:
+                raise InputError(NOT_TYPED)
+            await run_in_threadpool(publishing.delete, test, library)
         except InputError as error:
             return rater_page.message("Not deleted", str(error), 403)
         return rater_page.message("The test is deleted", "Nothing of it is left.", 200)

@@ -75,7 +75,10 @@ def test_delete_with_the_key_leaves_neither_sounds_nor_answers(
             refused = client.post(f"/results/{name}/delete", params={"key": wrong})
             assert refused.status_code == 403
         assert tests.store.raters(name) == 1
-        gone = client.post(f"/results/{name}/delete", params={"key": key})
+        for typed in ({}, {"typed": name[:-1]}):  # the whole name must be typed
+            refused = client.post(f"/results/{name}/delete", params={"key": key}, data=typed)
+            assert refused.status_code == 403 and "type its name" in refused.text
+        gone = client.post(f"/results/{name}/delete", params={"key": key}, data={"typed": name})
         assert gone.status_code == 200 and "is deleted" in gone.text
         assert client.get(f"/listen/{name}").status_code == 404
     assert tests.store.raters(name) == 0 and not (tests.folders[0] / name).exists()
