@@ -18,6 +18,15 @@ from tests.listening import write_test
 MEMBER = {"PROLIFIC_PID": "5f1e9ab2c03d4e5f6a7b8c9d", "STUDY_ID": "study-1", "SESSION_ID": "s 7"}
 
 
+# Keeps the contexts of Web Audio, so that a test can interrupt the last one.
+CONTEXTS = """
+  window.contexts = [];
+  window.AudioContext = class extends AudioContext {
+    constructor(...given) { super(...given); window.contexts.push(this); }
+  };
+"""
+
+
 class Panel(ThreadingHTTPServer):
     """Sends its member to the test (/go), and notes what they come back with (/back)."""
 
@@ -71,8 +80,9 @@ def taking(page: Page, address: str, tests: Library, panel: Panel) -> Taking:
     write_test(
         folder / name,
         "ab",
-        0.3,
+        1.0,
         trials=2,
+        pairing="adaptive",
         raters=1,
         texts={"de": {"title": "Welche Stimme?", "consent": "Die Teilnahme ist freiwillig."}},
         panel={
@@ -88,10 +98,12 @@ def taking(page: Page, address: str, tests: Library, panel: Panel) -> Taking:
 
 
 @pytest.mark.parametrize("page", [("phone", "light", "de-DE")], indirect=True)
-def test_member_takes_the_test_in_german_on_a_phone_and_returns_with_the_code(
+def test_member_is_interrupted_comes_back_finishes_and_returns_with_the_code(
     taking: Taking, panel: Panel, tests: Library, tmp_path: Path
 ) -> None:
+    """An adaptive test, in German, on a phone."""
     page = taking.page
+    page.add_init_script(CONTEXTS)
     page.goto(f"{panel.address}/go")
     expect(page.get_by_role("heading", level=1)).to_have_text("Welche Stimme?")
     in_order(page)
@@ -101,6 +113,10 @@ def test_member_takes_the_test_in_german_on_a_phone_and_returns_with_the_code(
     taking.prefer("fine")
     page.goto(f"{panel.address}/go")  # closes the page, and comes by the panel's link again
     taking.listen(back=True)
+    taking.item()
+    taking.button(taking.say("play.one", name="A")).click()
+    page.evaluate("() => window.contexts.at(-1).suspend()")  # as a call does
+    expect(page.locator(".hint")).to_have_text(taking.words["trial.interrupted"])
     for _ in range(2):
         taking.prefer("fine")
     in_order(page)
