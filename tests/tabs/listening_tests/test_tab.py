@@ -50,9 +50,9 @@ def test_visit_that_opened_five_tests_opens_no_sixth(
     monkeypatch.setattr(events, "links", lambda *_: "")
     request = gr.Request(headers={"referer": ""})
     for _ in range(MOST_OPENED):
-        handlers.open(workspace, yaml, request)
+        handlers.open(workspace, yaml, "", request)
     with pytest.raises(InputError, match=f"have opened {MOST_OPENED} tests"):
-        handlers.open(workspace, yaml, request)
+        handlers.open(workspace, yaml, "", request)
     assert len(published) == MOST_OPENED == 5
 
 
