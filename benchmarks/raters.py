@@ -29,8 +29,8 @@ class Raters:
     """Raters of a test at some addresses, each of whom comes from an address of their own.
 
     acknowledged: the answer by token and place in the sequence; replies: how often a status came,
-    0 where there was no reply; said: the sentences to what was not stored; times: seconds
-    until an answer was acknowledged; longest: of any reply.
+    0 where there was no reply; said: how often a sentence came, “” where all went well; times:
+    seconds until an answer was acknowledged; longest: of any reply.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Raters:
         headphone check, which is left out without it."""
         self.acknowledged: dict[tuple[str, int], str] = {}
         self.replies: Counter[int] = Counter()
-        self.said: set[str] = set()
+        self.said: Counter[str] = Counter()
         self.times: list[float] = []
         self.longest = 0.0
         self._seconds, self._key = seconds, key
@@ -113,19 +113,25 @@ class Raters:
             try:
                 return send(*content)
             except httpx.HTTPStatusError as error:
-                status, said = error.response.status_code, error.response.text[:200]
+                status, said = error.response.status_code, _sentence(error.response)
             except httpx.TransportError:
                 status = NO_REPLY
             finally:
                 with self._lock:
                     self.replies[status] += 1
                     self.longest = max(self.longest, time.monotonic() - begun)
-                    self.said |= {said} - {""}
+                    self.said[said] += 1
             time.sleep(AGAIN)
 
 
 def _trials(rater: Rater) -> list[dict[str, Any]]:
     return rater.get("session").raise_for_status().json()["trials"]
+
+
+def _sentence(reply: httpx.Response) -> str:
+    """What the server says is wrong, or all that it says."""
+    plain = reply.headers.get("content-type") == "application/json"
+    return reply.json()["detail"] if plain else f"{reply.status_code} {reply.text[:80]}"
 
 
 def _listen(rater: Rater, trial: dict[str, Any]) -> None:

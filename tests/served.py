@@ -15,7 +15,7 @@ import httpx
 
 from media.paths import ROOT
 
-PATIENCE: Final = 120.0  # seconds: tests run beside other work
+PATIENCE: Final = 300.0  # seconds: tests run beside other work
 
 
 def free_port() -> int:
@@ -57,6 +57,7 @@ class Served:
                 return
             except httpx.TransportError as error:
                 if self.process.poll() is not None or time.monotonic() > end:
+                    self.kill()
                     raise RuntimeError(f"It does not serve: {self.said()[-2000:]}") from error
                 time.sleep(0.1)
 

@@ -9,18 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-import httpx
-
 from benchmarks.faults.outcome import Outcome
 from benchmarks.raters import NO_REPLY, Raters, write
-from study.web.routes import NOT_STORED
+from study.library import BUSY
+from study.web.plainly import NOT_STORED
 from tests.postgres import Postgres
 from tests.served import Served
 
 KILLS: Final = 10
 BETWEEN: Final = 100  # answers between two faults
 HELD: Final = 15.0  # seconds that a lock is held, or a disk is full
-UNAVAILABLE: Final = httpx.codes.SERVICE_UNAVAILABLE
 FILES: Final = ("answers.db", "answers.db-wal")
 CLOCK: Final = Path(__file__).with_name("shifted_clock.py")
 
@@ -161,15 +159,13 @@ def _outcome(
     fault: str, raters: Raters, place: Path, served: Served, database: str | None = None
 ) -> Outcome:
     lost = raters.lost(place, database, served.address)
-    unavailable, gone = raters.replies[UNAVAILABLE], raters.replies[NO_REPLY]
-    others = {status for status in raters.replies if status not in (200, UNAVAILABLE, NO_REPLY)}
-    seen = [f"{unavailable} × “{NOT_STORED}”"] * bool(unavailable)
-    seen += [f"{gone} × no reply"] * bool(gone) + [f"{status}?" for status in sorted(others)]
-    unknown = {said for said in raters.said if NOT_STORED not in said}
-    seen += sorted(unknown)
+    seen = [f"{number:,} × “{said}”" for said, number in raters.said.items() if said]
+    if gone := raters.replies[NO_REPLY]:
+        seen.append(f"{gone:,} × no reply")
     after = f"{len(raters.acknowledged):,} acknowledged, {lost} lost; "
     after += f"longest wait {raters.longest:.1f} s"
-    return Outcome(fault, "; ".join(seen) or "nothing", after, not (lost or others or unknown))
+    foreseen = {*raters.said} <= {"", NOT_STORED, BUSY}
+    return Outcome(fault, "; ".join(seen) or "nothing", after, foreseen and not lost)
 
 
 @contextmanager

@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.faults.outcome import Outcome
-from benchmarks.load.visitor import Visitor
+from benchmarks.load.visitor import MODEL, Visitor
 from media.paths import ASSETS, CHECKPOINTS
-from tabs import lip_to_speech, sound_search, voice_conversion, words
+from tabs import lip_to_speech, sound_search, words
 from tests.served import Served
 
 PROGRAM: Final = Path(__file__).with_name("other_files.py")
 SEARCHES: Final = 40
 # Task → the checkpoint that it needs.
 NEEDED: Final = {
-    "convert": next(iter(voice_conversion.MODELS)),
+    "convert": MODEL,
     "embed_text": words.MODEL,
     "search_sounds": sound_search.MODELS[0],
     "lip_to_speech": lip_to_speech.MODEL,
@@ -72,6 +72,7 @@ def damaged(place: Path, task: str) -> Outcome:
     told = said[task] or "nothing"
     holds = len(working) == len(NEEDED) - 1 and NEEDED[task] in told and "Traceback" not in told
     after = f"{', '.join(working)} work"
+    after += "".join(f"; {each}: “{text}”" for each, text in said.items() if text and each != task)
     return Outcome(f"{KINDS[task]} of {NEEDED[task]}", f"“{told}”", after, holds)
 
 

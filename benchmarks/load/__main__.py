@@ -76,7 +76,8 @@ def _room(served: Served, folder: Path, chosen: argparse.Namespace) -> None:
     answers = len(raters.acknowledged)
     print(f"| a rater's answer | {answers} | {p50:.2f} | {p95:.2f} | {longest:.2f} | {refused} |")
     for task, messages in times.failures.items():
-        print(f"\n{task}: {', '.join(sorted({*messages}))}")
+        if messages:
+            print(f"\n{task}: {', '.join(sorted({*messages}))}")
     print(f"\nMemory: {before:.0f} MB before, {megabytes(served.process.pid):.0f} MB after.\n")
 
 

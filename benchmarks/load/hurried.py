@@ -1,4 +1,4 @@
-"""hurried.py OPTIONS: the app, which deletes visitors' files after 20 s and not after an hour."""
+"""hurried.py OPTIONS: the app, which deletes visitors' files after a minute, not an hour."""
 
 import sys
 from pathlib import Path
@@ -8,5 +8,5 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import app
 
 if __name__ == "__main__":
-    app.DELETE = (5, 15)  # type: ignore[misc]
+    app.DELETE = (5, 60)  # type: ignore[misc]
     app.main()

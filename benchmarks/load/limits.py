@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.load.memory import files
-from benchmarks.load.visitor import RefusedError, Visitor
+from benchmarks.load.visitor import Visitor
 from tabs.shared.connections import DEAD, SILENT
 from tests.served import Served
 
@@ -17,7 +17,7 @@ STALLED: Final = 10  # connections
 QUEUE: Final = 4  # --max-queue
 AT_ONCE: Final = 20  # visitors
 MARGIN: Final = 20.0  # seconds; a busy machine is late
-DELETED: Final = 20.0  # seconds after which hurried.py deletes, instead of an hour
+DELETED: Final = 65.0  # seconds after which hurried.py deletes, instead of an hour
 UPLOAD: Final = (
     "POST /gradio_api/upload HTTP/1.1\r\nHost: here\r\n"
     "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 900000\r\n\r\n--x\r\n"
@@ -30,7 +30,7 @@ def measure() -> list[str]:
     """Rows of a Markdown table: what was tried, what happened."""
     with tempfile.TemporaryDirectory(prefix="load-") as place:
         temporary = Path(place) / "temporary"
-        options = ["--max-queue", str(QUEUE), "--studies", f"{place}/studies"]
+        options = ["--preload", "--max-queue", str(QUEUE), "--studies", f"{place}/studies"]
         environment = {"GRADIO_TEMP_DIR": str(temporary)}
         served = Served(str(PROGRAM), *options, environment=environment)
         try:
@@ -48,7 +48,7 @@ def _full_queue(address: str) -> str:
         try:
             Visitor(address, number).call("convert")
             said.append("done")
-        except RefusedError as error:
+        except RuntimeError as error:  # a busy machine's may also fail
             said.append(str(error))
 
     threads = [threading.Thread(target=convert, args=[n]) for n in range(AT_ONCE)]

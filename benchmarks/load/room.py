@@ -47,10 +47,12 @@ def alone(address: str, repeats: int) -> Times:
 
 
 def together(address: str, visitors: int, seconds: float, pause: float) -> Times:
-    """Visitors at once, each of whom does the tasks in turn and pauses after each, to listen."""
+    """Visitors at once, each of whom does the tasks in turn and pauses after each, to listen. They
+    come in one after the other within a round of pauses."""
     times, ends = Times(), time.monotonic() + seconds
 
     def visit(number: int) -> None:
+        time.sleep(number / visitors * len(TASKS) * pause)
         visitor = Visitor(address, number)
         visitor.open_page()
         for task in itertools.islice(itertools.cycle(TASKS), number, None):

@@ -11,12 +11,9 @@ from media.paths import ASSETS
 
 SPEECH: Final = ASSETS / "examples" / "woman-lighthouse.ogg"
 VIDEO: Final = min((ASSETS / "heads").glob("*.mp4"))
+MODEL: Final = "vqvae-512"  # of voice conversion
 TASKS: Final = ("convert", "search_sounds", "embed_text", "lip_to_speech")
 PATIENCE: Final = 300.0  # seconds
-
-
-class RefusedError(RuntimeError):
-    """The app did not take the job."""
 
 
 class Visitor:
@@ -42,12 +39,12 @@ class Visitor:
         return {"path": sent.json()[0], "meta": {"_type": "gradio.FileData"}}
 
     def call(self, task: str) -> None:
-        """Runs a task and waits for its result. Raises RefusedError, or RuntimeError if it fails,
-        with what the visitor is told."""
+        """Runs a task and waits for its result. Raises RuntimeError, with what the visitor is
+        told, if it is refused or fails."""
         body = {"data": self._inputs(task), "session_hash": self.session}
         joined = self.client.post(f"/gradio_api/call/{task}", json=body)
         if joined.status_code != httpx.codes.OK:
-            raise RefusedError(str(joined.json().get("detail", joined.text))[:200])
+            raise RuntimeError(str(joined.json().get("detail", joined.text))[:200])
         event, data = "", "null"
         result = f"/gradio_api/call/{task}/{joined.json()['event_id']}"
         with self.client.stream("GET", result) as events:
@@ -64,7 +61,7 @@ class Visitor:
     def _inputs(self, task: str) -> list:
         match task:
             case "convert":
-                return [self.upload(SPEECH), "TF2", "vqvae-512", "griffin-lim"]
+                return [self.upload(SPEECH), "TF2", MODEL, "griffin-lim", "predicted"]
             case "search_sounds":
                 return ["a dog barks while it rains", ""]
             case "embed_text":

@@ -46,7 +46,7 @@ class RateLimit:
     def take(self, address: str, now: float | None = None) -> float:
         """Counts one → seconds until the next is allowed, 0 where this one is."""
         now = time.monotonic() if now is None else now
-        who = hashlib.blake2b(address.encode(), key=self._salt).digest()
+        who = self._hash(address)
         with self._lock:
             left, then = self._left.get(who, (float(self.burst), now))
             left = min(self.burst, left + (now - then) * self.per_minute / 60)
@@ -55,6 +55,17 @@ class RateLimit:
                 self._left.pop(next(iter(self._left)))
             self._left[who] = left - allowed, now
         return 0.0 if allowed else (1 - left) * 60 / self.per_minute
+
+    def give_back(self, address: str) -> None:
+        """Takes one back that came to nothing."""
+        who = self._hash(address)
+        with self._lock:
+            if who in self._left:
+                left, then = self._left[who]
+                self._left[who] = min(self.burst, left + 1), then
+
+    def _hash(self, address: str) -> bytes:
+        return hashlib.blake2b(address.encode(), key=self._salt).digest()
 
 
 def address_of(request: HTTPConnection) -> str:

@@ -18,6 +18,7 @@ from study.sounds import headphones
 from study.sounds.copies import as_wav
 from study.storage import panel
 from study.storage.answers import lesson
+from study.storage.database import UNAVAILABLE
 from study.storage.raters import SIMULATED, Rater
 from study.storage.store import Store
 from study.web import languages, rater_page
@@ -121,17 +122,21 @@ def router(library: Library) -> APIRouter:
     def consent(request: Request, body: Consent, opened: Opened = named) -> dict[str, str]:
         token, test = body.rater and _token(body.rater), opened.test
         _check_invitation(opened, token)
-        kept = keeper(opened, token)
+        kept, address = keeper(opened, token), address_of(request)
         known = token and kept.resume(test, token)
         with explained(409):
             if test.panel.link and kept is store and not known:
                 token = panel.token(test.panel, opened.key, body.panel)
                 known = store.resume(test, token)
-            if not known and (wait := newcomers.take(address_of(request))):
+            if not known and (wait := newcomers.take(address)):
                 raise HTTPException(429, MANY, {"Retry-After": str(math.ceil(wait))})
             said = panel.hashes(test.panel, opened.key, body.panel)
             token = token or secrets.token_urlsafe(16)
-            return {"rater": kept.enrol(test, token, said, body.language).token}
+            try:
+                return {"rater": kept.enrol(test, token, said, body.language).token}
+            except UNAVAILABLE:  # who could not be stored may come again
+                newcomers.give_back(address)
+                raise
 
     @routes.get("/listen/{test}/sound/{order}/{place}")
     def sound(order: int, place: int, rater: str, opened: Opened = named) -> Response:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from tests.fuzz.targets import NAMES, Outcome, damaged_file, run
+from tests.fuzz.targets import ALL, Outcome, damaged_file, run
 
 SLICE: Final = 50  # seeds between two lines that say how far it is
 
@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=0, help="the first; counts up from there")
     parser.add_argument("--files", type=int, default=sys.maxsize, help="stop after so many")
-    parser.add_argument("--only", nargs="+", choices=NAMES, default=list(NAMES))
+    parser.add_argument("--only", nargs="+", choices=ALL, default=list(ALL))
     parser.add_argument("--keep", type=Path, help="folder for files that failed")
     chosen = parser.parse_args()
     until, outcome, seed = time.monotonic() + 60 * chosen.minutes, Outcome(), chosen.seed
@@ -45,7 +45,7 @@ def _report(outcome: Outcome, known: int, keep: Path | None) -> None:
     )
     print(
         f"{outcome.files.total():,} files: {outcome.refused.total():,} refused, "
-        f"{outcome.replaced} workers replaced, slowest {outcome.slowest:.2f} s, "
+        f"{outcome.replaced} workers replaced, slowest {outcome.slowest:.2f} CPU s, "
         f"at most {memory / 1024:.0f} MB, {len(outcome.failures)} failures",
         flush=True,
     )

@@ -154,10 +154,26 @@ REQUESTS: Final[dict[str, dict[str, Any]]] = {
     "acr/withdraw": {"rater": TOKEN + "-who-leaves"},
 }
 
+UNITS: Final = {"model": "vqvae-64", "fingerprint": "", "step": 0.04, "codes": [3, 3, -1, 9]}
+NOWHERE: Final = {"path": "/nowhere.wav", "meta": {"_type": "gradio.FileData"}}
+# By the name of an endpoint for programs: its inputs.
+CALLS: Final[dict[str, list[Any]]] = {
+    "api/embed_text": ["butterfly"],
+    "api/nearest": [[0.1] * 256, "spoken", 5],
+    "api/search_sounds": ["a dog barks", "rain"],
+    "api/similar_sounds": [NOWHERE, "a dog barks", ""],
+    "api/decode": [UNITS, "TF2", "griffin-lim", "predicted"],
+    "api/convert": [NOWHERE, "TF2", "vqvae-64", "griffin-lim", "keep"],
+    "api/lip_to_speech": [{"video": NOWHERE}, "neural"],
+    "api/check_listening_test": [NOWHERE],
+}
+
 
 @cache
 def seed_file(name: str) -> bytes:
-    """The valid file or request of that name, out of SOUNDS, VIDEOS, DOCUMENTS or REQUESTS."""
+    """The valid file, request or call of that name, out of the tables above."""
     if name in REQUESTS:
         return json.dumps(REQUESTS[name]).encode()
+    if name in CALLS:
+        return json.dumps({"data": CALLS[name]}).encode()
     return {**SOUNDS, **VIDEOS, **DOCUMENTS}[name]()

@@ -1,11 +1,14 @@
 """What the damaged files and requests are given to, and what counts as a failure."""
 
 import logging
+import os
 import random
+import resource
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -19,11 +22,15 @@ from study.design import folder, spec
 from study.design.yaml_lines import SpecError
 from tests.fuzz.mutation import mutated, mutated_json, with_ogg_checksums
 from tests.fuzz.requests import send
-from tests.fuzz.seeds import DOCUMENTS, OGG, REQUESTS, SOUNDS, VIDEOS, seed_file
+from tests.fuzz.seeds import CALLS, DOCUMENTS, OGG, REQUESTS, SOUNDS, VIDEOS, seed_file
 
-LONGEST: Final = 10.0  # seconds that one file may take
+# CPU seconds that one file may take, those of the decoding workers included: how long it takes on a
+# busy machine says nothing about a file.
+LONGEST: Final = 10.0
+TICKS: Final = os.sysconf("SC_CLK_TCK")  # a second
 NAMES: Final = (*SOUNDS, *VIDEOS, *DOCUMENTS, *REQUESTS)
-JSONS: Final = ("units", *REQUESTS)
+ALL: Final = (*NAMES, *CALLS)  # the calls need the trained models, and seconds to load them
+JSONS: Final = ("units", *REQUESTS, *CALLS)
 
 
 @dataclass
@@ -31,7 +38,7 @@ class Outcome:
     """By the name of the format: files, and those refused with an InputError, as they should be.
 
     replaced: decoding workers that crashed or were ended, which costs a message and no more;
-    failures: what went wrong, by name and seed; slowest in seconds.
+    failures: what went wrong, by name and seed; slowest in CPU seconds.
     """
 
     files: Counter[str] = field(default_factory=Counter)
@@ -54,6 +61,11 @@ def read(name: str, data: bytes) -> None:
     """Does with the file what the app would. Raises InputError where the visitor is told."""
     if name in REQUESTS:
         send(name, data)
+        return
+    if name in CALLS:
+        from tests.fuzz.endpoints import call  # late, for it loads the app
+
+        call(name, data)
         return
     if name == "units":
         # As a browser sends it: what is no UTF-8 is refused before.
@@ -109,7 +121,7 @@ def _zip(place: Path) -> Path:
 
 
 def _read_one(name: str, seed: int, outcome: Outcome) -> None:
-    data, begun = damaged_file(name, seed), time.monotonic()
+    data, begun = damaged_file(name, seed), _cpu_seconds()
     failed = len(outcome.failures)
     try:
         read(name, data)
@@ -117,12 +129,24 @@ def _read_one(name: str, seed: int, outcome: Outcome) -> None:
         outcome.refused[name] += 1
     except Exception as error:  # noqa: BLE001  (whatever it is, it is what we look for)
         outcome.failures.append(f"{type(error).__name__}: {error}")
-    took = time.monotonic() - begun
+    took = _cpu_seconds() - begun
     outcome.files[name] += 1
     outcome.slowest = max(outcome.slowest, took)
     if took > LONGEST:
         outcome.failures.append(f"{took:.1f} s")
     outcome.failures[failed:] = [f"{name} {seed}: {what}" for what in outcome.failures[failed:]]
+
+
+def _cpu_seconds() -> float:
+    """What this process and its children have computed, those included that have ended."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    total = time.process_time() + ended.ru_utime + ended.ru_stime
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # it, or its child, has just ended
+            for process in (thread / "children").read_text().split():
+                fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+                total += (int(fields[11]) + int(fields[12])) / TICKS
+    return total
 
 
 class _Replaced(logging.Handler):

@@ -1,5 +1,6 @@
 """Requests that are made to stop the server, or to forge ratings."""
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from datetime import timedelta
@@ -7,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy.exc import OperationalError
 
 from study.library import Library
 from study.sounds import headphones
-from study.storage import clock
+from study.storage import clock, database
 from study.web.limits import MOST_BYTES, RateLimit
 from study.web.server import app, library
 from tests.listening import Rater, write_test
@@ -103,6 +105,37 @@ def test_consent_of_sixty_raters_from_one_address_is_slowed(
     again = client.post("/listen/ab/consent", json={"rater": agreed[0]})
     other = client.post("/listen/ab/consent", json={}, headers={"X-Forwarded-For": "192.0.2.1"})
     assert again.status_code == other.status_code == 200
+
+
+def test_consent_that_cannot_be_stored_is_told_and_does_not_count(
+    client: TestClient, tests: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OperationalError("INSERT", {}, Exception("database or disk is full"))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tests.store, "enrol", fail)
+        replies = [client.post("/listen/ab/consent", json={}) for _ in range(40)]
+    assert {reply.status_code for reply in replies} == {503}
+    assert "cannot store" in replies[0].json()["detail"] and replies[0].headers["Retry-After"]
+    assert client.post("/listen/ab/consent", json={}).status_code == 200
+
+
+def test_answer_to_a_locked_store_is_told_and_stored_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "WAIT", 0.1)
+    write_test(tmp_path / "acr", "acr")
+    with TestClient(app(library(tmp_path, least_time=0))) as client:
+        rater = Rater(client, "acr")
+        trial = rater.session()["trials"][0]
+        other = sqlite3.connect(tmp_path / "answers.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        told = rater.answer(trial, 3)
+        assert told.status_code == 503 and "Try again" in told.json()["detail"]
+        other.execute("ROLLBACK")
+        other.close()
+        assert rater.answer(trial, 3).status_code == 200
 
 
 def test_rate_limit_after_a_pause_allows_again() -> None:

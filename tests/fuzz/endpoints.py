@@ -1,0 +1,50 @@
+"""Damaged calls of the endpoints for programs, to the whole app with its real models."""
+
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+import app
+from media.errors import InputError
+from tabs import listening_tests
+
+PREFIX: Final = "api/"
+JSON: Final = {"Content-Type": "application/json"}
+SECONDS: Final = 60.0  # that an answer is waited for
+
+
+def call(name: str, body: bytes) -> None:
+    """Calls the endpoint of that name, out of seeds.CALLS, with this body.
+
+    Raises InputError where it is refused or fails with a sentence, and RuntimeError where the
+    server fails. What nobody foresaw in a handler is in the log.
+    """
+    client = _client()
+    endpoint = name.removeprefix(PREFIX)
+    joined = client.post(f"/call/{endpoint}", content=body, headers=JSON)
+    if joined.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
+        raise RuntimeError(f"{joined.status_code}: {joined.text[:200]}")
+    if joined.status_code != httpx.codes.OK:
+        raise InputError(joined.text[:200])
+    with client.stream("GET", f"/call/{endpoint}/{joined.json()['event_id']}") as events:
+        for line in events.iter_lines():
+            if line == "event: error":
+                raise InputError("the endpoint says what is wrong")
+            if line == "event: complete":
+                return
+    raise RuntimeError("there is no answer")
+
+
+@cache
+def _client() -> httpx.Client:
+    """A client of the app, which is served to it alone."""
+    # Deleted with the object, at the end of the process.
+    folder = tempfile.TemporaryDirectory(prefix="fuzz-")
+    tests = listening_tests.opened(Path(folder.name), None)
+    page = app.build("cpu", tests=tests)
+    address = app.launch(page, app.options(["--max-queue", "100"], {}), block=False, tests=tests)
+    page.fuzz_folder = folder  # type: ignore[attr-defined]
+    return httpx.Client(base_url=f"{address}gradio_api", timeout=SECONDS)
