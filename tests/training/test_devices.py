@@ -142,9 +142,9 @@ def voices(to: Move) -> Tensor:
     network = to(VoiceEncoder(VoiceEncoderConfig(width=8, size=8)))
     face = to(FaceEncoder(FaceEncoderConfig(channels=(4, 8), size=8)))
     vectors = network(to(wave(2, 20, N_MELS)))
-    predicted = face(to(0.5 + 0.5 * wave(2, 3, 16, 16)))
+    predicted, log_pitch = face(to(0.5 + 0.5 * wave(2, 3, 16, 16)))
     loss = margin_loss(vectors, to(wave(4, 8)), to(torch.tensor([0, 3])))
-    return loss + voice_loss(*predicted, vectors, to(torch.tensor([120.0, 200.0])))
+    return loss + voice_loss(predicted, log_pitch, vectors, to(torch.tensor([120.0, 200.0])))
 
 
 LOSSES: dict[str, Callable[[Move], Tensor]] = {

@@ -88,8 +88,8 @@ def _fitted(
 
     def step_loss(generator: torch.Generator) -> Tensor:
         images, embeddings, pitch = faces.batch(list(speakers), generator)
-        predicted = network(images.to(device()))
-        return voice_loss(*predicted, embeddings.to(device()), pitch.to(device()))
+        predicted, log_pitch = network(images.to(device()))
+        return voice_loss(predicted, log_pitch, embeddings.to(device()), pitch.to(device()))
 
     result = fit(network, step_loss, lambda: 0.0, state, STEPS, LEARNING_RATE, weight_decay=0.1)
     return network.eval(), result["hours"]

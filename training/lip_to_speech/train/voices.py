@@ -64,13 +64,14 @@ def train_voices(run: Path, name: str, config: VoiceEncoderConfig, steps: int) -
     """Train on the arrays of ``prepare`` in ``run``; write run/name.pt."""
     voices = Voices(run / "voices.npz")
     network = VoiceEncoder(config).to(device())
-    centres = torch.randn(len(voices.names) * len(VTLP_FACTORS), config.size)
+    classes = len(voices.names) * len(VTLP_FACTORS)
+    centres = nn.Parameter(torch.randn(classes, config.size).to(device()))
     trained = nn.ModuleDict({"encoder": network})
-    trained.register_parameter("centres", nn.Parameter(centres.to(device())))
+    trained.register_parameter("centres", centres)
 
     def step_loss(generator: torch.Generator) -> Tensor:
         mel, speakers = (part.to(device()) for part in voices.batch(generator))
-        return margin_loss(network(mel), trained.centres, speakers)
+        return margin_loss(network(mel), centres, speakers)
 
     @torch.inference_mode()
     def validate() -> float:
