@@ -16,7 +16,7 @@ class Audio:
     def __init__(self, data, rate=None):
         import numpy as np
         assert isinstance(data, str) or (rate == 16000 and 0 < np.abs(data).max() <= 1)
-        print("heard")
+        print("played")
 """
 
 
@@ -46,5 +46,5 @@ def test_notebook_runs_every_pipeline(cells: list[dict], tmp_path: Path) -> None
         text=True,
     )
     assert run.returncode == 0, run.stderr
-    assert run.stdout.count("heard") == 4
+    assert run.stdout.count("played") == 4
     assert "bird\n" in run.stdout and "dog" in run.stdout
