@@ -98,10 +98,11 @@ def votes_of(pairing: str, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
 def taus(votes: pd.DataFrame, strengths: np.ndarray) -> list[float]:
     """Kendall's τ with the true order after every LOOK votes, by the same posterior mean."""
     won, found = np.zeros((SYSTEMS, SYSTEMS)), []
-    for number, row in enumerate(votes.itertuples(), 1):
-        one, other = (int(str(name)[-2:]) for name in (row.system, row.other))
-        won[one, other] += row.answer
-        won[other, one] += 1 - row.answer
+    sides = zip(votes["system"], votes["other"], votes["answer"], strict=True)
+    for number, (system, against, answer) in enumerate(sides, 1):
+        one, other = (int(str(name)[-2:]) for name in (system, against))
+        won[one, other] += answer
+        won[other, one] += 1 - answer
         if number % LOOK == 0:
             rank: Any = kendalltau(beliefs(won).mean, strengths)
             found.append(rank.statistic)

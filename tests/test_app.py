@@ -6,12 +6,14 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import gradio as gr
 import httpx
 import pytest
 
 import app
+from pipelines.voice_conversion import AnyVoiceConversion
 from pipelines.voice_conversion.settings import MODELS
 from study.web.limits import address_of
 from tabs import models
@@ -74,7 +76,8 @@ def test_app_import_loads_no_model_library() -> None:
 def test_pipelines_load_each_model_once_on_first_use(tiny_checkpoints: Path) -> None:
     get = models.converters(tiny_checkpoints, "cpu")
     assert get("vqvae-64") is get("vqvae-64")
-    assert get("units-64").networks is get("continuous").networks
+    shared = [cast(AnyVoiceConversion, get(name)).networks for name in ("units-64", "continuous")]
+    assert shared[0] is shared[1]
     with pytest.raises(FileNotFoundError):
         models.converters(tiny_checkpoints / "nowhere", "cpu")("vqvae-64")
 

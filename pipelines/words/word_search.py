@@ -28,7 +28,7 @@ BATCH: Final = 48  # candidates between two moments at which the search can be s
 # the cosine with the highest term-weighted value.
 THRESHOLDS: Final = {"written": 0.70, "spoken": 0.70}
 
-Progress = Callable[[float], None]  # the share that is done
+Progress = Callable[[float], object]  # the share that is done
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Two systems in a trial: preferences (AB), comparison ratings (CCR), Bradley–Terry strengths."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.stats import binomtest
 from statsmodels.api import GLM
 from statsmodels.genmod.families import Binomial
 
-from study.analysis.clustered import Clustered, Estimate, Variance
+from study.analysis.clustered import Clustered, Estimate
 from study.analysis.tables import Table, codes, estimate_row, holm, mean_of, share_row, size
 
 EVEN = 0.5  # the share of votes of either system where there is no difference
@@ -145,8 +146,13 @@ def as_share(estimate: Estimate) -> Estimate:
     chance = float(expit(estimate.value))
     slope = (chance * (1 - chance)) ** 2
     known = estimate.variance
-    parts = (slope * part for part in (known.by_rater, known.by_stimulus, known.by_cell))
-    return Estimate(chance, Variance(*parts, known.raters, known.stimuli), EVEN)
+    variance = replace(
+        known,
+        by_rater=slope * known.by_rater,
+        by_stimulus=slope * known.by_stimulus,
+        by_cell=slope * known.by_cell,
+    )
+    return Estimate(chance, variance, EVEN)
 
 
 def _strengths(votes: Table, order: list[str]) -> Clustered:

@@ -75,4 +75,5 @@ def expit(logit: np.ndarray) -> np.ndarray:
 
 def _entropy(chance: np.ndarray) -> np.ndarray:
     sure = np.finfo(float).tiny  # 0 · log 0 is 0
-    return -sum(p * np.log(np.maximum(p, sure)) for p in (chance, 1 - chance))
+    both = np.stack([chance, 1 - chance])
+    return -(both * np.log(np.maximum(both, sure))).sum(axis=0)

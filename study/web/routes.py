@@ -63,7 +63,9 @@ def router(library: Library) -> APIRouter:
 
     def spoken(request: Request, opened: Opened, token: str | None, asked: str | None) -> str:
         """The rater's language: the one in which they agreed, else the one to show them."""
-        known = TOKEN.fullmatch(token or "") and keeper(opened, token).resume(opened.test, token)
+        known = None
+        if token and TOKEN.fullmatch(token):
+            known = keeper(opened, token).resume(opened.test, token)
         if known and known.language:
             return known.language
         accepted = request.headers.get("accept-language", "")

@@ -214,4 +214,4 @@ def test_pretended_device_refuses_a_tensor_of_the_cpu(pretended: torch.device) -
     there = torch.ones(3).to(pretended)
     assert (2 * there + torch.arange(3, device=there.device)).sum().item() == 9
     with pytest.raises(RuntimeError, match="on the CPU and on the pretended device"):
-        there + torch.ones(3)
+        torch.add(there, torch.ones(3))
