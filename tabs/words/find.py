@@ -13,9 +13,9 @@ from media.constants import SAMPLE_RATE
 from media.errors import InputError
 from tabs.components.timeline.lanes import Waveform
 from tabs.components.timeline.timeline import File, TimelineSpec, timeline
-from tabs.shared.events import MODEL_QUEUE, answering, on_model, reporting
+from tabs.shared.events import MODEL_QUEUE, answering, on_model, reporting, say
 from tabs.shared.images import ink_on, viridis_colors
-from tabs.words.panel import word_recorder
+from tabs.shared.parts import sound_input
 
 if TYPE_CHECKING:
     from pipelines.words import Words
@@ -26,6 +26,7 @@ places are surer; click one to hear it. The model was trained on single words, a
 in fluent speech. Uploads are deleted within the hour.</p>"""
 EMPTY: Final = "Upload a recording and type a word: every place where it is said appears here."
 NOTHING: Final = "Type the word to look for, or say it."
+NOT_FOUND: Final = "“{word}” was not found. The nearest places are shown."
 SHOWN: Final = 5  # places, where none counts as found
 
 
@@ -107,19 +108,14 @@ def find_section(pipeline: Callable[[], "Words"]) -> None:
     ):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
             gr.HTML(HINT)
-            recording = gr.Audio(
-                sources=["upload", "microphone"],
-                type="filepath",
-                label="The recording to search in, up to 10 min",
-                buttons=[],
-                elem_id="long-recording",
-            )
+            gr.HTML('<h3 class="step">The recording <span>up to 10 min</span></h3>')
+            recording = sound_input("The recording to search in, up to 10 min")
+            gr.HTML('<h3 class="step">The word <span>typed, or said</span></h3>')
             text = gr.Textbox("", label="The word", placeholder="elephant", max_lines=1)
-            spoken = word_recorder("Or say the word")
+            spoken = sound_input("Or say the word")
             message = gr.HTML()
-            with gr.Row(elem_classes="main-button"):
-                run = gr.Button("Find the word", variant="primary")
-                stop = gr.Button("Stop", visible=False)
+            run = gr.Button("Find the word", variant="primary")
+            stop = gr.Button("Stop", visible=False)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             shown = timeline("found-places", EMPTY)
     events = FindEvents(pipeline)
@@ -131,7 +127,8 @@ def find_section(pipeline: Callable[[], "Words"]) -> None:
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> dict:
         heard, word, found = events.find(recording, text, spoken, progress)
-        return {message: "", shown: view(recording or "", heard, word, found)}
+        note = "" if found.matches else NOT_FOUND.format(word=word)
+        return {message: say(note), shown: view(recording or "", heard, word, found)}
 
     for trigger in (run.click, text.submit):
         inputs, outputs = [recording, text, spoken], [message, shown]
@@ -155,8 +152,9 @@ def view(path: str, heard: "LongRecording", word: str, found: "Found") -> dict[s
 
     matches = found.matches
     places = matches or tuple(sorted(found.places[:SHOWN], key=lambda place: place.start))
-    count = f"{len(matches)} place{'s' if len(matches) != 1 else ''} of “{word}”"
-    label = count if matches else f"“{word}” was not found. The nearest places:"
+    label = (
+        f"{len(matches)} place{'s' if len(matches) > 1 else ''}" if matches else "Nearest places"
+    )
     lanes = [
         Waveform.of("Recording", heard.waveform, SAMPLE_RATE),
         Places(label, places, heard.seconds),
@@ -167,7 +165,7 @@ def view(path: str, heard: "LongRecording", word: str, found: "Found") -> dict[s
     ]
     best = max(places, key=lambda place: place.score, default=None)
     return TimelineSpec(
-        name=f"{label}: where in the recording",
+        name=f"{label} of “{word}” in the recording",
         lanes=lanes,
         tracks=[File("Play", Path(path).name, Path(path))],
         downloads=files,

@@ -1,5 +1,6 @@
 """Compare words, the threshold, and a visitor's own words, in a real browser."""
 
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -141,13 +142,14 @@ def test_word_is_found_in_a_long_recording_and_exported(
     find = page.get_by_role("button", name="Find the word", exact=True)
     find.click()
     expect(page.get_by_role("alert")).to_contain_text("Type the word to look for")
-    page.locator('#long-recording input[type="file"]').set_input_files(speech)
-    expect(page.locator("#long-recording audio, #long-recording #waveform").first).to_be_visible()
+    upload(page, 0, speech)
+    recorder = page.locator(".sound-input:visible").first
+    expect(recorder.get_by_role("button", name="Play", exact=True)).to_be_visible()
     page.get_by_label("The word", exact=True).fill("hello")
     find.click()
-    places = page.locator("#found-places .tl-said i")
+    places = page.locator("#found-places .tl-caption i")
     expect(places.first).to_be_visible()
-    expect(page.locator("#found-places")).to_contain_text("“hello”")
+    expect(page.locator("#found-places .tl")).to_have_attribute("aria-label", re.compile("“hello”"))
     with page.expect_download() as download:
         page.get_by_role("link", name="TextGrid").click()
     assert 'class = "IntervalTier"' in download.value.path().read_text()

@@ -70,7 +70,7 @@ def test_view_of_found_places_shows_them_and_offers_both_files(speech: Path) -> 
     )
     assert 'data-start="4.00"' in shown["html"]  # where it is surest
     none = view(str(speech), heard, "tree", Found(found.places, threshold=0.95))
-    assert "was not found. The nearest places" in none["html"]
+    assert "Nearest places of “tree”" in none["html"]
     assert none["html"].count("score 0.") == 3
 
 
