@@ -27,7 +27,7 @@ from training.words.evaluate.material import Material, Recording, WordType, sele
 
 ROOT = Path(__file__).parents[1]
 PAUSES: Final = (0.1, 0.5)  # seconds between two words
-QUERIES: Final = 60  # words
+QUERIES: Final = 16  # words
 TOLERANCE: Final = 0.5  # seconds from the middle of a word to that of a place (NIST STD 2006)
 NIST_BETA: Final = 999.9  # of the term-weighted value: for a word that is said once in 10,000 s
 

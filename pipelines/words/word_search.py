@@ -21,7 +21,7 @@ from pipelines.words.pipeline import Spoken, Words, Written
 from pipelines.words.spoken_word import MAX_SECONDS, MIN_SECONDS
 
 LONGEST: Final = 600.0  # seconds
-CANDIDATES: Final = 240  # embedded for one query
+CANDIDATES: Final = 100  # embedded for one query
 MARGIN: Final = (0.10, 0.14)  # seconds before and after a path: CTC is sure of a phoneme's middle
 BATCH: Final = 48  # candidates between two moments at which the search can be stopped
 # Cosines from which a place counts as found. Not calibrated yet: benchmarks/word_search.py gives
