@@ -41,11 +41,18 @@ VOCODERS: Final = {"Griffin-Lim, as in the paper": "griffin-lim", "Neural, train
 
 INTRO: Final = """
 <header class="intro"><h2>Say something, see the units that a network discovered in it, and hear
-it in another voice, or your words of before in your own.</h2>
-<p>Networks trained without text on read speech by a thousand people, mostly English, tell what was
-said from who said it. Music and noise become babble, and rare names may be unclear.</p>
+them in another voice.</h2>
+<p>{about} Music and noise become babble, and rare names may be unclear.</p>
 </header>
 """
+FIVE_VOICES: Final = (
+    "A Transformer VQ-VAE, trained without text on read English, commands and single words, with "
+    "an inverter to five voices."
+)
+ANY_VOICE: Final = (
+    "Trained without text on read speech by a thousand people, mostly English, to tell what was "
+    "said from who said it. Yours can be the new voice, too."
+)
 RATES: Final = "The speech above by every model, from 150 bit/s up, in the voice that you chose."
 STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
 
@@ -66,7 +73,7 @@ def build(
 
 
 def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
-    gr.HTML(INTRO)
+    gr.HTML(INTRO.format(about=ANY_VOICE if models.any_voice else FIVE_VOICES))
     result = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
