@@ -56,6 +56,7 @@ def test_api_has_these_public_endpoints_only(client: Client) -> None:
     assert isinstance(api, dict)
     voices, sounds = {"/convert", "/encode", "/decode"}, {"/search_sounds", "/similar_sounds"}
     words = {"/embed_audio", "/embed_text", "/nearest", "/compare_words"}
+    words |= {"/find_word", "/embed_words"}
     lips = {"/lip_to_speech", "/respeak"}
     assert set(api["named_endpoints"]) == voices | words | sounds | lips
 
