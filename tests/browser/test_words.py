@@ -20,7 +20,7 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("words")
     words, library = getters(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("app.word_embeddings", lambda *_: words)
+        patch.setattr("tabs.models.word_embeddings", lambda *_: words)
         patch.setattr("tabs.words.tab.library_getter", lambda *_: library)
         page = app.build("cpu", tiny_checkpoints, word_index=folder / "words.index")
     yield app.launch(page, app.options([], {}), block=False)
