@@ -40,6 +40,10 @@ class Panel(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}"
 
 
+# Its icon is none, so that no request for one is cut off when the server ends.
+BACK = b'<link rel="icon" href="data:,"><title>Panel</title><h1>Back at the panel</h1>'
+
+
 class Desk(BaseHTTPRequestHandler):
     """One request to the panel."""
 
@@ -56,8 +60,9 @@ class Desk(BaseHTTPRequestHandler):
             self.server.returned.append(parse_qs(asked.query))
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(BACK)))
         self.end_headers()
-        self.wfile.write(b"<title>Panel</title><h1>Back at the panel</h1>")
+        self.wfile.write(BACK)
 
     def log_message(self, *_: object) -> None:
         """Says nothing."""
