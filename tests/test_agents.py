@@ -4,6 +4,7 @@ import base64
 import json
 import tempfile
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,9 @@ def session(address: str, use: Callable[[ClientSession], Awaitable[Any]]) -> Any
             await client.initialize()
             return await use(client)
 
-    return anyio.run(run)
+    # In a thread of its own: Playwright's tests may have left an event loop running in this one.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(anyio.run, run).result()
 
 
 def call(address: str, name: str, **arguments: Any) -> CallToolResult:
