@@ -43,6 +43,18 @@ def test_endpoints_name_all_their_parameters(endpoints: dict[str, Any]) -> None:
             assert not re.fullmatch(r"param_\d+", parameter["parameter_name"])
 
 
+def test_endpoints_wait_only_for_what_takes_no_longer(
+    page: gr.Blocks, endpoints: dict[str, Any]
+) -> None:
+    queues: dict[str, set[str]] = {}
+    for fn in page.fns.values():
+        if f"/{fn.api_name}" in endpoints:
+            queues.setdefault(str(fn.concurrency_id), set()).add(str(fn.api_name))
+    assert queues["conversion"] == {"convert", "encode"}
+    assert queues["long"] >= {"lip_to_speech", "find_word"}
+    assert queues["quick"] >= {"search_sounds", "embed_text", "decode", "respeak"}
+
+
 def test_endpoints_explain_each_parameter_and_return(
     page: gr.Blocks, endpoints: dict[str, Any]
 ) -> None:

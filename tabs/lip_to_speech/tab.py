@@ -15,7 +15,7 @@ from tabs.shared.drafts import Drafts
 from tabs.shared.events import (
     EMPTIED,
     HIDDEN,
-    MODEL_QUEUE,
+    LONG_QUEUE,
     PRIVATE,
     QUICK_QUEUE,
     on_model,
@@ -197,7 +197,7 @@ def _api(
         [visit, video, vocoder],
         [visit, speech, reading],
         api_name="lip_to_speech",
-        concurrency_id=MODEL_QUEUE,
+        concurrency_id=LONG_QUEUE,
         concurrency_limit=1,
     )
     call.click(

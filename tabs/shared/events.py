@@ -22,11 +22,11 @@ P = ParamSpec("P")
 T = TypeVar("T")
 logger = logging.getLogger("earshot")
 
-# The concurrency_id of long work, one job at a time, first come, first served: conversion, reading
-# lips, adding sounds.
-MODEL_QUEUE: Final = "model"
-# That of work of less than a second: search, words, speaking again. It does not wait for the above.
-QUICK_QUEUE: Final = "quick"
+# The concurrency_id of each queue. Each does one job at a time, first come, first served, and none
+# waits for another: what a visitor waits for took no longer than what they asked for themselves.
+QUICK_QUEUE: Final = "quick"  # less than a second: search, words, speaking again
+CONVERSION_QUEUE: Final = "conversion"  # a second or a few: conversion to one voice
+LONG_QUEUE: Final = "long"  # reading lips, adding sounds, fitting a voice
 OUR_FAULT: Final = "Something went wrong on our side. Please try again, or try another input."
 SHOW: Final = """() => {
   const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
@@ -130,7 +130,7 @@ def on_model(
     progress_on: Component,
     start: Component,
     stop: gr.Button,
-    queue: str = MODEL_QUEUE,
+    queue: str = LONG_QUEUE,
 ) -> Dependency:
     """Runs handler on a queue that all tabs share; meanwhile `stop` stands in for `start`, and
     ends the work at its next step.

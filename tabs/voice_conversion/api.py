@@ -7,7 +7,7 @@ from typing import Any
 import gradio as gr
 
 from pipelines.voice_conversion.units import Units
-from tabs.shared.events import MODEL_QUEUE, QUICK_QUEUE, answering
+from tabs.shared.events import CONVERSION_QUEUE, QUICK_QUEUE, answering
 from tabs.voice_conversion.events import Models
 from tabs.voice_conversion.targets import Speaking, Target
 from tabs.voice_conversion.view import numbers, wav
@@ -94,7 +94,7 @@ def declare(
         speech = gr.Audio(label="speech")
         units = gr.JSON(label="units")
         line = gr.Textbox(label="numbers")
-    run = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1}
+    run = {"concurrency_id": CONVERSION_QUEUE, "concurrency_limit": 1}
     spoken = [vocoder, intonation]
     given = [audio, voice, model, *spoken]
     call.click(api.convert, given, [speech, units, line], api_name="convert", **run)

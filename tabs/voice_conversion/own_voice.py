@@ -14,7 +14,7 @@ import gradio as gr
 from gradio.blocks import Block
 
 from media.errors import InputError
-from tabs.shared.events import HIDDEN, MODEL_QUEUE, PRIVATE, on_model, reporting, say
+from tabs.shared.events import CONVERSION_QUEUE, HIDDEN, PRIVATE, on_model, reporting, say
 from tabs.shared.jobs import stoppable
 from tabs.shared.sessions import SessionStore, delete_after_use
 from tabs.voice_conversion.targets import NO_OWN, OWN, VoiceVisit
@@ -73,7 +73,7 @@ class OwnVoice:
             reporting(stoppable(events.recorded), self.message),
             [self.recorder, self.visit],
             self._changing(),
-            concurrency_id=MODEL_QUEUE,
+            concurrency_id=CONVERSION_QUEUE,
             concurrency_limit=1,
             show_progress_on=self.message,
             **PRIVATE,

@@ -11,7 +11,7 @@ from pipelines.voice_conversion import settings
 from tabs.components.timeline.timeline import timeline
 from tabs.components.voice_cards import voice_cards
 from tabs.shared.drafts import Drafts
-from tabs.shared.events import HIDDEN, QUICK_QUEUE, on_model, reporting
+from tabs.shared.events import CONVERSION_QUEUE, HIDDEN, QUICK_QUEUE, on_model, reporting
 from tabs.shared.parts import how_it_works, main_button, missing_model, sound_input
 from tabs.voice_conversion import api
 from tabs.voice_conversion.events import ConversionEvents, Models, Outputs, draft_item
@@ -122,7 +122,13 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
     for chip, path in chips:
         triggers.append(chip.click(path.read_bytes, outputs=audio, **HIDDEN).then)
     for trigger in triggers:
-        on_model(trigger, reporting(events.convert, message), [audio, model, *speaking], **main)
+        on_model(
+            trigger,
+            reporting(events.convert, message),
+            [audio, model, *speaking],
+            queue=CONVERSION_QUEUE,
+            **main,
+        )
     quick = {**main, "queue": QUICK_QUEUE}
     on_model(lanes.submit, reporting(events.speak, message), [result, *speaking], **quick)
     on_model(units_file.upload, reporting(events.load, message), [units_file, *speaking], **quick)

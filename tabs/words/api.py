@@ -9,7 +9,7 @@ import numpy as np
 
 from media.errors import InputError
 from tabs.components.timeline.timeline import File
-from tabs.shared.events import MODEL_QUEUE, QUICK_QUEUE, answering
+from tabs.shared.events import LONG_QUEUE, QUICK_QUEUE, answering
 from tabs.words.map import SPOKEN, WRITTEN
 from tabs.words.view import LIMIT
 
@@ -48,7 +48,7 @@ class WordApi:
             files,
             table,
             api_name="embed_words",
-            concurrency_id=MODEL_QUEUE,
+            concurrency_id=LONG_QUEUE,
             concurrency_limit=1,
         )
         call.click(self.nearest, [vector, view, limit], neighbours, api_name="nearest", **run)

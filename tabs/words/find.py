@@ -13,7 +13,7 @@ from media.constants import SAMPLE_RATE
 from media.errors import InputError
 from tabs.components.timeline.lanes import Waveform
 from tabs.components.timeline.timeline import File, TimelineSpec, timeline
-from tabs.shared.events import MODEL_QUEUE, answering, on_model, reporting, say
+from tabs.shared.events import LONG_QUEUE, answering, on_model, reporting, say
 from tabs.shared.images import ink_on, viridis_colors
 from tabs.shared.parts import sound_input
 
@@ -141,7 +141,7 @@ def find_section(pipeline: Callable[[], "Words"]) -> None:
         [recording, text, spoken],
         places,
         api_name="find_word",
-        concurrency_id=MODEL_QUEUE,
+        concurrency_id=LONG_QUEUE,
         concurrency_limit=1,
     )
 
