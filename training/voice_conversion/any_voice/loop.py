@@ -1,7 +1,8 @@
-"""A training loop without a planned end: constant rate, averaged weights, resumes where it was.
+"""A training loop that resumes where it was: averaged weights, and a rate that falls at the end.
 
-The averaged weights (Polyak & Juditsky 1992) are what is measured and exported: they are as good
-as those of a decayed learning rate, at any moment.
+The rate is constant up to the last fifth of the steps and falls to zero there (Hu et al. 2024,
+MiniCPM, section 4): to train for longer, go on from a state that was saved before the fall. The
+averaged weights (Polyak & Juditsky 1992) are what is measured and exported.
 """
 
 import copy
@@ -18,6 +19,7 @@ from training.common.loop import device
 SAVE_EVERY = 120.0  # seconds between states on disk
 REPORT_EVERY = 100  # steps
 WARMUP = 300  # steps
+FALLING = 0.2  # of the steps, at the end
 AVERAGE = 0.999  # of the weights, a step
 CLIP = 5.0  # norm of the gradient
 
@@ -60,7 +62,7 @@ def train(
     network.train()
     for step in range(first, steps):
         for group in optimizer.param_groups:
-            group["lr"] = learning_rate * min(1.0, (step + 1) / WARMUP)
+            group["lr"] = learning_rate * _share_of_rate(step, steps)
         losses = step_losses(step, generator)
         optimizer.zero_grad()
         torch.stack(list(losses.values())).sum().backward()
@@ -85,6 +87,11 @@ def train(
             hours += (time.monotonic() - saved_at) / 3600
             saved_at = time.monotonic()
             _save(state, network, average, optimizer, generator, step + 1, hours)
+
+
+def _share_of_rate(step: int, steps: int) -> float:
+    """A warm-up, a constant, and a straight fall to zero."""
+    return min(1.0, (step + 1) / WARMUP, (steps - step) / (FALLING * steps))
 
 
 def _save(

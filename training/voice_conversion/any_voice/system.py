@@ -21,14 +21,15 @@ from training.voice_conversion.any_voice.judges import (
 from training.voice_conversion.data.batches import Cepstra
 
 # How often each bottleneck is chosen: continuous, 64 … 512, the residual ones.
-CHOSEN: Final = (0.36, 0.05, 0.06, 0.08, 0.25, 0.1, 0.1)
+CHOSEN: Final = (0.5, 0.03, 0.04, 0.05, 0.2, 0.09, 0.09)
 # At first the system learns to tell and to speak what was said, and nothing else: with units and
 # conversions from the start it learns both more slowly, and a step takes half as long again.
 CONTINUOUS_STEPS: Final = 6000  # nothing is quantised, while the codebooks settle
 CONVERT_FROM: Final = 6000
+CONVERT_EVERY: Final = 2  # steps: conversions cost as much again as the speech itself
 SHARPEN_FROM: Final = 14_000  # the discriminator comes when the mels are nearly right
-SPEAKER_WEIGHT: Final = 0.15
-AGAIN_WEIGHT: Final = 0.5
+SPEAKER_WEIGHT: Final = 0.3
+AGAIN_WEIGHT: Final = 0.8
 ADVERSARY: Final = 0.3
 COMMITMENT: Final = 0.1
 REAL_WEIGHT: Final = 0.05
@@ -109,7 +110,7 @@ class System(nn.Module):
             "voice": 0.05 * F.cross_entropy(self.known_voices(voices.vector), batch.speaker),
             **self._contour_losses(passed.detach(), contour, voices),
         }
-        if step < CONVERT_FROM:
+        if step < CONVERT_FROM or step % CONVERT_EVERY:
             return told
         sources, targets = slice(0, half), slice(half, None)
         moved = adapted_contour(contour[sources], voices[sources], voices[targets])
