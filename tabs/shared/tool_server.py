@@ -117,13 +117,13 @@ class ToolServer(gradio.mcp.GradioMCPServer):
             if not isinstance(component, gr.State)
         ]
         for component, (name, field) in zip(components, fields.items(), strict=True):
-            told = {key: field[key] for key in ("description", "default") if key in field}
+            documented = {key: field[key] for key in ("description", "default") if key in field}
             if isinstance(component, FILE_INPUTS):
                 several = getattr(component, "file_count", "single") == "multiple"
-                fields[name] = told | ({"type": "array", "items": URI} if several else URI)
+                fields[name] = documented | ({"type": "array", "items": URI} if several else URI)
                 files.append([name])
             elif isinstance(component, gr.JSON):
-                fields[name] = told | TYPES[gr.JSON]
+                fields[name] = documented | TYPES[gr.JSON]
         return schema, files
 
     def convert_strings_to_filedata(

@@ -51,8 +51,9 @@ class Query:
     @classmethod
     def typed(cls, written: "Written") -> "Query":
         """A word that was typed."""
-        said = written.pronunciation
-        return cls(f"“{written.spelling}”", written.vector, said.phonemes, SOURCES[said.source])
+        spoken = written.pronunciation
+        source = SOURCES[spoken.source]
+        return cls(f"“{written.spelling}”", written.vector, spoken.phonemes, source)
 
     @classmethod
     def spoken(cls, spoken: "Spoken", guesses: Sequence["Guess"]) -> "Query":

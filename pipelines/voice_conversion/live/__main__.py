@@ -18,30 +18,30 @@ from pipelines.voice_conversion.live.session import LiveSession
 
 
 def main(checkpoint: str) -> None:
-    heard, said = sys.stdin.buffer, sys.stdout.buffer
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # nothing else may write where the answers go
     torch.set_num_threads(1)  # the other cores have sessions of their own
     pipeline = VoiceConversion.from_pretrained(checkpoint, "cpu")
     _warm_up(pipeline)
-    send(said, {"colors": pipeline.colors, "step": pipeline.unit_seconds})
+    send(sink, {"colors": pipeline.colors, "step": pipeline.unit_seconds})
     session = None
-    while (message := receive(heard)) is not None:
+    while (message := receive(source)) is not None:
         try:
             if "begin" in message:
                 session = LiveSession(pipeline, message["begin"], message["voice"])
-                send(said, {})
+                send(sink, {})
                 continue
-            samples = np.frombuffer(heard.read(4 * message["samples"]), np.float32)
+            samples = np.frombuffer(source.read(4 * message["samples"]), np.float32)
             assert session, "samples came before a session had begun"
             session.change(message["voice"])
         except InputError as error:
-            send(said, {"error": str(error)})
+            send(sink, {"error": str(error)})
             continue
         began = time.perf_counter()
         spoken = session.push(samples)
         taken = time.perf_counter() - began
         header = {"units": spoken.units, "behind": spoken.behind, "seconds": taken}
-        send_array(said, header, spoken.samples.astype(np.float32))
+        send_array(sink, header, spoken.samples.astype(np.float32))
 
 
 def _warm_up(pipeline: VoiceConversion) -> None:

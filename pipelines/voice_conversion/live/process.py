@@ -53,8 +53,8 @@ class LiveProcess:
         """Returns when the networks are loaded. Several threads may wait."""
         with self._loading:
             if not self.ready:
-                told, _ = self._answer(START_SECONDS)
-                self.colors, self.step, self.ready = told["colors"], told["step"], True
+                header, _ = self._answer(START_SECONDS)
+                self.colors, self.step, self.ready = header["colors"], header["step"], True
 
     def begin(self, rate: int, voice: str = DEFAULT_VOICE) -> None:
         """A new session, and the end of the one before. rate: of the device in Hz.
@@ -72,8 +72,8 @@ class LiveProcess:
         """
         data = np.ascontiguousarray(samples, np.float32).data.cast("B")
         self._send({"samples": len(samples), "voice": voice}, data)
-        told, spoken = self._answer(WAIT_SECONDS)
-        return told, spoken if spoken is not None else np.zeros(0, np.float32)
+        header, spoken = self._answer(WAIT_SECONDS)
+        return header, spoken if spoken is not None else np.zeros(0, np.float32)
 
     def close(self) -> None:
         """Ends the process, at once, whatever it does."""
@@ -89,10 +89,10 @@ class LiveProcess:
 
     def _answer(self, seconds: float) -> tuple[dict, np.ndarray | None]:
         assert self._process.stdout
-        told, array = Answers(self._process.stdout, seconds).next()  # type: ignore[arg-type]
-        if "error" in told:
-            raise InputError(told["error"])
-        return told, array
+        header, array = Answers(self._process.stdout, seconds).next()  # type: ignore[arg-type]
+        if "error" in header:
+            raise InputError(header["error"])
+        return header, array
 
 
 class LiveProcesses:

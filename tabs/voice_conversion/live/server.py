@@ -153,11 +153,11 @@ async def _convert(socket: WebSocket, visitor: Visitor, process: LiveProcess, un
         visitor.came.clear()
         samples, end = visitor.heard()
         if len(samples):
-            told, spoken = await asyncio.to_thread(process.push, samples, visitor.voice)
+            answer, spoken = await asyncio.to_thread(process.push, samples, visitor.voice)
             about = {
-                "end": end - told["behind"],  # of what was recorded, up to the last that is said
-                "units": told["units"],
-                "ms": round(1000 * told["seconds"], 1),
+                "end": end - answer["behind"],  # of what was recorded, up to the last that is said
+                "units": answer["units"],
+                "ms": round(1000 * answer["seconds"], 1),
                 "dropped": visitor.dropped,
             }
             if len(spoken):

@@ -87,7 +87,7 @@ def measure(
     """On speech of validation, for the continuous bottleneck and 512 units: how far the mel is,
     how much of the content comes back from conversions, and how often the classifier, trained
     beside, takes a conversion for its target rather than its source (by cosine to references)."""
-    told = {}
+    values = {}
     content = system.content(system.content.normalize(batch.features))
     vector = system.reference(system.inverter.normalize(batch.reference))
     voices = Voices(vector, pitch_mean, pitch_std)
@@ -101,15 +101,15 @@ def measure(
         number = system.bottleneck.config.names.index(name)
         chosen = torch.full((len(real),), number, device=real.device)
         passed, _ = system.bottleneck(content, chosen)
-        told[f"mel {name}"] = F.l1_loss(system.inverter(passed, contour, voices, chosen), real)
+        values[f"mel {name}"] = F.l1_loss(system.inverter(passed, contour, voices, chosen), real)
         converted = system.inverter(passed, moved, targets, chosen)
         again = system.encode_mel(system.inverter.denormalize(converted))
-        told[f"again {name}"] = F.mse_loss(again, content)
-        judged = system.classifier.encoder(converted)
-        to_target = F.cosine_similarity(judged, known[order])
-        to_source = F.cosine_similarity(judged, known)
-        told[f"nearer {name}"] = (to_target > to_source).float().mean()
-    return {key: float(value) for key, value in told.items()}
+        values[f"again {name}"] = F.mse_loss(again, content)
+        vector = system.classifier.encoder(converted)
+        to_target = F.cosine_similarity(vector, known[order])
+        to_source = F.cosine_similarity(vector, known)
+        values[f"nearer {name}"] = (to_target > to_source).float().mean()
+    return {key: float(value) for key, value in values.items()}
 
 
 def _batch(corpus: Corpus, starts: Tensor, reference: Tensor, features: Tensor) -> Batch:

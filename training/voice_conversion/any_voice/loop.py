@@ -73,9 +73,9 @@ def train(
             running[key] = 0.98 * running.get(key, loss.item()) + 0.02 * loss.item()
         now = time.monotonic()
         if (step + 1) % REPORT_EVERY == 0:
-            told = "  ".join(f"{key} {value:.3f}" for key, value in running.items())
+            report = "  ".join(f"{key} {value:.3f}" for key, value in running.items())
             print(
-                f"{step + 1}/{steps}  {hours + (now - saved_at) / 3600:.2f} h  {told}", flush=True
+                f"{step + 1}/{steps}  {hours + (now - saved_at) / 3600:.2f} h  {report}", flush=True
             )
         if (step + 1) % validate_every == 0 or step + 1 == steps:
             row = {"step": step + 1, "hours": round(hours + (now - saved_at) / 3600, 3)}

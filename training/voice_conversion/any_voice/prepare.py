@@ -48,8 +48,8 @@ def prepare(data: Path, out: Path) -> None:
 def has_zero_shot_word(item: Item) -> bool:
     """Whether a word that no model may be trained on is in the item's text."""
     held_out = SPELLINGS.get(item.language, {})
-    said = f" {item.text.lower().replace('_', ' ')} "
-    words = "".join(c if c.isalnum() else " " for c in said)
+    text = f" {item.text.lower().replace('_', ' ')} "
+    words = "".join(c if c.isalnum() else " " for c in text)
     spoken = {phones for way in held_out.values() for phones in way}
     return item.phones in spoken or any(f" {word} " in words for word in held_out)
 

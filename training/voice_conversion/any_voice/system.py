@@ -11,7 +11,7 @@ from models.conversion.bottleneck import Bottleneck, BottleneckConfig
 from models.conversion.content import ContentConfig, ContentEncoder
 from models.conversion.inverter import ContourPredictor, Inverter, InverterConfig, Voices
 from models.conversion.reference import ReferenceConfig, ReferenceEncoder
-from training.voice_conversion.any_voice.judges import (
+from training.voice_conversion.any_voice.auxiliary import (
     ContentAdversary,
     CosineHead,
     MelDiscriminator,
@@ -60,7 +60,7 @@ class Batch:
 
 
 class System(nn.Module):
-    """The parts that are shipped, and the judges that train them."""
+    """The parts that are shipped, and the auxiliary networks that train them."""
 
     bands: Tensor
     pitch_mean: Tensor
@@ -102,7 +102,7 @@ class System(nn.Module):
         contour = relative_contour(batch.pitch, voices)
         made = self.inverter(passed, contour, voices, chosen)
         half = len(made) // 2
-        told = {
+        losses = {
             "mel": F.l1_loss(made, real),
             "commitment": COMMITMENT * commitment,
             "adversary": self._unmasked(content, batch.speaker, step),
@@ -111,18 +111,18 @@ class System(nn.Module):
             **self._contour_losses(passed.detach(), contour, voices),
         }
         if step < CONVERT_FROM or step % CONVERT_EVERY:
-            return told
+            return losses
         sources, targets = slice(0, half), slice(half, None)
         moved = adapted_contour(contour[sources], voices[sources], voices[targets])
         converted = self.inverter(passed[sources], moved, voices[targets], chosen[sources])
         with frozen(self.classifier):
             logits = self.classifier(converted)
-        told["speaker"] = SPEAKER_WEIGHT * F.cross_entropy(logits, batch.speaker[targets])
+        losses["speaker"] = SPEAKER_WEIGHT * F.cross_entropy(logits, batch.speaker[targets])
         again = self.encode_mel(self.inverter.denormalize(converted))
-        told["again"] = AGAIN_WEIGHT * F.mse_loss(again, content[sources].detach())
+        losses["again"] = AGAIN_WEIGHT * F.mse_loss(again, content[sources].detach())
         if step >= SHARPEN_FROM:
-            told |= self._sharpness(made, converted, real)
-        return told
+            losses |= self._sharpness(made, converted, real)
+        return losses
 
     def _unmasked(self, content: Tensor, speaker: Tensor, step: int) -> Tensor:
         strength = ADVERSARY * min(1.0, max(0.0, step - CONVERT_FROM) / 2000)

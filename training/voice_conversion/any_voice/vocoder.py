@@ -14,8 +14,8 @@ from torch.nn import functional as F
 
 from models.vocoder import Vocoder, VocoderConfig
 from training.common.loop import device
+from training.voice_conversion.any_voice.auxiliary import frozen
 from training.voice_conversion.any_voice.data import Corpus
-from training.voice_conversion.any_voice.judges import frozen
 from training.voice_conversion.any_voice.loop import train
 from training.voice_conversion.train.vocoder import RESOLUTIONS, SpectralLoss
 
@@ -74,12 +74,12 @@ class VocoderTraining(nn.Module):
     def losses(self, mel: Tensor, pitch: Tensor, real: Tensor, step: int) -> dict[str, Tensor]:
         """mel: (B, S, 80); pitch: (B, S) in Hz; real: (B, T)."""
         made = self.vocoder(mel, pitch)
-        told = {"spectral": self.distance(made, real)}
+        losses = {"spectral": self.distance(made, real)}
         if step < ADVERSARIAL_FROM:
-            return told
+            return losses
         terms = [self._adversarial(d, made, real) for d in self.discriminators]
         sums = {key: torch.stack([term[key] for term in terms]).mean() for key in terms[0]}
-        return told | sums
+        return losses | sums
 
     def _adversarial(self, judge: nn.Module, made: Tensor, real: Tensor) -> dict[str, Tensor]:
         *real_features, on_real = judge(real)

@@ -40,18 +40,18 @@ def open_rows(
         judge = recogniser(group, material)
         original = 0.0
         for number, system in enumerate(systems):
-            said, words = [], []
+            converted, words = [], []
             voices = tuple(v for v in TARGETS if v in system.voices)
             for spoken in material[:: max(1, len(material) // QUICK)] if quick else material:
                 copies = system.say(spoken.waveform, voices)
-                said += copies
+                converted += copies
                 words += [spoken.words] * len(copies)
-            error = word_error_rate(words, [judge.words(waveform) for waveform in said])
+            error = word_error_rate(words, [judge.words(waveform) for waveform in converted])
             original = error if number == 0 else original
             row: Row = {"system": system.name, "group": group, "shipped": system.name == shipped}
             row |= {"open_wer": error}
             row |= {"open_wer_added": error - original} if number else {}
-            rows.append(row | (naturalness.dnsmos(said) if naturalness.available() else {}))
+            rows.append(row | (naturalness.dnsmos(converted) if naturalness.available() else {}))
     return rows
 
 
@@ -63,17 +63,20 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> Row:
         own.setdefault(spoken.speaker, []).append(spoken)
     if not similarity.available() or len(own) < 2:
         return {}
-    centres = {name: similarity.centre([s.waveform for s in said]) for name, said in own.items()}
+    centres = {
+        name: similarity.centre([s.waveform for s in utterances])
+        for name, utterances in own.items()
+    }
     strangers = _others(data)
     row: Row = {}
     for seconds in REFERENCES:
         nearest = []
-        for target, said in own.items():
-            speech = np.concatenate([s.waveform for s in said])[: seconds * SAMPLE_RATE]
+        for target, utterances in own.items():
+            speech = np.concatenate([s.waveform for s in utterances])[: seconds * SAMPLE_RATE]
             voice = pipeline.voice(pipeline.reference((SAMPLE_RATE, speech)))
             sources = [s for s in material if s.speaker != target]
             for source in sources[:: max(1, len(sources) // UNSEEN_SOURCES)]:
-                made = pipeline((SAMPLE_RATE, source.waveform), voice).converted.waveform
+                made = pipeline((SAMPLE_RATE, source.waveform), voice).utterances.waveform
                 others = np.stack([centres[source.speaker], *strangers])
                 vector = similarity.embed([made])
                 nearest.append(similarity.nearest_is_target(vector, centres[target], others)[0])
