@@ -23,6 +23,8 @@ from tabs import listening_tests
 from tabs.shared.tool_server import INBOX, TOOLS
 from tests.sounds import write_library
 
+pytestmark = pytest.mark.slow
+
 SPEECH = ASSETS / "voices" / "S1.ogg"
 
 

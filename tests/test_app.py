@@ -20,6 +20,8 @@ from tabs import models
 from tabs.shared.gradio_internals import Waiting, limit_waiting
 from tabs.shared.page import model_cards
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -62,7 +64,6 @@ def test_options_with_an_invalid_environment_value_exit(name: str, value: str) -
         app.options([], {f"EARSHOT_{name}": value})
 
 
-@pytest.mark.slow
 def test_app_import_loads_no_model_library() -> None:
     # How long it takes: benchmarks/start.py.
     script = (
@@ -123,7 +124,6 @@ def address(tmp_path: Path) -> Iterator[str]:
     page.close()
 
 
-@pytest.mark.slow
 def test_launch_refuses_deep_links_and_calls_around_the_queue(address: str) -> None:
     assert httpx.get(f"{address}gradio_api/deep_link?session_hash=x").status_code == 404
     assert httpx.get(f"{address}gradio_api/deep_link").status_code == 404

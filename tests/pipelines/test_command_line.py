@@ -16,6 +16,8 @@ from pipelines.voice_conversion import __main__ as voice_conversion
 from pipelines.words import __main__ as words
 from tests.sounds import write_library, write_sound
 
+pytestmark = pytest.mark.slow
+
 SPEECH = ASSETS / "voices" / "S1.ogg"
 
 
@@ -90,7 +92,6 @@ def test_voice_conversion_with_a_model_that_is_not_there_says_so(tmp_path: Path)
         voice_conversion.main([str(SPEECH), "-o", str(tmp_path / "o.wav"), "--model", "nowhere"])
 
 
-@pytest.mark.slow
 def test_words_names_the_word_that_was_spoken(capsys: pytest.CaptureFixture[str]) -> None:
     bird = ASSETS / "words" / "bird-awb.ogg"
     words.main([str(bird), "-n", "3", "--device", "cpu"])

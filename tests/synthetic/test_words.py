@@ -18,6 +18,8 @@ from synthetic.words.__main__ import file_name
 from synthetic.words.index import frequent_words, make_index
 from synthetic.words.voices import ESPEAK, FLITE, LOUDNESS, speak, voices, write
 
+pytestmark = pytest.mark.slow
+
 MOST_BYTES = 5 * 2**20
 
 

@@ -21,6 +21,8 @@ from media.workers.pool import Pool, Worker
 from media.workers.protocol import LENGTH, Answers, WorkerError, send, send_array
 from tests.videos import write_pictures
 
+pytestmark = pytest.mark.slow
+
 WAV = wav_bytes(np.sin(np.arange(16_000)), 16_000)
 OPTIONS = {"max_seconds": 60.0, "mono": True}
 

@@ -11,6 +11,8 @@ from media.audio.load import load
 from media.errors import InputError
 from pipelines.voice_conversion.reading import LINES, SLOTS, Reading
 
+pytestmark = pytest.mark.slow
+
 RATE = 16_000
 READING = Reading.draw(Random(0))
 

@@ -24,6 +24,8 @@ from media.errors import InputError
 from media.paths import ROOT
 from pipelines.words.speech_model import SpeechModelView
 
+pytestmark = pytest.mark.slow
+
 TINY = {
     "hidden_size": 16,
     "num_hidden_layers": 4,

@@ -13,6 +13,8 @@ from study.storage.raters import SIMULATED
 from study.storage.store import Store
 from tests.studies import make_test
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_simulated_raters_take_a_whole_test(tmp_path: Path, design: Design) -> None:

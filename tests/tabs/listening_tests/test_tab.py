@@ -18,6 +18,8 @@ from tabs.shared.drafts import Drafts
 from tabs.shared.sessions import SessionStore
 from tests.listening import write_test
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def tests(tmp_path: Path) -> Library:

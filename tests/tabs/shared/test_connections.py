@@ -12,6 +12,8 @@ import app
 from tabs.shared.connections import DEAD, CutStalledBodies
 from tabs.shared.gradio_internals import upload_folder
 
+pytestmark = pytest.mark.slow
+
 SILENT = 0.5  # seconds
 PATIENCE = 30.0
 BEGUN = (

@@ -36,6 +36,8 @@ from tabs.sound_search.search import OWN, Search
 from tabs.sound_search.view import ResultView
 from tests.sounds import CAPTIONS, write_library, write_sound
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def search(tiny_checkpoints: Path) -> SoundSearch:
@@ -97,7 +99,6 @@ def test_models_of_the_tab_are_those_of_the_pipeline() -> None:
     assert tuple(folder.name for folder in DEFAULT_MODEL) == sound_search.MODELS
 
 
-@pytest.mark.slow
 def test_search_sounds_returns_ten_hits_best_first(client: Client) -> None:
     hits = client.predict("a dog barks", "", api_name="/search_sounds")
     assert len(hits) == 10
@@ -107,14 +108,12 @@ def test_search_sounds_returns_ten_hits_best_first(client: Client) -> None:
     assert len(hits[0]["seconds"]) == 2
 
 
-@pytest.mark.slow
 def test_similar_sounds_of_a_library_sound_returns_it_first(client: Client, index: Path) -> None:
     sound = handle_file(index.parent / "sounds" / "bell.wav")
     hits = client.predict(sound, "", "", api_name="/similar_sounds")
     assert hits[0]["name"] == "bell.wav" and hits[0]["score"] == pytest.approx(1, abs=1e-3)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "message"),
     [("", "Type what"), ("x" * 10_000, "too long"), ("🐕🌧", "words"), (" \n", "Type what")],
@@ -126,14 +125,12 @@ def test_search_sounds_without_a_usable_text_is_refused(
         client.predict(text, "", api_name="/search_sounds")
 
 
-@pytest.mark.slow
 def test_similar_sounds_of_a_server_file_is_refused(client: Client) -> None:
     hidden = {"path": "/etc/hostname", "meta": {"_type": "gradio.FileData"}}
     with pytest.raises(AppError):
         client.predict(hidden, "", "", api_name="/similar_sounds")
 
 
-@pytest.mark.slow
 def test_endpoints_name_their_parameters_and_returns(client: Client) -> None:
     api: Any = client.view_api(return_format="dict")
     named = api["named_endpoints"]

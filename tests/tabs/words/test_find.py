@@ -17,6 +17,8 @@ from tabs.words.api import WordApi
 from tabs.words.find import NOTHING, find_section, view
 from tests.fake_words import getters, write_word
 
+pytestmark = pytest.mark.slow
+
 RATE = 16_000
 
 

@@ -24,6 +24,8 @@ from tabs.words.map import COLORS, OTHER, SOUNDS, Layout, first_sound, word_char
 from tabs.words.view import Query, bar, found, neighbours, view_of
 from tests.fake_words import RATE, SPOKEN, VOICES, WRITTEN, FakeWords, getters, tone, write_word
 
+pytestmark = pytest.mark.slow
+
 TONES = ("˥", "˧˥", "˨˩˦", "˥˩")
 LOOK: tuple[Layout, str] = ("pca", COLORS[0])
 
@@ -86,7 +88,6 @@ def happened(**data: Any) -> Any:
     return SimpleNamespace(_data=data)
 
 
-@pytest.mark.slow
 def test_endpoints_find_the_neighbours_of_a_recording(client: Client, library: Any) -> None:
     sound = handle_file(library.words[0].path)
     heard = client.predict(sound, api_name="/embed_audio")
@@ -98,21 +99,18 @@ def test_endpoints_find_the_neighbours_of_a_recording(client: Client, library: A
     assert len(spoken) == 10 and spoken[0]["voice"] in VOICES
 
 
-@pytest.mark.slow
 def test_embed_text_endpoint_gives_phonemes_and_a_unit_vector(client: Client) -> None:
     written = client.predict("cat", api_name="/embed_text")
     assert written["phonemes"] == ["k", "æ", "t"] and written["source"] == "dictionary"
     assert np.linalg.norm(written["vector"]) == pytest.approx(1, abs=1e-3)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("vector", [[], [0.0] * 32, ["a"] * 32, [1.0], None, {"a": 1}])
 def test_nearest_endpoint_refuses_what_is_no_vector(client: Client, vector: object) -> None:
     with pytest.raises(AppError, match="list of 32 numbers"):
         client.predict(vector, "spoken", 3, api_name="/nearest")
 
 
-@pytest.mark.slow
 def test_endpoints_name_their_parameters_and_returns(client: Client) -> None:
     api: Any = client.view_api(return_format="dict")
     names = {

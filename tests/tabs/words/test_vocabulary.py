@@ -14,6 +14,8 @@ from tabs.shared.sessions import SEVERAL, SessionStore
 from tabs.words.vocabulary_events import EXAMPLE, VocabularyEvents, VocabularyPage, new_vocabulary
 from tests.fake_words import getters, write_word
 
+pytestmark = pytest.mark.slow
+
 VISITOR: Any = SimpleNamespace(session_hash="visitor")
 
 

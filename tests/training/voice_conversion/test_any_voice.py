@@ -16,6 +16,8 @@ from training.voice_conversion.any_voice.data import Corpus
 from training.voice_conversion.any_voice.prepare import has_zero_shot_word, prepare
 from training.voice_conversion.any_voice.system import adapted_contour, relative_contour
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 3
 SPEAKERS = {"SF1": 210.0, "TF2": 190.0, "SM1": 110.0}  # Hz
 

@@ -11,6 +11,8 @@ from media.workers.protocol import WorkerError
 from pipelines.voice_conversion import VoiceConversion
 from pipelines.voice_conversion.live import LiveConversion, LiveProcess, LiveProcesses, LiveSession
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def pipeline(tiny_checkpoints: Path) -> VoiceConversion:
