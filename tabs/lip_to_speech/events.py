@@ -11,10 +11,9 @@ from gradio.components import Component
 from media.errors import InputError
 from tabs.components.timeline.timeline import nothing
 from tabs.lip_to_speech.example import FINISHED, NOTE, SOURCE, read_finished
-from tabs.lip_to_speech.view import LipResult, VisitorVideo, landmarks, read_out
-from tabs.shared.events import answering, say
+from tabs.lip_to_speech.view import LipResult, VisitorVideo, landmarks
+from tabs.shared.events import say
 from tabs.shared.sessions import SessionStore, delete_after_use
-from tabs.voice_conversion.view import wav
 
 if TYPE_CHECKING:
     from pipelines.lip_to_speech import LipToSpeech
@@ -120,7 +119,7 @@ class LipEvents:
     ) -> Values:
         """Speak the same words in another voice."""
         visit, video = self._stored(visit, vocoder, request, progress)
-        visit.video = video.respoken(self._speak(video, pitch, timbre, vocoder))
+        visit.video = video.respoken(self.spoken(video, pitch, timbre, vocoder))
         return {
             self.shown.message: "",
             self.shown.visit: visit,
@@ -137,7 +136,7 @@ class LipEvents:
         """Speak in the voice that the face suggests."""
         visit, video = self._stored(visit, vocoder, request, progress)
         voice = video.speech.reading.voice
-        speech = self._speak(video, voice.pitch, voice.timbre, vocoder)
+        speech = self.spoken(video, voice.pitch, voice.timbre, vocoder)
         visit.video = video.respoken(speech)
         return {
             self.shown.message: "",
@@ -156,44 +155,6 @@ class LipEvents:
             self.shown.compare: gr.Button(visible=False),
             **self._result(visit.video.result()),
         }
-
-    @answering
-    def api_read(
-        self, visit: LipVisit | None, video: str, vocoder: str, request: gr.Request
-    ) -> tuple:
-        """Read the lips of a video and speak, in the voice that the face suggests.
-
-        Args:
-            video: a video of one speaking face, up to 30 s; its audio is ignored.
-            vocoder: "neural" or "griffin-lim".
-
-        Returns:
-            speech: a WAV file, 16 kHz, as long as the video.
-            reading: sentence; confidence from 0 to 1; words, each with word, confidence, start and
-                end in seconds; voice with pitch in Hz and timbre from 0 to 1; notices about the
-                recording; compute_seconds.
-        """
-        with delete_after_use(video):
-            speech = self.pipeline()(video, vocoder)
-        visit = self.sessions.of(visit, request)
-        visit.video = VisitorVideo(speech, b"", b"", None)
-        return visit, wav(speech.speech), read_out(speech)
-
-    @answering
-    def api_speak(self, visit: LipVisit | None, pitch: float, timbre: float, vocoder: str) -> bytes:
-        """Speak the video of this client's last call of /lip_to_speech in another voice.
-
-        Args:
-            pitch: mean F0, 70 to 300 Hz.
-            timbre: from 0, the darkest of the training voices, to 1, the brightest.
-            vocoder: "neural" or "griffin-lim".
-
-        Returns:
-            speech: a WAV file, 16 kHz.
-        """
-        if visit is None or visit.video is None:
-            raise InputError("There is nothing to say yet. Call /lip_to_speech first.")
-        return wav(self._speak(visit.video, pitch, timbre, vocoder).speech)
 
     def _read(self, video: str | None, vocoder: str, progress: gr.Progress) -> VisitorVideo:
         from media.video import frames
@@ -220,7 +181,8 @@ class LipEvents:
             raise InputError(NOTHING)
         return visit, self._read(str(SOURCE), vocoder, progress)
 
-    def _speak(self, video: VisitorVideo, pitch: float, timbre: float, vocoder: str) -> "LipSpeech":
+    def spoken(self, video: VisitorVideo, pitch: float, timbre: float, vocoder: str) -> "LipSpeech":
+        """The words of a video in a voice."""
         from pipelines.lip_to_speech.result import Voice  # late, for it loads torch
 
         return self.pipeline().speak(video.speech.reading, Voice(pitch, timbre), vocoder)

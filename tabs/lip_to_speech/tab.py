@@ -8,6 +8,7 @@ import gradio as gr
 
 from media.paths import ASSETS
 from tabs.components.timeline.timeline import timeline
+from tabs.lip_to_speech import api
 from tabs.lip_to_speech.coach import coach, spelled
 from tabs.lip_to_speech.events import LipComponents, LipEvents, LipVisit
 from tabs.lip_to_speech.view import draft_item
@@ -15,7 +16,6 @@ from tabs.shared.drafts import Drafts
 from tabs.shared.events import (
     EMPTIED,
     HIDDEN,
-    LONG_QUEUE,
     PRIVATE,
     QUICK_QUEUE,
     on_model,
@@ -113,7 +113,7 @@ def _layout(tab: gr.Blocks, pipeline: Callable[[], "LipToSpeech"], drafts: Draft
 
     shown = LipComponents(message, visit, compare, pitch, timbre, heading, lanes, numbers)
     events = LipEvents(pipeline, sessions, shown)
-    _api(events, visit, video, vocoder, pitch, timbre)
+    api.declare(events, visit, video, vocoder, pitch, timbre)
     tab.load(events.first_look, outputs=[message, pitch, timbre, *shown.result()], **HIDDEN)
     video.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=video, outputs=read, **HIDDEN
@@ -179,31 +179,3 @@ def _example_chips() -> list[tuple[gr.Button, gr.State]]:
 
 def _name(row: dict[str, str]) -> str:
     return f"{row['speaker'].title()}: {' '.join(map(spelled, row['sentence'].split()))}"
-
-
-def _api(
-    events: LipEvents,
-    visit: gr.State,
-    video: gr.Video,
-    vocoder: gr.Radio,
-    pitch: gr.Slider,
-    timbre: gr.Slider,
-) -> None:
-    """The endpoints for programs: lip_to_speech, and respeak, which speaks in another voice."""
-    with gr.Row(visible=False):
-        call, speech, reading = gr.Button(), gr.Audio(label="speech"), gr.JSON(label="reading")
-    call.click(
-        events.api_read,
-        [visit, video, vocoder],
-        [visit, speech, reading],
-        api_name="lip_to_speech",
-        concurrency_id=LONG_QUEUE,
-        concurrency_limit=1,
-    )
-    call.click(
-        events.api_speak,
-        [visit, pitch, timbre, vocoder],
-        speech,
-        api_name="respeak",
-        concurrency_id=QUICK_QUEUE,
-    )
