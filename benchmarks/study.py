@@ -1,9 +1,11 @@
 """python -m benchmarks.study: do the statistics of listening tests keep what they promise?
 
-Made-up tests in which the truth is known, analysed as real ones are, for about four minutes of one
-core. Writes study.md.
+Made-up tests in which the truth is known, analysed as real ones are, for about ten minutes of one
+core. Writes the sections of study.md; --parts makes some of them again.
 """
 
+import argparse
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -28,24 +30,23 @@ ALPHA = 1 - LEVEL
 
 def main() -> None:
     """Simulate, print, and write the tables."""
-    text = [
-        "# Listening tests: do the statistics keep what they promise?",
-        "",
-        "`python -m benchmarks.study`. Every rater has a level and tastes of their own, and so has "
-        "every stimulus.",
-        "",
-        *coverage(),
-        "",
-        *false_positives(),
-        "",
-        *strengths(),
-        "",
-        *adaptive(),
-        "",
-        *planned(),
-    ]
-    print("\n".join(text))
-    Path(__file__).with_suffix(".md").write_text("\n".join(text) + "\n")
+    sections = {
+        "intervals": coverage,
+        "no-difference": false_positives,
+        "strengths": strengths,
+        "adaptive": adaptive,
+        "raters": planned,
+    }
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.study", description=__doc__)
+    parser.add_argument("--parts", nargs="+", choices=[*sections], default=[*sections])
+    chosen = parser.parse_args().parts
+    file = Path(__file__).with_suffix(".md")
+    head, *old = re.split(r"^(?=## )", file.read_text(), flags=re.MULTILINE)
+    written = dict(zip(sections, old, strict=True))
+    for name in chosen:
+        written[name] = "\n".join(sections[name]()) + "\n\n"
+        print(written[name], flush=True)
+    file.write_text(head + "".join(written.values()).rstrip() + "\n")
 
 
 def false_positives() -> Iterator[str]:

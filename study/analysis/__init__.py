@@ -1,12 +1,13 @@
 """From ratings to results: analyse, then write, or show study.analysis.report.page."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from study.analysis import plots, report
 from study.analysis.exclusions import Exclusion, Rules, screen
+from study.analysis.report import figures, page, pdf
 from study.analysis.results import Analysis, Results, evaluate
 from study.analysis.tables import Table
 from study.design import Test
@@ -51,10 +52,12 @@ def analyse(test: Test, ratings: pd.DataFrame, rules: Rules | None = None) -> Re
 
 
 def write(results: Results, folder: Path) -> None:
-    """report.html, the figures as figure.pdf, .svg and .png, and the tables as CSV; the same with
-    everyone in everyone-*, where raters are left out. The folder is made where there is none."""
+    """report.html and .pdf; the figure and the map of stimuli, as figure.* and stimuli.* (pdf, svg
+    and png), and the tables as CSV; the same with everyone in everyone-*, where raters are left
+    out. The folder is made where there is none."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "report.html").write_text(report.page(results), encoding="utf-8")
+    (folder / "report.html").write_text(page.page(results), encoding="utf-8")
+    (folder / "report.pdf").write_bytes(pdf.document(results))
     _write_analysis(results.test, results.kept, folder, "")
     if results.exclusions:
         _write_analysis(results.test, results.everyone, folder, "everyone-")
@@ -63,7 +66,8 @@ def write(results: Results, folder: Path) -> None:
 def _write_analysis(test: Test, analysis: Analysis, folder: Path, prefix: str) -> None:
     if analysis.answers.empty:
         return
-    plots.save(test, analysis, folder / f"{prefix}figure")
+    figures.save(partial(figures.figure, test, analysis), folder / f"{prefix}figure")
+    figures.save(partial(figures.stimuli, test, analysis), folder / f"{prefix}stimuli")
     for name in ("systems", "pairs", "power"):
         table: Table = getattr(analysis, name)
         if len(table):

@@ -14,7 +14,16 @@ from study.analysis.power import plan
 from study.analysis.tables import Table, simulated
 from study.design import REFERENCE, Design, Test
 
-BOUNDS: Final = {"acr": (1, 5), "dcr": (1, 5), "mushra": (0, 100), "similarity": (0, 1)}
+# The ends of what a value can be; of shares, of ab, abx and similarity, from none to all.
+BOUNDS: Final[dict[Design, tuple[int, int]]] = {
+    "acr": (1, 5),
+    "dcr": (1, 5),
+    "ccr": (-3, 3),
+    "mushra": (0, 100),
+    "similarity": (0, 1),
+    "ab": (0, 1),
+    "abx": (0, 1),
+}
 LEVELS: Final[dict[Design, Level]] = {
     "acr": "ordinal",
     "dcr": "ordinal",

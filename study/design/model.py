@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
@@ -152,7 +153,14 @@ class Test:
 
     def of_kind(self, kind: Kind) -> tuple[Trial, ...]:
         """The trials of one kind."""
-        return tuple(trial for trial in self.trials if trial.kind == kind)
+        return self._by_kind.get(kind, ())
+
+    @cached_property
+    def _by_kind(self) -> dict[Kind, tuple[Trial, ...]]:
+        return {
+            kind: tuple(trial for trial in self.trials if trial.kind == kind)
+            for kind in get_args(Kind)
+        }
 
     @property
     def scale(self) -> tuple[tuple[int | str, str], ...]:
@@ -162,7 +170,7 @@ class Test:
         ]
         return tuple(zip(values, self.words, strict=True))
 
-    @property
+    @cached_property
     def conditions(self) -> tuple[str, ...]:
         """Every name that a sound of a scored trial has: systems, then reference and anchors."""
         return tuple(dict.fromkeys(name for t in self.of_kind("trial") for name in t.sounds))

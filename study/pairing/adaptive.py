@@ -5,7 +5,7 @@ rater's hash, so that every choice can be made again: study.pairing.replay.
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,12 +45,12 @@ def choose(test: Test, log: Iterable[Event], rater: str, place: int, knew: int) 
     past = [event for event in log if event.drawn < knew]
     asked = np.array([event.trial for event in past], dtype=np.int64)
     own = np.array([event.trial for event in past if event.rater == rater], dtype=np.int64)
-    trials = test.of_kind("trial")
-    ends, stimulus = _indices(test)
+    trials, names = test.of_kind("trial"), test.conditions
+    ends, stimulus = _indices(trials, names)
     free = np.ones(len(trials), dtype=bool)
     free[own] = False
 
-    won, coming = np.zeros((2, len(test.conditions), len(test.conditions)))
+    won, coming = np.zeros((2, len(names), len(names)))
     for event in past:
         one, other = ends[event.trial]
         if event.first is None or event.voted is None or event.voted >= knew:
@@ -69,10 +69,9 @@ def choose(test: Test, log: Iterable[Event], rater: str, place: int, knew: int) 
     return trials[alike[np.lexsort((rng.random(len(alike)), had, heard))[0]]]
 
 
-def _indices(test: Test) -> tuple[np.ndarray, np.ndarray]:
-    """Of each scored trial, both systems (N, 2) and the stimulus (N,), as numbers from 0."""
-    trials = test.of_kind("trial")
-    place = {name: k for k, name in enumerate(test.conditions)}
+def _indices(trials: Sequence[Trial], names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Of each trial (N), both systems (N, 2) by their place in names, and the stimulus (N,)."""
+    place = {name: k for k, name in enumerate(names)}
     number = {name: k for k, name in enumerate({trial.stimulus: None for trial in trials})}
     ends = np.array([[place[name] for name in trial.sounds] for trial in trials])
     return ends, np.array([number[trial.stimulus] for trial in trials])

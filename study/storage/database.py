@@ -6,12 +6,14 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError, TimeoutError
+from sqlalchemy.pool import QueuePool
 
 from study.storage.migrations import upgrade
 
 # Seconds for others who write. Each who waits holds a thread of the server, and the page of a rater
 # who is refused sends again.
 WAIT = 10
+MEMORY = "sqlite://"
 PRAGMAS = (
     "journal_mode = WAL",  # who reads waits for nobody
     "synchronous = FULL",  # a commit returns when it is on the disk
@@ -21,7 +23,8 @@ PRAGMAS = (
 
 
 def connect(url: str) -> Engine:
-    """The engine for SQLite or PostgreSQL, its tables made or brought up to date.
+    """The engine for SQLite, in a file or MEMORY, or PostgreSQL, its tables made or brought up to
+    date.
 
     With the execution option write=True, SQLite's lock is taken when a transaction begins: one that
     reads first and then writes could fail otherwise.
@@ -31,6 +34,9 @@ def connect(url: str) -> Engine:
         engine = create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_timeout=WAIT)
     else:
         waiting: dict[str, Any] = {"connect_args": {"timeout": WAIT}, "pool_timeout": WAIT}
+        if url == MEMORY:  # is its one connection's own, which threads take in turn
+            waiting["connect_args"]["check_same_thread"] = False
+            waiting |= {"poolclass": QueuePool, "pool_size": 1, "max_overflow": 0}
         engine = create_engine(url, hide_parameters=True, **waiting)
         event.listen(engine, "connect", _set_up)
         event.listen(engine, "begin", _begin)

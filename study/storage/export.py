@@ -1,5 +1,6 @@
 """Everything that is known of a test, to take away: JSON lines, and the tidy table as CSV."""
 
+import dataclasses
 import json
 import re
 from collections.abc import Iterator
@@ -83,7 +84,8 @@ def described(test: Test) -> dict[str, Any]:
         return path and path.relative_to(test.folder).as_posix()
 
     hidden = ("folder", "trials", "panel")  # what proves a rater's work stays here
-    fields = {name: value for name, value in vars(test).items() if name not in hidden}
+    names = [field.name for field in dataclasses.fields(test) if field.name not in hidden]
+    fields = {name: getattr(test, name) for name in names}
     fields["questions"] = [vars(question) for question in test.questions]
     fields["texts"] = {name: vars(texts) for name, texts in test.texts.items()}
     fields["closes"] = test.closes and test.closes.isoformat()

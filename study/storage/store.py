@@ -15,6 +15,7 @@ from study.design.model import UNDRAWN
 from study.storage import answers, clock, drawing, places, queries
 from study.storage.assignment import assign
 from study.storage.database import connect
+from study.storage.finishes import Finish, finishes
 from study.storage.places import Places
 from study.storage.raters import Rater, item_of, rater_id, read
 from study.storage.screening import inattentive
@@ -244,6 +245,11 @@ class Store:
             session.execute(delete(ItemRow).where(ItemRow.rater.in_(raters)))
             session.execute(delete(RaterRow).where(RaterRow.test == name))
             session.execute(delete(TestRow).where(TestRow.name == name))
+
+    def finishes(self, test: Test) -> list[Finish]:
+        """Who has finished, and in which hour."""
+        with Session(self.engine) as session:
+            return finishes(session, test)
 
     def ratings(self, test: Test) -> pd.DataFrame:
         """The tidy table so far: see study.storage.tidy."""

@@ -27,12 +27,13 @@ class TestRow(Base):
 class RaterRow(Base):
     """Someone who agreed to take a test; id is a hash of the token in their link.
 
-    seen is when they agreed or gave their last new answer, in UTC without a zone; it never leaves
-    the store. attempts counts their headphone checks; headphones is the final result. code is the
-    completion code, None until all is answered; outcome is how it ended (study.design.panel), None
-    for who is at it. language is the one that the page spoke to them, panel holds keyed hashes of
-    what a panel's link said (study.storage.panel). replies: {"question", "trials", "reply"}, where
-    trials were answered before. Of who has withdrawn, this row alone is left.
+    seen is when they agreed or gave their last new answer, in UTC without a zone; no more than its
+    hour leaves the store, and that of who has finished. attempts counts their headphone checks;
+    headphones is the final result. code is the completion code, None until all is answered; outcome
+    is how it ended (study.design.panel), None for who is at it. language is the one that the page
+    spoke to them, panel holds keyed hashes of what a panel's link said (study.storage.panel).
+    replies: {"question", "trials", "reply"}, where trials were answered before. Of who has
+    withdrawn, this row alone is left.
     """
 
     __tablename__ = "raters"

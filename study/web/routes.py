@@ -3,6 +3,7 @@
 import math
 import re
 import secrets
+from functools import cache
 from typing import Any, Final
 
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
@@ -10,7 +11,7 @@ from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
 
 from media.errors import InputError
 from study import invitations, preview
-from study.design import Item
+from study.design import Item, Test
 from study.design.model import UNDRAWN
 from study.library import BusyError, Library, Opened
 from study.preview import Previews
@@ -43,7 +44,7 @@ MANY: Final = "Many people began this test from your network just now. Try again
 def router(library: Library) -> APIRouter:
     """The rater's routes over the tests of a library."""
     routes = APIRouter(route_class=Plain, include_in_schema=False)
-    store, previews = library.store, Previews()
+    store, previews = library.store, cache(Previews)  # made when somebody tries a test
     newcomers = RateLimit(burst=30, per_minute=6)  # of one address: a class, then one in 10 s
 
     def find(test: str) -> Opened:
@@ -52,11 +53,15 @@ def router(library: Library) -> APIRouter:
 
     named = Depends(find)
 
-    def keeper(opened: Opened, token: str | None) -> Store | Previews:
-        return previews if preview.is_preview(opened.key, token) else store
+    def keeper(opened: Opened, token: str | None) -> tuple[Store, Test]:
+        """Who keeps what the rater does, and the test as they take it."""
+        if preview.is_preview(opened.key, token):
+            return previews(), preview.previewed(opened)
+        return store, opened.test
 
     def taking(opened: Opened, token: str) -> Rater:
-        rater = keeper(opened, token).resume(opened.test, _token(token))
+        kept, test = keeper(opened, token)
+        rater = kept.resume(test, _token(token))
         if rater is None:
             raise HTTPException(404, NOBODY)
         return rater
@@ -65,7 +70,8 @@ def router(library: Library) -> APIRouter:
         """The rater's language: the one in which they agreed, else the one to show them."""
         known = None
         if token and TOKEN.fullmatch(token):
-            known = keeper(opened, token).resume(opened.test, token)
+            kept, test = keeper(opened, token)
+            known = kept.resume(test, token)
         if known and known.language:
             return known.language
         accepted = request.headers.get("accept-language", "")
@@ -106,25 +112,25 @@ def router(library: Library) -> APIRouter:
     ) -> dict[str, Any]:
         _check_invitation(opened, rater)
         response.headers.update(rater_page.HEADERS)
-        test, previewed = opened.test, preview.is_preview(opened.key, rater)
         rater = rater or member(request, opened)
-        known = keeper(opened, rater).resume(test, _token(rater)) if rater else None
+        kept, test = keeper(opened, rater)
+        known = kept.resume(test, _token(rater)) if rater else None
         if rater and known:
-            keeper(opened, rater).draw(test, rater)
+            kept.draw(test, rater)
             known = taking(opened, rater)
         outcome = known and known.outcome
-        refusal = None if previewed or outcome else store.places(test).refusal
+        refusal = None if outcome else kept.places(test).refusal
         if refusal and (known is None or refusal.outcome == "closed"):
             outcome = refusal.outcome
         language = spoken(request, opened, rater, lang)
-        about = rater_page.about(test, known, language, outcome, previewed)
+        about = rater_page.about(test, known, language, outcome, kept is not store)
         return about | {"rater": known and rater}
 
     @routes.post("/listen/{test}/consent")
     def consent(request: Request, body: Consent, opened: Opened = named) -> dict[str, str]:
-        token, test = body.rater and _token(body.rater), opened.test
+        token, address = body.rater and _token(body.rater), address_of(request)
         _check_invitation(opened, token)
-        kept, address = keeper(opened, token), address_of(request)
+        kept, test = keeper(opened, token)
         known = token and kept.resume(test, token)
         with explained(409):
             if test.panel.link and kept is store and not known:
@@ -163,11 +169,12 @@ def router(library: Library) -> APIRouter:
     @routes.post("/listen/{test}/headphones")
     def check(body: Check, opened: Opened = named) -> dict[str, Any]:
         taking(opened, body.rater)
+        kept, test = keeper(opened, body.rater)
         passed = headphones.passed(opened.key, body.rater, body.answers, body.attempt)
         last = body.attempt + 1 == headphones.ATTEMPTS
         attempt = (body.rater, passed, body.attempt, last)
         with explained(409):
-            result = keeper(opened, body.rater).headphones(opened.test, *attempt)
+            result = kept.headphones(test, *attempt)
         after = rater_page.ended(opened.test, taking(opened, body.rater))
         return {"passed": result is True, "again": result is None} | after
 
@@ -175,13 +182,14 @@ def router(library: Library) -> APIRouter:
     def answer(body: Answered, opened: Opened = named) -> dict[str, Any]:
         """Answers only when the rater's answer is on the disk."""
         rater = taking(opened, body.rater)
+        kept, test = keeper(opened, body.rater)
         given = (body.order, body.answer, body.plays, body.milliseconds)
         with explained(422):
             if not all(body.plays):
                 raise InputError(UNHEARD)
             least = library.least_time * _least_seconds(opened, rater, body.order)
-            keeper(opened, body.rater).answer(opened.test, body.rater, *given, least)
-        keeper(opened, body.rater).draw(opened.test, body.rater)
+            kept.answer(test, body.rater, *given, least)
+        kept.draw(test, body.rater)
         rater = taking(opened, body.rater)
         after = rater_page.coming(opened.test, rater, rater.language or opened.test.language)
         told = lesson(opened.test, _item(rater, body.order), body.answer)
@@ -192,15 +200,17 @@ def router(library: Library) -> APIRouter:
 
     @routes.post("/listen/{test}/reply")
     def reply(body: Reply, opened: Opened = named) -> dict[str, bool]:
+        kept, test = keeper(opened, body.rater)
         given = (body.question, body.trials, body.reply)
         with explained(422):
-            keeper(opened, body.rater).reply(opened.test, _token(body.rater), *given)
+            kept.reply(test, _token(body.rater), *given)
         return {"stored": True}
 
     @routes.post("/listen/{test}/withdraw")
     def withdraw(body: Leaving, opened: Opened = named) -> dict[str, bool]:
+        kept, test = keeper(opened, body.rater)
         with explained(404):
-            keeper(opened, body.rater).withdraw(opened.test, _token(body.rater))
+            kept.withdraw(test, _token(body.rater))
         return {"withdrawn": True}
 
     return routes

@@ -10,7 +10,8 @@ from media.errors import InputError
 from study.design.yaml_lines import SpecError
 from study.library import Library
 from study.storage.store import Store
-from study.web import results_page, routes
+from study.web import routes
+from study.web.results import routes as results
 
 
 def library(*folders: Path, database: str | None = None, **more: Any) -> Library:
@@ -23,7 +24,7 @@ def library(*folders: Path, database: str | None = None, **more: Any) -> Library
 
 def routers(tests: Library) -> list[APIRouter]:
     """Everything that raters and organisers ask for."""
-    return [routes.router(tests), results_page.router(tests)]
+    return [routes.router(tests), results.router(tests)]
 
 
 def app(tests: Library) -> FastAPI:

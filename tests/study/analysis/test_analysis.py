@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from study.analysis import Results, Rules, analyse, write
-from study.analysis.report import page
-from study.analysis.words import number, p_value, verdict
+from study.analysis.report.page import page
+from study.analysis.report.pdf import document
+from study.analysis.report.words import number, p_value, verdict
 from study.design import DESIGNS, REFERENCE, Design
 from tests.study.analysis.made import make_test, rate
 
@@ -70,7 +71,7 @@ def test_report_page_fetches_nothing(results: dict[Design, Results], design: Des
     assert "prefers-color-scheme: dark" in html
     for fetched in ('src="', "url(http", "@import", "<link", "nan", "NaN"):
         assert fetched not in html.replace("urn:", "")
-    assert html.count("<svg") == 1
+    assert html.count("<svg") == 2  # the figure, and the map of stimuli
     assert "Cameron, Gelbach and Miller" in html
 
 
@@ -148,7 +149,7 @@ def test_analyse_states_exclusions_and_shows_both_results() -> None:
     html = page(found)
     assert "failed 4 of 4 checks" in html
     assert "With everyone" in html
-    assert html.count("<svg") == 2
+    assert html.count("<svg") == 3
     lax = Rules(failed_checks=None, too_fast=None, headphones=False)
     assert analyse(test, ratings, lax).exclusions == ()
 
@@ -176,6 +177,7 @@ def test_report_page_escapes_system_names() -> None:
     rng = np.random.default_rng(0)
     found = analyse(test, rate(test, 5, lambda *_: float(rng.integers(2))))
     assert "<script" not in page(found)
+    assert document(found).startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("design", ["acr", "mushra"])
@@ -186,14 +188,14 @@ def test_write_makes_the_report_figures_and_tables(
     names = {path.name for path in (tmp_path / "new").iterdir()}
     assert names == {
         "report.html",
-        "figure.pdf",
-        "figure.svg",
-        "figure.png",
+        "report.pdf",
+        *(f"{stem}.{kind}" for stem in ("figure", "stimuli") for kind in ("pdf", "svg", "png")),
         "systems.csv",
         "pairs.csv",
         "power.csv",
     }
-    assert (tmp_path / "new" / "figure.pdf").read_bytes().startswith(b"%PDF")
+    for name in ("figure.pdf", "report.pdf"):
+        assert (tmp_path / "new" / name).read_bytes().startswith(b"%PDF")
     systems = pd.read_csv(tmp_path / "new" / "systems.csv")
     assert systems["value"].tolist() == pytest.approx(
         results[design].kept.systems["value"].tolist()

@@ -8,7 +8,7 @@ import pytest
 
 from media.errors import InputError
 from study.analysis import analyse
-from study.analysis.report import page
+from study.analysis.report.page import page
 from study.design import Test
 from study.design.model import UNDRAWN
 from study.pairing.adaptive import AHEAD, Event, choose

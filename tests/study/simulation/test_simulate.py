@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from study.analysis import analyse
-from study.analysis.report import page
+from study.analysis.report.page import page
 from study.design import DESIGNS, Design
 from study.simulation.raters import simulate
 from study.storage.raters import SIMULATED

@@ -1,5 +1,6 @@
 """How many raters a test takes, and when it takes none: in SQLite and in PostgreSQL."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -93,16 +94,20 @@ def test_closing_among_answers_loses_none_that_was_acknowledged_and_takes_none_a
     test = make_test(trials=6)
     raters = [store.enrol(test) for _ in range(6)]
     acknowledged: set[tuple[str, int]] = set()
+    closed = threading.Event()
 
     def answer(rater: Rater) -> None:
         for item in rater.items:
+            if item == rater.items[-1]:
+                closed.wait()
             try:
                 store.answer(test, rater.token, item.order, *any_answer(test, item), 900)
             except NoPlaceError:
                 return
             acknowledged.add((rater.id, item.order))
-            if len(acknowledged) == 12:
+            if len(acknowledged) >= 12 and not closed.is_set():
                 store.close(test.name)
+                closed.set()
 
     with ThreadPoolExecutor(len(raters)) as pool:
         list(pool.map(answer, raters))
@@ -130,3 +135,17 @@ def test_no_rating_is_taken_from_the_stated_time_on(
     with pytest.raises(NoPlaceError, match="closed") as caught:
         store.answer(test, rater.token, second.order, 3, [1], 900)
     assert caught.value.outcome == "closed" and len(store.ratings(test)) == 1
+
+
+def test_finishes_tell_who_has_finished_and_the_hour_only(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = make_test(trials=3)
+    moment = clock.without_zone(datetime(2027, 1, 31, 18, 59, 58, tzinfo=UTC))
+    monkeypatch.setattr(clock, "now", lambda: moment)
+    early, late, _ = (store.enrol(test) for _ in range(3))
+    take(store, test, early)
+    monkeypatch.setattr(clock, "now", lambda: moment + timedelta(seconds=5))
+    take(store, test, late)
+    found = [(each.rater, each.hour.isoformat()) for each in store.finishes(test)]
+    assert found == [(early.id, "2027-01-31T18:00:00"), (late.id, "2027-01-31T19:00:00")]

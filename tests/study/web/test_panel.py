@@ -98,9 +98,20 @@ def test_preview_goes_to_the_end_and_stores_nothing(client: TestClient, tests: L
     for trial in rater.session()["trials"]:
         assert rater.get(f"sound/{trial['order']}/0").status_code == 200
         reply = rater.answer(trial, "a").json()
-    assert reply["outcome"] == "complete" and reply["code"] == "PREVIEW"
-    assert reply["back"] == PANEL["complete"]
+    assert reply["outcome"] == "complete" and reply["back"] == PANEL["complete"]
     assert tests.store.raters("ab") == 0 and tests.store.places(tests.get("ab").test).left == 2
+
+
+def test_preview_begins_in_a_test_that_is_full_and_is_forgotten_among_many(
+    client: TestClient, tests: Library
+) -> None:
+    key = tests.open("ab").key
+    for name in ("one", "two"):
+        Rater(client, "ab", panel={"PROLIFIC_PID": name})
+    first, *_ = [Rater(client, "ab", preview.new_token(key)) for _ in range(preview.MOST)]
+    assert first.session()["outcome"] is None and first.session()["consented"]
+    Rater(client, "ab", preview.new_token(key))
+    assert not first.session()["consented"] and tests.store.raters("ab") == 2
 
 
 def test_preview_takes_the_key_of_this_test(client: TestClient, tests: Library) -> None:

@@ -2,18 +2,21 @@
 
 import io
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from study.analysis import panels
-from study.analysis.panels import INK, LINE, QUIET
+from study.analysis.report import heatmap, panels
+from study.analysis.report.panels import INK, LINE, QUIET
 from study.analysis.results import Analysis
+from study.analysis.stimuli import by_stimulus
 from study.analysis.tables import simulated
 from study.design import Test
 
+Draw = Callable[[], Figure]
 STYLE: Final[dict[str, Any]] = {
     "font.family": "sans-serif",
     "font.size": 9,
@@ -30,11 +33,11 @@ WIDTH, ROW, REST = 5.2, 0.4, 0.8  # inches
 FORMATS: Final = ("pdf", "svg", "png")
 
 
-def save(test: Test, analysis: Analysis, stem: Path) -> list[Path]:
+def save(draw: Draw, stem: Path) -> list[Path]:
     """Writes the figure as stem.pdf, stem.svg and stem.png (300 dpi), on white."""
     paths = [stem.with_suffix(f".{kind}") for kind in FORMATS]
     with rc_context(_style({"svg.hashsalt": stem.name})):
-        drawn = figure(test, analysis)
+        drawn = draw()
         for path in paths:
             stamp = {"CreationDate": None} if path.suffix == ".pdf" else {"Date": None}
             metadata = None if path.suffix == ".png" else stamp
@@ -42,12 +45,23 @@ def save(test: Test, analysis: Analysis, stem: Path) -> list[Path]:
     return paths
 
 
-def inline(test: Test, analysis: Analysis, name: str) -> str:
-    """The figure as an <svg> element in the inks of the page: var(--ink), --quiet and --line."""
+def png(draw: Draw) -> tuple[bytes, float]:
+    """The figure as a picture on white, of 200 dpi, and its height by its width."""
+    file = io.BytesIO()
+    with rc_context(_style({})):
+        drawn = draw()
+        drawn.savefig(file, format="png", dpi=200, facecolor="white")
+    width, height = drawn.get_size_inches()
+    return file.getvalue(), height / width
+
+
+def inline(draw: Draw, name: str) -> str:
+    """The figure as an <svg> element in the inks of the page: var(--ink), --quiet and --line. name:
+    of the figure, unlike that of any other on the page."""
     file = io.StringIO()
     with rc_context(_style({"svg.fonttype": "none", "svg.hashsalt": name})):
         metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        figure(test, analysis).savefig(file, format="svg", transparent=True, metadata=metadata)
+        draw().savefig(file, format="svg", transparent=True, metadata=metadata)
     svg = file.getvalue()[file.getvalue().index("<svg") :]
     for colour, ink in ((INK, "ink"), (QUIET, "quiet"), (LINE, "line")):
         svg = svg.replace(colour, f"var(--{ink})")
@@ -64,8 +78,6 @@ def figure(test: Test, analysis: Analysis) -> Figure:
         heights.append(len(analysis.systems) * ROW + REST)
     drawn = Figure(figsize=(WIDTH, sum(heights)), layout="constrained")
     axes = drawn.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
-    if not analysis.answers.empty and simulated(analysis.answers):
-        drawn.text(0.995, 0.005, "simulated raters", ha="right", va="bottom", color=QUIET)
     first, table = axes[0], table.iloc[::-1].reset_index(drop=True)  # the best row on top
     panels.frame(first, table)
     if test.design == "mushra":
@@ -84,7 +96,25 @@ def figure(test: Test, analysis: Analysis) -> Figure:
         axes[1].axvline(0, color=QUIET, linewidth=0.8)
         panels.estimates(axes[1], strengths)
         axes[1].set_xlabel("Bradley–Terry strength (logit), mean and 95 % interval")
+    _stamp(axes[-1], analysis)
     return drawn
+
+
+def stimuli(test: Test, analysis: Analysis) -> Figure:
+    """The map of systems × stimuli."""
+    means = by_stimulus(test, analysis)
+    height = len(means) * ROW * 0.8 + (1.3 if means.shape[1] <= heatmap.NAMED else 0.6)
+    drawn = Figure(figsize=(WIDTH, height), layout="constrained")
+    axis = drawn.subplots()
+    heatmap.heatmap(axis, test, means)
+    _stamp(axis, analysis)
+    return drawn
+
+
+def _stamp(axis: Any, analysis: Analysis) -> None:
+    """Says below the axis where raters are made up."""
+    if not analysis.answers.empty and simulated(analysis.answers):
+        axis.set_xlabel("\n".join(filter(None, [axis.get_xlabel(), "simulated raters"])))
 
 
 def _style(more: dict[str, str]) -> Any:

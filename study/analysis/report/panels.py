@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from study.analysis.report.words import MEASURES, interval, number
 from study.analysis.results import BOUNDS
 from study.analysis.tables import Table, percent
-from study.analysis.words import MEASURES, interval, number
 from study.design import Test
 
 INK, QUIET, LINE = "#1b2430", "#5b6570", "#e3e0d8"
@@ -30,10 +30,11 @@ def frame(axis: Any, table: Table) -> None:
 
 
 def _named(row: dict[str, Any]) -> list[str]:
-    return [_short(row[key]) for key in ("system", "other") if key in row]
+    return [short(row[key]) for key in ("system", "other") if key in row]
 
 
-def _short(name: str) -> str:
+def short(name: str) -> str:
+    """A name that fits beside an axis."""
     return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
@@ -64,7 +65,7 @@ def _own(answers: Table, row: dict[str, Any]) -> np.ndarray:
 
 def ratings(axis: Any, test: Test, table: Table, answers: Table) -> None:
     """Intervals, above discs as large as the share of each answer."""
-    low, high = BOUNDS.get(test.design, (-3, 3))
+    low, high = BOUNDS[test.design]
     for y, row in enumerate(table.to_dict("records")):
         values, counts = np.unique(_own(answers, row), return_counts=True)
         colour = _colour(test, row)
@@ -120,9 +121,9 @@ def votes(axis: Any, table: Table) -> None:
         _stack(axis, y, parts)
     estimates(axis, table, lift=-0.41)
     axis.axvline(0.5, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
-    axis.set_yticks(range(len(rows)), [_short(row["system"]) for row in rows])
+    axis.set_yticks(range(len(rows)), [short(row["system"]) for row in rows])
     right = axis.secondary_yaxis("right")
-    right.set_yticks(range(len(rows)), [_short(row["other"]) for row in rows])
+    right.set_yticks(range(len(rows)), [short(row["other"]) for row in rows])
     right.tick_params(length=0)
     right.spines["right"].set_visible(False)
     _shares(

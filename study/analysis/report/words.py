@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from study.analysis.clustered import LEVEL
-from study.analysis.results import Analysis
+from study.analysis.results import Analysis, Results
 from study.analysis.tables import Table, percent
 from study.design import Design, Test
 
@@ -32,6 +32,7 @@ NAMES: Final[dict[Design, str]] = {
     "ab": "Preference (AB)",
     "abx": "ABX",
 }
+TOO_LITTLE: Final = "There is too little yet to say."
 
 
 def number(design: Design, value: float, signed: bool = False) -> str:
@@ -60,6 +61,37 @@ def p_value(p: float) -> str:
     if np.isnan(p):
         return "–"
     return f"{p:.3f}" if p >= 0.001 else "< 0.001"
+
+
+def facts(results: Results) -> Iterator[str]:
+    """The size of the test, a few words each."""
+    kept = results.kept
+    raters = counted(kept.raters, "rater")
+    yield NAMES[results.test.design]
+    yield f"{raters} of {results.started}" if results.exclusions else raters
+    yield counted(len(kept.answers), "rating")
+    yield counted(kept.stimuli, "stimulus")
+    yield f"{results.finished} of {results.started} have finished"
+
+
+def concluded(results: Results) -> str:
+    """The verdict of those who are kept."""
+    if results.kept.answers.empty and results.exclusions:
+        return "Everyone is left out by the rules below, and so there is no result."
+    return verdict(results.test, results.kept)
+
+
+def overall(analysis: Analysis) -> Iterator[str]:
+    """Sentences about all systems and raters together."""
+    found = analysis.overall
+    if found and not np.isnan(found["p"]):
+        yield (
+            f"All systems under test together, Friedman: χ²({found['df']:.0f}) = "
+            f"{found['chi2']:.2f}, {found['raters']:.0f} raters, {_p(found['p'])}."
+        )
+    if not np.isnan(analysis.agreement):
+        alpha = f"{analysis.agreement:.2f}".replace("-", "−")
+        yield f"Agreement of the raters, Krippendorff’s α: {alpha}."
 
 
 def verdict(test: Test, analysis: Analysis) -> str:
@@ -122,23 +154,24 @@ def _of_pairs(design: Design, pairs: Table) -> Iterator[str]:
 def more_raters(test: Test, analysis: Analysis) -> Iterator[str]:
     """A sentence for each row of the plan."""
     for row in analysis.power.to_dict("records"):
-        aim = _aim(test.design, row["difference"])
+        aimed = aim(test.design, row["difference"])
         raters, stimuli = row["more_raters"], row["more_stimuli"]
         if np.isnan(raters):
-            yield f"{aim}: more raters than a test can have."
+            yield f"{aimed}: more raters than a test can have."
         elif raters == 0 and stimuli == 0:
-            yield f"{aim}: the raters of this test are enough."
+            yield f"{aimed}: the raters of this test are enough."
         elif stimuli == 0:
-            yield f"{aim}: about {raters:.0f} more {_plural('rater', raters)}."
+            yield f"{aimed}: about {counted(raters, 'more rater')}."
         else:
             yield (
-                f"{aim}: about {raters:.0f} more {_plural('rater', raters)} and {stimuli:.0f} more "
-                f"{_plural('stimulus', stimuli)}; with these stimuli alone no number of raters is "
-                "enough, for they differ too much."
+                f"{aimed}: about {counted(raters, 'more rater')} and "
+                f"{counted(stimuli, 'more stimulus')}; with these stimuli alone no number of "
+                "raters is enough, for they differ too much."
             )
 
 
-def _aim(design: Design, difference: float) -> str:
+def aim(design: Design, difference: float) -> str:
+    """The difference that one wants to find, in words."""
     if design == "ab":
         return f"A preference of {percent(0.5 + difference)} to {percent(0.5 - difference)}"
     if design == "abx":
@@ -153,7 +186,8 @@ def _p(p: float) -> str:
     return f"p {text if text.startswith('<') else f'= {text}'}".replace(" ", "\u00a0")
 
 
-def _plural(word: str, count: float) -> str:
-    if count == 1:
-        return word
-    return {"rater": "raters", "stimulus": "stimuli"}[word]
+def counted(count: float, thing: str) -> str:
+    """1 rater, 2 raters, 3 more stimuli."""
+    if count != 1:
+        thing = thing.removesuffix("us") + "i" if thing.endswith("us") else f"{thing}s"
+    return f"{count:.0f} {thing}"

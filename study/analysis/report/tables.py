@@ -1,21 +1,34 @@
-"""The tables of the report, as HTML."""
+"""The tables of the report, for its pages of HTML and of PDF."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from study.analysis.report.words import MEASURES, interval, number, p_value
 from study.analysis.results import Analysis, Results
-from study.analysis.words import MEASURES, interval, number, p_value
 from study.design import Design
+from study.storage.raters import SIMULATED
 
 PLAIN: Design = "ccr"  # its numbers are no shares and have two decimals
 
 
-def systems(design: Design, analysis: Analysis) -> str:
+@dataclass(frozen=True)
+class Sheet:
+    """A table as it is read: head and rows of cells, of which the first are text (so many), and the
+    others figures."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    text: int = 1
+
+
+def systems(design: Design, analysis: Analysis) -> Sheet:
     """What is known of each system."""
     if design == "ab":
         rows = [[row["system"], *_estimate(PLAIN, row, True)] for row in _rows(analysis.systems)]
-        return table("Bradley–Terry strengths", ["System", "Strength", "95 % interval"], rows)
+        return Sheet("Bradley–Terry strengths", ["System", "Strength", "95 % interval"], rows)
     head = ["System", MEASURES[design], "95 % interval"]
     rows = [[row["system"], *_estimate(design, row)] for row in _rows(analysis.systems)]
     if design == "mushra":
@@ -26,10 +39,10 @@ def systems(design: Design, analysis: Analysis) -> str:
     head.append("Ratings")
     for cells, row in zip(rows, _rows(analysis.systems), strict=True):
         cells.append(str(row["ratings"]))
-    return table("Systems", head, rows)
+    return Sheet("Systems", head, rows)
 
 
-def pairs(design: Design, analysis: Analysis) -> str:
+def pairs(design: Design, analysis: Analysis) -> Sheet:
     """How each two systems differ."""
     rows = []
     for row in _rows(analysis.pairs):
@@ -47,10 +60,25 @@ def pairs(design: Design, analysis: Analysis) -> str:
     value = {"ab": "Preferred", "abx": "Right"}.get(design, "Difference")
     tested = "p, Wilcoxon, Holm" if design == "mushra" else "p, Holm"
     head = ["System", "Other", value, "95 % interval", *extra, tested]
-    return table("Pairs", head, rows, text=2)
+    return Sheet("Pairs", head, rows, text=2)
 
 
-def both_ways(results: Results) -> str:
+def of_analysis(design: Design, analysis: Analysis) -> list[Sheet]:
+    """The tables of systems and of pairs, where there is something to say."""
+    found = [systems(design, analysis)] if len(analysis.systems) else []
+    return found + ([pairs(design, analysis)] if len(analysis.pairs) else [])
+
+
+def left_out(results: Results) -> Sheet:
+    """Whom the rules exclude, and why."""
+    rows = [
+        [who.rater.removeprefix(SIMULATED)[:8], "; ".join(who.reasons)]
+        for who in results.exclusions
+    ]
+    return Sheet("Raters left out", ["Rater", "Reasons"], rows, text=2)
+
+
+def both_ways(results: Results) -> Sheet:
     """What the exclusions change, a row a system or pair."""
     design = results.test.design
     of_pairs = design in ("ab", "abx", "ccr")
@@ -66,7 +94,22 @@ def both_ways(results: Results) -> str:
         rows.append([" and ".join(key), *cells, *_estimate(design, whole)])
     who = "Pair" if of_pairs else "System"
     head = [who, "Without them", "95 % interval", "With everyone", "95 % interval"]
-    return table("Both ways", head, rows)
+    return Sheet("Both ways", head, rows)
+
+
+def html(sheet: Sheet) -> str:
+    """The table as HTML."""
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        kinds = ["", *[""] * (sheet.text - 1), *[' class="number"'] * (len(cells) - sheet.text)]
+        pairs = zip(kinds, cells, strict=True)
+        return f"<tr>{''.join(f'<{tag}{kind}>{escape(cell)}</{tag}>' for kind, cell in pairs)}</tr>"
+
+    body = "".join(line("td", row) for row in sheet.rows)
+    return (
+        f'<div class="wide"><table><caption>{escape(sheet.caption)}</caption>'
+        f"<thead>{line('th', sheet.head)}</thead><tbody>{body}</tbody></table></div>"
+    )
 
 
 def _key(row: dict[str, Any]) -> tuple[str, ...]:
@@ -85,22 +128,6 @@ def _turned(design: Design, row: dict[str, Any]) -> dict[str, Any]:
 def _estimate(design: Design, row: dict[str, Any], signed: bool = False) -> list[str]:
     within = interval(design, row["low"], row["high"], signed)
     return [number(design, row["value"], signed), within]
-
-
-def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], text: int = 1) -> str:
-    """The first columns are text, the others figures."""
-
-    def line(tag: str, cells: Sequence[str]) -> str:
-        kinds = ["", *[""] * (text - 1), *[' class="number"'] * (len(cells) - text)]
-        pairs = zip(kinds, cells, strict=True)
-        return f"<tr>{''.join(f'<{tag}{kind}>{escape(cell)}</{tag}>' for kind, cell in pairs)}</tr>"
-
-    body = "".join(line("td", row) for row in rows)
-    head_line = line("th", head)
-    return (
-        f'<div class="wide"><table><caption>{escape(caption)}</caption>'
-        f"<thead>{head_line}</thead><tbody>{body}</tbody></table></div>"
-    )
 
 
 def _rows(table: Any) -> list[dict[str, Any]]:

@@ -1,0 +1,122 @@
+"""The results as a PDF to file or to send: the report without its page."""
+
+import io
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+import matplotlib
+from reportlab.lib.colors import HexColor
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.lib.units import mm
+from reportlab.pdfbase.pdfmetrics import registerFont
+from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.platypus import Image, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
+
+from study.analysis.report import figures, tables
+from study.analysis.report.method import method
+from study.analysis.report.panels import INK, LINE, QUIET
+from study.analysis.report.words import TOO_LITTLE, concluded, facts, more_raters, overall
+from study.analysis.results import Results
+
+REGULAR, BOLD = "DejaVuSans", "DejaVuSans-Bold"  # with Greek letters and signs of mathematics
+FONTS: Final = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+MARGIN: Final = 20 * mm
+WIDTH: Final = A4[0] - 2 * MARGIN
+LONGEST: Final = 300  # characters of a cell: one that is higher than a page has no place
+
+BODY: Final = ParagraphStyle(
+    "body", fontName=REGULAR, fontSize=9, leading=13, textColor=HexColor(INK)
+)
+SMALL: Final = ParagraphStyle("small", BODY, fontSize=7.5, leading=10)
+QUIETER: Final = ParagraphStyle("quiet", BODY, textColor=HexColor(QUIET))
+TITLE: Final = ParagraphStyle("title", BODY, fontName=BOLD, fontSize=16, leading=20)
+HEAD: Final = ParagraphStyle("head", BODY, fontName=BOLD, fontSize=11, spaceBefore=14, spaceAfter=4)
+VERDICT: Final = ParagraphStyle("verdict", BODY, fontSize=11, leading=16, spaceBefore=10)
+
+
+def document(results: Results) -> bytes:
+    """The bytes of the PDF, A4; the same for the same results."""
+    for name in (REGULAR, BOLD):
+        registerFont(TTFont(name, FONTS / f"{name}.ttf"))
+    file = io.BytesIO()
+    pages = SimpleDocTemplate(
+        file,
+        pagesize=A4,
+        leftMargin=MARGIN,
+        rightMargin=MARGIN,
+        topMargin=MARGIN,
+        bottomMargin=MARGIN,
+        title=results.test.title,
+        author="Earshot’s listening tests",
+        invariant=1,
+    )
+    number = partial(_number, results.test.name)
+    pages.build([*_story(results)], onFirstPage=number, onLaterPages=number)
+    return file.getvalue()
+
+
+def _story(results: Results) -> Iterator[Any]:
+    test, kept = results.test, results.kept
+    yield _text(test.title, TITLE)
+    yield _text(" · ".join(facts(results)), QUIETER)
+    yield _text(concluded(results), VERDICT)
+    yield from _list(kept.notes)
+    if not kept.answers.empty:
+        yield _image(partial(figures.figure, test, kept))
+        for sheet in tables.of_analysis(test.design, kept):
+            yield from _table(sheet)
+        yield from _list(overall(kept))
+        yield _text("Which sounds decide?", HEAD)
+        yield _image(partial(figures.stimuli, test, kept))
+    yield _text("How many more raters?", HEAD)
+    yield from _list(more_raters(test, kept)) or [_text(TOO_LITTLE)]
+    yield _text("Who is left out", HEAD)
+    if results.exclusions:
+        for sheet in (tables.left_out(results), tables.both_ways(results)):
+            yield from _table(sheet)
+    else:
+        yield _text("Nobody, by the rules that are stated under Method.")
+    yield _text("Method", HEAD)
+    for paragraph in method(results):
+        yield _text(paragraph, QUIETER)
+
+
+def _text(text: str, style: ParagraphStyle = BODY) -> Paragraph:
+    return Paragraph(escape(text), style)
+
+
+def _list(items: Iterable[str]) -> list[Paragraph]:
+    return [Paragraph(f"• {escape(item)}", BODY) for item in items]
+
+
+def _image(draw: Callable[[], Any]) -> Image:
+    picture, ratio = figures.png(draw)
+    # At most two thirds of a page high.
+    width = min(WIDTH, 2 / 3 * A4[1] / ratio)
+    return Image(io.BytesIO(picture), width, width * ratio)
+
+
+def _table(sheet: tables.Sheet) -> Iterator[Any]:
+    cells = [[_text(cell[:LONGEST], SMALL) for cell in row] for row in (sheet.head, *sheet.rows)]
+    rule = TableStyle(
+        [
+            ("LINEBELOW", (0, 0), (-1, -1), 0.5, HexColor(LINE)),
+            ("VALIGN", (0, 0), (-1, -1), "TOP"),
+            ("LEFTPADDING", (0, 0), (-1, -1), 0),
+        ]
+    )
+    yield Spacer(1, 8)
+    yield _text(sheet.caption, QUIETER)
+    yield Table(cells, [WIDTH / len(sheet.head)] * len(sheet.head), repeatRows=1, style=rule)
+
+
+def _number(name: str, canvas: Any, pages: Any) -> None:
+    """The foot of a page."""
+    canvas.setFont(REGULAR, 7.5)
+    canvas.setFillColor(HexColor(QUIET))
+    canvas.drawString(MARGIN, MARGIN / 2, name)
+    canvas.drawRightString(A4[0] - MARGIN, MARGIN / 2, str(pages.page))

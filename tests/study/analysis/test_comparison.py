@@ -1,0 +1,65 @@
+"""Two tests side by side."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from media.errors import InputError
+from study.analysis import Results, analyse
+from study.analysis.comparison import compare
+from study.analysis.report.comparison import page
+from study.design import Design
+from tests.study.analysis.made import make_test, rate
+
+BETTER = {"ours": 1.0}
+
+
+def taken(design: Design, seed: int, gain: float = 0.0, name: str = "made") -> Results:
+    """A test that 12 raters took; gain is what they add to what they think of "ours"."""
+    rng = np.random.default_rng(seed)
+
+    def answer(rater: int, one: str, other: str, stimulus: str) -> float:
+        worth = BETTER.get(one, 0) * gain - BETTER.get(other, 0) * gain + rng.normal()
+        if design == "acr":
+            return float(np.clip(round(3 + worth), 1, 5))
+        return float(worth > 0)
+
+    test = replace(make_test(design), name=name)
+    ratings = rate(test, 12, answer)
+    return analyse(test, ratings.assign(rater=f"{name}-" + ratings["rater"]))
+
+
+def test_compare_finds_what_one_test_rates_higher() -> None:
+    found = compare(taken("acr", 0, gain=1.2), taken("acr", 1, name="again"))
+    table = found.table.set_index("system")
+    assert table.loc["ours", "value"] == pytest.approx(1.2, abs=0.5)
+    assert table.loc["ours", "p_holm"] < 0.05 and table["p"].idxmin() == "ours"
+    gap = table["one_value"] - table["two_value"]
+    assert gap.tolist() == pytest.approx(table["value"].tolist())
+
+
+def test_compare_tells_pairs_of_the_same_system() -> None:
+    """Though the other test ranks them the other way round."""
+    one, two = taken("ab", 0, gain=1.0), taken("ab", 1, gain=-1.0, name="again")
+    table = compare(one, two).table
+    ours = table[table["system"] == "ours"]
+    assert len(table) == 3 and len(ours) == 2
+    assert (ours["one_value"] > 0.6).all() and (ours["two_value"] < 0.4).all()
+
+
+def test_compared_page_fetches_nothing_and_escapes() -> None:
+    one, two = taken("acr", 0), taken("acr", 1, name="again")
+    two = replace(two, test=replace(two.test, title="<script>alert(1)</script>"))
+    html = page(compare(one, two))
+    assert "<script" not in html and "nan" not in html and html.count("<svg") == 1
+    assert "No mean differs" in html
+
+
+def test_tests_that_cannot_be_compared_are_refused() -> None:
+    one = taken("ab", 0)
+    adaptive = replace(one, test=replace(one.test, pairing="adaptive"))
+    nobody = analyse(one.test, one.kept.answers.iloc[:0])
+    for two, reason in ((taken("acr", 0), "designs"), (adaptive, "adaptive"), (nobody, "common")):
+        with pytest.raises(InputError, match=reason):
+            compare(one, two)

@@ -1,0 +1,55 @@
+"""How far a test that runs has come."""
+
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from study.analysis import Results, analyse
+from study.analysis.report.progress import Progress, html, pace
+from study.storage.finishes import Finish
+from tests.study.analysis.made import SYSTEMS, make_test, rate
+
+START = datetime(2027, 1, 31, 9)
+
+
+def results(raters: int, careless: int = 0) -> Results:
+    """Of a test that so many took, some of whom fail their checks."""
+    rng = np.random.default_rng(0)
+    test = make_test("acr", checks=4)
+    tastes = rng.normal(3, 1, (raters, 3))
+
+    def answer(rater: int, one: str, *_: str) -> float:
+        return float(np.clip(tastes[rater, SYSTEMS.index(one)] + 0.3 * rng.normal(), 1, 5))
+
+    ratings = rate(test, raters, answer, lambda rater: 5.0 if rater < careless else 1.0)
+    return analyse(test, ratings)
+
+
+def finished(raters: int, every: float) -> list[Finish]:
+    """So many raters, one after so many hours."""
+    return [Finish(f"rater-{k}", START + k * timedelta(hours=every)) for k in range(raters)]
+
+
+def test_pace_says_how_long_the_places_left_take() -> None:
+    said = " ".join(pace(Progress(results(10), finished(10, 1), 30)))
+    assert "10 raters finished within 10 hours; the rules below leave none of them out." in said
+    assert "the places left (20) are taken in 20 hours" in said
+
+
+def test_pace_counts_those_who_will_be_left_out() -> None:
+    everyone, some = results(12), results(12, careless=6)
+    whole, half = ([*pace(Progress(each, finished(12, 24), None))][-1] for each in (everyone, some))
+    assert "of whom stay" not in whole and "days at this rate" in whole
+    needed = some.kept.power.iloc[1]["more_raters"]
+    assert f"about {2 * needed:.0f} more raters, {needed:.0f} of whom stay" in half
+
+
+def test_progress_of_few_raters_promises_nothing() -> None:
+    assert html(Progress(results(2), [], 10), "made") == ""
+    assert len([*pace(Progress(results(2), finished(2, 1), 10))]) == 1
+
+
+def test_progress_is_drawn_with_and_without_those_left_out() -> None:
+    drawn = html(Progress(results(12, careless=3), finished(12, 1), 40), "made")
+    assert drawn.count("<svg") == 1 and "kept by the rules" in drawn and "40 wanted" in drawn
+    assert "kept by the rules" not in html(Progress(results(12), finished(12, 1), 40), "made")

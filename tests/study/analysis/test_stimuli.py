@@ -1,0 +1,57 @@
+"""The map of systems × stimuli."""
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from study.analysis.report.heatmap import SIDES, _ink
+from study.analysis.results import evaluate
+from study.analysis.stimuli import by_stimulus
+from study.design import Design
+from tests.study.analysis.made import make_test, rate
+
+
+def quality(rater: int, system: str, other: str, stimulus: str) -> float:
+    return 4.0 - (system != "ours") - (stimulus == "sound-2")
+
+
+def test_means_have_the_best_system_and_the_lowest_stimulus_first() -> None:
+    test = make_test("acr")
+    ratings = rate(test, 3, quality)
+    means = by_stimulus(test, evaluate(test, ratings[ratings["kind"] == "trial"]))
+    assert means.index[0] == "ours" and means.columns[0] == "sound-2"
+    assert means.loc["ours", "sound-2"] == 3 and means.loc["rival", "sound-1"] == 3
+
+
+@pytest.mark.parametrize("design", ["ab", "ccr", "abx"])
+def test_means_of_a_pair_are_told_of_its_first(design: Design) -> None:
+    """Whichever of the two a trial names first."""
+    test = make_test(design, ("a", "b"), stimuli=2)
+    ratings = rate(test, 4, lambda rater, *_: 1.0 if rater else 0.0)
+    means = by_stimulus(test, evaluate(test, ratings))
+    swapped = ratings.assign(system=ratings["other"], other=ratings["system"])
+    again = by_stimulus(test, evaluate(test, swapped))
+    assert means.loc["a and b"].tolist() == [0.75, 0.75]
+    # The better one is named first; in abx none is.
+    assert again.index.tolist() == ["a and b" if design == "abx" else "b and a"]
+    assert again.iloc[0].tolist() == [0.75, 0.75]
+
+
+def test_stimulus_that_a_system_lacks_is_not_a_number() -> None:
+    test = make_test("acr", ("ours", "rival"))
+    ratings = rate(test, 3, quality)
+    gap = (ratings["system"] == "rival") & (ratings["stimulus"] == "sound-0")
+    means = by_stimulus(test, evaluate(test, ratings[~gap]))
+    assert np.isnan(means.loc["rival", "sound-0"]) and means.notna().sum().sum() == 11
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.75, 1.0])
+def test_numbers_stand_out_from_their_cells(share: float) -> None:
+    def luminance(colour: object) -> float:
+        rgb = np.array(to_rgb(colour))  # type: ignore[arg-type]
+        linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+        return float(linear @ (0.2126, 0.7152, 0.0722))
+
+    cell = SIDES(share)
+    lighter, darker = sorted((luminance(cell[:3]), luminance(_ink(cell))), reverse=True)
+    assert (lighter + 0.05) / (darker + 0.05) >= 4.5
