@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import gradio as gr
+from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
@@ -23,6 +24,7 @@ from pipelines.voice_conversion.live import LiveProcesses
 from pipelines.voice_conversion.settings import LIVE
 from study.permission import Permission
 from study.web.limits import address_of
+from study.web.plainly import refuse_damaged
 from tabs import lip_to_speech, listening_tests, models, sound_search, voice_conversion, words
 from tabs.shared.agents import manual_route, offer_tools
 from tabs.shared.connections import DEAD, CutStalledBodies
@@ -187,6 +189,7 @@ def launch(
                 *(listening_tests.routes(tests) if tests else []),
             ],
             "middleware": [Middleware(CutStalledBodies)],
+            "exception_handlers": {RequestValidationError: refuse_damaged},
         },
     )
     cut_dead_connections(page, DEAD)

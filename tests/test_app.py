@@ -1,5 +1,6 @@
 """Options, import, and what the page does where models are missing."""
 
+import gc
 import subprocess
 import sys
 import threading
@@ -11,6 +12,7 @@ from typing import cast
 import gradio as gr
 import httpx
 import pytest
+from gradio.state_holder import SessionState
 
 import app
 from pipelines.voice_conversion import AnyVoiceConversion
@@ -120,7 +122,6 @@ def address(tmp_path: Path) -> Iterator[str]:
     """The page, without models."""
     page = app.build("cpu", tmp_path)
     yield app.launch(page, app.options([], {}), block=False)
-    assert page.state_session_capacity == app.SESSIONS <= 200
     page.close()
 
 
@@ -134,6 +135,28 @@ def test_launch_refuses_deep_links_and_calls_around_the_queue(address: str) -> N
             f"{address}gradio_api/run/predict", json={"data": [], "fn_index": number}
         )
         assert direct.status_code == 404
+
+
+@pytest.mark.slow
+def test_launch_forgets_the_pages_of_visits_long_ago(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert app.SESSIONS <= 200  # 4 MB each
+    monkeypatch.setattr(app, "SESSIONS", 3)
+    page = app.build("cpu", tmp_path)
+    address = app.launch(page, app.options([], {}), block=False)
+    try:
+        for number in range(8):
+            visit = {"session_hash": f"visit-{number}"}
+            body = {"data": [], "fn_index": 0, **visit}
+            httpx.post(f"{address}gradio_api/queue/join", json=body).raise_for_status()
+            told = httpx.get(f"{address}gradio_api/queue/data", params=visit, timeout=60)
+            assert "process_completed" in told.text
+        gc.collect()
+        kept = [each for each in gc.get_objects() if type(each) is SessionState]
+        assert sum(each.blocks_config.root_block is page for each in kept) == 3
+    finally:
+        page.close()
 
 
 def test_waiting_jobs_of_a_visitor_an_address_and_all_are_limited_with_a_sentence() -> None:

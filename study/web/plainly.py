@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from fastapi import HTTPException, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 
 from media.errors import InputError
@@ -32,15 +33,27 @@ class Plain(APIRoute):
             try:
                 return await handle(SmallRequest(request.scope, request.receive))
             except RequestValidationError as error:
-                first = error.errors()[0]
-                place = ".".join(str(part) for part in first["loc"][1:]) or "body"
-                text = f"This request was damaged on its way ({place}: {first['msg']})."
-                raise HTTPException(422, text) from error
+                raise HTTPException(422, damage(error)) from error
             except UNAVAILABLE as error:
                 logger.error("the store of answers failed: %s", error)
                 raise HTTPException(503, NOT_STORED, {"Retry-After": str(RETRY)}) from error
 
         return plainly
+
+
+def damage(error: RequestValidationError) -> str:
+    """What is wrong with a request. Its first mistake is named in ASCII, for a name in it may hold
+    half a character, which no reply can."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"][1:]) or "body"
+    named = f"{place}: {first['msg']}".encode("ascii", "backslashreplace").decode()
+    return f"This request was damaged on its way ({named})."
+
+
+async def refuse_damaged(_: Request, error: RequestValidationError) -> JSONResponse:
+    """In place of FastAPI's own reply, which repeats the request: that fails where it holds NaN or
+    half a character."""
+    return JSONResponse({"detail": damage(error)}, 422)
 
 
 @contextmanager

@@ -138,7 +138,7 @@ def example(tests: Library) -> str:
 
 
 @answering
-def check_listening_test(file: str) -> dict[str, Any]:
+def check_listening_test(file: str | None) -> dict[str, Any]:
     """Check a listening test without opening it.
 
     Args:
@@ -151,7 +151,7 @@ def check_listening_test(file: str) -> dict[str, Any]:
     """
     workspace = Workspace()
     try:
-        folder.unpack([Path(file)], workspace.folder)
+        folder.unpack([Path(file)] if file else [], workspace.folder)
         yaml = workspace.yaml("ab")
         workspace.write(yaml)
         test, problems = workspace.check()

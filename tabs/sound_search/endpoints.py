@@ -20,7 +20,7 @@ class SoundEndpoints:
         self.demo = demo
 
     @answering
-    def search_sounds(self, text: str, without: str = "") -> list[dict[str, Any]]:
+    def search_sounds(self, text: str | None, without: str | None = "") -> list[dict[str, Any]]:
         """Sounds that match a text.
 
         Args:
@@ -35,10 +35,12 @@ class SoundEndpoints:
                 sound, "start": the second with the highest score, in s, "parts": a list, one for
                 each sound that the text names, of {"text", "start", "seconds"}}.
         """
-        return self._answer(text=text, without=without)
+        return self._answer(text=text or "", without=without or "")
 
     @answering
-    def similar_sounds(self, audio: str, text: str = "", without: str = "") -> list[dict[str, Any]]:
+    def similar_sounds(
+        self, audio: str, text: str | None = "", without: str | None = ""
+    ) -> list[dict[str, Any]]:
         """Sounds that are similar to a recording, and match a text if there is one.
 
         Args:
@@ -49,7 +51,7 @@ class SoundEndpoints:
         Returns:
             sounds: a list of the ten best, best first, as /search_sounds returns it.
         """
-        return self._answer(text=text, like=audio, without=without)
+        return self._answer(text=text or "", like=audio, without=without or "")
 
     def declare(self, text: gr.Textbox, recording: gr.Audio, without: gr.Textbox) -> None:
         """Adds the endpoints to the page that is being built; inputs have the types of these."""

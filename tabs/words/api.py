@@ -68,7 +68,7 @@ class WordApi:
         return {"vector": _rounded(spoken.vector), "start": spoken.start, "end": spoken.end}
 
     @answering
-    def embed_text(self, text: str) -> dict[str, Any]:
+    def embed_text(self, text: str | None) -> dict[str, Any]:
         """Embed a written word or short phrase.
 
         Args:
@@ -78,7 +78,7 @@ class WordApi:
             embedding: {"vector": the unit vector, a list of D numbers, "phonemes": in IPA,
             "source": "dictionary", "guess" (predicted by a network), "IPA", "ARPAbet" or "pinyin"}.
         """
-        written = self.pipeline().embed_text(text)
+        written = self.pipeline().embed_text(text or "")
         pronunciation = written.pronunciation
         return {
             "vector": _rounded(written.vector),
@@ -108,7 +108,7 @@ class WordApi:
 
     @answering
     def nearest(
-        self, vector: Sequence[float], view: str = SPOKEN, limit: float = LIMIT
+        self, vector: Sequence[float], view: str = SPOKEN, limit: float | None = LIMIT
     ) -> list[dict[str, Any]]:
         """Find the words of the library with the highest cosine to a vector.
 
@@ -125,6 +125,8 @@ class WordApi:
         if view not in (SPOKEN, WRITTEN):
             raise InputError(f"The view is “{SPOKEN}” or “{WRITTEN}”.")
         query = _unit_vector(vector, library.vectors.shape[1])
+        if limit is None or not math.isfinite(limit):
+            raise InputError(f"How many is a number from 1 to {MOST}.")
         found = self.pipeline().nearest(library, query, view, max(1, min(MOST, int(limit))))
         return [
             {

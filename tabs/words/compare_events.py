@@ -136,7 +136,7 @@ class CompareEvents:
         return {self.page.message: "", self.page.panel: panel}
 
     @answering
-    def api_compare(self, recordings: list[str] | None, written: str = "") -> dict[str, Any]:
+    def api_compare(self, recordings: list[str] | None, written: str | None = "") -> dict[str, Any]:
         """Compare recordings of words with each other and with written words.
 
         Args:
@@ -154,7 +154,7 @@ class CompareEvents:
 
         pipeline = self.pipeline()
         words = [_recorded(one_word(pipeline, file)) for file in recordings or ()]
-        result = compare(*_stacked(words, [word.vector for word in self._written(written)]))
+        result = compare(*_stacked(words, [word.vector for word in self._written(written or "")]))
         numbers = {"spoken": result.spoken, "written": result.written, "dtw": result.dtw}
         return {name: values.tolist() for name, values in numbers.items()}
 

@@ -82,7 +82,9 @@ class FindEvents:
         return heard, text.strip() or "the word you said", found
 
     @answering
-    def find_word(self, audio: str, text: str = "", spoken: str | None = None) -> dict[str, Any]:
+    def find_word(
+        self, audio: str, text: str | None = "", spoken: str | None = None
+    ) -> dict[str, Any]:
         """Find a word in a recording of speech.
 
         Args:
@@ -95,7 +97,7 @@ class FindEvents:
             as found, "places": a list, best first, of {"start" and "end" in seconds, "score": the
             cosine, from -1 to 1}}.
         """
-        heard, _, found = self.find(audio, text, spoken)
+        heard, _, found = self.find(audio, text or "", spoken)
         places = [{"start": p.start, "end": p.end, "score": p.score} for p in found.places]
         return {"seconds": heard.seconds, "threshold": found.threshold, "places": places}
 

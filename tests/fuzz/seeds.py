@@ -166,12 +166,26 @@ CALLS: Final[dict[str, list[Any]]] = {
     "api/convert": [NOWHERE, "TF2", "vqvae-64", "griffin-lim", "keep"],
     "api/lip_to_speech": [{"video": NOWHERE}, "neural"],
     "api/check_listening_test": [NOWHERE],
+    "api/encode": [NOWHERE, "vqvae-64"],
+    "api/embed_audio": [NOWHERE],
+    "api/embed_words": [[NOWHERE]],
+    "api/compare_words": [[NOWHERE, NOWHERE], "butterfly"],
+    "api/find_word": [NOWHERE, "butterfly", None],
+    "api/respeak": [120, 0.5, "neural"],
+}
+# By what it is to the live socket: a message.
+SOCKETS: Final[dict[str, bytes]] = {
+    "live/hello": b'{"rate": 48000, "voice": "TF2"}',
+    "live/voice": b'{"voice": "SM1"}',
+    "live/sound": struct.pack("<I", 4800) + (32_767 * tone(0.02)).astype("<i2").tobytes(),
 }
 
 
 @cache
 def seed_file(name: str) -> bytes:
-    """The valid file, request or call of that name, out of the tables above."""
+    """The valid file, request, call or message of that name, out of the tables above."""
+    if name in SOCKETS:
+        return SOCKETS[name]
     if name in REQUESTS:
         return json.dumps(REQUESTS[name]).encode()
     if name in CALLS:

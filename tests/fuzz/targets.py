@@ -22,15 +22,16 @@ from study.design import folder, spec
 from study.design.yaml_lines import SpecError
 from tests.fuzz.mutation import mutated, mutated_json, with_ogg_checksums
 from tests.fuzz.requests import send
-from tests.fuzz.seeds import CALLS, DOCUMENTS, OGG, REQUESTS, SOUNDS, VIDEOS, seed_file
+from tests.fuzz.seeds import CALLS, DOCUMENTS, OGG, REQUESTS, SOCKETS, SOUNDS, VIDEOS, seed_file
 
 # CPU seconds that one file may take, those of the decoding workers included: how long it takes on a
 # busy machine says nothing about a file.
 LONGEST: Final = 10.0
 TICKS: Final = os.sysconf("SC_CLK_TCK")  # a second
 NAMES: Final = (*SOUNDS, *VIDEOS, *DOCUMENTS, *REQUESTS)
-ALL: Final = (*NAMES, *CALLS)  # the calls need the trained models, and seconds to load them
-JSONS: Final = ("units", *REQUESTS, *CALLS)
+# These need the trained models, and seconds to load them.
+ALL: Final = (*NAMES, *CALLS, *SOCKETS)
+JSONS: Final = ("units", *REQUESTS, *CALLS, "live/hello", "live/voice")
 
 
 @dataclass
@@ -66,6 +67,11 @@ def read(name: str, data: bytes) -> None:
         from tests.fuzz.endpoints import call  # late, for it loads the app
 
         call(name, data)
+        return
+    if name in SOCKETS:
+        from tests.fuzz import sockets  # late, for it loads the app
+
+        sockets.send(name, data)
         return
     if name == "units":
         # As a browser sends it: what is no UTF-8 is refused before.

@@ -1,7 +1,6 @@
 """What the store keeps, gives back and forgets, in SQLite and in PostgreSQL."""
 
 import threading
-import time
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -186,10 +185,9 @@ def test_enrol_in_a_large_test_does_not_block_answers(
     new = threading.Thread(target=store.enrol, args=[large])
     new.start()
     assert drawing.wait(30)
-    began = time.monotonic()
     take(store, small, rater, 2)
     store.enrol(small)
-    assert time.monotonic() - began < 5
+    assert new.is_alive(), "all of this is while the other test's sequence is drawn"
     go_on.set()
     new.join()
     assert store.raters("large") == 1

@@ -1,0 +1,49 @@
+"""Damaged messages to the live socket, with the processes behind it that convert."""
+
+import itertools
+from contextlib import suppress
+from functools import cache
+from typing import Final
+
+from websockets.exceptions import ConnectionClosed
+
+from media.errors import InputError
+from media.paths import CHECKPOINTS
+from pipelines.voice_conversion.live import LiveProcesses
+from pipelines.voice_conversion.settings import LIVE
+from tabs.voice_conversion.live.server import BROKEN
+from tests.live import HELLO, ServedLive, told
+
+STOP: Final = '{"stop": true}'
+NUMBERS: Final = itertools.count()
+
+
+def send(name: str, data: bytes) -> None:
+    """Sends the message of that name, out of seeds.SOCKETS, and waits until the conversion ends.
+
+    Raises InputError where it is refused with a sentence, and RuntimeError where the conversion
+    ends without one, or by a fault of the server.
+    """
+    message = data if name == "live/sound" else data.decode("utf-8", "replace")
+    # Of an address of its own each, for one that comes too often is refused.
+    headers = {"X-Forwarded-For": f"visitor-{next(NUMBERS)}"}
+    hello = None if name == "live/hello" else HELLO
+    with _server().join(hello, additional_headers=headers) as socket:
+        with suppress(ConnectionClosed):  # it has ended already
+            socket.send(message)
+            socket.send(STOP)
+        try:
+            while (state := told(socket))["state"] != "ended":
+                pass
+        except ConnectionClosed as closed:
+            raise RuntimeError("the conversion ended without a sentence") from closed
+    if state["message"] == BROKEN:
+        raise RuntimeError(BROKEN)
+    if state["message"]:
+        raise InputError(state["message"])
+
+
+@cache
+def _server() -> ServedLive:
+    """One for the whole process."""
+    return ServedLive(LiveProcesses(CHECKPOINTS / LIVE))

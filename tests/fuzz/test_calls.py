@@ -1,0 +1,64 @@
+"""Calls of the endpoints for programs that once failed without a sentence."""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+import app
+from pipelines.sound_search import SoundSearch
+from tabs import listening_tests, sound_search
+from tabs.shared.events import OUR_FAULT
+from tests.fuzz.endpoints import JSON, PREFIX
+from tests.fuzz.seeds import CALLS
+from tests.sounds import write_library
+
+pytestmark = pytest.mark.slow
+
+PATIENCE = 60.0  # seconds
+
+
+@pytest.fixture(scope="module")
+def client(
+    tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[httpx.Client]:
+    models = [tiny_checkpoints / name for name in sound_search.MODELS]
+    folder = tmp_path_factory.mktemp("calls")
+    index = write_library(folder, SoundSearch.from_pretrained(models, "cpu"))
+    tests = listening_tests.opened(folder / "studies", None)
+    page = app.build("cpu", tiny_checkpoints, index=index, tests=tests)
+    address = app.launch(page, app.options([], {}), block=False, tests=tests)
+    with httpx.Client(base_url=f"{address}gradio_api", timeout=PATIENCE) as client:
+        yield client
+    page.close()
+
+
+def test_calls_are_of_every_endpoint(client: httpx.Client) -> None:
+    named = client.get("/info").json()["named_endpoints"]
+    assert {f"/{name.removeprefix(PREFIX)}" for name in CALLS} == set(named)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_call_with_an_input_that_is_null_is_no_bug(
+    client: httpx.Client, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    endpoint = name.removeprefix(PREFIX)
+    for place in range(len(CALLS[name])):
+        inputs = [None if i == place else given for i, given in enumerate(CALLS[name])]
+        joined = client.post(f"/call/{endpoint}", json={"data": inputs})
+        answer = client.get(f"/call/{endpoint}/{joined.json()['event_id']}")
+        assert "event: " in answer.text and OUR_FAULT not in answer.text, inputs
+    assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []
+
+
+@pytest.mark.parametrize(
+    "body", ["Infinity", "[NaN]", '"\\ud800"', '{"data": NaN}', '{"\\ud800": 1}', "{"]
+)
+def test_call_that_cannot_be_parsed_is_refused_with_a_sentence(
+    client: httpx.Client, body: str
+) -> None:
+    reply = client.post("/call/embed_text", content=body, headers=JSON)
+    assert reply.status_code == 422
+    assert "damaged on its way" in reply.json()["detail"]
