@@ -52,7 +52,8 @@ class StoreRemovedError(RuntimeError):
 
 
 # What a store raises that cannot be written or reached now: locked, read-only, a full disk, gone.
-UNAVAILABLE = (DBAPIError, TimeoutError, StoreRemovedError)
+# ConnectionError: PostgreSQL ended while pg8000 began a connection, which passes the error on bare.
+UNAVAILABLE = (DBAPIError, TimeoutError, ConnectionError, StoreRemovedError)
 
 
 def _hold_on_to(engine: Engine, file: Path) -> None:

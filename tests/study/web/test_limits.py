@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
-from sqlalchemy.exc import OperationalError
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError, TimeoutError
 
 from study.library import Library
 from study.sounds import headphones
 from study.storage import clock, database
 from study.web.limits import MOST_BYTES, RateLimit
+from study.web.plainly import NOT_STORED
 from study.web.server import app, library
 from tests.listening import Rater, write_test
 
@@ -136,6 +138,34 @@ def test_answer_to_a_locked_store_is_told_and_stored_later(
         other.execute("ROLLBACK")
         other.close()
         assert rater.answer(trial, 3).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        sqlite3.InterfaceError("network error"),
+        sqlite3.ProgrammingError("the database system is starting up"),
+        TimeoutError("QueuePool limit reached"),
+        BrokenPipeError("Broken pipe"),
+        ConnectionResetError("Connection reset by peer"),
+    ],
+    ids=lambda lost: type(lost).__name__,
+)
+def test_store_that_cannot_be_reached_is_told_and_works_later(
+    client: TestClient, tests: Library, lost: Exception
+) -> None:
+    def fail(*_: object) -> None:
+        raise lost
+
+    rater, engine = Rater(client, "ab"), tests.store.engine
+    trial = rater.session()["trials"][0]
+    engine.dispose()
+    event.listen(engine, "do_connect", fail)
+    for told in (rater.get("session"), rater.answer(trial, "a"), rater.post("consent")):
+        assert told.status_code == 503 and told.headers["Retry-After"]
+        assert told.json()["detail"] == NOT_STORED
+    event.remove(engine, "do_connect", fail)
+    assert rater.get("session").status_code == 200
 
 
 def test_rate_limit_after_a_pause_allows_again() -> None:
