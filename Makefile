@@ -34,6 +34,7 @@ test-quick: $(VENV)/dev $(VENV)/packages
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto -m "not slow" --ignore tests/browser $(ARGS)
 
 space-check: $(VENV)/dev $(VENV)/packages
+	@command -v chromium >/dev/null || { $(call apt,chromium fonts-liberation); }
 	$(BIN)/python -m scripts.space_check
 
 # What OpenCV and MediaPipe are linked to, where a desktop has not brought it.

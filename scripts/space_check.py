@@ -2,7 +2,9 @@
 
 A Space has the Python and the torch of its hardware, and installs gradio with its extras beside
 requirements.txt. Where Python 3.12 is installed, that environment is built and the app started in
-it; elsewhere its versions are resolved only, which is said. It needs a network: the package index.
+it; elsewhere its versions are resolved only, which is said, and the app is started in the
+environment of the tests. A browser then visits it as a Space shows it: in an iframe of another
+site, without third-party cookies. It needs a network: the package index.
 """
 
 import os
@@ -15,6 +17,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +33,7 @@ TORCHES: Final = ("2.8.0", "2.11.0")  # the oldest and the newest of ZeroGPU
 PLATFORM: Final = "x86_64-manylinux_2_28"
 PATIENCE: Final = 300.0  # seconds for the page to come up
 FREE: Final = {"cpu-basic", "zero-a10g"}
+VISIT: Final = "tests/browser/test_embedded.py"
 
 
 def main() -> None:
@@ -43,10 +48,19 @@ def main() -> None:
         versions = resolve(uv, told["sdk_version"], torch)
         print(f"Python {PYTHON}, torch {torch}: {len(versions)} packages fit together")
     python = subprocess.run([uv, "python", "find", PYTHON], capture_output=True, text=True)
-    if python.returncode == 0:
-        start(uv, python.stdout.strip(), versions)
-    else:
-        print(f"NOT BUILT: there is no Python {PYTHON} here, so its versions were only resolved")
+    with tempfile.TemporaryDirectory(prefix="space-") as folder:
+        if python.returncode == 0:
+            inside = build(uv, python.stdout.strip(), versions, f"{folder}/environment")
+            print(f"Python {PYTHON}: built")
+        else:
+            inside = sys.executable
+            print(
+                f"NOT BUILT: there is no Python {PYTHON} here, so its versions were only resolved. "
+                f"The app is started with Python {sys.version.split()[0]} and the packages of the "
+                "tests instead"
+            )
+        with served(inside, folder) as address:
+            visit(address)
 
 
 def front_matter(readme: Path) -> dict[str, Any]:
@@ -101,24 +115,40 @@ def resolve(uv: str, gradio: str, torch: str) -> list[str]:
     return ran.stdout.split()
 
 
-def start(uv: str, python: str, versions: list[str]) -> None:
-    """Builds the environment, starts the app in it as a Space does, and asks for its page."""
-    with tempfile.TemporaryDirectory(prefix="space-") as folder:
-        inside = f"{folder}/bin/python"
-        subprocess.run([uv, "venv", "-q", "--python", python, folder], check=True)
-        subprocess.run([uv, "pip", "install", "-q", "--python", inside, *versions], check=True)
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        environment = os.environ | {"SPACE_ID": "someone/earshot", "EARSHOT_PORT": str(port)}
-        command = [inside, "app.py", "--studies", f"{folder}/studies"]
-        app = subprocess.Popen(command, cwd=ROOT, env=environment)
-        try:
-            seconds = wait(f"http://127.0.0.1:{port}/")
-        finally:
-            app.terminate()
-            app.wait(30)
-    print(f"Python {PYTHON}: built, and the page came after {seconds:.0f} s")
+def build(uv: str, python: str, versions: list[str], folder: str) -> str:
+    """A new environment with these packages → its Python."""
+    inside = f"{folder}/bin/python"
+    subprocess.run([uv, "venv", "-q", "--python", python, folder], check=True)
+    subprocess.run([uv, "pip", "install", "-q", "--python", inside, *versions], check=True)
+    return inside
+
+
+@contextmanager
+def served(python: str, folder: str) -> Iterator[str]:
+    """The address of the app, started as a Space does, while it runs; it keeps its files in
+    ``folder``."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = os.environ | {"SPACE_ID": "someone/earshot", "EARSHOT_PORT": str(port)}
+    command = [python, "app.py", "--studies", f"{folder}/studies"]
+    app = subprocess.Popen(command, cwd=ROOT, env=environment)
+    try:
+        seconds = wait(f"http://127.0.0.1:{port}/")
+        print(f"The page came after {seconds:.0f} s")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        app.terminate()
+        app.wait(30)
+
+
+def visit(address: str) -> None:
+    """Opens every tab in an iframe of another site, and runs an example in each."""
+    command = [sys.executable, "-m", "pytest", "-q", "-n", "0", VISIT]
+    ran = subprocess.run(command, cwd=ROOT, env=os.environ | {"EARSHOT_ADDRESS": address})
+    if ran.returncode:
+        sys.exit("In an iframe of another site, without third-party cookies, it does not work.")
+    print("In an iframe of another site, without third-party cookies, every tab works")
 
 
 def wait(address: str) -> float:

@@ -1,7 +1,7 @@
 """A running Earshot on tiny models, and a Chromium with a fake microphone to visit it."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -46,8 +46,8 @@ def chromium() -> Iterator[Callable[..., Browser]]:
     with sync_playwright() as playwright:
         executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 
-        def start(heard: Path, seen: Path | None = None) -> Browser:
-            args = [*FLAGS, f"--use-file-for-fake-audio-capture={heard}"]
+        def start(heard: Path, seen: Path | None = None, flags: Sequence[str] = ()) -> Browser:
+            args = [*FLAGS, *flags, f"--use-file-for-fake-audio-capture={heard}"]
             if seen:
                 args.append(f"--use-file-for-fake-video-capture={seen}")
             return playwright.chromium.launch(executable_path=executable, args=args)
