@@ -125,9 +125,7 @@ class WordApi:
         if view not in (SPOKEN, WRITTEN):
             raise InputError(f"The view is “{SPOKEN}” or “{WRITTEN}”.")
         query = _unit_vector(vector, library.vectors.shape[1])
-        if limit is None or not math.isfinite(limit):
-            raise InputError(f"How many is a number from 1 to {MOST}.")
-        found = self.pipeline().nearest(library, query, view, max(1, min(MOST, int(limit))))
+        found = self.pipeline().nearest(library, query, view, _count(limit))
         return [
             {
                 "word": neighbour.word.spelling,
@@ -142,6 +140,15 @@ class WordApi:
 
 def _rounded(vector: np.ndarray) -> list[float]:
     return [round(float(number), 5) for number in vector]
+
+
+def _count(limit: object) -> int:
+    """How many neighbours, from 1 to MOST, where a program asks for so many. Raises InputError for
+    what is no number, which Gradio lets through."""
+    try:
+        return int(min(max(limit, 1), MOST))  # type: ignore[type-var]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"The limit is a number from 1 to {MOST}.") from error
 
 
 def _unit_vector(numbers: Sequence[float], dimensions: int) -> np.ndarray:

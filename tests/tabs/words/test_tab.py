@@ -1,5 +1,6 @@
 """The words tab: endpoints, handlers, and what is shown of a query."""
 
+import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +15,11 @@ from gradio_client.exceptions import AppError
 
 import app
 from media.audio.load import wav_bytes
+from media.errors import InputError
 from media.paths import ASSETS
 from media.text.phonemes import PHONEMES
 from tabs.shared.events import reporting
-from tabs.words import tab
+from tabs.words import api, tab
 from tabs.words.cut import cut_value
 from tabs.words.events import WordEvents, WordPage
 from tabs.words.map import COLORS, OTHER, SOUNDS, Layout, first_sound, word_chart
@@ -109,6 +111,17 @@ def test_embed_text_endpoint_gives_phonemes_and_a_unit_vector(client: Client) ->
 def test_nearest_endpoint_refuses_what_is_no_vector(client: Client, vector: object) -> None:
     with pytest.raises(AppError, match="list of 32 numbers"):
         client.predict(vector, "spoken", 3, api_name="/nearest")
+
+
+@pytest.mark.parametrize(("limit", "found"), [(3, 3), (0, 1), (10**400, 100), (math.inf, 100)])
+def test_count_of_neighbours_is_from_1_to_100(limit: float, found: int) -> None:
+    assert api._count(limit) == found
+
+
+@pytest.mark.parametrize("limit", [None, "\0", [3], math.nan])
+def test_count_of_neighbours_that_is_no_number_is_refused(limit: object) -> None:
+    with pytest.raises(InputError, match="from 1 to 100"):
+        api._count(limit)
 
 
 def test_endpoints_name_their_parameters_and_returns(client: Client) -> None:
