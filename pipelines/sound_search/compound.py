@@ -51,6 +51,9 @@ PARTICIPLE: Final = re.compile(
     r"\w+ing (?:in|out|up|down|on|off|away|over|by|to|at|from|into|the|a|an|his|her|its|their)\b",
     re.IGNORECASE,
 )
+# What refers back to the sound before it: "the postman comes and somebody does not like him".
+ANAPHOR: Final = re.compile(r"\b(?:it|its|he|him|his|she|her|they|them|their)\b", re.IGNORECASE)
+DEFINITE: Final = re.compile(r"the\b", re.IGNORECASE)
 SUBJECT: Final = re.compile(
     r"(?:an?|the|some|somebody|someone|people|children|birds|two|three|several|many|another|one)\b",
     re.IGNORECASE,
@@ -152,7 +155,7 @@ def _split(text: str) -> tuple[list[str], list[Link]]:
     position = 0
     while match := CONNECTOR.search(text, position):
         position = match.start() + 1
-        if any(start <= match.start() < end for start, end in phrases):
+        if any(start < match.end() and match.start() < end for start, end in phrases):
             continue
         before, after, kind = text[: match.start()], text[match.end() :], match.lastgroup or ""
         if not _separates(kind, before, after):
@@ -175,10 +178,15 @@ def _separates(kind: str, before: str, after: str) -> bool:
     if kind in ("then", "with"):
         return True
     head = _head(after)
+    if ANAPHOR.search(head) and not WEATHER.match(head):
+        return False
     both_short = max(_words(before), _words(head)) <= SHORT
     starts = bool(SUBJECT.match(after) or WEATHER.match(after) or after.startswith(MASK))
     if kind == "after":  # "after a long run" is no sound, "after a dog barks" is
         return both_short or bool(CLAUSE.match(head))
+    # "someone flushes and the tank refills": a part of the scene that the first sound opened.
+    if DEFINITE.match(head) and not DEFINITE.match(before):
+        return False
     return starts or (kind == "and" and both_short)
 
 
