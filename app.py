@@ -20,6 +20,7 @@ from starlette.routing import Route
 from media import workers
 from media.paths import ASSETS, CHECKPOINTS
 from pipelines import accelerator  # noqa: F401  (before torch, as a ZeroGPU Space needs it)
+from pipelines.sound_search.query import index_of
 from pipelines.voice_conversion.live import LiveProcesses
 from pipelines.voice_conversion.settings import LIVE
 from study.permission import Permission
@@ -72,6 +73,11 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
         metavar="NAME_OR_FOLDER",
         help="what searches sounds: a CLAP model, or checkpoints of ours, together",
     )
+    parser.add_argument(
+        "--sounds",
+        metavar="FOLDER",
+        help="searches these sounds: python -m pipelines.sound_search watch FOLDER indexes them",
+    )
     parser.add_argument("--share", action="store_true", help="make a public link by gradio.live")
     parser.add_argument("--max-queue", type=int, default=20, help="visitors that may wait")
     parser.add_argument("--preload", action="store_true", help="load every model before serving")
@@ -86,7 +92,9 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument("--database", help="URL for their answers (default: a file in the folder)")
     parser.add_argument("--no-publish", action="store_true", help="visitors cannot open tests")
     given: list[str] = []
-    plain = "host port device sound-model max-queue live studies studies-key database".split()
+    plain = (
+        "host port device sound-model sounds max-queue live studies studies-key database".split()
+    )
     for name in plain:
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
             given += [f"--{name}", *(value.split() if name == "sound-model" else [value])]
@@ -223,6 +231,7 @@ def main() -> None:
             chosen.device,
             preload=chosen.preload,
             sound_model=chosen.sound_model,
+            index=index_of(Path(chosen.sounds)) if chosen.sounds else SOUNDS,
             tests=tests,
             publishing=not chosen.no_publish,
         )

@@ -92,7 +92,7 @@ def ranking(encoder: SoundEncoder, vectors: np.ndarray, texts: Sequence[str]) ->
     votes = {"0": 1, "1": -1}
     rows = {
         "text encoder": percentiles(lambda text: encoder.embed_text([text]), texts),
-        "FAISS, exact, all sounds ranked": percentiles(library.find, queries),
+        f"exact, the nearest {POOL:,} ranked": percentiles(library.find, queries),
         "numpy, scores alone": percentiles(lambda query: vectors @ query, queries),
         "**text → ranked results**": percentiles(lambda text: search(index, text), texts),
         "with “but not” and votes": percentiles(

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -35,14 +36,17 @@ def add_device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
 
 
+def walk_files(folder: Path) -> Iterator[Path]:
+    """The files in a folder and its subfolders, in no order. What is hidden is left out."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        paths = (Path(parent, name) for name in names if not name.startswith("."))
+        yield from (path for path in paths if path.is_file())
+
+
 def files_below(folder: Path) -> list[Path]:
     """The files in a folder and its subfolders, sorted. What is hidden is left out."""
-    return [
-        path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-    ]
+    return sorted(walk_files(folder))
 
 
 def files_of(inputs: Sequence[Path]) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Nearest-neighbour search in unit vectors by FAISS: exact up to a size, quantised above it."""
+"""Nearest-neighbour search in unit vectors: exact up to a size, quantised by FAISS above it."""
 
 import math
 from pathlib import Path
@@ -25,10 +25,10 @@ class Nearest:
     def __init__(self, vectors: np.ndarray, like: "Nearest | None" = None) -> None:
         """``like``: an index of nearly the same vectors, whose lists are reused."""
         self.vectors = vectors
-        self._index: Any
+        self._index: Any = None  # an exact search needs none, which would copy the vectors
         if len(vectors) <= EXACT_LIMIT:
-            self._index = faiss.IndexFlatIP(vectors.shape[1])
-        elif like is not None and like._may_serve(len(vectors)):
+            return
+        if like is not None and like._may_serve(len(vectors)):
             self._index = faiss.clone_index(like._index)
             self._index.reset()
         else:
@@ -38,20 +38,24 @@ class Nearest:
     @property
     def exact(self) -> bool:
         """Whether a search compares every vector."""
-        return isinstance(self._index, faiss.IndexFlat)
+        return self._index is None
 
     def search(self, query: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
         """Scores (K,), best first, and rows (K,) of the vectors nearest to ``query`` (D,).
 
         K is ``limit``, or the number of candidates if that is smaller.
         """
-        wanted = limit if self.exact else limit + SPARE
-        scores, rows = self._index.search(query[None], min(wanted, len(self.vectors)))
-        scores, rows = scores[0], rows[0]
         if self.exact:
-            return scores, rows
-        rows = np.sort(rows[rows >= 0])
-        scores = self.vectors[rows] @ query
+            scores = self.vectors @ query
+            rows = np.arange(len(scores))
+            if limit < len(scores):
+                rows = np.sort(np.argpartition(-scores, limit - 1)[:limit])
+            scores = scores[rows]
+        else:
+            wanted = min(limit + SPARE, len(self.vectors))
+            rows = self._index.search(query[None], wanted)[1][0]
+            rows = np.sort(rows[rows >= 0])
+            scores = self.vectors[rows] @ query
         order = np.argsort(-scores, kind="stable")[:limit]
         return scores[order], rows[order]
 

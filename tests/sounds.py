@@ -8,6 +8,7 @@ import numpy as np
 from media.audio.load import wav_bytes
 from pipelines.sound_search import SoundSearch
 from pipelines.sound_search.index import SoundIndex
+from pipelines.sound_search.library import Description
 
 RATE: Final = 32_000
 CAPTIONS: Final = {
@@ -46,6 +47,6 @@ def write_library(folder: Path, search: SoundSearch) -> Path:
     """Sounds in folder/sounds → the folder of their index, beside it."""
     paths = [write_sound(folder / "sounds" / name, i) for i, name in enumerate(CAPTIONS)]
     index = SoundIndex.empty(search.encoder)
-    index.add(paths, CAPTIONS)
+    index.add(paths, {name: Description(*words) for name, words in CAPTIONS.items()})
     index.save(folder / "sounds.index")
     return folder / "sounds.index"

@@ -9,6 +9,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "export": ["labels_csv", "results_zip"],
+        "listing": ["listed"],
         "pipeline": ["Hit", "SearchResult", "SoundSearch"],
     },
 )
@@ -16,6 +17,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
 if TYPE_CHECKING:
     from pipelines.sound_search.export import labels_csv as labels_csv
     from pipelines.sound_search.export import results_zip as results_zip
+    from pipelines.sound_search.listing import listed as listed
     from pipelines.sound_search.pipeline import Hit as Hit
     from pipelines.sound_search.pipeline import SearchResult as SearchResult
     from pipelines.sound_search.pipeline import SoundSearch as SoundSearch

@@ -3,6 +3,7 @@
 python -m pipelines.sound_search search "a dog barks" --without rain
 python -m pipelines.sound_search search --like dog.wav --index FOLDER.index
 python -m pipelines.sound_search index FOLDER    # makes or updates FOLDER.index
+python -m pipelines.sound_search watch FOLDER    # and keeps it in step with the folder
 """
 
 import argparse
@@ -12,9 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 from media.paths import ASSETS
 from pipelines import command_line
+from pipelines.sound_search.query import index_of
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SearchResult
+    from pipelines.sound_search.encoder import SoundEncoder
+    from pipelines.sound_search.index import Report
 
 LIBRARY: Final = ASSETS / "sounds.index"
 
@@ -36,11 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.add_argument("--json", action="store_true", help="print a JSON document a sound")
     command.set_defaults(run=_search)
     _add_models(command)
-    command = commands.add_parser("index", help="make or update the index of a folder of sounds")
-    command.add_argument("folder", type=Path)
-    command.add_argument("--index", type=Path, help="folder of the index (default: FOLDER.index)")
-    command.set_defaults(run=_index)
-    _add_models(command)
+    for name, run, purpose in (
+        ("index", _index, "make or update the index of a folder of sounds"),
+        ("watch", _watch, "make the index, and update it whenever the folder changes"),
+    ):
+        command = commands.add_parser(name, help=purpose)
+        command.add_argument("folder", type=Path)
+        command.add_argument("--index", type=Path, help="default: FOLDER.index")
+        command.set_defaults(run=run)
+        _add_models(command)
     options = parser.parse_args(arguments)
     with command_line.explained():
         options.run(options)
@@ -92,18 +100,42 @@ def _documents(result: "SearchResult") -> list[str]:
 
 
 def _index(options: argparse.Namespace) -> None:
-    from pipelines.sound_search.models import DEFAULT_MODEL, load_encoder  # late: loads torch
-    from pipelines.sound_search.scan import scan
+    from pipelines.sound_search.scan import scan  # late: loads torch
 
-    folder = options.folder.absolute()
-    out = options.index or folder.with_name(f"{folder.name}.index")
-    encoder = load_encoder(options.sound_model or DEFAULT_MODEL, options.device)
-    report = scan(folder, out, encoder, command_line.Bar())
+    folder, out = _folders(options)
+    _tell(out, scan(folder, out, _encoder(options), command_line.Bar()))
+
+
+def _watch(options: argparse.Namespace) -> None:
+    from pipelines.sound_search.watch import watch  # late: loads torch
+
+    folder, out = _folders(options)
+    print(f"Watching {folder.absolute()}. Ctrl+C ends it.", flush=True)
+    watch(folder, out, _encoder(options), lambda report: _tell(out, report))
+
+
+def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
+    """The folder of sounds, and that of its index."""
+    return options.folder, options.index or index_of(options.folder)
+
+
+def _encoder(options: argparse.Namespace) -> "SoundEncoder":
+    from pipelines.sound_search.models import DEFAULT_MODEL, load_encoder  # late: loads torch
+
+    return load_encoder(options.sound_model or DEFAULT_MODEL, options.device)
+
+
+def _tell(out: Path, report: "Report | str") -> None:
+    """Print what a scan did, or why it did nothing."""
+    if isinstance(report, str):
+        print(report, flush=True)
+        return
     for name, reason in report.skipped:
         print(f"skipped {name}: {reason}")
     print(
         f"{out}: {report.added} added, {report.unchanged} unchanged, {report.removed} removed, "
-        f"{len(report.skipped)} skipped"
+        f"{len(report.skipped)} skipped",
+        flush=True,
     )
 
 

@@ -15,12 +15,12 @@ from media.errors import InputError
 from pipelines.nearest import Nearest
 from pipelines.sound_search import store
 from pipelines.sound_search.encoder import SoundEncoder
-from pipelines.sound_search.library import Entry, Library, Sound
+from pipelines.sound_search.library import Description, Entry, Library, Sound
 
 MAX_SECONDS: Final = 3600.0  # of one file
 
 Progress = Callable[[int, int, str], None]  # files done, files in all, name of the next one
-Captions = Mapping[str, tuple[str, str]]  # file name → its kind and its caption
+Captions = Mapping[str, Description]  # by the name of the file
 
 
 @dataclass(frozen=True)
@@ -113,13 +113,14 @@ class SoundIndex:
                 entries.pop(path, None)
                 continue
             known[digest] = entry
-            sound_id, words = _new_id(digest, path.name, taken), ("", "")
+            sound_id, known_as = _new_id(digest, path.name, taken), Description()
             if old and old.sound.content_hash == digest:
-                sound_id, words = old.sound.id, (old.sound.kind, old.sound.caption)
+                sound_id, known_as = old.sound.id, old.sound.description
                 unchanged += 1
             taken.add(sound_id)
-            kind, caption = (captions or {}).get(path.name, words)
-            sound = Sound(sound_id, path, path.name, caption, kind, entry.sound.seconds, digest)
+            about = (captions or {}).get(path.name, known_as)
+            fields = {**about._asdict(), "seconds": entry.sound.seconds, "content_hash": digest}
+            sound = Sound(sound_id, path, path.name, **fields)
             entries[path] = replace(entry, sound=sound)
         if progress:
             progress(len(files), len(files), "")

@@ -1,59 +1,75 @@
 """Where in a sound the parts of a query lie, one after the other or together, and how well."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from pipelines.sound_search.compound import Compound
-from pipelines.sound_search.library import Found, Library
+from pipelines.sound_search.library import POOL, Found, Library
 
 
-@dataclass(frozen=True)
-class Placement:
-    """score: the mean over the steps; seconds: that of each part."""
+def order_scores(scores: np.ndarray, steps: Sequence[Sequence[int]]) -> np.ndarray:
+    """How well P parts lie in sounds of S seconds: scores (…, P, S), steps of Compound → (…).
 
-    score: float
-    seconds: tuple[int, ...]
-
-
-def place(scores: np.ndarray, steps: Sequence[Sequence[int]]) -> Placement:
-    """The best seconds of P parts in a sound: scores (P, S) of its S seconds, steps of Compound.
-
-    One step: each part has its best second. Several: max over t1 < t2 < …, where the score of a
-    step is the mean over its parts at that second. A sound with fewer seconds than steps cannot
-    hold them in order: its score is that of its worst part.
+    One step: the mean over the parts of each one's best second. Several: max over t1 < t2 < … of
+    the mean over the steps, where the score of a step is the mean over its parts at that second. A
+    sound with fewer seconds than steps cannot hold them in order: its score is that of its worst
+    part.
     """
-    best = scores.argmax(axis=1)
     if len(steps) == 1:
-        return Placement(float(scores.max(axis=1).mean()), tuple(best.tolist()))
-    if scores.shape[1] < len(steps):
-        return Placement(float(scores.max(axis=1).min()), tuple(best.tolist()))
-    rows = [scores[list(step)].mean(axis=0) for step in steps]
-    total, before = rows[0], []  # total: of the steps so far, where the last one is at each second
-    for row in rows[1:]:
-        highest = np.maximum.accumulate(total)
-        where = np.maximum.accumulate(np.where(total >= highest, np.arange(len(total)), 0))
-        before.append(where[:-1])
-        total = np.append(-np.inf, highest[:-1] + row[1:])
-    places = [int(total.argmax())]
-    for where in reversed(before):
-        places.append(int(where[places[-1] - 1]))
-    second_of = {part: t for step, t in zip(steps, reversed(places), strict=True) for part in step}
-    score = float(total.max()) / len(steps)
-    return Placement(score, tuple(second_of[part] for part in range(len(scores))))
+        return scores.max(axis=-1).mean(axis=-1)
+    if scores.shape[-1] < len(steps):
+        return scores.max(axis=-1).min(axis=-1)
+    return _totals(scores, steps)[-1].max(axis=-1) / len(steps)
 
 
-def find(library: Library, queries: np.ndarray, compound: Compound, least: int) -> Found:
+def place(scores: np.ndarray, steps: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """The second of each part in a sound, where `order_scores` is reached: scores (P, S)."""
+    if len(steps) == 1 or scores.shape[1] < len(steps):
+        return tuple(scores.argmax(axis=1).tolist())
+    second_of, end = {}, scores.shape[1]
+    for step, total in zip(reversed(steps), reversed(_totals(scores, steps)), strict=True):
+        end = int(total[:end].argmax())  # the best before the next step
+        second_of |= dict.fromkeys(step, end)
+    return tuple(second_of[part] for part in range(len(scores)))
+
+
+def _totals(scores: np.ndarray, steps: Sequence[Sequence[int]]) -> list[np.ndarray]:
+    """After each step, the highest sum over the steps so far, the last at each second: (…, S)."""
+    totals: list[np.ndarray] = []
+    for step in steps:
+        row = scores[..., list(step), :].mean(axis=-2)
+        if totals:
+            before = np.maximum.accumulate(totals[-1], axis=-1)[..., :-1]
+            first = np.full_like(row[..., :1], -np.inf)
+            row = np.concatenate([first, before + row[..., 1:]], axis=-1)
+        totals.append(row)
+    return totals
+
+
+def find(
+    library: Library,
+    queries: np.ndarray,
+    compound: Compound,
+    least: int,
+    among: np.ndarray | None = None,
+) -> Found:
     """The sounds nearest to one query vector, or that hold several best: queries (P, D).
 
-    Several are looked for in the sounds whose segments are nearest to any of them.
+    Several are looked for in the sounds whose segments are nearest to any of them. among (n,): the
+    sounds that may be found.
     """
     if not compound.links:
-        return library.find(queries[0], least)
-    numbers = np.unique(np.concatenate([library.find(query, least).numbers for query in queries]))
-    placed = [place(part_scores_of(library, number, queries), compound.steps) for number in numbers]
-    scores = np.array([placement.score for placement in placed], np.float32)
+        return library.find(queries[0], least, among)
+    near = [library.find(query, least, among).numbers[:POOL] for query in queries]
+    numbers = np.unique(np.concatenate(near))
+    scores = np.empty(len(numbers), np.float32)
+    lengths = np.array([len(library.entries[number].per_second) for number in numbers])
+    for length in np.unique(lengths):
+        same = lengths == length
+        sounds = np.stack([library.entries[number].per_second for number in numbers[same]])
+        parts = queries @ sounds.astype(np.float32).swapaxes(1, 2)  # (n, P, S)
+        scores[same] = order_scores(parts, compound.steps)
     order = np.argsort(-scores, kind="stable")
     return Found(numbers[order], scores[order], np.zeros(len(order), int))
 

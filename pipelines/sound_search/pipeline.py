@@ -53,8 +53,8 @@ class SearchResult:
     """Everything that the page shows of a search.
 
     matched: whether the best score reaches ``threshold``; if not, hits are the nearest sounds.
-    scores: of all n sounds of the index, in its order (n,), NaN for those that the approximate
-    search of a large index did not compare. point: the query's coordinates on the map, in [0, 1].
+    scores: of all n sounds of the index, in its order (n,), NaN for those that are not among the
+    nearest of a large index. point: the query's coordinates on the map, in [0, 1].
     notices: remarks on the query for the visitor. compute_seconds: the time that the search took.
     compound: the sounds that the text names.
     """
@@ -141,7 +141,7 @@ class SoundSearch:
         like: a recording, or the id of a sound in the index, which is then left out of the results.
         votes: +1 or -1 for ids of sounds: these come first or last, and the others are re-ranked by
         their similarity to them; scores stay those of the query. only: the sounds that may be
-        found; of an index that is not searched exactly, among the nearest. Raises InputError for a
+        found. Raises InputError for a
         query that cannot be used, for an index that is empty or was made by another model, and
         where no sound passes the filter.
         """
@@ -153,9 +153,8 @@ class SoundSearch:
             raise InputError("Another model made this library. Add its sounds again.")
         compound = self._compound(text, like)
         queries = [self.query(part, like, without, index) for part in compound.parts]
-        found = find(library, np.stack(queries), compound, limit + 1)
-        if only != EVERYTHING:
-            found = _passing(library, found, only)
+        among = None if only == EVERYTHING else _passing(library, only)
+        found = find(library, np.stack(queries), compound, limit + 1, among)
         scores = np.full(len(library.sounds), np.nan, np.float32)
         scores[found.numbers] = found.scores
         ranked = self._rank(library, found, votes or {})
@@ -223,19 +222,19 @@ class SoundSearch:
             )
 
 
-def _passing(library: Library, found: Found, only: Filter) -> Found:
-    """Raises InputError where no sound passes the filter."""
-    passes = np.array([only(library.sounds[number]) for number in found.numbers], bool)
+def _passing(library: Library, only: Filter) -> np.ndarray:
+    """Which sounds pass the filter: (n,). Raises InputError where none does."""
+    passes = np.array([only(sound) for sound in library.sounds], bool)
     if not passes.any():
         raise InputError(NONE_LEFT)
-    return Found(*(part[passes] for part in found))
+    return passes
 
 
 def _hit(
     library: Library, number: int, scores: np.ndarray, queries: np.ndarray, compound: Compound
 ) -> Hit:
     part_scores = part_scores_of(library, number, queries)
-    seconds = place(part_scores, compound.steps).seconds
+    seconds = place(part_scores, compound.steps)
     sound = library.entries[number].sound
     return Hit(sound, float(scores[number]), part_scores, tuple(map(float, seconds)))
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from media.errors import InputError
@@ -12,6 +13,12 @@ if TYPE_CHECKING:
 NONE_LEFT: Final = "No sound passes these filters. Loosen them, or empty them."
 
 
+def index_of(folder: Path) -> Path:
+    """Where the index of a folder of sounds is, unless it is told otherwise: beside it."""
+    folder = folder.absolute()
+    return folder.with_name(f"{folder.name}.index")
+
+
 def clean(text: str) -> str:
     """The text without lone surrogates, which cannot be encoded, and surrounding white space."""
     return text.encode("utf-8", "ignore").decode().strip()
@@ -20,12 +27,16 @@ def clean(text: str) -> str:
 @dataclass(frozen=True)
 class Filter:
     """title: words that the name or the caption holds, in any order; shortest and longest: in s;
-    kinds: classes of sound, any if None."""
+    kinds: classes of sound, and licences: any if None; tags and ids: a sound has one of the tags or
+    is one of the ids, where either is given."""
 
     title: str = ""
     shortest: float = 0.0
     longest: float = math.inf
     kinds: frozenset[str] | None = None
+    licences: frozenset[str] | None = None
+    tags: frozenset[str] = frozenset()
+    ids: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
         """Raises InputError for lengths that no sound can have."""
@@ -38,6 +49,12 @@ class Filter:
         return (
             self.shortest <= sound.seconds <= self.longest
             and (self.kinds is None or sound.kind in self.kinds)
+            and (self.licences is None or sound.licence in self.licences)
+            and (
+                (not self.tags and self.ids is None)
+                or not self.tags.isdisjoint(sound.tags)
+                or sound.id in (self.ids or ())
+            )
             and all(word in words for word in self.title.casefold().split())
         )
 

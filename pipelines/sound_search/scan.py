@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from media.errors import InputError
-from pipelines.command_line import files_below
+from pipelines.command_line import walk_files
 from pipelines.sound_search.encoder import SoundEncoder
 from pipelines.sound_search.index import Progress, Report, SoundIndex
+from pipelines.sound_search.library import Description
 from pipelines.sound_search.store import MANIFEST
 
 CAPTIONS: Final = "captions.csv"
@@ -20,24 +21,16 @@ def scan(
 ) -> Report:
     """Update the index ``out`` to the files in ``folder`` and its subfolders.
 
-    Hidden files are ignored. captions.csv (columns file, kind, caption; several captions separated
-    by " | ") describes the others. Each embedding is saved at once, so that a scan that was killed
-    resumes. Raises InputError if there is no such folder, if it is empty or holds more than
-    MOST_FILES, or if ``out`` is damaged or was made by another model.
+    Hidden files are ignored. captions.csv (columns file, kind, caption, and if you like licence and
+    tags; several captions or tags separated by " | ") describes the others. Each embedding is saved
+    at once, so that a scan that was killed resumes. Raises InputError if there is no such folder,
+    if it is empty or holds more than MOST_FILES, or if ``out`` is damaged or was made by another
+    model.
     """
     folder, out = folder.absolute(), out.absolute()
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}.")
-    files = [
-        path
-        for path in files_below(folder)
-        if not path.is_relative_to(out) and path.name != CAPTIONS
-    ]
-    if len(files) > MOST_FILES:
-        raise InputError(
-            f"{folder} holds {len(files):,} files. Index at most {MOST_FILES:,} at once: choose a "
-            "folder in it."
-        )
+    files = _files(folder, out)
     known = (out / MANIFEST).exists()
     if not files and not known:
         raise InputError(f"There are no files in {folder}. Choose a folder with sounds in it.")
@@ -52,8 +45,23 @@ def scan(
     return Report(report.added, report.unchanged, len(gone), report.skipped)
 
 
-def read_captions(folder: Path) -> dict[str, tuple[str, str]]:
-    """File name → kind and first caption, from the folder's captions.csv if there is one.
+def _files(folder: Path, out: Path) -> list[Path]:
+    """The files to index, sorted. Raises InputError for more than MOST_FILES, read no further."""
+    files = []
+    for path in walk_files(folder):
+        if path.is_relative_to(out) or path.name == CAPTIONS:
+            continue
+        if len(files) == MOST_FILES:
+            raise InputError(
+                f"{folder} holds more than {MOST_FILES:,} files, the most for one index. Choose a "
+                "folder in it."
+            )
+        files.append(path)
+    return sorted(files)
+
+
+def read_captions(folder: Path) -> dict[str, Description]:
+    """File name → its description, with its first caption, by the folder's captions.csv, if any.
 
     Raises InputError for a table without the columns, and for one that is no text in UTF-8.
     """
@@ -62,13 +70,20 @@ def read_captions(folder: Path) -> dict[str, tuple[str, str]]:
         return {}
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            return {
-                row["file"]: (row["kind"] or "", (row["caption"] or "").split(" | ")[0])
-                for row in csv.DictReader(file)
-            }
+            return {row["file"]: _description(row) for row in csv.DictReader(file)}
     except KeyError as error:
         raise InputError(
             f"{CAPTIONS} has no column {error}: it needs file, kind, caption."
         ) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{CAPTIONS} cannot be read: save it as CSV in UTF-8.") from error
+
+
+def _description(row: dict[str, str | None]) -> Description:
+    tags = (tag.strip() for tag in (row.get("tags") or "").split("|"))
+    return Description(
+        kind=row["kind"] or "",
+        caption=(row["caption"] or "").split(" | ")[0],
+        licence=(row.get("licence") or "").strip(),
+        tags=tuple(dict.fromkeys(tag for tag in tags if tag)),
+    )

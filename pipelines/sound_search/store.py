@@ -9,12 +9,13 @@ Names in the files, by FORMAT 1: "seconds" holds Entry.per_second of all sounds,
 
 import hashlib
 import json
+import mmap
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
 
@@ -98,16 +99,16 @@ def read(folder: Path) -> tuple[About, Library]:
     """What ``write`` wrote. Raises InputError if there is no index, or it is damaged."""
     for _ in range(READ_ATTEMPTS):
         try:
-            manifest = json.loads((folder / MANIFEST).read_bytes())
+            manifest = json.loads((folder / MANIFEST).read_bytes(), object_hook=_row)
         except (FileNotFoundError, NotADirectoryError):
             raise InputError(MISSING) from None
-        except ValueError as error:
+        except (ValueError, TypeError, KeyError) as error:
             raise InputError(DAMAGED) from error
         try:
             return About(manifest["encoder"], manifest["fingerprint"]), _read(folder, manifest)
         except FileNotFoundError:
             continue  # replaced meanwhile, and the old arrays deleted
-        except (ValueError, TypeError, KeyError, EOFError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, EOFError) as error:
             raise InputError(DAMAGED) from error
     raise InputError(DAMAGED)
 
@@ -139,21 +140,41 @@ def _read(folder: Path, manifest: dict[str, Any]) -> Library:
     root = Path(os.path.abspath(folder)).parent
     files, rows = manifest["files"], manifest["sounds"]
     vectors, per_second, layout = (
-        np.asarray(np.load(folder / files[name], mmap_mode="r"))
-        for name in ("vectors", "seconds", "layout")
+        np.load(folder / files[name], mmap_mode="r") for name in ("vectors", "seconds", "layout")
     )
-    counts = [sum(row[key] for row in rows) for key in ("rows", "cells")]
+    # The seconds of a few sounds are read, here and there: not those beside them.
+    if isinstance(per_second.base, mmap.mmap) and hasattr(mmap, "MADV_RANDOM"):
+        per_second.base.madvise(mmap.MADV_RANDOM)
+    vectors, per_second, layout = map(np.asarray, (vectors, per_second, layout))
+    counts = [sum(row.rows for row in rows), sum(row.cells for row in rows)]
     if counts != [len(vectors), len(per_second)] or len(layout) != len(rows):
         raise ValueError("the arrays belong to other sounds")
-    entries, row, cell = [], 0, 0
-    for fields in rows:
-        n_rows, n_cells = fields.pop("rows"), fields.pop("cells")
-        sound = Sound(**{**fields, "path": root / fields["path"]})
-        entries.append(Entry(sound, vectors[row : row + n_rows], per_second[cell : cell + n_cells]))
-        row, cell = row + n_rows, cell + n_cells
+    entries, first, cell = [], 0, 0
+    for row in rows:
+        sound = replace(row.sound, path=root / row.sound.path)
+        parts = vectors[first : first + row.rows], per_second[cell : cell + row.cells]
+        entries.append(Entry(sound, *parts))
+        first, cell = first + row.rows, cell + row.cells
     quantised = files.get("nearest")
     nearest = Nearest.read(folder / quantised, vectors) if quantised else Nearest(vectors)
     return Library(entries, nearest, layout)
+
+
+class _Row(NamedTuple):
+    """What the manifest says of a sound."""
+
+    sound: Sound
+    rows: int
+    cells: int
+
+
+def _row(fields: dict[str, Any]) -> "_Row | dict[str, Any]":
+    """A sound of the manifest, as soon as it is parsed: a dictionary each would take a kilobyte."""
+    if "cells" not in fields:
+        return fields
+    rows, cells = fields.pop("rows"), fields.pop("cells")
+    fields["path"], fields["tags"] = Path(fields["path"]), tuple(fields.get("tags", ()))
+    return _Row(Sound(**fields), rows, cells)
 
 
 def _write_array(folder: Path, name: str, parts: Sequence[np.ndarray], width: int) -> str:

@@ -17,6 +17,7 @@ from tabs.sound_search.catalogue import Catalogue
 if TYPE_CHECKING:
     from pipelines.sound_search import SoundSearch
     from pipelines.sound_search.index import SoundIndex
+    from pipelines.sound_search.library import Description
 
 MOST_FILES: Final = 200  # of one visitor
 MOST_SECONDS: Final = 7200.0  # of these files together
@@ -58,8 +59,20 @@ class VisitorLibrary(Library):
 
     def add(self, files: Sequence[str]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
         """Add uploaded files in small steps. Yields after each step the number of files done, and
-        (name, reason) of all that were skipped; what was added can be searched by then."""
+        (name, reason) of all that were skipped; what was added can be searched by then. A
+        captions.csv among them describes the others (see scan)."""
+        from pipelines.sound_search.scan import CAPTIONS, read_captions  # late, for it loads torch
+
         skipped: list[tuple[str, str]] = []
+        captions: dict[str, Description] = {}
+        for table in (file for file in map(Path, files) if file.name == CAPTIONS):
+            try:
+                captions |= read_captions(table.parent)
+            except InputError as error:
+                skipped.append((table.name, str(error)))
+        files = [file for file in files if Path(file).name != CAPTIONS]
+        if not files:
+            yield 0, skipped or [(CAPTIONS, "Add it together with the sounds that it describes.")]
         for first in range(0, len(files), FILES_AT_ONCE):
             paths = []
             for file in map(Path, files[first : first + FILES_AT_ONCE]):
@@ -67,7 +80,7 @@ class VisitorLibrary(Library):
                     paths.append(self._copy(file, len(paths)))
                 except InputError as error:
                     skipped.append((file.name, str(error)))
-            skipped += self.index.add(paths).skipped
+            skipped += self.index.add(paths, captions).skipped
             yield min(first + FILES_AT_ONCE, len(files)), skipped
 
     def _copy(self, file: Path, waiting: int) -> Path:
@@ -101,6 +114,7 @@ class DemoLibrary:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._library: Library | None = None
+        self._opened = 0  # when the index was written that the library was opened from
         self._read: tuple[int, str, Catalogue] | None = None
         self._lock = threading.Lock()
 
@@ -111,9 +125,9 @@ class DemoLibrary:
         """
         from pipelines.sound_search import store  # late, for it loads FAISS
 
-        if self._library:
-            return self._library.index.encoder.fingerprint, self._library
         # Read again only when the index was replaced: every visit to the page comes here.
+        if self._library and not self._replaced():
+            return self._library.index.encoder.fingerprint, self._library
         written = store.written(self.folder)
         if self._read is None or self._read[0] != written:
             about, stored = store.read(self.folder)
@@ -121,12 +135,13 @@ class DemoLibrary:
         return self._read[1:]
 
     def __call__(self, search: "SoundSearch", progress: gr.Progress | None = None) -> Library:
-        """The library for this model. With another than made the index, its sounds
-        are embedded anew.
+        """The library for this model, opened again when its index was replaced. With another model
+        than made the index, its sounds are embedded anew.
 
         Raises InputError if the index is missing or damaged.
         """
-        from pipelines.sound_search.index import SoundIndex  # late, for it loads torch
+        from pipelines.sound_search import store  # late, for it loads torch
+        from pipelines.sound_search.index import SoundIndex
 
         def show(done: int, total: int, _: str) -> None:
             if progress:
@@ -135,18 +150,29 @@ class DemoLibrary:
                 )
 
         with self._lock:
-            if self._library is None:
+            if self._library is None or self._replaced():
+                written = store.written(self.folder)
                 fingerprint, catalogue = self.catalogue()
                 if fingerprint == search.encoder.fingerprint:
-                    self._library = Library(SoundIndex.open(self.folder, search.encoder))
+                    library = Library(SoundIndex.open(self.folder, search.encoder))
                 else:
                     index = SoundIndex.empty(search.encoder)
                     sounds = catalogue.sounds
-                    captions = {sound.name: (sound.kind, sound.caption) for sound in sounds}
+                    captions = {sound.name: sound.description for sound in sounds}
                     index.add([sound.path for sound in sounds], captions, show)
-                    self._library = Library(index)
-                self._library.pictures.update(catalogue.pictures)
+                    library = Library(index)
+                library.pictures.update(catalogue.pictures)
+                self._library, self._opened = library, written
             return self._library
+
+    def _replaced(self) -> bool:
+        """Whether the index is another than was opened; not while there is none."""
+        from pipelines.sound_search import store  # late, for it loads FAISS
+
+        try:
+            return store.written(self.folder) != self._opened
+        except InputError:
+            return False
 
 
 def _link(file: Path, target: Path) -> Path:

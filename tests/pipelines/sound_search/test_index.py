@@ -2,6 +2,7 @@
 
 import json
 import os
+import queue
 import shutil
 import signal
 import subprocess
@@ -18,8 +19,10 @@ from media.errors import InputError
 from media.paths import ROOT
 from pipelines import map_layout, nearest
 from pipelines.sound_search import store
-from pipelines.sound_search.index import SoundIndex
+from pipelines.sound_search.index import Report, SoundIndex
+from pipelines.sound_search.library import Description
 from pipelines.sound_search.scan import CAPTIONS, read_captions, scan
+from pipelines.sound_search.watch import watch
 from tests.fake_sound_encoder import RATE, WORDS, FakeEncoder, tone, write_tone
 
 pytestmark = pytest.mark.slow
@@ -155,7 +158,7 @@ def test_index_add_of_new_captions_embeds_nothing(
     index: SoundIndex, folder: Path, encoder: FakeEncoder
 ) -> None:
     calls, places = encoder.calls, index.layout()
-    index.add([folder / "low.wav"], {"low.wav": ("hum", "A low hum")})
+    index.add([folder / "low.wav"], {"low.wav": Description("hum", "A low hum")})
     index.add([folder / "low.wav"])
     low = next(sound for sound in index.sounds if sound.name == "low.wav")
     assert (low.kind, low.caption) == ("hum", "A low hum")
@@ -191,10 +194,12 @@ def test_index_add_when_cancelled_changes_nothing(index: SoundIndex, tmp_path: P
 
 
 def test_index_open_restores_what_save_wrote(index: SoundIndex, tmp_path: Path) -> None:
-    index.add([tmp_path / "sounds" / "low.wav"], {"low.wav": ("hum", "A low “hum”, naïve")})
+    low = Description("hum", "A low “hum”, naïve", "CC0", ("field", "a, b"))
+    index.add([tmp_path / "sounds" / "low.wav"], {"low.wav": low})
     index.save(tmp_path / "index")
     again = SoundIndex.open(tmp_path / "index", FakeEncoder())
     assert again.sounds == index.sounds
+    assert low in [sound.description for sound in again.sounds]
     np.testing.assert_array_equal(again.layout(), index.layout())
     query = FakeEncoder().embed_text(["low middle"])[0]
     assert again.search(query) == index.search(query)
@@ -438,11 +443,12 @@ def test_scan_of_an_empty_or_a_huge_folder_says_why(
     folder.mkdir()
     with pytest.raises(InputError, match="no files"):
         scan(folder, out, FakeEncoder())
-    for number in range(3):
-        (folder / f"{number}.wav").touch()
+    names = (folder / f"{number}.wav" for number in range(1_000_000))
+    monkeypatch.setattr("pipelines.sound_search.scan.walk_files", lambda _: names)
     monkeypatch.setattr("pipelines.sound_search.scan.MOST_FILES", 2)
-    with pytest.raises(InputError, match="holds 3 files. Index at most 2"):
+    with pytest.raises(InputError, match="more than 2 files, the most"):
         scan(folder, out, FakeEncoder())
+    assert next(names).name == "3.wav", "the names beyond the limit are not read"
     assert not out.exists()
 
 
@@ -487,6 +493,26 @@ def test_scan_after_being_killed_resumes(tmp_path: Path) -> None:
     assert contents(out) == contents(tmp_path / "whole" / "index")
 
 
+def test_watch_follows_files_that_come_and_go(folder: Path) -> None:
+    out = folder.with_name("sounds.index")
+    reports: queue.Queue[Report | str] = queue.Queue()
+    stop = threading.Event()
+    watcher = threading.Thread(target=watch, args=(folder, out, FakeEncoder(), reports.put, stop))
+    watcher.start()
+    try:
+        assert reports.get(timeout=60) == Report(len(WORDS), 0, 0, ())
+        write_tone(folder.parent / "new.wav", "low", "high").rename(folder / "new.wav")
+        assert reports.get(timeout=60) == Report(1, len(WORDS), 0, ())
+        (folder / "new.wav").unlink()
+        assert reports.get(timeout=60) == Report(0, len(WORDS), 1, ())
+        (folder / CAPTIONS).write_text("name\nlow.wav\n")
+        assert "no column" in str(reports.get(timeout=60)), "it says so, and goes on"
+    finally:
+        stop.set()
+        watcher.join()
+    assert len(SoundIndex.open(out, FakeEncoder()).sounds) == len(WORDS)
+
+
 @pytest.mark.parametrize(
     ("table", "said"),
     [
@@ -504,4 +530,12 @@ def test_captions_that_cannot_be_read_are_refused_with_what_to_do(
 
 def test_captions_with_a_short_row_or_a_mark_of_utf_8_are_read(tmp_path: Path) -> None:
     (tmp_path / CAPTIONS).write_text("\ufefffile,kind,caption\nlow.wav\n", encoding="utf-8")
-    assert read_captions(tmp_path) == {"low.wav": ("", "")}
+    assert read_captions(tmp_path) == {"low.wav": Description()}
+
+
+def test_captions_with_licence_and_tags_describe_by_them(tmp_path: Path) -> None:
+    (tmp_path / CAPTIONS).write_text(
+        "file,kind,caption,licence,tags\nlow.wav,hum,A hum | hum,CC BY 4.0,night | field |night\n"
+    )
+    expected = Description("hum", "A hum", "CC BY 4.0", ("night", "field"))
+    assert read_captions(tmp_path) == {"low.wav": expected}

@@ -8,7 +8,7 @@ import numpy as np
 from pipelines.sound_search.compound import Compound, parse
 from pipelines.sound_search.encoder import SoundEncoder
 from pipelines.sound_search.index import embed as embed_sound
-from pipelines.sound_search.order import place
+from pipelines.sound_search.order import order_scores
 from training.sound_search.evaluate.evaluator import Evaluator
 
 
@@ -62,7 +62,8 @@ def answer(
 
     def scores(compound: Compound, among: Embedded) -> list[float]:
         queries = np.stack([part_vectors[part] for part in compound.parts])
-        return [place(queries @ seconds.T, compound.steps).score for seconds in among.seconds]
+        steps = compound.steps
+        return [float(order_scores(queries @ seconds.T, steps)) for seconds in among.seconds]
 
     for number, compound in named.items():
         split[number] = scores(compound, library)
