@@ -1,5 +1,5 @@
-"""python -m study new | check | simulate | serve | invite | export | analyse: a listening test from
-start to figures.
+"""python -m study new | check | simulate | serve | invite | export | analyse | compare | import: a
+listening test from start to figures.
 
 TEST is a folder with test.yaml, or a YAML file of webMUSHRA's.
 """
@@ -8,11 +8,14 @@ import argparse
 import sys
 from pathlib import Path
 
+import pandas as pd
+
 from media.errors import InputError
 from study import invitations
 from study.design import DESIGNS, Test, spec
 from study.design.spec import FILE, SpecError
 from study.design.template import template
+from study.imports.p808 import CLIPS
 from study.sounds import stimuli
 from study.storage.export import export
 from study.storage.store import Store
@@ -68,16 +71,39 @@ def results(options: argparse.Namespace) -> None:
     if options.command == "export":
         print(*export(test, store, folder), sep="\n")
         return
-    from study.analysis import analyse, write  # loads statsmodels and matplotlib
+    _report(test, store.ratings(test), folder)
 
-    write(analyse(test, store.ratings(test)), folder)
-    print(folder)
+
+def compare(options: argparse.Namespace) -> None:
+    """Writes a page of two tests side by side."""
+    from study.analysis import analyse  # loads statsmodels and matplotlib
+    from study.analysis.comparison import compare
+    from study.analysis.report.comparison import page
+
+    found = []
+    for test in map(spec.load, (options.test, options.other)):
+        store = _store(test, options.database)
+        store.open(test)
+        found.append(analyse(test, store.ratings(test)))
+    options.out.write_text(page(compare(*found)), encoding="utf-8")
+    print(options.out)
+
+
+def read_ratings(options: argparse.Namespace) -> None:
+    """Analyses ratings that were collected elsewhere."""
+    from study.imports import read
+
+    found = read(options.file, options.clips)
+    _report(
+        found.test,
+        found.table,
+        options.out or options.file.with_name(f"{options.file.stem}-results"),
+    )
 
 
 def simulate(options: argparse.Namespace) -> None:
     """Lets made-up raters take the test, and writes what the report would be like."""
-    from study.analysis import analyse, write  # loads statsmodels and matplotlib
-    from study.simulation.raters import simulate
+    from study.simulation.raters import simulate  # loads scipy
 
     test = spec.load(options.test)
     folder = options.out or test.folder / REHEARSAL
@@ -87,8 +113,19 @@ def simulate(options: argparse.Namespace) -> None:
     store = Store(f"sqlite:///{folder / ANSWERS}")
     simulate(test, store, options.raters or test.raters or RATERS, options.seed)
     export(test, store, folder)
-    write(analyse(test, store.ratings(test)), folder)
-    print(f"{folder / 'report.html'}: {test.name} with simulated raters")
+    print("These raters are simulated, and so is what they say:")
+    _report(test, store.ratings(test), folder)
+
+
+def _report(test: Test, ratings: pd.DataFrame, folder: Path) -> None:
+    """Writes the report, and prints its sentences and where it is."""
+    from study.analysis import analyse, write  # loads statsmodels and matplotlib
+    from study.analysis.report.words import concluded, more_raters
+
+    results = analyse(test, ratings)
+    write(results, folder)
+    who = f"{results.started} raters, {len(results.exclusions)} of them left out by the rules."
+    print(who, concluded(results), *more_raters(test, results.kept), folder, sep="\n")
 
 
 def _store(test: Test, url: str | None) -> Store:
@@ -135,6 +172,17 @@ def main() -> None:
         command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
         command.add_argument("--out", type=Path, help="folder, default: TEST/results")
         command.set_defaults(run=results)
+    command = commands.add_parser("compare", help="write a page of two tests side by side")
+    command.add_argument("test", type=Path)
+    command.add_argument("other", type=Path, help="a test of the same design")
+    command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
+    command.add_argument("--out", type=Path, default=Path("comparison.html"), help="file")
+    command.set_defaults(run=compare)
+    command = commands.add_parser("import", help="analyse a CSV of webMUSHRA or the P.808 toolkit")
+    command.add_argument("file", type=Path)
+    command.add_argument("--clips", default=CLIPS, help="how P.808 clips are called: %(default)s")
+    command.add_argument("--out", type=Path, help="folder, default: FILE-results")
+    command.set_defaults(run=read_ratings)
     options = parser.parse_args()
     try:
         options.run(options)

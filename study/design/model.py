@@ -123,7 +123,8 @@ class Test:
     invited: whether raters need a link of their own (see study.invitations).
     raters: how many may finish, None: any number; closes: when no rating is taken any more.
     texts: in further languages than the test's own. pairing: whether every trial is asked equally
-    often, or in ab the next pair chosen by what the votes so far leave unknown.
+    often, or in ab the next pair chosen by what the votes so far leave unknown. source: what its
+    ratings were collected with, where it was not us (study.imports).
     """
 
     __test__: ClassVar[bool] = False  # it is no test of pytest's
@@ -150,6 +151,7 @@ class Test:
     pairing: Pairing = "balanced"
     questions: tuple[Question, ...] = ()
     texts: Mapping[str, Texts] = field(default_factory=dict)
+    source: str = ""
 
     def of_kind(self, kind: Kind) -> tuple[Trial, ...]:
         """The trials of one kind."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from media.errors import InputError
-from study.design import Answer, Item, Test
+from study.design import REFERENCE, Answer, Item, Test, Trial
 
 FIRST = "a"  # at position 0
 
@@ -23,10 +23,11 @@ class Rating:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Whether a practice trial was answered rightly, and the answer that is expected."""
+    """Whether a practice trial was answered rightly, and the answer that is expected: in mushra by
+    position, None where nothing is."""
 
     right: bool
-    answer: int | str
+    answer: int | str | list[int | None]
 
 
 def check(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> None:
@@ -98,6 +99,8 @@ def expected(test: Test, item: Item) -> Answer | None:
 def lesson(test: Test, item: Item, answer: Answer) -> Lesson | None:
     """What a rater is told after a practice trial whose answer is known; None after any other."""
     trial, wanted = test.trials[item.trial], expected(test, item)
+    if trial.kind == "practice" and trial.expected is not None and isinstance(answer, list):
+        return _mushra_lesson(trial, item, answer)
     if trial.kind != "practice" or wanted is None or isinstance(wanted, list):
         return None
     off = 0.0
@@ -105,6 +108,14 @@ def lesson(test: Test, item: Item, answer: Answer) -> Lesson | None:
         off = abs(wanted - answer)
     right = off <= trial.tolerance if isinstance(wanted, int) else answer == wanted
     return Lesson(right, wanted)
+
+
+def _mushra_lesson(trial: Trial, item: Item, answer: Sequence[int]) -> Lesson:
+    """What is known of the first of the sounds, and of the hidden reference, where there is one."""
+    known = {REFERENCE: 100, next(iter(trial.sounds)): round(trial.expected or 0)}
+    wanted = [known.get(system) for system in item.shown]
+    both = zip(wanted, answer, strict=True)
+    return Lesson(all(w is None or abs(w - given) <= trial.tolerance for w, given in both), wanted)
 
 
 def _is_count(value: object) -> bool:

@@ -11,6 +11,7 @@ from study.design import DESIGNS
 from study.library import Library
 from study.permission import ANYBODY, Permission
 from study.web import server
+from tabs.listening_tests import imports
 from tabs.listening_tests.events import (
     EXAMPLE,
     Parts,
@@ -79,6 +80,8 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
     if os.environ.get("SPACE_ID"):
         kept = tests.store.engine.dialect.name != "sqlite"
         gr.HTML(say(NO_DISK if kept else NO_DISK + NO_DATABASE))
+    workspaces = SessionStore(Workspace)
+    workspace = workspaces.state()
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
             example_links = _panel()
@@ -100,6 +103,7 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
             with gr.Accordion("Your draft", open=False):
                 drafts.shown.render()
                 use = gr.Button("Make a test of these", size="sm")
+            imports.build(workspaces, workspace)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             gr.HTML(EDIT)
             yaml = gr.Code(
@@ -133,8 +137,7 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
             shown = _panel(elem_id="study-links")
     how_it_works(__file__)
 
-    workspaces = SessionStore(Workspace)
-    parts = Parts(workspaces.state(), message, yaml, numbers, shown, zip_file)
+    parts = Parts(workspace, message, yaml, numbers, shown, zip_file)
     events = StudyEvents(tests, drafts, workspaces, parts)
     test = [parts.workspace, yaml]
     report = [message, numbers, shown, zip_file]

@@ -21,8 +21,19 @@ class Workspace:
         """The file to download it by."""
         return self.folder.with_name(f"{self.folder.name}-zip") / "listening-test.zip"
 
+    def reports(self) -> Path:
+        """An empty folder for reports on imported ratings."""
+        shutil.rmtree(self._reports, ignore_errors=True)
+        self._reports.mkdir()
+        return self._reports
+
+    @property
+    def _reports(self) -> Path:
+        return self.folder.with_name(f"{self.folder.name}-reports")
+
     def clear(self) -> None:
-        """Deletes the test."""
+        """Deletes the test, and what was made of it."""
+        shutil.rmtree(self._reports, ignore_errors=True)
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.rmtree(self.zip.parent, ignore_errors=True)
 

@@ -14,6 +14,7 @@ from study.analysis.tables import Table
 from study.design import Test
 
 NUMBERED: Final = 12  # stimuli whose cells have room for a number
+LONGEST: Final = 52  # characters of the names of a pair
 NAMED: Final = 40  # stimuli that have room for a name
 # From the other system's to the first one's, as in the bars of votes; light where they are even.
 SIDES: Final = LinearSegmentedColormap.from_list("sides", [ORANGE, "#f4f2ec", BLUE])
@@ -33,7 +34,7 @@ def heatmap(axis: Any, test: Test, means: Table) -> None:
         np.ma.masked_invalid(values), cmap=colours, norm=scale, rasterized=columns > NAMED
     )
     axis.invert_yaxis()
-    axis.set_yticks(np.arange(rows) + 0.5, [short(str(name)) for name in means.index])
+    axis.set_yticks(np.arange(rows) + 0.5, [short(str(name), LONGEST) for name in means.index])
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
     if columns <= NAMED:

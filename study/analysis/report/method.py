@@ -43,10 +43,11 @@ HOLM = "p-values of several pairs are corrected by Holm's method (1979)."
 def method(results: Results) -> Iterator[str]:
     """Paragraphs."""
     test, answers = results.test, results.kept.answers
+    drawn = f"order and position were drawn at random for each rater (seed {test.seed})"
     yield (
         f"The design is {SOURCES[test.design]}. {answers['rater'].nunique()} raters gave "
-        f"{len(answers)} ratings of {answers['stimulus'].nunique()} stimuli; order and position "
-        f"were drawn at random for each rater (seed {test.seed})."
+        f"{len(answers)} ratings of {answers['stimulus'].nunique()} stimuli; "
+        f"{f'they were collected with {test.source}' if test.source else drawn}."
     )
     if test.pairing == "adaptive":
         yield ADAPTIVE

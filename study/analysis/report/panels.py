@@ -33,9 +33,9 @@ def _named(row: dict[str, Any]) -> list[str]:
     return [short(row[key]) for key in ("system", "other") if key in row]
 
 
-def short(name: str) -> str:
+def short(name: str, longest: int = LONGEST) -> str:
     """A name that fits beside an axis."""
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _colour(test: Test, row: dict[str, Any]) -> str:

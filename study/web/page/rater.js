@@ -8,7 +8,7 @@ import { Player } from "./player.js";
 import { due, questionnaire } from "./questions.js";
 import { address, ask, Over, Refused, store, Unstored } from "./server.js";
 import { consent, headphones, volume } from "./start.js";
-import { t, told } from "./text.js";
+import { list, number, t, told } from "./text.js";
 
 const AGAIN = 10_000; // ms
 
@@ -183,7 +183,9 @@ async function judge_next() {
 
 // After a practice trial whose answer is known.
 function learn(trial, { right, answer }, go_on) {
-  const { label } = trial.words.find(({ value }) => value === answer);
+  const label = Array.isArray(answer)
+    ? list(answer.map((value, i) => value != null && `${t("mushra.sound", { n: i + 1 })}: ${number(value)}`))
+    : trial.words.find(({ value }) => value === answer).label;
   show(page(t(right ? "lesson.right" : "lesson.wrong"), prose(t("lesson.answer", { answer: label })),
     actions(button(t("trial.next"), () => go(go_on)))));
 }

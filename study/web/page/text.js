@@ -10,6 +10,9 @@ export const number = (value, digits = 0) => new Intl.NumberFormat(
   lang, { minimumFractionDigits: digits, maximumFractionDigits: digits },
 ).format(value);
 
+// Some texts, as the language lists them; what is none is left out.
+export const list = (texts) => new Intl.ListFormat(lang, { type: "unit" }).format(texts.filter(Boolean));
+
 // t("count", { n: 2, of: 5 }) → "2 of 5". Where there is a plural, it is n's.
 export function t(key, values = {}) {
   const found = words[key] ?? key;

@@ -78,6 +78,27 @@ def test_warm_up_tells_the_answer_and_a_check_does_not(client: TestClient, tmp_p
     assert lessons[1:] == [None] * (len(lessons) - 1)
 
 
+def test_warm_up_in_mushra_tells_what_is_known_by_position(
+    client: TestClient, tests: Library, tmp_path: Path
+) -> None:
+    """The first sound's score, and the hidden reference's, give or take some."""
+    known = {"sounds": ["rough/bird.wav"], "reference": "reference/bird.wav", "expected": 40}
+    write_test(tmp_path / "mushra", "mushra", practice=[known], trials=1)
+    rater = Rater(client, "mushra")
+    first, scored = rater.session()["trials"]
+    stored = tests.open("mushra")
+    resumed = tests.store.resume(stored.test, rater.token)
+    assert resumed
+    shown = resumed.items[0].shown
+    wanted = [{"reference": 100, "rough/bird.wav": 40}.get(name) for name in shown]
+    near = [50 if value is None else value - 10 for value in wanted]
+    lesson = rater.answer(first, near).json()["lesson"]
+    assert lesson == {"right": True, "answer": wanted} and wanted.count(None) == 2
+    assert not rater.answer(first, [50] * len(shown)).json()["lesson"]["right"]
+    assert rater.answer(scored, [50] * scored["sounds"]).status_code == 422  # plays of a reference
+    assert rater.answer(scored, [50] * (scored["sounds"] - 1)).json()["lesson"] is None
+
+
 def test_questions_are_asked_in_the_raters_language_and_only_exported(
     client: TestClient, tests: Library, tmp_path: Path
 ) -> None:

@@ -1,0 +1,66 @@
+"""Ratings that were collected with webMUSHRA or the P.808 toolkit, analysed as ours are."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import gradio as gr
+
+from media.errors import InputError
+from study import imports
+from study.imports.p808 import CLIPS
+from tabs.listening_tests.workspace import Workspace
+from tabs.shared.events import LONG_QUEUE, PRIVATE, reporting, say
+from tabs.shared.jobs import stoppable
+from tabs.shared.sessions import SessionStore
+
+HINT: Final = """<p class="hint">The CSV that webMUSHRA writes, or the answers or votes of the P.808
+toolkit. Who the raters are is left behind: they are numbered.</p>"""
+NO_FILE: Final = "Bring a CSV first."
+
+
+def build(workspaces: SessionStore[Workspace], workspace: gr.State) -> None:
+    """The part of the tab. workspace: the visitor's, where the report is kept."""
+    with gr.Accordion("Ratings from webMUSHRA or P.808", open=False):
+        gr.HTML(HINT)
+        file = gr.File(file_types=[".csv"], label="Ratings", show_label=False, height=110)
+        clips = gr.Textbox(CLIPS, label="How clips of P.808 are called")
+        analyse = gr.Button("Analyse them", size="sm")
+        message, report = gr.HTML(), gr.File(label="Report", visible=False, interactive=False)
+        analyse.click(
+            stoppable(reporting(_analysed(workspaces, workspace, message, report), message)),
+            [workspace, file, clips],
+            [workspace, message, report],
+            concurrency_id=LONG_QUEUE,
+            show_progress_on=message,
+            **PRIVATE,
+        )
+
+
+def _analysed(
+    workspaces: SessionStore[Workspace], state: gr.State, message: gr.HTML, report: gr.File
+) -> Callable[..., dict[Any, Any]]:
+    def analysed(
+        held: Workspace | None, file: str | None, clips: str, request: gr.Request
+    ) -> dict[Any, Any]:
+        """Reads the ratings, says what they say, and shows the report as PDF and HTML."""
+        # Late, for it takes seconds to import.
+        from study.analysis import analyse
+        from study.analysis.report.page import page
+        from study.analysis.report.pdf import document
+        from study.analysis.report.words import concluded
+
+        if not file:
+            raise InputError(NO_FILE)
+        found = imports.read(Path(file), clips)
+        workspace, results = workspaces.of(held, request), analyse(found.test, found.table)
+        pdf, html = (workspace.reports() / f"{found.test.name}.{kind}" for kind in ("pdf", "html"))
+        pdf.write_bytes(document(results))
+        html.write_text(page(results), encoding="utf-8")
+        return {
+            state: workspace,
+            message: say(concluded(results)),
+            report: gr.File([str(pdf), str(html)], visible=True),
+        }
+
+    return analysed

@@ -1,0 +1,169 @@
+"""Ratings of webMUSHRA and of the P.808 toolkit."""
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from media.errors import InputError
+from study.analysis import analyse
+from study.imports import read
+from study.imports import rows as limits
+
+HEAD = "session_test_id,email,trial_id,rating_stimulus,rating_score,rating_time,rating_comment"
+VOTES = "HITId,workerid,file,vote,question_type"
+
+
+def written(path: Path, head: str, *rows: list[object]) -> Path:
+    file = io.StringIO()
+    csv.writer(file).writerows([head.split(","), *rows])
+    path.write_text(file.getvalue(), encoding="utf-8")
+    return path
+
+
+def mushra(path: Path, raters: int = 6) -> Path:
+    """As service/write.php of webMUSHRA writes it."""
+    rng, scores = np.random.default_rng(0), {"reference": 98, "C1": 70, "C2": 50, "anchor35": 20}
+    rows = [
+        [
+            "vocoders",
+            f"{rater}@home.example",
+            item,
+            name,
+            min(100, score + rng.integers(5)),
+            41234,
+            "",
+        ]
+        for rater in range(raters)
+        for item in ("speech", "music")
+        for name, score in scores.items()
+    ]
+    return written(path, HEAD, *rows)
+
+
+def test_mushra_of_webmushra_is_analysed_with_its_anchor_and_reference(tmp_path: Path) -> None:
+    found = read(mushra(tmp_path / "mushra.csv"))
+    assert found.test.design == "mushra" and found.test.systems == ("C1", "C2")
+    assert found.test.conditions == ("reference", "C1", "C2", "anchor-3.5k")
+    results = analyse(found.test, found.table)
+    assert results.kept.raters == 6 and results.exclusions == ()
+    best = results.kept.systems.set_index("system")["value"]
+    assert best["C1"] == pytest.approx(72, abs=2) and best["anchor-3.5k"] < 30
+    assert "home.example" not in found.table.to_csv()
+
+
+def test_participants_who_said_the_same_are_told_apart_by_repetition(tmp_path: Path) -> None:
+    rows = [["t", "", "item", name, score, 10, ""] for score in (50, 60) for name in ("C1", "C2")]
+    found = read(written(tmp_path / "mushra.csv", HEAD, *rows))
+    assert found.table.groupby("rater")["answer"].first().tolist() == [50, 60]
+
+
+def test_paired_comparison_of_webmushra_is_abx(tmp_path: Path) -> None:
+    head = "session_test_id,email,trial_id,choice_reference,choice_non_reference,choice_answer"
+    rows = [
+        ["t", rater, item, "reference", "codec", answer, 900, ""]
+        for rater in "abc"
+        for item, answer in (("1", "correct"), ("2", "incorrect"), ("3", "undecided"))
+    ]
+    found = read(written(tmp_path / "pc.csv", f"{head},choice_time,choice_comment", *rows))
+    assert found.test.design == "abx" and found.table["answer"].tolist() == [1, 0] * 3
+    assert analyse(found.test, found.table).kept.pairs["right"].tolist() == [3]
+
+
+def test_likert_of_webmushra_is_a_mean_opinion_score(tmp_path: Path) -> None:
+    """Whose numbers have blanks around them."""
+    head = "session_test_id,email,trial_id,stimuli_rating,stimuli,rating_time"
+    rows = [["t", rater, "item", " 4 ", "C1", 10] for rater in "ab"]
+    found = read(written(tmp_path / "lss.csv", head, *rows))
+    assert found.test.design == "acr" and found.table["answer"].tolist() == [4, 4]
+
+
+def test_answers_of_p808_leave_out_traps_and_exclude_who_falls_into_them(tmp_path: Path) -> None:
+    head = (
+        "WorkerId,AssignmentStatus,Input.TP,Input.TP_ANS,Answer.q0_url,Answer.q0,Answer.q1_url,"
+        "Answer.q1,Answer.q2_url,Answer.q2"
+    )
+    base, trap = "https://clips.example/set", "https://clips.example/traps/t1.wav"
+    rows = [
+        [f"W{k}", status, trap, 2, f"{base}/noisy/s{item}.wav", 2, trap, 2 if k else 5]
+        + [f"{base}/clean/s{item}.wav", 4]
+        for k in range(4)
+        for item in range(3)
+        for status in ("Approved",)
+    ]
+    rows.append(["W9", "Rejected", trap, 2, f"{base}/clean/s0.wav", 1, trap, 2, "", ""])
+    found = read(written(tmp_path / "Batch_1.csv", head, *rows))
+    assert found.test.systems == ("noisy", "clean") and len(found.test.of_kind("attention")) == 1
+    results = analyse(found.test, found.table)
+    assert [who.rater for who in results.exclusions] == ["rater-1"]
+    means = results.kept.systems.set_index("system")["value"]
+    assert means.to_dict() == {"clean": 4, "noisy": 2} and results.started == 4
+
+
+def test_votes_of_p808_are_read_by_how_clips_are_called(tmp_path: Path) -> None:
+    rows = [[1, who, f"http://x/D1_c0{c}_s2.wav", 3 + c, "MOS"] for who in "ab" for c in (0, 1)]
+    file = written(tmp_path / "votes.csv", VOTES, *rows)
+    found = read(file, "D1_{system}_{stimulus}.wav")
+    assert found.test.systems == ("c00", "c01") and {*found.table["stimulus"]} == {"s2"}
+    with pytest.raises(InputError, match="is not called like nothing_{system}_{stimulus}"):
+        read(file, "nothing_{system}_{stimulus}")
+    with pytest.raises(InputError, match="Write what a clip is called"):
+        read(file, "{system}.wav")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "not a CSV"),
+        (b"\x00\x01\x02,\xff\xfe", "not a CSV"),
+        (b"a,a\n1,2\n", "not a CSV"),
+        (f'{HEAD}\n"t,e,i\n'.encode(), "not a CSV"),
+        (b"a,b\n1,2\n", "neither webMUSHRA"),
+        (f"{HEAD}\n".encode(), "no ratings"),
+        (f"{HEAD}\nt,e,i\n".encode(), "Row 2 has 3 cells"),
+        (f"{HEAD}\nt,e,i,C1,101,1,\n".encode(), "rating_score is “101”"),
+        (f"{HEAD}\nt,e,i,C1,nan,1,\n".encode(), "rating_score is “nan”"),
+        (f"{HEAD}\nt,e,i,C1,1e999,1,\n".encode(), "rating_score is “1e999”"),
+        (f"{HEAD}\nt,e,i,,50,1,\n".encode(), "Row 2 names no stimulus"),
+        (f"{HEAD}\nt,e,i,{'x' * 300},50,1,\n".encode(), "more than 200 characters"),
+        (f"{HEAD}\nt,e,i,C1,50,1,{'x' * 20_000}\n".encode(), "Row 2 has a cell"),
+        (b",".join(b"%d" % k for k in range(2000)) + b"\n", "not a CSV"),
+        (
+            HEAD.encode() + b"".join(b"\nt,e,i,C%d,50,1," % k for k in range(30)),
+            "30 systems, and 20 are the most",
+        ),
+        (f"{VOTES}\n1,w,a/b.wav,3,CMOS\n".encode(), "those of MOS or DMOS"),
+        (f"{VOTES}\n1,w,{'a/' * 2000}b.wav,3,MOS\n".encode(), "is not called like"),
+    ],
+)
+def test_file_that_cannot_be_read_is_refused_with_the_reason(
+    tmp_path: Path, content: bytes, reason: str
+) -> None:
+    file = tmp_path / "hostile.csv"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=reason):
+        read(file)
+
+
+def test_file_of_too_many_cells_is_refused_before_they_are_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = mushra(tmp_path / "mushra.csv")
+    monkeypatch.setattr(limits, "MOST_CELLS", 50)
+    with pytest.raises(InputError, match="more than 50 cells"):
+        read(file)
+    monkeypatch.setattr(limits, "MOST_BYTES", 100)
+    with pytest.raises(InputError, match="MB"):
+        read(file)
+
+
+def test_name_that_a_spreadsheet_or_a_page_would_run_is_text(tmp_path: Path) -> None:
+    from study.analysis.report.page import page
+
+    names = ("=HYPERLINK(1)", "<script>alert(1)</script>")
+    rows = [["t", who, "i", name, 50 + k, 1, ""] for who in "abc" for k, name in enumerate(names)]
+    found = read(written(tmp_path / "mushra.csv", HEAD, *rows))
+    html = page(analyse(found.test, found.table))
+    assert "<script" not in html and "collected with webMUSHRA" in html
