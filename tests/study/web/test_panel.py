@@ -91,6 +91,32 @@ def test_full_test_says_so_to_the_next_only(client: TestClient) -> None:
     assert all(rater.session()["outcome"] is None for rater in raters)
 
 
+def test_test_that_fills_and_is_closed_in_the_middle_loses_nothing(
+    client: TestClient, tests: Library
+) -> None:
+    key, test = tests.open("ab").key, tests.open("ab").test
+    raters = [Rater(client, "ab", panel={"PROLIFIC_PID": name}) for name in ("one", "two")]
+    for rater in raters:
+        rater.check(key)
+        assert rater.answer(rater.session()["trials"][0], "a").status_code == 200
+    late = client.post("/listen/ab/consent", json={"panel": {"PROLIFIC_PID": "three"}})
+    assert late.status_code == 410  # full
+    assert client.post("/results/ab/close", params={"key": key}).status_code == 200
+    for rater in raters:
+        assert rater.answer(rater.session()["trials"][1], "b").status_code == 410
+        session = rater.session()
+        assert session["outcome"] == "closed" and session["back"] == "FULL"
+        assert [trial["answered"] for trial in session["trials"]][:2] == [True, False]
+    assert len(tests.store.ratings(test)) == 2
+    client.post("/results/ab/reopen", params={"key": key})
+    for rater in raters:
+        for trial in rater.session()["trials"][1:]:
+            reply = rater.answer(trial, "b").json()
+        assert reply["outcome"] == "complete" and reply["back"] == PANEL["complete"]
+    table = tests.store.ratings(test)
+    assert len(table) == 2 * len(raters[0].session()["trials"]) and table["finished"].all()
+
+
 def test_preview_goes_to_the_end_and_stores_nothing(client: TestClient, tests: Library) -> None:
     key = tests.open("ab").key
     rater = Rater(client, "ab", preview.new_token(key))
