@@ -23,6 +23,7 @@ test: $(VENV)/dev $(VENV)/packages
 		{ $(call apt,chromium fonts-liberation espeak-ng); }
 	@{ command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 || \
 		{ $(call apt,postgresql); }
+	@PATH=$$PATH:/usr/sbin command -v haproxy >/dev/null || { $(call apt,haproxy); }
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python

@@ -27,6 +27,7 @@ from study.permission import Permission
 from study.web.limits import address_of
 from study.web.plainly import refuse_damaged
 from tabs import lip_to_speech, listening_tests, models, sound_search, voice_conversion, words
+from tabs.health import Health, probes
 from tabs.shared.agents import manual_route, offer_tools
 from tabs.shared.connections import DEAD, CutStalledBodies
 from tabs.shared.drafts import Drafts
@@ -119,15 +120,19 @@ def build(
     word_index: Path = WORDS,
     tests: "Library | None" = None,
     publishing: bool = True,
+    health: Health | None = None,
 ) -> gr.Blocks:
     """The whole page. Loads no model unless preload says so. index, word_index: of our libraries
     of sounds and of words; tests: listening tests, which launch must be given too; publishing:
-    whether visitors may open tests of their own to raters."""
+    whether visitors may open tests of their own to raters; health: is to watch the models, and
+    launch must be given it too."""
     convert = models.converters(folder, device)
     conversions = models.installed_conversion_models(folder)
     embeddings = models.word_embeddings(folder, device)
     search = models.sounds(folder, device, sound_model)
     lips = models.lip_reader(folder, device)
+    if health:
+        health.watch(probes(convert, conversions, embeddings, search, lips))
     if preload:
         for name in conversions:
             convert(name)
@@ -162,10 +167,11 @@ def launch(
     block: bool = True,
     tests: "Library | None" = None,
     folder: Path = CHECKPOINTS,
+    health: Health | None = None,
 ) -> str:
     """Serves the page → its address on this machine. Returns at once unless block is true.
 
-    folder: of the checkpoints, for live conversion."""
+    folder: of the checkpoints, for live conversion; health: is told at /healthz."""
     processes = LiveProcesses(folder / LIVE)
     live = voice_conversion.LiveServer(processes, chosen.live)
     keep_uploads_apart()
@@ -193,6 +199,7 @@ def launch(
         app_kwargs={
             "routes": [
                 *routes,
+                *([health.route()] if health else []),
                 *live.routes(),
                 *(listening_tests.routes(tests) if tests else []),
             ],
@@ -227,6 +234,7 @@ def main() -> None:
     with temporary_folder():
         permission = Permission.of(chosen.studies_key, os.environ)
         tests = listening_tests.opened(Path(chosen.studies), chosen.database, permission)
+        health = Health()
         page = build(
             chosen.device,
             preload=chosen.preload,
@@ -234,8 +242,9 @@ def main() -> None:
             index=index_of(Path(chosen.sounds)) if chosen.sounds else SOUNDS,
             tests=tests,
             publishing=not chosen.no_publish,
+            health=health,
         )
-        launch(page, chosen, tests=tests)
+        launch(page, chosen, tests=tests, health=health)
 
 
 def _not_found(request: Request) -> Response:

@@ -29,7 +29,7 @@ class Visitor:
         """Loads the page, as a new session."""
         self.session = uuid.uuid4().hex
         for path in ("/", "/config"):
-            self.client.get(path).raise_for_status()
+            self.client.get(path, headers={"Accept": "text/html"}).raise_for_status()
 
     def upload(self, path: Path) -> dict[str, Any]:
         """Sends a file, as a page does after a recording."""

@@ -70,10 +70,11 @@ class RateLimit:
 
 def address_of(request: HTTPConnection) -> str:
     """Whom a request, or a WebSocket, comes from: behind a proxy, which has a private address, what
-    the proxy says (the last entry of X-Forwarded-For; those before it the client may have made
-    up)."""
+    the proxy says (the last entry of the last X-Forwarded-For; those before it the client may have
+    made up)."""
     peer = request.client.host if request.client else ""
-    forwarded = request.headers.get("x-forwarded-for", "").rsplit(",", 1)[-1].strip()
+    lines = request.headers.getlist("x-forwarded-for") or [""]
+    forwarded = lines[-1].rsplit(",", 1)[-1].strip()
     return forwarded if forwarded and _private(peer) else peer
 
 

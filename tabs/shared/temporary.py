@@ -31,8 +31,10 @@ def temporary_folder() -> Iterator[Path]:
     before = os.environ.get("GRADIO_TEMP_DIR"), tempfile.tempdir
     os.environ["GRADIO_TEMP_DIR"] = tempfile.tempdir = str(folder)
     try:
-        with open(folder / LOCK, "w") as lock:
+        with open(folder / "unlocked", "w") as lock:
             _locked(lock)
+            # Under its name only now: a process that starts meanwhile would find it unlocked.
+            os.rename(lock.name, folder / LOCK)
             yield folder
     finally:
         os.environ.pop("GRADIO_TEMP_DIR")

@@ -10,11 +10,12 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError, TimeoutError
+from starlette.requests import HTTPConnection
 
 from study.library import Library
 from study.sounds import headphones
 from study.storage import clock, database
-from study.web.limits import MOST_BYTES, RateLimit
+from study.web.limits import MOST_BYTES, RateLimit, address_of
 from study.web.plainly import NOT_STORED
 from study.web.server import app, library
 from tests.listening import Rater, write_test
@@ -240,3 +241,21 @@ def test_sounds_without_a_loudness_tell_neither_format_nor_tags_nor_size(tmp_pat
         sent = [rater.get(f"sound/0/{place}").content for place in (0, 1)]
         assert len(sent[0]) == len(sent[1]) and sent[0][:44] == sent[1][:44]
         assert not any(b"Lab X" in each for each in sent)
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "address"),
+    [
+        ("127.0.0.1", [], "127.0.0.1"),
+        ("127.0.0.1", ["192.0.2.1"], "192.0.2.1"),
+        ("127.0.0.1", ["198.51.100.1, 192.0.2.1"], "192.0.2.1"),
+        ("127.0.0.1", ["198.51.100.1", "192.0.2.1"], "192.0.2.1"),
+        ("8.8.8.8", ["192.0.2.1"], "8.8.8.8"),
+    ],
+)
+def test_address_of_is_what_the_nearest_proxy_says(
+    peer: str, forwarded: list[str], address: str
+) -> None:
+    headers = [(b"x-forwarded-for", line.encode()) for line in forwarded]
+    scope = {"type": "http", "client": (peer, 1), "headers": headers}
+    assert address_of(HTTPConnection(scope)) == address

@@ -1,0 +1,95 @@
+"""/healthz: what it says before, while and after the models are called."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from media.errors import InputError
+from tabs.health import Health
+
+
+def answer(health: Health) -> tuple[int, dict[str, str]]:
+    reply = TestClient(Starlette(routes=[health.route()])).get("/healthz")
+    return reply.status_code, reply.json()
+
+
+class Checked:
+    """Runs the checks that a Health begins only when it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._begun: list[Callable[[], None]] = []
+        monkeypatch.setattr(threading, "Thread", self._thread)
+
+    def _thread(self, target: Callable[[], None], daemon: bool) -> "Checked":
+        self._begun.append(target)
+        return self
+
+    def start(self) -> None:
+        """Of a thread."""
+
+    def finish(self) -> None:
+        self._begun.pop()()
+
+
+@pytest.fixture
+def checks(monkeypatch: pytest.MonkeyPatch) -> Checked:
+    return Checked(monkeypatch)
+
+
+def healthy(**probes: Callable[[], object]) -> Health:
+    health = Health(every=0.0)
+    health.watch(probes)
+    return health
+
+
+def test_healthz_before_the_first_check_ends_is_not_healthy(checks: Checked) -> None:
+    health = healthy(words=lambda: None)
+    assert health.state() == {}
+    checks.finish()
+    assert health.state() == {"words": "ok"}
+
+
+def test_healthz_says_which_model_does_not_answer(checks: Checked) -> None:
+    def broken() -> None:
+        raise InputError("weights are missing")
+
+    health = healthy(words=lambda: None, lip_to_speech=broken)
+    health.state()
+    checks.finish()
+    assert health.state() == {"words": "ok", "lip_to_speech": "InputError"}
+
+
+def test_healthz_while_a_check_hangs_is_not_healthy(checks: Checked) -> None:
+    health = Health(every=0.0, patience=0.0)
+    health.watch({"words": lambda: None})
+    health.state()
+    checks.finish()
+    assert health.state() == {"words": "ok"}
+    assert health.state() == {}  # the next check has begun, and does not end
+
+
+def test_healthz_within_the_time_between_checks_calls_no_model(checks: Checked) -> None:
+    calls: list[str] = []
+    health = Health(every=3600.0)
+    health.watch({"words": lambda: calls.append("words")})
+    health.state()
+    checks.finish()
+    for _ in range(3):
+        assert health.state() == {"words": "ok"}
+    assert calls == ["words"]
+
+
+@pytest.mark.parametrize(("found", "status"), [("ok", 200), ("OSError", 503)])
+def test_healthz_answers_with_the_state_and_its_status(
+    found: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    health = Health()
+    monkeypatch.setattr(health, "state", lambda: {"words": found})
+    assert answer(health) == (status, {"words": found})
+
+
+def test_healthz_without_any_model_is_not_healthy() -> None:
+    assert answer(Health(every=3600.0)) == (503, {})
