@@ -107,8 +107,16 @@ def _results(folder: Path, kind: Kind) -> list[EvalResult]:
 
 
 def _is_of(system: str, name: str) -> bool:
-    """Whether a row of results is about the checkpoint, alone or through a vocoder."""
-    return system == name or system.startswith(f"{name}, ") or system == COPIES.get(name)
+    """Whether a row of results is about the checkpoint, alone or through a vocoder.
+
+    The rows of any-voice bear the names of its bottlenecks.
+    """
+    return (
+        name == "any-voice"
+        or system == name
+        or system.startswith(f"{name}, ")
+        or system == COPIES.get(name)
+    )
 
 
 def _measured_on(row: Mapping[str, Any], kind: Kind) -> str:

@@ -49,7 +49,9 @@ def main() -> None:
         )
         if arguments.publish:
             publish(rows, CHECKPOINTS)
-            publish_table(rows, ROOT / "docs" / "voice_conversion.md", "results")
+            page = ROOT / "docs" / "voice_conversion.md"
+            publish_table([row for row in rows if "group" not in row], page, "results")
+            publish_table([row for row in rows if "group" in row], page, "open-results")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,6 @@ from training.voice_conversion.any_voice.conversion import train_conversion
 from training.voice_conversion.any_voice.vocoder import train_vocoder
 
 RECIPE: dict[str, Callable[[Path, str], None]] = {
-    "conversion": lambda run, name: train_conversion(run, name, 11_500),
+    "conversion": lambda run, name: train_conversion(run, name, 10_600),
     "vocoder-any": lambda run, name: train_vocoder(run, name, 100_000),
 }

@@ -28,9 +28,9 @@ CONTINUOUS_STEPS: Final = 6000  # nothing is quantised, while the codebooks sett
 CONVERT_FROM: Final = 6000
 CONVERT_EVERY: Final = 2  # steps: conversions cost as much again as the speech itself
 SHARPEN_FROM: Final = 14_000  # the discriminator comes when the mels are nearly right
-SPEAKER_WEIGHT: Final = 0.3
-AGAIN_WEIGHT: Final = 0.8
-ADVERSARY: Final = 0.3
+SPEAKER_WEIGHT: Final = 0.1
+AGAIN_WEIGHT: Final = 0.3
+ADVERSARY: Final = 0.1
 COMMITMENT: Final = 0.1
 REAL_WEIGHT: Final = 0.05
 FEATURE_WEIGHT: Final = 0.5
@@ -118,7 +118,10 @@ class System(nn.Module):
         with frozen(self.classifier):
             logits = self.classifier(converted)
         losses["speaker"] = SPEAKER_WEIGHT * F.cross_entropy(logits, batch.speaker[targets])
-        again = self.encode_mel(self.inverter.denormalize(converted))
+        # The inverter is to speak so that the encoder understands it. Were the encoder trained by
+        # this as well, it would rather encode less, so that less can be lost.
+        with frozen(self.content):
+            again = self.encode_mel(self.inverter.denormalize(converted))
         losses["again"] = AGAIN_WEIGHT * F.mse_loss(again, content[sources].detach())
         if step >= SHARPEN_FROM:
             losses |= self._sharpness(made, converted, real)

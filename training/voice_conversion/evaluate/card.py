@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from media.constants import FRAMES_PER_SECOND
+from pipelines.voice_conversion.settings import ANY_VOICE
 from training.evaluators.report import markdown
+from training.voice_conversion.evaluate.any_voice_card import any_voice_card, is_any_voice
 
 MODEL: Final = """\
 ---
@@ -103,9 +105,7 @@ CORES: Final = "2 cores of a CPU (AMD EPYC)"
 def publish(rows: list[dict[str, Any]], checkpoints: Path) -> None:
     """Write each system's results into its metrics.json, and all the model cards."""
     for folder in sorted(checkpoints.iterdir()):
-        own = [row for row in rows if row["system"].split(",")[0] == folder.name]
-        if folder.name == "vocoder":
-            own = [row for row in rows if row["system"].startswith("copy synthesis")]
+        own = [row for row in rows if _is_of(row, folder.name)]
         if not own:
             continue
         path = folder / "metrics.json"
@@ -115,8 +115,19 @@ def publish(rows: list[dict[str, Any]], checkpoints: Path) -> None:
         (folder / "README.md").write_text(card(config, metrics["training"], own))
 
 
+def _is_of(row: dict[str, Any], name: str) -> bool:
+    """Whether a row of the table is about the checkpoint of this name."""
+    if name == ANY_VOICE:
+        return is_any_voice(row)
+    if name == "vocoder":
+        return row["system"].startswith("copy synthesis")
+    return row["system"].split(",")[0] == name
+
+
 def card(config: dict[str, Any], training: dict[str, Any], rows: list[dict[str, Any]]) -> str:
     """The card of a checkpoint: its config.json, the hours of each part, and its results."""
+    if config.get("name") == ANY_VOICE:
+        return any_voice_card(training, rows)
     hours = ", ".join(f"{part} {result['hours']:.2f}" for part, result in training.items())
     hours += f"; together {sum(result['hours'] for result in training.values()):.1f}"
     common = {"cores": CORES, "hours": hours, "results": markdown(rows)}

@@ -20,7 +20,7 @@ from training.evaluators.open_vocabulary import Spoken, open_material, recognise
 from training.voice_conversion.evaluate.systems import Speaker
 
 TARGETS: Final = ("TF2", "SM1")
-QUICK: Final = 4  # recordings of each group
+MOST, QUICK = 20, 4  # recordings of each group, spread over all of them
 REFERENCES: Final = (10, 20, 30)  # seconds of a voice
 UNSEEN_SOURCES: Final = 8  # recordings converted to each unseen voice
 OTHERS: Final = 20  # speakers that a conversion must not be nearer to
@@ -42,7 +42,7 @@ def open_rows(
         for number, system in enumerate(systems):
             converted, words = [], []
             voices = tuple(v for v in TARGETS if v in system.voices)
-            for spoken in material[:: max(1, len(material) // QUICK)] if quick else material:
+            for spoken in material[:: max(1, len(material) // (QUICK if quick else MOST))]:
                 copies = system.say(spoken.waveform, voices)
                 converted += copies
                 words += [spoken.words] * len(copies)
