@@ -89,7 +89,7 @@ def imported(
         words=tuple(word for _, word in SCALES[design]),
         source=source,
     )
-    return Imported(test, table.assign(test=name)[[*COLUMNS]].astype(COLUMNS))
+    return Imported(test, table.assign(test=name).reindex(columns=list(COLUMNS)).astype(COLUMNS))
 
 
 def _trials(design: Design, ratings: Sequence[Rating]) -> tuple[tuple[Trial, ...], pd.DataFrame]:

@@ -76,7 +76,7 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> Row:
             voice = pipeline.voice(pipeline.reference((SAMPLE_RATE, speech)))
             sources = [s for s in material if s.speaker != target]
             for source in sources[:: max(1, len(sources) // UNSEEN_SOURCES)]:
-                made = pipeline((SAMPLE_RATE, source.waveform), voice).utterances.waveform
+                made = pipeline((SAMPLE_RATE, source.waveform), voice).converted.waveform
                 others = np.stack([centres[source.speaker], *strangers])
                 vector = similarity.embed([made])
                 nearest.append(similarity.nearest_is_target(vector, centres[target], others)[0])
