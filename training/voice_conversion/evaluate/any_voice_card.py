@@ -57,9 +57,10 @@ speakers whom no training knew (visitors, test).
 
 Speech that was read close to a microphone, mostly English. Strong noise, music, overlapping
 speakers, singing and whispering are converted to babble. Words of open sentences are still
-lost: the rows above say how many. Spectrograms are smoother than real ones. A voice can be
-imitated without its owner's agreement: the app asks for a text of random words to be read into
-the microphone, and takes no uploads.
+lost: the rows above say how many. Spectrograms are smoother than real ones. Voices that were
+not trained on are met only roughly: see *nearer unseen*. A voice can be imitated without its
+owner's agreement: the app asks for a text of random words to be read into the microphone, and
+takes no uploads.
 """
 DATA: Final = """\
 309 minutes by 957 speakers, drawn by fixed shares: LibriSpeech, 251 speakers (CC BY 4.0) 40 %;
