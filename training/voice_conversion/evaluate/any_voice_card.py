@@ -60,10 +60,10 @@ speakers, singing and whispering are converted to babble. Words of open sentence
 lost: the rows above say how many. Spectrograms are smoother than real ones. Voices that were
 not trained on are met only roughly: see *nearer unseen*. A voice can be imitated without its
 owner's agreement: the app asks for a text of random words to be read into the microphone, and
-takes no uploads.
+accepts no uploads.
 """
 DATA: Final = """\
-309 minutes by 957 speakers, drawn by fixed shares: LibriSpeech, 251 speakers (CC BY 4.0) 40 %;
+309 minutes by 957 speakers, sampled by fixed shares: LibriSpeech, 251 speakers (CC BY 4.0) 40 %;
 prompts by four professional speakers in English, French, Italian and Russian (CC BY-SA 3.0 and
 CC BY 3.0) 20 %; npVCC2016 14 % and GRID 10 % (CC BY 4.0); Picovoice commands (Apache-2.0),
 DSPSpeech-20 (MIT), Arabic Speech Commands (CC BY 4.0), Free Spoken Digit Dataset (CC BY-SA 4.0,
