@@ -11,7 +11,7 @@ import soundfile
 
 from media.paths import CHECKPOINTS, ROOT
 from pipelines.speech import Speech
-from pipelines.voice_conversion.converter import Converters
+from pipelines.voice_conversion.converters import Converters
 from pipelines.voice_conversion.settings import DEFAULT_VOICE, INTONATIONS, MODELS, VOCODERS
 from tabs.voice_conversion.example import write_finished
 from tabs.voice_conversion.view import Result, Sound

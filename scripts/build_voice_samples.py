@@ -7,7 +7,7 @@ import soundfile
 
 from media.paths import CHECKPOINTS, ROOT
 from pipelines.voice_conversion import settings
-from pipelines.voice_conversion.converter import Converters
+from pipelines.voice_conversion.converters import Converters
 from pipelines.voice_conversion.settings import INTONATIONS, MODELS, VOCODERS
 
 SOURCE = ROOT / "assets" / "examples" / "woman-lighthouse.ogg"

@@ -12,7 +12,8 @@ from tabs import lip_to_speech, sound_search, words
 if TYPE_CHECKING:
     from pipelines.lip_to_speech import LipToSpeech
     from pipelines.sound_search import SoundSearch
-    from pipelines.voice_conversion.converter import Converter, Converters
+    from pipelines.voice_conversion.converter import Converter
+    from pipelines.voice_conversion.converters import Converters
     from pipelines.words import Words
 
 P = ParamSpec("P")
@@ -23,7 +24,7 @@ def converters(folder: Path, device: str) -> Callable[[str], "Converter"]:
     """Gives a model of voice conversion by its name; models may share a checkpoint."""
 
     def load() -> "Converters":
-        from pipelines.voice_conversion.converter import Converters  # late, for it loads torch
+        from pipelines.voice_conversion.converters import Converters  # late, for it loads torch
 
         return Converters(folder, device)
 

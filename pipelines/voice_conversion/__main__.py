@@ -65,7 +65,7 @@ def _installed() -> list[str]:
 
 def _load(model: str, device: str) -> "Converter":
     from pipelines.voice_conversion import VoiceConversion  # late, for they load torch
-    from pipelines.voice_conversion.converter import Converters
+    from pipelines.voice_conversion.converters import Converters
 
     if model in settings.MODELS:
         return Converters(CHECKPOINTS, device)(model)

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from pathlib import Path
 from typing import Final
@@ -21,17 +21,17 @@ from models.conversion.content import STRIDE
 from pipelines.checkpoint import choose_device, locate
 from pipelines.speech import Speech
 from pipelines.voice_conversion import settings, waveforms
+from pipelines.voice_conversion.converter import Converter
 from pipelines.voice_conversion.fitting import fit
 from pipelines.voice_conversion.intonation import BITS_PER_SECOND, Intonation
 from pipelines.voice_conversion.networks import Networks
 from pipelines.voice_conversion.reading import Reading
-from pipelines.voice_conversion.result import Conversion
 from pipelines.voice_conversion.settings import MUTED
 from pipelines.voice_conversion.units import Units, codebook_colors
 from pipelines.voice_conversion.voice import Voice, check_one_voice, pitch_statistics
 
 
-class AnyVoiceConversion:
+class AnyVoiceConversion(Converter):
     """One set of networks for all bottlenecks and voices, shared by all visitors: nothing of
     theirs stays. ``at`` gives the same networks with another bottleneck.
 
@@ -48,7 +48,7 @@ class AnyVoiceConversion:
 
     def __init__(self, networks: Networks, bottleneck: str) -> None:
         self.networks = networks
-        self.voices = networks.voices
+        self.voices: Mapping[str, Voice] = networks.voices
         self.vocoders, self.intonations = self.VOCODERS, self.INTONATIONS
         self._choose(bottleneck)
 
@@ -82,37 +82,11 @@ class AnyVoiceConversion:
         self.fingerprint = hashlib.sha256(codebook.tobytes()).hexdigest()[:12]
         self.colors = codebook_colors(codebook)
 
-    def __call__(
-        self,
-        audio: Audio,
-        target: str | Voice = settings.DEFAULT_VOICE,
-        vocoder: str = settings.VOCODERS[0],
-        intonation: str = settings.INTONATIONS[0],
-    ) -> Conversion:
-        """Say the words of ``audio`` in the voice ``target``: a name of ``voices``, or a Voice.
-
-        Raises InputError for audio that cannot be used, and for choices that do not exist.
-        """
-        began = time.perf_counter()
-        source, units, notices = self.encode(audio)
-        converted = self.decode(units, target, vocoder, intonation)
-        unit_bits = self._bottleneck.bits_per_second(self.name)
-        intonation_bits = BITS_PER_SECOND if intonation == "keep" else 0.0
-        taken = time.perf_counter() - began
-        return Conversion(source, units, converted, notices, unit_bits, intonation_bits, taken)
-
-    @torch.inference_mode()
-    def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
-        """The speech at the level of the networks' input, its units, and notices about it.
-
-        Raises InputError for audio that cannot be used.
-        """
-        began = time.perf_counter()
-        recording = load(audio, SAMPLE_RATE, settings.MAX_SECONDS)
-        waveform = waveforms.prepared(recording.waveform, round(self.unit_seconds * SAMPLE_RATE))
+    def units(self, waveform: np.ndarray) -> Units:
+        """The units of speech (T,) that is prepared, with its intonation."""
         content = self.networks.encode(features.mfcc(waveform))
         codes = self._nearest(content).cpu().numpy()
-        units = Units(
+        return Units(
             np.where(waveforms.silent_units(waveform, len(codes)), MUTED, codes),
             self.unit_seconds,
             self.name,
@@ -120,7 +94,11 @@ class AnyVoiceConversion:
             None if self.discrete else self._passed(content).cpu().numpy(),
             Intonation.of(track_pitch(waveform)),
         )
-        return waveforms.speech(waveform, began), units, recording.notices
+
+    def bits_per_second(self, intonation: str) -> tuple[float, float]:
+        """Of the bottleneck, infinite where it is continuous, and of an intonation that is kept."""
+        kept = BITS_PER_SECOND if intonation == "keep" else 0.0
+        return self._bottleneck.bits_per_second(self.name), kept
 
     @torch.inference_mode()
     def decode(

@@ -1,60 +1,80 @@
 """What all models of voice conversion have in common, whatever networks they are."""
 
+import time
+from abc import ABC, abstractmethod
 from collections.abc import Collection
-from pathlib import Path
-from typing import Protocol
 
-from media.audio.load import Audio
+import numpy as np
+import torch
+
+from media.audio.load import Audio, load
+from media.constants import SAMPLE_RATE
 from pipelines.speech import Speech
-from pipelines.voice_conversion.any_voice import AnyVoiceConversion
-from pipelines.voice_conversion.pipeline import VoiceConversion
+from pipelines.voice_conversion import settings, waveforms
 from pipelines.voice_conversion.result import Conversion
-from pipelines.voice_conversion.settings import ANY_VOICE, MODELS
 from pipelines.voice_conversion.units import Units
 from pipelines.voice_conversion.voice import Voice
 
 
-class Converter(Protocol):
-    """Speech → units → speech in another voice. vocoders, intonations: the choices of decode;
-    voices: names that it takes as a target."""
+class Converter(ABC):
+    """Speech → units, which can be edited → speech in another voice.
+
+    fingerprint: of the codebook; colors: of its units; vocoders, intonations: the choices of
+    decode, the default first; voices: names that it takes as a target.
+    """
 
     name: str
     codebook_size: int
+    unit_seconds: float
+    fingerprint: str
     colors: tuple[str, ...]
-
-    @property
-    def vocoders(self) -> tuple[str, ...]: ...
-
-    @property
-    def intonations(self) -> tuple[str, ...]: ...
-
-    @property
-    def voices(self) -> Collection[str]: ...
+    vocoders: tuple[str, ...]
+    intonations: tuple[str, ...]
+    voices: Collection[str]
 
     def __call__(
-        self, audio: Audio, target: str | Voice, vocoder: str, intonation: str
-    ) -> Conversion: ...
+        self,
+        audio: Audio,
+        target: str | Voice = settings.DEFAULT_VOICE,
+        vocoder: str = settings.VOCODERS[0],
+        intonation: str | None = None,
+    ) -> Conversion:
+        """Say the words of ``audio`` in the voice ``target``: a name of ``voices``, or a Voice.
 
-    def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]: ...
+        intonation: the first of ``intonations`` without it. Raises InputError for audio that cannot
+        be used, and for choices that do not exist.
+        """
+        began = time.perf_counter()
+        intonation = intonation or self.intonations[0]
+        source, units, notices = self.encode(audio)
+        converted = self.decode(units, target, vocoder, intonation)
+        bits = self.bits_per_second(intonation)
+        return Conversion(source, units, converted, notices, *bits, time.perf_counter() - began)
 
-    def decode(
-        self, units: Units, target: str | Voice, vocoder: str, intonation: str
-    ) -> Speech: ...
+    @torch.inference_mode()
+    def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
+        """The speech at the level of the networks' input, its units, and notices about it.
 
+        Raises InputError for audio that cannot be used.
+        """
+        began = time.perf_counter()
+        recording = load(audio, SAMPLE_RATE, settings.MAX_SECONDS)
+        waveform = waveforms.prepared(recording.waveform, round(self.unit_seconds * SAMPLE_RATE))
+        units = self.units(waveform)
+        return waveforms.speech(waveform, began), units, recording.notices
 
-class Converters:
-    """The models of settings.MODELS by name; the checkpoint that some share is loaded once."""
+    @abstractmethod
+    def units(self, waveform: np.ndarray) -> Units:
+        """The units of speech (T,) that is prepared: at the networks' level, of whole units."""
 
-    def __init__(self, folder: Path, device: str = "auto") -> None:
-        """folder: of the checkpoints."""
-        self._folder, self._device = folder, device
-        self._any_voice: AnyVoiceConversion | None = None
+    @abstractmethod
+    def decode(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> Speech:
+        """Speak units in a voice.
 
-    def __call__(self, name: str) -> Converter:
-        """Raises FileNotFoundError where the model's checkpoint is not in the folder."""
-        folder = self._folder / MODELS[name].checkpoint
-        if folder.name != ANY_VOICE:
-            return VoiceConversion.from_pretrained(folder, self._device)
-        if self._any_voice is None:
-            self._any_voice = AnyVoiceConversion.from_pretrained(folder, self._device)
-        return self._any_voice.at(name)
+        Raises InputError for units of another model, units that are not in the codebook, none or
+        too many of them, and for choices that do not exist.
+        """
+
+    @abstractmethod
+    def bits_per_second(self, intonation: str) -> tuple[float, float]:
+        """Of what is decoded: of the units, infinite where not limited, and of the intonation."""

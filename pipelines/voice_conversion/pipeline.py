@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from media.audio import features
-from media.audio.load import Audio, load
 from media.constants import FRAME_SECONDS, SAMPLE_RATE
 from media.errors import InputError
 from models.inverter import Inverter
@@ -20,7 +19,7 @@ from models.vqvae import VQVAE
 from pipelines.checkpoint import choose_device, locate
 from pipelines.speech import Speech
 from pipelines.voice_conversion import settings, waveforms
-from pipelines.voice_conversion.result import Conversion
+from pipelines.voice_conversion.converter import Converter
 from pipelines.voice_conversion.settings import MUTED
 from pipelines.voice_conversion.units import Units, codebook_colors
 from pipelines.voice_conversion.voice import Voice
@@ -28,7 +27,7 @@ from pipelines.voice_conversion.weights import load_networks
 from pipelines.windows import in_windows
 
 
-class VoiceConversion:
+class VoiceConversion(Converter):
     """A VQ-VAE, its inverter and a vocoder. Stateless, so that all visitors share one."""
 
     VOICES: Final = settings.VQVAE_VOICES
@@ -63,37 +62,16 @@ class VoiceConversion:
         place = choose_device(device)
         return cls(*load_networks(locate(name), place), place)
 
-    def __call__(
-        self,
-        audio: Audio,
-        target: str | Voice = settings.DEFAULT_VOICE,
-        vocoder: str = settings.VOCODERS[0],
-        intonation: str = INTONATIONS[0],
-    ) -> Conversion:
-        """Convert ``audio`` to the voice ``target``.
+    def units(self, waveform: np.ndarray) -> Units:
+        """The units of speech (T,) that is prepared."""
+        codes = self.vqvae.codebook.nearest(self._encode(features.mfcc(waveform))[None])[0]
+        silent = waveforms.silent_units(waveform, len(codes))
+        shown = np.where(silent, MUTED, codes.cpu().numpy())
+        return Units(shown, self.unit_seconds, self.name, self.fingerprint)
 
-        Raises InputError for audio that cannot be used, and for choices that do not exist.
-        """
-        began = time.perf_counter()
-        source, units, notices = self.encode(audio)
-        converted = self.decode(units, target, vocoder, intonation)
-        bits = log2(self.codebook_size) / self.unit_seconds
-        return Conversion(source, units, converted, notices, bits, 0.0, time.perf_counter() - began)
-
-    @torch.inference_mode()
-    def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
-        """The speech at the level of the networks' input, its units, and notices about it.
-
-        Raises InputError for audio that cannot be used.
-        """
-        began = time.perf_counter()
-        recording = load(audio, SAMPLE_RATE, self.MAX_SECONDS)
-        waveform = waveforms.prepared(recording.waveform, round(self.unit_seconds * SAMPLE_RATE))
-        z = self._encode(features.mfcc(waveform))
-        codes = self.vqvae.codebook.nearest(z[None])[0].cpu().numpy()
-        codes = np.where(waveforms.silent_units(waveform, len(codes)), MUTED, codes)
-        units = Units(codes, self.unit_seconds, self.name, self.fingerprint)
-        return waveforms.speech(waveform, began), units, recording.notices
+    def bits_per_second(self, intonation: str) -> tuple[float, float]:
+        """Of the units, if all were as likely, and none of the intonation, which is predicted."""
+        return log2(self.codebook_size) / self.unit_seconds, 0.0
 
     @torch.inference_mode()
     def decode(

@@ -7,7 +7,7 @@ import pytest
 
 from media.errors import InputError
 from pipelines.voice_conversion import Voice
-from pipelines.voice_conversion.converter import Converters
+from pipelines.voice_conversion.converters import Converters
 from tabs.voice_conversion.targets import OWN, Speaking, Target, VoiceVisit
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from media.paths import CHECKPOINTS
 from pipelines.voice_conversion import VoiceConversion
-from pipelines.voice_conversion.converter import Converters
+from pipelines.voice_conversion.converters import Converters
 from tabs.voice_conversion import example, view
 from tabs.voice_conversion.view import Result
 
