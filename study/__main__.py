@@ -15,7 +15,7 @@ from study import invitations
 from study.design import DESIGNS, Test, spec
 from study.design.spec import FILE, SpecError
 from study.design.template import template
-from study.imports.p808 import CLIPS
+from study.imports.p808 import CLIPS, SCALES
 from study.sounds import stimuli
 from study.storage.export import export
 from study.storage.store import Store
@@ -93,7 +93,7 @@ def read_ratings(options: argparse.Namespace) -> None:
     """Analyses ratings that were collected elsewhere."""
     from study.imports import read
 
-    found = read(options.file, options.clips)
+    found = read(options.file, options.clips, options.scale)
     _report(
         found.test,
         found.table,
@@ -181,6 +181,7 @@ def main() -> None:
     command = commands.add_parser("import", help="analyse a CSV of webMUSHRA or the P.808 toolkit")
     command.add_argument("file", type=Path)
     command.add_argument("--clips", default=CLIPS, help="how P.808 clips are called: %(default)s")
+    command.add_argument("--scale", choices=SCALES, default=SCALES[0], help="of P.835: %(default)s")
     command.add_argument("--out", type=Path, help="folder, default: FILE-results")
     command.set_defaults(run=read_ratings)
     options = parser.parse_args()

@@ -15,9 +15,9 @@ UNKNOWN: Final = (
 )
 
 
-def read(path: Path, clips: str = p808.CLIPS) -> Imported:
-    """The ratings of a CSV of webMUSHRA or of the P.808 toolkit. clips: which part of the address
-    of a clip of the latter is its system, and which its stimulus.
+def read(path: Path, clips: str = p808.CLIPS, scale: str = p808.SCALES[0]) -> Imported:
+    """The ratings of a CSV of webMUSHRA or of the P.808 toolkit. Of the latter, clips: which part
+    of the address of a clip is its system, and which its stimulus; scale: which of P.835's.
 
     Raises InputError with what is wrong, and in which row.
     """
@@ -25,8 +25,7 @@ def read(path: Path, clips: str = p808.CLIPS) -> Imported:
     if webmushra.is_webmushra(head):
         source, (design, ratings) = "webMUSHRA", webmushra.read(head, rows(path))
     elif p808.is_p808(head):
-        source = "the P.808 toolkit"
-        design, ratings = p808.read(head, rows(path), p808.Clips(clips))
+        source, design, ratings = p808.read(head, rows(path), p808.Clips(clips), scale)
     else:
         raise InputError(UNKNOWN)
     name = re.sub(r"[^A-Za-z0-9]+", "-", path.stem).strip("-")[:60] or "ratings"

@@ -15,7 +15,8 @@ from tabs.shared.jobs import stoppable
 from tabs.shared.sessions import SessionStore
 
 HINT: Final = """<p class="hint">The CSV that webMUSHRA writes, or the answers or votes of the P.808
-toolkit. Who the raters are is left behind: they are numbered.</p>"""
+toolkit (ACR, DCR, CCR, P.835). Who the raters are is left behind: they are numbered.</p>"""
+SCALES: Final = [("Overall", "ovrl"), ("Speech signal", "sig"), ("Background noise", "bak")]
 NO_FILE: Final = "Bring a CSV first."
 
 
@@ -25,11 +26,12 @@ def build(workspaces: SessionStore[Workspace], workspace: gr.State) -> None:
         gr.HTML(HINT)
         file = gr.File(file_types=[".csv"], label="Ratings", show_label=False, height=110)
         clips = gr.Textbox(CLIPS, label="How clips of P.808 are called")
+        scale = gr.Radio(SCALES, value=SCALES[0][1], label="Scale of P.835")
         analyse = gr.Button("Analyse them", size="sm")
         message, report = gr.HTML(), gr.File(label="Report", visible=False, interactive=False)
         analyse.click(
             stoppable(reporting(_analysed(workspaces, workspace, message, report), message)),
-            [workspace, file, clips],
+            [workspace, file, clips, scale],
             [workspace, message, report],
             concurrency_id=LONG_QUEUE,
             show_progress_on=message,
@@ -41,7 +43,7 @@ def _analysed(
     workspaces: SessionStore[Workspace], state: gr.State, message: gr.HTML, report: gr.File
 ) -> Callable[..., dict[Any, Any]]:
     def analysed(
-        held: Workspace | None, file: str | None, clips: str, request: gr.Request
+        held: Workspace | None, file: str | None, clips: str, scale: str, request: gr.Request
     ) -> dict[Any, Any]:
         """Reads the ratings, says what they say, and shows the report as PDF and HTML."""
         # Late, for it takes seconds to import.
@@ -52,7 +54,7 @@ def _analysed(
 
         if not file:
             raise InputError(NO_FILE)
-        found = imports.read(Path(file), clips)
+        found = imports.read(Path(file), clips, scale)
         workspace, results = workspaces.of(held, request), analyse(found.test, found.table)
         pdf, html = (workspace.reports() / f"{found.test.name}.{kind}" for kind in ("pdf", "html"))
         pdf.write_bytes(document(results))

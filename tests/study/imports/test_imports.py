@@ -113,6 +113,63 @@ def test_votes_of_p808_are_read_by_how_clips_are_called(tmp_path: Path) -> None:
         read(file, "{system}.wav")
 
 
+def compared(path: Path, worse: int, same: int) -> Path:
+    """Answers of DCR or CCR: a reference against itself, and a system that is worse."""
+    head = (
+        "WorkerId,Input.TP,Answer.Q1_URL,Answer.q1,Answer.audio_n_finish_q_a1,Answer.Q2_URL,"
+        "Answer.q2,Answer.audio_n_finish_q_a2"
+    )
+    rows = [
+        [who, "x/ref/t.wav", "x/codec/s1.wav", worse, 1, "x/ref/t.wav", same, 1] for who in "abc"
+    ]
+    return written(path, head, *rows)
+
+
+def test_comparisons_of_p808_are_of_a_system_with_the_reference(tmp_path: Path) -> None:
+    found = read(compared(tmp_path / "ccr.csv", -2, 0))
+    assert found.test.design == "ccr" and found.test.conditions == ("codec", "reference")
+    results = analyse(found.test, found.table)
+    assert results.exclusions == ()
+    pair = results.kept.pairs.iloc[0]
+    assert (pair["system"], pair["other"], pair["value"]) == ("reference", "codec", 2)
+    attentive = analyse(found.test, read(compared(tmp_path / "no.csv", -2, 2)).table)
+    assert len(attentive.exclusions) == 3, "who hears a difference where there is none"
+
+
+def test_degradations_of_p808_are_told_from_comparisons_by_their_scale(tmp_path: Path) -> None:
+    found = read(compared(tmp_path / "dcr.csv", 2, 5))
+    assert found.test.design == "dcr" and found.test.systems == ("codec",)
+    with pytest.raises(InputError, match="here are both"):
+        read(compared(tmp_path / "both.csv", -2, 5))
+
+
+@pytest.mark.parametrize(("scale", "answer"), [("ovrl", 3), ("sig", 4), ("bak", 2)])
+def test_scale_of_p835_is_chosen_and_its_traps_are_overall(
+    tmp_path: Path, scale: str, answer: int
+) -> None:
+    head = "WorkerId,Input.TP,Input.TP_ANS"
+    for k in (1, 2):
+        head += f",Answer.Q{k}_URL,Answer.q{k}_sig,Answer.q{k}_bak,Answer.q{k}_ovrl"
+    rows = [
+        [who, "x/t.wav", 1, "x/codec/s1.wav", 4, 2, 3, "x/t.wav", 5, 5, trap]
+        for who, trap in (("a", 1), ("b", 1), ("c", 5))
+    ]
+    found = read(written(tmp_path / "p835.csv", head, *rows), scale=scale)
+    results = analyse(found.test, found.table)
+    assert found.test.source == f"the P.808 toolkit (P.835, {scale.upper()})"
+    assert [who.rater for who in results.exclusions] == ["rater-3"]
+    assert results.kept.systems["value"].tolist() == pytest.approx([answer])
+
+
+def test_votes_of_p808_have_the_design_of_their_question(tmp_path: Path) -> None:
+    kinds = ("MOS_SIG", "MOS_BAK", "MOS_OVRL")
+    rows = [[1, "w", "x/codec/s.wav", 2 + k, kind] for k, kind in enumerate(kinds)]
+    file = written(tmp_path / "votes.csv", VOTES, *rows)
+    assert read(file, scale="bak").table["answer"].tolist() == [3]
+    ccr = read(written(tmp_path / "c.csv", VOTES, [1, "w", "x/codec/s.wav", -3, "CMOS"]))
+    assert ccr.test.design == "ccr" and ccr.table["other"].tolist() == ["reference"]
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
@@ -134,7 +191,9 @@ def test_votes_of_p808_are_read_by_how_clips_are_called(tmp_path: Path) -> None:
             HEAD.encode() + b"".join(b"\nt,e,i,C%d,50,1," % k for k in range(30)),
             "30 systems, and 20 are the most",
         ),
-        (f"{VOTES}\n1,w,a/b.wav,3,CMOS\n".encode(), "those of MOS or DMOS"),
+        (f"{VOTES}\n1,w,a/b.wav,3,ECHO\n".encode(), "those of MOS, DMOS, CMOS"),
+        (f"{VOTES}\n1,w,a/b.wav,3,MOS\n1,w,a/b.wav,3,DMOS\n".encode(), "those of one method"),
+        (f"{VOTES}\n1,w,a/b.wav,-4,CMOS\n".encode(), "vote is “-4”"),
         (f"{VOTES}\n1,w,{'a/' * 2000}b.wav,3,MOS\n".encode(), "is not called like"),
     ],
 )
