@@ -1,6 +1,7 @@
 """The results as a PDF to file or to send: the report without its page."""
 
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from html import escape
@@ -12,9 +13,10 @@ from reportlab.lib.colors import HexColor
 from reportlab.lib.pagesizes import A4
 from reportlab.lib.styles import ParagraphStyle
 from reportlab.lib.units import mm
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.pdfmetrics import registerFont
 from reportlab.pdfbase.ttfonts import TTFont
-from reportlab.platypus import Image, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
+from reportlab.platypus import Image, Paragraph, SimpleDocTemplate, Table, TableStyle
 
 from study.analysis.report import figures, tables
 from study.analysis.report.method import method
@@ -23,8 +25,12 @@ from study.analysis.report.words import TOO_LITTLE, concluded, facts, more_rater
 from study.analysis.results import Results
 
 REGULAR, BOLD = "DejaVuSans", "DejaVuSans-Bold"  # with Greek letters and signs of mathematics
+# Chinese and Japanese, which the others lack. It is not in the file: who reads it has the font.
+CHINESE: Final = "STSong-Light"
+IDEOGRAMS: Final = re.compile("[\u2e80-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]+")
 FONTS: Final = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 MARGIN: Final = 20 * mm
+PADDING: Final = 6  # points, of reportlab's frame
 WIDTH: Final = A4[0] - 2 * MARGIN
 LONGEST: Final = 300  # characters of a cell: one that is higher than a page has no place
 
@@ -32,9 +38,12 @@ BODY: Final = ParagraphStyle(
     "body", fontName=REGULAR, fontSize=9, leading=13, textColor=HexColor(INK)
 )
 SMALL: Final = ParagraphStyle("small", BODY, fontSize=7.5, leading=10)
+COLUMN: Final = ParagraphStyle("column", SMALL, fontName=BOLD)
 QUIETER: Final = ParagraphStyle("quiet", BODY, textColor=HexColor(QUIET))
 TITLE: Final = ParagraphStyle("title", BODY, fontName=BOLD, fontSize=16, leading=20)
-HEAD: Final = ParagraphStyle("head", BODY, fontName=BOLD, fontSize=11, spaceBefore=14, spaceAfter=4)
+HEAD: Final = ParagraphStyle(
+    "head", BODY, fontName=BOLD, fontSize=11, spaceBefore=14, spaceAfter=4, keepWithNext=1
+)
 VERDICT: Final = ParagraphStyle("verdict", BODY, fontSize=11, leading=16, spaceBefore=10)
 
 
@@ -42,12 +51,13 @@ def document(results: Results) -> bytes:
     """The bytes of the PDF, A4; the same for the same results."""
     for name in (REGULAR, BOLD):
         registerFont(TTFont(name, FONTS / f"{name}.ttf"))
+    registerFont(UnicodeCIDFont(CHINESE))
     file = io.BytesIO()
     pages = SimpleDocTemplate(
         file,
         pagesize=A4,
-        leftMargin=MARGIN,
-        rightMargin=MARGIN,
+        leftMargin=MARGIN - PADDING,
+        rightMargin=MARGIN - PADDING,
         topMargin=MARGIN,
         bottomMargin=MARGIN,
         title=results.test.title,
@@ -68,7 +78,7 @@ def _story(results: Results) -> Iterator[Any]:
     if not kept.answers.empty:
         yield _image(partial(figures.figure, test, kept))
         for sheet in tables.of_analysis(test.design, kept):
-            yield from _table(sheet)
+            yield _table(sheet)
         yield from _list(overall(kept))
         yield _text("Which sounds decide?", HEAD)
         yield _image(partial(figures.stimuli, test, kept))
@@ -77,7 +87,7 @@ def _story(results: Results) -> Iterator[Any]:
     yield _text("Who is left out", HEAD)
     if results.exclusions:
         for sheet in (tables.left_out(results), tables.both_ways(results)):
-            yield from _table(sheet)
+            yield _table(sheet)
     else:
         yield _text("Nobody, by the rules that are stated under Method.")
     yield _text("Method", HEAD)
@@ -86,11 +96,13 @@ def _story(results: Results) -> Iterator[Any]:
 
 
 def _text(text: str, style: ParagraphStyle = BODY) -> Paragraph:
-    return Paragraph(escape(text), style)
+    marked, found = IDEOGRAMS.subn(rf'<font name="{CHINESE}">\g<0></font>', escape(text))
+    # They have no spaces to break a line at.
+    return Paragraph(marked, ParagraphStyle("broken", style, wordWrap="CJK") if found else style)
 
 
 def _list(items: Iterable[str]) -> list[Paragraph]:
-    return [Paragraph(f"• {escape(item)}", BODY) for item in items]
+    return [_text(f"• {item}") for item in items]
 
 
 def _image(draw: Callable[[], Any]) -> Image:
@@ -100,18 +112,21 @@ def _image(draw: Callable[[], Any]) -> Image:
     return Image(io.BytesIO(picture), width, width * ratio)
 
 
-def _table(sheet: tables.Sheet) -> Iterator[Any]:
-    cells = [[_text(cell[:LONGEST], SMALL) for cell in row] for row in (sheet.head, *sheet.rows)]
+def _table(sheet: tables.Sheet) -> Table:
+    caption = [_text(sheet.caption, QUIETER), *[""] * (len(sheet.head) - 1)]
+    head = [_text(cell, COLUMN) for cell in sheet.head]
+    body = [[_text(cell[:LONGEST], SMALL) for cell in row] for row in sheet.rows]
     rule = TableStyle(
         [
-            ("LINEBELOW", (0, 0), (-1, -1), 0.5, HexColor(LINE)),
+            ("SPAN", (0, 0), (-1, 0)),
+            ("LINEBELOW", (0, 1), (-1, -1), 0.5, HexColor(LINE)),
             ("VALIGN", (0, 0), (-1, -1), "TOP"),
             ("LEFTPADDING", (0, 0), (-1, -1), 0),
         ]
     )
-    yield Spacer(1, 8)
-    yield _text(sheet.caption, QUIETER)
-    yield Table(cells, [WIDTH / len(sheet.head)] * len(sheet.head), repeatRows=1, style=rule)
+    widths = [WIDTH / len(head)] * len(head)
+    rows = [caption, head, *body]
+    return Table(rows, widths, repeatRows=2, style=rule, spaceBefore=8, spaceAfter=8)
 
 
 def _number(name: str, canvas: Any, pages: Any) -> None:

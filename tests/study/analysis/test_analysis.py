@@ -1,6 +1,7 @@
 """Analysis of ratings: results, report, exclusions and degenerate tables."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -178,6 +179,14 @@ def test_report_page_escapes_system_names() -> None:
     found = analyse(test, rate(test, 5, lambda *_: float(rng.integers(2))))
     assert "<script" not in page(found)
     assert document(found).startswith(b"%PDF")
+
+
+def test_document_of_a_chinese_title_has_a_font_for_it() -> None:
+    test = make_test("ab", ("y0", "y1"))
+    found = analyse(test, rate(test, 2, lambda *_: 1.0))
+    assert b"/STSong-Light" not in document(found)
+    chinese = replace(found.test, title="哪一个声码器最接近录音？" * 5)
+    assert b"/STSong-Light" in document(replace(found, test=chinese))
 
 
 @pytest.mark.parametrize("design", ["acr", "mushra"])
