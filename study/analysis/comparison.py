@@ -10,7 +10,7 @@ from study.analysis.clustered import difference
 from study.analysis.results import BOUNDS, Results
 from study.analysis.stimuli import told
 from study.analysis.tables import Table, codes, estimate_row, holm, mean_of
-from study.design.model import PAIRED
+from study.design.model import PAIRED, Test
 
 OTHER_DESIGN: Final = "These tests have different designs, so their ratings cannot be compared."
 ADAPTIVE: Final = (
@@ -31,6 +31,14 @@ class Comparison:
     table: Table
 
 
+def check_comparable(one: Test, two: Test) -> None:
+    """Raises InputError for tests of different designs, and for adaptive ones."""
+    if one.design != two.design:
+        raise InputError(OTHER_DESIGN)
+    if "adaptive" in (one.pairing, two.pairing):
+        raise InputError(ADAPTIVE)
+
+
 def compare(one: Results, two: Results) -> Comparison:
     """Compares the raters whom the rules keep.
 
@@ -38,10 +46,7 @@ def compare(one: Results, two: Results) -> Comparison:
     has the same name in both is one stimulus: what it adds to both cancels. Raises InputError where
     there is nothing to compare.
     """
-    if one.test.design != two.test.design:
-        raise InputError(OTHER_DESIGN)
-    if "adaptive" in (one.test.pairing, two.test.pairing):
-        raise InputError(ADAPTIVE)
+    check_comparable(one.test, two.test)
     paired = one.test.design in PAIRED
     keys = ["system", "other"] if paired else ["system"]
     first, second = (told(results.test.design, results.kept.answers) for results in (one, two))

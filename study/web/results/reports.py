@@ -41,9 +41,10 @@ class Reports:
 
     def comparison(self, one: Opened, two: Opened) -> str:
         """Both tests side by side. Raises InputError where they cannot be compared."""
-        from study.analysis.comparison import compare
+        from study.analysis.comparison import check_comparable, compare
         from study.analysis.report.comparison import page
 
+        check_comparable(one.test, two.test)  # before their analyses, which take seconds
         results = [self._of(opened).results for opened in (one, two)]
         with self._lock:
             return page(compare(*results))

@@ -1,6 +1,7 @@
 """How far a test that runs has come."""
 
 from datetime import datetime, timedelta
+from functools import cache
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from tests.study.analysis.made import SYSTEMS, make_test, rate
 START = datetime(2027, 1, 31, 9)
 
 
+@cache
 def results(raters: int, careless: int = 0) -> Results:
     """Of a test that so many took, some of whom fail their checks."""
     rng = np.random.default_rng(0)
