@@ -148,7 +148,9 @@ def test_lips_are_read_without_state(address: str) -> None:
         ("encode", {"audio": "/etc/passwd"}, "an http(s) address, or as a data: URL"),
     ],
 )
-def test_errors_are_sentences(address: str, tool: str, arguments: dict, said: str) -> None:
+def test_call_with_a_mistake_is_answered_by_a_sentence(
+    address: str, tool: str, arguments: dict, said: str
+) -> None:
     result = call(address, tool, **arguments)
     assert result.isError
     assert isinstance(result.content[0], TextContent)

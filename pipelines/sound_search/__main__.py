@@ -3,7 +3,7 @@
 python -m pipelines.sound_search search "a dog barks" --without rain
 python -m pipelines.sound_search search --like dog.wav --index FOLDER.index
 python -m pipelines.sound_search index FOLDER    # makes or updates FOLDER.index
-python -m pipelines.sound_search watch FOLDER    # and keeps it in step with the folder
+python -m pipelines.sound_search watch FOLDER    # and keeps it in sync with the folder
 """
 
 import argparse

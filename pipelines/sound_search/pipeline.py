@@ -20,7 +20,15 @@ from pipelines.sound_search.index import SoundIndex, embed
 from pipelines.sound_search.library import Found, Library, Sound
 from pipelines.sound_search.models import DEFAULT_MODEL, load_encoder
 from pipelines.sound_search.order import find, part_scores_of, place
-from pipelines.sound_search.query import EVERYTHING, NONE_LEFT, Filter, clean
+from pipelines.sound_search.query import (
+    EVERYTHING,
+    NONE_LEFT,
+    Filter,
+    check,
+    check_length,
+    clean,
+    notices,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +80,6 @@ class SearchResult:
 class SoundSearch:
     """One encoder, shared by all visitors; libraries, queries and votes are arguments of a call."""
 
-    MAX_CHARACTERS: Final = 1000
     MAX_SECONDS: Final = 60.0  # of an example sound
     WITHOUT: Final = 0.5  # weight of the excluded text, relative to the query
     LIKED: Final = 0.5  # weights of relevance feedback, relative to the query (Rocchio 1971)
@@ -114,7 +121,7 @@ class SoundSearch:
             )
         words = [part for part in (text, without) if part]
         for part in words:
-            self._check(part)
+            check(part)
         wanted = dict(zip(words, self.encoder.embed_text(words), strict=True)) if words else {}
         query = wanted[text] if text else np.zeros(self.encoder.dimension, np.float32)
         if like is not None:
@@ -151,7 +158,7 @@ class SoundSearch:
             raise InputError("This library is empty. Add sounds to it first.")
         if index.encoder.fingerprint != self.encoder.fingerprint:
             raise InputError("Another model made this library. Add its sounds again.")
-        compound = self._compound(text, like)
+        compound = _compound(text, like)
         queries = [self.query(part, like, without, index) for part in compound.parts]
         among = None if only == EVERYTHING else _passing(library, only)
         found = find(library, np.stack(queries), compound, limit + 1, among)
@@ -172,7 +179,7 @@ class SoundSearch:
             threshold=threshold,
             scores=scores,
             point=(float(point[0]), float(point[1])),
-            notices=_notices(text + without),
+            notices=notices(text + without),
             compute_seconds=time.perf_counter() - began,
             compound=compound,
         )
@@ -203,23 +210,14 @@ class SoundSearch:
         mean = vectors.mean(axis=0)
         return mean / np.linalg.norm(mean)
 
-    def _compound(self, text: str, like: Audio) -> Compound:
-        """Raises InputError for a text that is too long, or names too many sounds."""
-        text = clean(text)
-        if len(text) > self.MAX_CHARACTERS:
-            self._check(text)
-        return parse(text) if text and like is None else Compound((text,))
 
-    def _check(self, text: str) -> None:
-        if len(text) > self.MAX_CHARACTERS:
-            raise InputError(
-                f"This is too long ({len(text):,} characters). "
-                f"Describe the sound in {self.MAX_CHARACTERS:,} characters or fewer."
-            )
-        if not any(character.isalnum() for character in text):
-            raise InputError(
-                "There are no words in this. Describe the sound, “a dog barks” for example."
-            )
+def _compound(text: str, like: Audio) -> Compound:
+    """Raises InputError for a text that is too long, or names too many sounds."""
+    text = clean(text)
+    if not text or like is not None:
+        return Compound((text,))
+    check_length(text)
+    return parse(text)
 
 
 def _passing(library: Library, only: Filter) -> np.ndarray:
@@ -237,10 +235,3 @@ def _hit(
     seconds = place(part_scores, compound.steps)
     sound = library.entries[number].sound
     return Hit(sound, float(scores[number]), part_scores, tuple(map(float, seconds)))
-
-
-def _notices(text: str) -> tuple[str, ...]:
-    letters = [character for character in text if character.isalpha()]
-    if 2 * sum(character.isascii() for character in letters) >= len(letters):
-        return ()
-    return ("The model knows English only: describe the sound in English if you can.",)

@@ -10,6 +10,7 @@ from media.errors import InputError
 if TYPE_CHECKING:
     from pipelines.sound_search.library import Sound
 
+MAX_CHARACTERS: Final = 1000
 NONE_LEFT: Final = "No sound passes these filters. Loosen them, or empty them."
 
 
@@ -22,6 +23,32 @@ def index_of(folder: Path) -> Path:
 def clean(text: str) -> str:
     """The text without lone surrogates, which cannot be encoded, and surrounding white space."""
     return text.encode("utf-8", "ignore").decode().strip()
+
+
+def check(text: str) -> None:
+    """Raises InputError for a text that is too long, and for one without words."""
+    check_length(text)
+    if not any(character.isalnum() for character in text):
+        raise InputError(
+            "There are no words in this. Describe the sound, “a dog barks” for example."
+        )
+
+
+def check_length(text: str) -> None:
+    """Raises InputError for a text that is too long."""
+    if len(text) > MAX_CHARACTERS:
+        raise InputError(
+            f"This is too long ({len(text):,} characters). "
+            f"Describe the sound in {MAX_CHARACTERS:,} characters or fewer."
+        )
+
+
+def notices(text: str) -> tuple[str, ...]:
+    """Remarks on a text for the visitor."""
+    letters = [character for character in text if character.isalpha()]
+    if 2 * sum(character.isascii() for character in letters) >= len(letters):
+        return ()
+    return ("The model knows English only: describe the sound in English if you can.",)
 
 
 @dataclass(frozen=True)

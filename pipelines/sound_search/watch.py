@@ -1,4 +1,4 @@
-"""Keeps the index of a folder in step with the folder."""
+"""Keeps the index of a folder in sync with the folder."""
 
 import threading
 from collections.abc import Callable

@@ -11,7 +11,8 @@ from media import cancellation
 from media.errors import InputError
 from media.text.spreadsheet import safe_cell
 from pipelines.words.library import View, WordLibrary
-from pipelines.words.pipeline import Neighbour, Spoken, Words
+from pipelines.words.pipeline import Words
+from pipelines.words.result import Neighbour, Spoken
 
 NEIGHBOURS: Final = 5
 

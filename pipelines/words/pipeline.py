@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -27,46 +26,10 @@ from models.word_embedder import (
 )
 from pipelines.checkpoint import choose_device, companion, load_weights, locate, read_config
 from pipelines.words import weight_names
-from pipelines.words.library import LibraryWord, View, WordLibrary
-from pipelines.words.pronunciation import Pronouncer, Pronunciation
+from pipelines.words.library import View, WordLibrary
+from pipelines.words.pronunciation import Pronouncer
+from pipelines.words.result import Guess, Neighbour, Spoken, Written
 from pipelines.words.spoken_word import Cut, find_word
-
-
-@dataclass(frozen=True, eq=False)
-class Spoken:
-    """A recording (T,) at 16 kHz, where in it the word starts and ends (s), and the word's unit
-    vector (D,)."""
-
-    waveform: np.ndarray
-    start: float
-    end: float
-    vector: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class Written:
-    """A word as it was typed, its pronunciation, and its unit vector (D,)."""
-
-    spelling: str
-    pronunciation: Pronunciation
-    vector: np.ndarray
-
-
-@dataclass(frozen=True)
-class Neighbour:
-    """A word of the library, and its cosine to the query."""
-
-    word: LibraryWord
-    cosine: float
-
-
-@dataclass(frozen=True)
-class Guess:
-    """A word that may have been spoken, and its probability, from 0 to 1."""
-
-    spelling: str
-    phonemes: tuple[str, ...]
-    probability: float
 
 
 class Words:

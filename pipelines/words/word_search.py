@@ -17,7 +17,8 @@ from media.audio.load import SILENT_PEAK, Audio, load
 from media.errors import InputError
 from media.text.phonemes import numbers
 from pipelines.words.phoneme_paths import decode, keyword_paths
-from pipelines.words.pipeline import Spoken, Words, Written
+from pipelines.words.pipeline import Words
+from pipelines.words.result import Spoken, Written
 from pipelines.words.spoken_word import MAX_SECONDS, MIN_SECONDS
 
 LONGEST: Final = 600.0  # seconds

@@ -34,7 +34,7 @@ def voices(count: int) -> Voices:
     return Voices(wave(count, 8), torch.full((count,), 5.0), torch.full((count,), 0.2))
 
 
-def test_content() -> None:
+def test_content_of_a_seeded_encoder_gives_its_golden_output() -> None:
     config = ContentConfig(width=16, heads=2, inner=16, layers=1, content_width=4)
     encoder = filled(ContentEncoder(config))
     content = encoder(encoder.normalize(wave(1, 16, 39)))
@@ -42,7 +42,7 @@ def test_content() -> None:
     assert content[0, 3].tolist() == pytest.approx(CONTENT_OUTPUT, abs=1e-4)
 
 
-def test_a_louder_recording_has_the_same_content_when_it_is_long() -> None:
+def test_content_of_a_long_louder_recording_is_the_same() -> None:
     encoder = filled(ContentEncoder(ContentConfig(width=16, heads=2, inner=16, layers=1)))
     features = wave(1, 4000, 39)
     shifted = features + wave(39, step=1.1)
@@ -50,14 +50,14 @@ def test_a_louder_recording_has_the_same_content_when_it_is_long() -> None:
     assert (one - other).abs().max() < 0.1 * wave(39, step=1.1).abs().max()
 
 
-def test_the_inverter() -> None:
+def test_inverter_of_a_seeded_network_gives_its_golden_output() -> None:
     contour = torch.tensor([[[1.0, 0.1]] * 5 + [[0.0, 0.0]] * 5])
     made = filled(Inverter(SMALL))(wave(1, 5, 4), contour, voices(1), torch.tensor([0]))
     assert made.shape == (1, 10, 80)
     assert made[0, 3, :4].tolist() == pytest.approx(INVERTER_OUTPUT, abs=1e-4)
 
 
-def test_the_voice_and_the_bottleneck_matter_to_the_inverter() -> None:
+def test_inverter_with_another_voice_or_bottleneck_gives_another_mel() -> None:
     inverter = filled(Inverter(SMALL))
     contour, two = torch.zeros(2, 10, 2), voices(2)
     content = wave(1, 5, 4).expand(2, -1, -1)
@@ -68,7 +68,7 @@ def test_the_voice_and_the_bottleneck_matter_to_the_inverter() -> None:
     assert not torch.allclose(made[0], made[1])
 
 
-def test_contour_and_reference() -> None:
+def test_contour_and_voice_have_their_shapes_and_the_voice_unit_variance() -> None:
     predicted = filled(ContourPredictor(SMALL))(wave(2, 5, 4), voices(2))
     assert predicted.shape == (2, 10, 2)
     vector = filled(ReferenceEncoder(ReferenceConfig(width=16, voice_width=8)))(wave(2, 40, 80))

@@ -113,11 +113,13 @@ def test_level_does_not_change_the_content(pipeline: AnyVoiceConversion) -> None
 
 
 @pytest.mark.parametrize("rate", [8_000, 44_100])
-def test_any_sampling_rate(pipeline: AnyVoiceConversion, rate: int) -> None:
+def test_encode_at_any_sampling_rate_gives_as_many_units(
+    pipeline: AnyVoiceConversion, rate: int
+) -> None:
     assert len(pipeline(speech_like(1.0, rate)).units.codes) == pytest.approx(50, abs=1)
 
 
-def test_a_voice_of_a_recording_can_be_spoken_and_blended(pipeline: AnyVoiceConversion) -> None:
+def test_voice_of_a_recording_can_be_spoken_and_blended(pipeline: AnyVoiceConversion) -> None:
     voice = pipeline.voice(pipeline.reference(speech_like(12.0)))
     assert np.exp(voice.pitch_mean) == pytest.approx(130, rel=0.1)
     assert voice.vector.shape == pipeline.voices["TF2"].vector.shape

@@ -60,7 +60,9 @@ def test_test_without_panel_sends_nobody_anywhere(tmp_path: Path) -> None:
         ({"texts": {"de": {"words": ["gut"]}}}, '"words" must be 5'),
     ],
 )
-def test_mistakes_are_named(tmp_path: Path, more: dict[str, Any], what: str) -> None:
+def test_load_of_a_panel_with_a_mistake_names_it_and_its_line(
+    tmp_path: Path, more: dict[str, Any], what: str
+) -> None:
     with pytest.raises(SpecError, match=r"test.yaml, line \d+") as caught:
         load(write(tmp_path / "t", **more))
     assert what in str(caught.value)
