@@ -8,10 +8,12 @@ from typing import Any, Final
 import httpx
 
 from media.paths import ASSETS
+from pipelines.voice_conversion.settings import CONTINUOUS, DEFAULT_VOICE, INTONATIONS, VOCODERS
 
 SPEECH: Final = ASSETS / "examples" / "woman-lighthouse.ogg"
 VIDEO: Final = min((ASSETS / "heads").glob("*.mp4"))
-MODEL: Final = "vqvae-512"  # of voice conversion
+# What a page sends unless its visitor chooses otherwise.
+CHOICES: Final = (DEFAULT_VOICE, CONTINUOUS, VOCODERS[0], INTONATIONS[0])
 TASKS: Final = ("convert", "search_sounds", "embed_text", "lip_to_speech")
 PATIENCE: Final = 300.0  # seconds
 
@@ -61,7 +63,7 @@ class Visitor:
     def _inputs(self, task: str) -> list:
         match task:
             case "convert":
-                return [self.upload(SPEECH), "TF2", MODEL, "griffin-lim", "predicted"]
+                return [self.upload(SPEECH), *CHOICES]
             case "search_sounds":
                 return ["a dog barks while it rains", ""]
             case "embed_text":

@@ -155,7 +155,7 @@ def _unit_vector(numbers: Sequence[float], dimensions: int) -> np.ndarray:
     """A vector from a program as unit float32 (D,). Raises InputError if it cannot be one."""
     try:
         vector = np.array(numbers, np.float32)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # an integer beyond all floats
         vector = np.empty(0)
     length = float(np.linalg.norm(vector))
     if vector.shape != (dimensions,) or not math.isfinite(length) or length == 0:

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Final
 
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
 
 from media.errors import InputError
 from media.paths import CHECKPOINTS
@@ -36,6 +37,8 @@ def send(name: str, data: bytes) -> None:
             while (state := told(socket))["state"] != "ended":
                 pass
         except ConnectionClosed as closed:
+            if closed.rcvd and closed.rcvd.code == CloseCode.MESSAGE_TOO_BIG:
+                raise InputError("a message this long is not read") from closed
             raise RuntimeError("the conversion ended without a sentence") from closed
     if state["message"] == BROKEN:
         raise RuntimeError(BROKEN)

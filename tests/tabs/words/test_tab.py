@@ -107,7 +107,9 @@ def test_embed_text_endpoint_gives_phonemes_and_a_unit_vector(client: Client) ->
     assert np.linalg.norm(written["vector"]) == pytest.approx(1, abs=1e-3)
 
 
-@pytest.mark.parametrize("vector", [[], [0.0] * 32, ["a"] * 32, [1.0], None, {"a": 1}])
+@pytest.mark.parametrize(
+    "vector", [[], [0.0] * 32, ["a"] * 32, [10**400] * 32, [1.0], None, {"a": 1}]
+)
 def test_nearest_endpoint_refuses_what_is_no_vector(client: Client, vector: object) -> None:
     with pytest.raises(AppError, match="list of 32 numbers"):
         client.predict(vector, "spoken", 3, api_name="/nearest")
