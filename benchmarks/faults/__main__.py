@@ -1,6 +1,7 @@
 """python -m benchmarks.faults: every fault against the running app, and a table of what happened.
 
-Needs PostgreSQL, and root for a disk of its own that can be full. Writes faults.md.
+Needs PostgreSQL, and root for a disk of its own that can be full. Writes the table of
+docs/reliability.md.
 """
 
 import argparse
@@ -13,8 +14,10 @@ from typing import Final
 
 from benchmarks.faults import answers, models
 from benchmarks.faults.outcome import Outcome
+from media.paths import ROOT
+from training.evaluators.report import publish_text
 
-TABLE: Final = Path(__file__).parent.with_suffix(".md")
+PAGE: Final = ROOT / "docs" / "reliability.md"
 FAULTS: Final[dict[str, Callable[[Path], Outcome]]] = {
     **{fault.__name__: fault for fault in answers.ALL},
     **{f"damaged_{task}": partial(models.damaged, task=task) for task in models.DAMAGE},
@@ -37,7 +40,7 @@ def main() -> None:
         )
         print(lines[-1], flush=True)
     if chosen.only == list(FAULTS):
-        TABLE.write_text("# Faults\n\n" + "\n".join(lines) + "\n")
+        publish_text("\n".join(lines), PAGE, "faults")
     sys.exit(any("**no**" in line for line in lines))
 
 
