@@ -22,7 +22,7 @@ from media.paths import ASSETS, CHECKPOINTS
 from pipelines import accelerator  # noqa: F401  (before torch, as a ZeroGPU Space needs it)
 from pipelines.sound_search.query import index_of
 from pipelines.voice_conversion.live import LiveProcesses
-from pipelines.voice_conversion.settings import LIVE
+from pipelines.voice_conversion.settings import live_checkpoint
 from study.permission import Permission
 from study.web.limits import address_of
 from study.web.plainly import refuse_damaged
@@ -172,7 +172,7 @@ def launch(
     """Serves the page → its address on this machine. Returns at once unless block is true.
 
     folder: of the checkpoints, for live conversion; health: is told at /healthz."""
-    processes = LiveProcesses(folder / LIVE)
+    processes = LiveProcesses(live_checkpoint(folder))
     live = voice_conversion.LiveServer(processes, chosen.live)
     keep_uploads_apart()
     limit_queue(page, chosen.max_queue)

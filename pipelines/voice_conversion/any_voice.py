@@ -85,13 +85,13 @@ class AnyVoiceConversion(Converter):
     def units(self, waveform: np.ndarray) -> Units:
         """The units of speech (T,) that is prepared, with its intonation."""
         content = self.networks.encode(features.mfcc(waveform))
-        codes = self._nearest(content).cpu().numpy()
+        codes = self.nearest(content).cpu().numpy()
         return Units(
             np.where(waveforms.silent_units(waveform, len(codes)), MUTED, codes),
             self.unit_seconds,
             self.name,
             self.fingerprint,
-            None if self.discrete else self._passed(content).cpu().numpy(),
+            None if self.discrete else self.passed(content).cpu().numpy(),
             Intonation.of(track_pitch(waveform)),
         )
 
@@ -115,7 +115,7 @@ class AnyVoiceConversion(Converter):
         """
         _check("vocoder", vocoder, self.vocoders)
         _check("intonation", intonation, self.INTONATIONS)
-        voice = target if isinstance(target, Voice) else self._shipped(target)
+        voice = self.voice_of(target)
         units.check(self.name, self.fingerprint, self.codebook_size, self.unit_seconds)
         began = time.perf_counter()
         content = self._vectors(units)
@@ -164,12 +164,12 @@ class AnyVoiceConversion(Converter):
         """
         return fit(self.networks, reference, voice, tell)
 
-    def _nearest(self, content: Tensor) -> Tensor:
+    def nearest(self, content: Tensor) -> Tensor:
         """Content (U, C) → the units that show it (U,)."""
         return self._bottleneck.encode(content, self._units_of)[:, 0]
 
-    def _passed(self, content: Tensor) -> Tensor:
-        """Content (U, C) → what passes a bottleneck of more than one unit a step (U, C)."""
+    def passed(self, content: Tensor) -> Tensor:
+        """Content (U, C) → what passes the bottleneck (U, C)."""
         if self.name == settings.CONTINUOUS:
             return content
         return self._bottleneck.decode(self._bottleneck.encode(content, self.name), self.name)
@@ -191,11 +191,14 @@ class AnyVoiceConversion(Converter):
             raise InputError(f"These units hold no content for {self.name}. Convert again.")
         vectors = torch.from_numpy(units.vectors).to(single)
         muted = torch.from_numpy(units.codes == MUTED).to(codes.device)
-        return torch.where((muted | (self._nearest(vectors) == codes))[:, None], vectors, single)
+        return torch.where((muted | (self.nearest(vectors) == codes))[:, None], vectors, single)
 
-    def _shipped(self, name: str) -> Voice:
-        _check("voice", name, self.voices)
-        return self.voices[name]
+    def voice_of(self, target: str | Voice) -> Voice:
+        """The Voice, or the shipped one of that name. Raises InputError where there is none."""
+        if isinstance(target, Voice):
+            return target
+        _check("voice", target, self.voices)
+        return self.voices[target]
 
 
 def _check(what: str, choice: str, choices: Iterable[str]) -> None:

@@ -26,11 +26,15 @@ class Intonation:
     log_f0: np.ndarray
 
     @classmethod
-    def of(cls, pitch: np.ndarray) -> "Intonation":
-        """Of an F0 contour in Hz (S,), S even, 0 where unvoiced, after BITS_PER_SECOND."""
+    def of(cls, pitch: np.ndarray, statistics: tuple[float, float] | None = None) -> "Intonation":
+        """Of an F0 contour in Hz (S,), S even, 0 where unvoiced, after BITS_PER_SECOND.
+
+        statistics: mean and standard deviation of the speaker's log-F0, where they are not those
+        of the contour.
+        """
         frames = np.arange(len(pitch))
         voiced = pitch > 0
-        mean, std = pitch_statistics(pitch)
+        mean, std = statistics or pitch_statistics(pitch)
         relative = np.zeros(len(pitch))
         if voiced.any():
             relative = (np.interp(frames, frames[voiced], np.log(pitch[voiced])) - mean) / std
@@ -45,9 +49,15 @@ class Intonation:
             np.interp(np.arange(len(steps)), centres, quantized).astype(np.float32),
         )
 
-    def at(self, steps: np.ndarray) -> "Intonation":
+    def at(self, steps: np.ndarray | slice) -> "Intonation":
         """The intonation of the steps with these indices, one after the other."""
         return Intonation(self.voiced[steps], self.log_f0[steps])
+
+    def then(self, other: "Intonation") -> "Intonation":
+        """This one, and another after it."""
+        return Intonation(
+            np.append(self.voiced, other.voiced), np.append(self.log_f0, other.log_f0)
+        )
 
     def contour(self, pitch_std: float) -> np.ndarray:
         """Voicing (0 or 1) and log-F0 relative to the mean of a voice with this standard

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from math import inf
+from pathlib import Path
 from typing import Final
 
 from media.constants import SAMPLE_RATE
@@ -33,7 +34,7 @@ MODELS: Final = {
     "vqvae-128": Model("vqvae-128", 175.0),
     "vqvae-64": Model("vqvae-64", 150.0),
 }
-LIVE: Final = "vqvae-512"  # the checkpoint that converts live, to VQVAE_VOICES
+LIVE: Final = (ANY_VOICE, "vqvae-512")  # checkpoints that convert live: the first that is there
 VQVAE_VOICES: Final = ("SF1", "TF2", "SM1", "TM3", "S1")
 VOICES: Final = (*VQVAE_VOICES, "Nell")
 DEFAULT_VOICE: Final = "TF2"
@@ -43,3 +44,9 @@ MAX_SECONDS: Final = 60.0
 REFERENCE_SECONDS: Final = (10.0, 30.0)  # of a recording that a voice is made from
 PCM_BITS: Final = 16 * SAMPLE_RATE  # bit/s of 16-bit PCM, which the units are compared with
 MUTED: Final = -1  # in place of a unit: silence for as long
+
+
+def live_checkpoint(folder: Path) -> Path:
+    """The checkpoint in a folder of them that converts live; where there is none, the first."""
+    found = (folder / name for name in LIVE if (folder / name / "config.json").exists())
+    return next(found, folder / LIVE[0])

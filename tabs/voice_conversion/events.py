@@ -59,6 +59,11 @@ class Models:
         return settings.CONTINUOUS in self.names
 
     @property
+    def live(self) -> bool:
+        """Whether a checkpoint that converts live is installed."""
+        return any(settings.MODELS[name].checkpoint in settings.LIVE for name in self.names)
+
+    @property
     def voices(self) -> Sequence[str]:
         """The voices that can be chosen."""
         return settings.VOICES if self.any_voice else settings.VQVAE_VOICES

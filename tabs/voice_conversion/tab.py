@@ -87,8 +87,8 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
             )
             own = OwnVoice.layout()
             convert, stop = main_button("Convert", ready=False)
-            if settings.LIVE in models.names:
-                live_panel(voice, audio, message)
+            if models.live:
+                live_panel(models.voices, voice, audio, message)
             chips = _example_chips()
             model, other, share, intonation, vocoder = _options(models)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):

@@ -11,7 +11,7 @@ from websockets.frames import CloseCode
 from media.errors import InputError
 from media.paths import CHECKPOINTS
 from pipelines.voice_conversion.live import LiveProcesses
-from pipelines.voice_conversion.settings import LIVE
+from pipelines.voice_conversion.settings import live_checkpoint
 from tabs.voice_conversion.live.server import BROKEN
 from tests.live import HELLO, ServedLive, told
 
@@ -49,4 +49,4 @@ def send(name: str, data: bytes) -> None:
 @cache
 def _server() -> ServedLive:
     """One for the whole process."""
-    return ServedLive(LiveProcesses(CHECKPOINTS / LIVE))
+    return ServedLive(LiveProcesses(live_checkpoint(CHECKPOINTS)))

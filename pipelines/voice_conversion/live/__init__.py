@@ -8,14 +8,20 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "conversion": ["LiveConversion"],
+        "choice": ["Choice"],
+        "conversion": ["LiveConversion", "Timing"],
+        "networks": ["LiveNetworks", "load_networks"],
         "process": ["LiveProcess", "LiveProcesses"],
         "session": ["LiveSession"],
     },
 )
 
 if TYPE_CHECKING:
+    from pipelines.voice_conversion.live.choice import Choice as Choice
     from pipelines.voice_conversion.live.conversion import LiveConversion as LiveConversion
+    from pipelines.voice_conversion.live.conversion import Timing as Timing
+    from pipelines.voice_conversion.live.networks import LiveNetworks as LiveNetworks
+    from pipelines.voice_conversion.live.networks import load_networks as load_networks
     from pipelines.voice_conversion.live.process import LiveProcess as LiveProcess
     from pipelines.voice_conversion.live.process import LiveProcesses as LiveProcesses
     from pipelines.voice_conversion.live.session import LiveSession as LiveSession

@@ -18,7 +18,7 @@ import numpy as np
 from media.errors import InputError
 from media.paths import ROOT
 from media.workers.protocol import Answers, WorkerError, send
-from pipelines.voice_conversion.settings import DEFAULT_VOICE
+from pipelines.voice_conversion.live.choice import Choice
 
 START_SECONDS: Final = 300.0  # on a machine that is very busy
 WAIT_SECONDS: Final = 10.0  # for an answer, before the process is given up
@@ -29,7 +29,7 @@ logger = logging.getLogger("earshot")
 class LiveProcess:
     """One process: one session at a time. Its methods block; WorkerError where it is gone or late.
 
-    colors: of the units, as "#rrggbb"; step: seconds of a unit. Both once it is ready.
+    ready: whether it has its networks.
     """
 
     def __init__(self, checkpoint: Path) -> None:
@@ -42,8 +42,6 @@ class LiveProcess:
         )
         self.ready = False
         self._loading = threading.Lock()
-        self.colors: list[str] = []
-        self.step = 0.0
 
     @property
     def alive(self) -> bool:
@@ -53,25 +51,25 @@ class LiveProcess:
         """Returns when the networks are loaded. Several threads may wait."""
         with self._loading:
             if not self.ready:
-                header, _ = self._answer(START_SECONDS)
-                self.colors, self.step, self.ready = header["colors"], header["step"], True
+                self._answer(START_SECONDS)
+                self.ready = True
 
-    def begin(self, rate: int, voice: str = DEFAULT_VOICE) -> None:
+    def begin(self, rate: int, choice: Choice) -> None:
         """A new session, and the end of the one before. rate: of the device in Hz.
 
-        Raises InputError for a rate or a voice that does not exist.
+        Raises InputError for a rate or a choice that does not exist.
         """
-        self._send({"begin": rate, "voice": voice})
+        self._send({"begin": rate, "choice": choice.document()})
         self._answer(WAIT_SECONDS)
 
-    def push(self, samples: np.ndarray, voice: str) -> tuple[dict, np.ndarray]:
-        """float32 samples (T,) heard → those to be played, (T',), and about them: their units, how
-        many samples they are behind, and how many seconds they took.
+    def push(self, samples: np.ndarray, choice: Choice) -> tuple[dict, np.ndarray]:
+        """float32 samples (T,) heard → those to be played, (T',), and about them: their units by
+        colour, how many samples they are behind, and how many seconds they took.
 
-        Raises InputError for an unknown voice.
+        Raises InputError for a choice that does not exist.
         """
         data = np.ascontiguousarray(samples, np.float32).data.cast("B")
-        self._send({"samples": len(samples), "voice": voice}, data)
+        self._send({"samples": len(samples), "choice": choice.document()}, data)
         header, spoken = self._answer(WAIT_SECONDS)
         return header, spoken if spoken is not None else np.zeros(0, np.float32)
 

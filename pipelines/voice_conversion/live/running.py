@@ -1,4 +1,4 @@
-"""Level and mean of a stream so far, in place of those of a whole utterance."""
+"""Level, mean and pitch of a stream so far, in place of those of a whole utterance."""
 
 from typing import Final
 
@@ -7,10 +7,15 @@ import torch
 from torch import Tensor
 
 from media.audio.load import loudness
+from media.audio.pitch import track_pitch
 from media.constants import FRAMES_PER_SECOND, SAMPLE_RATE
+from models.conversion.content import ContentEncoder
 from models.vqvae import VQVAE
+from pipelines.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
+from pipelines.voice_conversion.voice import pitch_statistics
 
 SECONDS: Final = 6.0  # that are remembered
+FRAMES: Final = round(SECONDS * FRAMES_PER_SECOND)
 EVERY: Final = 0.5  # seconds between two looks at the loudness
 QUIET: Final = -50.0  # LUFS: what is quieter is no speech to measure
 MOST_GAIN: Final = 10.0  # 20 dB either way
@@ -42,16 +47,37 @@ class RunningLevel:
 
 
 class RunningMean:
-    """Normalises features as VQVAE.normalize does, the last SECONDS being the utterance."""
+    """Normalises features as the encoder's network does, the last SECONDS being the utterance."""
 
-    def __init__(self, vqvae: VQVAE) -> None:
-        self._vqvae = vqvae
-        self._past = torch.zeros(0, vqvae.config.n_features)
+    def __init__(self, network: VQVAE | ContentEncoder) -> None:
+        self._network = network
+        self._past = torch.zeros(0, network.config.n_features)
 
     def __call__(self, window: Tensor, leaving: int) -> Tensor:
         """(S, n_features) → the same. The first ``leaving`` frames are not in the next window, and
         are remembered."""
         known = torch.cat([self._past, window])
-        most = round(SECONDS * FRAMES_PER_SECOND)
-        self._past = torch.cat([self._past, window[:leaving]])[-most:]
-        return self._vqvae.normalize(known[None])[0, -len(window) :]
+        self._past = torch.cat([self._past, window[:leaving]])[-FRAMES:]
+        return self._network.normalize(known[None])[0, -len(window) :]
+
+
+class RunningIntonation:
+    """Intonation relative to the mean and the standard deviation of the last SECONDS. What was
+    spoken once stays as it was."""
+
+    def __init__(self, spoken: int) -> None:
+        """spoken: steps that are kept."""
+        self._past = np.zeros(0, np.float32)  # Hz of each frame
+        self._spoken = Intonation(np.zeros(spoken, bool), np.zeros(spoken, np.float32))
+
+    def __call__(self, window: np.ndarray, new: int, ahead: int) -> Intonation:
+        """Samples up to the present (T,), of which ``new`` steps are to be spoken, and ``ahead``
+        follow → the intonation of what was and is spoken, and of those ahead, from its bits."""
+        pitch = track_pitch(window)
+        statistics = pitch_statistics(np.append(self._past, pitch))
+        leaving = new * FRAMES_PER_STEP
+        self._past = np.append(self._past, pitch[:leaving])[-FRAMES:]
+        latest = Intonation.of(pitch, statistics).at(slice(-new - ahead, None))
+        known = self._spoken.at(slice(new, None)).then(latest)
+        self._spoken = known.at(slice(len(known.voiced) - ahead))
+        return known

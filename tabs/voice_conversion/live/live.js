@@ -3,7 +3,6 @@
 const one = (selector) => element.querySelector(selector);
 const place = (name) => new URL(name, document.baseURI);
 const CELL = 4; // px of a unit
-const MUTED = -1;
 const REFUSED = {
   NotAllowedError: "The microphone is blocked. Allow it beside the page's address, and press Live.",
   NotFoundError: "There is no microphone. Plug one in, and press Live.",
@@ -14,8 +13,7 @@ const INSECURE = "A browser opens the microphone on secure pages only: https, or
 let live = null; // context, stream, source, capture, worker while it is on
 const voices = JSON.parse(one(".live").dataset.voices);
 let voice = voices[0];
-let units = [];
-let colors = [];
+let units = []; // by their colours, null for silence
 let numbers = {};
 let until = 0; // ms
 let urls = [];
@@ -138,7 +136,7 @@ function hear(data) {
   line();
 }
 
-function turn({ state, message, place, seconds, colors: palette }) {
+function turn({ state, message, place, seconds }) {
   if (state === "ended") {
     stop();
     return say(message);
@@ -147,10 +145,7 @@ function turn({ state, message, place, seconds, colors: palette }) {
   else if (state === "loading") say("The model is loading. This takes some seconds, once.");
   else if (state === "lost") say("The connection is lost. Trying again …");
   else say("");
-  if (state === "running") {
-    colors = palette;
-    until = performance.now() + 1000 * seconds;
-  }
+  if (state === "running") until = performance.now() + 1000 * seconds;
   show(state);
 }
 
@@ -182,9 +177,9 @@ function draw() {
   const brush = canvas.getContext("2d");
   brush.scale(scale, scale);
   const seen = units.slice(-Math.ceil(width / CELL));
-  seen.forEach((unit, i) => {
-    if (unit === MUTED) return;
-    brush.fillStyle = colors[unit];
+  seen.forEach((color, i) => {
+    if (!color) return;
+    brush.fillStyle = color;
     brush.fillRect(width - (seen.length - i) * CELL, 0, CELL - 0.5, height);
   });
 }

@@ -1,6 +1,7 @@
 """The Live switch of the voice conversion tab, and what is seen while it is on."""
 
 import json
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import Final
@@ -8,15 +9,13 @@ from typing import Final
 import gradio as gr
 
 from media.errors import InputError
-from pipelines.voice_conversion.settings import DEFAULT_VOICE, VQVAE_VOICES
+from pipelines.voice_conversion.settings import DEFAULT_VOICE
 from tabs.shared.events import HIDDEN, reporting
 from tabs.shared.gradio_internals import event_data
 from tabs.shared.icons import icon
 from tabs.shared.sessions import is_upload
 
 FOLDER: Final = Path(__file__).parent
-# That of the page first: what it is until another card is chosen.
-VOICES: Final = (DEFAULT_VOICE, *(name for name in VQVAE_VOICES if name != DEFAULT_VOICE))
 HTML: Final = f"""
 <section class="live" data-voices="@voices" data-state="off" aria-label="Live conversion">
 <div class="live-bar">
@@ -46,11 +45,16 @@ TELL: Final = """(voice) => {
 NO_FILE: Final = "This recording did not arrive. Press Live and try again."
 
 
-def live_panel(voice: gr.HTML, recording: gr.Audio, message: gr.HTML) -> gr.HTML:
-    """The switch. voice: cards whose value is the voice to speak in, whatever is chosen meanwhile;
-    recording: takes what was said last, where the visitor wants to take it apart."""
+def live_panel(
+    voices: Sequence[str], voice: gr.HTML, recording: gr.Audio, message: gr.HTML
+) -> gr.HTML:
+    """The switch. voices: those that Live has; voice: cards whose value is the one to speak in,
+    whatever is chosen meanwhile; recording: takes what was said last, where the visitor wants to
+    take it apart."""
+    # That of the page first: what it is until another card is chosen.
+    ordered = sorted(voices, key=lambda name: name != DEFAULT_VOICE)
     panel = gr.HTML(
-        HTML.replace("@voices", escape(json.dumps(VOICES))),
+        HTML.replace("@voices", escape(json.dumps(ordered))),
         css_template=(FOLDER / "live.css").read_text(),
         js_on_load=(FOLDER / "live.js").read_text(),
         apply_default_css=False,

@@ -20,7 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from media.errors import InputError
 from media.workers.protocol import WorkerError
-from pipelines.voice_conversion.live import LiveProcess, LiveProcesses
+from pipelines.voice_conversion.live import Choice, LiveProcess, LiveProcesses
 from study.web.limits import RateLimit, address_of
 from tabs.voice_conversion.live.places import Places
 from tabs.voice_conversion.live.visitor import FULL_SCALE, RefusedError, Visitor
@@ -100,14 +100,8 @@ class LiveServer:
             await tell(socket, state="waiting", place=place, seconds=round(seconds))
 
         async with self._places.place(wait), self._process(socket) as process:
-            await asyncio.to_thread(process.begin, visitor.rate, visitor.voice)
-            await tell(
-                socket,
-                state="running",
-                seconds=self._places.seconds,
-                colors=process.colors,
-                step=process.step,
-            )
+            await asyncio.to_thread(process.begin, visitor.rate, Choice(visitor.voice))
+            await tell(socket, state="running", seconds=self._places.seconds)
             await _convert(socket, visitor, process, time.monotonic() + self._places.seconds)
             return "" if visitor.gone else OVER
 
@@ -153,7 +147,7 @@ async def _convert(socket: WebSocket, visitor: Visitor, process: LiveProcess, un
         visitor.came.clear()
         samples, end = visitor.heard()
         if len(samples):
-            answer, spoken = await asyncio.to_thread(process.push, samples, visitor.voice)
+            answer, spoken = await asyncio.to_thread(process.push, samples, Choice(visitor.voice))
             about = {
                 "end": end - answer["behind"],  # of what was recorded, up to the last that is said
                 "units": answer["units"],

@@ -1,5 +1,6 @@
 """Live conversion: any chunks, the same sound; its delay; no seams; voices that change."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,18 +8,45 @@ import pytest
 import torch
 
 from media.audio.load import loudness
+from media.audio.pitch import track_pitch
 from media.constants import HOP_LENGTH, N_BINS, SAMPLE_RATE
+from media.errors import InputError
 from models.vocoder import Vocoder, VocoderConfig
-from pipelines.voice_conversion import MUTED, VoiceConversion
-from pipelines.voice_conversion.live import LiveConversion
-from pipelines.voice_conversion.live.conversion import HOP_SAMPLES
-from pipelines.voice_conversion.live.running import RunningLevel
+from pipelines.voice_conversion import MUTED, AnyVoiceConversion, Voice, settings
+from pipelines.voice_conversion.intonation import Intonation
+from pipelines.voice_conversion.live import Choice, LiveConversion, LiveNetworks, load_networks
+from pipelines.voice_conversion.live.conversion import TIMING
+from pipelines.voice_conversion.live.networks import AnyVoiceNetworks
+from pipelines.voice_conversion.live.running import RunningIntonation, RunningLevel
 from pipelines.voice_conversion.live.vocoder import BEHIND, CONTEXT, StreamingVocoder
+from pipelines.voice_conversion.settings import live_checkpoint
+
+HOP_SAMPLES = TIMING.hop * HOP_LENGTH
+
+
+@pytest.fixture(scope="module", params=["any-voice", "vqvae-512"])
+def networks(tiny_checkpoints: Path, request: pytest.FixtureRequest) -> LiveNetworks:
+    if request.param == "any-voice":
+        return request.getfixturevalue("any_voice")
+    return load_networks(tiny_checkpoints / request.param)
 
 
 @pytest.fixture(scope="module")
-def pipeline(tiny_checkpoints: Path) -> VoiceConversion:
-    return VoiceConversion.from_pretrained(tiny_checkpoints / "vqvae-512", "cpu")
+def any_voice(tiny_checkpoints: Path) -> LiveNetworks:
+    """Not quite untrained, for then all voices are the same."""
+    folder = live_checkpoint(tiny_checkpoints)
+    networks = AnyVoiceConversion.from_pretrained(folder, "cpu").networks
+    torch.manual_seed(0)
+    with torch.no_grad():
+        for parameter in networks.inverter.parameters():
+            parameter += 0.1 * torch.randn_like(parameter)
+    random = np.random.default_rng(0)
+    voices = {
+        name: Voice(name, random.standard_normal(8).astype(np.float32), mean, 0.25)
+        for name, mean in (("TF2", 5.3), ("SF1", 4.8))
+    }
+    changed = replace(networks, voices=voices)
+    return AnyVoiceNetworks(AnyVoiceConversion(changed, settings.CONTINUOUS))
 
 
 def speech(seconds: float, gain: float = 0.1) -> np.ndarray:
@@ -30,50 +58,49 @@ def speech(seconds: float, gain: float = 0.1) -> np.ndarray:
 
 @pytest.mark.parametrize("size", [7, 160, 5000])
 def test_push_in_chunks_of_any_size_gives_the_same_samples(
-    pipeline: VoiceConversion, size: int
+    networks: LiveNetworks, size: int
 ) -> None:
     said = speech(0.4)
-    whole = LiveConversion(pipeline).push(said)
-    live = LiveConversion(pipeline)
+    whole = LiveConversion(networks).push(said)
+    live = LiveConversion(networks)
     chunks = [live.push(said[i : i + size]) for i in range(0, len(said), size)]
     np.testing.assert_array_equal(np.concatenate(chunks), whole)
 
 
-def test_push_gives_as_many_samples_as_went_in_whole_hops(pipeline: VoiceConversion) -> None:
-    live = LiveConversion(pipeline)
+def test_push_gives_as_many_samples_as_went_in_whole_hops(networks: LiveNetworks) -> None:
+    live = LiveConversion(networks)
     assert len(live.push(np.zeros(HOP_SAMPLES - 1, np.float32))) == 0
     assert len(live.push(np.zeros(1, np.float32))) == HOP_SAMPLES
     assert len(live.push(np.zeros(0, np.float32))) == 0
 
 
 def test_push_of_a_sound_after_silence_speaks_after_the_stated_delay(
-    pipeline: VoiceConversion,
+    networks: LiveNetworks,
 ) -> None:
-    live = LiveConversion(pipeline)
+    live = LiveConversion(networks)
     before = 2.0
     sound = np.concatenate([np.zeros(round(before * SAMPLE_RATE), np.float32), speech(1.0)])
     heard = np.flatnonzero(live.push(sound))
     # A unit before the first loud one is not muted, and the gate fades in.
-    assert heard[0] / SAMPLE_RATE == pytest.approx(before + live.delay, abs=0.05)
-    assert live.latency - live.delay == pytest.approx(HOP_SAMPLES / SAMPLE_RATE)
+    assert heard[0] / SAMPLE_RATE == pytest.approx(before + live.timing.delay, abs=0.05)
 
 
-def test_push_of_silence_gives_silence_and_muted_units(pipeline: VoiceConversion) -> None:
-    live = LiveConversion(pipeline)
+def test_push_of_silence_gives_silence_and_muted_units(networks: LiveNetworks) -> None:
+    live = LiveConversion(networks)
     assert not live.push(np.zeros(SAMPLE_RATE, np.float32)).any()
     assert set(live.units) == {MUTED}
 
 
-def test_push_of_whatever_the_microphone_gives_stays_finite(pipeline: VoiceConversion) -> None:
-    live = LiveConversion(pipeline)
+def test_push_of_whatever_the_microphone_gives_stays_finite(networks: LiveNetworks) -> None:
+    live = LiveConversion(networks)
     for sound in (speech(0.5, 1e-6), speech(0.5, 1.0), np.ones(8000), -np.ones(8000)):
         assert np.isfinite(live.push(np.clip(sound, -1, 1).astype(np.float32))).all()
 
 
-def test_two_sessions_of_one_pipeline_do_not_disturb_each_other(pipeline: VoiceConversion) -> None:
+def test_two_sessions_of_one_pipeline_do_not_disturb_each_other(networks: LiveNetworks) -> None:
     said, other = speech(0.5), speech(0.5, 0.01)
-    alone = LiveConversion(pipeline).push(said)
-    one, two = LiveConversion(pipeline), LiveConversion(pipeline, "SM1")
+    alone = LiveConversion(networks).push(said)
+    one, two = LiveConversion(networks), LiveConversion(networks, Choice("SF1"))
     together = []
     for i in range(0, len(said), 1000):
         together.append(one.push(said[i : i + 1000]))
@@ -81,13 +108,63 @@ def test_two_sessions_of_one_pipeline_do_not_disturb_each_other(pipeline: VoiceC
     np.testing.assert_array_equal(np.concatenate(together), alone)
 
 
-def test_a_new_voice_is_heard_from_the_next_hop_on(pipeline: VoiceConversion) -> None:
+def test_a_new_voice_is_heard_from_the_next_hop_on(networks: LiveNetworks) -> None:
     said = speech(1.0)
     half = 5 * HOP_SAMPLES
-    same, changed = LiveConversion(pipeline, "TF2"), LiveConversion(pipeline, "TF2")
+    same, changed = LiveConversion(networks), LiveConversion(networks)
     np.testing.assert_array_equal(changed.push(said[:half]), same.push(said[:half]))
-    changed.voice = "SM1"
+    changed.choice = Choice("SF1")
     assert np.abs(changed.push(said[half:]) - same.push(said[half:])).max() > 1e-4
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [Choice(other="SF1", share=0.5), Choice(model="units-64"), Choice(intonation="predicted")],
+    ids=["blend", "bits", "intonation"],
+)
+def test_push_with_another_blend_rate_or_intonation_is_another_sound(
+    any_voice: LiveNetworks, choice: Choice
+) -> None:
+    said = speech(1.0)
+    same, changed = LiveConversion(any_voice), LiveConversion(any_voice, choice)
+    assert np.abs(changed.push(said) - same.push(said)).max() > 1e-4
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        Choice("X"),
+        Choice(model="X"),
+        Choice(other="X", share=0.5),
+        Choice(other="SF1", share=float("nan")),
+    ],
+)
+def test_check_of_a_choice_that_does_not_exist_says_what_to_do(
+    networks: LiveNetworks, choice: Choice
+) -> None:
+    with pytest.raises(InputError):
+        networks.check(choice)
+
+
+def test_running_intonation_of_a_steady_voice_that_rises_is_that_of_the_recording() -> None:
+    seconds = 4.0
+    hz = 120 * 2 ** (np.arange(round(seconds * SAMPLE_RATE)) / SAMPLE_RATE / seconds)
+    phase = 2 * np.pi * np.cumsum(hz) / SAMPLE_RATE
+    harmonics = np.array([np.sin(k * phase) / k for k in range(1, 10)])
+    said = 0.1 * harmonics.sum(axis=0).astype(np.float32)
+    whole = Intonation.of(track_pitch(said))
+    running, new, ahead = RunningIntonation(spoken=10), 4, 7
+    hop, window = 2 * new * HOP_LENGTH, 40 * HOP_LENGTH
+    ends = range(window, len(said) + 1, hop)
+    heard = [running(said[end - window : end], new, ahead) for end in ends]
+    last = (ends[-1] // HOP_LENGTH) // 2 - ahead
+    assert heard[-1].voiced.all()
+    # The stream normalises by what it has heard until now, which at the end is nearly all.
+    np.testing.assert_allclose(
+        heard[-1].log_f0[: 10 - new], whole.log_f0[last - 10 : last - new], atol=0.25
+    )
+    kept = heard[-2].log_f0[new:10]
+    np.testing.assert_array_equal(heard[-1].log_f0[: len(kept)], kept)
 
 
 def test_streaming_vocoder_hop_by_hop_gives_the_sound_of_all_hops_at_once() -> None:

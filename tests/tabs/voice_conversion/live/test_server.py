@@ -14,6 +14,7 @@ from websockets.sync.client import ClientConnection
 
 from media.errors import InputError
 from media.workers.protocol import WorkerError
+from pipelines.voice_conversion.live import Choice
 from tabs.voice_conversion.live.server import BROKEN, MANY, MOST_OF_ADDRESS, OVER
 from tests.live import HELLO, RATE, ServedLive, told
 
@@ -25,8 +26,7 @@ class Echo:
 
     def __init__(self) -> None:
         self.ready = self.alive = True
-        self.colors, self.step = ["#000000"], 0.02
-        self.voices: list[str] = []
+        self.voices: list[object] = []
         self.busy = threading.Event()  # set while a push is to take long
         self.pushed = threading.Event()  # set when one has begun
         self.samples = 0
@@ -36,19 +36,19 @@ class Echo:
             time.sleep(0.01)
         self.ready = True
 
-    def begin(self, rate: int, voice: str) -> None:
+    def begin(self, rate: int, choice: Choice) -> None:
         if rate < 8000:
             raise InputError("This rate cannot be used.")
 
-    def push(self, samples: np.ndarray, voice: str) -> tuple[dict, np.ndarray]:
+    def push(self, samples: np.ndarray, choice: Choice) -> tuple[dict, np.ndarray]:
         self.pushed.set()
         while self.busy.is_set():
             time.sleep(0.01)
-        if voice == "broken":
+        if choice.voice == "broken":
             raise WorkerError("it ended")
-        self.voices.append(voice)
+        self.voices.append(choice.voice)
         self.samples += len(samples)
-        return {"units": [7], "behind": 0, "seconds": 0.001}, samples
+        return {"units": ["#112233"], "behind": 0, "seconds": 0.001}, samples
 
 
 class Echoes:
@@ -97,7 +97,7 @@ def test_sound_comes_back_with_its_units_and_when_it_was_recorded(served: Served
         assert told(socket)["state"] == "running"
         socket.send(sound(position=4800))
         about, samples = heard(socket)
-    assert about["units"] == [7] and about["end"] == 4800 + CHUNK
+    assert about["units"] == ["#112233"] and about["end"] == 4800 + CHUNK
     np.testing.assert_array_equal(samples, 1000)
 
 
