@@ -121,11 +121,13 @@ def build(
     tests: "Library | None" = None,
     publishing: bool = True,
     health: Health | None = None,
+    tickets: voice_conversion.Tickets | None = None,
 ) -> gr.Blocks:
     """The whole page. Loads no model unless preload says so. index, word_index: of our libraries
     of sounds and of words; tests: listening tests, which launch must be given too; publishing:
     whether visitors may open tests of their own to raters; health: is to watch the models, and
-    launch must be given it too."""
+    launch must be given it too; tickets: lend visitors' own voices to live conversion, as launch is
+    told."""
     convert = models.converters(folder, device)
     conversions = models.installed_conversion_models(folder)
     embeddings = models.word_embeddings(folder, device)
@@ -144,7 +146,7 @@ def build(
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
         with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Voice conversion"):
-                voice_conversion.build(convert, conversions, drafts)
+                voice_conversion.build(convert, conversions, drafts, tickets)
             with gr.Tab("Words"):
                 words.build(embeddings, word_index, drafts)
             with gr.Tab("Sound search"):
@@ -168,12 +170,16 @@ def launch(
     tests: "Library | None" = None,
     folder: Path = CHECKPOINTS,
     health: Health | None = None,
+    tickets: voice_conversion.Tickets | None = None,
 ) -> str:
     """Serves the page → its address on this machine. Returns at once unless block is true.
 
-    folder: of the checkpoints, for live conversion; health: is told at /healthz."""
+    folder: of the checkpoints, for live conversion; health: is told at /healthz; tickets: those
+    that build was given."""
     processes = LiveProcesses(live_checkpoint(folder))
-    live = voice_conversion.LiveServer(processes, chosen.live)
+    live = voice_conversion.LiveServer(
+        processes, tickets or voice_conversion.Tickets(), chosen.live
+    )
     keep_uploads_apart()
     limit_queue(page, chosen.max_queue)
     offer_tools(page)
@@ -234,7 +240,7 @@ def main() -> None:
     with temporary_folder():
         permission = Permission.of(chosen.studies_key, os.environ)
         tests = listening_tests.opened(Path(chosen.studies), chosen.database, permission)
-        health = Health()
+        health, tickets = Health(), voice_conversion.Tickets()
         page = build(
             chosen.device,
             preload=chosen.preload,
@@ -243,8 +249,9 @@ def main() -> None:
             tests=tests,
             publishing=not chosen.no_publish,
             health=health,
+            tickets=tickets,
         )
-        launch(page, chosen, tests=tests, health=health)
+        launch(page, chosen, tests=tests, health=health, tickets=tickets)
 
 
 def _not_found(request: Request) -> Response:

@@ -23,7 +23,8 @@ from media.audio.load import load, wav_bytes
 from media.constants import SAMPLE_RATE
 from media.paths import ASSETS, CHECKPOINTS
 from pipelines.voice_conversion import settings
-from pipelines.voice_conversion.converter import Converter, Converters
+from pipelines.voice_conversion.converter import Converter
+from pipelines.voice_conversion.converters import Converters
 from pipelines.voice_conversion.live import (
     Choice,
     LiveConversion,
@@ -130,9 +131,8 @@ def server() -> list[str]:
 
 def convert(pipeline: Converter, stop: threading.Event) -> None:
     """A minute of speech, again and again."""
-    choices = settings.DEFAULT_VOICE, settings.VOCODERS[0], pipeline.intonations[0]
     while not stop.is_set():
-        pipeline((SAMPLE_RATE, speech(BUSY)), *choices)
+        pipeline((SAMPLE_RATE, speech(BUSY)))
 
 
 def row(name: str, processes: list[LiveProcess]) -> str:

@@ -19,7 +19,8 @@ from media.constants import FRAME_SECONDS, SAMPLE_RATE
 from media.paths import CHECKPOINTS
 from media.text.grammar import GRID
 from pipelines.voice_conversion import settings
-from pipelines.voice_conversion.converter import Converter, Converters
+from pipelines.voice_conversion.converter import Converter
+from pipelines.voice_conversion.converters import Converters
 from pipelines.voice_conversion.live import LiveConversion, LiveNetworks, Timing, load_networks
 from pipelines.voice_conversion.live.conversion import TIMING
 from pipelines.voice_conversion.settings import MUTED
@@ -88,8 +89,7 @@ Spoken = tuple[np.ndarray, np.ndarray]  # a waveform (T,) and its units (U,)
 
 def whole(pipeline: Converter, waveform: np.ndarray) -> Spoken:
     """The conversion of a recording (T,)."""
-    choices = settings.DEFAULT_VOICE, "neural", pipeline.intonations[0]
-    conversion = pipeline((SAMPLE_RATE, waveform), *choices)
+    conversion = pipeline((SAMPLE_RATE, waveform), vocoder="neural")
     return conversion.converted.waveform, conversion.units.codes
 
 

@@ -5,17 +5,66 @@ import threading
 import time
 from typing import Any, Final
 
+import numpy as np
 import uvicorn
 from starlette.applications import Starlette
 from websockets.sync.client import ClientConnection, connect
 
 import app
-from pipelines.voice_conversion.live import LiveProcesses
+from media.errors import InputError
+from media.workers.protocol import WorkerError
+from pipelines.voice_conversion.live import Choice, LiveProcesses
 from tabs.voice_conversion.live.server import LiveServer
+from tabs.voice_conversion.live.tickets import Tickets
 
 RATE: Final = 16_000
 HELLO: Final = json.dumps({"rate": RATE, "voice": "TF2"})
 PATIENCE: Final = 60.0  # seconds
+CHUNK: Final = 320  # samples
+
+
+class Echo:
+    """Gives back what it hears, at once, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.ready = self.alive = True
+        self.voices: list[object] = []
+        self.busy = threading.Event()  # set while a push is to take long
+        self.pushed = threading.Event()  # set when one has begun
+        self.samples = 0
+
+    def wait_until_ready(self) -> None:
+        while self.busy.is_set():
+            time.sleep(0.01)
+        self.ready = True
+
+    def begin(self, rate: int, choice: Choice) -> None:
+        if rate < 8000:
+            raise InputError("This rate cannot be used.")
+
+    def push(self, samples: np.ndarray, choice: Choice) -> tuple[dict, np.ndarray]:
+        self.pushed.set()
+        while self.busy.is_set():
+            time.sleep(0.01)
+        if choice.voice == "broken":
+            raise WorkerError("it ended")
+        self.voices.append(choice.voice)
+        self.samples += len(samples)
+        return {"units": ["#112233"], "behind": 0, "seconds": 0.001}, samples
+
+
+class Echoes:
+    """In place of LiveProcesses: one that echoes, and is given to everybody."""
+
+    def __init__(self, echo: "Echo | None" = None) -> None:
+        self.idle = echo or Echo()
+        self.returned: list[bool] = []
+
+    def take(self) -> Echo:
+        return self.idle
+
+    def give_back(self, process: Echo, healthy: bool) -> None:
+        self.returned.append(healthy)
 
 
 class ServedLive:
@@ -24,7 +73,8 @@ class ServedLive:
 
     def __init__(self, processes: LiveProcesses, most: int = 1, seconds: float = 60.0) -> None:
         """most: conversions at once; seconds: of a visit."""
-        routes = LiveServer(processes, most, seconds).routes()
+        self.tickets = Tickets()
+        routes = LiveServer(processes, self.tickets, most, seconds).routes()
         config = uvicorn.Config(
             Starlette(routes=routes), port=0, log_level="error", ws_max_size=app.MOST_BYTES
         )
@@ -55,3 +105,8 @@ def told(socket: ClientConnection) -> dict[str, Any]:
         message = socket.recv(timeout=PATIENCE)
         if isinstance(message, str):
             return json.loads(message)
+
+
+def sound(position: int = 0, samples: int = CHUNK, value: int = 1000) -> bytes:
+    """A message of so many samples, recorded after ``position`` others."""
+    return position.to_bytes(4, "little") + np.full(samples, value, "<i2").tobytes()

@@ -30,7 +30,9 @@ def main() -> None:
         tests = listening_tests.opened(Path(chosen.studies), chosen.database)
         health = Health()
         health.watch({"model": lambda: None})
-        live = voice_conversion.LiveServer(LiveProcesses(Path("nowhere")), 1)
+        live = voice_conversion.LiveServer(
+            LiveProcesses(Path("nowhere")), voice_conversion.Tickets(), 1
+        )
         with gr.Blocks() as page:
             inputs = [gr.File(), *(gr.Textbox() for _ in range(4))]
             gr.Button().click(convert, inputs, gr.Number(), api_name="convert")

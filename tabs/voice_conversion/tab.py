@@ -15,7 +15,7 @@ from tabs.shared.events import CONVERSION_QUEUE, HIDDEN, QUICK_QUEUE, on_model, 
 from tabs.shared.parts import how_it_works, main_button, missing_model, sound_input
 from tabs.voice_conversion import api
 from tabs.voice_conversion.events import ConversionEvents, Models, Outputs, draft_item
-from tabs.voice_conversion.live import live_panel
+from tabs.voice_conversion.live import LivePanel, Tickets
 from tabs.voice_conversion.own_voice import CARD, OwnVoice
 from tabs.voice_conversion.targets import ALONE, OWN, VOICES
 
@@ -61,18 +61,20 @@ def build(
     pipelines: Callable[[str], "Converter"],
     models: Sequence[str] = tuple(MODELS),
     drafts: Drafts | None = None,
+    tickets: Tickets | None = None,
 ) -> gr.Blocks:
     """The tab. pipelines gives a model's pipeline by name, loaded when first asked for; models
-    are the names that it knows out of MODELS, the default first; drafts: of listening tests."""
+    are the names that it knows out of MODELS, the default first; drafts: of listening tests;
+    tickets: of the LiveServer."""
     with gr.Blocks(title="Voice conversion") as tab:
         if models:
-            _layout(tab, Models(pipelines, models), drafts)
+            _layout(tab, Models(pipelines, models), drafts, tickets or Tickets())
         else:
             missing_model("voice_conversion", "any-voice", "speech")
     return tab
 
 
-def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
+def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None, tickets: Tickets) -> None:
     gr.HTML(INTRO.format(about=ANY_VOICE if models.any_voice else FIVE_VOICES))
     result = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="room"):
@@ -87,8 +89,7 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
             )
             own = OwnVoice.layout()
             convert, stop = main_button("Convert", ready=False)
-            if models.live:
-                live_panel(models.voices, voice, audio, message)
+            live = LivePanel.layout() if models.live else None
             chips = _example_chips()
             model, other, share, intonation, vocoder = _options(models)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
@@ -109,6 +110,12 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None) -> None:
     api.declare(models, audio, voice, model, vocoder, intonation)
     own.wire(lambda: cast("AnyVoiceConversion", models.pipeline(settings.CONTINUOUS)), voice)
     to = Outputs(message, result, lanes, numbers, rates_message, rates)
+    if live:
+        chosen = [voice, other, share, model, intonation, own.visit]
+        # What is said beside their own voice changes when it was made.
+        changes = [part.change for part in (voice, other, share, model, intonation, own.message)]
+        live.wire(models.names, chosen, changes, tickets)
+        live.keeping(audio, message)
     events = ConversionEvents(models, to)
     shown = [message, result, lanes, numbers]
     speaking = [voice, other, share, own.visit, vocoder, intonation]

@@ -34,7 +34,7 @@ class Timing:
     same, with the wait until a hop is full."""
 
     hop: int = 8
-    ahead: int = 14
+    ahead: int = 2
 
     @property
     def delay(self) -> float:

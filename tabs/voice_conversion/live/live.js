@@ -10,9 +10,11 @@ const REFUSED = {
 };
 const INSECURE = "A browser opens the microphone on secure pages only: https, or this computer's own.";
 
+const AWAY = "The server does not answer. Reload the page.";
+const PATIENCE = 10000; // ms for its answer
+
 let live = null; // context, stream, source, capture, worker while it is on
-const voices = JSON.parse(one(".live").dataset.voices);
-let voice = voices[0];
+let answer = null; // takes what is chosen on the page, while that is asked
 let units = []; // by their colours, null for silence
 let numbers = {};
 let until = 0; // ms
@@ -35,10 +37,23 @@ async function microphone() {
   return stream;
 }
 
+// What is chosen elsewhere on the page, as the server puts it.
+function chosen() {
+  return new Promise((resolve, reject) => {
+    setTimeout(() => reject(new Error(AWAY)), PATIENCE);
+    answer = ({ wish, note, error }) => {
+      say(note ?? "");
+      error ? reject(new Error(error)) : resolve(wish);
+    };
+    trigger("ask", {});
+  });
+}
+
 async function start() {
   say("");
   one(".live-switch").disabled = true;
   try {
+    const wish = await chosen();
     const stream = await microphone();
     const context = new AudioContext({ latencyHint: "interactive" });
     live = { stream, context };
@@ -58,7 +73,7 @@ async function start() {
     const url = place("live").href.replace(/^http/, "ws");
     const ports = { capture: heard.port2, playback: said.port2 };
     worker.onmessage = ({ data }) => hear(data);
-    worker.postMessage({ start: { url, rate: context.sampleRate, voice }, ...ports }, Object.values(ports));
+    worker.postMessage({ start: { url, rate: context.sampleRate, wish }, ...ports }, Object.values(ports));
     live = { ...live, worker, capture, source: context.createMediaStreamSource(stream) };
     live.source.connect(capture).connect(context.destination); // it is silent; else nothing pulls it
     playback.connect(context.destination);
@@ -188,15 +203,17 @@ element.addEventListener("click", ({ target }) => {
   if (target.closest(".live-switch")) return live ? stop() : start();
   if (target.closest(".live-take")) take(target.closest(".live-take"));
 });
-// From the voice cards, which are elsewhere on the page.
-element.addEventListener("voice", ({ detail }) => {
-  if (!voices.includes(detail)) {
-    return live && say(`Live speaks as ${voices.join(", ")} only. It goes on as ${voice}.`);
+// Something that Live goes by was changed elsewhere on the page.
+element.addEventListener("changed", async () => {
+  if (!live?.worker) return;
+  try {
+    const wish = await chosen();
+    live?.worker?.postMessage({ wish });
+  } catch (error) {
+    say(`${error.message} Live goes on as before.`, "error");
   }
-  say("");
-  voice = detail;
-  live?.worker.postMessage({ voice });
 });
+element.addEventListener("wish", ({ detail }) => answer?.(detail));
 const escape = (event) => {
   if (!element.isConnected) return window.removeEventListener("keydown", escape);
   if (event.key === "Escape" && live) stop();

@@ -1,23 +1,25 @@
 """The Live switch of the voice conversion tab, and what is seen while it is on."""
 
-import json
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import gradio as gr
+from gradio.components import Component
 
 from media.errors import InputError
-from pipelines.voice_conversion.settings import DEFAULT_VOICE
+from pipelines.voice_conversion import settings
 from tabs.shared.events import HIDDEN, reporting
 from tabs.shared.gradio_internals import event_data
 from tabs.shared.icons import icon
 from tabs.shared.sessions import is_upload
+from tabs.voice_conversion.live.tickets import Tickets, Wish
+from tabs.voice_conversion.targets import ALONE, NO_OWN, OWN, VoiceVisit
 
 FOLDER: Final = Path(__file__).parent
 HTML: Final = f"""
-<section class="live" data-voices="@voices" data-state="off" aria-label="Live conversion">
+<section class="live" data-state="off" aria-label="Live conversion">
 <div class="live-bar">
 <button type="button" class="live-switch"><i></i><span>Live</span></button>
 <p>Hear yourself in the chosen voice while you speak. <b>Wear headphones.</b></p>
@@ -37,37 +39,90 @@ HTML: Final = f"""
 <label class="live-clean"><input type="checkbox"> Loudspeakers: cancel echo and noise</label>
 </section>
 """
-# The panel is told of the voice by an event, for the cards are elsewhere on the page.
-TELL: Final = """(voice) => {
-  document.getElementById("live")?.dispatchEvent(new CustomEvent("voice", { detail: voice }));
+# The panel is told by events, which rise to its script, of what is elsewhere on the page: that
+# something was changed there, and, when it has asked, what is chosen.
+CHANGED: Final = """() => {
+  document.querySelector(".live")?.dispatchEvent(new CustomEvent("changed", { bubbles: true }));
+  return [];
+}"""
+TELL: Final = """(wish) => {
+  const event = new CustomEvent("wish", { detail: wish, bubbles: true });
+  document.querySelector(".live")?.dispatchEvent(event);
   return [];
 }"""
 NO_FILE: Final = "This recording did not arrive. Press Live and try again."
 
 
-def live_panel(
-    voices: Sequence[str], voice: gr.HTML, recording: gr.Audio, message: gr.HTML
-) -> gr.HTML:
-    """The switch. voices: those that Live has; voice: cards whose value is the one to speak in,
-    whatever is chosen meanwhile; recording: takes what was said last, where the visitor wants to
-    take it apart."""
-    # That of the page first: what it is until another card is chosen.
-    ordered = sorted(voices, key=lambda name: name != DEFAULT_VOICE)
-    panel = gr.HTML(
-        HTML.replace("@voices", escape(json.dumps(ordered))),
-        css_template=(FOLDER / "live.css").read_text(),
-        js_on_load=(FOLDER / "live.js").read_text(),
-        apply_default_css=False,
-        elem_id="live",
-    )
-    voice.change(None, inputs=voice, outputs=[], js=TELL, **HIDDEN)
+@dataclass(frozen=True)
+class LivePanel:
+    """The switch; wish: what its page is to tell the socket."""
 
-    def keep(event: gr.EventData) -> dict:
-        """The uploaded recording as the tab's own input."""
-        path = event_data(event).get("path")
-        if not isinstance(path, str) or not is_upload(path) or not Path(path).exists():
-            raise InputError(NO_FILE)
-        return {message: "", recording: path}
+    panel: gr.HTML
+    wish: gr.JSON
 
-    panel.keep(reporting(keep, message), outputs=[message, recording], **HIDDEN)
-    return panel
+    @classmethod
+    def layout(cls) -> "LivePanel":
+        """Off."""
+        panel = gr.HTML(
+            HTML,
+            css_template=(FOLDER / "live.css").read_text(),
+            js_on_load=(FOLDER / "live.js").read_text(),
+            apply_default_css=False,
+            elem_id="live",
+        )
+        return cls(panel, gr.JSON(visible="hidden"))
+
+    def wire(
+        self,
+        models: Sequence[str],
+        chosen: Sequence[Component],
+        changes: Sequence[Callable],
+        tickets: Tickets,
+    ) -> None:
+        """models: that are installed; chosen: the arguments of wished; changes: events after which
+        they may be others, while it is on; tickets: of the server."""
+
+        def asked(*values: Any) -> dict[str, Any]:
+            return wished(models, tickets, *values)
+
+        told = self.panel.ask(asked, list(chosen), self.wish, **HIDDEN)
+        told.then(None, self.wish, [], js=TELL, **HIDDEN)
+        gr.on(changes, None, None, [], js=CHANGED, **HIDDEN)
+
+    def keeping(self, recording: gr.Audio, message: gr.HTML) -> None:
+        """recording: takes what was said last, where the visitor wants to take it apart."""
+
+        def keep(event: gr.EventData) -> dict:
+            """The uploaded recording as the tab's own input."""
+            path = event_data(event).get("path")
+            if not isinstance(path, str) or not is_upload(path) or not Path(path).exists():
+                raise InputError(NO_FILE)
+            return {message: "", recording: path}
+
+        self.panel.keep(reporting(keep, message), outputs=[message, recording], **HIDDEN)
+
+
+def wished(
+    models: Sequence[str],
+    tickets: Tickets,
+    voice: str,
+    other: str,
+    share: float,
+    model: str,
+    intonation: str,
+    visit: VoiceVisit | None,
+) -> dict[str, Any]:
+    """What the page tells the socket, with a note for the visitor; or the error that there is."""
+    if settings.CONTINUOUS not in models:
+        return {"wish": asdict(Wish(voice)), "note": ""}
+    other = other if share else ALONE
+    ticket = None
+    if OWN in (voice, other):
+        if not visit or not visit.voice:
+            return {"error": NO_OWN}
+        ticket = tickets.issue(visit)
+    note = ""
+    if settings.MODELS[model].checkpoint != settings.ANY_VOICE:
+        note = f"{model} is for recordings. Live goes by {settings.CONTINUOUS} content."
+        model = settings.CONTINUOUS
+    return {"wish": asdict(Wish(voice, other, share, model, intonation, ticket)), "note": note}

@@ -20,9 +20,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from media.errors import InputError
 from media.workers.protocol import WorkerError
-from pipelines.voice_conversion.live import Choice, LiveProcess, LiveProcesses
+from pipelines.voice_conversion.live import LiveProcess, LiveProcesses
 from study.web.limits import RateLimit, address_of
 from tabs.voice_conversion.live.places import Places
+from tabs.voice_conversion.live.tickets import Tickets
 from tabs.voice_conversion.live.visitor import FULL_SCALE, RefusedError, Visitor
 
 SECONDS: Final = 120.0  # of a visit
@@ -46,8 +47,11 @@ logger = logging.getLogger("earshot")
 class LiveServer:
     """Live conversions, ``most`` at once and ``seconds`` each; further visitors wait in line."""
 
-    def __init__(self, processes: LiveProcesses, most: int, seconds: float = SECONDS) -> None:
-        self._processes = processes
+    def __init__(
+        self, processes: LiveProcesses, tickets: Tickets, most: int, seconds: float = SECONDS
+    ) -> None:
+        """tickets: that the page gets."""
+        self._processes, self._tickets = processes, tickets
         self._places = Places(most, seconds)
         self._newcomers = RateLimit(burst=30, per_minute=30)  # of one address
         self._sockets: Counter[str] = Counter()
@@ -79,17 +83,17 @@ class LiveServer:
 
     async def _visit(self, socket: WebSocket) -> str:
         """Returns what is to be said at the end."""
-        visitor = await asyncio.wait_for(Visitor.met(socket), GREETING)
+        visitor = await asyncio.wait_for(Visitor.met(socket, self._tickets), GREETING)
         if self._places.waiting >= MOST_WAITING:
             return FULL
         listening = asyncio.create_task(visitor.listen())
         running = asyncio.create_task(self._take_turn(socket, visitor))
         try:
             await asyncio.wait({listening, running}, return_when="FIRST_COMPLETED")
-            if running.done():
-                return running.result()
             await asyncio.wait({running}, timeout=LOST)  # it notices by itself, if it converts
-            return listening.result() or ""
+            if listening.done():
+                listening.result()  # what was refused comes first, though both have ended
+            return running.result() if running.done() else ""
         finally:
             for task in (listening, running):
                 task.cancel()
@@ -100,7 +104,7 @@ class LiveServer:
             await tell(socket, state="waiting", place=place, seconds=round(seconds))
 
         async with self._places.place(wait), self._process(socket) as process:
-            await asyncio.to_thread(process.begin, visitor.rate, Choice(visitor.voice))
+            await asyncio.to_thread(process.begin, visitor.rate, visitor.choice)
             await tell(socket, state="running", seconds=self._places.seconds)
             await _convert(socket, visitor, process, time.monotonic() + self._places.seconds)
             return "" if visitor.gone else OVER
@@ -147,7 +151,7 @@ async def _convert(socket: WebSocket, visitor: Visitor, process: LiveProcess, un
         visitor.came.clear()
         samples, end = visitor.heard()
         if len(samples):
-            answer, spoken = await asyncio.to_thread(process.push, samples, Choice(visitor.voice))
+            answer, spoken = await asyncio.to_thread(process.push, samples, visitor.choice)
             about = {
                 "end": end - answer["behind"],  # of what was recorded, up to the last that is said
                 "units": answer["units"],

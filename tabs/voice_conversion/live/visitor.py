@@ -1,4 +1,4 @@
-"""What comes from a visitor's socket: their microphone, and the voice that they want."""
+"""What comes from a visitor's socket: their microphone, and how they want to be heard."""
 
 import asyncio
 import json
@@ -8,10 +8,17 @@ from typing import Any, Final
 import numpy as np
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from media.errors import InputError
+from pipelines.voice_conversion import Voice
+from pipelines.voice_conversion.live import Choice
+from tabs.voice_conversion.live.tickets import Tickets, Wish
+from tabs.voice_conversion.targets import ALONE, NO_OWN, OWN
+
 MOST_BYTES: Final = 65_536  # of a message: a third of a second at 96 kHz
 MOST_BEHIND: Final = 0.2  # seconds of input that may wait
 FULL_SCALE: Final = 32_768  # of samples of 16 bits
 POSITION: Final = 4  # bytes, before the samples: how many were recorded before them
+OVERDUE: Final = "Your own voice was lent for three minutes, and they are over. Press Live again."
 
 
 class RefusedError(Exception):
@@ -21,13 +28,15 @@ class RefusedError(Exception):
 class Visitor:
     """One socket. Nothing of what comes is kept but what waits to be converted.
 
-    rate: of the microphone in Hz; voice: the one wanted now; dropped: samples that were left out
-    because the conversion was behind; came: set when there is something new; gone: whether the
-    visitor has left, or pressed stop.
+    rate: of the microphone in Hz; dropped: samples that were left out because the conversion was
+    behind; came: set when there is something new; gone: whether the visitor has left, or pressed
+    stop.
     """
 
-    def __init__(self, socket: WebSocket, rate: int, voice: str) -> None:
-        self.rate, self.voice = rate, voice
+    def __init__(self, socket: WebSocket, rate: int, wish: Wish, tickets: Tickets) -> None:
+        self.rate = rate
+        self._tickets = tickets
+        self._want(wish)
         self.dropped = 0
         self.gone = False
         self.came = asyncio.Event()
@@ -36,12 +45,20 @@ class Visitor:
         self._end = 0  # how many samples were recorded up to the last that came
 
     @classmethod
-    async def met(cls, socket: WebSocket) -> "Visitor":
+    async def met(cls, socket: WebSocket, tickets: Tickets) -> "Visitor":
         """The visitor, by the first message. Raises RefusedError where it is something else."""
         match _read(await _next(socket)):
-            case {"rate": int(rate), "voice": str(voice)}:
-                return cls(socket, rate, voice)
+            case {"rate": int(rate), **rest} if wish := Wish.read(rest):
+                return cls(socket, rate, wish, tickets)
         raise RefusedError("The first message is to tell the rate and the voice.")
+
+    @property
+    def choice(self) -> Choice:
+        """How to speak now. Raises InputError where their own voice is not there, or any more."""
+        wish = self._wish
+        blended = wish.other != ALONE and wish.share != 0
+        other = self._voice(wish.other) if blended else None
+        return Choice(self._voice(wish.voice), other, wish.share, wish.model, wish.intonation)
 
     async def listen(self) -> None:
         """Takes in what comes until the visitor is gone. Raises RefusedError."""
@@ -71,16 +88,32 @@ class Visitor:
             samples = np.frombuffer(message, "<i2", offset=POSITION)
             self._end = int.from_bytes(message[:POSITION], "little") + len(samples)
             self._waiting.append(samples)
-            while sum(map(len, self._waiting)) > self.rate:  # a second; heard() leaves out more
+            # heard() leaves out more
+            while sum(map(len, self._waiting)) > 5 * MOST_BEHIND * self.rate:
                 self.dropped += len(self._waiting.popleft())
             return
-        match _read(message):
-            case {"voice": str(voice)}:
-                self.voice = voice
-            case {"stop": True}:
-                self.gone = True
-            case _:
-                raise RefusedError("Nothing but sound, a voice, and stop can be sent.")
+        said = _read(message)
+        if said == {"stop": True}:
+            self.gone = True
+        elif wish := Wish.read(said):
+            self._want(wish)
+        else:
+            raise RefusedError("Nothing but sound, a voice, and stop can be sent.")
+
+    def _want(self, wish: Wish) -> None:
+        self._wish = wish
+        # Redeemed at once, for the line may be longer than a ticket is good for.
+        self._visit = self._tickets.redeem(wish.ticket)
+
+    def _voice(self, name: str) -> str | Voice:
+        if name != OWN:
+            return name
+        if not self._visit:
+            raise InputError(OVERDUE)
+        voice = self._visit.voice
+        if not voice:
+            raise InputError(NO_OWN)
+        return voice
 
 
 async def _next(socket: WebSocket) -> bytes | str:

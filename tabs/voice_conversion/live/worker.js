@@ -6,7 +6,7 @@ const AGAIN = 500; // ms between two tries to come back
 const TRIES = 20;
 
 let socket = null;
-let settings = {}; // url, rate, voice
+let settings = {}; // url, rate, wish
 let state = "off"; // then "connecting", "waiting", "loading", "running"
 let tries = 0;
 let playback = null;
@@ -56,7 +56,7 @@ function connect() {
   state = "connecting";
   socket = new WebSocket(settings.url);
   socket.binaryType = "arraybuffer";
-  socket.onopen = () => socket.send(JSON.stringify({ rate: settings.rate, voice: settings.voice }));
+  socket.onopen = () => socket.send(JSON.stringify({ rate: settings.rate, ...settings.wish }));
   socket.onmessage = ({ data }) => (typeof data === "string" ? hear(JSON.parse(data)) : play(data));
   socket.onclose = closed;
 }
@@ -121,9 +121,9 @@ onmessage = ({ data }) => {
     playback.onmessage = (event) => postMessage(event.data);
     data.capture.onmessage = (event) => send(event.data);
     connect();
-  } else if (data.voice) {
-    settings.voice = data.voice;
-    if (state === "running") socket.send(JSON.stringify({ voice: data.voice }));
+  } else if (data.wish) {
+    settings.wish = data.wish;
+    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(data.wish));
   } else if (data.stop) {
     state = "off";
     socket?.close();

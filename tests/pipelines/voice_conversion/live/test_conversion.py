@@ -67,6 +67,10 @@ def test_push_in_chunks_of_any_size_gives_the_same_samples(
     np.testing.assert_array_equal(np.concatenate(chunks), whole)
 
 
+def test_timing_of_live_is_within_120_ms() -> None:
+    assert TIMING.latency == pytest.approx(0.12)
+
+
 def test_push_gives_as_many_samples_as_went_in_whole_hops(networks: LiveNetworks) -> None:
     live = LiveConversion(networks)
     assert len(live.push(np.zeros(HOP_SAMPLES - 1, np.float32))) == 0

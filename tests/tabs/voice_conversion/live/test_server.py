@@ -12,57 +12,11 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection
 
-from media.errors import InputError
-from media.workers.protocol import WorkerError
-from pipelines.voice_conversion.live import Choice
+from pipelines.voice_conversion import Voice
 from tabs.voice_conversion.live.server import BROKEN, MANY, MOST_OF_ADDRESS, OVER
-from tests.live import HELLO, RATE, ServedLive, told
-
-CHUNK = 320
-
-
-class Echo:
-    """Gives back what it hears, at once, and remembers what it was asked."""
-
-    def __init__(self) -> None:
-        self.ready = self.alive = True
-        self.voices: list[object] = []
-        self.busy = threading.Event()  # set while a push is to take long
-        self.pushed = threading.Event()  # set when one has begun
-        self.samples = 0
-
-    def wait_until_ready(self) -> None:
-        while self.busy.is_set():
-            time.sleep(0.01)
-        self.ready = True
-
-    def begin(self, rate: int, choice: Choice) -> None:
-        if rate < 8000:
-            raise InputError("This rate cannot be used.")
-
-    def push(self, samples: np.ndarray, choice: Choice) -> tuple[dict, np.ndarray]:
-        self.pushed.set()
-        while self.busy.is_set():
-            time.sleep(0.01)
-        if choice.voice == "broken":
-            raise WorkerError("it ended")
-        self.voices.append(choice.voice)
-        self.samples += len(samples)
-        return {"units": ["#112233"], "behind": 0, "seconds": 0.001}, samples
-
-
-class Echoes:
-    """In place of LiveProcesses."""
-
-    def __init__(self) -> None:
-        self.idle = Echo()
-        self.returned: list[bool] = []
-
-    def take(self) -> Echo:
-        return self.idle
-
-    def give_back(self, process: Echo, healthy: bool) -> None:
-        self.returned.append(healthy)
+from tabs.voice_conversion.live.visitor import OVERDUE
+from tabs.voice_conversion.targets import NO_OWN, OWN, VoiceVisit
+from tests.live import CHUNK, HELLO, RATE, Echoes, ServedLive, sound, told
 
 
 class Served(ServedLive):
@@ -88,10 +42,6 @@ def heard(socket: ClientConnection) -> tuple[dict[str, Any], np.ndarray]:
             return json.loads(message[4 : 4 + length]), np.frombuffer(message[4 + length :], "<i2")
 
 
-def sound(position: int = 0, samples: int = CHUNK, value: int = 1000) -> bytes:
-    return position.to_bytes(4, "little") + np.full(samples, value, "<i2").tobytes()
-
-
 def test_sound_comes_back_with_its_units_and_when_it_was_recorded(served: Served) -> None:
     with served.join() as socket:
         assert told(socket)["state"] == "running"
@@ -109,6 +59,28 @@ def test_voice_changes_while_it_runs(served: Served) -> None:
         socket.send(sound())
         heard(socket)
     assert served.echoes.idle.voices == ["TF2", "SM1"]
+
+
+def test_own_voice_is_that_of_the_ticket_until_the_visit_forgets_it(served: Served) -> None:
+    visit = VoiceVisit(voice=Voice("your voice", np.zeros(8, np.float32), 5.0, 0.2))
+    own = visit.voice
+    ticket = served.tickets.issue(visit)
+    with served.join() as socket:
+        socket.send(json.dumps({"voice": OWN, "ticket": ticket}))
+        socket.send(sound())
+        heard(socket)
+        assert served.echoes.idle.voices == [own]
+        visit.clear()
+        socket.send(sound())
+        while (state := told(socket))["state"] != "ended":
+            pass
+    assert state["message"] == NO_OWN
+
+
+def test_own_voice_without_a_ticket_is_refused(served: Served) -> None:
+    hello = {"rate": RATE, "voice": OWN, "ticket": "guess"}
+    with served.join(json.dumps(hello)) as socket:
+        assert told(socket) == {"state": "ended", "message": OVERDUE}
 
 
 @pytest.mark.parametrize("how", ["stop", "close", "vanish"])
