@@ -1,0 +1,169 @@
+"""What a visitor of Live meets when something fails: the microphone, the network, the server."""
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import expect
+from websockets.sync.client import ClientConnection, connect
+
+import app
+from tests.browser.visit import Visit
+from tests.live import HELLO, Echo, Echoes, sound, told
+
+# The page's microphones: none where window.refused says so, else kept for the test to unplug.
+MICROPHONE = """() => {
+  const real = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+  navigator.mediaDevices.getUserMedia = async (wanted) => {
+    if (window.refused) throw new DOMException("", window.refused);
+    const stream = await real(wanted);
+    window.track = stream.getAudioTracks()[0];
+    return stream;
+  };
+}"""
+UNPLUG = "() => track.dispatchEvent(new Event('ended'))"
+# As in a tab in the background, only harder: the main thread does nothing for 2 s.
+HOLD_UP = "() => { const end = Date.now() + 2000; while (Date.now() < end); }"
+
+
+class Proxy:
+    """Passes connections on to a server, but for while ``flowing`` is not set."""
+
+    def __init__(self, address: str) -> None:
+        place = urlsplit(address)
+        self._server = place.hostname, place.port
+        self.flowing = threading.Event()
+        self.flowing.set()
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        try:
+            while True:
+                near, far = self._listening.accept()[0], socket.create_connection(self._server)
+                for pair in ((near, far), (far, near)):
+                    threading.Thread(target=self._pass, args=pair, daemon=True).start()
+        except OSError:
+            return  # closed
+
+    def _pass(self, source: socket.socket, sink: socket.socket) -> None:
+        try:
+            while data := source.recv(65_536):
+                self.flowing.wait()
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            return  # the other side is gone
+
+    def close(self) -> None:
+        self._listening.close()
+
+
+@pytest.fixture(scope="module")
+def echo() -> Echo:
+    """What converts, for one visitor at a time."""
+    return Echo()
+
+
+@pytest.fixture(scope="module")
+def proxy(tiny_checkpoints: Path, echo: Echo) -> Iterator[Proxy]:
+    page = app.build("cpu", tiny_checkpoints)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(app, "LiveProcesses", lambda checkpoint: Echoes(echo))
+        options = app.options(["--live", "1"], {})
+        served = app.launch(page, options, block=False, folder=tiny_checkpoints)
+    with closing(Proxy(served)) as found:
+        yield found
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def address(proxy: Proxy) -> str:
+    return proxy.address
+
+
+def state(visit: Visit, wanted: str) -> None:
+    expect(visit.page.locator(".live")).to_have_attribute("data-state", wanted)
+
+
+def says(visit: Visit, text: str) -> None:
+    expect(visit.page.locator(".live-message")).to_contain_text(text)
+
+
+def test_microphone_that_is_refused_or_unplugged_says_what_to_do(visit: Visit) -> None:
+    page = visit.page
+    page.evaluate(MICROPHONE)
+    page.evaluate("() => (window.refused = 'NotAllowedError')")
+    visit.button("Live").click()
+    says(visit, "The microphone is blocked")
+    state(visit, "off")
+
+    page.evaluate("() => (window.refused = null)")
+    visit.button("Live").click()
+    state(visit, "running")
+    page.evaluate(UNPLUG)
+    says(visit, "another one is used now")
+    state(visit, "running")
+    page.evaluate("() => (window.refused = 'NotFoundError')")
+    page.evaluate(UNPLUG)
+    says(visit, "Plug it in")
+    state(visit, "off")
+
+
+def test_network_that_stands_still_is_waited_for_and_a_page_held_up_goes_on_speaking(
+    visit: Visit, proxy: Proxy, echo: Echo
+) -> None:
+    page = visit.page
+    visit.button("Live").click()
+    state(visit, "running")
+    expect(page.locator(".live-line")).to_contain_text("ms delay")
+    proxy.flowing.clear()
+    page.wait_for_timeout(3000)
+    proxy.flowing.set()
+    says(visit, "The connection is lost")
+    state(visit, "running")
+
+    before = echo.samples
+    page.evaluate(HOLD_UP)
+    assert echo.samples - before > 40_000  # a second of the two: it is not the page that sends
+
+
+def test_full_server_and_a_model_that_loads_are_told_and_waited_for(
+    visit: Visit, proxy: Proxy, echo: Echo
+) -> None:
+    other = connect(proxy.address.replace("http", "ws") + "/live", legacy=True)
+    other.send(HELLO)
+    while told(other)["state"] != "running":
+        pass
+    left = threading.Event()
+    speaking = threading.Thread(target=speak, args=[other, left])
+    speaking.start()
+    visit.button("Live").click()
+    says(visit, "You are number 1 in line")
+
+    echo.ready = False
+    echo.busy.set()
+    left.set()
+    speaking.join()
+    other.close()
+    says(visit, "The model is loading")
+    echo.busy.clear()
+    state(visit, "running")
+    expect(visit.page.locator(".live-message")).to_be_hidden()
+
+    visit.page.locator("label").filter(has_text="SF1").click()
+    until = time.monotonic() + 60
+    while "SF1" not in echo.voices and time.monotonic() < until:
+        visit.page.wait_for_timeout(100)
+    assert "SF1" in echo.voices
+
+
+def speak(visitor: ClientConnection, left: threading.Event) -> None:
+    while not left.wait(0.1):
+        visitor.send(sound())
