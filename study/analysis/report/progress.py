@@ -82,7 +82,8 @@ def figure(progress: Progress) -> Figure:
     axis.spines[["top", "right"]].set_visible(False)
     axis.set_ylabel("Raters who finished")
     axis.set_xlabel("UTC")
-    axis.legend(frameon=False, loc="upper left", labelcolor=INK)
+    # Outside, for the line of those wanted is at the top.
+    drawn.legend(frameon=False, loc="outside upper left", ncols=2, labelcolor=INK)
     return drawn
 
 

@@ -10,6 +10,9 @@ BAR: Final = """<nav style="display:flex;flex-wrap:wrap;gap:.4rem 1.25rem;margin
 0 .7rem;border-bottom:1px solid var(--line);font-size:.92rem;color:var(--quiet)">{links}</nav>"""
 ANEW: Final = "<span>Live, anew every minute</span>"
 NO_ICON: Final = '<link rel="icon" href="data:,">'  # or browsers ask for one
+STYLE: Final = """<style>button, input { padding: .15rem .6rem; border: 1px solid var(--quiet);
+border-radius: .4rem; font: inherit; color: inherit; background: none }
+button { cursor: pointer }</style>"""
 LINK: Final = '<a href="{href}" style="color:var(--accent)">{text}</a>'
 
 STANDING: Final = """<div style="display:flex;flex-wrap:wrap;gap:.4rem 1.25rem;margin:0 0 1.5rem">
@@ -45,7 +48,7 @@ def live(report: str, name: str, key: str, places: Places) -> str:
 
 def with_bar(page: str, bar: str) -> str:
     """A page of results with something above its title."""
-    page = page.replace("<title>", f"{NO_ICON}<title>", 1)
+    page = page.replace("<title>", f"{NO_ICON}{STYLE}<title>", 1)
     return page.replace("<h1>", f"{bar}<h1>", 1)
 
 
