@@ -40,7 +40,7 @@ from training.lip_to_speech.train.stoi_loss import stoi_loss_wave
 from training.lip_to_speech.train.voices import margin_loss
 from training.sound_search.train.train import distillation_loss, nt_xent, target_weights
 from training.voice_conversion.any_voice.system import Batch as AnyVoiceBatch
-from training.voice_conversion.any_voice.system import System
+from training.voice_conversion.any_voice.system import Schedule, System
 from training.voice_conversion.any_voice.vocoder import VocoderTraining
 from training.voice_conversion.data.batches import Cepstra
 from training.voice_conversion.train.inverter import (
@@ -88,7 +88,9 @@ def any_voice(to: Move) -> Tensor:
     mel = -5.5 + 2 * wave(2, 40, N_MELS, step=0.13)
     pitch, speaker = (100 + 50 * wave(2, 40)).relu(), torch.tensor([0, 2])
     parts = (to(part) for part in (wave(2, 40, 39), mel, mel, pitch, speaker))
-    losses = system.losses(AnyVoiceBatch(*parts), to(torch.tensor([0, 1])), step=10**6)
+    losses = system.losses(
+        AnyVoiceBatch(*parts), to(torch.tensor([0, 1])), 10**6, Schedule(0, 0, 0)
+    )
     return torch.stack([*losses.values()]).sum()
 
 

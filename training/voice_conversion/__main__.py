@@ -9,7 +9,11 @@ def main() -> None:
 
     Each stage imports what it needs: training runs where only torch and numpy are installed.
     """
-    arguments = commands("voice_conversion")[0].parse_args()
+    parser, evaluation = commands("voice_conversion")
+    evaluation.add_argument(
+        "--only", nargs="+", help="checkpoints to measure beside the baselines; all unless named"
+    )
+    arguments = parser.parse_args()
     if arguments.command == "prepare":
         from training.common.corpora import data_root
         from training.voice_conversion.any_voice.prepare import prepare as prepare_any_voice
@@ -32,26 +36,19 @@ def main() -> None:
             export_any_voice(arguments.out, CHECKPOINTS)
     else:
         from training.common.corpora import data_root
-        from training.evaluators.report import publish_table
         from training.voice_conversion.evaluate.card import publish
         from training.voice_conversion.evaluate.evaluate import evaluate
 
-        folders = sorted(CHECKPOINTS.glob("vqvae-*"))
-        data = data_root(arguments.data)
-        any_voice = CHECKPOINTS / "any-voice"
         rows = evaluate(
-            data,
-            folders,
+            data_root(arguments.data),
+            CHECKPOINTS,
             arguments.split,
             arguments.json,
             arguments.quick,
-            any_voice if any_voice.exists() else None,
+            arguments.only,
         )
         if arguments.publish:
-            publish(rows, CHECKPOINTS)
-            page = ROOT / "docs" / "voice_conversion.md"
-            publish_table([row for row in rows if "group" not in row], page, "results")
-            publish_table([row for row in rows if "group" in row], page, "open-results")
+            publish(rows, CHECKPOINTS, ROOT / "docs" / "voice_conversion.md")
 
 
 if __name__ == "__main__":

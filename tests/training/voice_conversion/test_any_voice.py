@@ -10,11 +10,11 @@ import torch
 
 from models.conversion.inverter import Voices
 from training.common.corpora import Item
-from training.voice_conversion.any_voice import conversion, loop, system, vocoder
+from training.voice_conversion.any_voice import conversion, loop, vocoder
 from training.voice_conversion.any_voice.augment import augment
 from training.voice_conversion.any_voice.data import Corpus
 from training.voice_conversion.any_voice.prepare import has_zero_shot_word, prepare
-from training.voice_conversion.any_voice.system import adapted_contour, relative_contour
+from training.voice_conversion.any_voice.system import Schedule, adapted_contour, relative_contour
 
 pytestmark = pytest.mark.slow
 
@@ -71,11 +71,10 @@ def test_training_resumes_where_it_was(
         (tmp_path / name).symlink_to(run / name)
     monkeypatch.setattr(conversion, "BATCH", 4)
     monkeypatch.setattr(conversion, "VALIDATED", 4)
-    monkeypatch.setattr(conversion, "CONTINUOUS_STEPS", 1)
-    monkeypatch.setattr(system, "CONVERT_FROM", 1)
-    monkeypatch.setattr(system, "SHARPEN_FROM", 2)
-    conversion.train_conversion(tmp_path, "conversion", 2)
-    conversion.train_conversion(tmp_path, "conversion", 3)
+    schedule = Schedule(units=1, conversions=0, discriminator=2)
+    conversion.train_conversion(tmp_path, "first", 1, schedule)
+    conversion.train_conversion(tmp_path, "conversion", 2, schedule, "first")
+    conversion.train_conversion(tmp_path, "conversion", 3, schedule, "first")
     told = (tmp_path / "conversion.jsonl").read_text().splitlines()
     assert len(told) == 2
     saved = torch.load(tmp_path / "conversion.state", weights_only=True)

@@ -15,6 +15,7 @@ from training.evaluators.kmeans import K
 from training.evaluators.recogniser import Recogniser
 from training.evaluators.report import markdown
 from training.evaluators.speaker_encoder import SpeakerEncoder, nearer_to_target
+from training.voice_conversion.evaluate.card import publish
 from training.voice_conversion.evaluate.evaluate import evaluate
 
 FIELDS = "path speaker lang word pron seconds start end official_split".split()
@@ -53,14 +54,13 @@ def test_evaluate_of_digits_only_leaves_out_what_cannot_be_measured(
 ) -> None:
     monkeypatch.setattr(EvaluationModels, "load", lambda: models)
     out = tmp_path / "table.json"
-    folders = [tiny_checkpoints / "vqvae-128", tiny_checkpoints / "vqvae-512"]
-    any_voice = tiny_checkpoints / "any-voice"
-    rows = evaluate(digits, folders, "all", out, quick=True, any_voice=any_voice)
+    only = ["vqvae-512", "vocoder", "any-voice"]
+    rows = evaluate(digits, tiny_checkpoints, "all", out, quick=True, only=only)
     assert json.loads(out.read_text())["rows"] == rows
     systems = [row["system"] for row in rows]
     assert len(systems) == len(set(systems))
     assert [row["system"] for row in rows if row["shipped"]] == ["continuous, griffin-lim"]
-    units = next(row for row in rows if row["system"] == "units-512, griffin-lim")
+    units = next(row for row in rows if row["system"] == "units-512, neural")
     assert 0 < units["bitrate"] <= 50 * 9
     assert 0 <= units["digit_error"] <= 100
     assert not {"wer", "mcd", "closer_to_target"} & set().union(*rows)
@@ -104,3 +104,28 @@ def test_markdown_of_rows_shows_measured_columns_only() -> None:
     assert "12.3" in table
     assert "two (default)" in table
     assert "MCD" not in table
+
+
+def test_publish_of_some_systems_keeps_the_rows_of_the_others(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "<!-- results -->\n<!-- /results --><!-- open-results -->\n<!-- /open-results -->"
+    )
+    hours = {"conversion": {"steps": 1, "hours": 0.1}}
+    for name, system in [
+        ("evaluation", "MFCC"),
+        ("vocoder", "copy synthesis, neural"),
+        ("vqvae-64", "vqvae-64, neural"),
+        ("any-voice", "continuous, neural"),
+    ]:
+        (tmp_path / name).mkdir()
+        row = {"system": system, "shipped": False, "wer": 11.1}
+        metrics = {"training": hours, "results": [row]}
+        (tmp_path / name / "metrics.json").write_text(json.dumps(metrics))
+    (tmp_path / "any-voice" / "config.json").write_text('{"name": "any-voice"}')
+    publish([{"system": "continuous, neural", "shipped": True, "wer": 22.2}], tmp_path, page)
+    lines = page.read_text().splitlines()
+    assert any("vqvae-64" in line and "11.1" in line for line in lines)
+    assert any("continuous" in line and "22.2" in line for line in lines)
+    assert "22.2" in (tmp_path / "any-voice" / "README.md").read_text()
+    assert not (tmp_path / "vqvae-64" / "README.md").exists()

@@ -12,14 +12,14 @@ from torch.nn import functional as F
 
 from training.voice_conversion.data.augment import vtlp
 
-VTLP = 0.22  # the vocal tract is shortened or lengthened by up to this share
-TILT = 1.2  # standard deviation of the gain at the knots of a random equaliser, nepers of power
+VTLP = 0.18  # the vocal tract is shortened or lengthened by up to this share
+TILT = 0.8  # standard deviation of the gain at the knots of a random equaliser, nepers of power
 KNOTS = 6
-CLEAN = 0.25  # share of windows without noise
-NOISE = (-11.0, -3.0)  # natural log of noise to speech power, quietest and loudest
-TELEPHONE = 0.12  # share of windows that lose everything above 4 kHz
+CLEAN = 0.5  # share of windows without noise
+NOISE = (-13.0, -6.0)  # natural log of noise to speech power, quietest and loudest
+TELEPHONE = 0.06  # share of windows that lose everything above 4 kHz
 NYQUIST_BANDS = 28 / 40  # share of the bands that lie below 4 kHz
-REVERBERATION = 0.25  # share of windows in a room
+REVERBERATION = 0.12  # share of windows in a room
 DECAY = (0.55, 0.85)  # of power from frame to frame, in the shortest and longest room
 
 

@@ -14,8 +14,8 @@ from training.voice_conversion.any_voice.data import Corpus
 from training.voice_conversion.any_voice.loop import train
 from training.voice_conversion.any_voice.system import (
     CHOSEN,
-    CONTINUOUS_STEPS,
     Batch,
+    Schedule,
     System,
     adapted_contour,
     relative_contour,
@@ -24,15 +24,28 @@ from training.voice_conversion.data.batches import Cepstra
 
 WINDOW: Final = 200  # frames
 BATCH: Final = 8
-LEARNING_RATE: Final = 6e-4
 VALIDATED: Final = 64  # windows
 
 
-def train_conversion(run: Path, name: str, steps: int, seed: int = 0) -> None:
-    """Train on the arrays of ``prepare`` in ``run`` up to step ``steps``: run/name.state."""
+def train_conversion(
+    run: Path,
+    name: str,
+    steps: int,
+    schedule: Schedule,
+    start: str | None = None,
+    learning_rate: float = 6e-4,
+    seed: int = 0,
+) -> None:
+    """Train on the arrays of ``prepare`` in ``run`` up to step ``steps``: run/name.state.
+
+    start: name of a finished training whose averaged weights initialise this one.
+    """
     cepstra = Cepstra(run / "constants.npz")
     corpus, val = Corpus(run / "train", WINDOW), Corpus(run / "val", WINDOW)
     system = new_system(corpus, cepstra).to(device())
+    if start:
+        saved = torch.load(run / f"{start}.state", weights_only=True, map_location=device())
+        system.load_state_dict(saved["average"])
     draw = torch.Generator().manual_seed(1)
     starts = val.draw(VALIDATED, draw)
     bands = cepstra(val.read("log_bands", starts))
@@ -47,17 +60,17 @@ def train_conversion(run: Path, name: str, steps: int, seed: int = 0) -> None:
         bands = augment(corpus.read("log_bands", starts), generator)
         batch = _batch(corpus, starts, reference, cepstra(bands))
         chosen = torch.zeros(BATCH, dtype=torch.long)
-        if step >= CONTINUOUS_STEPS:
+        if step >= schedule.units:
             chosen = torch.multinomial(
                 torch.tensor(CHOSEN), BATCH, replacement=True, generator=generator
             )
-        return system.losses(batch.to(device()), chosen.to(device()), step)
+        return system.losses(batch.to(device()), chosen.to(device()), step, schedule)
 
     def validate(average: nn.Module) -> dict[str, float]:
         assert isinstance(average, System)
         return measure(average, held_out, *pitch)
 
-    train(system, step_losses, validate, run, name, steps, LEARNING_RATE, seed=seed)
+    train(system, step_losses, validate, run, name, steps, learning_rate, seed=seed)
 
 
 def new_system(corpus: Corpus, cepstra: Cepstra) -> System:

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import torch
 from torch import Tensor
@@ -27,7 +27,7 @@ def export(run: Path, out: Path) -> None:
     """Write any-voice, and vocoder-any where there is a state of it, below ``out``."""
     corpus = Corpus(run / "train", WINDOW)
     system = new_system(corpus, Cepstra(run / "constants.npz")).eval()
-    saved = torch.load(run / "conversion.state", weights_only=True, map_location="cpu")
+    saved = _state(run, "conversion")
     system.load_state_dict(saved["average"])
     has_vocoder = (run / "vocoder-any.state").exists()
     vectors, pitch_mean, pitch_std = shipped_voices(system, corpus)
@@ -48,8 +48,9 @@ def export(run: Path, out: Path) -> None:
         "inverter": asdict(InverterConfig()),
     }
     write_weights(out / "any-voice", config, weights)
-    trained = {"steps": saved["step"], "hours": saved["hours"]}
-    update_metrics(out / "any-voice", {"training": {"conversion": trained}})
+    stages = {name: _state(run, name) for name in ("conversion-first", "conversion")}
+    trained = {n: {"steps": s["step"], "hours": s["hours"]} for n, s in stages.items()}
+    update_metrics(out / "any-voice", {"training": trained})
     if has_vocoder:
         _export_vocoder(run, out / "vocoder-any")
 
@@ -70,7 +71,7 @@ def shipped_voices(system: System, corpus: Corpus) -> tuple[Tensor, Tensor, Tens
 
 
 def _export_vocoder(run: Path, folder: Path) -> None:
-    saved = torch.load(run / "vocoder-any.state", weights_only=True, map_location="cpu")
+    saved = _state(run, "vocoder-any")
     weights = {
         name.removeprefix("vocoder."): weight
         for name, weight in saved["average"].items()
@@ -79,3 +80,7 @@ def _export_vocoder(run: Path, folder: Path) -> None:
     write_weights(folder, asdict(VocoderConfig()), weights)
     trained = {"steps": saved["step"], "hours": saved["hours"]}
     update_metrics(folder, {"training": {"vocoder": trained}})
+
+
+def _state(run: Path, name: str) -> dict[str, Any]:
+    return torch.load(run / f"{name}.state", weights_only=True, map_location="cpu")

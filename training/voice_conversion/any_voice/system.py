@@ -1,5 +1,6 @@
 """Everything that is trained together, and what one batch costs it."""
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,12 +23,8 @@ from training.voice_conversion.data.batches import Cepstra
 
 # How often each bottleneck is chosen: continuous, 64 … 512, the residual ones.
 CHOSEN: Final = (0.5, 0.03, 0.04, 0.05, 0.2, 0.09, 0.09)
-# At first the system learns to tell and to speak what was said, and nothing else: with units and
-# conversions from the start it learns both more slowly, and a step takes half as long again.
-CONTINUOUS_STEPS: Final = 6000  # nothing is quantised, while the codebooks settle
-CONVERT_FROM: Final = 6000
 CONVERT_EVERY: Final = 2  # steps: conversions cost as much again as the speech itself
-SHARPEN_FROM: Final = 14_000  # the discriminator comes when the mels are nearly right
+ADVERSARY_RAMP: Final = 1000  # steps in which the adversary gains its strength
 SPEAKER_WEIGHT: Final = 0.1
 AGAIN_WEIGHT: Final = 0.3
 ADVERSARY: Final = 0.1
@@ -35,6 +32,20 @@ COMMITMENT: Final = 0.1
 REAL_WEIGHT: Final = 0.05
 FEATURE_WEIGHT: Final = 0.5
 LARGEST_RATIO: Final = 1.5  # by which a contour is widened or narrowed for another voice
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """From which step on units, conversions and the discriminator take part in training.
+
+    At first the system learns to tell and to speak what was said, and nothing else: with units and
+    conversions from the start it learns both more slowly, and a step takes half as long again. The
+    discriminator comes when the mels are nearly right.
+    """
+
+    units: int
+    conversions: int
+    discriminator: float = math.inf
 
 
 @dataclass(frozen=True)
@@ -93,7 +104,9 @@ class System(nn.Module):
         features = self.cepstra(torch.cat([mel, ones], dim=-1) @ self.bands)
         return self.content(self.content.normalize(features))
 
-    def losses(self, batch: Batch, chosen: Tensor, step: int) -> dict[str, Tensor]:
+    def losses(
+        self, batch: Batch, chosen: Tensor, step: int, schedule: Schedule
+    ) -> dict[str, Tensor]:
         """The weighted losses of a batch, of which one half speaks with the other's voices."""
         real = self.inverter.normalize(batch.mel)
         content = self.content(self.content.normalize(batch.features))
@@ -105,12 +118,12 @@ class System(nn.Module):
         losses = {
             "mel": F.l1_loss(made, real),
             "commitment": COMMITMENT * commitment,
-            "adversary": self._unmasked(content, batch.speaker, step),
+            "adversary": self._unmasked(content, batch.speaker, step - schedule.conversions),
             "classifier": 0.3 * F.cross_entropy(self.classifier(real), batch.speaker),
             "voice": 0.05 * F.cross_entropy(self.known_voices(voices.vector), batch.speaker),
             **self._contour_losses(passed.detach(), contour, voices),
         }
-        if step < CONVERT_FROM or step % CONVERT_EVERY:
+        if step < schedule.conversions or step % CONVERT_EVERY:
             return losses
         sources, targets = slice(0, half), slice(half, None)
         moved = adapted_contour(contour[sources], voices[sources], voices[targets])
@@ -123,12 +136,12 @@ class System(nn.Module):
         with frozen(self.content):
             again = self.encode_mel(self.inverter.denormalize(converted))
         losses["again"] = AGAIN_WEIGHT * F.mse_loss(again, content[sources].detach())
-        if step >= SHARPEN_FROM:
+        if step >= schedule.discriminator:
             losses |= self._sharpness(made, converted, real)
         return losses
 
     def _unmasked(self, content: Tensor, speaker: Tensor, step: int) -> Tensor:
-        strength = ADVERSARY * min(1.0, max(0.0, step - CONVERT_FROM) / 2000)
+        strength = ADVERSARY * min(1.0, max(0.0, step / ADVERSARY_RAMP))
         return 0.3 * F.cross_entropy(self.adversary(content, strength), speaker)
 
     def _contour_losses(self, passed: Tensor, contour: Tensor, voices: Voices) -> dict[str, Tensor]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from media.constants import FRAMES_PER_SECOND
 from pipelines.voice_conversion.settings import ANY_VOICE
-from training.evaluators.report import markdown
+from training.evaluators.report import markdown, publish_table
 from training.voice_conversion.evaluate.any_voice_card import any_voice_card, is_any_voice
 
 MODEL: Final = """\
@@ -92,36 +92,56 @@ Copy synthesis of recordings that were not trained on; docs/voice_conversion.md 
 
 ## Limits
 
-Trained on five voices; others stay intelligible but may sound rough. Griffin-Lim measures as well
-or slightly better, and is the default of the app.
+Trained on five voices; others stay intelligible but may sound rough. Griffin-Lim keeps a few more
+words, and is the default of the app.
 """
 PAPERS_INVERTER: Final = "The inverter is the paper's: it predicts linear spectrograms."
 OUR_INVERTER: Final = """\
 Unlike the paper's, the inverter predicts a log-F0 contour first, and log-mel spectrograms; and a
 contrastive loss makes the units the same for augmented views of the same speech."""
+EVALUATION: Final = "evaluation"  # the networks that judge
+VOCODER_NAME: Final = "vocoder"
+BASELINES: Final = ("MFCC", "original")
 CORES: Final = "2 cores of a CPU (AMD EPYC)"
 
 
-def publish(rows: list[dict[str, Any]], checkpoints: Path) -> None:
-    """Write each system's results into its metrics.json, and all the model cards."""
-    for folder in sorted(checkpoints.iterdir()):
-        own = [row for row in rows if _is_of(row, folder.name)]
+def publish(rows: list[dict[str, Any]], checkpoints: Path, page: Path) -> None:
+    """Write each system's results into its metrics.json, all the model cards, and the tables of
+    the page: those of systems that were not measured now, from their metrics.json."""
+    published = []
+    for name in (EVALUATION, VOCODER_NAME, *_models(checkpoints)):
+        folder = checkpoints / name
+        own = [row for row in rows if _is_of(row, name)]
+        path = folder / "metrics.json"
+        metrics = json.loads(path.read_text())
+        published += own or metrics["results"]
         if not own:
             continue
-        path = folder / "metrics.json"
-        metrics = {**json.loads(path.read_text()), "results": own}
+        metrics["results"] = own
         path.write_text(json.dumps(metrics, indent=2) + "\n")
-        config = json.loads((folder / "config.json").read_text())
-        (folder / "README.md").write_text(card(config, metrics["training"], own))
+        if name != EVALUATION:
+            config = json.loads((folder / "config.json").read_text())
+            (folder / "README.md").write_text(card(config, metrics["training"], own))
+    publish_table([row for row in published if "group" not in row], page, "results")
+    publish_table([row for row in published if "group" in row], page, "open-results")
+
+
+def _models(checkpoints: Path) -> list[str]:
+    """The checkpoints that convert, as in the table."""
+    return [*sorted(folder.name for folder in checkpoints.glob("vqvae-*")), ANY_VOICE]
 
 
 def _is_of(row: dict[str, Any], name: str) -> bool:
-    """Whether a row of the table is about the checkpoint of this name."""
+    """Whether a row of the table is about the checkpoint of this name; baselines, to which none
+    belongs, are kept with the networks that judge."""
+    system = row["system"].split(",")[0]
     if name == ANY_VOICE:
         return is_any_voice(row)
-    if name == "vocoder":
-        return row["system"].startswith("copy synthesis")
-    return row["system"].split(",")[0] == name
+    if name == VOCODER_NAME:
+        return system == "copy synthesis"
+    if name == EVALUATION:
+        return system in BASELINES or system.startswith("k-means")
+    return system == name
 
 
 def card(config: dict[str, Any], training: dict[str, Any], rows: list[dict[str, Any]]) -> str:

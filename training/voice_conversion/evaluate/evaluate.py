@@ -2,10 +2,13 @@
 
 import json
 from collections import defaultdict
+from collections.abc import Collection, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+import torch
 
 from media.audio.features import log_mel
 from media.constants import SAMPLE_RATE
@@ -16,11 +19,12 @@ from pipelines.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
 from training.evaluators.abx import abx
 from training.evaluators.evaluator import EvaluationModels
 from training.evaluators.metrics import bitrate, mel_cepstral_distortion, word_error_rate
+from training.evaluators.processes import Job, Row, in_processes
 from training.evaluators.report import print_table
 from training.evaluators.speaker_encoder import nearer_to_target
 from training.evaluators.sphinx import Sphinx
 from training.voice_conversion.evaluate.material import QUICK, Budget, Material, Utterance, choose
-from training.voice_conversion.evaluate.open_vocabulary import open_rows, unseen_voices
+from training.voice_conversion.evaluate.open_vocabulary import open_jobs, unseen_voices, with_added
 from training.voice_conversion.evaluate.systems import (
     MFCC,
     AnyVoiceConverter,
@@ -35,57 +39,62 @@ from training.voice_conversion.evaluate.systems import (
 )
 
 DEFAULT: Final = f"{next(iter(MODELS))}, {VOCODERS[0]}"  # of the app
-BOTH_VOCODERS: Final = "vqvae-512"  # the VQ-VAE that is measured with both, and on open vocabulary
+# These are measured with both vocoders, and on open vocabulary.
+IN_FULL: Final = ("original", "copy synthesis", "vqvae-512", "continuous", "units-512")
+VOCODER: Final = "vocoder"  # the checkpoint of copy synthesis
 LINEAR: Final = "-linear"  # ends the names of models with the paper's inverter: Griffin-Lim only
 
-Row = dict[str, Any]
+System = tuple[Representation | None, Speaker]  # units, if it has them, and speech
 
 
 def evaluate(
     data: Path,
-    checkpoints: list[Path],
+    checkpoints: Path,
     split: str = "test",
     json_out: Path | None = None,
     quick: bool = False,
-    any_voice: Path | None = None,
+    only: Collection[str] | None = None,
 ) -> list[Row]:
     """Measures every system on the recordings of ``data``; prints and returns the table's rows.
 
-    checkpoints: folders of VoiceConversion; split: ``test``, or ``all`` for every row of whatever
-    corpora there are; quick: a sample, seeded, for an answer within a minute; any_voice: folder of
-    AnyVoiceConversion.
+    checkpoints: the folder that has all of them; split: ``test``, or ``all`` for every row of
+    whatever corpora there are; quick: a sample, seeded, for an answer within a minute; only: names
+    of the checkpoints that are measured, beside the baselines.
     Raises FileNotFoundError where the evaluation models have not been trained.
     """
+    torch.set_num_threads(1)  # processes forked from one that computed with more of them hang
     evaluator = Evaluator(choose(data, split, QUICK if quick else Budget()), quick)
-    pipelines = [VoiceConversion.from_pretrained(folder) for folder in checkpoints]
-    centroids = evaluator.models.centroids
-    plain = [MFCC(normalized=False), MFCC(normalized=True), KMeans(centroids)]
-    rows = [evaluator.units(representation) for representation in plain]
-    rows.append(evaluator.speech(Original()))
-    copies = []
-    if pipelines:
-        copies = [CopySynthesis(pipelines[0], vocoder) for vocoder in VoiceConversion.VOCODERS]
-        rows += [evaluator.speech(copy) for copy in copies]
-    for pipeline in pipelines:
-        units = evaluator.units(VQVAEUnits(pipeline))
-        for vocoder in _vocoders(pipeline.name):
-            rows.append(units | evaluator.speech(Converter(pipeline, vocoder)))
-    measured: list[Speaker] = [Original(), *copies]
-    measured += [Converter(p, VOCODERS[0]) for p in pipelines if p.name == BOTH_VOCODERS]
-    if any_voice:
-        pipeline = AnyVoiceConversion.from_pretrained(any_voice)
-        for model in [name for name in MODELS if MODELS[name].checkpoint == ANY_VOICE]:
-            chosen = pipeline.at(model)
-            converter = AnyVoiceConverter(chosen, VOCODERS[0])
-            rows.append(evaluator.units(AnyVoiceUnits(chosen)) | evaluator.speech(converter))
-            measured.append(converter)
-        unseen = unseen_voices(data, pipeline)
-        rows.append({"system": f"{ANY_VOICE}, unseen voices", "shipped": False} | unseen)
-    rows += open_rows(data, measured, DEFAULT, split, quick)
+    folders = [f for f in sorted(checkpoints.iterdir()) if only is None or f.name in only]
+    plain = [MFCC(normalized=False), MFCC(normalized=True), KMeans(evaluator.models.centroids)]
+    jobs: list[Job] = [partial(evaluator.representation, each) for each in plain]
+    systems: list[System] = [(None, Original()), *_vqvae_systems(folders)]
+    for networks in [AnyVoiceConversion.from_pretrained(f) for f in folders if f.name == ANY_VOICE]:
+        systems += _any_voice_systems(networks)
+        jobs.append(partial(unseen_voices, data, networks))
+    jobs += [partial(evaluator.system, units, speaker) for units, speaker in systems]
+    in_full = [speaker for _, speaker in systems if speaker.name.split(",")[0] in IN_FULL]
+    jobs += open_jobs(data, in_full, DEFAULT, split, quick)
+    rows = with_added(in_processes(jobs))
     print_table(rows)
     if json_out:
         json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
     return rows
+
+
+def _vqvae_systems(folders: list[Path]) -> Iterator[System]:
+    """Copy synthesis by their vocoder, where it is among the folders, and every VQ-VAE."""
+    pipelines = [VoiceConversion.from_pretrained(f) for f in folders if f.name.startswith("vqvae")]
+    if pipelines and any(folder.name == VOCODER for folder in folders):
+        yield from ((None, CopySynthesis(pipelines[0], vocoder)) for vocoder in VOCODERS)
+    for pipeline in pipelines:
+        for vocoder in _vocoders(pipeline.name):
+            yield VQVAEUnits(pipeline), Converter(pipeline, vocoder)
+
+
+def _any_voice_systems(networks: AnyVoiceConversion) -> Iterator[System]:
+    for model in [networks.at(m) for m in MODELS if MODELS[m].checkpoint == ANY_VOICE]:
+        for vocoder in _vocoders(model.name):
+            yield AnyVoiceUnits(model), AnyVoiceConverter(model, vocoder)
 
 
 class Evaluator:
@@ -100,6 +109,14 @@ class Evaluator:
         self._voices_of = {
             name: embed(recordings).mean(0) for name, recordings in material.speakers.items()
         }
+
+    def representation(self, representation: Representation) -> list[Row]:
+        """The row of a system that does not speak."""
+        return [self.units(representation)]
+
+    def system(self, representation: Representation | None, speaker: Speaker) -> list[Row]:
+        """The row of a system that speaks, from units if it has them."""
+        return [(self.units(representation) if representation else {}) | self.speech(speaker)]
 
     def units(self, representation: Representation) -> Row:
         """ABX errors, and the bitrate of all recordings measured, words and sentences."""
@@ -189,7 +206,7 @@ def _pooled(
 
 
 def _vocoders(name: str) -> tuple[str, ...]:
-    """Every VQ-VAE is measured with the neural vocoder, one with both."""
+    """Every model is measured with the neural vocoder, some with both."""
     if name.endswith(LINEAR):
         return ("griffin-lim",)
-    return VoiceConversion.VOCODERS if name == BOTH_VOCODERS else ("neural",)
+    return VOCODERS if name in IN_FULL else ("neural",)

@@ -6,18 +6,26 @@ where resemblyzer is installed: how often a conversion to a voice that no traini
 20 and 30 s of it, is nearer to it than to the source and to other speakers.
 """
 
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from media.constants import SAMPLE_RATE
 from pipelines.voice_conversion.any_voice import AnyVoiceConversion
+from pipelines.voice_conversion.settings import ANY_VOICE
 from training.common.corpora import speech_items, waveforms
 from training.evaluators import naturalness, similarity
 from training.evaluators.metrics import word_error_rate
-from training.evaluators.open_vocabulary import Spoken, open_material, recogniser
-from training.voice_conversion.evaluate.systems import Speaker
+from training.evaluators.open_vocabulary import (
+    OpenRecogniser,
+    Spoken,
+    open_material,
+    recogniser,
+)
+from training.evaluators.processes import Job, Row
+from training.voice_conversion.evaluate.systems import Original, Speaker
 
 TARGETS: Final = ("TF2", "SM1")
 MOST, QUICK = 20, 4  # recordings of each group, spread over all of them
@@ -25,50 +33,60 @@ REFERENCES: Final = (10, 20, 30)  # seconds of a voice
 UNSEEN_SOURCES: Final = 8  # recordings converted to each unseen voice
 OTHERS: Final = 20  # speakers that a conversion must not be nearer to
 
-Row = dict[str, Any]
 
-
-def open_rows(
+def open_jobs(
     data: Path, systems: list[Speaker], shipped: str, split: str, quick: bool
-) -> list[Row]:
-    """Rows of each system in each group; the first system says the recordings as they are.
+) -> list[Job]:
+    """Jobs that make a row of each system in each group.
 
     shipped: the name of the system that is the app's default.
     """
-    rows = []
+    jobs: list[Job] = []
     for group, material in open_material(data, every=split == "all").items():
+        some = material[:: max(1, len(material) // (QUICK if quick else MOST))]
         judge = recogniser(group, material)
-        original = 0.0
-        for number, system in enumerate(systems):
-            converted, words = [], []
-            voices = tuple(v for v in TARGETS if v in system.voices)
-            for spoken in material[:: max(1, len(material) // (QUICK if quick else MOST))]:
-                copies = system.say(spoken.waveform, voices)
-                converted += copies
-                words += [spoken.words] * len(copies)
-            error = word_error_rate(words, [judge.words(waveform) for waveform in converted])
-            original = error if number == 0 else original
-            row: Row = {"system": system.name, "group": group, "shipped": system.name == shipped}
-            row |= {"open_wer": error}
-            row |= {"open_wer_added": error - original} if number else {}
-            rows.append(row | (naturalness.dnsmos(converted) if naturalness.available() else {}))
+        jobs += [partial(_open_row, s, group, judge, some, shipped) for s in systems]
+    return jobs
+
+
+def _open_row(
+    system: Speaker, group: str, judge: OpenRecogniser, some: list[Spoken], shipped: str
+) -> list[Row]:
+    voices = tuple(v for v in TARGETS if v in system.voices)
+    converted, words = [], []
+    for spoken in some:
+        copies = system.say(spoken.waveform, voices)
+        converted += copies
+        words += [spoken.words] * len(copies)
+    row: Row = {"system": system.name, "group": group, "shipped": system.name == shipped}
+    row["open_wer"] = word_error_rate(words, [judge.words(waveform) for waveform in converted])
+    return [row | (naturalness.dnsmos(converted) if naturalness.available() else {})]
+
+
+def with_added(rows: list[Row]) -> list[Row]:
+    """The rows, with the points by which open word errors are above the original's."""
+    in_groups = [row for row in rows if "group" in row]
+    originals = {r["group"]: r["open_wer"] for r in in_groups if r["system"] == Original.name}
+    for row in in_groups:
+        if row["system"] != Original.name:
+            row["open_wer_added"] = row["open_wer"] - originals[row["group"]]
     return rows
 
 
-def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> Row:
-    """Shares of conversions to unseen speakers that are nearest to them, from 10, 20 and 30 s."""
+def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
+    """A row: shares of conversions to unseen speakers, from 10, 20 and 30 s, nearest to them."""
     material = open_material(data).get("visitors", [])
     own: dict[str, list[Spoken]] = {}
     for spoken in material:
         own.setdefault(spoken.speaker, []).append(spoken)
     if not similarity.available() or len(own) < 2:
-        return {}
+        return []
     centres = {
         name: similarity.centre([s.waveform for s in utterances])
         for name, utterances in own.items()
     }
     strangers = _others(data)
-    row: Row = {}
+    row: Row = {"system": f"{ANY_VOICE}, unseen voices", "shipped": False}
     for seconds in REFERENCES:
         nearest = []
         for target, utterances in own.items():
@@ -82,7 +100,7 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> Row:
                 nearest.append(similarity.nearest_is_target(vector, centres[target], others)[0])
         row[f"nearer_unseen_{seconds}"] = float(np.mean(nearest))
     row["nearer_unseen"] = row[f"nearer_unseen_{REFERENCES[-1]}"]
-    return row
+    return [row]
 
 
 def _others(data: Path) -> np.ndarray:
