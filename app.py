@@ -20,6 +20,7 @@ from starlette.routing import Route
 from media import workers
 from media.paths import ASSETS, CHECKPOINTS
 from pipelines import accelerator  # noqa: F401  (before torch, as a ZeroGPU Space needs it)
+from pipelines.hub_download import Permission as HubPermission
 from pipelines.sound_search.query import index_of
 from pipelines.voice_conversion.live import LiveProcesses
 from pipelines.voice_conversion.settings import live_checkpoint
@@ -92,6 +93,9 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     )
     parser.add_argument("--database", help="URL for their answers (default: a file in the folder)")
     parser.add_argument("--no-publish", action="store_true", help="visitors cannot open tests")
+    parser.add_argument(
+        "--no-hub", action="store_true", help="visitors cannot load models of the Hugging Face hub"
+    )
     given: list[str] = []
     plain = (
         "host port device sound-model sounds max-queue live studies studies-key database".split()
@@ -99,7 +103,7 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     for name in plain:
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
             given += [f"--{name}", *(value.split() if name == "sound-model" else [value])]
-    for name in ("share", "preload", "no-publish"):
+    for name in ("share", "preload", "no-publish", "no-hub"):
         variable = "EARSHOT_" + name.upper().replace("-", "_")
         if environment.get(variable, "").lower() in ("1", "true", "yes", "on"):
             given.append(f"--{name}")
@@ -122,12 +126,13 @@ def build(
     publishing: bool = True,
     health: Health | None = None,
     tickets: voice_conversion.Tickets | None = None,
+    hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
 ) -> gr.Blocks:
     """The whole page. Loads no model unless preload says so. index, word_index: of our libraries
     of sounds and of words; tests: listening tests, which launch must be given too; publishing:
     whether visitors may open tests of their own to raters; health: is to watch the models, and
     launch must be given it too; tickets: lend visitors' own voices to live conversion, as launch is
-    told."""
+    told; hub: which models of the hub visitors may load."""
     convert = models.converters(folder, device)
     conversions = models.installed_conversion_models(folder)
     embeddings = models.word_embeddings(folder, device)
@@ -146,11 +151,11 @@ def build(
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
         with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Voice conversion"):
-                voice_conversion.build(convert, conversions, drafts, tickets)
+                voice_conversion.build(convert, conversions, drafts, tickets, hub, device)
             with gr.Tab("Words"):
                 words.build(embeddings, word_index, drafts)
             with gr.Tab("Sound search"):
-                sound_search.build(search, index, drafts)
+                sound_search.build(search, index, drafts, hub, device)
             with gr.Tab("Lip to speech"):
                 lip_to_speech.build(lips, drafts)
             if tests and drafts:
@@ -250,6 +255,7 @@ def main() -> None:
             publishing=not chosen.no_publish,
             health=health,
             tickets=tickets,
+            hub=HubPermission.of(chosen.no_hub, chosen.host, chosen.share, os.environ),
         )
         launch(page, chosen, tests=tests, health=health, tickets=tickets)
 

@@ -13,7 +13,7 @@ def load(kind: Any, name: str | Path, **options: Any) -> Any:
     Raises FileNotFoundError, with a sentence, where there is none of that kind.
     """
     try:
-        return kind.from_pretrained(name, **options)
+        return kind.from_pretrained(name, trust_remote_code=False, **options)
     except (OSError, ValueError, KeyError) as error:
         raise FileNotFoundError(
             f"{name} cannot be loaded: it is no folder with such a model, and no model of the hub "

@@ -50,7 +50,8 @@ def serve(repository: str, root: Path) -> Iterator[str]:
             if path.startswith(f"/api/models/{repository}/tree"):
                 self._send(json.dumps([_entry(root / name, name) for name in files]), body)
             elif path.startswith(f"/api/models/{repository}"):
-                siblings = [{"rfilename": name} for name in files]
+                sizes = {name: (root / name).stat().st_size for name in files}
+                siblings = [{"rfilename": name, "size": size} for name, size in sizes.items()]
                 info = {"id": repository, "sha": COMMIT, "siblings": siblings}
                 self._send(json.dumps(info), body)
             elif path.startswith(start) and path.removeprefix(start) in files:

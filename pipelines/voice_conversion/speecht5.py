@@ -5,9 +5,12 @@ HiFi-GAN. Larger and slower than ours, and not shipped: whoever names it downloa
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Final
+from zipfile import ZipFile
 
 import numpy as np
 import torch
@@ -18,7 +21,7 @@ from media.audio.load import Audio, load
 from media.constants import SAMPLE_RATE
 from media.errors import InputError
 from pipelines import hub_models
-from pipelines.accelerator import choose_device
+from pipelines.accelerator import choose_device, lent
 from pipelines.speech import Speech
 
 
@@ -43,6 +46,7 @@ class SpeechT5Conversion:
         self, model: SpeechT5ForSpeechToSpeech, vocoder: SpeechT5HifiGan, device: torch.device
     ) -> None:
         self._model, self._vocoder, self._device = model, vocoder, device
+        self._speak = lent(f"speecht5 {id(self)}", self._generate)
         self.voice_width: int = model.config.speaker_embedding_dim
 
     @classmethod
@@ -59,7 +63,6 @@ class SpeechT5Conversion:
             torch.nn.Module.to(network.eval().requires_grad_(False), place)
         return cls(model, generator, place)
 
-    @torch.inference_mode()
     def __call__(self, audio: Audio, voice: np.ndarray) -> SpeechT5Result:
         """Say the words of ``audio`` in the voice of an x-vector (512,).
 
@@ -69,20 +72,25 @@ class SpeechT5Conversion:
         if voice.shape != (self.voice_width,) or not np.isfinite(voice).all():
             raise InputError(f"A voice is an x-vector: {self.voice_width} numbers.")
         recording = load(audio, SAMPLE_RATE, self.MAX_SECONDS)
-        shortest, longest = self.LENGTHS
-        waveform = self._model.generate_speech(
-            self._tensor(recording.waveform),
-            self._tensor(voice),
-            minlenratio=shortest,
-            maxlenratio=longest,
-            vocoder=self._vocoder,
-        )
-        made = waveform.float().clamp(-1, 1).cpu().numpy()
+        made = self._speak(recording.waveform, voice)
         return SpeechT5Result(
             _speech(recording.waveform, 0.0),
             _speech(made, time.perf_counter() - began),
             recording.notices,
         )
+
+    @torch.inference_mode()
+    def _generate(self, waveform: np.ndarray, voice: np.ndarray) -> np.ndarray:
+        """(T,), (512,) → the converted waveform (T',)."""
+        shortest, longest = self.LENGTHS
+        made = self._model.generate_speech(
+            self._tensor(waveform),
+            self._tensor(voice),
+            minlenratio=shortest,
+            maxlenratio=longest,
+            vocoder=self._vocoder,
+        )
+        return made.float().clamp(-1, 1).cpu().numpy()
 
     def _tensor(self, values: np.ndarray) -> torch.Tensor:
         """(…) → (1, …) in the precision of the network."""
@@ -95,6 +103,22 @@ def read_voice(path: Path) -> np.ndarray:
         return np.load(path).astype(np.float32).reshape(-1)
     except (OSError, ValueError) as error:
         raise InputError(f"{path} holds no x-vector: a .npy file of numbers is needed.") from error
+
+
+def read_voices(archive: Path, speakers: Sequence[str]) -> dict[str, np.ndarray]:
+    """An x-vector (512,) of each speaker of CMU ARCTIC, from a zip file of one .npy an utterance.
+
+    Raises OSError where the archive lacks a speaker.
+    """
+    voices = {}
+    with ZipFile(archive) as files:
+        for speaker in speakers:
+            own = sorted(n for n in files.namelist() if f"_{speaker}_" in n and n.endswith(".npy"))
+            if not own:
+                raise OSError(f"{archive} has no speaker {speaker}")
+            vector = np.load(BytesIO(files.read(own[0])), allow_pickle=False)
+            voices[speaker] = vector.astype(np.float32).reshape(-1)
+    return voices
 
 
 def _speech(waveform: np.ndarray, seconds: float) -> Speech:

@@ -1,6 +1,6 @@
 """“Add to a listening test” under the results of other tabs: into a draft of the visitor's own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any, Final
@@ -28,22 +28,29 @@ class Drafts:
         css = CSS.read_text()
         self.shown = gr.HTML(EMPTY, css_template=css, apply_default_css=False, render=False)
 
-    def button(self, result: gr.State, item: Callable[[Any], DraftItem | None]) -> gr.Button:
-        """A button that adds what the state holds; item gives None where there is nothing yet."""
+    def button(
+        self,
+        result: gr.State,
+        items: Callable[[Any], DraftItem | Sequence[DraftItem] | None],
+        label: str = ADD,
+    ) -> gr.Button:
+        """A button that adds what the state holds; items gives None, or none, where there is
+        nothing yet."""
 
         def add(
             held: Draft | None, shown: object, request: gr.Request
         ) -> tuple[Draft, gr.Button, str]:
             draft = self.sessions.of(held, request)
             try:
-                if (added := item(shown)) is None:
+                if not (given := items(shown)):
                     return draft, gr.Button("There is no recording to add yet"), _listed(draft)
-                draft.add(added)
+                for item in [given] if isinstance(given, DraftItem) else given:
+                    draft.add(item)
             except InputError as error:
                 return draft, gr.Button(str(error)), _listed(draft)
-            return draft, gr.Button(f"{ADD} · {len(draft.items)} in your draft"), _listed(draft)
+            return draft, gr.Button(f"{label} · {len(draft.items)} in your draft"), _listed(draft)
 
-        button = gr.Button(ADD, size="sm", scale=0, min_width=220)
+        button = gr.Button(label, size="sm", scale=0, min_width=220)
         button.click(add, [self.state, result], [self.state, button, self.shown], **HIDDEN)
         return button
 

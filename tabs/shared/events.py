@@ -131,14 +131,15 @@ def on_model(
     start: Component,
     stop: gr.Button,
     queue: str = LONG_QUEUE,
+    seconds: float | None = None,
 ) -> Dependency:
-    """Runs handler on a queue that all tabs share; meanwhile `stop` stands in for `start`, and
-    ends the work at its next step.
+    """Runs handler on a queue that all tabs share, for at most so many seconds; meanwhile `stop`
+    stands in for `start`, and ends the work at its next step.
 
     Returns the run, for what comes after it.
     """
 
-    handler = stoppable(handler)
+    handler = stoppable(handler, seconds)
 
     def busy() -> tuple[gr.Button, gr.Button]:
         return gr.Button(visible=False), gr.Button(visible=True)

@@ -22,17 +22,18 @@ _jobs: defaultdict[str, set[Job]] = defaultdict(set)
 _lock = threading.Lock()
 
 
-def stoppable(handler: Callable[P, T]) -> Callable[P, T]:
-    """Runs the handler, which may be a generator, as a job of the visitor whose event it is."""
+def stoppable(handler: Callable[P, T], seconds: float | None = None) -> Callable[P, T]:
+    """Runs the handler, which may be a generator, as a job of the visitor whose event it is, and
+    for at most so many seconds (None: DEADLINE)."""
 
     @wraps(handler)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        with _job() as job, running(job):
+        with _job(seconds) as job, running(job):
             return handler(*args, **kwargs)
 
     @wraps(handler)
     def stream(*args: P.args, **kwargs: P.kwargs) -> Iterator:
-        with _job() as job:
+        with _job(seconds) as job:
             steps = iter(handler(*args, **kwargs))  # type: ignore[call-overload]
             while True:
                 # Gradio may take every step in another thread.
@@ -55,8 +56,8 @@ def stop_jobs(request: gr.Request) -> None:
 
 
 @contextmanager
-def _job() -> Iterator[Job]:
-    session, job = str(session_of_event()), Job(DEADLINE)
+def _job(seconds: float | None) -> Iterator[Job]:
+    session, job = str(session_of_event()), Job(DEADLINE if seconds is None else seconds)
     with _lock:
         _jobs[session].add(job)
     try:

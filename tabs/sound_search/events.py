@@ -10,6 +10,7 @@ from gradio.components import Component
 
 from media.errors import InputError
 from pipelines.sound_search.query import Filter, clean
+from tabs.components.hub_picker import HubModels
 from tabs.shared.events import answering, say
 from tabs.shared.gradio_internals import event_data
 from tabs.shared.sessions import SessionStore
@@ -23,6 +24,8 @@ from tabs.sound_search.view import ResultView, Update
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SoundSearch
+
+Engine = tuple["SoundSearch", DemoLibrary]
 
 NONE_YET: Final = "There are no sounds of yours here. Add some under “Your own sounds”."
 GONE: Final = "This sound is no longer in the library. Search again."
@@ -70,12 +73,15 @@ class SoundEvents:
         demo: DemoLibrary,
         components: Components,
         sessions: SessionStore[VisitorLibrary],
+        hub: "HubModels[Engine] | None" = None,
     ) -> None:
+        """hub: models that a visitor can choose, each with the library that it embedded."""
         self.pipeline = pipeline
         self.demo = demo
         self.components = components
         self.result = components.result
         self.sessions = sessions
+        self.hub = hub
 
     def first_look(self) -> Update:
         """What the page shows before the first search: a finished example."""
@@ -157,7 +163,7 @@ class SoundEvents:
 
     def vote(self, past: Search, own: VisitorLibrary | None, event: gr.EventData) -> Update:
         """Re-ranks the results by a vote."""
-        sound = self._library(past.scope, own).index[_sound_id(event)]
+        sound = self._library(past, own).index[_sound_id(event)]
         vote = 1 if event_data(event).get("action") == "up" else -1
         return self._run(past.voted(sound.id, vote), own)
 
@@ -175,7 +181,8 @@ class SoundEvents:
             raise InputError(EMPTY)
         progress(0, desc="Getting ready")
         own = self.sessions.of(own, request)
-        search = Search(scope=OWN, labels=past.labels)
+        own.embed_by(self._engine(past.model)[0], progress)
+        search = Search(scope=OWN, labels=past.labels, model=past.model)
         for done, skipped in own.add(files):
             progress((done, len(files)), desc="Embedding your sounds", unit="files")
             yield {
@@ -199,21 +206,44 @@ class SoundEvents:
 
     def switch(self, past: Search, own: VisitorLibrary | None, scope: str) -> Update:
         """Switches to the other library."""
-        search = Search(scope=scope, labels=past.labels)
+        search = Search(scope=scope, labels=past.labels, model=past.model)
         return {
             self.result.message: "",
-            **self.result.wait(search, self._library(scope, own)),
+            **self.result.wait(search, self._library(search, own)),
             self.components.understood: "",
         }
 
+    def choose_model(
+        self,
+        name: str,
+        past: Search,
+        own: VisitorLibrary | None,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> Update:
+        """Loads a model of the hub, or takes ours again, and embeds the library by it."""
+        if name and self.hub:
+            self.hub.load(name, progress)
+        search = Search(scope=past.scope, labels=past.labels, model=name)
+        return {
+            self.result.message: "",
+            **self.result.wait(search, self._library(search, own, progress)),
+            self.components.understood: "",
+        }
+
+    def _engine(self, model: str) -> "Engine":
+        """The model of a search, and Earshot's sounds as it embeds them."""
+        return self.hub(model) if model and self.hub else (self.pipeline(), self.demo)
+
     def _library(
-        self, scope: str, own: VisitorLibrary | None, progress: gr.Progress | None = None
+        self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None = None
     ) -> Library:
         """The library to search. Raises InputError if the visitor has none."""
-        if scope != OWN:
-            return self.demo(self.pipeline(), progress)
+        pipeline, demo = self._engine(search.model)
+        if search.scope != OWN:
+            return demo(pipeline, progress)
         if own is None or not own.sounds:
             raise InputError(NONE_YET)
+        own.embed_by(pipeline, progress)
         return own
 
     def _run(
@@ -221,8 +251,8 @@ class SoundEvents:
     ) -> Update:
         if progress:
             progress(0.2, desc="Getting ready")
-        pipeline = self.pipeline()
-        library = self._library(search.scope, own, progress)
+        pipeline, _ = self._engine(search.model)
+        library = self._library(search, own, progress)
         if progress:
             progress(0.8, desc=f"Comparing with {len(library.sounds)} sounds")
         query = (search.text, search.like, search.without, search.votes)

@@ -57,6 +57,12 @@ class VisitorLibrary(Library):
         for folder in Path(self.folder.name).iterdir():
             shutil.rmtree(folder)
 
+    def embed_by(self, search: "SoundSearch", progress: gr.Progress | None = None) -> None:
+        """Embeds the sounds anew where they were embedded by another model."""
+        if search.encoder.fingerprint != self.index.encoder.fingerprint:
+            self.index = index = _embedded(self, search, progress)
+            self.stored = lambda: index.library
+
     def add(self, files: Sequence[str]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
         """Add uploaded files in small steps. Yields after each step the number of files done, and
         (name, reason) of all that were skipped; what was added can be searched by then. A
@@ -143,12 +149,6 @@ class DemoLibrary:
         from pipelines.sound_search import store  # late, for it loads torch
         from pipelines.sound_search.index import SoundIndex
 
-        def show(done: int, total: int, _: str) -> None:
-            if progress:
-                progress(
-                    (done, total), desc="Embedding the library with a new model", unit="sounds"
-                )
-
         with self._lock:
             if self._library is None or self._replaced():
                 written = store.written(self.folder)
@@ -156,11 +156,7 @@ class DemoLibrary:
                 if fingerprint == search.encoder.fingerprint:
                     library = Library(SoundIndex.open(self.folder, search.encoder))
                 else:
-                    index = SoundIndex.empty(search.encoder)
-                    sounds = catalogue.sounds
-                    captions = {sound.name: sound.description for sound in sounds}
-                    index.add([sound.path for sound in sounds], captions, show)
-                    library = Library(index)
+                    library = Library(_embedded(catalogue, search, progress))
                 library.pictures.update(catalogue.pictures)
                 self._library, self._opened = library, written
             return self._library
@@ -173,6 +169,22 @@ class DemoLibrary:
             return store.written(self.folder) != self._opened
         except InputError:
             return False
+
+
+def _embedded(
+    catalogue: Catalogue, search: "SoundSearch", progress: gr.Progress | None
+) -> "SoundIndex":
+    """The same sounds in an index of this model."""
+    from pipelines.sound_search.index import SoundIndex  # late, for it loads torch
+
+    def show(done: int, total: int, _: str) -> None:
+        if progress:
+            progress((done, total), desc="Embedding the library with a new model", unit="sounds")
+
+    index, sounds = SoundIndex.empty(search.encoder), catalogue.sounds
+    captions = {sound.name: sound.description for sound in sounds}
+    index.add([sound.path for sound in sounds], captions, show)
+    return index
 
 
 def _link(file: Path, target: Path) -> Path:

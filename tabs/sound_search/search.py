@@ -17,8 +17,9 @@ class Search:
     """A visitor's last query, and all of their votes.
 
     like: the id of a sound, or the path of a recording; like_name: its name on the page. scope:
-    DEMO or OWN. only: the sounds that may be found. labels: query → id of a sound → +1 or -1.
-    mapped: identifies the map that the page shows; best: the file of the best sound.
+    DEMO or OWN. model: the id of a model of the hub, or "" for ours. only: the sounds that may be
+    found. labels: query → id of a sound → +1 or -1. mapped: identifies the map that the page shows;
+    best: the file of the best sound.
     """
 
     text: str = ""
@@ -26,6 +27,7 @@ class Search:
     like_name: str = ""
     without: str = ""
     scope: str = DEMO
+    model: str = ""
     only: Filter = EVERYTHING
     labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     mapped: str = ""

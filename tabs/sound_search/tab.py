@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 from gradio.components import Component
 
+from pipelines.hub_download import Permission
+from tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from tabs.components.map.map import sound_map
 from tabs.shared.drafts import Drafts
 from tabs.shared.events import EMPTIED, HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
@@ -17,7 +19,7 @@ from tabs.shared.sessions import SessionStore
 from tabs.sound_search.cards import sound_cards
 from tabs.sound_search.chips import query_chips
 from tabs.sound_search.endpoints import SoundEndpoints
-from tabs.sound_search.events import Components, SoundEvents
+from tabs.sound_search.events import Components, Engine, SoundEvents
 from tabs.sound_search.families import CATEGORIES
 from tabs.sound_search.library import DemoLibrary, VisitorLibrary
 from tabs.sound_search.search import DEMO, OWN, Search
@@ -27,6 +29,14 @@ if TYPE_CHECKING:
     from pipelines.sound_search import SoundSearch
 
 MODELS: Final = ("sound-cnn",)  # in checkpoints/; several form an ensemble
+CLAPS: Final = Kind(
+    ("clap",),
+    {
+        "laion/clap-htsat-unfused": "0.6 GB",
+        "laion/larger_clap_general": "0.8 GB",
+        "laion/larger_clap_music_and_speech": "0.8 GB",
+    },
+)
 EXAMPLES: Final = (
     "a fire crackles while a clock ticks",
     "a doorbell rings, then somebody walks",
@@ -52,14 +62,19 @@ laion/clap-htsat-unfused</code>"""
 
 
 def build(
-    pipeline: Callable[[], "SoundSearch"] | None, index: Path, drafts: Drafts | None = None
+    pipeline: Callable[[], "SoundSearch"] | None,
+    index: Path,
+    drafts: Drafts | None = None,
+    hub: Permission = Permission(),  # noqa: B008  (frozen)
+    device: str = "auto",
 ) -> gr.Blocks:
     """The tab. pipeline: returns the model, loaded at the first call; None if there is none.
-    index: the folder of the demo library's index; drafts: of listening tests."""
+    index: the folder of the demo library's index; drafts: of listening tests; hub: whether visitors
+    may search by a CLAP of the hub, on this device."""
     gr.set_static_paths([index.with_suffix("")])  # the sounds, in the folder beside it
     with gr.Blocks(title="Sound search") as tab:
         if pipeline:
-            _tab(tab, pipeline, DemoLibrary(index), drafts)
+            _tab(tab, pipeline, DemoLibrary(index), drafts, _claps(index, hub, device))
         else:
             missing_model("sound_search", MODELS[0], "sounds", OTHER_MODEL)
     return tab
@@ -70,13 +85,25 @@ def _tab(
     pipeline: Callable[[], "SoundSearch"],
     demo: DemoLibrary,
     drafts: Drafts | None,
+    claps: HubModels[Engine],
 ) -> None:
     sessions = SessionStore(lambda: VisitorLibrary(pipeline()))
     own = sessions.state()
-    buttons, components = _layout(own, drafts)
-    events = SoundEvents(pipeline, demo, components, sessions)
+    buttons, components = _layout(own, drafts, claps)
+    events = SoundEvents(pipeline, demo, components, sessions, claps)
     _wire(tab, events, components, buttons)
     SoundEndpoints(pipeline, demo).declare(*components.query_inputs)
+
+
+def _claps(index: Path, hub: Permission, device: str) -> HubModels[Engine]:
+    """The CLAP models of the hub, each with a library of its own."""
+
+    def load(name: str, folder: Path) -> Engine:
+        from pipelines.sound_search import SoundSearch  # late, for it loads torch
+
+        return SoundSearch.from_pretrained(folder, device), DemoLibrary(index)
+
+    return HubModels(CLAPS, hub, load)
 
 
 @dataclass(frozen=True)
@@ -91,9 +118,12 @@ class Buttons:
     halt: gr.Button
     forget: gr.Button
     filters: list[Component]
+    model: HubPicker | None
 
 
-def _layout(own: gr.State, drafts: Drafts | None) -> tuple[Buttons, Components]:
+def _layout(
+    own: gr.State, drafts: Drafts | None, claps: HubModels[Engine]
+) -> tuple[Buttons, Components]:
     gr.HTML(INTRO)
     search_state = gr.State(Search(), time_to_live=3600)
     liked = gr.State(None, time_to_live=3600)
@@ -118,6 +148,7 @@ def _layout(own: gr.State, drafts: Drafts | None) -> tuple[Buttons, Components]:
                     length: dict[str, Any] = {"value": None, "minimum": 0, "min_width": 100}
                     shortest = gr.Number(label="At least, s", **length)
                     longest = gr.Number(label="At most, s", **length)
+                model = hub_picker(claps, "Model", "Ours")
             with gr.Accordion("Your own sounds", open=False):
                 gr.HTML(OWN_SOUNDS)
                 with gr.Row():
@@ -157,7 +188,8 @@ def _layout(own: gr.State, drafts: Drafts | None) -> tuple[Buttons, Components]:
         result, text, understood, recording, without, liked, liked_chip, own, scope, contents
     )
     filters = [title, families, shortest, longest]
-    buttons = Buttons(search, stop, examples, [files, folder], recorder, halt, forget, filters)
+    adding = [files, folder]
+    buttons = Buttons(search, stop, examples, adding, recorder, halt, forget, filters, model)
     return buttons, components
 
 
@@ -195,6 +227,9 @@ def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, buttons: Buttons)
             show_progress="hidden",
             **PRIVATE,
         )
+    if buttons.model:
+        searched = [result.search, ui.own]
+        buttons.model.wire(events.choose_model, searched, shown, result.found)
     chip = ui.understood.edit(events.change_parts, result.search, ui.text, **HIDDEN)
     triggers.append(chip.then)
     for trigger in triggers:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final, cast
 import gradio as gr
 
 from media.paths import ASSETS
+from pipelines.hub_download import Permission
 from pipelines.voice_conversion import settings
+from tabs.components.hub_picker import HubModels
 from tabs.components.timeline.timeline import timeline
 from tabs.components.voice_cards import voice_cards
 from tabs.shared.drafts import Drafts
@@ -17,6 +19,7 @@ from tabs.voice_conversion import api
 from tabs.voice_conversion.events import ConversionEvents, Models, Outputs, draft_item
 from tabs.voice_conversion.live import LivePanel, Tickets
 from tabs.voice_conversion.own_voice import CARD, OwnVoice
+from tabs.voice_conversion.peer import Peer, PeerPanel, peers
 from tabs.voice_conversion.targets import ALONE, OWN, VOICES
 
 if TYPE_CHECKING:
@@ -62,19 +65,29 @@ def build(
     models: Sequence[str] = tuple(MODELS),
     drafts: Drafts | None = None,
     tickets: Tickets | None = None,
+    hub: Permission = Permission(),  # noqa: B008  (frozen)
+    device: str = "auto",
 ) -> gr.Blocks:
     """The tab. pipelines gives a model's pipeline by name, loaded when first asked for; models
     are the names that it knows out of MODELS, the default first; drafts: of listening tests;
-    tickets: of the LiveServer."""
+    tickets: of the LiveServer; hub: whether visitors may hear SpeechT5 beside ours, on this device.
+    """
     with gr.Blocks(title="Voice conversion") as tab:
         if models:
-            _layout(tab, Models(pipelines, models), drafts, tickets or Tickets())
+            peer = peers(hub, device)
+            _layout(tab, Models(pipelines, models), drafts, tickets or Tickets(), peer)
         else:
             missing_model("voice_conversion", "any-voice", "speech")
     return tab
 
 
-def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None, tickets: Tickets) -> None:
+def _layout(
+    tab: gr.Blocks,
+    models: Models,
+    drafts: Drafts | None,
+    tickets: Tickets,
+    peer: HubModels[Peer],
+) -> None:
     gr.HTML(INTRO.format(about=ANY_VOICE if models.any_voice else FIVE_VOICES))
     result = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="room"):
@@ -105,6 +118,7 @@ def _layout(tab: gr.Blocks, models: Models, drafts: Drafts | None, tickets: Tick
                     halt = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
                 rates_message = gr.HTML()
                 rates = timeline("rates", RATES)
+            PeerPanel(peer, result, drafts)
     how_it_works(__file__)
 
     api.declare(models, audio, voice, model, vocoder, intonation)

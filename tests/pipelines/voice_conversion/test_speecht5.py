@@ -1,6 +1,8 @@
 """SpeechT5 as a peer, on tiny networks of the real classes."""
 
+from io import BytesIO
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from transformers import (
 
 from media.constants import SAMPLE_RATE
 from media.errors import InputError
-from pipelines.voice_conversion.speecht5 import SpeechT5Conversion, read_voice
+from pipelines.voice_conversion.speecht5 import SpeechT5Conversion, read_voice, read_voices
 
 WIDTH = 24  # of the tiny networks' x-vectors
 
@@ -85,6 +87,18 @@ def test_read_voice_takes_a_row_of_a_table(tmp_path: Path) -> None:
     (tmp_path / "text.npy").write_text("no array")
     with pytest.raises(InputError, match="no x-vector"):
         read_voice(tmp_path / "text.npy")
+
+
+def test_read_voices_takes_the_first_vector_of_each_speaker(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "vectors.zip", "w") as archive:
+        for number, name in enumerate(("bdl_arctic-wav-b2", "bdl_arctic-wav-a1", "slt_arctic-x")):
+            file = BytesIO()
+            np.save(file, np.full(WIDTH, number))
+            archive.writestr(f"spkrec-xvect/cmu_us_{name}.npy", file.getvalue())
+    voices = read_voices(tmp_path / "vectors.zip", ["bdl", "slt"])
+    assert {name: vector[0] for name, vector in voices.items()} == {"bdl": 1, "slt": 2}
+    with pytest.raises(OSError, match="no speaker rms"):
+        read_voices(tmp_path / "vectors.zip", ["rms"])
 
 
 def test_from_pretrained_of_another_folder_says_that_it_has_no_such_model(tmp_path: Path) -> None:

@@ -18,10 +18,12 @@ from gradio_client.exceptions import AppError
 
 import app
 from media.errors import InputError
+from pipelines.hub_download import Permission
 from pipelines.sound_search import SoundSearch, store
 from pipelines.sound_search.models import DEFAULT_MODEL
 from synthetic.sounds import RECIPES
 from tabs import sound_search
+from tabs.components.hub_picker import HubModels
 from tabs.components.map.map import sound_map
 from tabs.components.timeline.timeline import TEMPLATE
 from tabs.shared.events import reporting
@@ -33,7 +35,9 @@ from tabs.sound_search.events import Components, SoundEvents
 from tabs.sound_search.families import CATEGORIES, FAMILIES, OTHER, family
 from tabs.sound_search.library import MOST_FILES, DemoLibrary, Library, VisitorLibrary
 from tabs.sound_search.search import OWN, Search
+from tabs.sound_search.tab import CLAPS
 from tabs.sound_search.view import ResultView
+from tests.fake_sound_encoder import FakeEncoder
 from tests.sounds import CAPTIONS, write_library, write_sound
 
 pytestmark = pytest.mark.slow
@@ -496,3 +500,24 @@ def _first_card(value: dict[str, Any]) -> str:
     match = re.search('data-sound="([^"]*)"', value["html"])
     assert match
     return match[1]
+
+
+def test_choosing_a_model_embeds_all_libraries_by_it_and_keeps_it_for_the_next_search(
+    search: SoundSearch, index: Path, view: ResultView, uploads: Path
+) -> None:
+    other = SoundSearch(FakeEncoder())
+    models = HubModels(CLAPS, Permission(), lambda *_: (other, DemoLibrary(index)))
+    events = sound_events(search, index, view)
+    events.hub = models
+    own = VisitorLibrary(search)
+    own.index.add([index.parent / "sounds" / "bell.wav"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tabs.components.hub_picker.fetch", lambda *_: uploads)
+        name = next(iter(CLAPS.listed))
+        chosen = events.choose_model(name, Search(), own)[view.search]
+    found = events.search(chosen, own, "deep", None, "", None, "ours")
+    assert found[view.search].model == name and found[view.search].best
+    events.search(chosen, own, "deep", None, "", None, OWN)
+    assert own.index.encoder is other.encoder and len(own.sounds) == 1
+    ours = events.choose_model("", found[view.search], own)[view.search]
+    assert ours.model == ""

@@ -1,0 +1,120 @@
+"""Models of the hub that visitors choose: what is refused before anything large is fetched."""
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+from huggingface_hub import HfApi, constants
+
+from media.cancellation import Job, running
+from media.errors import InputError, StoppedError
+from pipelines import hub_download
+from pipelines.hub_download import Permission, fetch
+from tests.hub_server import serve
+
+NAME = "someone/tiny"
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A hub with one model, whose files can be changed; the cache is empty."""
+    root = tmp_path / "repository"
+    root.mkdir()
+    (root / "config.json").write_text(json.dumps({"model_type": "clap"}))
+    (root / "model.safetensors").write_bytes(b"x" * 1000)
+    (root / "pytorch_model.bin").write_bytes(b"x" * 1000)
+    (root / "modeling_evil.py").write_text("raise SystemExit")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(hub_download, "SPARE_BYTES", 0)
+    with serve(NAME, root) as address:
+        monkeypatch.setattr("huggingface_hub.HfApi", partial(HfApi, endpoint=address))
+        yield root
+
+
+def fetched(tmp_path: Path) -> set[str]:
+    return {path.name for path in (tmp_path / "cache").rglob("snapshots/*/*")}
+
+
+def test_fetch_brings_safetensors_and_settings_but_no_code_and_says_how_far(
+    hub: Path, tmp_path: Path
+) -> None:
+    seen: list[tuple[int, int]] = []
+    folder = fetch(NAME, ["clap"], lambda done, total: seen.append((done, total)))
+    assert {path.name for path in folder.iterdir()} == {"config.json", "model.safetensors"}
+    assert seen[-1][0] == seen[-1][1] > 1000
+
+
+def test_fetch_without_a_network_takes_a_model_that_was_fetched_before(
+    hub: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = fetch(NAME, ["clap"])
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert fetch(NAME, ["clap"]) == folder
+    with pytest.raises(InputError, match="someone/other was not downloaded before"):
+        fetch("someone/other", ["clap"])
+
+
+@pytest.mark.parametrize("name", ["", "tiny", "../../etc/passwd", "a/b/c", "a b/c", "x" * 999])
+def test_fetch_of_what_is_no_id_says_how_one_looks(hub: Path, name: str) -> None:
+    with pytest.raises(InputError, match="look like user/model-name"):
+        fetch(name, ["clap"])
+
+
+def test_fetch_of_an_id_that_the_hub_has_not_says_so(hub: Path) -> None:
+    with pytest.raises(InputError, match="no open model someone/else"):
+        fetch("someone/else", ["clap"])
+
+
+def test_fetch_of_another_kind_fetches_no_weights(hub: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="of the kind clap; here it takes hubert"):
+        fetch(NAME, ["hubert"])
+    assert fetched(tmp_path) == {"config.json"}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [("MOST_BYTES", 999, "to download. Choose one"), ("SPARE_BYTES", 10**18, "no room")],
+)
+def test_fetch_of_what_is_too_large_fetches_no_weights(
+    hub: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    value: int,
+    message: str,
+) -> None:
+    monkeypatch.setattr(hub_download, name, value)
+    with pytest.raises(InputError, match=message):
+        fetch(NAME, ["clap"])
+    assert fetched(tmp_path) == {"config.json"}
+
+
+def test_fetch_without_weights_says_what_is_missing(hub: Path) -> None:
+    for path in (hub / "model.safetensors", hub / "pytorch_model.bin"):
+        path.unlink()
+    with pytest.raises(InputError, match="no weights"):
+        fetch(NAME, ["clap"])
+
+
+def test_fetch_ends_when_its_visitor_stops_it(hub: Path) -> None:
+    job = Job(60)
+    job.stop()
+    with running(job), pytest.raises(StoppedError):
+        fetch(NAME, ["clap"])
+
+
+def test_permission_is_for_any_id_only_where_nobody_else_can_reach_the_server(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(hub_download, "GPU", tmp_path / "no-gpu")
+    space = {"SPACE_ID": "lab/earshot"}
+    assert Permission.of(False, None, False, {}) == Permission(any_id=True)
+    assert Permission.of(False, "0.0.0.0", False, {}) == Permission()
+    assert Permission.of(False, None, True, {}) == Permission()
+    assert "switched off" in Permission.of(True, None, False, {}).refusal
+    assert "no GPU" not in Permission.of(False, None, False, {}).refusal
+    assert "GPU, and this Space has none" in Permission.of(False, None, False, space).refusal
+    monkeypatch.setattr(hub_download, "GPU", tmp_path)
+    assert Permission.of(False, None, False, space) == Permission()

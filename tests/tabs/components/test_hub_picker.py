@@ -1,0 +1,61 @@
+"""The choice of models of the hub: which ids it takes, and what it keeps."""
+
+from pathlib import Path
+
+import gradio as gr
+import pytest
+
+from media.errors import InputError
+from pipelines.hub_download import Permission
+from tabs.components import hub_picker as picker
+from tabs.components.hub_picker import HubModels, Kind, hub_picker
+
+KIND = Kind(("clap",), {"lab/one": "1 GB", "lab/two": "1 GB", "lab/three": "2 GB"})
+
+
+@pytest.fixture
+def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was fetched, in order."""
+    names: list[str] = []
+    monkeypatch.setattr(picker, "fetch", lambda name, *_: names.append(name) or Path(name))
+    return names
+
+
+def models(permission: Permission = Permission()) -> HubModels[str]:  # noqa: B008  (frozen)
+    return HubModels(KIND, permission, lambda name, folder: f"model {name}")
+
+
+def test_hub_models_keep_the_last_two_and_say_that_others_are_gone(loaded: list[str]) -> None:
+    hub = models()
+    for name in ("lab/one", "lab/two", "lab/two", "lab/three"):
+        assert hub.load(name) == f"model {name}"
+    assert loaded == ["lab/one", "lab/two", "lab/three"]
+    assert hub("lab/two") == "model lab/two"
+    with pytest.raises(InputError, match="lab/one is not loaded"):
+        hub("lab/one")
+
+
+def test_hub_models_take_other_ids_only_where_permitted(loaded: list[str]) -> None:
+    assert models(Permission(any_id=True)).load("me/mine") == "model me/mine"
+    with pytest.raises(InputError, match="one of these: lab/one, lab/two"):
+        models().load("me/mine")
+    with pytest.raises(InputError, match="switched off"):
+        models(Permission("It is switched off.")).load("lab/one")
+    assert loaded == ["me/mine"]
+
+
+def test_hub_models_of_damaged_files_say_so(loaded: list[str]) -> None:
+    def fail(name: str, folder: Path) -> str:
+        raise OSError("no such file")
+
+    with pytest.raises(InputError, match="lab/one cannot be loaded"):
+        HubModels(KIND, Permission(), fail).load("lab/one")
+
+
+def test_hub_picker_lists_ours_first_and_where_it_is_not_offered_says_why() -> None:
+    with gr.Blocks() as page:
+        offered = hub_picker(models(), "Model", "Ours")
+        assert hub_picker(models(Permission("There is no GPU.")), "Model") is None
+    assert offered and offered.name.value == ""
+    assert not offered.name.allow_custom_value
+    assert "There is no GPU." in str(page.get_config_file())

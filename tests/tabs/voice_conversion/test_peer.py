@@ -1,0 +1,83 @@
+"""SpeechT5 beside our conversion: what is heard, and what goes into a listening test."""
+
+from pathlib import Path
+
+import gradio as gr
+import numpy as np
+import pytest
+
+from media.audio import features
+from media.audio.load import wav_bytes
+from media.constants import SAMPLE_RATE
+from media.errors import InputError
+from pipelines.hub_download import Permission
+from pipelines.speech import Speech
+from pipelines.voice_conversion.units import Units
+from tabs.components import hub_picker
+from tabs.components.hub_picker import HubModels
+from tabs.voice_conversion import peer
+from tabs.voice_conversion.peer import KIND, NAME, Peer, PeerPanel
+from tabs.voice_conversion.view import Result, Sound
+
+TONE = np.sin(np.arange(SAMPLE_RATE) / 9).astype(np.float32) / 4
+
+
+class FakePeer:
+    """Gives the voice's first number as the loudness."""
+
+    def __call__(self, audio: bytes, voice: np.ndarray) -> object:
+        assert audio.startswith(b"RIFF")
+        return type("Made", (), {"converted": speech(TONE * voice[0])})
+
+
+def speech(waveform: np.ndarray) -> Speech:
+    return Speech(waveform, SAMPLE_RATE, features.log_mel(waveform), 0.1)
+
+
+@pytest.fixture
+def result() -> Result:
+    """A conversion of a tone."""
+    units = Units(np.zeros(50, int), 0.02, "units-64", "f")
+    source = Sound(wav_bytes(TONE / 2, SAMPLE_RATE), "wav", 1.0, "", (0.1, 0.2))
+    ours = Sound.of(speech(TONE))
+    return Result(units, units, ("#000",), source, ours, "TF2", "griffin-lim", "1 unit")
+
+
+@pytest.fixture
+def panel(monkeypatch: pytest.MonkeyPatch) -> PeerPanel:
+    monkeypatch.setattr(hub_picker, "fetch", lambda *_: Path())
+    voices = {"bdl": np.array([1.0]), "slt": np.array([0.5])}
+
+    def load(name: str, folder: Path) -> Peer:
+        return FakePeer(), voices  # type: ignore[return-value]
+
+    with gr.Blocks():
+        return PeerPanel(HubModels(KIND, Permission(), load), gr.State(), None)
+
+
+def test_convert_by_the_peer_makes_a_pair_of_one_source_for_a_listening_test(
+    panel: PeerPanel, result: Result
+) -> None:
+    panel.load(NAME)
+    pair = panel.convert(result, "slt")[panel.pair]
+    ours, theirs = pair.draft_items()
+    assert ours.stimulus == theirs.stimulus
+    assert (ours.sound, theirs.system) == (result.converted.content, "SpeechT5 slt")
+    assert theirs.sound != ours.sound and theirs.settings["model"] == NAME
+    assert [track.name for track in pair.timeline().tracks] == ["Source", "Ours", "SpeechT5"]
+
+
+def test_convert_by_the_peer_says_what_to_do_first(panel: PeerPanel, result: Result) -> None:
+    with pytest.raises(InputError, match="Convert a recording first"):
+        panel.convert(None, "bdl")
+    with pytest.raises(InputError, match="not loaded. Load it first"):
+        panel.convert(result, "bdl")
+    panel.load(NAME)
+    with pytest.raises(InputError, match="Choose one of bdl, slt"):
+        panel.convert(result, "nobody")
+
+
+def test_peer_panel_where_hub_models_are_off_says_why() -> None:
+    with gr.Blocks() as page:
+        PeerPanel(peer.peers(Permission("They are switched off."), "cpu"), gr.State(), None)
+    assert "They are switched off." in str(page.get_config_file())
