@@ -24,3 +24,9 @@ def commands(system: str) -> tuple[argparse.ArgumentParser, argparse.ArgumentPar
         "--publish", action="store_true", help="write metrics, cards and the table in docs/"
     )
     return parser, evaluate
+
+
+def add_judges(evaluate: argparse.ArgumentParser) -> None:
+    """The options of evaluators/pretrained/judges.py."""
+    evaluate.add_argument("--asr", metavar="ID", help="a Whisper instead of pocketsphinx")
+    evaluate.add_argument("--speaker", metavar="ID", help="a WavLM with x-vectors instead of ours")

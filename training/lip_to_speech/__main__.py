@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from media.paths import CHECKPOINTS, ROOT
-from training.common.commands import commands
+from training.common.commands import add_judges, commands
 
 
 def main() -> None:
@@ -14,6 +14,7 @@ def main() -> None:
     """
     parser, evaluate = commands("lip_to_speech")
     evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
+    add_judges(evaluate)
     arguments = parser.parse_args()
     if arguments.command == "prepare":
         from training.common.corpora import data_root
@@ -35,6 +36,7 @@ def main() -> None:
 
 def _evaluate(arguments: argparse.Namespace) -> None:
     from training.common.corpora import data_root
+    from training.evaluators.pretrained.judges import Judges
     from training.evaluators.report import publish_table
     from training.lip_to_speech.evaluate.card import publish
     from training.lip_to_speech.evaluate.evaluate import evaluate
@@ -50,6 +52,7 @@ def _evaluate(arguments: argparse.Namespace) -> None:
         arguments.split,
         arguments.json,
         arguments.quick,
+        Judges.of(arguments),
     )
     if arguments.publish:
         publish(rows, CHECKPOINTS)

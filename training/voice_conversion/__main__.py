@@ -1,7 +1,7 @@
 """python -m training.voice_conversion prepare|train|evaluate: see --help of each."""
 
 from media.paths import CHECKPOINTS, ROOT
-from training.common.commands import commands
+from training.common.commands import add_judges, commands
 
 
 def main() -> None:
@@ -13,6 +13,7 @@ def main() -> None:
     evaluation.add_argument(
         "--only", nargs="+", help="checkpoints to measure beside the baselines; all unless named"
     )
+    add_judges(evaluation)
     arguments = parser.parse_args()
     if arguments.command == "prepare":
         from training.common.corpora import data_root
@@ -36,6 +37,7 @@ def main() -> None:
             export_any_voice(arguments.out, CHECKPOINTS)
     else:
         from training.common.corpora import data_root
+        from training.evaluators.pretrained.judges import Judges
         from training.voice_conversion.evaluate.card import publish
         from training.voice_conversion.evaluate.evaluate import evaluate
 
@@ -46,6 +48,7 @@ def main() -> None:
             arguments.json,
             arguments.quick,
             arguments.only,
+            Judges.of(arguments),
         )
         if arguments.publish:
             publish(rows, CHECKPOINTS, ROOT / "docs" / "voice_conversion.md")

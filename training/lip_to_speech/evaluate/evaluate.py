@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from training.evaluators.pretrained.judges import Judges
 from training.lip_to_speech.evaluate.evaluator import LipEvaluator, Row
 from training.lip_to_speech.evaluate.material import GROUPS, choose, summary
 from training.lip_to_speech.evaluate.metrics import PESQ_INSTALLED
@@ -21,11 +22,12 @@ def evaluate(
     split: str = "test",
     json_out: Path | None = None,
     quick: bool = False,
+    judges: Judges = Judges(),  # noqa: B008  (frozen)
 ) -> list[Row]:
     """Evaluate every system, see evaluator.py; print and return the rows of the table.
 
     vocoder, folders: checkpoints; folders that do not exist are left out. split: see
-    material.choose. quick: a seeded sample.
+    material.choose. quick: a seeded sample. judges: of the hub, instead of ours.
     Raises SystemExit where there is nothing to measure, FileNotFoundError without
     the trained evaluators.
     """
@@ -33,7 +35,7 @@ def evaluate(
     print(summary(clips))
     if not PESQ_INSTALLED:
         print("The package pesq is not installed: PESQ is left out.")
-    evaluator = LipEvaluator(clips)
+    evaluator = LipEvaluator(clips, judges)
     measured = systems(data, clips, vocoder, folders)
     rows = [row for system in measured for row in evaluator.measure(system)]
     rows.sort(key=lambda row: GROUPS.index(row["group"]))

@@ -20,6 +20,7 @@ from media.errors import InputError
 from media.text.grammar import GRID
 from training.evaluators.evaluator import EvaluationModels
 from training.evaluators.metrics import word_error_rate
+from training.evaluators.pretrained.judges import Judges
 from training.evaluators.sphinx import Sphinx
 from training.lip_to_speech.data.prepare import voiced_pitch
 from training.lip_to_speech.evaluate.material import GROUPS, Clip
@@ -42,14 +43,15 @@ REFUSED: Final = Output(np.zeros(0, np.float32))
 class LipEvaluator:
     """The test clips, and the recognisers and speaker encoder that all systems share."""
 
-    def __init__(self, clips: Sequence[Clip]) -> None:
+    def __init__(self, clips: Sequence[Clip], judges: Judges) -> None:
         """Raises FileNotFoundError where the evaluators have not been trained."""
         self._clips = clips
         self._evaluator = EvaluationModels.load()
         self._sphinx = Sphinx(word for slot in GRID for word in slot.items())
         self._pitches = {c.video: voiced_pitch(c.audio) for c in clips if c.group == "unseen"}
         self._speakers = sorted({clip.speaker for clip in clips})
-        embed = self._evaluator.speaker_encoder.embed
+        self._asr = judges.asr
+        self._embed = embed = (judges.speakers or self._evaluator.speaker_encoder).embed
         voices = [
             embed([clip.audio for clip in clips if clip.speaker == speaker]).mean(axis=0)
             for speaker in self._speakers
@@ -88,10 +90,11 @@ class LipEvaluator:
         # The recognisers expect little but the sentence.
         sentences = [clips[i].sentence(estimates[i]) for i in transcribed]
         recognised = self._evaluator.recogniser.words(sentences, GRID)
-        by_sphinx = [self._sphinx.words(one, GRID) for one in sentences]
+        asr, sphinx = self._asr, self._sphinx
+        other = [asr.words(one) if asr else sphinx.words(one, GRID) for one in sentences]
         row = {
             "wer": word_error_rate(words, recognised),
-            "wer_sphinx": word_error_rate(words, by_sphinx),
+            "wer_asr" if asr else "wer_sphinx": word_error_rate(words, other),
         }
         captions = [outputs[i].caption for i in transcribed]
         if any(caption is not None for caption in captions):
@@ -101,7 +104,7 @@ class LipEvaluator:
 
     def _voice_similarity(self, estimates: list[np.ndarray], clips: Sequence[Clip]) -> Row:
         right = np.array([self._speakers.index(clip.speaker) for clip in clips])
-        vectors = self._evaluator.speaker_encoder.embed(estimates)
+        vectors = self._embed(estimates)
         row: Row = {"voice_rank": float(voice_ranks(vectors, self._voices, right).mean())}
         errors = [
             pitch_error(voiced_pitch(one), self._pitches[clip.video])

@@ -16,6 +16,7 @@ COLUMNS: Final = {  # metric → heading, format
     "pesq": ("PESQ", ".2f"),
     "wer": ("WER %", ".1f"),
     "wer_sphinx": ("WER sphinx %", ".1f"),
+    "wer_asr": ("WER Whisper %", ".1f"),
     "wer_caption": ("WER caption %", ".1f"),
 }
 DETAILS: Final = {

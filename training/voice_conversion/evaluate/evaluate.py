@@ -19,6 +19,7 @@ from pipelines.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
 from training.evaluators.abx import abx
 from training.evaluators.evaluator import EvaluationModels
 from training.evaluators.metrics import bitrate, mel_cepstral_distortion, word_error_rate
+from training.evaluators.pretrained.judges import Judges
 from training.evaluators.processes import Job, Row, in_processes
 from training.evaluators.report import print_table
 from training.evaluators.speaker_encoder import nearer_to_target
@@ -54,16 +55,18 @@ def evaluate(
     json_out: Path | None = None,
     quick: bool = False,
     only: Collection[str] | None = None,
+    judges: Judges = Judges(),  # noqa: B008  (frozen)
 ) -> list[Row]:
     """Measures every system on the recordings of ``data``; prints and returns the table's rows.
 
     checkpoints: the folder that has all of them; split: ``test``, or ``all`` for every row of
     whatever corpora there are; quick: a sample, seeded, for an answer within a minute; only: names
-    of the checkpoints that are measured, beside the baselines.
+    of the checkpoints that are measured, beside the baselines; judges: of the hub, instead of
+    pocketsphinx and of our speaker encoder.
     Raises FileNotFoundError where the evaluation models have not been trained.
     """
     torch.set_num_threads(1)  # processes forked from one that computed with more of them hang
-    evaluator = Evaluator(choose(data, split, QUICK if quick else Budget()), quick)
+    evaluator = Evaluator(choose(data, split, QUICK if quick else Budget()), quick, judges)
     folders = [f for f in sorted(checkpoints.iterdir()) if only is None or f.name in only]
     plain = [MFCC(normalized=False), MFCC(normalized=True), KMeans(evaluator.models.centroids)]
     jobs: list[Job] = [partial(evaluator.representation, each) for each in plain]
@@ -73,7 +76,7 @@ def evaluate(
         jobs.append(partial(unseen_voices, data, networks))
     jobs += [partial(evaluator.system, units, speaker) for units, speaker in systems]
     in_full = [speaker for _, speaker in systems if speaker.name.split(",")[0] in IN_FULL]
-    jobs += open_jobs(data, in_full, DEFAULT, split, quick)
+    jobs += open_jobs(data, in_full, DEFAULT, split, quick, judges.asr)
     rows = with_added(in_processes(jobs))
     print_table(rows)
     if json_out:
@@ -100,14 +103,15 @@ def _any_voice_systems(networks: AnyVoiceConversion) -> Iterator[System]:
 class Evaluator:
     """Measures systems, all on the same recordings and by the same models."""
 
-    def __init__(self, material: Material, quick: bool) -> None:
+    def __init__(self, material: Material, quick: bool, judges: Judges) -> None:
         self.material = material
         self.models = EvaluationModels.load()
         self._sphinx = Sphinx(word for slot in (*GRID, DIGITS) for word in slot.items())
         self._voices_each = QUICK.voices if quick else Budget().voices
-        embed = self.models.speaker_encoder.embed
+        self._asr = judges.asr
+        self._embed = (judges.speakers or self.models.speaker_encoder).embed
         self._voices_of = {
-            name: embed(recordings).mean(0) for name, recordings in material.speakers.items()
+            name: self._embed(recordings).mean(0) for name, recordings in material.speakers.items()
         }
 
     def representation(self, representation: Representation) -> list[Row]:
@@ -141,12 +145,10 @@ class Evaluator:
         row |= self._similarity(speaker)
         unseen = [u for u in self.material.sentences if not u.seen]
         seen = [u for u in self.material.sentences if u.seen]
-        row |= self._intelligibility(speaker, unseen, GRID, "wer", "wer_sphinx")
-        row |= self._intelligibility(speaker, seen, GRID, "wer_seen", "wer_seen_sphinx")
+        row |= self._intelligibility(speaker, unseen, GRID, "wer")
+        row |= self._intelligibility(speaker, seen, GRID, "wer_seen")
         digits = self.material.digits
-        return row | self._intelligibility(
-            speaker, digits, [DIGITS], "digit_error", "digit_error_sphinx"
-        )
+        return row | self._intelligibility(speaker, digits, [DIGITS], "digit_error")
 
     def _similarity(self, speaker: Speaker) -> Row:
         """MCD and speaker similarity over the pairs whose target the system has as a voice."""
@@ -159,16 +161,17 @@ class Evaluator:
             for waveform, pair in zip(converted, pairs, strict=True)
         ]
         nearer = nearer_to_target(
-            self.models.speaker_encoder.embed(converted),
+            self._embed(converted),
             np.stack([self._voices_of[pair.source] for pair in pairs]),
             np.stack([self._voices_of[pair.target] for pair in pairs]),
         )
         return {"mcd": float(np.mean(distortions)), "closer_to_target": float(nearer.mean())}
 
     def _intelligibility(
-        self, speaker: Speaker, spoken: list[Utterance], grammar: Grammar, ours: str, sphinx: str
+        self, speaker: Speaker, spoken: list[Utterance], grammar: Grammar, ours: str
     ) -> Row:
-        """Word errors in % by both recognisers, over all voices and, for ours, in each."""
+        """Word errors in % by both recognisers, over all voices and, for ours, in each. The other
+        is pocketsphinx with the same grammar, or a Whisper without one."""
         references: dict[str, list[list[str]]] = defaultdict(list)
         converted: dict[str, list[np.ndarray]] = defaultdict(list)
         for number, utterance in enumerate(spoken):
@@ -180,12 +183,16 @@ class Evaluator:
         if not spoken:
             return {}
         recognised = {v: self.models.recogniser.words(w, grammar) for v, w in converted.items()}
-        by_sphinx = {v: [self._sphinx.words(w, grammar) for w in converted[v]] for v in converted}
-        row = {ours: _pooled(references, recognised), sphinx: _pooled(references, by_sphinx)}
+        other = {v: [self._other(w, grammar) for w in converted[v]] for v in converted}
+        name = f"{ours}_asr" if self._asr else f"{ours}_sphinx"
+        row = {ours: _pooled(references, recognised), name: _pooled(references, other)}
         for voice in speaker.voices:
             if voice in converted:
                 row[f"{ours}_{voice}"] = word_error_rate(references[voice], recognised[voice])
         return row
+
+    def _other(self, waveform: np.ndarray, grammar: Grammar) -> list[str]:
+        return self._asr.words(waveform) if self._asr else self._sphinx.words(waveform, grammar)
 
     def _voices(self, speaker: Speaker, number: int) -> tuple[str, ...]:
         """The target voices of a recording: all, or some of them in turn."""

@@ -24,6 +24,7 @@ from training.evaluators.open_vocabulary import (
     open_material,
     recogniser,
 )
+from training.evaluators.pretrained.judges import Whisper
 from training.evaluators.processes import Job, Row
 from training.voice_conversion.evaluate.systems import Original, Speaker
 
@@ -35,22 +36,31 @@ OTHERS: Final = 20  # speakers that a conversion must not be nearer to
 
 
 def open_jobs(
-    data: Path, systems: list[Speaker], shipped: str, split: str, quick: bool
+    data: Path,
+    systems: list[Speaker],
+    shipped: str,
+    split: str,
+    quick: bool,
+    asr: Whisper | None = None,
 ) -> list[Job]:
     """Jobs that make a row of each system in each group.
 
-    shipped: the name of the system that is the app's default.
+    shipped: the name of the system that is the app's default; asr: instead of pocketsphinx.
     """
     jobs: list[Job] = []
     for group, material in open_material(data, every=split == "all").items():
         some = material[:: max(1, len(material) // (QUICK if quick else MOST))]
-        judge = recogniser(group, material)
+        judge = asr or recogniser(group, material)
         jobs += [partial(_open_row, s, group, judge, some, shipped) for s in systems]
     return jobs
 
 
 def _open_row(
-    system: Speaker, group: str, judge: OpenRecogniser, some: list[Spoken], shipped: str
+    system: Speaker,
+    group: str,
+    judge: OpenRecogniser | Whisper,
+    some: list[Spoken],
+    shipped: str,
 ) -> list[Row]:
     voices = tuple(v for v in TARGETS if v in system.voices)
     converted, words = [], []
