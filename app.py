@@ -153,7 +153,7 @@ def build(
             with gr.Tab("Voice conversion"):
                 voice_conversion.build(convert, conversions, drafts, tickets, hub, device)
             with gr.Tab("Words"):
-                words.build(embeddings, word_index, drafts)
+                words.build(embeddings, word_index, drafts, hub, device)
             with gr.Tab("Sound search"):
                 sound_search.build(search, index, drafts, hub, device)
             with gr.Tab("Lip to speech"):

@@ -5,7 +5,7 @@ are as good as trained acoustic word embeddings, across languages.
 """
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -44,13 +44,24 @@ class SpeechModelView:
         model = load(AutoModel, identifier, dtype=precision(place)).eval().requires_grad_(False)
         if model.config.model_type not in KINDS:
             raise InputError(f"{identifier} is no HuBERT, WavLM or wav2vec 2.0.")
-        depth = model.config.num_hidden_layers
-        layer = wanted or str(max(1, round(0.75 * depth)))
-        if not layer.isdecimal() or not 1 <= int(layer) <= depth:
-            raise InputError(f"{identifier} has layers 1 to {depth}, and no layer {layer}.")
         extractor = load(AutoFeatureExtractor, identifier)
         torch.nn.Module.to(model, place)
-        return cls(f"{identifier}, layer {layer}", model, int(layer), extractor.do_normalize)
+        view = cls(identifier, model, 0, extractor.do_normalize)
+        return view.at(wanted or None)
+
+    def at(self, layer: int | str | None) -> "SpeechModelView":
+        """The same model at another layer; None: the one at three quarters of the depth.
+
+        Raises InputError for a layer that it has not.
+        """
+        config: Any = self._model.config
+        depth: int = config.num_hidden_layers
+        layer = str(layer or max(1, round(0.75 * depth)))
+        identifier = self.name.rpartition(", layer ")[0] or self.name
+        if not layer.isdecimal() or not 1 <= int(layer) <= depth:
+            raise InputError(f"{identifier} has layers 1 to {depth}, and no layer {layer}.")
+        name = f"{identifier}, layer {layer}"
+        return SpeechModelView(name, self._model, int(layer), self._normalized)
 
     @torch.inference_mode()
     def embed_waveforms(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
@@ -69,3 +80,16 @@ class SpeechModelView:
         weight = next(self._model.parameters())
         states = self._model(padded[None].to(weight), output_hidden_states=True).hidden_states
         return normalize(states[self.layer][0].float().mean(dim=0), dim=0).cpu().numpy()
+
+
+def nearest_is_same_word(
+    vectors: np.ndarray, spellings: Sequence[str], voices: Sequence[str]
+) -> float:
+    """Of the recordings whose word another voice says too, the share whose nearest recording by
+    another voice is that word: unit vectors (N, D) → 0 to 1, NaN where there is none."""
+    words, speakers = np.array(spellings), np.array(voices)
+    others = speakers[:, None] != speakers
+    same = words[:, None] == words
+    nearest = np.where(others, vectors @ vectors.T, -np.inf).argmax(axis=1)
+    known = (same & others).any(axis=1)
+    return float(same[np.arange(len(words)), nearest][known].mean()) if known.any() else np.nan

@@ -1,11 +1,13 @@
 """The words tab: the neighbours of any spoken or typed word among spoken and written words."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
+from pipelines.hub_download import Permission
 from tabs.components.map.map import sound_map
 from tabs.components.timeline.timeline import TEMPLATE
 from tabs.shared.drafts import Drafts
@@ -19,6 +21,7 @@ from tabs.words.find import find_section
 from tabs.words.library import library_getter
 from tabs.words.map import COLORS, LAYOUTS
 from tabs.words.panel import SCRIPT, recorded_or_uploaded, word_recorder
+from tabs.words.peer import peer_section
 from tabs.words.threshold import threshold_section
 from tabs.words.view import draft_item
 from tabs.words.vocabulary import vocabulary_section
@@ -45,18 +48,25 @@ pinyin with tones (bei3 jing1).</p>"""
 
 
 def build(
-    pipeline: Callable[[], "Words"] | None, index: Path, drafts: Drafts | None = None
+    pipeline: Callable[[], "Words"] | None,
+    index: Path,
+    drafts: Drafts | None = None,
+    hub: Permission = Permission(),  # noqa: B008  (frozen)
+    device: str = "auto",
 ) -> gr.Blocks:
     """The tab.
 
     pipeline: returns the model, loaded on first use; None where there is no checkpoint. index: the
-    folder of the library's index, beside that of its sounds. drafts: of listening tests.
+    folder of the library's index, beside that of its sounds. drafts: of listening tests. hub:
+    whether visitors may load speech models of the hub, on this device.
     """
     sounds = index.with_suffix("")
     gr.set_static_paths([sounds])
     with gr.Blocks(title="Words") as tab:
         if pipeline:
-            _layout(tab, pipeline, library_getter(pipeline, index), sounds, drafts)
+            library = library_getter(pipeline, index)
+            peer = partial(peer_section, library, hub, device)
+            _layout(tab, pipeline, library, sounds, drafts, peer)
         else:
             missing_model("words", MODEL, "words")
     return tab
@@ -68,6 +78,7 @@ def _layout(
     library: Callable[[], "WordLibrary"],
     sounds: Path,
     drafts: Drafts | None,
+    peer: Callable[[], None],
 ) -> None:
     gr.HTML(INTRO)
     query = gr.State(None, time_to_live=3600)
@@ -96,6 +107,7 @@ def _layout(
     find_section(pipeline)
     for section in (compare_section, threshold_section, vocabulary_section):
         section(pipeline, library)
+    peer()
     how_it_works(__file__)
 
     page = WordPage(

@@ -1,0 +1,46 @@
+"""A speech model of the hub beside ours: the map that it makes, and how it compares."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from media.audio.load import load
+from pipelines.words import spoken_word
+from pipelines.words.speech_model import SpeechModelView, nearest_is_same_word
+from tabs.words.peer import Comparison
+from tests.fake_words import RATE, SPOKEN, VOICES, FakeLibrary
+
+
+class Spectra:
+    """Gives spectra, in which every word of the fake library is a line of its own."""
+
+    def embed_waveforms(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
+        spectra = np.stack([np.abs(np.fft.rfft(waveform, 4096)) for waveform in waveforms])
+        return spectra / np.linalg.norm(spectra, axis=1, keepdims=True)
+
+
+def test_comparison_has_every_recording_once_and_says_how_often_words_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No voice activity detector takes the library's tones for speech.
+    monkeypatch.setattr(spoken_word, "find_word", lambda path, cut: load(path, RATE))
+    library: Any = FakeLibrary(tmp_path)
+    steps: list[int] = []
+    view = cast(SpeechModelView, Spectra())
+    made = Comparison.of(view, library, lambda done, total: steps.append(done))
+    assert len(made.words) == len(SPOKEN) * len(VOICES) == len(steps)
+    assert made.p_at_1 == 1
+    assert 0 <= made.ours <= 1
+    points = made.chart("a model").points
+    assert len({point.id for point in points}) == len(made.words)
+    assert all(0 <= point.x <= 1 and 0 <= point.y <= 1 for point in points)
+
+
+def test_nearest_is_same_word_counts_other_voices_only() -> None:
+    vectors = np.eye(3)[[0, 0, 2, 2]]
+    words = ["tree", "tree", "tree", "zoo"]
+    assert nearest_is_same_word(vectors, words, ["a", "b", "b", "a"]) == pytest.approx(2 / 3)
+    assert np.isnan(nearest_is_same_word(vectors, words, ["a", "a", "a", "a"]))
