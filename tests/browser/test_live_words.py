@@ -1,8 +1,14 @@
-"""What was said into the microphone is recognised in what was played, by the trained networks."""
+"""What was said into the microphone is recognised in what was made of it, by the trained networks.
+
+A machine that is busy may be slower than the speaker: here the server leaves nothing out for it,
+and what it made is judged, however late it came.
+"""
 
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,13 +19,18 @@ from media.audio.load import load, wav_bytes
 from media.constants import SAMPLE_RATE
 from media.paths import CHECKPOINTS
 from media.text.grammar import GRID
+from pipelines.voice_conversion.live import LiveProcess, process
+from pipelines.voice_conversion.settings import live_checkpoint
+from tabs.voice_conversion.live import visitor
 from tests.browser.visit import Visit
 from training.evaluators.sphinx import Sphinx
 
 LOADING = 300_000  # ms: its process imports torch, beside other work
-SENTENCE = "place blue at f two now"
-# Of GRID: espeak's voice is one that nothing was trained on, and the recogniser errs too.
+SENTENCE = "set white with p four soon"
+# Of six: espeak's voice is one that nothing was trained on, and the recogniser errs too.
 MOST_WRONG = 2
+PATIENCE = 100.0  # seconds of lateness, and for an answer
+FASTEST = 48_000  # Hz of the device, or less
 
 
 @pytest.fixture(scope="module")
@@ -35,9 +46,26 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def made() -> list[int]:
+    """Samples that each chunk gave."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def address(made: list[int]) -> Iterator[str]:
     page = app.build("cpu")
-    yield app.launch(page, app.options([], {}), block=False)
+    push = LiveProcess.push
+
+    def counted(*arguments: Any) -> tuple[dict, np.ndarray]:
+        about, spoken = push(*arguments)
+        made.append(len(spoken))
+        return about, spoken
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(LiveProcess, "push", counted)
+        patched.setattr(visitor, "MOST_BEHIND", PATIENCE)
+        patched.setattr(process, "WAIT_SECONDS", PATIENCE)
+        yield app.launch(page, app.options([], {}), block=False)
     page.close()
 
 
@@ -49,21 +77,21 @@ def browser(chromium: Callable[..., Browser], said: Path) -> Iterator[Browser]:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not (CHECKPOINTS / "vqvae-512").exists(), reason="needs the trained networks")
+@pytest.mark.skipif(not live_checkpoint(CHECKPOINTS).exists(), reason="needs trained networks")
 def test_words_spoken_into_the_microphone_are_recognised_in_what_was_played(
-    visit: Visit, said: Path, tmp_path: Path
+    visit: Visit, said: Path, made: list[int], tmp_path: Path
 ) -> None:
     seconds = len(load(said).waveform) / SAMPLE_RATE
     visit.button("Live").click()
     expect(visit.page.locator(".live-line")).to_contain_text("ms delay", timeout=LOADING)
-    visit.page.wait_for_timeout(1000 * 3 * seconds)
-    line = visit.page.locator(".live-line").inner_text()
+    # Two sentences after the first, in which the stream finds the level of the speaker.
+    until = time.monotonic() + PATIENCE
+    while sum(made) < 3 * seconds * FASTEST and time.monotonic() < until:
+        visit.page.wait_for_timeout(500)
     visit.page.keyboard.press("Escape")
     with visit.page.expect_download() as download:
         visit.page.locator(".live-said").click()
     download.value.save_as(tmp_path / "live.wav")
-    if "left out" in line:
-        pytest.skip(f"this machine is too busy to convert live: {line}")
     played = load(tmp_path / "live.wav").waveform
     assert wrong(played, round(seconds * SAMPLE_RATE)) <= MOST_WRONG
 
