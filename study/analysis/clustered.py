@@ -20,6 +20,8 @@ class Variance:
     Each part is a cluster-robust variance, so whatever correlates within a rater or within a
     stimulus is counted. by_rater is NaN where there is but one rater, since nothing is then known
     about others; with one stimulus the other two are 0 and the estimate is about that stimulus.
+    independent is the variance that independent answers would have, where the total must not be
+    less: see Clustered.
     """
 
     by_rater: float
@@ -27,9 +29,15 @@ class Variance:
     by_cell: float
     raters: int
     stimuli: int
+    independent: float = 0.0
 
     @property
     def total(self) -> float:
+        """That of the clusters, or of independent answers where it is larger."""
+        return float(np.max([self._clustered, self.independent]))
+
+    @property
+    def _clustered(self) -> float:
         """The sum of the parts; where by_cell is, by noise, the largest of them, the smaller of the
         others."""
         both = self.by_rater + self.by_stimulus - self.by_cell
@@ -47,7 +55,7 @@ class Variance:
             ]
         fewest = min(self.raters, self.stimuli if self.stimuli > 1 else self.raters) - 1
         spread = sum(part**2 / df for part, df in parts if df)
-        return max(self.total**2 / spread, fewest) if spread > 0 else float(fewest)
+        return max(self._clustered**2 / spread, fewest) if spread > 0 else float(fewest)
 
     def resized(self, raters: int, stimuli: int) -> "Variance":
         """What it would be with so many raters and stimuli of the same kinds: what belongs to the
@@ -106,12 +114,18 @@ class Clustered:
     as many of them as the parameter has that is known from the fewest.
     """
 
-    def __init__(self, fit: Any, raters: np.ndarray, stimuli: np.ndarray) -> None:
+    def __init__(
+        self, fit: Any, raters: np.ndarray, stimuli: np.ndarray, cautious: bool = False
+    ) -> None:
+        """cautious: take no variance for less than that of independent answers. Of few clusters the
+        estimated variance is often too small; where pairs were chosen by the votes, it is so for
+        those that came out clear and were not asked again."""
         self._parameters = np.asarray(fit.params)
         known_from = (np.asarray(fit.model.exog) != 0).T
         self._raters = min(np.unique(raters[own]).size for own in known_from)
         self._stimuli = min(np.unique(stimuli[own]).size for own in known_from)
         nothing = np.zeros((len(self._parameters),) * 2)
+        self._independent = np.asarray(fit.cov_params()) if cautious else nothing
         self._by_rater, self._by_stimulus, self._by_cell = nothing + np.nan, nothing, nothing
         enough = len(raters) > len(self._parameters)
         if enough and self._raters > 1 and self._stimuli > 1:
@@ -122,11 +136,12 @@ class Clustered:
 
     def estimate(self, weights: np.ndarray, null: float = 0.0) -> Estimate:
         """The sum of the parameters (K,) with these weights (K,)."""
-        by_rater, by_stimulus, by_cell = (
+        by_rater, by_stimulus, by_cell, independent = (
             float(weights @ part @ weights)
-            for part in (self._by_rater, self._by_stimulus, self._by_cell)
+            for part in (self._by_rater, self._by_stimulus, self._by_cell, self._independent)
         )
-        variance = Variance(by_rater, by_stimulus, by_cell, self._raters, self._stimuli)
+        known_from = self._raters, self._stimuli
+        variance = Variance(by_rater, by_stimulus, by_cell, *known_from, independent)
         return Estimate(float(weights @ self._parameters), variance, null)
 
 

@@ -93,14 +93,15 @@ def can_be_scaled(votes: Table) -> bool:
     return connected_components(beats > 0, connection="strong")[0] == 1
 
 
-def bradley_terry(votes: Table, order: list[str]) -> Table:
+def bradley_terry(votes: Table, order: list[str], adaptive: bool = False) -> Table:
     """A row a system, in this order: its strength, where σ(strength − strength of another) is the
     chance to be preferred (Bradley and Terry 1952); ties count half to either.
 
     A binomial GLM without a constant, with raters and stimuli as clusters. The strengths sum to 0;
     columns system, value, low, high, standard_error, df. Votes must be such that can_be_scaled.
+    adaptive: whether pairs were chosen by the votes before; the intervals are cautious then.
     """
-    clustered = _strengths(votes, order)
+    clustered = _strengths(votes, order, adaptive)
     rows = [
         {"system": system, **estimate_row(clustered.estimate(weights))}
         for system, weights in zip(order, _centred(len(order)), strict=True)
@@ -115,7 +116,7 @@ def modelled(votes: Table, order: list[str]) -> dict[tuple[str, str], Estimate]:
     close, so its own share of votes is no fair estimate, while the likelihood of all votes is the
     same as if the pairs had been fixed beforehand.
     """
-    clustered, centred = _strengths(votes, order), _centred(len(order))
+    clustered, centred = _strengths(votes, order, cautious=True), _centred(len(order))
     pairs = combinations(range(len(order)), 2)
     return {(order[i], order[j]): clustered.estimate(centred[i] - centred[j]) for i, j in pairs}
 
@@ -151,11 +152,12 @@ def as_share(estimate: Estimate) -> Estimate:
         by_rater=slope * known.by_rater,
         by_stimulus=slope * known.by_stimulus,
         by_cell=slope * known.by_cell,
+        independent=slope * known.independent,
     )
     return Estimate(chance, variance, EVEN)
 
 
-def _strengths(votes: Table, order: list[str]) -> Clustered:
+def _strengths(votes: Table, order: list[str], cautious: bool) -> Clustered:
     """The strengths of all systems but the last, which is minus the sum of the others."""
     systems, others = (
         pd.get_dummies(pd.Categorical(votes[side], order)).to_numpy(float)
@@ -163,7 +165,7 @@ def _strengths(votes: Table, order: list[str]) -> Clustered:
     )
     design = (systems - others) @ _centred(len(order))
     fit = GLM(votes["answer"].to_numpy(float), design, family=Binomial())
-    return Clustered(fit.fit(), *codes(votes))
+    return Clustered(fit.fit(), *codes(votes), cautious)
 
 
 def _centred(systems: int) -> np.ndarray:

@@ -122,10 +122,10 @@ def evaluate(test: Test, answers: Table) -> Analysis:
             several = len(ranking) > 2 and answers["answer"].nunique() > 1
             adaptive = test.pairing == "adaptive"
             if several and preference.can_be_scaled(answers):
-                systems = preference.bradley_terry(answers, ranking)
+                systems = preference.bradley_terry(answers, ranking, adaptive)
                 if adaptive:
                     ranking = systems.sort_values("value", ascending=False)["system"].tolist()
-                    systems = preference.bradley_terry(answers, ranking)
+                    systems = preference.bradley_terry(answers, ranking, adaptive)
                     gaps = preference.modelled(answers, ranking)
                     pairs = preference.modelled_preferences(answers, gaps)
                     estimates = {pair: preference.as_share(gap) for pair, gap in gaps.items()}

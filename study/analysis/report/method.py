@@ -34,8 +34,8 @@ ADAPTIVE = (
     "strengths, given all votes before (expected information under the Bradley–Terry model, "
     "with a normal prior of SD 2 and Laplace's approximation; Mikhailiuk et al. 2021). Shares, "
     "intervals and p-values of pairs are therefore those of the model of all votes, whose "
-    "likelihood does not depend on how pairs were chosen; the counts of votes beside them are not "
-    "to be tested."
+    "likelihood does not depend on how pairs were chosen, and no interval is narrower than that of "
+    "independent votes; the counts of votes beside them are not to be tested."
 )
 HOLM = "p-values of several pairs are corrected by Holm's method (1979)."
 

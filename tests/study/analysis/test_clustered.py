@@ -1,5 +1,7 @@
 """Intervals whose raters and stimuli are clusters."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from statsmodels.api import OLS
@@ -89,3 +91,11 @@ def test_clustered_estimate_of_a_regression_has_its_contrast() -> None:
     estimate = Clustered(fit, raters, stimuli).estimate(weights, null=1)
     assert estimate.value == pytest.approx(weights @ fit.params)
     assert 0 < estimate.p < 1
+
+
+def test_variance_is_no_less_than_that_of_independent_answers_where_asked() -> None:
+    by_clusters = Variance(0.05, 0.02, 0.01, 10, 20)
+    cautious = replace(by_clusters, independent=0.09)
+    assert cautious.total == 0.09 and cautious.df == by_clusters.df
+    assert replace(by_clusters, independent=0.01).total == by_clusters.total
+    assert cautious.resized(10, 20).total == pytest.approx(0.09)
