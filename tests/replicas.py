@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
 import time
@@ -52,6 +53,7 @@ class Replicas:
             started.callback(running.kill)
             for served in self.processes:
                 until_healthy(served)
+            until_open(port, running)
             self._started = started.pop_all()
 
     def __enter__(self) -> Self:
@@ -82,3 +84,16 @@ def until_healthy(served: Served) -> None:
         if time.monotonic() > end or served.process.poll() is not None:
             raise RuntimeError(f"A process is not healthy: {served.said()[-2000:]}")
         time.sleep(0.2)
+
+
+def until_open(port: int, proxy: subprocess.Popen) -> None:
+    """Waits until the proxy takes connections. Raises RuntimeError if it does not."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
+            return
+        except ConnectionRefusedError as error:
+            if time.monotonic() > end or proxy.poll() is not None:
+                raise RuntimeError("HAProxy does not start.") from error
+            time.sleep(0.1)
