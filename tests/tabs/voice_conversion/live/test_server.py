@@ -214,6 +214,7 @@ def test_rate_that_no_device_has_is_refused(served: Served) -> None:
         assert "rate" in told(socket)["message"]
 
 
+@pytest.mark.slow
 def test_thousand_sockets_of_one_address_are_refused_but_for_a_few(served: Served) -> None:
     sockets, refused = [], 0
     for _ in range(1000):
