@@ -28,6 +28,7 @@ PHONE: Final = (390, 844)
 HERO: Final = ("desktop-light", "words-light", "sounds-light", "lips-light", "study-light")
 HERO_WIDTH: Final = 960  # pixels
 HERO_PAUSE: Final = 3000  # ms that each tab is shown
+THUMBNAIL: Final = (1200, 630)  # pixels, as links are shown elsewhere
 
 
 class Shot(NamedTuple):
@@ -149,6 +150,7 @@ def main() -> None:
         browser.close()
         page.close()
     _write_hero()
+    _write_thumbnail()
 
 
 def _take(browser: Browser, address: str, shot: Shot) -> None:
@@ -158,7 +160,7 @@ def _take(browser: Browser, address: str, shot: Shot) -> None:
     visit.open(shot.scheme)
     shot.prepare(visit)
     page.mouse.move(0, 0)  # away from what would show a tip
-    _save(page.locator(shot.part).screenshot(), shot.name)
+    _save(_image(page.locator(shot.part).screenshot()), shot.name)
     page.close()
 
 
@@ -168,20 +170,23 @@ def _take_rater_pages(browser: Browser, address: str, tests: Library) -> None:
     pair = Taking(page, address.rstrip("/"), "ab-example", tests)
     pair.begin()
     pair.item()
-    _save(page.screenshot(), "study-phone")
+    _save(_image(page.screenshot()), "study-phone")
     page = browser.new_page(viewport={"width": 900, "height": 640})
     trial = Taking(page, address.rstrip("/"), "mushra-example", tests)
     trial.begin()
     trial.item()
     page.get_by_role("button", name="Reference").click()
     expect(page.locator(".pill.heard")).to_be_visible()
-    _save(page.screenshot(), "study-mushra")
+    _save(_image(page.screenshot()), "study-mushra")
 
 
-def _save(picture: bytes, name: str) -> None:
+def _image(picture: bytes) -> Image.Image:
+    return Image.open(BytesIO(picture)).convert("RGB")
+
+
+def _save(image: Image.Image, name: str) -> None:
     """256 colours are enough here, and a third of the size; what is large all the same, shrinks."""
     path = FOLDER / f"{name}.png"
-    image = Image.open(BytesIO(picture)).convert("RGB")
     image.quantize(256).save(path, optimize=True)
     while path.stat().st_size > LARGEST:
         image.thumbnail((image.width * 4 // 5, image.height * 4 // 5))
@@ -203,6 +208,14 @@ def _write_hero() -> None:
         loop=0,
         quality=80,
     )
+
+
+def _write_thumbnail() -> None:
+    """The head of the first tab, for links to a Space."""
+    picture = Image.open(FOLDER / f"{HERO[0]}.png").convert("RGB")
+    width, height = THUMBNAIL
+    head = picture.crop((0, 0, picture.width, picture.width * height // width))
+    _save(head.resize(THUMBNAIL), "thumbnail")
 
 
 if __name__ == "__main__":

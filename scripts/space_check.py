@@ -33,24 +33,23 @@ TORCHES: Final = ("2.8.0", "2.11.0")  # the oldest and the newest of ZeroGPU
 PLATFORM: Final = "x86_64-manylinux_2_28"
 PATIENCE: Final = 300.0  # seconds for the page to come up
 FREE: Final = {"cpu-basic", "zero-a10g"}
+THUMBNAIL: Final = re.compile(r"https://huggingface\.co/spaces/[^/]+/[^/]+/resolve/main/(.+)")
 VISIT: Final = "tests/browser/test_embedded.py"
 
 
 def main() -> None:
     """Every check in turn; the first that fails ends with a sentence."""
-    uv = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    if not uv:
-        sys.exit("uv is missing: pip install -r requirements-dev.txt")
+    uv = find_uv()
     told = front_matter(ROOT / "README.md")
     check_files()
     check_front_matter(told)
     for torch in TORCHES:
         versions = resolve(uv, told["sdk_version"], torch)
         print(f"Python {PYTHON}, torch {torch}: {len(versions)} packages fit together")
-    python = subprocess.run([uv, "python", "find", PYTHON], capture_output=True, text=True)
+    python = find_python(uv)
     with tempfile.TemporaryDirectory(prefix="space-") as folder:
-        if python.returncode == 0:
-            inside = build(uv, python.stdout.strip(), versions, f"{folder}/environment")
+        if python:
+            inside = build(uv, python, versions, f"{folder}/environment")
             print(f"Python {PYTHON}: built")
         else:
             inside = sys.executable
@@ -61,6 +60,22 @@ def main() -> None:
             )
         with served(inside, folder) as address:
             visit(address)
+
+
+def find_uv() -> str:
+    """The resolver of requirements-dev.txt."""
+    found = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    return found or sys.exit("uv is missing: pip install -r requirements-dev.txt")
+
+
+def find_python(uv: str) -> str | None:
+    """A Python 3.12 of this machine; None where there is none."""
+    found = subprocess.run([uv, "python", "find", PYTHON], capture_output=True, text=True)
+    if found.returncode == 0:
+        return found.stdout.strip()
+    # uv stops at a shim of pyenv for a version that is installed and not chosen.
+    installed = Path.home().glob(f".pyenv/versions/{PYTHON}.*/bin/python")
+    return next(map(str, installed), None)
 
 
 def front_matter(readme: Path) -> dict[str, Any]:
@@ -82,6 +97,7 @@ def check_front_matter(told: dict[str, Any]) -> None:
     """What the README tells the Space agrees with the requirements, and is what Spaces know."""
     requirements = (ROOT / "requirements.txt").read_text()
     pinned = re.search(r"^gradio==(\S+)", requirements, re.M)
+    thumbnail = THUMBNAIL.fullmatch(told["thumbnail"])
     wrong = [
         sentence
         for sentence, applies in {
@@ -90,6 +106,8 @@ def check_front_matter(told: dict[str, Any]) -> None:
             "app_file is not there": not (ROOT / told["app_file"]).is_file(),
             "header is neither mini nor default": told["header"] not in ("mini", "default"),
             "suggested_hardware is not free": told["suggested_hardware"] not in FREE,
+            "thumbnail is no address of a file here": not thumbnail
+            or not (ROOT / thumbnail[1]).is_file(),
             "short_description has over 60 characters": len(told["short_description"]) > 60,
         }.items()
         if applies

@@ -1,0 +1,56 @@
+"""What a Hugging Face Space is told, and whether it could install what it needs.
+
+`make space-check` does the rest, with a browser.
+"""
+
+import re
+
+import pytest
+from PIL import Image
+
+from media.paths import ROOT
+from scripts import space_check
+
+NO_INDEX = re.compile("Failed to fetch|error sending request|dns error", re.I)
+TOLD = space_check.front_matter(ROOT / "README.md")
+
+
+def test_front_matter_is_what_spaces_know(capsys: pytest.CaptureFixture[str]) -> None:
+    space_check.check_front_matter(TOLD)
+    space_check.check_files()
+    assert "none over 10 MB" in capsys.readouterr().out
+
+
+def test_thumbnail_has_the_shape_of_a_link_and_takes_the_name_of_the_space() -> None:
+    address = space_check.THUMBNAIL.fullmatch(TOLD["thumbnail"])
+    assert address
+    with Image.open(ROOT / address[1]) as picture:
+        assert picture.size == (1200, 630)
+    sync = (ROOT / ".github" / "workflows" / "hub-sync.yml").read_text()
+    (placeholder,) = re.findall(r"/\^thumbnail:/s\|(.+?)\|\$SPACE\|", sync)
+    assert f"/spaces/{placeholder}/" in TOLD["thumbnail"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("python_version", "3.11", "python_version is none of"),
+        ("sdk_version", "5.0.0", "sdk_version is not the pinned gradio"),
+        ("thumbnail", "assets/screenshots/thumbnail.png", "thumbnail is no address"),
+    ],
+)
+def test_front_matter_that_a_space_would_not_take(name: str, value: str, sentence: str) -> None:
+    with pytest.raises(SystemExit, match=sentence):
+        space_check.check_front_matter(TOLD | {name: value})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("torch", space_check.TORCHES)
+def test_requirements_fit_the_python_and_the_torch_of_zero_gpu(torch: str) -> None:
+    try:
+        versions = space_check.resolve(space_check.find_uv(), TOLD["sdk_version"], torch)
+    except SystemExit as error:
+        if NO_INDEX.search(str(error)):
+            pytest.skip("needs the package index")
+        raise
+    assert {f"torch=={torch}", f"gradio=={TOLD['sdk_version']}"} <= set(versions)
