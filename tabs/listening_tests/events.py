@@ -95,7 +95,9 @@ class StudyEvents:
             )
         name = publish(workspace.folder, test.title, self.tests)
         workspace.opened += 1
-        shown = links(self.tests, name, request.headers.get("referer", ""))
+        # Some browsers do not tell the page; the address that they asked is nearly as good.
+        page = request.headers.get("referer") or str(request.base_url)
+        shown = links(self.tests, name, page)
         return self._report(test, []) | {self.parts.message: say(OPEN), self.parts.links: shown}
 
     def download(self, workspace: Workspace | None, yaml: str) -> Update:

@@ -4,6 +4,7 @@ Nothing here is part of Gradio's public interface.
 """
 
 import asyncio
+import re
 import secrets
 import socket
 from collections.abc import Callable
@@ -23,6 +24,9 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 
 REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
+# In file names: pages ask for a file by its path as it is, which their browsers, and the server,
+# take for parts of an address. Browsers send a quotation mark as %22.
+OF_ADDRESSES: Final = re.compile("%22|[%#]")
 
 
 def event_data(event: gr.EventData) -> dict[str, Any]:
@@ -76,10 +80,12 @@ class _RandomName:
 
 
 class _PrivateUpload(route_utils.GradioUploadFile):
-    """An upload in a folder that no other upload has, not even one of the same content."""
+    """An upload in a folder that no other upload has, not even one of the same content, under a
+    name that can be asked for."""
 
-    def __init__(self, file: BinaryIO, **about: Any) -> None:
-        super().__init__(file, **about)
+    def __init__(self, file: BinaryIO, *, filename: str | None = None, **about: Any) -> None:
+        name = filename and OF_ADDRESSES.sub("-", filename)
+        super().__init__(file, filename=name, **about)
         self.sha: Any = _RandomName()
 
 

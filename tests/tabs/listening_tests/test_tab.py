@@ -50,12 +50,23 @@ def test_visit_that_opened_five_tests_opens_no_sixth(
     published: list[Path] = []
     monkeypatch.setattr(events, "publish", lambda folder, *_: published.append(folder) or "x")
     monkeypatch.setattr(events, "links", lambda *_: "")
-    request = gr.Request(headers={"referer": ""})
+    request = gr.Request(headers={"referer": "http://here"})
     for _ in range(MOST_OPENED):
         handlers.open(workspace, yaml, "", request)
     with pytest.raises(InputError, match=f"have opened {MOST_OPENED} tests"):
         handlers.open(workspace, yaml, "", request)
     assert len(published) == MOST_OPENED == 5
+
+
+@pytest.mark.parametrize("headers", [{}, {"referer": "http://here/?__theme=dark"}])
+def test_links_of_an_opened_test_can_be_handed_on(
+    tmp_path: Path, handlers: StudyEvents, headers: dict[str, str]
+) -> None:
+    folder = write_test(tmp_path / "workspace", "ab", 0.1)
+    request = gr.Request(headers=headers, base_url="http://here/")
+    shown = handlers.open(Workspace(folder), (folder / "test.yaml").read_text(), "", request)
+    links = shown[handlers.parts.links]
+    assert 'href="http://here/listen/' in links and 'href="http://here/results/' in links
 
 
 def test_zips_to_download_are_queued_one_at_a_time(tests: Library) -> None:

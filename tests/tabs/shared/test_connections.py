@@ -1,6 +1,7 @@
 """Uploads that stall or break off."""
 
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -67,13 +68,25 @@ def test_upload_that_goes_on_slowly_arrives(address: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="Linux only")
-def test_launch_lets_the_kernel_end_dead_connections(tmp_path: Path) -> None:
+def test_launch_lets_the_kernel_end_dead_connections(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert DEAD == 60
+    monkeypatch.setattr(app, "DEAD", 2)
     page = app.build("cpu", tmp_path)
-    app.launch(page, app.options([], {}), block=False)
+    place = urlsplit(app.launch(page, app.options([], {}), block=False))
     try:
         (listening,) = page.server.servers[0].sockets
         assert listening.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1
-        limit = listening.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
-        assert limit == 1000 * DEAD
+        with socket.socket() as reader:
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            reader.settimeout(PATIENCE)
+            reader.connect((place.hostname, place.port))
+            # More than the buffers between hold, and none of it is read.
+            reader.sendall(50 * f"GET / HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode())
+            time.sleep(6)
+            with pytest.raises(ConnectionResetError):
+                while reader.recv(65_536):
+                    pass
     finally:
         page.close()

@@ -109,18 +109,30 @@ def test_delete_after_use_of_a_file_that_visitors_share_keeps_it(uploads: Path) 
     assert shared.exists()
 
 
-def test_upload_of_the_same_file_by_two_visitors_gives_each_their_own(uploads: Path) -> None:
+@pytest.fixture
+def client(uploads: Path) -> TestClient:
+    """Of a page that takes files."""
     keep_uploads_apart()
     with gr.Blocks() as page:
         gr.File()
     page.max_file_size = None  # as launch sets it
-    app = App.create_app(page)
-    client = TestClient(app)
-    mine, yours = (
-        Path(client.post("/gradio_api/upload", files={"files": ("word.wav", b"RIFF")}).json()[0])
-        for _ in range(2)
-    )
+    return TestClient(App.create_app(page))
+
+
+def sent(client: TestClient, name: str) -> Path:
+    """An upload of that name."""
+    return Path(client.post("/gradio_api/upload", files={"files": (name, b"RIFF")}).json()[0])
+
+
+def test_upload_of_the_same_file_by_two_visitors_gives_each_their_own(client: TestClient) -> None:
+    mine, yours = sent(client, "word.wav"), sent(client, "word.wav")
     assert mine != yours and mine.name == yours.name == "word.wav"
     with delete_after_use(str(mine)):
         pass
     assert not mine.exists() and yours.read_bytes() == b"RIFF"
+
+
+@pytest.mark.parametrize("name", ["a\"b'c.wav", "100%25.wav", "take #2?.wav"])
+def test_upload_of_any_name_is_found_by_its_path_as_it_is(client: TestClient, name: str) -> None:
+    path = sent(client, name)
+    assert client.get(f"/gradio_api/file={path}").content == path.read_bytes() == b"RIFF"
