@@ -10,7 +10,7 @@ import json
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import torch
 from safetensors import SafetensorError
@@ -20,6 +20,9 @@ from torch import nn
 from media.errors import InputError
 from media.paths import CHECKPOINTS
 from pipelines.accelerator import choose_device as choose_device
+
+if TYPE_CHECKING:
+    from pipelines.front_end import FrontEnd
 
 COMPANION_KEYS: Final = (
     "vocoder",
@@ -97,6 +100,19 @@ def load_weights(
     except (OSError, SafetensorError, RuntimeError) as error:
         raise _unusable(folder, "its weights are damaged, or of another network") from error
     network.to(device).eval().requires_grad_(False)
+
+
+def load_front_end(config: dict[str, Any], device: torch.device) -> "FrontEnd | None":
+    """The frozen speech model that a config names, whose frames its network takes; None where it
+    takes our own.
+
+    Raises FileNotFoundError where that model cannot be loaded.
+    """
+    if "front_end" not in config:
+        return None
+    from pipelines.front_end import FrontEnd  # late, for it loads transformers
+
+    return FrontEnd.from_pretrained(config["front_end"], str(device))
 
 
 def _current_name(name: str, renamed: Mapping[str, str]) -> str:

@@ -152,7 +152,7 @@ def served(python: str, folder: str) -> Iterator[str]:
     command = [python, "app.py", "--studies", f"{folder}/studies"]
     app = subprocess.Popen(command, cwd=ROOT, env=environment)
     try:
-        seconds = wait(f"http://127.0.0.1:{port}/")
+        seconds = wait(f"http://127.0.0.1:{port}/", app)
         print(f"The page came after {seconds:.0f} s")
         yield f"http://127.0.0.1:{port}"
     finally:
@@ -169,10 +169,12 @@ def visit(address: str) -> None:
     print("In an iframe of another site, without third-party cookies, every tab works")
 
 
-def wait(address: str) -> float:
+def wait(address: str, app: subprocess.Popen[bytes]) -> float:
     """Seconds until the page is served."""
     began = time.monotonic()
     while time.monotonic() - began < PATIENCE:
+        if app.poll() is not None:
+            sys.exit(f"The app ended with {app.returncode} before its page came.")
         try:
             urllib.request.urlopen(address).close()
             return time.monotonic() - began

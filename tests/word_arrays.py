@@ -4,15 +4,16 @@ from pathlib import Path
 
 import numpy as np
 
+from media.audio.features import log_mel
 from media.text.phonemes import from_arpabet
-from training.words.data.prepare import Columns
+from training.words.data.prepare import Columns, Frames
 
 
-def write_arrays(run: Path) -> None:
+def write_arrays(run: Path, frames_of: Frames = log_mel) -> None:
     """Six words as tones, by three speakers, one of them for validation, and six synthetic ones."""
     words = [from_arpabet(p) for p in ("K AE T", "D AO G", "B EH D", "S IH T", "G OW", "T R IY")]
     for name, speakers in (("recorded", "abv"), ("synthetic-0", "s")):
-        columns = Columns()
+        columns = Columns(frames_of)
         for number, word in enumerate(words):
             for speaker in speakers:
                 time = np.arange(6000 + 400 * ord(speaker) % 1000) / 16_000

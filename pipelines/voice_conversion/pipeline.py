@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from collections.abc import Callable
 from math import log2
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,7 @@ from torch import Tensor
 from media.audio import features
 from media.constants import FRAME_SECONDS, SAMPLE_RATE
 from media.errors import InputError
+from models.conversion.kmeans import KMeans
 from models.inverter import Inverter
 from models.vocoder import Vocoder
 from models.vqvae import VQVAE
@@ -23,12 +25,12 @@ from pipelines.voice_conversion.converter import Converter
 from pipelines.voice_conversion.settings import MUTED
 from pipelines.voice_conversion.units import Units, codebook_colors
 from pipelines.voice_conversion.voice import Voice
-from pipelines.voice_conversion.weights import load_networks
+from pipelines.voice_conversion.weights import load_features, load_networks
 from pipelines.windows import in_windows
 
 
 class VoiceConversion(Converter):
-    """A VQ-VAE, its inverter and a vocoder. Stateless, so that all visitors share one."""
+    """A VQ-VAE or k-means, its inverter and a vocoder. Stateless, so that visitors share one."""
 
     VOICES: Final = settings.VQVAE_VOICES
     VOCODERS: Final = settings.VOCODERS
@@ -38,8 +40,16 @@ class VoiceConversion(Converter):
     OVERLAP: Final = 40  # frames
 
     def __init__(
-        self, name: str, vqvae: VQVAE, inverter: Inverter, vocoder: Vocoder, device: torch.device
+        self,
+        name: str,
+        vqvae: VQVAE | KMeans,
+        inverter: Inverter,
+        vocoder: Vocoder,
+        device: torch.device,
+        frames: Callable[[np.ndarray], np.ndarray] = features.mfcc,
     ) -> None:
+        """frames: speech (T,) → what the units are made of, (S, n_features)."""
+        self._frames = frames
         self.name = name
         self.device = device
         self.vqvae, self.inverter, self.vocoder = vqvae, inverter, vocoder
@@ -59,12 +69,12 @@ class VoiceConversion(Converter):
 
         Raises FileNotFoundError when there is none.
         """
-        place = choose_device(device)
-        return cls(*load_networks(locate(name), place), place)
+        folder, place = locate(name), choose_device(device)
+        return cls(*load_networks(folder, place), place, load_features(folder, place))
 
     def units(self, waveform: np.ndarray) -> Units:
         """The units of speech (T,) that is prepared."""
-        codes = self.vqvae.codebook.nearest(self._encode(features.mfcc(waveform))[None])[0]
+        codes = self.vqvae.codebook.nearest(self._encode(self._frames(waveform))[None])[0]
         silent = waveforms.silent_units(waveform, len(codes))
         shown = np.where(silent, MUTED, codes.cpu().numpy())
         return Units(shown, self.unit_seconds, self.name, self.fingerprint)
@@ -94,9 +104,9 @@ class VoiceConversion(Converter):
         waveform = self._vocode(spectrogram, pitch, vocoder)
         return waveforms.speech(waveforms.muted(waveform, muted), began)
 
-    def _encode(self, mfcc: np.ndarray) -> Tensor:
-        """(S, 39) → encoder outputs (U, code_width)."""
-        normalized = self.vqvae.normalize(torch.from_numpy(mfcc)[None].to(self.device))[0]
+    def _encode(self, frames: np.ndarray) -> Tensor:
+        """(S, n_features) → encoder outputs (U, code_width)."""
+        normalized = self.vqvae.normalize(torch.from_numpy(frames)[None].to(self.device))[0]
         ratio = 1 / self.vqvae.config.stride
         return in_windows(self.vqvae.encoder, normalized, self.WINDOW, self.OVERLAP, ratio)
 
@@ -144,5 +154,5 @@ class VoiceConversion(Converter):
     @torch.inference_mode()
     def _silence_unit(self) -> int:
         """The unit that a second of silence is encoded as most often."""
-        z = self._encode(features.mfcc(np.zeros(SAMPLE_RATE, np.float32)))
+        z = self._encode(self._frames(np.zeros(SAMPLE_RATE, np.float32)))
         return int(self.vqvae.codebook.nearest(z[None])[0].mode().values)

@@ -24,7 +24,14 @@ from models.word_embedder import (
     build_embedder,
     config_from_dict,
 )
-from pipelines.checkpoint import choose_device, companion, load_weights, locate, read_config
+from pipelines.checkpoint import (
+    choose_device,
+    companion,
+    load_front_end,
+    load_weights,
+    locate,
+    read_config,
+)
 from pipelines.words import weight_names
 from pipelines.words.library import View, WordLibrary
 from pipelines.words.pronunciation import Pronouncer
@@ -56,6 +63,7 @@ class Words:
         self._device = device
         self.config = config
         self.fingerprint = ""
+        self._front_end = load_front_end(config, device)
         self._folder = CHECKPOINTS / "words"
         self.operating_curve: dict[str, list[float]] = config.get("operating_curve", {})
         self.threshold = _threshold(self.operating_curve)
@@ -135,7 +143,7 @@ class Words:
 
         Their loudness is normalised first. Words of similar length share a batch.
         """
-        mels = [log_mel(match_loudness(w, SAMPLE_RATE, self.LEVEL)) for w in waveforms]
+        mels = [self._frames(waveform) for waveform in waveforms]
         vectors = np.zeros((len(mels), self._width), np.float32)
         order = sorted(range(len(mels)), key=lambda i: len(mels[i]))
         for first in range(0, len(order), self.BATCH):
@@ -158,7 +166,7 @@ class Words:
             (n for n in self._networks if isinstance(n, PhonemeBottleneckEmbedder)),
             self._networks[0],
         )
-        mel = torch.from_numpy(log_mel(match_loudness(waveform, SAMPLE_RATE, self.LEVEL)))
+        mel = torch.from_numpy(self._frames(waveform))
         step, parts = network.config.stack, []
         for first in range(0, len(mel), self.CHUNK):
             cancellation.check()
@@ -170,9 +178,17 @@ class Words:
             parts.append(logits[0, before // step : end].log_softmax(dim=-1).cpu().numpy())
         return np.concatenate(parts)
 
+    def _frames(self, waveform: np.ndarray) -> np.ndarray:
+        """Speech (T,), at the networks' level → log-mel, or the frames of the front end: (S, M)."""
+        at_level = match_loudness(waveform, SAMPLE_RATE, self.LEVEL)
+        return self._front_end.aligned(at_level) if self._front_end else log_mel(at_level)
+
     def _encode(self, mel: Tensor, lengths: Tensor) -> Tensor:
-        """The mean over VTLP views, which varies less from speaker to speaker: log-mel (B, S, M) →
-        unit vectors (B, D)."""
+        """The mean over VTLP views, which varies less from speaker to speaker (a front end has one
+        view): log-mel (B, S, M) → unit vectors (B, D)."""
+        if self._front_end:
+            batch = mel.to(self._device), lengths.to(self._device)
+            return _concatenated([network.embed_audio(*batch) for network in self._networks])
         count = len(self.VTLP_VIEWS)
         factors = torch.tensor(self.VTLP_VIEWS).repeat_interleave(len(mel))
         views = vtlp(mel.repeat(count, 1, 1), factors).to(self._device)

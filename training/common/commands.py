@@ -4,11 +4,22 @@ import argparse
 from pathlib import Path
 
 
-def commands(system: str) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
-    """The parser of python -m training.SYSTEM, and that of its command evaluate, to add to."""
+def commands(
+    system: str, front_end: bool = False
+) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
+    """The parser of python -m training.SYSTEM, and that of its command evaluate, to add to.
+
+    front_end: whether it also trains over a frozen speech model (pipelines/front_end.py).
+    """
     parser = argparse.ArgumentParser(prog=f"python -m training.{system}")
     stages = parser.add_subparsers(dest="command", required=True)
     prepare = stages.add_parser("prepare", help="the data folder → arrays in OUT")
+    if front_end:
+        prepare.add_argument(
+            "--front-end",
+            metavar="ID:LAYER",
+            help="frames of a HuBERT, WavLM or wav2vec 2.0 instead of ours; in an OUT of its own",
+        )
     train = stages.add_parser("train", help="arrays in OUT → weights in OUT; resumes")
     train.add_argument("names", nargs="*", help="parts of the recipe; all of it unless named")
     export = stages.add_parser("export", help="weights in OUT → checkpoints/")

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from models.vqvae import VQVAEConfig
 from training.common.checkpoints import update_metrics, write_weights
+from training.common.front_end import front_end_of
 
 UNITS_512, UNITS_256 = ("plain-512", "vqvae-512"), ("plain-512", "vqvae-512", "vqvae-256")
 FIRST = ("inverter-first", "inverter-256-first")
@@ -21,11 +22,15 @@ SHIPPED = {
     "vqvae-512": (UNITS_512, ("inverter-first", "inverter-second", "inverter-512")),
     "vqvae-128-linear": ((*UNITS_256, "vqvae-128"), ("inverter-128-linear",)),
 }
+FRONT_END = {
+    "kmeans-front-end": (("kmeans",), ("inverter-kmeans",)),
+    "vqvae-front-end": (("vq",), ("inverter-vq",)),
+}
 
 
 def export(run: Path, out: Path) -> None:
     """Write every checkpoint whose networks have been trained in ``run`` below ``out``."""
-    for name, (units, inverter) in SHIPPED.items():
+    for name, (units, inverter) in (FRONT_END if front_end_of(run) else SHIPPED).items():
         if all((run / f"{part}.pt").exists() for part in (units[-1], inverter[-1])):
             _export_model(run, out / name, units[-1], inverter[-1])
             hours = {part: _training(run, part) for part in (*units, *inverter)}
@@ -37,21 +42,27 @@ def export(run: Path, out: Path) -> None:
 
 
 def _export_model(run: Path, folder: Path, units: str, inverter: str) -> None:
-    vqvae_config, vqvae = _read(run, units)
+    units_config, units_weights = _read(run, units)
     inverter_config, inverter_weights = _read(run, inverter)
-    # Only training needs the embeddings of the training speakers: their mean is exported.
-    vqvae_config = asdict(VQVAEConfig(**{**vqvae_config, "n_speakers": 1}))
-    vqvae["speakers.weight"] = vqvae["speakers.weight"].mean(dim=0, keepdim=True)
+    kind = "vqvae" if "strides" in units_config else "kmeans"
+    if kind == "vqvae":
+        # Only training needs the embeddings of the training speakers: their mean is exported.
+        units_config = asdict(VQVAEConfig(**{**units_config, "n_speakers": 1}))
+        speakers = units_weights["speakers.weight"].mean(dim=0, keepdim=True)
+        units_weights["speakers.weight"] = speakers
+    config = {
+        "name": folder.name,
+        "vocoder": "vocoder",
+        kind: units_config,
+        "inverter": inverter_config,
+    }
+    if front_end := front_end_of(run):
+        config["front_end"] = front_end
     write_weights(
         folder,
+        config,
         {
-            "name": folder.name,
-            "vocoder": "vocoder",
-            "vqvae": vqvae_config,
-            "inverter": inverter_config,
-        },
-        {
-            **{f"vqvae.{name}": weight for name, weight in vqvae.items()},
+            **{f"{kind}.{name}": weight for name, weight in units_weights.items()},
             **{f"inverter.{name}": weight for name, weight in inverter_weights.items()},
         },
     )

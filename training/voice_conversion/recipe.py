@@ -4,10 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from media.constants import N_BINS
+from models.conversion.kmeans import KMeansConfig
 from models.inverter import InverterConfig
 from models.vocoder import VocoderConfig
 from models.vqvae import VQVAEConfig
 from training.voice_conversion.any_voice.recipe import RECIPE as ANY_VOICE
+from training.voice_conversion.train.front_end import train_kmeans, train_vq
 from training.voice_conversion.train.inverter import train_inverter
 from training.voice_conversion.train.units import train_units
 from training.voice_conversion.train.vocoder import train_vocoder
@@ -52,4 +54,12 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
     ),
     "inverter-128-linear": lambda run, name: train_inverter(run, name, "vqvae-128", LINEAR, 900),
     **ANY_VOICE,
+}
+# Over the frames of a front end (prepare --front-end).
+FRONT_END_RECIPE: dict[str, Callable[[Path, str], None]] = {
+    "kmeans": lambda run, name: train_kmeans(run, name, KMeansConfig()),
+    "vq": lambda run, name: train_vq(run, name, VQVAEConfig(512, (2, 1)), 2600),
+    "vocoder": RECIPE["vocoder"],
+    "inverter-kmeans": lambda run, name: train_inverter(run, name, "kmeans", MEL, 4200),
+    "inverter-vq": lambda run, name: train_inverter(run, name, "vq", MEL, 4200),
 }

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from media.paths import CHECKPOINTS
 from training.common.commands import commands
+from training.common.front_end import front_end_of, prepared_with
 
 
 def main() -> None:
@@ -15,10 +16,11 @@ def main() -> None:
     arguments = _arguments()
     if arguments.command == "train":
         from training.g2p.train import NAME, train_g2p
-        from training.words.recipe import RECIPE
+        from training.words.recipe import FRONT_END_RECIPE, RECIPE
 
-        for name in arguments.names or [NAME, *RECIPE]:
-            train_g2p(arguments.out) if name == NAME else RECIPE[name](arguments.out, name)
+        recipe = FRONT_END_RECIPE if front_end_of(arguments.out) else RECIPE
+        for name in arguments.names or ([NAME, *RECIPE] if recipe is RECIPE else recipe):
+            train_g2p(arguments.out) if name == NAME else recipe[name](arguments.out, name)
         return
     from training.common.corpora import data_root
 
@@ -27,6 +29,9 @@ def main() -> None:
         from training.g2p.train import prepare_g2p
         from training.words.data.prepare import prepare
 
+        if arguments.front_end:
+            prepare(data, arguments.out, prepared_with(arguments.front_end, arguments.out))
+            return
         prepare_g2p(arguments.out)
         prepare(data, arguments.out)
     elif arguments.command == "export":
@@ -34,6 +39,8 @@ def main() -> None:
         from training.words.export import export
 
         export(data, arguments.out, CHECKPOINTS)
+        if front_end_of(arguments.out):
+            return
         export_g2p(arguments.out, CHECKPOINTS)
         evaluate_g2p(arguments.out, CHECKPOINTS)
     else:
@@ -60,7 +67,7 @@ def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser, evaluate = commands("words")
+    parser, evaluate = commands("words", front_end=True)
     evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
     evaluate.add_argument(
         "--speech-model",

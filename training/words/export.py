@@ -9,6 +9,7 @@ import torch
 
 from pipelines.words import Words
 from training.common.checkpoints import update_metrics, write_weights
+from training.common.front_end import front_end_of
 from training.words.data.lexicon import FREQUENT, frequent
 from training.words.data.recordings import (
     RecordedWord,
@@ -40,6 +41,8 @@ def export(data: Path, run: Path, out: Path) -> None:
         folder = (out if ships else run / "validation") / name
         saved: dict[str, Any] = torch.load(run / f"{network}.pt", weights_only=True)
         config: dict[str, Any] = {"name": name, "network": saved["config"]}
+        if front_end := front_end_of(run):
+            config["front_end"] = front_end
         if name in ENSEMBLES:
             config |= {"ensemble_with": ENSEMBLES[name], "g2p": "g2p"}
         write_weights(folder, config, saved["network"], limited=ships)

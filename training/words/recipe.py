@@ -31,6 +31,8 @@ BOTTLENECK: Final = PhonemeBottleneckConfig(
     channels=32,
 )
 
+FRONT_END: Final = "front-end"  # the stage
+
 DEVELOPMENT: Final = frozenset(
     tuple(numbers(PARSERS[language](phones)))
     for language, words in {
@@ -107,6 +109,8 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     ),
     "lstm-first": (LSTM, Stage(500, 1e-3, 8)),
     "lstm": (LSTM, Stage(200, 2e-4, 8, start="lstm-first", objective="triplet")),
+    # Over the frames of a front end (prepare --front-end), whose width its arrays tell.
+    FRONT_END: (replace(CONFORMER, channels=0, stack=2), Stage(3700, 1e-3, 8)),
 }
 # Checkpoint → the stage that its weights come from.
 MEASURED: Final = {
@@ -115,12 +119,15 @@ MEASURED: Final = {
     "words-conformer": "conformer-people",
     "words-transformer": "transformer",
     "words-lstm": "lstm",
+    "words-front-end": FRONT_END,
 }
 SHIPPED: Final = ("words", "words-bottleneck")
 # Checkpoint → those whose vectors are concatenated with its own.
 ENSEMBLES: Final = {"words": ("words-bottleneck",)}
 
-RECIPE: Final = {
+_PARTS: Final = {
     name: partial(train_stage, config=config, stage=stage)
     for name, (config, stage) in STAGES.items()
 }
+RECIPE: Final = {name: part for name, part in _PARTS.items() if name != FRONT_END}
+FRONT_END_RECIPE: Final = {FRONT_END: _PARTS[FRONT_END]}

@@ -16,7 +16,7 @@ from media.constants import SAMPLE_RATE
 from media.errors import InputError
 from models.conversion.content import STRIDE, ContentEncoder
 from models.vocoder import Vocoder
-from models.vqvae import VQVAE
+from models.vqvae import VQVAE, VQVAEConfig
 from pipelines.voice_conversion import settings
 from pipelines.voice_conversion.any_voice import AnyVoiceConversion
 from pipelines.voice_conversion.intonation import Intonation
@@ -135,12 +135,15 @@ class VQVAENetworks:
     """Those of VoiceConversion: one codebook, and five voices that predict the intonation."""
 
     def __init__(self, pipeline: VoiceConversion) -> None:
+        network = pipeline.vqvae
+        if not isinstance(network, VQVAE) or network.config.n_features != VQVAEConfig().n_features:
+            raise InputError(f"Live cannot speak by {pipeline.name}: its units are not of MFCC.")
         self._pipeline = pipeline
         self.keeps_intonation = False
         self.models = [pipeline.name]
-        self.stride = pipeline.vqvae.config.stride
+        self.stride = network.config.stride
         self.vocoder = pipeline.vocoder
-        self.normalizer = pipeline.vqvae
+        self.normalizer = network
         self.silence = pipeline.vqvae.codebook.vectors[pipeline.silence]
 
     def check(self, choice: Choice) -> None:

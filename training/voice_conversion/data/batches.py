@@ -9,11 +9,14 @@ from torch.nn import functional as F
 
 from media.constants import DELTA_WIDTH, HOP_LENGTH
 
+SLOW = ("features",)  # arrays with one row for two frames
+
 
 class Windows:
     """Random windows of the arrays in one prepared file, all of the same length.
 
-    Each array has one row a frame, but ``waveform``, which has HOP_LENGTH samples a frame.
+    Each array has one row a frame, but ``waveform``, which has HOP_LENGTH samples a frame, and
+    those of SLOW, whose rows are repeated.
     """
 
     def __init__(self, path: Path, balance: str | None = None) -> None:
@@ -22,7 +25,7 @@ class Windows:
             self.arrays = {name: torch.from_numpy(file[name]) for name in file.files}
         if "waveform" in self.arrays:
             self.arrays["waveform"] = self.arrays["waveform"].view(-1, HOP_LENGTH)
-        self.frames = len(next(iter(self.arrays.values())))
+        self.frames = len(next(array for name, array in self.arrays.items() if name not in SLOW))
         self.weights = torch.ones(self.frames // 4)  # windows start at whole units
         if balance:
             values = self.arrays[balance][::4][: self.frames // 4].long()
@@ -35,15 +38,16 @@ class Windows:
         possible = self.weights[: (self.frames - frames) // 4]
         starts = torch.multinomial(possible, size, replacement=True, generator=generator)
         index = 4 * starts[:, None] + torch.arange(frames)
-        return [_convert(name, self.arrays[name][index]) for name in names]
+        return [self._read(name, index) for name in names]
 
     def windows(self, names: tuple[str, ...], frames: int) -> list[Tensor]:
         """Every window in order, without overlap: each (count, frames, …)."""
         count = self.frames // frames
-        return [
-            _convert(name, self.arrays[name][: count * frames].unflatten(0, (count, frames)))
-            for name in names
-        ]
+        index = torch.arange(count * frames).view(count, frames)
+        return [self._read(name, index) for name in names]
+
+    def _read(self, name: str, index: Tensor) -> Tensor:
+        return _convert(name, self.arrays[name][index // 2 if name in SLOW else index])
 
 
 class Cepstra:

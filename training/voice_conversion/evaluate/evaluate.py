@@ -43,6 +43,7 @@ DEFAULT: Final = f"{next(iter(MODELS))}, {VOCODERS[0]}"  # of the app
 # These are measured with both vocoders, and on open vocabulary.
 IN_FULL: Final = ("original", "copy synthesis", "vqvae-512", "continuous", "units-512")
 VOCODER: Final = "vocoder"  # the checkpoint of copy synthesis
+UNITS: Final = ("vqvae", "kmeans")  # begin the names of models of units
 LINEAR: Final = "-linear"  # ends the names of models with the paper's inverter: Griffin-Lim only
 
 System = tuple[Representation | None, Speaker]  # units, if it has them, and speech
@@ -56,18 +57,20 @@ def evaluate(
     quick: bool = False,
     only: Collection[str] | None = None,
     judges: Judges = Judges(),  # noqa: B008  (frozen)
+    compared: Path | None = None,
 ) -> list[Row]:
     """Measures every system on the recordings of ``data``; prints and returns the table's rows.
 
     checkpoints: the folder that has all of them; split: ``test``, or ``all`` for every row of
     whatever corpora there are; quick: a sample, seeded, for an answer within a minute; only: names
     of the checkpoints that are measured, beside the baselines; judges: of the hub, instead of
-    pocketsphinx and of our speaker encoder.
+    pocketsphinx and of our speaker encoder; compared: a folder of further checkpoints.
     Raises FileNotFoundError where the evaluation models have not been trained.
     """
     torch.set_num_threads(1)  # processes forked from one that computed with more of them hang
     evaluator = Evaluator(choose(data, split, QUICK if quick else Budget()), quick, judges)
-    folders = [f for f in sorted(checkpoints.iterdir()) if only is None or f.name in only]
+    every = [*sorted(checkpoints.iterdir()), *(sorted(compared.iterdir()) if compared else ())]
+    folders = [folder for folder in every if only is None or folder.name in only]
     plain = [MFCC(normalized=False), MFCC(normalized=True), KMeans(evaluator.models.centroids)]
     jobs: list[Job] = [partial(evaluator.representation, each) for each in plain]
     systems: list[System] = [(None, Original()), *_vqvae_systems(folders)]
@@ -85,8 +88,9 @@ def evaluate(
 
 
 def _vqvae_systems(folders: list[Path]) -> Iterator[System]:
-    """Copy synthesis by their vocoder, where it is among the folders, and every VQ-VAE."""
-    pipelines = [VoiceConversion.from_pretrained(f) for f in folders if f.name.startswith("vqvae")]
+    """Copy synthesis by their vocoder, where it is among the folders, and every VQ-VAE (or
+    k-means)."""
+    pipelines = [VoiceConversion.from_pretrained(f) for f in folders if f.name.startswith(UNITS)]
     if pipelines and any(folder.name == VOCODER for folder in folders):
         yield from ((None, CopySynthesis(pipelines[0], vocoder)) for vocoder in VOCODERS)
     for pipeline in pipelines:

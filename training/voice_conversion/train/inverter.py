@@ -1,7 +1,8 @@
 """Train a codebook inverter on the target voices, for the units of a trained VQ-VAE.
 
 Its inputs are units of augmented views of the target voices (VTLP, channel, noise), so that it
-learns to invert the units of other speakers too.
+learns to invert the units of other speakers too; units over a front end are those of the recordings
+as they are.
 """
 
 from dataclasses import replace
@@ -12,8 +13,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from media.constants import HOP_LENGTH, N_FFT
+from models.conversion.kmeans import KMeans, KMeansConfig
 from models.inverter import Inverter, InverterConfig
 from models.vqvae import VQVAE, VQVAEConfig
+from training.common.front_end import front_end_of
 from training.common.loop import device, fit, save
 from training.voice_conversion.data.augment import augment
 from training.voice_conversion.data.batches import Cepstra, Windows
@@ -28,34 +31,37 @@ PITCH_WEIGHT = 2.0
 def train_inverter(
     run: Path, name: str, units: str, config: InverterConfig, steps: int, start: str | None = None
 ) -> None:
-    """Train for the VQ-VAE run/units.pt, from the weights of run/start.pt if that is given.
+    """Train for the units run/units.pt, from the weights of run/start.pt if that is given.
 
     With pitch, the target is the log-mel spectrogram, by L1 distance; without (the paper's) it is
     the linear magnitude, by L2 distance, Eq. (14). Writes run/name.pt.
     """
-    vqvae = _load_vqvae(run / f"{units}.pt")
+    quantizer = _load_units(run / f"{units}.pt")
     cepstra = Cepstra(run / "constants.npz")
     train = Windows(run / "voices-train.npz", balance="voice")
     val = Windows(run / "voices-val.npz")
-    config = replace(config, stride=vqvae.config.stride, code_width=vqvae.config.code_width)
+    config = replace(config, stride=quantizer.config.stride, code_width=quantizer.config.code_width)
     network = Inverter(config).to(device())
     if start:
         saved = torch.load(run / f"{start}.pt", weights_only=True, map_location=device())
         network.load_state_dict(saved["network"])
-    names = ("log_bands", "log_mel" if config.pitch else "waveform", "pitch", "voice")
+    raw = front_end_of(run) is not None
+    seen = "features" if raw else "log_bands"
+    names = (seen, "log_mel" if config.pitch else "waveform", "pitch", "voice")
     pitch_means = _mean_log_pitch(train)
     if config.pitch:
         config = replace(config, pitch_means=tuple(pitch_means.tolist()))
     _fit_scale(network, _spectrogram(train.windows(names, WINDOW)[1][::4]))
 
     def loss(batch: list[Tensor], generator: torch.Generator) -> Tensor:
-        view = augment(batch[0], generator).to(device())
+        frames = batch[0] if raw else augment(batch[0], generator)
         target, pitch, voice = (part.to(device()) for part in batch[1:])
         voice = voice[:, 0]
         with torch.no_grad():
-            codes = vqvae.encode(vqvae.normalize(cepstra(view)))
+            frames = frames.to(device())
+            codes = quantizer.encode(quantizer.normalize(frames if raw else cepstra(frames)))
         contour = relative_contour(pitch, pitch_means[voice])
-        predicted, logits = network(vqvae.codebook.vectors[codes], voice, contour)
+        predicted, logits = network(quantizer.codebook.vectors[codes], voice, contour)
         distance = spectrogram_loss(predicted, _spectrogram(target), network.output_std, config)
         return distance if logits is None else distance + contour_loss(logits, contour)
 
@@ -70,12 +76,14 @@ def train_inverter(
     save(run, name, config, network, result)
 
 
-def _load_vqvae(path: Path) -> VQVAE:
-    """A trained VQ-VAE, frozen."""
+def _load_units(path: Path) -> VQVAE | KMeans:
+    """A trained VQ-VAE or k-means, frozen."""
     saved = torch.load(path, weights_only=True, map_location=device())
-    vqvae = VQVAE(VQVAEConfig(**saved["config"])).to(device()).eval().requires_grad_(False)
-    vqvae.load_state_dict(saved["network"])
-    return vqvae
+    config = saved["config"]
+    is_vqvae = "strides" in config
+    network = VQVAE(VQVAEConfig(**config)) if is_vqvae else KMeans(KMeansConfig(**config))
+    network.to(device()).eval().requires_grad_(False).load_state_dict(saved["network"])
+    return network
 
 
 def spectrogram_loss(

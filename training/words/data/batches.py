@@ -1,11 +1,12 @@
 """The prepared words in memory, and batches of them.
 
-Shapes: N recordings, B batch, W words of a batch, S frames of 10 ms, M mel bands, P phonemes.
+Shapes: N recordings, B batch, W words of a batch, S frames of 10 ms, M mel bands, P phonemes; over
+a front end frames are of 20 ms, and M is their width.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -13,12 +14,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from models.word_embedder import WordEmbedderConfig
+from training.common.front_end import front_end_of
 from training.words.data.augment import augment, match_channel
 from training.words.data.concatenation import Concatenation, Concatenations, Utterance, Word
 
 UTTERANCES: Final = 2  # of each word in a batch
 LONGEST: Final = 170  # frames; the rest of a longer word is not used
 CHUNKS: Final = 4  # of a batch, each of words of similar length, to save padding
+SAMPLE: Final = 10_000  # frames that mean and deviation are taken of
 SYNTHETIC_VOICE: Final = 0.2  # share of synthetic utterances of words that were also recorded
 
 
@@ -74,7 +78,9 @@ class Words:
         self.recorded: dict[Word, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self.synthetic: dict[Word, list[int]] = defaultdict(list)
         self.validation: list[Utterance] = []
-        self.noise = np.load(run / "noise.npz")["frames"]
+        over_front_end = front_end_of(run) is not None
+        self._noise = None if over_front_end else np.load(run / "noise.npz")["frames"]
+        self._hops = 2 if over_front_end else 1  # of 10 ms, in a frame
         training: list[Utterance] = []
         paths = [run / "recorded.npz", *(run / f"synthetic-{i}.npz" for i in range(shards))]
         for part, path in enumerate(paths):
@@ -89,7 +95,7 @@ class Words:
                     self.recorded[utterance.word][utterance.speaker].append(utterance.number)
                     training.append(utterance)
         self._recorded_words = list(self.recorded)
-        starts = np.load(run / "starts.npy")
+        starts = np.load(run / "starts.npy") // self._hops
         self._concatenations = Concatenations(training, starts, held_out)
         recorded = {utterance.word for utterance in (*training, *self.validation)}
         self._validation_concatenations = Concatenations(self.validation, starts, recorded)
@@ -114,10 +120,18 @@ class Words:
             self._spans.append((part, int(first), int(last)))
             yield utterance, validates
 
+    def fitted(self, config: WordEmbedderConfig) -> WordEmbedderConfig:
+        """The config for these frames: of a front end, their width, mean and deviation."""
+        if self._noise is not None:
+            return config
+        sample = self._frames[0][:: max(1, len(self._frames[0]) // SAMPLE)].astype(np.float32)
+        mean, std = float(sample.mean()), float(sample.std())
+        return replace(config, n_mels=sample.shape[1], mean=mean, std=std)
+
     def mel(self, number: int) -> np.ndarray:
         """Frames of a recording without augmentation: (S, M), S ≤ LONGEST."""
         part, first, last = self._spans[number]
-        return self._frames[part][first : min(last, first + LONGEST)]
+        return self._frames[part][first : min(last, first + LONGEST // self._hops)]
 
     def unrecorded(self, count: int) -> list[tuple[Word, np.ndarray]]:
         """Words that nobody recorded, concatenated from recordings of validation speakers, with
@@ -176,25 +190,32 @@ class Words:
 
     def _concatenated(self, parts: Concatenation) -> np.ndarray:
         first, second = self.mel(parts.first)[: parts.end], self.mel(parts.second)[parts.start :]
-        return np.concatenate([first, second])[:LONGEST]
+        return np.concatenate([first, second])[: LONGEST // self._hops]
 
     def _batch(self, chosen: dict[Word, list[np.ndarray]], rng: np.random.Generator) -> Batch:
         rows = [(mel, label) for label, mels in enumerate(chosen.values()) for mel in mels]
         rows.sort(key=lambda row: len(row[0]))
         size = -(-len(rows) // CHUNKS)
-        mixture = self._mixture
-        chunks = [
-            augment(
-                [mel for mel, _ in rows[i : i + size]],
-                self.noise,
-                mixture.narrow_band,
-                rng,
-                mixture.liftered,
-            )
-            for i in range(0, len(rows), size)
-        ]
+        mels = [mel for mel, _ in rows]
+        chunks = [self._chunk(mels[i : i + size], rng) for i in range(0, len(mels), size)]
         labels = torch.tensor([label for _, label in rows])
         return Batch(chunks, labels, *padded(list(chosen)))
+
+    def _chunk(self, mels: list[np.ndarray], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+        """Frames (S, M) of words, augmented where they are log-mel: (B, S, M), lengths (B,)."""
+        if self._noise is None:
+            return stacked(mels)
+        mixture = self._mixture
+        return augment(mels, self._noise, mixture.narrow_band, rng, mixture.liftered)
+
+
+def stacked(words: Sequence[np.ndarray]) -> tuple[Tensor, Tensor]:
+    """Frames (S, M) of words → (B, S, M), padded with 0, and lengths (B,)."""
+    lengths = torch.tensor([len(word) for word in words])
+    frames = torch.zeros(len(words), int(lengths.max()), words[0].shape[1])
+    for row, word in zip(frames, words, strict=True):
+        row[: len(word)] = torch.from_numpy(word.astype(np.float32))
+    return frames, lengths
 
 
 def padded(words: list[Word]) -> tuple[Tensor, Tensor]:

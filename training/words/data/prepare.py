@@ -1,6 +1,6 @@
 """Recorded and synthetic words as arrays of log-mel frames, which training reads."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing import Pool
 from pathlib import Path
@@ -11,6 +11,7 @@ import numpy as np
 from media.audio.features import N_MELS, SAMPLE_RATE, log_mel
 from media.audio.load import load, match_loudness
 from media.text.phonemes import numbers
+from pipelines.front_end import FrontEnd
 from training.common.corpora import LEVEL
 from training.sound_search.data.corpus import real_clips
 from training.sound_search.train.train import TRAINING_FOLDS
@@ -38,12 +39,18 @@ LONGEST: Final = 30  # phonemes of a recorded phrase, at most
 NOISE: Final = 5 * SAMPLE_RATE  # samples of each environmental sound
 LANGUAGES: Final = ("en", "ar", "zh")
 
+Frames = Callable[[np.ndarray], np.ndarray]
+
 
 @dataclass
 class Columns:
-    """The columns of the arrays: words with their frames, phonemes, speaker, language, split."""
+    """The columns of the arrays: words with their frames, phonemes, speaker, language, split.
 
-    frames: list[np.ndarray] = field(default_factory=list)  # each (S, N_MELS)
+    frames_of: waveform (T,) → frames; of 10 ms (S, N_MELS), or those of a front end.
+    """
+
+    frames_of: Frames = log_mel
+    frames: list[np.ndarray] = field(default_factory=list)
     phonemes: list[list[int]] = field(default_factory=list)
     speakers: list[str] = field(default_factory=list)
     languages: list[int] = field(default_factory=list)
@@ -58,14 +65,14 @@ class Columns:
         validation: bool = False,
     ) -> None:
         """Append a word with its waveform (T,) at 16 kHz."""
-        self.frames.append(log_mel(waveform).astype(np.float16))
+        self.frames.append(self.frames_of(waveform).astype(np.float16))
         self.phonemes.append(numbers(phonemes))
         self.speakers.append(speaker)
         self.languages.append(LANGUAGES.index(language))
         self.validation.append(validation)
 
     def write(self, path: Path) -> None:
-        """Write frames (all S, N_MELS), lengths (N,), phonemes (N, LONGEST) padded with 0,
+        """Write frames (of all words), lengths (N,), phonemes (N, LONGEST) padded with 0,
         speakers, languages and validation (N,); ``path`` is never a half-written file."""
         padded = np.zeros((len(self.phonemes), LONGEST), np.uint8)
         for row, word in zip(padded, self.phonemes, strict=True):
@@ -83,17 +90,25 @@ class Columns:
         unfinished.replace(path)
 
 
-def prepare(data: Path, out: Path) -> None:
-    """Write recorded.npz with starts.npy, synthetic-0.npz … and noise.npz; resumes."""
+def prepare(data: Path, out: Path, front_end: FrontEnd | None = None) -> None:
+    """Write recorded.npz with starts.npy, synthetic-0.npz … and noise.npz; resumes.
+
+    Frames of a front end are not augmented: there is no noise.npz, and one process has the model.
+    """
     out.mkdir(parents=True, exist_ok=True)
+    frames_of = front_end.aligned if front_end else log_mel
     if not (out / "recorded.npz").exists():
-        _write_recorded(data, out / "recorded.npz")
+        _write_recorded(data, out / "recorded.npz", frames_of)
     if not (out / "starts.npy").exists():
         _write_starts(data, out / "starts.npy")
-    if not (out / "noise.npz").exists():
-        np.savez(out / "noise.npz", frames=_noise(data))
     plan = renditions()
     shards = [(plan[i::SHARDS], out / f"synthetic-{i}.npz") for i in range(SHARDS)]
+    if front_end:
+        for shard in shards:
+            print(_synthetic(shard, frames_of), flush=True)
+        return
+    if not (out / "noise.npz").exists():
+        np.savez(out / "noise.npz", frames=_noise(data))
     with Pool(PROCESSES) as pool:
         for path in pool.imap_unordered(_synthetic, shards):
             print(path, flush=True)
@@ -111,9 +126,9 @@ def renditions() -> list[Rendition]:
     return [plan[i] for i in rng.permutation(len(plan))]
 
 
-def _write_recorded(data: Path, path: Path) -> None:
+def _write_recorded(data: Path, path: Path, frames_of: Frames) -> None:
     """The recordings for training, and those of validation speakers."""
-    columns = Columns()
+    columns = Columns(frames_of)
     for word, speaker, validation in _recordings(data):
         columns.add(word.waveform, word.phonemes, speaker, word.item.language, validation)
     columns.write(path)
@@ -142,11 +157,11 @@ def _recordings(data: Path) -> Iterator[tuple[RecordedWord, str, bool]]:
         yield word, str(word.item.speaker), False
 
 
-def _synthetic(shard: tuple[list[Rendition], Path]) -> Path:
+def _synthetic(shard: tuple[list[Rendition], Path], frames_of: Frames = log_mel) -> Path:
     plan, path = shard
     if path.exists():
         return path
-    columns = Columns()
+    columns = Columns(frames_of)
     for each in plan:
         word = each.word
         columns.add(speak(each), word.phonemes, " ".join(each.voice[:3]), word.language)

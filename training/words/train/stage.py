@@ -45,6 +45,7 @@ class Stage:
 def train_stage(run: Path, name: str, config: WordEmbedderConfig, stage: Stage) -> None:
     """Train run/name.pt on the prepared arrays in ``run``; resumes from run/name-state.pt."""
     words = Words(run, stage.shards, stage.held_out, stage.mixture)
+    config = words.fitted(config)
     network = build_embedder(config).to(device())
     start: dict[str, Tensor] = {}
     if stage.start:

@@ -14,7 +14,7 @@ from torch import Tensor
 from media.text.phonemes import edit_distance
 from models.word_embedder import MultiViewEmbedder
 from training.common.loop import device
-from training.words.data.batches import Words, padded
+from training.words.data.batches import Words, padded, stacked
 from training.words.data.concatenation import Word
 from training.words.evaluate.metrics import average_precision
 from training.words.train.losses import on_device
@@ -99,8 +99,5 @@ def _batches(recordings: list[np.ndarray]) -> Iterator[tuple[list[int], Tensor, 
     order = sorted(range(len(recordings)), key=lambda i: len(recordings[i]))
     for first in range(0, len(order), BATCH):
         rows = order[first : first + BATCH]
-        lengths = torch.tensor([len(recordings[i]) for i in rows])
-        mel = torch.zeros(len(rows), int(lengths.max()), recordings[0].shape[1])
-        for row, i in zip(mel, rows, strict=True):
-            row[: len(recordings[i])] = torch.from_numpy(recordings[i].astype(np.float32))
+        mel, lengths = stacked([recordings[i] for i in rows])
         yield rows, mel.to(device()), lengths.to(device())

@@ -1,0 +1,158 @@
+"""Training over the frames of a frozen speech model, a tiny one of the real classes: from prepare
+to a pipeline that speaks, and to one that embeds words."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+import torch
+
+from media.errors import InputError
+from models.conversion.kmeans import KMeansConfig
+from models.inverter import InverterConfig
+from models.view_encoder import ViewConfig
+from models.vocoder import Vocoder, VocoderConfig
+from models.vqvae import VQVAEConfig
+from models.word_embedder import WordEmbedderConfig
+from pipelines import VoiceConversion, Words
+from pipelines.front_end import FrontEnd
+from pipelines.voice_conversion.live.networks import VQVAENetworks
+from tests.pipelines.words.test_speech_model import save as save_speech_model
+from tests.word_arrays import write_arrays
+from training.common import loop
+from training.common.checkpoints import write_weights
+from training.common.front_end import front_end_of, prepared_with
+from training.voice_conversion.data.batches import Windows
+from training.voice_conversion.data.prepare import prepare
+from training.voice_conversion.export import export
+from training.voice_conversion.train import front_end as units
+from training.voice_conversion.train import inverter
+from training.words.train import stage
+from training.words.train.stage import Stage, train_stage
+
+pytestmark = pytest.mark.slow
+
+SPEAKERS = {"SF1": 210.0, "TF2": 190.0}  # Hz
+VIEW = ViewConfig("conformer", 1, 2, width=16, inner=16, dropout=0.0)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """ID:LAYER of a tiny HuBERT."""
+    return f"{save_speech_model(tmp_path_factory.mktemp('hub') / 'tiny')}:2"
+
+
+@pytest.fixture(scope="module")
+def run(model: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Arrays of buzzing speakers, prepared with the model."""
+    root = tmp_path_factory.mktemp("front_end")
+    folder = root / "data" / "speech" / "npvcc2016"
+    folder.mkdir(parents=True)
+    time = np.arange(2 * 16_000) / 16_000
+    rows = []
+    for speaker, hz in SPEAKERS.items():
+        for number in range(7):  # of each speaker's sentences the last six validate
+            buzz = sum(np.sin(2 * np.pi * k * hz * time * (1 + number / 20)) for k in range(1, 9))
+            name = f"{speaker}-{number}.wav"
+            soundfile.write(folder / name, 0.05 * buzz * (np.sin(9 * time) > -0.3), 16_000)
+            rows.append((name, speaker, "en", "", 2, "train", f"{number}"))
+    with (folder / "manifest.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow("path speaker lang text seconds split sentence_id".split())
+        writer.writerows(rows)
+    prepare(root / "data", root / "run", prepared_with(model, root / "run"))
+    return root / "run"
+
+
+def test_aligned_frames_are_those_whose_centres_are_nearest(model: str) -> None:
+    """The tiny model's frames are 320 samples apart, and see 45: the first is early by 137."""
+    front_end = FrontEnd.from_pretrained(model, "cpu")
+    waveform = np.random.default_rng(0).normal(0, 0.1, 16_000).astype(np.float32)
+    frames, aligned = front_end.frames(waveform), front_end.aligned(waveform)
+    assert aligned.shape == (50, front_end.width) == (50, 16)
+    np.testing.assert_array_equal(aligned, frames[:50])
+    assert np.abs(front_end.at(3).aligned(waveform) - aligned).max() > 0.01
+
+
+def test_windows_repeat_frames_of_20_ms(tmp_path: Path) -> None:
+    frames = np.arange(400)
+    np.savez(
+        tmp_path / "a.npz",
+        features=frames[:200].astype(np.float16)[:, None],
+        log_bands=frames.astype(np.float16)[:, None],
+    )
+    windows = Windows(tmp_path / "a.npz")
+    names = ("log_bands", "features")
+    for bands, features in (
+        windows.batch(names, 64, 40, torch.Generator().manual_seed(0)),
+        windows.windows(names, 40),
+    ):
+        torch.testing.assert_close(features, (bands / 2).floor())
+
+
+def test_centroids_end_where_the_frames_are() -> None:
+    generator = torch.Generator().manual_seed(0)
+    centres = 10 * torch.randn(4, 3, generator=generator)
+    frames = centres.repeat(50, 1) + 0.1 * torch.randn(200, 3, generator=generator)
+    codebook = units.Codebook(8, 3)
+    assert units.fit_centroids(codebook, frames, generator) < 0.02
+    assert torch.cdist(centres, codebook.vectors).min(dim=1).values.max() < 0.2
+
+
+def test_units_over_a_front_end_speak(
+    run: Path, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inverter, "BATCH", 2)
+    monkeypatch.setattr(units, "BATCH", 2)
+    units.train_kmeans(run, "kmeans", KMeansConfig(codebook_size=8))
+    sizes = VQVAEConfig(8, (2, 1), width=16, heads=2, inner=16, code_width=8)
+    units.train_vq(run, "vq", sizes, steps=2)
+    for name in ("kmeans", "vq"):
+        tiny = InverterConfig(width=16, layers=1, inner=16, n_voices=2)
+        inverter.train_inverter(run, f"inverter-{name}", name, tiny, steps=2)
+    vocoder = VocoderConfig(width=16, inner=16, layers=1)
+    loop.save(run, "vocoder", vocoder, Vocoder(vocoder), {"hours": 0.0, "score": 0.0})
+    export(run, run / "checkpoints")
+    noise = np.random.default_rng(0).normal(0, 0.1, 24_000).astype(np.float32)
+    for name in ("kmeans-front-end", "vqvae-front-end"):
+        convert = VoiceConversion.from_pretrained(run / "checkpoints" / name, "cpu")
+        made = convert((16_000, noise), "TF2", "neural")
+        assert len(made.units.codes) == 75  # of 20 ms
+        assert made.units.codes.max() < 8
+        assert len(made.converted.waveform) == len(made.source.waveform) == 24_000
+        assert np.abs(made.converted.waveform).max() > 0
+        with pytest.raises(InputError, match="not of MFCC"):
+            VQVAENetworks(convert)
+
+
+def test_words_over_a_front_end_are_embedded(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    front_end = prepared_with(model, tmp_path)
+    write_arrays(tmp_path, front_end.aligned)
+    (tmp_path / "noise.npz").unlink()
+    monkeypatch.setattr(stage, "N_WORDS", 8)
+    config = WordEmbedderConfig(VIEW, VIEW, width=12, stack=2)
+    train_stage(tmp_path, "front-end", config, Stage(2, 1e-3, 1))
+    saved = torch.load(tmp_path / "front-end.pt", weights_only=True)
+    assert saved["config"]["n_mels"] == front_end.width
+    settings = {"name": "words", "network": saved["config"], "front_end": front_end_of(tmp_path)}
+    write_weights(tmp_path / "words", settings, saved["network"])
+    words = Words.from_pretrained(tmp_path / "words", "cpu")
+    rng = np.random.default_rng(0)
+    noises = [rng.normal(0, 0.1, size).astype(np.float32) for size in (8000, 12_345)]
+    together, alone = words.embed_waveforms(noises), words.embed_waveforms(noises[:1])
+    np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+    np.testing.assert_allclose(together[0], alone[0], atol=1e-3)
+    posteriors = words.log_posteriors(noises[0])
+    assert posteriors.shape == (13, 76)  # a step for 40 ms
+
+
+def test_prepare_refuses_a_folder_of_other_arrays(model: str, tmp_path: Path) -> None:
+    np.savez(tmp_path / "recorded.npz", frames=np.zeros(1))
+    with pytest.raises(SystemExit, match="arrays of another front end"):
+        prepared_with(model, tmp_path)
+    with pytest.raises(SystemExit, match="cannot be loaded"):
+        prepared_with(str(tmp_path / "nothing"), tmp_path / "new")
