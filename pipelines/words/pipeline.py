@@ -175,7 +175,8 @@ class Words:
             lengths = torch.tensor([chunk.shape[1]], device=self._device)
             logits, _ = network.predict_phonemes(chunk.to(self._device), lengths)
             end = -(-(before + min(self.CHUNK, len(mel) - first)) // step)
-            parts.append(logits[0, before // step : end].log_softmax(dim=-1).cpu().numpy())
+            kept = logits[0, before // step : end].float()  # half precision would round posteriors
+            parts.append(kept.log_softmax(dim=-1).cpu().numpy())
         return np.concatenate(parts)
 
     def _frames(self, waveform: np.ndarray) -> np.ndarray:

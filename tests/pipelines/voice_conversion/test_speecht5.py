@@ -21,10 +21,8 @@ from pipelines.voice_conversion.speecht5 import SpeechT5Conversion, read_voice, 
 WIDTH = 24  # of the tiny networks' x-vectors
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """model and vocoder, seeded and saved."""
-    root = tmp_path_factory.mktemp("speecht5")
+def save_tiny_speecht5(root: Path) -> tuple[Path, Path]:
+    """The folders of a model and of a vocoder, seeded."""
     torch.manual_seed(0)
     config = SpeechT5Config(
         hidden_size=16,
@@ -49,6 +47,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         upsample_initial_channel=16, resblock_kernel_sizes=[3], resblock_dilation_sizes=[[1]]
     )
     SpeechT5HifiGan(generator).save_pretrained(root / "vocoder")
+    return root / "model", root / "vocoder"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """model and vocoder, saved."""
+    root = tmp_path_factory.mktemp("speecht5")
+    save_tiny_speecht5(root)
     return root
 
 
