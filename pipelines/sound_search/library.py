@@ -90,6 +90,16 @@ class Library:
         return sums / np.linalg.norm(sums, axis=1, keepdims=True)
 
     @cached_property
+    def licences(self) -> tuple[str, ...]:
+        """Those of any sound, sorted."""
+        return tuple(sorted({sound.licence for sound in self.sounds} - {""}))
+
+    @cached_property
+    def tags(self) -> tuple[str, ...]:
+        """Those of any sound, sorted."""
+        return tuple(sorted({tag for sound in self.sounds for tag in sound.tags}))
+
+    @cached_property
     def copies(self) -> Counter[str]:
         """How many sounds have each content, by its hash."""
         return Counter(sound.content_hash for sound in self.sounds)

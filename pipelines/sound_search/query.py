@@ -54,8 +54,8 @@ def notices(text: str) -> tuple[str, ...]:
 @dataclass(frozen=True)
 class Filter:
     """title: words that the name or the caption holds, in any order; shortest and longest: in s;
-    kinds: classes of sound, and licences: any if None; tags and ids: a sound has one of the tags or
-    is one of the ids, where either is given."""
+    kinds: classes of sound, licences and ids: any if None; tags: a sound has one of them; any if
+    there are none."""
 
     title: str = ""
     shortest: float = 0.0
@@ -77,11 +77,8 @@ class Filter:
             self.shortest <= sound.seconds <= self.longest
             and (self.kinds is None or sound.kind in self.kinds)
             and (self.licences is None or sound.licence in self.licences)
-            and (
-                (not self.tags and self.ids is None)
-                or not self.tags.isdisjoint(sound.tags)
-                or sound.id in (self.ids or ())
-            )
+            and (not self.tags or not self.tags.isdisjoint(sound.tags))
+            and (self.ids is None or sound.id in self.ids)
             and all(word in words for word in self.title.casefold().split())
         )
 

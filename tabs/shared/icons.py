@@ -9,6 +9,8 @@ PATHS = {
     "minus": '<path d="M6 12h12"/>',
     "up": f'<path d="{THUMB}"/>',
     "down": f'<path transform="rotate(180 12 12)" d="{THUMB}"/>',
+    "area": '<circle cx="12" cy="12" r="8" stroke-dasharray="3 3.3"/>',
+    "keep": '<path d="M7 4h10v16l-5-4.2L7 20z"/>',
     "similar": '<path d="M3 9v6m4-9v12m4-8v4M15 7v10m3-7v4m3-6v8"/>',
 }
 

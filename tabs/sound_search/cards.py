@@ -1,8 +1,9 @@
 """Results as cards: each a sound with its caption, its score, and a Timeline that shows where it
-matches. The cards' events are edit (a vote, "up" or "down") and submit ("more"), each with
-{"sound": id, "action"}."""
+matches. The cards' events are edit (a vote, "up" or "down"), submit ("more"), apply ("keep") and
+select ("compare"), each with {"sound": id, "action"}. The prop kept has the ids of sounds that are
+in the visitor's collection."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +17,7 @@ from tabs.components.timeline import timeline
 from tabs.components.timeline.lanes import Heat, Lane, Spectrogram
 from tabs.components.timeline.timeline import TEMPLATE, Action, File, TimelineSpec
 from tabs.sound_search.catalogue import Catalogue, title
+from tabs.sound_search.search import Search
 
 if TYPE_CHECKING:
     from pipelines.sound_search import Hit, SearchResult
@@ -23,13 +25,19 @@ if TYPE_CHECKING:
 
 NYQUIST: Final = SOUND_SAMPLE_RATE / 2  # Hz: the top of the spectrograms
 LONG: Final = 20.0  # seconds; longer sounds start where they match best
-VOTES: Final = {"up": 1, "down": -1}
+MATCHED: Final = "Where it matched"
+LIKE_THE_REST: Final = "Where it is like the rest"
 GONE: Final = "This sound's file is no longer there."
 
 # One Timeline for each card. When results change, Gradio keeps the elements and changes their
 # content, so a card that shows another sound now is replaced: the old sound must not play on.
 SCRIPT: Final = """
 const timelines = new WeakMap();
+const EVENTS = { keep: "apply", compare: "select" };
+const showKept = () => {
+  for (const button of element.querySelectorAll('.card [data-action="keep"]'))
+    button.setAttribute("aria-pressed", props.kept.includes(button.closest(".card").dataset.sound));
+};
 const render = () => {
   for (let card of element.querySelectorAll(".card")) {
     const { sound } = card.dataset;
@@ -40,12 +48,13 @@ const render = () => {
       card.replaceWith(fresh);
       card = fresh;
     }
-    const tell = (event, detail) => trigger(event, { ...detail, sound });
+    const tell = (event, detail) => trigger(EVENTS[detail.action] ?? event, { ...detail, sound });
     timeline(card, tell, (_, update) => timelines.set(card, { sound, render: update }));
   }
+  showKept();
 };
-// Its events: "edit" and "submit".
 watch("value", render);
+watch("kept", showKept);
 render();
 """
 
@@ -61,6 +70,7 @@ def sound_cards(elem_id: str) -> gr.HTML:
         js_on_load=f"const timeline = (element, trigger, watch) => {{\n{script}\n}};{SCRIPT}",
         apply_default_css=False,
         elem_id=elem_id,
+        kept=[],
     )
 
 
@@ -73,7 +83,7 @@ def cards_value(
     result: "SearchResult",
     hits: Sequence["Hit"],
     catalogue: Catalogue,
-    votes: Mapping[str, int],
+    search: Search,
     fold: str = "",
 ) -> dict[str, Any]:
     """The value of a list with cards for some hits of the result; `fold`: the title of a closed
@@ -82,7 +92,7 @@ def cards_value(
     scale = (min(scores, default=0.0), max([result.threshold, *scores]))
     cards, files = "", []
     for hit in hits:
-        spec = _timeline(hit, result.compound, catalogue, votes.get(hit.sound.id, 0), scale)
+        spec = _timeline(hit, result.compound, catalogue, search, scale)
         cards += _card(result.hits.index(hit) + 1, hit, catalogue, spec.html(len(files)))
         files += spec.files
     html = f'<ol class="cards">{cards}</ol>' if cards else ""
@@ -110,11 +120,16 @@ def _timeline(
     hit: "Hit",
     compound: "Compound",
     catalogue: Catalogue,
-    vote: int,
+    search: Search,
     scale: tuple[float, float],
 ) -> TimelineSpec:
     sound = hit.sound
-    names = compound.parts if compound.links else ("Where it matched",)
+    names = compound.parts if compound.links else (LIKE_THE_REST if search.listing else MATCHED,)
+    vote = search.votes.get(sound.id, 0)
+    votes = [
+        Action("up", "Fits", needs_cells=False, icon="up", pressed=vote > 0),
+        Action("down", "Doesn’t", needs_cells=False, icon="down", pressed=vote < 0),
+    ]
     lanes: list[Lane] = [
         Heat(name, tuple(scores), sound.seconds, *scale)
         for name, scores in zip(names, hit.part_scores.tolist(), strict=True)
@@ -130,8 +145,9 @@ def _timeline(
         lanes=lanes,
         tracks=tracks,
         actions=[
-            Action("up", "Fits", needs_cells=False, icon="up", pressed=vote > 0),
-            Action("down", "Doesn’t", needs_cells=False, icon="down", pressed=vote < 0),
+            *([] if search.listing else votes),
+            Action("keep", "Keep", needs_cells=False, icon="keep", pressed=False),
+            Action("compare", "A/B", needs_cells=False),
             Action("more", "More like this", "submit", needs_cells=False, icon="similar"),
         ],
         hint=hint,

@@ -52,7 +52,7 @@ class Catalogue:
 
     def copies(self, sound: "Sound") -> int:
         """How many other sounds are files of the same content."""
-        return sum(other.content_hash == sound.content_hash for other in self.sounds) - 1
+        return self.stored().copies[sound.content_hash] - 1
 
     def chart(self) -> Chart:
         """The map of the sounds."""
@@ -62,7 +62,7 @@ class Catalogue:
             for sound, (x, y) in zip(stored.sounds, stored.layout.tolist(), strict=True)
         ]
         name = f"Map of {len(points)} sounds: similar sounds lie close together"
-        return Chart(name, points, self.categories, "More like this")
+        return Chart(name, points, self.categories, "More like this", area="Choose an area")
 
 
 def title(sound: "Sound") -> str:

@@ -13,16 +13,19 @@ from pipelines.hub_download import Permission
 from tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from tabs.components.map.map import sound_map
 from tabs.shared.drafts import Drafts
-from tabs.shared.events import EMPTIED, HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
+from tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
 from tabs.shared.parts import how_it_works, main_button, missing_model, query_input, sound_input
-from tabs.shared.sessions import SessionStore
+from tabs.shared.sessions import TIME_TO_LIVE, SessionStore
 from tabs.sound_search.cards import sound_cards
 from tabs.sound_search.chips import query_chips
+from tabs.sound_search.collections import CollectionEvents, browser_store, collections_section
+from tabs.sound_search.compare import CompareEvents, compare_panel
 from tabs.sound_search.endpoints import SoundEndpoints
 from tabs.sound_search.events import Components, Engine, SoundEvents
-from tabs.sound_search.families import CATEGORIES
+from tabs.sound_search.filters import filter_section
 from tabs.sound_search.library import DemoLibrary, VisitorLibrary
-from tabs.sound_search.search import DEMO, OWN, Search
+from tabs.sound_search.own_sounds import OwnSoundEvents, OwnSounds, own_section
+from tabs.sound_search.search import Search
 from tabs.sound_search.view import ResultView, draft_item
 
 if TYPE_CHECKING:
@@ -54,9 +57,6 @@ some two hundred kinds. English only. They know kinds of sounds better than plac
 is speaking; the sounds of the library are synthetic.</p></header>
 """
 STEP: Final = '<h3 class="step">What do you want to hear?</h3>'
-OWN_SOUNDS: Final = """<p class="hint">Search your own recordings: up to 200 files, 2 hours
-together. Nobody else sees them. They leave the library when you do, and are deleted within the
-hour.</p>"""
 OTHER_MODEL: Final = """or start Earshot with <code>--sound-model
 laion/clap-htsat-unfused</code>"""
 
@@ -89,10 +89,15 @@ def _tab(
 ) -> None:
     sessions = SessionStore(lambda: VisitorLibrary(pipeline()))
     own = sessions.state()
-    buttons, components = _layout(own, drafts, claps)
-    events = SoundEvents(pipeline, demo, components, sessions, claps)
-    _wire(tab, events, components, buttons)
-    SoundEndpoints(pipeline, demo).declare(*components.query_inputs)
+    collections = gr.State({}, time_to_live=TIME_TO_LIVE)
+    parts, ui = _layout(drafts, claps)
+    events = SoundEvents(pipeline, demo, ui, claps)
+    _wire(tab, events, ui, parts, own, collections)
+    OwnSoundEvents(events, parts.own, own, sessions).wire(ui.shown)
+    CollectionEvents(events, ui.filters, collections, *parts.collections).wire(own, ui.shown)
+    cards = ui.result.best, ui.result.rest
+    CompareEvents(demo, ui.result.message, *parts.compared).wire(cards, own)
+    SoundEndpoints(pipeline, demo).declare(*ui.query_inputs)
 
 
 def _claps(index: Path, hub: Permission, device: str) -> HubModels[Engine]:
@@ -107,26 +112,22 @@ def _claps(index: Path, hub: Permission, device: str) -> HubModels[Engine]:
 
 
 @dataclass(frozen=True)
-class Buttons:
-    """What starts and stops an event, and the filters of a search."""
+class Parts:
+    """What starts and stops a search, and the sections that have handlers of their own."""
 
     search: gr.Button
     stop: gr.Button
     examples: list[tuple[gr.Button, str]]
-    add: list[gr.UploadButton]
-    recorder: gr.Audio
-    halt: gr.Button
-    forget: gr.Button
-    filters: list[Component]
     model: HubPicker | None
+    own: OwnSounds
+    collections: tuple[gr.Textbox, gr.HTML, gr.HTML]
+    compared: tuple[gr.State, gr.HTML]
 
 
-def _layout(
-    own: gr.State, drafts: Drafts | None, claps: HubModels[Engine]
-) -> tuple[Buttons, Components]:
+def _layout(drafts: Drafts | None, claps: HubModels[Engine]) -> tuple[Parts, Components]:
     gr.HTML(INTRO)
-    search_state = gr.State(Search(), time_to_live=3600)
-    liked = gr.State(None, time_to_live=3600)
+    search_state = gr.State(Search(), time_to_live=TIME_TO_LIVE)
+    liked = gr.State(None, time_to_live=TIME_TO_LIVE)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input room-stays"):
             gr.HTML(STEP)
@@ -140,37 +141,12 @@ def _layout(
                 recording = sound_input("An example sound, up to 60 s")
             with gr.Accordion("Options", open=False):
                 without = gr.Textbox("", label="But not …", placeholder="music")
-                title = gr.Textbox("", label="Title or file name contains", placeholder="door")
-                families = gr.Dropdown(
-                    list(CATEGORIES), value=[], multiselect=True, label="Only these families"
-                )
-                with gr.Row():
-                    length: dict[str, Any] = {"value": None, "minimum": 0, "min_width": 100}
-                    shortest = gr.Number(label="At least, s", **length)
-                    longest = gr.Number(label="At most, s", **length)
+                filters = filter_section()
                 model = hub_picker(claps, "Model", "Ours")
             with gr.Accordion("Your own sounds", open=False):
-                gr.HTML(OWN_SOUNDS)
-                with gr.Row():
-                    several: dict[str, Any] = {"size": "sm", "min_width": 120}
-                    files = gr.UploadButton("Add files", file_count="multiple", **several)
-                    folder = gr.UploadButton("Add a folder", file_count="directory", **several)
-                recorder = gr.Audio(
-                    sources=["microphone"],
-                    type="filepath",
-                    label="Record a sound into them",
-                    buttons=[],
-                    elem_id="record-own",
-                )
-                halt = gr.Button("Stop adding", size="sm", visible=False)
-                scope = gr.Radio(
-                    [("Earshot’s sounds", DEMO), ("My sounds", OWN)],
-                    value=DEMO,
-                    label="Search in",
-                    visible=False,
-                )
-                contents = gr.HTML(elem_classes="numbers")
-                forget = gr.Button("Delete my sounds", size="sm", visible=False)
+                sounds = own_section()
+            with gr.Accordion("Collections", open=False):
+                collections = collections_section()
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             with gr.Row(elem_classes="under-timeline"):
                 found = gr.HTML("<p>One moment …</p>", elem_id="found", elem_classes="found")
@@ -178,19 +154,16 @@ def _layout(
                     drafts.button(search_state, draft_item)
                 labels = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=170)
                 export = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=190)
+            compared = compare_panel()
             with gr.Row(elem_classes="best-and-map"):
                 best = sound_cards("best-sound")
                 chart = sound_map("sound-map")
             rest = sound_cards("other-sounds")
+    store = browser_store()
     how_it_works(__file__)
     result = ResultView(message, search_state, found, best, chart, rest, labels, export)
-    components = Components(
-        result, text, understood, recording, without, liked, liked_chip, own, scope, contents
-    )
-    filters = [title, families, shortest, longest]
-    adding = [files, folder]
-    buttons = Buttons(search, stop, examples, adding, recorder, halt, forget, filters, model)
-    return buttons, components
+    ui = Components(result, text, understood, recording, without, liked, liked_chip, filters)
+    return Parts(search, stop, examples, model, sounds, (*collections, store), compared), ui
 
 
 def _example_buttons() -> list[tuple[gr.Button, str]]:
@@ -199,64 +172,54 @@ def _example_buttons() -> list[tuple[gr.Button, str]]:
         return [(gr.Button(text, size="sm", min_width=0, scale=0), text) for text in EXAMPLES]
 
 
-def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, buttons: Buttons) -> None:
-    result = ui.result
-    shown = [*result.components, ui.understood]
-    asked = [result.search, ui.own, *ui.query_inputs, ui.liked, ui.scope, *buttons.filters]
+def _wire(
+    tab: gr.Blocks,
+    events: SoundEvents,
+    ui: Components,
+    parts: Parts,
+    own: gr.State,
+    collections: gr.State,
+) -> None:
+    """Connects what searches."""
+    result, shown, scope = ui.result, ui.shown, parts.own.scope
+    searched: list[Component] = [result.search, own]
+    asked = [*searched, *ui.query_inputs, ui.liked, scope, collections, *ui.filters.components]
     main: dict[str, Any] = {
         "progress_on": result.found,
-        "start": buttons.search,
-        "stop": buttons.stop,
+        "start": parts.search,
+        "stop": parts.stop,
         "queue": QUICK_QUEUE,
     }
     tab.load(events.first_look, outputs=shown, **HIDDEN)
-    triggers: list[Callable] = [buttons.search.click, ui.text.submit]
-    for button, text in buttons.examples:
+    triggers: list[Callable] = [parts.search.click, ui.text.submit]
+    for button, text in parts.examples:
         fresh = button.click(partial(_query_of, text), None, ui.query_inputs, **HIDDEN)
         triggers.append(fresh.then(events.unlike, None, ui.like, **HIDDEN).then)
     for sounds in (result.best, result.rest, result.chart):
         liked = [*ui.like, ui.text, ui.recording]
-        more = sounds.submit(events.like, [result.search, ui.own], liked, **HIDDEN)
+        more = sounds.submit(events.like, searched, liked, **HIDDEN)
         triggers.append(more.success)
-    for cards in (result.best, result.rest):
-        cards.edit(
-            reporting(events.vote, result.message),
-            [result.search, ui.own],
+    for edit, handler in (
+        (result.best.edit, events.vote),
+        (result.rest.edit, events.vote),
+        (result.chart.edit, events.area),
+    ):
+        edit(
+            reporting(handler, result.message),
+            searched,
             shown,
             concurrency_id=QUICK_QUEUE,
             show_progress="hidden",
             **PRIVATE,
         )
-    if buttons.model:
-        searched = [result.search, ui.own]
-        buttons.model.wire(events.choose_model, searched, shown, result.found)
+    if parts.model:
+        parts.model.wire(events.choose_model, searched, shown, result.found)
     chip = ui.understood.edit(events.change_parts, result.search, ui.text, **HIDDEN)
     triggers.append(chip.then)
     for trigger in triggers:
         on_model(trigger, reporting(events.search, result.message), asked, shown, **main)
-    for gone in (ui.liked_chip.click, ui.recording.input, ui.scope.change):
+    for gone in (ui.liked_chip.click, ui.recording.input, scope.change):
         gone(events.unlike, None, ui.like, **HIDDEN)
-    added = [(button.upload, button) for button in buttons.add]
-    recorded = (buttons.recorder.stop_recording, buttons.recorder)
-    for trigger, source in (*added, recorded):
-        run = on_model(
-            trigger,
-            reporting(events.add, result.message),
-            [source, result.search, ui.own],
-            [*shown, *ui.library],
-            progress_on=result.found,
-            start=buttons.add[0] if source is buttons.recorder else source,
-            stop=buttons.halt,
-        )
-        if source is buttons.recorder:
-            run.then(None, None, buttons.recorder, js=EMPTIED, **HIDDEN)
-    ui.own.change(
-        lambda library: gr.Button(visible=bool(library)), ui.own, buttons.forget, **HIDDEN
-    )
-    deleted = buttons.forget.click(events.forget, ui.own, ui.library, **HIDDEN)
-    deleted.then(events.first_look, outputs=shown, **HIDDEN)
-    switch = reporting(events.switch, result.message)
-    ui.scope.input(switch, [result.search, ui.own, ui.scope], shown, **HIDDEN)
 
 
 def _query_of(text: str) -> tuple[str, None, str]:

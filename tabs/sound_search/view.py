@@ -5,6 +5,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
+import numpy as np
 from gradio.components import Component
 
 from tabs.components.map.map import QueryMarker, show
@@ -49,16 +50,17 @@ class ResultView:
     ) -> Update:
         """A result. note: shown beside its numbers."""
         hits = result.hits
-        marker = QueryMarker(*result.point, search.name, [hit.sound.id for hit in hits])
+        marked = search.ids or [hit.sound.id for hit in hits]
+        marker = QueryMarker(*result.point, search.name, marked)
         mapped = _map_id(search, catalogue)
         chart = catalogue.chart() if search.mapped != mapped else None
         if result.matched:
-            best = cards_value(result, hits[:1], catalogue, search.votes)
-            rest = cards_value(result, hits[1:], catalogue, search.votes)
+            best = cards_value(result, hits[:1], catalogue, search)
+            rest = cards_value(result, hits[1:], catalogue, search)
         else:
             best = panel(_no_match(search, result))
             fold = f"Show the {len(hits)} nearest sounds anyway"
-            rest = cards_value(result, hits, catalogue, search.votes, fold) if hits else panel("")
+            rest = cards_value(result, hits, catalogue, search, fold) if hits else panel("")
         best_file = hits[0].sound.path if hits else None
         return {
             self.search: replace(search, mapped=mapped, best=best_file),
@@ -99,6 +101,12 @@ def _map_id(search: Search, catalogue: Catalogue) -> str:
 
 
 def _summary(search: Search, result: "SearchResult", catalogue: Catalogue, note: str) -> str:
+    if search.listing:
+        found = int(np.isfinite(result.scores).sum())
+        shown = f"<b>{found}</b> sounds, the most typical first"
+        if found > len(result.hits):
+            shown = f"The <b>{len(result.hits)}</b> most typical of <b>{found}</b> sounds"
+        return f"<h3>{escape(search.name)}</h3><p>{shown}</p>"
     top = max((hit.score for hit in result.hits), default=None)
     best = "" if top is None else f"best score <b>{top:.2f}</b> · "
     also = f" · {escape(note)}" if note else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Error, Page, expect
+from playwright.sync_api import Browser, Error, Locator, Page, expect
 
 from pipelines.sound_search import SearchResult, SoundSearch
 from pipelines.sound_search.index import SoundIndex
@@ -18,6 +18,7 @@ from tests.browser.visit import Visit
 from tests.sounds import CAPTIONS, write_sound
 
 LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
+AREA = [(0, 0), (0.6, 0), (0.6, 1), (0, 1)]  # its corners on the map: its left part
 PLAYING = """() => [...document.querySelectorAll("audio")].filter((a) => !a.paused).length"""
 
 
@@ -97,6 +98,99 @@ def test_filters_and_the_export_of_results(visit: Visit, page: Page) -> None:
         assert "sounds/01-bell.wav" in file.namelist()
     assert visit.faint() == []
     visit.shoot("filtered")
+
+
+@pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "dark")], indirect=True)
+def test_sounds_are_kept_in_collections_that_outlast_the_visit(visit: Visit, page: Page) -> None:
+    visit.search("rain")
+    first, second, *_ = visit.cards()
+    keep = page.locator("#best-sound").get_by_role("button", name="Keep")
+    keep.click()
+    expect(keep).to_have_attribute("aria-pressed", "true")
+    page.locator("#other-sounds").get_by_role("button", name="Keep").first.click()
+    page.get_by_role("button", name="Collections").click()
+    panel = page.locator("#own-collections")
+    expect(panel).to_contain_text("Favourites2 sounds")
+    page.get_by_role("button", name="Options").last.click()
+    page.get_by_label("Only these collections").click()
+    page.get_by_role("option", name="Favourites").click()
+    visit.search("a bell")
+    assert set(visit.cards()) == {first, second}
+    panel.get_by_role("button", name="Show Favourites").click()
+    expect(page.locator("#found")).to_contain_text("Collection: Favourites")
+    assert set(visit.cards()) == {first, second}
+    expect(page.get_by_role("button", name="Fits")).to_have_count(0)
+    assert visit.faint() == []
+    visit.shoot("collection")
+    page.reload()
+    visit.enter("Sound search")
+    page.get_by_role("button", name="Collections").click()
+    expect(panel).to_contain_text("Favourites2 sounds")
+    panel.get_by_role("button", name="Delete Favourites").click()
+    expect(panel).not_to_contain_text("Favourites")
+
+
+@pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "dark")], indirect=True)
+def test_two_sounds_are_compared_under_one_playhead(visit: Visit, page: Page) -> None:
+    visit.search("rain")
+    page.locator("#best-sound").get_by_role("button", name="A/B").click()
+    panel = page.locator("#compared")
+    expect(panel).to_contain_text("A is")
+    page.locator("#other-sounds").get_by_role("button", name="A/B").first.click()
+    sides = panel.locator(".tl-play")
+    expect(sides).to_have_count(2)
+    names = panel.locator(".tl-label").all_inner_texts()
+    box = panel.locator(".tl-box").first.bounding_box()
+    assert box
+    panel.locator(".tl-box").first.click(position={"x": 0.4 * box["width"], "y": 20})
+    expect(sides.first).to_have_attribute("aria-pressed", "true")
+    sides.last.click()
+    expect(sides.last).to_have_attribute("aria-pressed", "true")
+    expect(sides.first).to_have_attribute("aria-pressed", "false")
+    expect(panel.locator(".tl-time")).to_have_text(re.compile(r"^(0\.[89]|1\.)"))
+    assert visit.faint() == []
+    visit.shoot("compared")
+    panel.get_by_role("button", name="Exchange").click()
+    expect(panel.locator(".tl-label").first).to_have_text(names[1].replace("B: ", "A: "))
+    panel.get_by_role("button", name="Close", exact=True).click()
+    expect(panel).to_be_hidden()
+
+
+@pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "dark")], indirect=True)
+def test_an_area_of_the_map_is_listed(visit: Visit, page: Page) -> None:
+    visit.search("rain")
+    chart = page.locator("#sound-map")
+    choose = chart.get_by_role("button", name="Choose an area")
+    choose.click()
+    expect(choose).to_have_attribute("aria-pressed", "true")
+    plane = chart.locator(".map-plane")
+    plane.scroll_into_view_if_needed()
+    box = plane.bounding_box()
+    assert box
+    corners = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in AREA]
+    said = draw(page, chart, corners, touch=page.viewport_size == {"width": 390, "height": 844})
+    count = int(said.split()[0])
+    assert 0 < count < len(CAPTIONS)
+    expect(page.locator("#found")).to_contain_text(f"{count} sounds of the map")
+    assert len(visit.cards()) == count
+    expect(choose).to_have_attribute("aria-pressed", "false")
+    visit.shoot("area")
+
+
+def test_an_area_of_the_map_is_chosen_by_keyboard(visit: Visit, page: Page) -> None:
+    visit.search("rain")
+    chart = page.locator("#sound-map")
+    chart.get_by_role("button", name="Choose an area").press("Enter")
+    expect(chart.locator(".map-plane")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    status = chart.locator(".map-choose span")
+    expect(status).to_contain_text("in this area")
+    for _ in range(20):
+        page.keyboard.press("+")
+    expect(status).to_have_text(f"{len(CAPTIONS)} points in this area")
+    page.keyboard.press("Enter")
+    expect(page.locator("#found")).to_contain_text(f"{len(CAPTIONS)} sounds of the map")
+    assert len(visit.cards()) == len(CAPTIONS)
 
 
 @pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "dark")], indirect=True)
@@ -240,6 +334,27 @@ def test_own_sounds_are_deleted_on_request(visit: Visit, page: Page, tmp_path: P
     visit.button("Delete my sounds").click()
     expect(page.get_by_text("Your sounds are deleted.")).to_be_visible()
     expect(page.locator("#sound-map .map-point")).to_have_count(len(CAPTIONS))
+
+
+def draw(page: Page, chart: Locator, corners: list[tuple[float, float]], touch: bool) -> str:
+    """Draws around an area by mouse or finger; what the map says of it before it is finished."""
+    status = chart.locator(".map-choose span")
+    if not touch:
+        page.mouse.move(*corners[0])
+        page.mouse.down()
+        for corner in corners[1:]:
+            page.mouse.move(*corner, steps=4)
+        said = status.inner_text()
+        page.mouse.up()
+        return said
+    finger = page.context.new_cdp_session(page)
+    for number, (x, y) in enumerate(corners):
+        kind = "touchMove" if number else "touchStart"
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    expect(status).to_contain_text("in this area")
+    said = status.inner_text()
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    return said
 
 
 def _served(page: Page, address: str) -> bool:

@@ -13,10 +13,15 @@ const chosenPoint = () => points.get(chosen);
 const at = (point) => point.place;
 const marked = (name) => element.querySelectorAll(`.${name}`);
 
-function nearest(event) {
+// Where the pointer is, in units of the picture, and how many of these a pixel has.
+function placeOf(event) {
   const box = one("svg").getBoundingClientRect();
   const scale = one("svg").viewBox.baseVal.width / box.width;
-  const [x, y] = [(event.clientX - box.left) * scale, (event.clientY - box.top) * scale];
+  return { x: (event.clientX - box.left) * scale, y: (event.clientY - box.top) * scale, scale };
+}
+
+function nearest(event) {
+  const { x, y, scale } = placeOf(event);
   let best = null;
   let distance = REACH * scale;
   for (const point of points.values()) {
@@ -111,16 +116,19 @@ function render() {
   showTip(null);
   showChosen();
   showMarker();
+  chooseArea(false);
 }
 
 element.addEventListener("pointermove", (event) => {
-  if (event.pointerType === "mouse" && event.target.closest(".map-plane")) showTip(nearest(event));
+  if (event.pointerType !== "mouse" || !event.target.closest(".map-plane")) return;
+  showTip(choosing() ? null : nearest(event));
 });
 element.addEventListener("pointerout", () => showTip(null));
 element.addEventListener("click", (event) => {
   if (event.target.closest(".map-chosen button")) return trigger("submit", { id: chosen });
   if (event.target.closest(".map-chosen") && chosenPoint()) return play(chosenPoint());
-  const point = event.target.closest(".map-plane") && nearest(event);
+  if (event.target.closest(".map-choose button")) return chooseArea(!choosing());
+  const point = event.target.closest(".map-plane") && !choosing() && nearest(event);
   if (!point) return;
   choose(point);
   play(point);
@@ -134,12 +142,16 @@ element.addEventListener("keydown", (event) => {
     event.preventDefault();
     const to = chosenPoint() ? neighbour(from, dx, dy) : from;
     if (to) choose(to);
+    if (choosing()) showCircle();
+  } else if (choosing() && circleKey(event.key)) {
+    event.preventDefault();
   } else if (event.key === "Enter" || event.key === " ") {
     event.preventDefault();
     choose(from);
     play(from);
   } else if (event.key === "Escape") {
     chosen = null;
+    chooseArea(false);
     showChosen();
     showTip(null);
   }
@@ -149,4 +161,4 @@ for (const event of ["play", "pause"]) element.addEventListener(event, showChose
 
 watch("value", render);
 watch(["marker", "highlighted"], () => one(".map") && showMarker());
-render();
+queueMicrotask(render); // when area.js, which follows, has run

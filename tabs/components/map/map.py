@@ -2,7 +2,7 @@
 
 A Chart is the content of one map. map.js adds the behaviour; without it there remain a picture and
 a list. The map's events are select (a point was chosen and played) and submit (its button was
-pressed), each with {"id"}.
+pressed), each with {"id"}, and edit (an area was drawn; see area.js), with {"ids"}.
 """
 
 from collections.abc import Sequence
@@ -19,9 +19,14 @@ from tabs.components.map.markers import REST, SIZE, STAR, marker, outline, shape
 from tabs.components.timeline.timeline import TEMPLATE, File
 from tabs.shared.icons import icon
 
+SCRIPTS: Final = [Path(__file__).with_name(name) for name in ("map.js", "area.js")]
 WIDTH, HEIGHT, MARGIN = 1000, 760, 42  # of the picture, in its own units
 FEW: Final = 600  # points; more are smaller, so that they cover the same share of the plane
 SMALLEST: Final = 4
+AREA_HINT: Final = (
+    "Draw around some points. By keyboard: walk by the arrows, + and − change a circle, and Enter "
+    "takes what is in it."
+)
 
 
 @dataclass(frozen=True)
@@ -40,13 +45,14 @@ class Point:
 class Chart:
     """Everything that one map shows. name: the accessible name. categories: in the order of their
     colours and shapes; rest: one more category, in the background. button: the label of the button
-    of a chosen point."""
+    of a chosen point; area: of that which begins to choose many, where that can be done."""
 
     name: str
     points: Sequence[Point]
     categories: Sequence[str]
     button: str = ""
     rest: str = ""
+    area: str = ""
 
     def value(self) -> dict[str, Any]:
         """The value of a map: its HTML, and the files that the HTML refers to."""
@@ -84,11 +90,21 @@ class Chart:
         return (
             f'<figure class="map"><div class="map-plane" role="listbox" tabindex="0" '
             f'aria-label="{escape(self.name)}"><svg viewBox="0 0 {WIDTH} {HEIGHT}">{dots}'
-            '<g class="map-query-layer"></g></svg><div class="map-tip" hidden></div></div>'
+            '<path class="map-area"/><g class="map-query-layer"></g></svg>'
+            f'<div class="map-tip" hidden></div></div>{self._area()}'
             f'<figcaption class="map-legend">{self._legend()}</figcaption>'
             f'<p class="map-chosen" role="status" hidden>{icon("play")}{icon("pause")}<b></b>'
             f'<button type="button">{escape(self.button)}</button></p>'
             f'<audio preload="none"></audio>{self._list(sounds)}</figure>'
+        )
+
+    def _area(self) -> str:
+        if not self.area:
+            return ""
+        return (
+            f'<p class="map-choose"><button type="button" aria-pressed="false">{icon("area")}'
+            f"{escape(self.area)}</button>"
+            f'<span role="status" data-hint="{escape(AREA_HINT)}"></span></p>'
         )
 
     def _dot(self, point: Point, sound: str, size: float) -> str:
@@ -154,7 +170,7 @@ def sound_map(elem_id: str) -> gr.HTML:
         {"html": "", "files": []},
         html_template=TEMPLATE,  # without the marker, which moves while the points stay
         css_template=Path(__file__).with_name("map.css").read_text(),
-        js_on_load=Path(__file__).with_name("map.js").read_text(),
+        js_on_load="\n".join(map(Path.read_text, SCRIPTS)),
         apply_default_css=False,
         elem_id=elem_id,
         marker="",

@@ -33,7 +33,9 @@ from tabs.sound_search.cards import cards_value
 from tabs.sound_search.chips import chips, edited
 from tabs.sound_search.events import Components, SoundEvents
 from tabs.sound_search.families import CATEGORIES, FAMILIES, OTHER, family
+from tabs.sound_search.filters import filter_section
 from tabs.sound_search.library import MOST_FILES, DemoLibrary, Library, VisitorLibrary
+from tabs.sound_search.own_sounds import OwnSoundEvents, own_section
 from tabs.sound_search.search import OWN, Search
 from tabs.sound_search.tab import CLAPS
 from tabs.sound_search.view import ResultView
@@ -76,20 +78,12 @@ def view() -> ResultView:
 
 def sound_events(search: SoundSearch, index: Path, view: ResultView) -> SoundEvents:
     """The handlers of a page."""
-    components = Components(
-        view,
-        gr.Textbox(),
-        gr.HTML(),
-        gr.Audio(),
-        gr.Textbox(),
-        gr.State(),
-        gr.Button(),
-        gr.State(),
-        gr.Radio(),
-        gr.HTML(),
-    )
-    sessions = SessionStore(lambda: VisitorLibrary(search))
-    return SoundEvents(lambda: search, DemoLibrary(index), components, sessions)
+    with gr.Blocks():
+        filters = filter_section()
+    text, without = gr.Textbox(), gr.Textbox()
+    query = (text, gr.HTML(), gr.Audio(), without, gr.State(), gr.Button(), filters)
+    components = Components(view, *query)
+    return SoundEvents(lambda: search, DemoLibrary(index), components)
 
 
 @pytest.fixture
@@ -361,7 +355,7 @@ def test_search_without_an_index_says_so(
 ) -> None:
     events = sound_events(search, tmp_path / "sounds.index", view)
     run = reporting(events.search, view.message)
-    query = (Search(), None, "rain", None, "", None, "ours")
+    query = (Search(), None, "rain", None, "", None, "ours", {})
     assert "no index" in events.first_look()[view.message]
     assert "no index" in run(*query)[view.message]
     # One that was open stays in use.
@@ -375,7 +369,7 @@ def test_search_in_own_sounds_without_any_says_so(
     search: SoundSearch, index: Path, view: ResultView
 ) -> None:
     run = reporting(sound_events(search, index, view).search, view.message)
-    update = run(Search(), None, "rain", None, "", None, OWN)
+    update = run(Search(), None, "rain", None, "", None, OWN, {})
     assert list(update) == [view.message] and "Your own sounds" in update[view.message]
 
 
@@ -384,7 +378,7 @@ def test_search_for_strange_text_gives_values_that_can_be_sent(
     search: SoundSearch, index: Path, view: ResultView, text: str
 ) -> None:
     events = sound_events(search, index, view)
-    update = events.search(Search(), None, text, None, text, None, "ours")
+    update = events.search(Search(), None, text, None, text, None, "ours", {})
     voted = update[view.search].voted("x", 1)
     assert voted.query.encode() and voted.name.encode()
     json.dumps(update[view.best], ensure_ascii=False).encode()
@@ -457,28 +451,34 @@ def test_search_with_filters_passes_them_on_and_a_vote_keeps_them(
     search: SoundSearch, index: Path, view: ResultView
 ) -> None:
     events = sound_events(search, index, view)
-    query = (Search(), None, "rain", None, "", None, "ours")
-    update = events.search(*query, "a", ["animals", OTHER], 1.0, 3.0)
+    dog = next(sound.id for sound in store.read(index)[1].sounds if sound.kind == "dog")
+    query = (Search(), None, "rain", None, "", None, "ours", {"Dogs": [dog]})
+    update = events.search(*query, "a", ["animals", OTHER], [], [], ["Dogs"], 1.0, 3.0)
     only = update[view.search].only
     assert (only.title, only.shortest, only.longest) == ("a", 1.0, 3.0)
+    assert only.ids == {dog} and only.licences is None and not only.tags
     assert {"dog", "scene"} <= set(only.kinds or ()) and "rain" not in (only.kinds or ())
     assert update[view.best]["html"].count("animals") == 1
     assert update[view.export].constructor_args["visible"]
     event: Any = SimpleNamespace(_data={"sound": _first_card(update[view.best]), "action": "up"})
     again = events.vote(update[view.search], None, event)
     assert again[view.search].only == only
-    refused = reporting(events.search, view.message)(*query, "no such title", [], None, None)
+    refused = reporting(events.search, view.message)(*query, "no such title")
     assert "No sound passes" in refused[view.message]
 
 
 def test_add_of_one_recording_or_of_nothing(
     search: SoundSearch, index: Path, view: ResultView, uploads: Path
 ) -> None:
-    events = sound_events(search, index, view)
+    with gr.Blocks():
+        section = own_section()
+    sessions = SessionStore(lambda: VisitorLibrary(search))
+    state = gr.State()
+    events = OwnSoundEvents(sound_events(search, index, view), section, state, sessions)
     recording = str(write_sound(uploads / "h" / "audio.wav", 1))
     request: Any = SimpleNamespace(session_hash="one")
     *_, last = events.add(recording, Search(), None, request)
-    own = last[events.components.own]
+    own = last[state]
     assert [sound.name for sound in own.sounds] == ["audio.wav"]
     for nothing in (None, []):
         with pytest.raises(InputError, match="no files"):
@@ -491,7 +491,7 @@ def test_card_of_a_copied_file_says_so(search: SoundSearch, uploads: Path) -> No
     for folder in ("a", "b"):
         list(own.add([str(write_sound(uploads / folder / f"{folder}.wav", 1))]))
     result = search(own.index, "rain")
-    html = cards_value(result, result.hits, own, {})["html"]
+    html = cards_value(result, result.hits, own, Search("rain"))["html"]
     assert html.count("same file as 1 other") == 2
     own.clear()
 
@@ -515,9 +515,9 @@ def test_choosing_a_model_embeds_all_libraries_by_it_and_keeps_it_for_the_next_s
         patch.setattr("tabs.components.hub_picker.fetch", lambda *_: uploads)
         name = next(iter(CLAPS.listed))
         chosen = events.choose_model(name, Search(), own)[view.search]
-    found = events.search(chosen, own, "deep", None, "", None, "ours")
+    found = events.search(chosen, own, "deep", None, "", None, "ours", {})
     assert found[view.search].model == name and found[view.search].best
-    events.search(chosen, own, "deep", None, "", None, OWN)
+    events.search(chosen, own, "deep", None, "", None, OWN, {})
     assert own.index.encoder is other.encoder and len(own.sounds) == 1
     ours = events.choose_model("", found[view.search], own)[view.search]
     assert ours.model == ""

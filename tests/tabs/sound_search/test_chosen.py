@@ -1,0 +1,132 @@
+"""Sounds that a visitor chooses: collections, an area of the map, and two to compare."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pytest
+
+from media.errors import InputError
+from pipelines.sound_search import listed
+from pipelines.sound_search.index import SoundIndex
+from pipelines.sound_search.library import Description
+from tabs.sound_search import collections
+from tabs.sound_search.cards import GONE, cards_value
+from tabs.sound_search.collections import panel, restored, toggled
+from tabs.sound_search.compare import changed, compared, joined
+from tabs.sound_search.events import NO_AREA, SoundEvents
+from tabs.sound_search.filters import chosen, filter_section
+from tabs.sound_search.library import Library
+from tabs.sound_search.search import Search
+from tests.fake_sound_encoder import FakeEncoder
+from tests.sounds import write_sound
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
+    """Four sounds with licences and tags."""
+    folder = tmp_path_factory.mktemp("sounds")
+    paths = [write_sound(folder / f"{i}.wav", i, 1.0 + i) for i in range(4)]
+    index = SoundIndex.empty(FakeEncoder())
+    licences, tags = ("CC0", "CC BY", "CC0", ""), (("wet",), (), ("wet", "loud"), ())
+    about = {
+        path.name: Description("", f"sound {i}", licences[i], tags[i])
+        for i, path in enumerate(paths)
+    }
+    index.add(paths, about)
+    return Library(index)
+
+
+def ids(library: Library) -> list[str]:
+    return [sound.id for sound in library.sounds]
+
+
+def event(**data: object) -> Any:
+    return SimpleNamespace(_data=data)
+
+
+def test_toggled_keeps_a_sound_and_takes_it_out_again() -> None:
+    kept = toggled(toggled({}, " My  bells ", "a"), "My bells", "b")
+    assert kept == {"My bells": ("a", "b")}
+    assert toggled(kept, "My bells", "a") == {"My bells": ("b",)}
+    assert toggled({"My bells": ("a",)}, "My bells", "a") == {}
+    with pytest.raises(InputError, match="a name"):
+        toggled(kept, "  ", "a")
+
+
+def test_toggled_without_room_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collections, "MOST", 1)
+    monkeypatch.setattr(collections, "MOST_SOUNDS", 1)
+    with pytest.raises(InputError, match="Delete one"):
+        toggled({"x": ("a",)}, "y", "a")
+    with pytest.raises(InputError, match="Begin another"):
+        toggled({"x": ("a",)}, "x", "b")
+    assert toggled({"x": ("a",)}, "x", "a") == {}
+
+
+@pytest.mark.parametrize("kept", [None, 7, [], "x", {"x": 7}, {"x": {"a": 1}}])
+def test_restored_of_what_is_no_collection_is_empty(kept: object) -> None:
+    assert restored(kept) == {}
+
+
+def test_restored_limits_names_and_sounds() -> None:
+    kept = restored({"n" * 99: ["a" * 99, 7, "b"], **{str(i): [] for i in range(99)}})
+    assert len(kept) == collections.MOST
+    (name, sounds), *_ = kept.items()
+    assert len(name) == collections.MOST_CHARACTERS == len(sounds[0]) and sounds[1] == "b"
+
+
+def test_panel_escapes_names() -> None:
+    html = panel({'<b>"': ("a",)})
+    assert "&lt;b&gt;&quot;" in html and '<b>"' not in html and "1 sound<" in html
+
+
+def test_joined_takes_a_then_b_and_replaces_b() -> None:
+    assert joined((), "x") == ("x",)
+    assert joined(("x",), "y") == ("x", "y") == joined(("x", "z"), "y")
+    assert joined(("x", "y"), "x") == ("y",)
+    assert changed(("x", "y"), "swap") == ("y", "x") and changed(("x", "y"), "close") == ()
+    assert changed(("x", "y"), None) == ("x", "y")
+
+
+def test_compared_sounds_share_one_time_axis(library: Library) -> None:
+    first, _, third, _ = ids(library)
+    assert "A is “Sound 0”" in compared((first,), [library])["html"]
+    value = compared((first, third), [library])
+    assert 'data-seconds="3.0000"' in value["html"] and "width:33.3333%" in value["html"]
+    assert "A: Sound 0" in value["html"] and "B: Sound 2" in value["html"]
+    assert [Path(file["path"]).name for file in value["files"]] == ["0.wav", "2.wav"]
+    with pytest.raises(InputError, match=GONE):
+        compared((first, "nobody"), [library])
+
+
+def test_listed_sounds_come_most_typical_first_without_votes(library: Library) -> None:
+    chosen_ids = ids(library)[1:]
+    result = listed(library.index, chosen_ids, "Three", 2)
+    assert len(result.hits) == 2 and np.isfinite(result.scores).sum() == 3
+    assert result.hits[0].score >= result.hits[1].score
+    html = cards_value(result, result.hits, library, Search().listed("Three", chosen_ids))["html"]
+    assert "like the rest" in html and 'data-action="up"' not in html
+    assert html.count('data-action="keep"') == 2
+
+
+def test_filters_offer_the_licences_and_tags_of_a_library(library: Library) -> None:
+    with gr.Blocks():
+        filters = filter_section()
+    offered = filters.offered(library)
+    names = [update.constructor_args["choices"] for update in offered.values()]
+    assert names == [["CC BY", "CC0"], ["loud", "wet"]]
+    kept = {"Mine": ids(library)[1:3]}
+    only = chosen(kept, True, "", [], ["CC0"], ["wet"], ["Mine"], None, None)
+    assert [sound.name for sound in library.sounds if only(sound)] == ["2.wav"]
+    everything = chosen(kept, True, "", [], [], [], [], None, None)
+    assert all(map(everything, library.sounds))
+
+
+def test_area_without_sounds_is_refused() -> None:
+    events: Any = SimpleNamespace()
+    for ids_sent in (None, [], "all"):
+        with pytest.raises(InputError, match=NO_AREA):
+            SoundEvents.area(events, Search(), None, event(ids=ids_sent))
