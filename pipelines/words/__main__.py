@@ -3,6 +3,7 @@
 python -m pipelines.words tree.wav FOLDER
 python -m pipelines.words tree.wav --view spoken -n 3
 python -m pipelines.words FOLDER --json > vectors.jsonl    # with the vectors
+python -m pipelines.words FOLDER --csv > words.csv    # with the vectors, as a table
 """
 
 from collections.abc import Sequence
@@ -27,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--library", type=Path, default=LIBRARY, help="made by the model (default: ours)"
     )
-    parser.add_argument("--json", action="store_true", help="print a JSON document a recording")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print a JSON document a recording")
+    form.add_argument("--csv", action="store_true", help="print a table, a row a recording")
     options = parser.parse_args(arguments)
     with command_line.explained():
         files = command_line.files_of(options.inputs)
@@ -36,6 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         words = Words.from_pretrained(options.model, options.device)
         library = WordLibrary.open(options.library, words.fingerprint)
+
+        if options.csv:
+            from pipelines.words.batch import embed_files, embeddings_csv
+
+            rows = embed_files(words, library, files, options.view, options.n)
+            print(embeddings_csv(rows, options.n), end="")
+            return
 
         def embed(file: Path) -> str:
             spoken = words.embed_audio(file)

@@ -1,5 +1,6 @@
 """The command lines of the pipelines: what is read, what is written, and what is said."""
 
+import csv
 import json
 import wave
 from pathlib import Path
@@ -99,6 +100,20 @@ def test_words_names_the_word_that_was_spoken(capsys: pytest.CaptureFixture[str]
     assert name == str(bird)
     assert neighbours.startswith("bird 0.")
     assert neighbours.count(",") == 2
+
+
+def test_words_as_a_table_have_a_row_a_file_with_what_failed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notes = tmp_path / "notes.txt"
+    notes.write_text("no sound")
+    bird = ASSETS / "words" / "bird-awb.ogg"
+    words.main([str(bird), str(notes), "--csv", "-n", "1", "--device", "cpu"])
+    good, bad = csv.DictReader(capsys.readouterr().out.splitlines())
+    assert (good["file"], good["word_1"], good["error"]) == (bird.name, "bird", "")
+    vector = [float(number) for name, number in good.items() if name[0] == "v"]
+    assert sum(number**2 for number in vector) == pytest.approx(1, abs=1e-3)
+    assert bad["file"] == "notes.txt" and bad["error"] and not bad["v0"]
 
 
 def test_sound_search_of_a_folder_that_was_indexed_finds_the_sound_itself(
