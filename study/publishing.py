@@ -18,7 +18,6 @@ MOST_BYTES: Final = 5_000_000_000  # of them, with the copies that raters hear
 KEEP_FREE: Final = 1_000_000_000  # bytes of the disk, for answers
 UNUSED: Final = timedelta(days=7)  # after which a test that nobody has taken is deleted
 FULL: Final = "This server has no room for another test. Download yours, and serve it yourself."
-NOT_OURS: Final = "This test belongs to whoever runs this server: ask them to delete it."
 
 
 def publish(folder: Path, title: str, tests: Library) -> str:
@@ -30,13 +29,13 @@ def publish(folder: Path, title: str, tests: Library) -> str:
 
     expire(tests)
     target = tests.folders[0]
-    published = _published(tests)
+    others = _published(tests)
     # The copies that raters hear may take as much again.
     needed = 2 * size(folder)
     free = shutil.disk_usage(target).free
-    if len(published) >= MOST_TESTS or free - needed < KEEP_FREE:
+    if len(others) >= MOST_TESTS or free - needed < KEEP_FREE:
         raise InputError(FULL)
-    if sum(map(size, published)) + needed > MOST_BYTES:
+    if sum(map(size, others)) + needed > MOST_BYTES:
         raise InputError(FULL)
     words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-")
     name = f"{words or 'test'}-{secrets.token_hex(4)}"
@@ -53,16 +52,23 @@ def publish(folder: Path, title: str, tests: Library) -> str:
     return name
 
 
+def published(name: str, tests: Library) -> bool:
+    """Whether a visitor opened the test of that name."""
+    return bool(spec.NAME.fullmatch(name)) and (tests.folders[0] / name / MARK).is_file()
+
+
 def delete(name: str, tests: Library) -> None:
-    """Deletes a visitor's test with its sounds and all answers. Raises InputError for another."""
-    folder = tests.folders[0] / name
-    if not spec.NAME.fullmatch(name) or not folder.is_dir():
+    """Deletes a visitor's test with its sounds and all answers. Of a test of whoever runs the
+    server all answers, for its files are theirs. Raises InputError where there is none."""
+    if published(name, tests):
+        folder = tests.folders[0] / name
+        (folder / spec.FILE).unlink(missing_ok=True)  # first, so that nobody begins it meanwhile
+        tests.store.delete(name)
+        shutil.rmtree(folder, ignore_errors=True)
+    elif name in tests.files():
+        tests.store.delete(name, answers_only=True)
+    else:
         raise InputError(UNKNOWN)
-    if not (folder / MARK).is_file():
-        raise InputError(NOT_OURS)
-    (folder / spec.FILE).unlink(missing_ok=True)  # first, so that nobody begins it meanwhile
-    tests.store.delete(name)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def expire(tests: Library, now: datetime | None = None) -> list[str]:

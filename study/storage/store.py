@@ -238,13 +238,15 @@ class Store:
             of_test = select(func.count()).select_from(RaterRow).where(RaterRow.test == name)
             return session.scalars(of_test).one()
 
-    def delete(self, name: str) -> None:
-        """Deletes the test of that name, its raters and their answers."""
+    def delete(self, name: str, answers_only: bool = False) -> None:
+        """Deletes the test of that name, its raters and their answers. answers_only: the test stays
+        as it is, with its key."""
         with self._writing.begin() as session:
             raters = select(RaterRow.id).where(RaterRow.test == name)
             session.execute(delete(ItemRow).where(ItemRow.rater.in_(raters)))
             session.execute(delete(RaterRow).where(RaterRow.test == name))
-            session.execute(delete(TestRow).where(TestRow.name == name))
+            row = update(TestRow).values(events=0) if answers_only else delete(TestRow)
+            session.execute(row.where(TestRow.name == name))
 
     def finishes(self, test: Test) -> list[Finish]:
         """Who has finished, and in which hour."""

@@ -70,7 +70,7 @@ def test_delete_with_the_key_leaves_neither_sounds_nor_answers(
         rater = Rater(client, name)
         rater.answer(rater.session()["trials"][0], "a")
         page = client.get(f"/results/{name}", params={"key": key}).text
-        assert f"{name}/delete?key={key}" in page
+        assert f"{name}/delete?key={key}" in page and "its sounds and all answers" in page
         for wrong in ("", "x", key[:-1]):
             refused = client.post(f"/results/{name}/delete", params={"key": wrong})
             assert refused.status_code == 403
@@ -84,14 +84,25 @@ def test_delete_with_the_key_leaves_neither_sounds_nor_answers(
     assert tests.store.raters(name) == 0 and not (tests.folders[0] / name).exists()
 
 
-def test_delete_of_a_test_of_whoever_runs_the_server_is_refused(tests: Library) -> None:
-    folder = write_test(tests.folders[0] / "own", "ab")
-    with pytest.raises(InputError, match="whoever runs this server"):
-        delete("own", tests)
-    for name in ("..", "", "nothing", f"own/{MARK}"):
-        with pytest.raises(InputError, match="Check the link"):
-            delete(name, tests)
-    assert (folder / "test.yaml").exists()
+def test_delete_of_a_test_of_whoever_runs_the_server_leaves_its_files(tmp_path: Path) -> None:
+    folder = write_test(tmp_path / "own", "ab", pairing="adaptive")
+    for tests in (library(tmp_path, least_time=0), library(folder, least_time=0)):
+        key = tests.open("own").key
+        with TestClient(app(tests)) as client:
+            rater = Rater(client, "own")
+            rater.answer(rater.session()["trials"][0], "a")
+            page = client.get("/results/own", params={"key": key}).text
+            assert "Delete all answers" in page and "its sounds and all answers" not in page
+            typed = {"typed": "own"}
+            gone = client.post("/results/own/delete", params={"key": key}, data=typed)
+            assert gone.status_code == 200 and "answers are deleted" in gone.text
+            assert tests.store.raters("own") == 0 and (folder / "fine" / "bird.wav").exists()
+            anew = Rater(client, "own")
+            assert anew.answer(anew.session()["trials"][0], "a").status_code == 200
+            assert client.get("/results/own", params={"key": key}).status_code == 200
+        for name in ("..", "", "nothing", f"own/{MARK}"):
+            with pytest.raises(InputError, match="Check the link"):
+                delete(name, tests)
 
 
 def test_results_of_a_public_test_show_the_report_and_no_answers(tmp_path: Path) -> None:

@@ -29,9 +29,11 @@ METHOD: Final = (
 def page(comparison: Comparison) -> str:
     """HTML with its figure inside, in light and dark."""
     one, two = comparison.one.test, comparison.two.test
-    drawn = figures.inline(partial(figure, comparison), f"{one.name}-{two.name}")
+    drawn = figures.inline(
+        partial(figure, comparison), f"{one.name}-{two.name}", "Means of both tests"
+    )
     body = (
-        f'<figure aria-label="Means of both tests">{drawn}</figure>'
+        drawn
         + tables.html(_sheet(comparison))
         + f'<h2>Method</h2><div class="method"><p>{escape(METHOD)}</p></div>'
     )

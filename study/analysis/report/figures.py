@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +31,7 @@ STYLE: Final[dict[str, Any]] = {
     "pdf.fonttype": 42,  # text that can be selected
 }
 WIDTH, ROW, REST = 5.2, 0.4, 0.8  # inches
+MOST_PAIRS: Final = 15  # in one figure: those of six systems
 FORMATS: Final = ("pdf", "svg", "png")
 
 
@@ -55,9 +57,10 @@ def png(draw: Draw) -> tuple[bytes, float]:
     return file.getvalue(), height / width
 
 
-def inline(draw: Draw, name: str) -> str:
-    """The figure as an <svg> element in the inks of the page: var(--ink), --quiet and --line. name:
-    of the figure, unlike that of any other on the page."""
+def inline(draw: Draw, name: str, label: str) -> str:
+    """The figure as a <figure> element in the inks of the page: var(--ink), --quiet and --line.
+    name: of the figure, unlike that of any other on the page; label: what it says, for those who
+    do not see it."""
     file = io.StringIO()
     with rc_context(_style({"svg.fonttype": "none", "svg.hashsalt": name})):
         metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
@@ -66,12 +69,17 @@ def inline(draw: Draw, name: str) -> str:
     for colour, ink in ((INK, "ink"), (QUIET, "quiet"), (LINE, "line")):
         svg = svg.replace(colour, f"var(--{ink})")
     svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
-    return re.sub(r'width="[^"]*pt" height="[^"]*pt"', 'role="img"', svg, count=1)
+    said = f'role="img" aria-label="{escape(label)}"'
+    svg = re.sub(r'width="[^"]*pt" height="[^"]*pt"', lambda _: said, svg, count=1)
+    return f'<figure tabindex="0">{svg}</figure>'
 
 
 def figure(test: Test, analysis: Analysis) -> Figure:
-    """What the design is known by: intervals over answers, boxes, or bars of votes."""
+    """What the design is known by: intervals over answers, boxes, or bars of votes. Strengths alone
+    where pairs are many: the tables have them all."""
     scaled = test.design == "ab" and len(analysis.systems) > 0
+    if scaled and len(analysis.pairs) > MOST_PAIRS:
+        return _strengths(analysis)
     table = analysis.systems if test.design not in ("ab", "abx", "ccr") else analysis.pairs
     heights = [len(table) * ROW + REST]
     if scaled:
@@ -91,12 +99,17 @@ def figure(test: Test, analysis: Analysis) -> Figure:
     else:
         panels.ratings(first, test, table, analysis.answers)
     if scaled:
-        strengths = analysis.systems.iloc[::-1].reset_index(drop=True)
-        panels.frame(axes[1], strengths)
-        axes[1].axvline(0, color=QUIET, linewidth=0.8)
-        panels.estimates(axes[1], strengths)
-        axes[1].set_xlabel("Bradley–Terry strength (logit), mean and 95 % interval")
+        panels.strengths(axes[1], analysis.systems.iloc[::-1].reset_index(drop=True))
     _stamp(axes[-1], analysis)
+    return drawn
+
+
+def _strengths(analysis: Analysis) -> Figure:
+    """Those of Bradley and Terry."""
+    drawn = Figure(figsize=(WIDTH, len(analysis.systems) * ROW + REST), layout="constrained")
+    axis = drawn.subplots()
+    panels.strengths(axis, analysis.systems.iloc[::-1].reset_index(drop=True))
+    _stamp(axis, analysis)
     return drawn
 
 

@@ -49,7 +49,8 @@ def heatmap(axis: Any, test: Test, means: Table) -> None:
             text = number(test.design, value, signed=low < 0) if np.isfinite(value) else ""
             at = (column + 0.5, row + 0.5)
             axis.annotate(text, at, ha="center", va="center", color=ink, fontsize=7)
-    bar = axis.figure.colorbar(drawn, ax=axis, fraction=0.04, pad=0.02, aspect=12)
+    # Above, for its label is longer than a map of few rows is high.
+    bar = axis.figure.colorbar(drawn, ax=axis, location="top", fraction=0.04, pad=0.02, aspect=40)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
     bar.set_label(MEASURES[test.design])

@@ -52,8 +52,8 @@ def whole(
 def _results(test: Test, analysis: Analysis, name: str) -> str:
     if analysis.answers.empty:
         return ""
-    drawn = figures.inline(partial(figures.figure, test, analysis), f"{test.name}-{name}")
-    figure = f'<figure aria-label="{escape(verdict(test, analysis))}">{drawn}</figure>'
+    draw, label = partial(figures.figure, test, analysis), verdict(test, analysis)
+    figure = figures.inline(draw, f"{test.name}-{name}", label)
     sheets = "".join(map(tables.html, tables.of_analysis(test.design, analysis)))
     return figure + sheets + listed(overall(analysis))
 
@@ -61,8 +61,8 @@ def _results(test: Test, analysis: Analysis, name: str) -> str:
 def _stimuli(test: Test, analysis: Analysis) -> str:
     if analysis.answers.empty:
         return ""
-    drawn = figures.inline(partial(figures.stimuli, test, analysis), f"{test.name}-stimuli")
-    figure = f'<figure aria-label="Mean answer to each stimulus">{drawn}</figure>'
+    draw = partial(figures.stimuli, test, analysis)
+    figure = figures.inline(draw, f"{test.name}-stimuli", "Mean answer to each stimulus")
     return f"<h2>Which sounds decide?</h2>{figure}"
 
 

@@ -113,10 +113,12 @@ def boxes(axis: Any, test: Test, table: Table, answers: Table) -> None:
 
 
 def votes(axis: Any, table: Table) -> None:
-    """Bars of won, tied and lost votes, the interval of the share below each."""
+    """Bars of won, tied and lost votes, the interval of the share below each. No bar where a pair
+    was never asked, of which the model of an adaptive test says something all the same."""
     rows = table.to_dict("records")
     for y, row in enumerate(rows):
-        won, tied, lost = (row[key] / row["ratings"] for key in ("won", "tied", "lost"))
+        asked = max(row["ratings"], 1)
+        won, tied, lost = (row[key] / asked for key in ("won", "tied", "lost"))
         parts = [(won, BLUE, "#ffffff"), (tied, LINE, INK), (lost, ORANGE, "#000000")]
         _stack(axis, y, parts)
     estimates(axis, table, lift=-0.41)
@@ -130,6 +132,14 @@ def votes(axis: Any, table: Table) -> None:
         axis,
         "Preferred · no preference · the other preferred\nBelow: ties as half, 95 % interval",
     )
+
+
+def strengths(axis: Any, table: Table) -> None:
+    """Bradley and Terry's, with their intervals."""
+    frame(axis, table)
+    axis.axvline(0, color=QUIET, linewidth=0.8)
+    estimates(axis, table)
+    axis.set_xlabel("Bradley–Terry strength (logit), mean and 95 % interval")
 
 
 def levels(axis: Any, test: Test, table: Table, answers: Table) -> None:

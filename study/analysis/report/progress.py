@@ -53,10 +53,10 @@ def html(progress: Progress, name: str) -> str:
     """The section of the organiser's page; empty while nobody has finished."""
     if not progress.finished:
         return ""
-    drawn = figures.inline(partial(figure, progress), f"{name}-progress")
     said = "".join(f"<p>{escape(sentence)}</p>" for sentence in pace(progress))
     label = f"{counted(len(progress.finished), 'rater')} finished over time"
-    return f'<h2>Raters over time</h2><figure aria-label="{label}">{drawn}</figure>{said}'
+    drawn = figures.inline(partial(figure, progress), f"{name}-progress", label)
+    return f"<h2>Raters over time</h2>{drawn}{said}"
 
 
 def figure(progress: Progress) -> Figure:

@@ -16,12 +16,13 @@ PLAIN: Design = "ccr"  # its numbers are no shares and have two decimals
 @dataclass(frozen=True)
 class Sheet:
     """A table as it is read: head and rows of cells, of which the first are text (so many), and the
-    others figures."""
+    others figures. names: how many of the text are names, which stay on one line."""
 
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     text: int = 1
+    names: int = 1
 
 
 def systems(design: Design, analysis: Analysis) -> Sheet:
@@ -60,7 +61,7 @@ def pairs(design: Design, analysis: Analysis) -> Sheet:
     value = {"ab": "Preferred", "abx": "Right"}.get(design, "Difference")
     tested = "p, Wilcoxon, Holm" if design == "mushra" else "p, Holm"
     head = ["System", "Other", value, "95 % interval", *extra, tested]
-    return Sheet("Pairs", head, rows, text=2)
+    return Sheet("Pairs", head, rows, text=2, names=2)
 
 
 def of_analysis(design: Design, analysis: Analysis) -> list[Sheet]:
@@ -101,13 +102,14 @@ def html(sheet: Sheet) -> str:
     """The table as HTML."""
 
     def line(tag: str, cells: Sequence[str]) -> str:
-        kinds = ["", *[""] * (sheet.text - 1), *[' class="number"'] * (len(cells) - sheet.text)]
+        kinds = [' class="name"'] * sheet.names + [""] * (sheet.text - sheet.names)
+        kinds += [' class="number"'] * (len(cells) - sheet.text)
         pairs = zip(kinds, cells, strict=True)
         return f"<tr>{''.join(f'<{tag}{kind}>{escape(cell)}</{tag}>' for kind, cell in pairs)}</tr>"
 
     body = "".join(line("td", row) for row in sheet.rows)
     return (
-        f'<div class="wide"><table><caption>{escape(sheet.caption)}</caption>'
+        f'<div class="wide" tabindex="0"><table><caption>{escape(sheet.caption)}</caption>'
         f"<thead>{line('th', sheet.head)}</thead><tbody>{body}</tbody></table></div>"
     )
 

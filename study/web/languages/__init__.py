@@ -21,10 +21,12 @@ def words(language: str) -> dict[str, Any]:
 
 
 def chosen(asked: str | None, accepted: str, written: Collection[str], own: str) -> str:
-    """The language to show: the one that is asked for, if we speak it; else the first that the
-    browser accepts (Accept-Language) of those in which the test is written; else its own."""
-    if asked in LANGUAGES:
-        return asked
+    """The language to show: the one that is asked for ("de", "de-AT"), if we speak it; else the
+    first that the browser accepts (Accept-Language) of those in which the test is written; else
+    its own."""
+    spoken = (asked or "").partition("-")[0].lower()
+    if spoken in LANGUAGES:
+        return spoken
     offers = [
         (-float(weight or 1), place, name.lower())
         for place, (name, weight) in enumerate(ACCEPTED.findall(accepted[:MOST_ACCEPTED]))

@@ -32,7 +32,7 @@ export class Choice {
     }));
     this.fields = h(
       "fieldset", { class: `answers answers-${trial.words.length}`, disabled: true },
-      h("legend", {}, trial.question),
+      h("legend", {}, h("h1", {}, trial.question)),
       h("div", { class: "answer-row" }, trial.words.map((word, i) => h(
         "label", { class: "answer", for: `answer-${i}` }, this.inputs[i],
         word.number != null && h("b", {}, word.number),

@@ -28,7 +28,7 @@ export class Mushra {
       "div", { class: "mushra" },
       h("div", { class: "stage" },
         h("div", { class: "stage-bar" }, this.toggle, this.reference, this.time, this.whole), this.lane()),
-      h("p", { class: "question" }, trial.question),
+      h("h1", {}, trial.question),
       h("div", { class: "scale", "aria-hidden": "true" },
         h("span"), h("div", {}, [...trial.words].reverse().map((word) => h("span", {}, word.label)))),
       h("div", { class: "rows" }, this.rows.map((row) => row.element)),

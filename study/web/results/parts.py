@@ -9,6 +9,9 @@ from study.storage.places import Places
 BAR: Final = """<nav style="display:flex;flex-wrap:wrap;gap:.4rem 1.25rem;margin:0 0 2rem;padding:0
 0 .7rem;border-bottom:1px solid var(--line);font-size:.92rem;color:var(--quiet)">{links}</nav>"""
 ANEW: Final = "<span>Live, anew every minute</span>"
+# Not while something is unfolded, in which somebody may be typing.
+RELOADS: Final = """<script>setInterval(() => document.querySelector("details[open]") ??
+location.reload(), 60000)</script>"""
 NO_ICON: Final = '<link rel="icon" href="data:,">'  # or browsers ask for one
 STYLE: Final = """<style>button, input { padding: .15rem .6rem; border: 1px solid var(--quiet);
 border-radius: .4rem; font: inherit; color: inherit; background: none }
@@ -22,11 +25,19 @@ FOLDED: Final = """<details><summary style="cursor:pointer">{summary}</summary>
 <form method="{method}" action="{action}" style="padding:.6rem 0"><p>{text}
 <input name="{name}" autocomplete="off" aria-label="{label}"></p>{hidden}<button>{button}</button>
 </form></details>"""
+# Of what is deleted: what it is called, what it means, and the button.
+WHOLE: Final = ("Delete the test", "This deletes its sounds and all answers.", "Delete all of it")
+ANSWERS: Final = (
+    "Delete all answers",
+    "This deletes all raters and answers. Sounds and YAML stay in your folder.",
+    "Delete all answers",
+)
 KEY: Final = '<input type="hidden" name="key" value="{key}">'
 
 
-def live(report: str, name: str, key: str, places: Places) -> str:
-    """The report with what the organiser, who has the key, needs while the test runs."""
+def live(report: str, name: str, key: str, places: Places, published: bool) -> str:
+    """The report with what the organiser, who has the key, needs while the test runs. published:
+    whether a visitor opened the test, and so deletes all of it."""
     key = escape(key)
     targets = {"The raters’ page": f"../listen/{name}"}
     if key:
@@ -37,13 +48,13 @@ def live(report: str, name: str, key: str, places: Places) -> str:
             "Everything (JSON lines)": f"{name}/answers.jsonl?key={key}",
         }
     links = "".join(LINK.format(href=href, text=text) for text, href in targets.items())
-    bar = BAR.format(links=ANEW + links + (_folded(name, key) if key else ""))
+    bar = BAR.format(links=ANEW + links + (_folded(name, key, published) if key else ""))
     if key:
         text = "Reopen the test" if places.closed else "Close the test"
         action = f"{name}/{'reopen' if places.closed else 'close'}?key={key}"
         button = "" if places.over else BUTTON.format(action=action, button=text)
         bar += STANDING.format(text=standing(places), button=button)
-    return with_bar(report, bar)
+    return with_bar(report, RELOADS + bar)
 
 
 def with_bar(page: str, bar: str) -> str:
@@ -66,8 +77,9 @@ def standing(places: Places) -> str:
     return f"{'Closed' if places.closed else 'Open'}: {at_it}{wanted}{left}."
 
 
-def _folded(name: str, key: str) -> str:
+def _folded(name: str, key: str, published: bool) -> str:
     """What is done rarely: to compare, and to delete."""
+    summary, text, button = WHOLE if published else ANSWERS
     comparing = FOLDED.format(
         summary="Compare with another test",
         method="get",
@@ -79,14 +91,13 @@ def _folded(name: str, key: str) -> str:
         button="Compare",
     )
     deleting = FOLDED.format(
-        summary="Delete the test",
+        summary=summary,
         method="post",
         action=f"{name}/delete?key={key}",
-        text="This deletes its sounds and all answers, and cannot be undone. Type its name, "
-        f"<b>{name}</b>:",
+        text=f"{text} This cannot be undone. Type the test’s name, <b>{name}</b>:",
         name="typed",
         label="Name of the test",
         hidden="",
-        button="Delete all of it",
+        button=button,
     )
     return comparing + deleting

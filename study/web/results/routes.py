@@ -21,10 +21,11 @@ from study.web.results.reports import Reports
 
 WRONG_KEY: Final = "The key in this link is not this test's. Copy the whole link once more."
 NOT_TYPED: Final = "To delete a test, type its name as it is in the link."
+GONE: Final = ("The test is deleted", "Nothing of it is left.")
+EMPTIED: Final = ("All answers are deleted", "Raters may begin the test anew.")
 NO_LINK: Final = "Paste the whole link to the other test's results on this server."
 LINK: Final = re.compile(r"/results/([\w-]{1,100})(?:\?key=([\w-]{1,100}))?\s*$")
 PRIVATE: Final = {"Cache-Control": "private, no-store", "Referrer-Policy": "no-referrer"}
-LIVE: Final = PRIVATE | {"Refresh": "60"}  # s
 FILES: Final = {
     "ratings.csv": "text/csv",
     "answers.jsonl": "application/jsonl",
@@ -54,8 +55,9 @@ def router(library: Library) -> APIRouter:
             opened = readable(test, key)
         except InputError as error:
             return rater_page.message("No results here", str(error), 403)
-        places = library.store.places(opened.test)
-        return HTMLResponse(parts.live(reports.page(opened), test, key, places), headers=LIVE)
+        places, published = library.store.places(opened.test), publishing.published(test, library)
+        shown = parts.live(reports.page(opened), test, key, places, published)
+        return HTMLResponse(shown, headers=PRIVATE)
 
     @routes.get("/results/{test}/compare")
     def compare(test: str, key: str, other: str = "") -> HTMLResponse:
@@ -77,10 +79,11 @@ def router(library: Library) -> APIRouter:
             typed = parse_qs(body.decode(errors="replace")).get("typed", [""])[0]
             if typed.strip() != test:
                 raise InputError(NOT_TYPED)
+            whole = publishing.published(test, library)
             await run_in_threadpool(publishing.delete, test, library)
         except InputError as error:
             return rater_page.message("Not deleted", str(error), 403)
-        return rater_page.message("The test is deleted", "Nothing of it is left.", 200)
+        return rater_page.message(*(GONE if whole else EMPTIED), 200)
 
     @routes.post("/results/{test}/{what}")
     def close(test: str, what: Literal["close", "reopen"], key: str = "") -> Response:

@@ -3,14 +3,24 @@
 axe-core (MPL-2.0) comes inside axe-playwright-python; it is installed for the tests only.
 """
 
+from collections.abc import Iterator
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from study.design import DESIGNS
 from study.library import Library
+from study.simulation.raters import simulate
 from study.web.languages import words
 from tests.browser.taking import Taking
+from tests.listening import write_test
 
+QUESTIONS = [
+    {"ask": "كم عمرك؟", "choices": ["18–29", "30–49"]},
+    {"ask": "Which headphones do you wear?"},
+]
+NARROW = "document.documentElement.scrollWidth <= 360"
 GRAVE = ("serious", "critical")
 
 
@@ -47,3 +57,61 @@ def test_rater_page_has_no_serious_finding_by_axe(
     taking.item()
     assert findings(page) == []
     tests.store.withdraw(taking.test, taking.token)
+
+
+@pytest.fixture
+def phone(browser: Browser, complaints: list[str]) -> Iterator[Page]:
+    """A narrow one whose owner reads Arabic."""
+    context = browser.new_context(
+        viewport={"width": 360, "height": 740}, is_mobile=True, reduced_motion="reduce", locale="ar"
+    )
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_trial_of_each_design_has_no_serious_finding_and_fits_a_phone_in_arabic(
+    phone: Page, address: str, tests: Library, design: str
+) -> None:
+    say, test = words("ar"), tests.open(design).test
+    rater = tests.store.enrol(test, language="ar")
+    tests.store.headphones(test, rater.token, True)
+    phone.goto(f"{address}/listen/{design}?rater={rater.token}")
+    phone.get_by_role("button", name=say["play.sound"]).click()
+    phone.get_by_role("button", name=say["volume.done"]).click()
+    expect(phone.locator(".trial h1")).to_be_focused()
+    assert findings(phone) == [] and phone.evaluate(NARROW)
+    # A sign before its number, as in every language.
+    if design == "ccr":
+        first = phone.locator(".answer b").first
+        expect(first).to_have_text("+3")
+        assert first.evaluate("(e) => getComputedStyle(e).direction") == "ltr"
+    tests.store.withdraw(test, rater.token)
+
+
+def test_questions_and_the_end_have_no_serious_finding(
+    phone: Page, address: str, tests: Library
+) -> None:
+    write_test(tests.folders[0] / "asked", "acr", trials=1, questions=QUESTIONS)
+    test = tests.open("asked").test
+    rater = tests.store.enrol(test, language="ar")
+    link = f"{address}/listen/asked?rater={rater.token}"
+    phone.goto(link)
+    expect(phone.locator("h1")).to_have_text(words("ar")["questions.title"])
+    assert findings(phone) == [] and phone.evaluate(NARROW)
+    for item in rater.items:
+        tests.store.answer(test, rater.token, item.order, 4, [1], 900)
+    phone.goto(link)
+    expect(phone.locator("h1")).to_have_text(words("ar")["end.complete.title"])
+    assert findings(phone) == [] and phone.evaluate(NARROW)
+
+
+def test_organisers_page_has_no_serious_finding_and_fits_a_phone(
+    phone: Page, address: str, tests: Library
+) -> None:
+    write_test(tests.folders[0] / "rehearsed", "ab", pairing="adaptive", raters=20)
+    opened = tests.open("rehearsed")
+    simulate(opened.test, tests.store, 4)
+    phone.goto(f"{address}/results/rehearsed?key={opened.key}")
+    expect(phone.get_by_role("heading", name="Raters over time")).to_be_visible()
+    assert findings(phone) == [] and phone.evaluate(NARROW)

@@ -9,6 +9,8 @@ import pytest
 from media.errors import InputError
 from study.analysis import analyse
 from study.analysis.report.method import method
+from study.analysis.report.page import page
+from study.analysis.report.pdf import document
 from study.design import Test
 from study.design.model import UNDRAWN
 from study.pairing.adaptive import AHEAD, Event, choose
@@ -118,3 +120,12 @@ def test_report_estimates_pairs_by_the_model_of_all_votes(store: Store, test: Te
     assert pairs["p_binomial"].isna().all() and pairs["value"].between(0, 1).all()
     assert (pairs["low"] <= pairs["value"]).all() and (pairs["value"] <= pairs["high"]).all()
     assert "expected information" in " ".join(method(results))
+
+
+def test_report_of_few_votes_is_drawn_though_some_pairs_were_never_asked(
+    store: Store, test: Test
+) -> None:
+    simulate(test, store, raters=3, seed=2)
+    results = analyse(test, store.ratings(test))
+    assert (results.kept.pairs["ratings"] == 0).any()
+    assert page(results).count("<svg") == 2 and document(results).startswith(b"%PDF")

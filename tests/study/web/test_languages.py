@@ -84,6 +84,7 @@ def test_six_languages_and_one_of_them_from_right_to_left() -> None:
     ("asked", "accepted", "expected"),
     [
         ("fr", "de", "fr"),  # what is asked for
+        ("de-AT", "fr", "de"),
         (None, "de-AT,de;q=0.9,en;q=0.8", "de"),
         (None, "fr,de;q=0.5", "de"),  # the test is not written in French
         (None, "en;q=0.1,de;q=0.9", "de"),
