@@ -9,22 +9,15 @@ import pandas as pd
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
-from media.errors import InputError
 from study.design import Answer, Item, Test
-from study.design.model import UNDRAWN
-from study.storage import answers, clock, drawing, places, queries
+from study.storage import clock, drawing, places, queries, taking
 from study.storage.assignment import assign
 from study.storage.database import connect
 from study.storage.finishes import Finish, finishes
 from study.storage.places import Places
-from study.storage.raters import Rater, item_of, rater_id, read
-from study.storage.screening import inattentive
+from study.storage.raters import Rater, rater_id, read
 from study.storage.tables import ItemRow, RaterRow, TestRow
 from study.storage.tidy import ratings
-
-TOO_SOON = "This answer came before its sounds can have ended. Listen to them, and answer again."
-NO_QUESTION = "There is no such question. Open the link again."
-NO_CHECK = "Do the check for headphones first. Open the link again."
 
 
 class Store:
@@ -117,15 +110,7 @@ class Store:
         attempt before its turn.
         """
         with self._writing.begin() as session:
-            rater = queries.taking(session, test, token)
-            if attempt > rater.attempts:
-                raise InputError("This headphone check is not the next one. Open the link again.")
-            if rater.headphones is None and attempt == rater.attempts:
-                rater.attempts += 1
-                rater.headphones = passed if passed or last else None
-                if rater.headphones is False and test.panel.screens("headphones"):
-                    rater.outcome = "headphones"
-            return rater.headphones
+            return taking.headphones(session, test, token, passed, attempt, last)
 
     def answer(
         self,
@@ -148,47 +133,14 @@ class Store:
         that comes too soon, and NoPlaceError once the test is closed.
         """
         with self._writing.begin() as session:
-            opened = places.check_open(session, test)
-            rater = queries.taking(session, test, token)
-            row = session.get(ItemRow, (rater.id, order))
-            if row is None or row.trial == UNDRAWN:
-                raise InputError("There is no such trial. Open the link again.")
-            answers.check(test, item_of(row), answer, plays)
-            if rater.headphones is None and test.panel.screens("headphones"):
-                raise InputError(NO_CHECK)
-            if row.voted is not None:
-                return rater.code  # by this vote others' trials were chosen: it stays
-            if row.drawn is not None and opened:
-                row.voted, opened.events = opened.events, opened.events + 1
-            if row.milliseconds is None:
-                now = clock.now()
-                passed = (now - rater.seen).total_seconds()
-                if 0 <= passed < least:  # less than 0: the server's clock was set back
-                    raise InputError(TOO_SOON)
-                row.server_milliseconds = max(0, round(1000 * passed))
-                rater.seen = now
-            row.answer, row.plays, row.milliseconds = answer, [*plays], milliseconds
-            session.flush()
-            if test.panel.screens("attention") and inattentive(session, test, rater.id):
-                rater.outcome = "attention"
-            elif rater.code is None and not queries.unanswered(session, rater):
-                rater.code, rater.outcome = secrets.token_hex(4).upper(), "complete"
-            return rater.code
+            given = (order, answer, plays, milliseconds)
+            return taking.answer(session, test, token, *given, least)
 
     def reply(self, test: Test, token: str, question: int, trials: int, reply: int | str) -> None:
         """Keeps the reply to one of the test's questions, a text or the number of a choice, given
         after so many trials; given again, it replaces the first. It is in no table of ratings."""
-        if not 0 <= question < len(test.questions):
-            raise InputError(NO_QUESTION)
-        choices = test.questions[question].said("")[1]
-        chosen = isinstance(reply, int) and 0 <= reply < len(choices)
-        if bool(choices) != chosen:
-            raise InputError(NO_QUESTION)
         with self._writing.begin() as session:
-            rater = queries.taking(session, test, token)
-            at = {"question": question, "trials": trials}
-            others = [each for each in rater.replies or [] if at.items() - each.items()]
-            rater.replies = [*others, at | {"reply": reply}]
+            taking.reply(session, test, token, question, trials, reply)
 
     def draw(self, test: Test, token: str) -> None:
         """Chooses the next trials of a rater of an adaptive test, where they are not chosen yet."""
@@ -213,13 +165,7 @@ class Store:
         Raises InputError for an unknown rater; withdrawing again changes nothing.
         """
         with self._writing.begin() as session:
-            rater = session.get(RaterRow, rater_id(test, token), with_for_update=True)
-            if rater is None:
-                raise InputError(queries.NOBODY)
-            session.execute(delete(ItemRow).where(ItemRow.rater == rater.id))
-            rater.headphones, rater.attempts, rater.code = None, 0, None
-            rater.outcome = rater.panel = rater.replies = None
-            rater.withdrawn = True
+            taking.withdraw(session, test, token)
 
     def places(self, test: Test) -> Places:
         """How many raters have finished, are at it, and may still come."""

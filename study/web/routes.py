@@ -1,7 +1,6 @@
 """The rater's page as routes to put into any app: /listen/TEST and what it needs."""
 
 import math
-import re
 import secrets
 from functools import cache
 from typing import Any, Final
@@ -10,9 +9,8 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
 
 from media.errors import InputError
-from study import invitations, preview
-from study.design import Item, Test
-from study.design.model import UNDRAWN
+from study import preview
+from study.design import Test
 from study.library import BusyError, Library, Opened
 from study.preview import Previews
 from study.sounds import headphones
@@ -20,24 +18,20 @@ from study.sounds.copies import as_wav
 from study.storage import panel
 from study.storage.answers import lesson
 from study.storage.database import UNAVAILABLE
-from study.storage.raters import SIMULATED, Rater
+from study.storage.raters import Rater
 from study.storage.store import Store
 from study.web import languages, rater_page
 from study.web.bodies import Answered, Check, Consent, Leaving, Reply
+from study.web.checks import NO_SOUND, TOKEN, check_invitation, checked, item_at, least_seconds
 from study.web.limits import RateLimit, address_of
 from study.web.plainly import RETRY, Plain, explained
 from study.web.wording import written
 
 PARTS: Final = {p.name: p for p in rater_page.PAGE.iterdir() if p.suffix in (".js", ".css")}
-# Ours, or the organiser's, who may take the numbers of a panel; too long to be guessed.
-TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{16,128}")
-WRONG_TOKEN: Final = "This link is not complete. Copy it once more, or ask whoever sent it to you."
 NOBODY: Final = "Nobody with this link takes part in this test. Open it again from the beginning."
-NO_SOUND: Final = "There is no such sound."
 UNHEARD: Final = "Listen to every sound before you answer."
 # A sound never changes at its address, which is one rater's alone.
 KEEP: Final = {"Cache-Control": "private, max-age=86400, immutable"}
-HEARD: Final = 1.0  # seconds of each sound in MUSHRA, as in player.js
 MANY: Final = "Many people began this test from your network just now. Try again in a minute."
 
 
@@ -61,7 +55,7 @@ def router(library: Library) -> APIRouter:
 
     def taking(opened: Opened, token: str) -> Rater:
         kept, test = keeper(opened, token)
-        rater = kept.resume(test, _token(token))
+        rater = kept.resume(test, checked(token))
         if rater is None:
             raise HTTPException(404, NOBODY)
         return rater
@@ -110,11 +104,11 @@ def router(library: Library) -> APIRouter:
         lang: str | None = None,
         opened: Opened = named,
     ) -> dict[str, Any]:
-        _check_invitation(opened, rater)
+        check_invitation(opened, rater)
         response.headers.update(rater_page.HEADERS)
         rater = rater or member(request, opened)
         kept, test = keeper(opened, rater)
-        known = kept.resume(test, _token(rater)) if rater else None
+        known = kept.resume(test, checked(rater)) if rater else None
         if rater and known:
             kept.draw(test, rater)
             known = taking(opened, rater)
@@ -128,8 +122,8 @@ def router(library: Library) -> APIRouter:
 
     @routes.post("/listen/{test}/consent")
     def consent(request: Request, body: Consent, opened: Opened = named) -> dict[str, str]:
-        token, address = body.rater and _token(body.rater), address_of(request)
-        _check_invitation(opened, token)
+        token, address = body.rater and checked(body.rater), address_of(request)
+        check_invitation(opened, token)
         kept, test = keeper(opened, token)
         known = token and kept.resume(test, token)
         with explained(409):
@@ -148,7 +142,7 @@ def router(library: Library) -> APIRouter:
 
     @routes.get("/listen/{test}/sound/{order}/{place}")
     def sound(order: int, place: int, rater: str, opened: Opened = named) -> Response:
-        found = opened.sounds(_item(taking(opened, rater), order))
+        found = opened.sounds(item_at(taking(opened, rater), order))
         if not 0 <= place < len(found):
             raise HTTPException(404, NO_SOUND)
         try:
@@ -187,12 +181,12 @@ def router(library: Library) -> APIRouter:
         with explained(422):
             if not all(body.plays):
                 raise InputError(UNHEARD)
-            least = library.least_time * _least_seconds(opened, rater, body.order)
+            least = library.least_time * least_seconds(opened, rater, body.order)
             kept.answer(test, body.rater, *given, least)
         kept.draw(test, body.rater)
         rater = taking(opened, body.rater)
         after = rater_page.coming(opened.test, rater, rater.language or opened.test.language)
-        told = lesson(opened.test, _item(rater, body.order), body.answer)
+        told = lesson(opened.test, item_at(rater, body.order), body.answer)
         return rater_page.ended(opened.test, rater) | {
             "coming": after,
             "lesson": told and vars(told),
@@ -203,44 +197,14 @@ def router(library: Library) -> APIRouter:
         kept, test = keeper(opened, body.rater)
         given = (body.question, body.trials, body.reply)
         with explained(422):
-            kept.reply(test, _token(body.rater), *given)
+            kept.reply(test, checked(body.rater), *given)
         return {"stored": True}
 
     @routes.post("/listen/{test}/withdraw")
     def withdraw(body: Leaving, opened: Opened = named) -> dict[str, bool]:
         kept, test = keeper(opened, body.rater)
         with explained(404):
-            kept.withdraw(test, _token(body.rater))
+            kept.withdraw(test, checked(body.rater))
         return {"withdrawn": True}
 
     return routes
-
-
-def _token(text: str) -> str:
-    if not TOKEN.fullmatch(text) or text.startswith(SIMULATED):
-        raise HTTPException(404, WRONG_TOKEN)
-    return text
-
-
-def _check_invitation(opened: Opened, token: str | None) -> None:
-    """Refuses whoever was not invited to a test that is for those who were, its organiser apart."""
-    known = preview.is_preview(opened.key, token) or invitations.is_invited(opened.key, token)
-    if opened.test.invited and not known:
-        raise HTTPException(403, invitations.NEEDED)
-
-
-def _least_seconds(opened: Opened, rater: Rater, order: int) -> float:
-    """How long the page plays before it takes an answer: each sound once to its end, in MUSHRA a
-    second of each. 0 where there is no such trial."""
-    item = next((item for item in rater.items if item.order == order), None)
-    if item is None or item.trial == UNDRAWN:
-        return 0.0
-    longest = HEARD if opened.test.design == "mushra" else math.inf
-    return sum(min(copy.seconds, longest) for copy in opened.sounds(item))
-
-
-def _item(rater: Rater, order: int) -> Item:
-    found = next((item for item in rater.items if item.order == order), None)
-    if found is None or found.trial == UNDRAWN:
-        raise HTTPException(404, NO_SOUND)
-    return found

@@ -107,6 +107,35 @@ def test_conversion_is_added_to_a_draft(visit: Visit, speech: Path) -> None:
     assert sum(name.startswith("reference/") for name in names) == 1
 
 
+def test_scale_of_p835_is_chosen_and_its_ratings_analysed(visit: Visit, tmp_path: Path) -> None:
+    """The noise of one codec is worse (2) than that of the other (4), whatever else is said."""
+    scores = {"clean": {"sig": 2, "bak": 4, "ovrl": 3}, "noisy": {"sig": 5, "bak": 2, "ovrl": 3}}
+    rows = ["HITId,workerid,file,vote,question_type"]
+    rows += [
+        f"1,worker-{rater},x/{codec}/s{stimulus}.wav,{vote},MOS_{scale.upper()}"
+        for rater in range(4)
+        for stimulus in range(3)
+        for codec, votes in scores.items()
+        for scale, vote in votes.items()
+    ]
+    (tmp_path / "votes.csv").write_text("\n".join(rows))
+    visit.enter("Listening tests")
+    visit.page.get_by_role("button", name="Ratings from webMUSHRA or P.808").click()
+    given = visit.page.locator('input[type="file"][accept*="csv"]')
+    given.set_input_files(tmp_path / "votes.csv")
+    expect(visit.page.get_by_text("votes.csv")).to_be_visible()
+    visit.page.get_by_label("Background noise").check()
+    visit.button("Analyse them").click()
+    said = visit.page.locator(".message:visible")
+    expect(said).to_contain_text("clean leads noisy by 2.00")
+    with visit.page.expect_download() as download:
+        visit.page.get_by_role("link", name=".html").or_(
+            visit.page.locator('a[download$=".html"]')
+        ).first.click()
+    assert "P.835, BAK" in download.value.path().read_text()
+    visit.shoot("p835")
+
+
 @pytest.mark.parametrize("width", [360, 390])
 def test_listening_tests_tab_on_a_phone_does_not_scroll_sideways(
     browser: Browser, address: str, width: int

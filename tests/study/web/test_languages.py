@@ -13,8 +13,8 @@ from study import invitations
 from study.design import DESIGNS, SCALES
 from study.library import Library
 from study.storage import panel, queries
-from study.storage.store import NO_CHECK, NO_QUESTION, TOO_SOON
-from study.web import languages, plainly, routes
+from study.storage.taking import NO_CHECK, NO_QUESTION, TOO_SOON
+from study.web import checks, languages, plainly, routes
 from study.web.languages import LANGUAGES, chosen, words
 from study.web.server import app, library
 from tests.listening import Rater, write_test
@@ -31,7 +31,7 @@ SENTENCES = (
     invitations.NEEDED,
     plainly.NOT_STORED,
     NO_QUESTION,
-    routes.WRONG_TOKEN,
+    checks.WRONG_TOKEN,
     routes.NOBODY,
     routes.UNHEARD,
     routes.MANY,
