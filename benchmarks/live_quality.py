@@ -1,76 +1,149 @@
 """python -m benchmarks.live_quality [HOP/AHEAD …]: what is lost when speech is converted live.
 
-GRID sentences of $EARSHOT_DATA by speakers whom nothing was trained on, converted whole and as a
-stream, both through the neural vocoder; word errors by pocketsphinx with GRID's grammar, DNSMOS of
-the first few, and how much of the units is as in the whole recording. HOP/AHEAD: milliseconds of a
-hop and of what is seen ahead, by default those of Live. Each stream has heard another sentence
-before, as after the first seconds. Writes live_quality.md.
+Recordings of $EARSHOT_DATA, converted whole and as a stream, both through the neural vocoder.
+
+- GRID sentences by speakers whom nothing was trained on: word errors by pocketsphinx with GRID's
+  grammar; DNSMOS of the first few; how many are nearer to the target than to the original; how much
+  of the units is as in the whole recording; and seams: how much the spectrum changes from frame to
+  frame at that place of a hop where it changes most, in terms of its mean change.
+- Open vocabulary, the recordings that conversion was developed with: word errors of both groups of
+  training.evaluators.open_vocabulary.
+
+HOP/AHEAD: milliseconds of a hop and of what is seen ahead, by default those of Live. Each stream
+has heard another recording before, as after the first seconds. Writes live_quality.md.
 """
 
+import argparse
 import os
-import sys
-import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from media.constants import FRAME_SECONDS, SAMPLE_RATE
+from media.audio.features import log_mel
+from media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
 from media.paths import CHECKPOINTS
 from media.text.grammar import GRID
 from pipelines.voice_conversion import settings
 from pipelines.voice_conversion.converter import Converter
 from pipelines.voice_conversion.converters import Converters
-from pipelines.voice_conversion.live import LiveConversion, LiveNetworks, Timing, load_networks
+from pipelines.voice_conversion.live import (
+    Choice,
+    LiveConversion,
+    LiveNetworks,
+    Timing,
+    load_networks,
+)
 from pipelines.voice_conversion.live.conversion import TIMING
 from pipelines.voice_conversion.settings import MUTED
 from training.evaluators import naturalness
+from training.evaluators.evaluator import EvaluationModels
 from training.evaluators.metrics import word_error_rate
+from training.evaluators.open_vocabulary import open_material, recogniser
+from training.evaluators.speaker_encoder import nearer_to_target
 from training.evaluators.sphinx import Sphinx
 from training.voice_conversion.evaluate.material import Budget, choose
 
-MOST: Final = 20  # sentences
-JUDGED: Final = 6  # of them, by DNSMOS
+TARGET: Final = settings.DEFAULT_VOICE
+JUDGED: Final = 6  # sentences, by DNSMOS
+MEASURES: Final = ("DNSMOS", "nearer", "units as in the whole", "seams")
+NONE: Final = np.zeros(0, int)  # units of what has none
+
+Spoken = tuple[np.ndarray, np.ndarray]  # a waveform (T,) and its units (U,)
+System = Callable[[Sequence[np.ndarray]], list[Spoken]]
 
 
-def main(asked: list[str]) -> None:
+def main() -> None:
     """Measure, print, and write the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.live_quality", description=__doc__)
+    parser.add_argument("timings", nargs="*", metavar="HOP/AHEAD")
+    parser.add_argument("--most", type=int, default=20, help="recordings of each kind")
+    chosen = parser.parse_args()
     checkpoint = settings.live_checkpoint(CHECKPOINTS)
     name = next(n for n, m in settings.MODELS.items() if m.checkpoint == checkpoint.name)
     pipeline, networks = Converters(CHECKPOINTS, "cpu")(name), load_networks(checkpoint)
-    sentences = choose(Path(os.environ["EARSHOT_DATA"]), "test", Budget()).sentences[:MOST]
-    said = [sentence.waveform for sentence in sentences]
-    words = [sentence.words for sentence in sentences]
-    judge = Sphinx(word for slot in GRID for word in slot.items())
-    lines = [
-        f"`python -m benchmarks.live_quality {' '.join(asked)}`: {len(said)} sentences of GRID, "
-        f"{sum(map(len, words))} words, by {name} to {settings.DEFAULT_VOICE}.",
-        "",
-        "| system | word errors % | DNSMOS | units as in the whole | CPU time of real time |",
-        "|---|---:|---:|---:|---:|",
-    ]
+    judges = Judges(Path(os.environ["EARSHOT_DATA"]), chosen.most)
+    asked = " ".join([*chosen.timings, f"--most {chosen.most}"])
+    lines = [f"`python -m benchmarks.live_quality {asked}`: {judges}, by {name} to {TARGET}.", ""]
+    lines += [f"| system | {' | '.join(judges.columns)} |", f"|---|{'---:|' * len(judges.columns)}"]
 
-    def row(system: str, waveforms: list[np.ndarray], rest: str = "– | –") -> None:
-        error = word_error_rate(words, [judge.words(waveform, GRID) for waveform in waveforms])
-        score = naturalness.dnsmos(waveforms[:JUDGED])["dnsmos"]
-        lines.append(f"| {system} | {error:.1f} | {score:.2f} | {rest} |")
+    def row(system: str, convert: System, hop: int = TIMING.hop) -> None:
+        lines.append(f"| {system} | {' | '.join(judges.measure(convert, hop))} |")
         print(lines[-1], flush=True)
 
-    row("original", said)
-    wholes = [whole(pipeline, waveform) for waveform in said]
-    row("whole", [waveform for waveform, _ in wholes])
-    for timing in [timing_of(text) for text in asked] or [TIMING]:
-        began = time.process_time()
-        pairs = zip(said[1:] + said[:1], said, strict=True)
-        lives = [live(networks, timing, before, waveform) for before, waveform in pairs]
-        heard = sum(len(w) for w in said) * 2 / SAMPLE_RATE
-        share = (time.process_time() - began) / heard
-        alike = np.mean([agreement(*codes) for codes in zip(wholes, lives, strict=True)])
+    row("original", lambda said: [(waveform, NONE) for waveform in said])
+    row("whole", lambda said: [whole(pipeline, waveform) for waveform in said])
+    for timing in [timing_of(text) for text in chosen.timings] or [TIMING]:
         label = f"live, {1000 * timing.latency:.0f} ms: {describe(timing)}"
-        row(label, [waveform for waveform, _ in lives], f"{alike:.2f} | {share:.2f}")
+        row(label, lambda said, timing=timing: lives(networks, timing, said), timing.hop)
     text = "\n".join(lines) + "\n"
     print(text)
     Path(__file__).with_suffix(".md").write_text(text)
+
+
+class Judges:
+    """The recordings, and all that is measured of their conversions."""
+
+    columns: tuple[str, ...]
+
+    def __init__(self, data: Path, most: int) -> None:
+        """data: a folder as training wants it; most: recordings of each kind."""
+        material = choose(data, "test", Budget())
+        sentences = material.sentences[:most]
+        self._said = [sentence.waveform for sentence in sentences]
+        self._words = [sentence.words for sentence in sentences]
+        self._sphinx = Sphinx(word for slot in GRID for word in slot.items())
+        self._open = {
+            group: (every[:: max(1, len(every) // most)], recogniser(group, every))
+            for group, every in open_material(data).items()
+        }
+        self._embed = EvaluationModels.load().speaker_encoder.embed
+        self._target = self._embed(material.speakers[TARGET]).mean(0)
+        self._units: list[np.ndarray] | None = None  # of the whole recordings
+        self.columns = ("word errors %", *(f"{group} %" for group in self._open), *MEASURES)
+
+    def __str__(self) -> str:
+        words = sum(map(len, self._words))
+        groups = [
+            f"{len(some)} recordings of {group}, {sum(len(s.words) for s in some)} words"
+            for group, (some, _) in self._open.items()
+        ]
+        return "; ".join([f"{len(self._said)} sentences of GRID, {words} words", *groups])
+
+    def measure(self, convert: System, hop: int) -> list[str]:
+        """A figure for each column. The first system that has units is that of whole recordings."""
+        waveforms, units = zip(*convert(self._said), strict=True)
+        heard = [self._sphinx.words(waveform, GRID) for waveform in waveforms]
+        errors = [word_error_rate(self._words, heard)]
+        for some, judge in self._open.values():
+            spoken = convert([recording.waveform for recording in some])
+            words = [recording.words for recording in some]
+            errors.append(word_error_rate(words, [judge.words(w) for w, _ in spoken]))
+        score = naturalness.dnsmos(waveforms[:JUDGED])["dnsmos"]
+        target = np.tile(self._target, (len(waveforms), 1))
+        near = nearer_to_target(self._embed(list(waveforms)), self._embed(self._said), target)
+        figures = [*(f"{error:.1f}" for error in errors), f"{score:.2f}", f"{near.mean():.2f}"]
+        return [*figures, self._alike(units), f"{seam(waveforms, hop):.2f}"]
+
+    def _alike(self, units: Sequence[np.ndarray]) -> str:
+        if not len(units[0]):
+            return "–"
+        self._units = self._units or list(units)
+        return f"{np.mean([agreement(*pair) for pair in zip(self._units, units, strict=True)]):.2f}"
+
+
+def seam(waveforms: Sequence[np.ndarray], hop: int) -> float:
+    """How much the log-mel spectrum changes between two frames at that place of a hop where it
+    changes most, in terms of its mean change; by chance a little above 1.
+
+    waveforms: (T,) each, which begin at the same place of a hop; hop: in frames.
+    """
+    spectra = [log_mel(waveform) for waveform in waveforms]
+    changes = [np.abs(np.diff(spectrum, axis=0)).mean(axis=1) for spectrum in spectra]
+    places = np.concatenate([np.arange(len(change)) % hop for change in changes])
+    every = np.concatenate(changes)
+    return max(every[places == place].mean() for place in range(hop)) / every.mean()
 
 
 def timing_of(text: str) -> Timing:
@@ -84,37 +157,42 @@ def describe(timing: Timing) -> str:
     return f"{timing.ahead * ms:.0f} ahead, hops of {timing.hop * ms:.0f}"
 
 
-Spoken = tuple[np.ndarray, np.ndarray]  # a waveform (T,) and its units (U,)
-
-
 def whole(pipeline: Converter, waveform: np.ndarray) -> Spoken:
     """The conversion of a recording (T,)."""
-    conversion = pipeline((SAMPLE_RATE, waveform), vocoder="neural")
+    conversion = pipeline((SAMPLE_RATE, waveform), TARGET, vocoder="neural")
     return conversion.converted.waveform, conversion.units.codes
+
+
+def lives(networks: LiveNetworks, timing: Timing, said: Sequence[np.ndarray]) -> list[Spoken]:
+    """The conversions of recordings (T,), each as a stream that has heard the next before."""
+    return [
+        live(networks, timing, before, waveform)
+        for before, waveform in zip([*said[1:], said[0]], said, strict=True)
+    ]
 
 
 def live(
     networks: LiveNetworks, timing: Timing, before: np.ndarray, waveform: np.ndarray
 ) -> Spoken:
     """The conversion of a recording (T,) as a stream that has heard another one before."""
-    step = networks.stride * FRAME_SECONDS * SAMPLE_RATE  # samples of a unit
-    before = before[len(before) % round(step) :]
+    step = networks.stride * HOP_LENGTH  # samples of a unit
+    before = before[len(before) % (timing.hop * HOP_LENGTH) :]  # whole hops
     rest = np.zeros(round((timing.latency + 1) * SAMPLE_RATE), np.float32)
-    conversion = LiveConversion(networks, timing=timing)
+    conversion = LiveConversion(networks, Choice(TARGET), timing)
     spoken = conversion.push(np.concatenate([before, waveform, rest]))
     late = round(timing.delay * SAMPLE_RATE)
     ahead = timing.ahead // networks.stride
-    units = np.array(conversion.units)[round(len(before) / step) + ahead :]
-    return spoken[len(before) + late :][: len(waveform)], units[: round(len(waveform) / step)]
+    units = np.array(conversion.units)[len(before) // step + ahead :]
+    return spoken[len(before) + late :][: len(waveform)], units[: len(waveform) // step]
 
 
-def agreement(one: Spoken, other: Spoken) -> float:
-    """Share of the units that are the same, where both speak."""
-    count = min(len(one[1]), len(other[1]))
-    a, b = one[1][:count], other[1][:count]
+def agreement(one: np.ndarray, other: np.ndarray) -> float:
+    """Share of the units (U,) that are the same, where both speak."""
+    count = min(len(one), len(other))
+    a, b = one[:count], other[:count]
     both = (a != MUTED) & (b != MUTED)
     return float((a == b)[both].mean())
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -12,6 +12,7 @@ import app
 from media.audio.load import wav_bytes
 from pipelines.sound_search import SoundSearch
 from tabs.sound_search import MODELS
+from tabs.voice_conversion import Tickets
 from tests.browser.visit import FLAGS, Visit
 from tests.sounds import write_library
 
@@ -34,8 +35,10 @@ def speech(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     search = SoundSearch.from_pretrained([tiny_checkpoints / name for name in MODELS], "cpu")
     index = write_library(tmp_path_factory.mktemp("library"), search)
-    page = app.build("cpu", tiny_checkpoints, index=index)
-    yield app.launch(page, app.options([], {}), block=False, folder=tiny_checkpoints)
+    tickets = Tickets()
+    page = app.build("cpu", tiny_checkpoints, index=index, tickets=tickets)
+    options = app.options([], {})
+    yield app.launch(page, options, block=False, folder=tiny_checkpoints, tickets=tickets)
     page.close()
 
 

@@ -1,8 +1,13 @@
 """A visitor speaks, and hears themselves in another voice meanwhile."""
 
+from typing import Any
+
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from pipelines.voice_conversion import AnyVoiceConversion, Voice
+from pipelines.voice_conversion.live import LiveProcess
 from tests.browser.visit import Visit
 
 LOADING = 300_000  # ms: its process imports torch, beside other work
@@ -22,7 +27,7 @@ def test_live_shows_units_and_delay_and_gives_what_was_said_to_the_tab(visit: Vi
     page.wait_for_function(DRAWN)
     expect(page.locator(".live-line")).to_contain_text("ms delay")
     expect(page.locator(".live-line")).to_contain_text("dropout")
-    page.locator("label").filter(has_text="SF1").click()
+    choose(visit, "SF1")
     assert visit.faint() == []
     visit.shoot("live")
 
@@ -33,3 +38,36 @@ def test_live_shows_units_and_delay_and_gives_what_was_said_to_the_tab(visit: Vi
     visit.button("Take what you said apart").click()
     visit.convert()
     visit.shoot("kept")
+
+
+def test_live_speaks_in_the_visitors_own_voice_until_they_forget_it(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    voices: list[str | Voice] = []
+    push = LiveProcess.push
+
+    def noted(*arguments: Any) -> tuple[dict, np.ndarray]:
+        voices.append(arguments[-1].voice)
+        return push(*arguments)
+
+    monkeypatch.setattr(LiveProcess, "push", noted)
+    # What they read is judged by another test.
+    read = np.random.default_rng(0).normal(0, 0.1, 160_000).astype(np.float32)
+    monkeypatch.setattr(AnyVoiceConversion, "reference", lambda *_: read)
+    own = visit.page.locator(".own-voice")
+    choose(visit, "Your voice")
+    own.get_by_role("button", name="Record").click()
+    visit.page.wait_for_timeout(1000)
+    own.locator(".stop-button").click()
+    expect(own).to_contain_text("your voice now")
+
+    visit.button("Live").click()
+    expect(visit.page.locator(".live-line")).to_contain_text("ms delay", timeout=LOADING)
+    assert voices and all(isinstance(voice, Voice) for voice in voices)
+    visit.button("Forget my voice").click()
+    expect(visit.page.locator(".live-message")).to_contain_text("Read the lines")
+    expect(visit.page.locator(".live")).to_have_attribute("data-state", "off")
+
+
+def choose(visit: Visit, card: str) -> None:
+    visit.page.locator("label").filter(has_text=card).first.click()

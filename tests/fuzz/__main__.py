@@ -5,13 +5,12 @@ again, and ends with 1 if there are any. --keep FOLDER writes those files as the
 """
 
 import argparse
-import resource
 import sys
 import time
 from pathlib import Path
 from typing import Final
 
-from tests.fuzz.targets import ALL, Outcome, damaged_file, run
+from tests.fuzz.targets import ALL, Outcome, damaged_file, megabytes, run
 
 SLICE: Final = 50  # seeds between two lines that say how far it is
 
@@ -39,14 +38,10 @@ def main() -> None:
 
 def _report(outcome: Outcome, known: int, keep: Path | None) -> None:
     """Says how far it is, and what failed after the first ``known``."""
-    memory = max(
-        resource.getrusage(who).ru_maxrss
-        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    )
     print(
         f"{outcome.files.total():,} files: {outcome.refused.total():,} refused, "
         f"{outcome.replaced} workers replaced, slowest {outcome.slowest:.2f} CPU s, "
-        f"at most {memory / 1024:.0f} MB, {len(outcome.failures)} failures",
+        f"at most {megabytes():.0f} MB, {len(outcome.failures)} failures",
         flush=True,
     )
     for failure in outcome.failures[known:]:

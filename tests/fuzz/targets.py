@@ -27,6 +27,7 @@ from tests.fuzz.seeds import CALLS, DOCUMENTS, OGG, REQUESTS, SOCKETS, SOUNDS, V
 # CPU seconds that one file may take, those of the decoding workers included: how long it takes on a
 # busy machine says nothing about a file.
 LONGEST: Final = 10.0
+MEMORY: Final = 2048  # MB that this process, or one that decodes for it, may take
 TICKS: Final = os.sysconf("SC_CLK_TCK")  # a second
 NAMES: Final = (*SOUNDS, *VIDEOS, *DOCUMENTS, *REQUESTS)
 # These need the trained models, and seconds to load them.
@@ -120,6 +121,12 @@ def run(
         logging.getLogger("earshot").removeHandler(replaced)
 
 
+def megabytes() -> float:
+    """The most memory that this process, or one of its children that ended, ever took."""
+    who = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
+    return max(resource.getrusage(each).ru_maxrss for each in who) / 1024
+
+
 def _zip(place: Path) -> Path:
     """The sounds that the YAML is about."""
     (path := place / "sounds.zip").write_bytes(seed_file("zip"))
@@ -127,7 +134,7 @@ def _zip(place: Path) -> Path:
 
 
 def _read_one(name: str, seed: int, outcome: Outcome) -> None:
-    data, begun = damaged_file(name, seed), _cpu_seconds()
+    data, begun, before = damaged_file(name, seed), _cpu_seconds(), megabytes()
     failed = len(outcome.failures)
     try:
         read(name, data)
@@ -140,6 +147,8 @@ def _read_one(name: str, seed: int, outcome: Outcome) -> None:
     outcome.slowest = max(outcome.slowest, took)
     if took > LONGEST:
         outcome.failures.append(f"{took:.1f} s")
+    if before <= MEMORY < megabytes():
+        outcome.failures.append(f"{megabytes():.0f} MB")
     outcome.failures[failed:] = [f"{name} {seed}: {what}" for what in outcome.failures[failed:]]
 
 

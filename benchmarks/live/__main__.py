@@ -1,4 +1,4 @@
-"""python -m benchmarks.live [a] [b] [c]: the delay and the speed of live conversion.
+"""python -m benchmarks.live [--parts a b c]: the delay and the speed of live conversion.
 
 a: the delay of the algorithm, by construction and by the envelopes of a recording and of what is
 made of it. b: what one, two and three sessions take for a hop, alone and beside a conversion of
@@ -6,20 +6,19 @@ made of it. b: what one, two and three sessions take for a hop, alone and beside
 microphone's and the loudspeaker's own delays are in none of them. Writes live.md.
 """
 
+import argparse
 import os
 import platform
-import sys
-import tempfile
 import threading
 import time
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-import app
-from media.audio.load import load, wav_bytes
+from benchmarks.live.page import page
+from media.audio.load import load
 from media.constants import SAMPLE_RATE
 from media.paths import ASSETS, CHECKPOINTS
 from pipelines.voice_conversion import settings
@@ -34,34 +33,42 @@ from pipelines.voice_conversion.live import (
 )
 from pipelines.voice_conversion.live.conversion import TIMING
 
+PARTS: Final = ("a", "b", "c")
 MODEL: Final = settings.live_checkpoint(CHECKPOINTS)
 HOP: Final = TIMING.latency - TIMING.delay  # seconds
 RATE: Final = 48_000  # Hz, of a device
 CHUNK: Final = 0.02  # seconds, as the page sends
-SECONDS: Final = 20.0  # of each run of b
 SESSIONS: Final = (1, 2, 3)
 BUSY: Final = 60.0  # seconds of the conversion beside
-PAGE: Final = 60.0  # seconds in the page
 STEP: Final = 0.01  # seconds, of envelopes
 
 
-def main(parts: list[str]) -> None:
+def main() -> None:
     """Measure, print, and write the table."""
-    measures: dict[str, Callable[[], list[str]]] = {"a": algorithm, "b": server, "c": page}
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.live", description=__doc__)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--seconds", type=float, default=20, help="of each run of b")
+    parser.add_argument("--page", type=float, default=60, help="seconds of each run of c")
+    chosen = parser.parse_args()
+    measures = {
+        "a": algorithm,
+        "b": partial(server, chosen.seconds),
+        "c": partial(page, chosen.page),
+    }
     lines = [
         "# Live conversion: delay and speed",
         "",
-        f"`python -m benchmarks.live {' '.join(parts)}`, {os.cpu_count()} cores, "
-        f"{platform.machine()}.",
+        f"`python -m benchmarks.live --parts {' '.join(chosen.parts)} --seconds {chosen.seconds:g} "
+        f"--page {chosen.page:g}`, {os.cpu_count()} cores, {platform.machine()}.",
     ]
-    for part in parts:
+    for part in chosen.parts:
         before = os.getloadavg()[0]
         found = measures[part]()
         load_average = f"Load average {before:.1f} before and {os.getloadavg()[0]:.1f} after."
         lines += ["", *found, "", load_average]
     text = "\n".join(lines) + "\n"
     print(text)
-    Path(__file__).with_suffix(".md").write_text(text)
+    Path(__file__).parent.with_suffix(".md").write_text(text)
 
 
 def speech(seconds: float) -> np.ndarray:
@@ -107,17 +114,17 @@ def envelope(waveform: np.ndarray) -> np.ndarray:
     return 10 * np.log10(np.square(frames).mean(axis=1) + 1e-6)
 
 
-def server() -> list[str]:
-    """Number b."""
+def server(seconds: float) -> list[str]:
+    """Number b. seconds: of each run."""
     processes = [LiveProcess(MODEL) for _ in range(max(SESSIONS))]
     for process in processes:
         process.wait_until_ready()
-    rows = [row(f"{count}, alone", processes[:count]) for count in SESSIONS]
+    rows = [row(f"{count}, alone", processes[:count], seconds) for count in SESSIONS]
     pipeline = Converters(CHECKPOINTS, "cpu")(next(iter(settings.MODELS)))
     stop = threading.Event()
     beside = threading.Thread(target=convert, args=[pipeline, stop])
     beside.start()
-    rows += [row(f"{n}, beside a conversion", processes[:n]) for n in SESSIONS]
+    rows += [row(f"{n}, beside a conversion", processes[:n], seconds) for n in SESSIONS]
     stop.set()
     beside.join()
     for process in processes:
@@ -135,14 +142,14 @@ def convert(pipeline: Converter, stop: threading.Event) -> None:
         pipeline((SAMPLE_RATE, speech(BUSY)))
 
 
-def row(name: str, processes: list[LiveProcess]) -> str:
+def row(name: str, processes: list[LiveProcess], seconds: float) -> str:
     """Sessions at once, each as fast as a microphone, a hop at a time."""
     taken: list[float] = []
     missed: list[bool] = []
 
     def speak(process: LiveProcess) -> None:
         process.begin(SAMPLE_RATE, Choice())
-        said, hop = speech(SECONDS), round(HOP * SAMPLE_RATE)
+        said, hop = speech(seconds), round(HOP * SAMPLE_RATE)
         began = time.monotonic()
         for number in range(len(said) // hop):
             due = began + (number + 1) * HOP
@@ -164,40 +171,5 @@ def row(name: str, processes: list[LiveProcess]) -> str:
     )
 
 
-def page() -> list[str]:
-    """Number c, as the page shows it: both worklets count the frames of one clock."""
-    from playwright.sync_api import sync_playwright  # of requirements-dev.txt
-
-    flags = ["--no-sandbox", "--headless", "--use-fake-ui-for-media-stream"]
-    flags.append("--use-fake-device-for-media-stream")
-    shown = app.build("cpu")
-    address = app.launch(shown, app.options([], {}), block=False)
-    delays, dropouts = [], 0
-    with tempfile.NamedTemporaryFile(suffix=".wav") as file, sync_playwright() as playwright:
-        file.write(wav_bytes(speech(20), SAMPLE_RATE))
-        file.flush()
-        flags.append(f"--use-file-for-fake-audio-capture={file.name}")
-        executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-        browser = playwright.chromium.launch(executable_path=executable, args=flags)
-        visitor = browser.new_context(permissions=["microphone"]).new_page()
-        visitor.goto(address)
-        visitor.get_by_role("button", name="Live", exact=True).click(timeout=120_000)
-        line = visitor.locator(".live-line")
-        line.filter(has_text="ms delay").wait_for(timeout=300_000)
-        for _ in range(round(PAGE)):
-            visitor.wait_for_timeout(1000)
-            text = line.inner_text()
-            delays.append(int(text.split(" ms delay")[0]))
-            dropouts = int(text.split(" · ")[1].split(" ")[0])
-        browser.close()
-    shown.close()
-    p50, p95 = np.percentile(delays, [50, 95])
-    return [
-        "| c: in the page, one session | ms p50 | p95 | max | dropouts a minute |",
-        "|---|---:|---:|---:|---:|",
-        f"| conversion | {p50:.0f} | {p95:.0f} | {max(delays)} | {60 * dropouts / PAGE:.0f} |",
-    ]
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["a", "b", "c"])
+    main()

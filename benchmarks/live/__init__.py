@@ -1,0 +1,1 @@
+"""The delay and the speed of live conversion: python -m benchmarks.live."""
