@@ -1,0 +1,97 @@
+"""python -m benchmarks.hub: each model of the hub beside ours: shapes, memory, time.
+
+The classes of transformers with the configurations of the published models and random weights:
+nothing is downloaded, and nothing is said of how good they are. Ours and theirs alternate, on one
+thread, and the time is that of the processor, so that other load on the machine hardly matters.
+Writes table.md.
+"""
+
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import torch
+from torch import nn
+
+from benchmarks.hub.models import PEERS, Peer
+from benchmarks.hub.resident import peak_above
+
+REPEATS: Final = 3
+
+
+class Row(NamedTuple):
+    """weights: their number; peak: bytes above them while it runs; seconds, and how many times as
+    long as ours."""
+
+    peer: Peer
+    shape: str
+    weights: int
+    peak: int
+    seconds: float
+    ratio: float
+
+
+def main() -> None:
+    """Measure, print, and write the table."""
+    torch.manual_seed(0)
+    torch.set_num_threads(1)
+    rows = []
+    for peer in PEERS:
+        rows.append(measure(peer))
+        print(f"{peer.name}: {rows[-1].ratio:.1f} times as long as {peer.beside}", flush=True)
+    lines = [
+        "# Models of the hub beside ours",
+        "",
+        f"`python -m benchmarks.hub`, seconds of one core, {platform.machine()}, "
+        f"torch {torch.__version__}. Random weights in the published configurations: none was "
+        f"downloaded. Medians of {REPEATS} runs in turn with ours; half precision, as on a GPU, "
+        "takes half of the weights' memory.",
+        "",
+        "| model | input | output | weights, million | weights, GB | more while it runs, GB | s "
+        "| ours | times as long |",
+        "|---|---|---|---:|---:|---:|---:|---|---:|",
+        *(
+            f"| {row.peer.name} | {row.peer.input} | {row.shape} | {row.weights / 1e6:.0f} "
+            f"| {4 * row.weights / 1e9:.2f} | {row.peak / 1e9:.2f} | {row.seconds:.2f} "
+            f"| {row.peer.beside} | {row.ratio:.1f} |"
+            for row in rows
+        ),
+    ]
+    text = "\n".join(lines) + "\n"
+    print(text)
+    Path(__file__).with_name("table.md").write_text(text)
+
+
+def measure(peer: Peer) -> Row:
+    """Theirs and ours in turn, after a run each that is not counted."""
+    networks, theirs = peer.theirs()
+    ours = peer.ours()
+    with torch.inference_mode():
+        peak, shape = peak_above(theirs)
+        ours()
+        times = [(_seconds(theirs), _seconds(ours)) for _ in range(REPEATS)]
+    return Row(
+        peer,
+        " × ".join(map(str, shape)),
+        sum(weight.numel() for network in networks for weight in _weights(network)),
+        peak,
+        statistics.median(seconds for seconds, _ in times),
+        statistics.median(seconds / own for seconds, own in times),
+    )
+
+
+def _weights(network: nn.Module) -> list[torch.Tensor]:
+    return [*network.parameters(), *network.buffers()]
+
+
+def _seconds(work: Callable[[], Any]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+if __name__ == "__main__":
+    main()
