@@ -89,8 +89,9 @@ class Judges:
 
     def __init__(self, data: Path, most: int) -> None:
         """data: a folder as training wants it; most: recordings of each kind."""
-        material = choose(data, "test", Budget())
-        sentences = material.sentences[:most]
+        budget = Budget(abx_speakers=0, parallel=0, sentences=most, seen_sentences=0, digits=0)
+        material = choose(data, "test", budget)
+        sentences = material.sentences
         self._said = [sentence.waveform for sentence in sentences]
         self._words = [sentence.words for sentence in sentences]
         self._sphinx = Sphinx(word for slot in GRID for word in slot.items())
