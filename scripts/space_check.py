@@ -157,7 +157,10 @@ def served(python: str, folder: str) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         app.terminate()
-        app.wait(30)
+        try:
+            app.wait(30)
+        except subprocess.TimeoutExpired:
+            app.kill()
 
 
 def visit(address: str) -> None:
