@@ -64,11 +64,11 @@ def _full_queue(address: str) -> str:
 
 def _stalled(port: int, temporary: Path) -> str:
     """Uploads that stop in the middle, and pages that are asked for and never read."""
-    before = len(files(temporary))
+    before = {*files(temporary)}
     sent = [_connection(port, request) for request in (UPLOAD, PAGE) for _ in range(STALLED)]
     time.sleep(max(SILENT, DEAD) + MARGIN)
     cut = sum(_is_cut(connection) for connection in sent)
-    left = len(files(temporary)) - before
+    left = len({*files(temporary)} - before)
     what = f"{STALLED} uploads that stop, {STALLED} pages that nobody reads"
     return f"| {what} | {cut} of {len(sent)} cut within {DEAD:g} s, {left} files left |"
 
