@@ -1,5 +1,6 @@
 # make demo: the app on http://localhost:7860, with options in ARGS ("--preload --port 8000").
 # make test: every check, a test a core at a time; options of pytest in ARGS ("-k audio").
+# make test-scale: tests that need the packages of requirements-scale.txt, and those of replicas.
 # make space-check: whether it would build and run on a Hugging Face Space; needs a network.
 # make test-quick: style and the tests of units, for work in between; under 90 s on two cores.
 
@@ -12,7 +13,7 @@ SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 apt = $(SUDO) apt-get update -q && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $(1)
 
-.PHONY: demo test test-quick space-check
+.PHONY: demo test test-quick test-scale space-check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/run-time $(VENV)/packages
@@ -33,6 +34,10 @@ test-quick: $(VENV)/dev $(VENV)/packages
 	$(BIN)/ruff check -q .
 	$(BIN)/ruff format -q --check .
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n auto -m "not slow" --ignore tests/browser $(ARGS)
+
+test-scale: $(VENV)/dev $(VENV)/packages
+	$(BIN)/python -m pip install -q -r requirements-scale.txt
+	$(BIN)/python -m pytest tests/deploy tests/pipelines/sound_search $(ARGS)
 
 space-check: $(VENV)/dev $(VENV)/packages
 	@command -v chromium >/dev/null || { $(call apt,chromium fonts-liberation); }

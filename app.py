@@ -21,7 +21,7 @@ from media import workers
 from media.paths import ASSETS, CHECKPOINTS
 from pipelines import accelerator  # noqa: F401  (before torch, as a ZeroGPU Space needs it)
 from pipelines.hub_download import Permission as HubPermission
-from pipelines.sound_search.query import index_of
+from pipelines.sound_search.query import BACKENDS, index_of
 from pipelines.voice_conversion.live import LiveProcesses
 from pipelines.voice_conversion.settings import live_checkpoint
 from study.permission import Permission
@@ -80,6 +80,11 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
         metavar="FOLDER",
         help="searches these sounds: python -m pipelines.sound_search watch FOLDER indexes them",
     )
+    parser.add_argument(
+        "--index-backend",
+        choices=BACKENDS,
+        help="searches them in memory, or from the disk (default: as their index was made)",
+    )
     parser.add_argument("--share", action="store_true", help="make a public link by gradio.live")
     parser.add_argument("--max-queue", type=int, default=20, help="visitors that may wait")
     parser.add_argument("--preload", action="store_true", help="load every model before serving")
@@ -98,7 +103,8 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     )
     given: list[str] = []
     plain = (
-        "host port device sound-model sounds max-queue live studies studies-key database".split()
+        "host port device sound-model sounds index-backend max-queue live studies studies-key "
+        "database".split()
     )
     for name in plain:
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
@@ -127,12 +133,14 @@ def build(
     health: Health | None = None,
     tickets: voice_conversion.Tickets | None = None,
     hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
+    index_backend: str | None = None,
 ) -> gr.Blocks:
     """The whole page. Loads no model unless preload says so. index, word_index: of our libraries
     of sounds and of words; tests: listening tests, which launch must be given too; publishing:
     whether visitors may open tests of their own to raters; health: is to watch the models, and
     launch must be given it too; tickets: lend visitors' own voices to live conversion, as launch is
-    told; hub: which models of the hub visitors may load."""
+    told; hub: which models of the hub visitors may load; index_backend: where the index is
+    searched, if not as it was made."""
     convert = models.converters(folder, device)
     conversions = models.installed_conversion_models(folder)
     embeddings = models.word_embeddings(folder, device)
@@ -155,7 +163,7 @@ def build(
             with gr.Tab("Words"):
                 words.build(embeddings, word_index, drafts, hub, device)
             with gr.Tab("Sound search"):
-                sound_search.build(search, index, drafts, hub, device)
+                sound_search.build(search, index, drafts, hub, device, index_backend)
             with gr.Tab("Lip to speech"):
                 lip_to_speech.build(lips, drafts)
             if tests and drafts:
@@ -255,6 +263,7 @@ def main() -> None:
             publishing=not chosen.no_publish,
             health=health,
             tickets=tickets,
+            index_backend=chosen.index_backend,
             hub=HubPermission.of(chosen.no_hub, chosen.host, chosen.share, os.environ),
         )
         launch(page, chosen, tests=tests, health=health, tickets=tickets)

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from benchmarks.sound_search import resembling
+from benchmarks.index_scale import vectors
 from pipelines.nearest import Nearest
 from pipelines.sound_search import SoundSearch, store
 from pipelines.sound_search.index import SoundIndex
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for size in SIZES:
             out = Path(folder) / f"{size}.index"
-            store.write(out, made(own[1].nearest.vectors, size), own[0])
+            store.write(out, made(size), own[0])
             command = [sys.executable, "-m", "benchmarks.library_size", str(out)]
             answer = subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
             rows[size] = json.loads(answer.stdout.splitlines()[-1])
@@ -46,9 +46,9 @@ def main(arguments: list[str]) -> None:
     Path(__file__).with_suffix(".md").write_text(text)
 
 
-def made(vectors: np.ndarray, count: int) -> Library:
-    """A library of sounds with a segment each, whose vectors resemble those given."""
-    segments = resembling(vectors, count)
+def made(count: int) -> Library:
+    """A library of sounds with a segment each, whose vectors resemble those of our own."""
+    segments = vectors.made(count)
     entries = [
         Entry(
             Sound(

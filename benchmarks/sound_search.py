@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from transformers import ClapAudioConfig, ClapAudioModel, ClapFeatureExtractor
 
+from benchmarks.index_scale.vectors import made
 from benchmarks.voice_conversion import median
 from pipelines.nearest import PROBED, Nearest
 from pipelines.sound_search import SoundSearch
@@ -28,7 +29,6 @@ RANKED = 10_000  # segments, of 10 s
 MANY = 1_000_000
 CLIP_SECONDS = 10
 WARM_UP = 5  # queries before the clock counts
-BLOCK = 50_000  # vectors made at once
 Item = TypeVar("Item")
 
 
@@ -44,34 +44,13 @@ def main() -> None:
         f"`python -m benchmarks.sound_search`, {torch.get_num_threads()} threads, "
         f"{platform.machine()}, torch {torch.__version__}, FAISS {faiss.__version__}.",
         "",
-        *ranking(encoder, resembling(library.nearest.vectors, RANKED), texts),
-        *searching(resembling(library.nearest.vectors, MANY), [*encoder.embed_text(texts)]),
+        *ranking(encoder, made(RANKED), texts),
+        *searching(made(MANY), [*encoder.embed_text(texts)]),
         *embedding(members),
     ]
     text = "\n".join(lines) + "\n"
     print(text)
     Path(__file__).with_suffix(".md").write_text(text)
-
-
-def resembling(vectors: np.ndarray, count: int, noise: float = 0.3) -> np.ndarray:
-    """Unit vectors (count, D) distributed like embeddings: in clusters and on paths between them.
-
-    Each is a mixture of two of the given unit vectors (N, D), and ``noise`` (its length beside
-    theirs) in the same directions: those in which the given ones differ.
-    """
-    generator = np.random.default_rng(0)
-    spread = vectors - vectors.mean(axis=0)
-    made = np.empty((count, vectors.shape[1]), np.float32)
-    for begin in range(0, count, BLOCK):
-        size = min(BLOCK, count - begin)
-        one, other = generator.integers(len(vectors), size=(2, size))
-        share = generator.uniform(0, 0.5, (size, 1)).astype(np.float32)
-        weights = generator.normal(size=(size, len(spread))).astype(np.float32)
-        block = vectors[one] * (1 - share) + vectors[other] * share
-        moved = weights @ spread
-        block += noise * moved / np.linalg.norm(moved, axis=1, keepdims=True)
-        made[begin : begin + size] = block / np.linalg.norm(block, axis=1, keepdims=True)
-    return made
 
 
 def ranking(encoder: SoundEncoder, vectors: np.ndarray, texts: Sequence[str]) -> list[str]:

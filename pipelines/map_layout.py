@@ -1,6 +1,6 @@
 """Two-dimensional layout of embeddings for a map: similar sounds lie close together."""
 
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -11,22 +11,28 @@ TEMPERATURE: Final = 0.05  # of the softmax over their scores
 BLOCK: Final = 4096  # sounds placed at once
 
 
-def layout(vectors: np.ndarray) -> np.ndarray:
+class Vectors(Protocol):
+    """Unit vectors (n, D), in memory or computed when they are asked for."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, numbers: slice | np.ndarray, /) -> np.ndarray: ...
+
+
+def layout(vectors: Vectors) -> np.ndarray:
     """Map coordinates, in [0, 1], of sounds with unit vectors (n, D): float32 (n, 2).
 
     t-SNE (van der Maaten & Hinton 2008), seeded: the same sounds give the same map.
     """
     if len(vectors) < FEWEST:
-        return _stretch(_principal(vectors))
+        return _stretch(_principal(vectors[:]))
     from sklearn.manifold import TSNE  # late: its import takes over a second
 
-    anchors = vectors
-    if len(vectors) > ANCHORS:
-        chosen = np.random.default_rng(0).choice(len(vectors), ANCHORS, replace=False)
-        anchors = vectors[np.sort(chosen)]
+    many = len(vectors) > ANCHORS
+    chosen = np.random.default_rng(0).choice(len(vectors), ANCHORS, replace=False) if many else 0
+    anchors = vectors[np.sort(chosen)] if many else vectors[:]
     tsne = TSNE(metric="cosine", init="pca", perplexity=min(30.0, len(anchors) / 4), random_state=0)
     places = _stretch(tsne.fit_transform(anchors))
-    if anchors is vectors:
+    if not many:
         return places
     blocks = (vectors[i : i + BLOCK] @ anchors.T for i in range(0, len(vectors), BLOCK))
     return np.concatenate([place(block, places) for block in blocks])

@@ -1,8 +1,9 @@
 """Nearest-neighbour search in unit vectors: exact up to a size, quantised by FAISS above it."""
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import faiss
 import numpy as np
@@ -13,6 +14,18 @@ PROBED: Final = 64  # lists that a search visits (FAISS' nprobe)
 TRAINING: Final = 64  # vectors per list in the training of k-means
 RETRAIN: Final = 2.0  # growth after which k-means runs again
 SPARE: Final = 100  # candidates beyond those asked for, as quantised scores order them inexactly
+ROUNDS: Final = 10  # of k-means for lists on the disk
+SUBVECTOR: Final = 8  # dimensions that a byte of a product code stands for (Jégou et al. 2011)
+
+
+class Vectors(Protocol):
+    """Unit vectors (N, D): an array in memory, or one of which rows are read from a file."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, rows: slice | np.ndarray, /) -> np.ndarray: ...
+    def __matmul__(self, query: np.ndarray, /) -> np.ndarray: ...
 
 
 class Nearest:
@@ -24,7 +37,7 @@ class Nearest:
 
     def __init__(self, vectors: np.ndarray, like: "Nearest | None" = None) -> None:
         """``like``: an index of nearly the same vectors, whose lists are reused."""
-        self.vectors = vectors
+        self.vectors: Vectors = vectors
         self._index: Any = None  # an exact search needs none, which would copy the vectors
         if len(vectors) <= EXACT_LIMIT:
             return
@@ -40,12 +53,17 @@ class Nearest:
         """Whether a search compares every vector."""
         return self._index is None
 
-    def search(self, query: np.ndarray, limit: int) -> tuple[np.ndarray, np.ndarray]:
+    def search(
+        self, query: np.ndarray, limit: int, among: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Scores (K,), best first, and rows (K,) of the vectors nearest to ``query`` (D,).
 
-        K is ``limit``, or the number of candidates if that is smaller.
+        K is ``limit``, or the number of candidates if that is smaller. among: the rows that may be
+        found, in order.
         """
-        if self.exact:
+        if among is not None and (self.exact or len(among) <= EXACT_LIMIT):
+            scores, rows = self.vectors[among] @ query, among
+        elif self.exact:
             scores = self.vectors @ query
             rows = np.arange(len(scores))
             if limit < len(scores):
@@ -53,7 +71,7 @@ class Nearest:
             scores = scores[rows]
         else:
             wanted = min(limit + SPARE, len(self.vectors))
-            rows = self._index.search(query[None], wanted)[1][0]
+            rows = self._index.search(query[None], wanted, params=self._only(among))[1][0]
             rows = np.sort(rows[rows >= 0])
             scores = self.vectors[rows] @ query
         order = np.argsort(-scores, kind="stable")[:limit]
@@ -64,21 +82,63 @@ class Nearest:
         faiss.write_index(self._index, str(path))
 
     @classmethod
-    def read(cls, path: Path, vectors: np.ndarray) -> "Nearest":
-        """What ``write`` wrote. Raises ValueError if the file is damaged or of other vectors."""
+    def read(cls, path: Path | None, vectors: Vectors, mapped: bool = False) -> "Nearest":
+        """What ``write`` or ``write_compact`` wrote; without a path, every vector is compared.
+
+        mapped: the lists stay in the file, of which the kernel holds what is searched. Raises
+        ValueError if the file is damaged or of other vectors.
+        """
         nearest = cls.__new__(cls)
-        nearest.vectors = vectors
+        nearest.vectors, nearest._index = vectors, None
+        if path is None:
+            return nearest
         try:
-            nearest._index = faiss.read_index(str(path))
+            nearest._index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP if mapped else 0)
         except RuntimeError as error:
             raise ValueError(f"{path.name} is not a FAISS index.") from error
         if (nearest._index.ntotal, nearest._index.d) != vectors.shape:
             raise ValueError(f"{path.name} is of other vectors.")
         return nearest
 
+    def _only(self, rows: np.ndarray | None) -> "faiss.SearchParametersIVF | None":
+        if rows is None:
+            return None
+        allowed = np.zeros(len(self.vectors), bool)
+        allowed[rows] = True
+        # FAISS' types do not know what its Python wrappers take.
+        selector: Any = faiss.IDSelectorBitmap
+        parameters: Any = faiss.SearchParametersIVF
+        return parameters(sel=selector(np.packbits(allowed, bitorder="little")), nprobe=PROBED)
+
     def _may_serve(self, size: int) -> bool:
         """Whether lists that were trained on other vectors still suit this many."""
-        return not self.exact and 1 / RETRAIN < size / (self._index.nlist * LIST_SIZE) < RETRAIN
+        ours = not self.exact and isinstance(self.vectors, np.ndarray)
+        return ours and 1 / RETRAIN < size / (self._index.nlist * LIST_SIZE) < RETRAIN
+
+
+def write_compact(vectors: Vectors, blocks: Iterator[np.ndarray], path: Path) -> None:
+    """Write lists for ``Nearest.read(mapped=True)`` of vectors that need not fit in memory.
+
+    An inverted file with a byte for every SUBVECTOR dimensions: for a search to find candidates, of
+    which it then reads the full vectors. blocks: all vectors, in order.
+    """
+    size, dimension = vectors.shape
+    lists = math.ceil(math.sqrt(size))
+    width = math.gcd(dimension, SUBVECTOR)
+    index = faiss.IndexIVFPQ(
+        faiss.IndexFlatIP(dimension),
+        dimension,
+        lists,
+        dimension // width,
+        8,
+        faiss.METRIC_INNER_PRODUCT,
+    )
+    index.cp.niter = ROUNDS
+    chosen = np.random.default_rng(0).choice(size, min(size, lists * TRAINING), replace=False)
+    _train(index, vectors[np.sort(chosen)])
+    for block in blocks:
+        index.add(block)
+    faiss.write_index(index, str(path))
 
 
 def _trained(vectors: np.ndarray) -> faiss.IndexIVFScalarQuantizer:
@@ -92,7 +152,11 @@ def _trained(vectors: np.ndarray) -> faiss.IndexIVFScalarQuantizer:
         faiss.ScalarQuantizer.QT_8bit,
         faiss.METRIC_INNER_PRODUCT,
     )
+    _train(index, vectors[:: max(1, size // (n_lists * TRAINING))])
+    return index
+
+
+def _train(index: faiss.IndexIVF, sample: np.ndarray) -> None:
     index.nprobe = PROBED
     index.cp.max_points_per_centroid = TRAINING
-    index.train(np.ascontiguousarray(vectors[:: max(1, size // (n_lists * TRAINING))]))
-    return index
+    index.train(np.ascontiguousarray(sample))

@@ -42,6 +42,7 @@ def test_options_from_the_environment_yield_to_arguments() -> None:
         "EARSHOT_MAX_QUEUE": "3",
         "EARSHOT_SOUND_MODEL": "laion/clap-htsat-unfused",
         "EARSHOT_SOUNDS": "/my sounds",
+        "EARSHOT_INDEX_BACKEND": "disk",
         "EARSHOT_STUDIES": "/my tests",
         "EARSHOT_DATABASE": "postgresql+pg8000://me@here/answers",
         "EARSHOT_SHARE": "1",
@@ -52,7 +53,7 @@ def test_options_from_the_environment_yield_to_arguments() -> None:
     assert (chosen.host, chosen.port, chosen.device) == ("0.0.0.0", 8000, "cpu")
     assert chosen.share and chosen.preload and chosen.no_publish and chosen.max_queue == 3
     assert chosen.sound_model == ["laion/clap-htsat-unfused"]
-    assert chosen.sounds == "/my sounds"
+    assert chosen.sounds == "/my sounds" and chosen.index_backend == "disk"
     assert chosen.studies == "/my tests" and chosen.database.endswith("/answers")
     assert app.options(["--port", "9000"], environment).port == 9000
 

@@ -8,12 +8,13 @@ python -m pipelines.sound_search watch FOLDER    # and keeps it in sync with the
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from media.paths import ASSETS
 from pipelines import command_line
-from pipelines.sound_search.query import index_of
+from pipelines.sound_search.query import BACKENDS, index_of
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SearchResult
@@ -36,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.add_argument("--like", type=Path, metavar="FILE", help="a sound that they resemble")
     command.add_argument("--without", default="", metavar="TEXT", help="what they do not contain")
     command.add_argument("--index", type=Path, default=LIBRARY, help="default: our sounds")
+    _add_backend(command, "as it was made")
     command.add_argument("-n", type=int, default=10, help="how many sounds (default: 10)")
     command.add_argument("--json", action="store_true", help="print a JSON document a sound")
     command.set_defaults(run=_search)
@@ -47,11 +49,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command = commands.add_parser(name, help=purpose)
         command.add_argument("folder", type=Path)
         command.add_argument("--index", type=Path, help="default: FOLDER.index")
+        _add_backend(command, "as it was made, a new one in memory")
         command.set_defaults(run=run)
         _add_models(command)
     options = parser.parse_args(arguments)
     with command_line.explained():
         options.run(options)
+
+
+def _add_backend(command: argparse.ArgumentParser, default: str) -> None:
+    command.add_argument(
+        "--index-backend",
+        choices=BACKENDS,
+        help="search the index in memory, or from the disk, where it may be larger than memory "
+        f"(default: {default})",
+    )
 
 
 def _add_models(command: argparse.ArgumentParser) -> None:
@@ -70,7 +82,7 @@ def _search(options: argparse.Namespace) -> None:
     from pipelines.sound_search.models import DEFAULT_MODEL
 
     search = SoundSearch.from_pretrained(options.sound_model or DEFAULT_MODEL, options.device)
-    index = SoundIndex.open(options.index, search.encoder)
+    index = SoundIndex.open(options.index, search.encoder, options.index_backend)
     result = search(index, options.text, options.like, options.without, limit=options.n)
     for line in (_documents if options.json else _lines)(result):
         print(line)
@@ -103,7 +115,8 @@ def _index(options: argparse.Namespace) -> None:
     from pipelines.sound_search.scan import scan  # late: loads torch
 
     folder, out = _folders(options)
-    _tell(out, scan(folder, out, _encoder(options), command_line.Bar()))
+    bar, backend = command_line.Bar(), options.index_backend
+    _tell(out, scan(folder, out, _encoder(options), bar, backend))
 
 
 def _watch(options: argparse.Namespace) -> None:
@@ -111,7 +124,8 @@ def _watch(options: argparse.Namespace) -> None:
 
     folder, out = _folders(options)
     print(f"Watching {folder.absolute()}. Ctrl+C ends it.", flush=True)
-    watch(folder, out, _encoder(options), lambda report: _tell(out, report))
+    tell, backend = partial(_tell, out), options.index_backend
+    watch(folder, out, _encoder(options), tell, backend=backend)
 
 
 def _folders(options: argparse.Namespace) -> tuple[Path, Path]:

@@ -91,7 +91,7 @@ def _lines(result: SearchResult, names: list[str]) -> str:
 
 def _vectors(hits: Iterable[Hit], names: list[str], index: SoundIndex) -> bytes:
     library = index.library
-    rows = [library.numbers[hit.sound.id] for hit in hits]
+    rows = np.array([library.numbers[hit.sound.id] for hit in hits], int)
     buffer = io.BytesIO()
-    np.savez(buffer, names=np.array(names, np.str_), vectors=library.means[rows])
+    np.savez(buffer, names=np.array(names, np.str_), vectors=library.means(rows))
     return buffer.getvalue()

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,8 @@ from media.errors import InputError
 from pipelines.nearest import Nearest
 from pipelines.sound_search import store
 from pipelines.sound_search.encoder import SoundEncoder
+from pipelines.sound_search.large import writer
+from pipelines.sound_search.large.library import StoredLibrary
 from pipelines.sound_search.library import Description, Entry, Library, Sound
 
 MAX_SECONDS: Final = 3600.0  # of one file
@@ -47,12 +49,15 @@ class SoundIndex:
         return cls(encoder, Library([], Nearest(nothing)))
 
     @classmethod
-    def open(cls, folder: str | Path, encoder: SoundEncoder) -> "SoundIndex":
-        """Open a saved index.
+    def open(
+        cls, folder: str | Path, encoder: SoundEncoder, backend: str | None = None
+    ) -> "SoundIndex":
+        """Open a saved index. backend: one of BACKENDS, if not that which it was made for.
 
-        Raises InputError if there is none, it is damaged, or another model made it.
+        Raises InputError if there is none, it is damaged, another model made it, or it is not made
+        for the disk and should be searched there.
         """
-        about, library = store.read(Path(folder))
+        about, library = store.read(Path(folder), backend)
         if about.fingerprint != encoder.fingerprint:
             raise InputError(
                 f"Another model made this index: {about.encoder}, and now it is {encoder.name}. "
@@ -61,13 +66,27 @@ class SoundIndex:
             )
         return cls(encoder, library)
 
-    def save(self, folder: str | Path) -> None:
-        """Write the index to a folder, atomically: a reader gets the old index or the new one."""
-        about = store.About(self.encoder.name, self.encoder.fingerprint)
-        store.write(Path(folder), self.library, about)
+    def save(self, folder: str | Path, backend: str | None = None) -> None:
+        """Write the index to a folder, atomically: a reader gets the old index or the new one.
+
+        backend: one of BACKENDS, which it is made for; None for that which it has now.
+        """
+        if backend == "disk" or (backend is None and self.on_disk):
+            writer.write(Path(folder), self.library, self.about, self.encoder.dimension)
+        else:
+            store.write(Path(folder), self.library.in_memory(), self.about)
 
     @property
-    def sounds(self) -> tuple[Sound, ...]:
+    def about(self) -> store.About:
+        return store.About(self.encoder.name, self.encoder.fingerprint)
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether a search reads what it finds from the disk."""
+        return isinstance(self.library, StoredLibrary)
+
+    @property
+    def sounds(self) -> Sequence[Sound]:
         return self.library.sounds
 
     def __contains__(self, sound_id: object) -> bool:
@@ -94,38 +113,58 @@ class SoundIndex:
         in which each embedding is saved at once, so that an interrupted call can be resumed. If
         ``progress`` raises, the index stays unchanged.
         """
-        files = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))
         entries = {entry.sound.path: entry for entry in self.library.entries}
-        known = {entry.sound.content_hash: entry for entry in self.library.entries}
-        taken = set(self.library.numbers)
-        unchanged, skipped = 0, []
+        added, unchanged, skipped = 0, 0, []
+        for path, entry, reason in self.read(paths, captions, progress, cache):
+            if entry is None:
+                skipped.append((path.name, reason))
+                entries.pop(path, None)
+                continue
+            same = path in entries and entries[path].sound.id == entry.sound.id
+            added, unchanged = added + (not same), unchanged + same
+            entries[path] = entry
+        self.library = self._rebuilt(list(entries.values()))
+        return Report(added, unchanged, 0, tuple(skipped))
+
+    def read(
+        self,
+        paths: Iterable[str | Path],
+        captions: Captions | None = None,
+        progress: Progress | None = None,
+        cache: Path | None = None,
+    ) -> Iterator[tuple[Path, Entry | None, str]]:
+        """The entry of each file, or None and why it cannot be used. Arguments as of ``add``.
+
+        A file that the index holds keeps its id, and what is known of it.
+        """
+        files = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))
+        known: dict[str, Entry] = {}  # by the hash of the content; with a cache, that knows
+        taken: set[str] = set()
         for number, path in enumerate(files):
             cancellation.check()
             if progress:
                 progress(number, len(files), path.name)
-            old = entries.get(path)
             try:
-                with path.open("rb") as file:
-                    digest = hashlib.file_digest(file, "sha256").hexdigest()
-                entry = known.get(digest) or self._embed(path, digest, cache)
+                digest = content_hash(path)
+                entry = known.get(digest) or self.library.with_content(digest)
+                entry = entry or self._embed(path, digest, cache)
             except (InputError, OSError) as error:
-                skipped.append((path.name, getattr(error, "strerror", None) or str(error)))
-                entries.pop(path, None)
+                yield path, None, getattr(error, "strerror", None) or str(error)
                 continue
-            known[digest] = entry
-            sound_id, known_as = _new_id(digest, path.name, taken), Description()
-            if old and old.sound.content_hash == digest:
-                sound_id, known_as = old.sound.id, old.sound.description
-                unchanged += 1
-            taken.add(sound_id)
+            if cache is None:
+                known[digest] = entry
+            old = self.library.at(path)
+            if old and old.content_hash == digest:
+                sound_id, known_as = old.id, old.description
+            else:
+                sound_id, known_as = self._new_id(digest, path.name, taken), Description()
+                taken.add(sound_id)
             about = (captions or {}).get(path.name, known_as)
             fields = {**about._asdict(), "seconds": entry.sound.seconds, "content_hash": digest}
             sound = Sound(sound_id, path, path.name, **fields)
-            entries[path] = replace(entry, sound=sound)
+            yield path, replace(entry, sound=sound), ""
         if progress:
             progress(len(files), len(files), "")
-        self.library = self._rebuilt(list(entries.values()))
-        return Report(len(files) - unchanged - len(skipped), unchanged, 0, tuple(skipped))
 
     def remove(self, sound_ids: Collection[str]) -> None:
         """Remove the sounds with these ids; the others keep their coordinates on the map."""
@@ -152,28 +191,41 @@ class SoundIndex:
         file = cache / f"{digest}.npz" if cache else None
         if file and file.exists():
             return store.read_entry(file, path, digest)
-        waveform = load(path, self.encoder.sample_rate, MAX_SECONDS, min_seconds=0.0).waveform
-        if np.abs(waveform).max() < SILENT_PEAK:
-            raise InputError("This file is silent from beginning to end.")
-        vectors, per_second = embed(self.encoder, waveform)
-        length = len(waveform) / self.encoder.sample_rate
-        sound = Sound("", path, path.name, "", "", length, digest)
-        entry = Entry(sound, vectors, per_second)
+        entry = embedded(self.encoder, path, digest)
         if file:
             store.write_entry(file, entry)
         return entry
+
+    def _new_id(self, digest: str, name: str, taken: Collection[str]) -> str:
+        """The same id for the same content and name, unless it is taken already."""
+        number = 0
+        while True:
+            sound_id = hashlib.sha256(f"{digest}/{name}/{number}".encode()).hexdigest()[:16]
+            if sound_id not in taken and sound_id not in self:
+                return sound_id
+            number += 1
 
     def _rebuilt(self, entries: Sequence[Entry], layout: np.ndarray | None = None) -> Library:
         old = self.library
         if [id(entry.vectors) for entry in entries] == [id(entry.vectors) for entry in old.entries]:
             return Library(entries, old.nearest, old.layout)  # only kinds or captions changed
         parts = [entry.vectors for entry in entries]
-        vectors = np.concatenate([old.nearest.vectors[:0], *parts])
+        vectors = np.concatenate([np.zeros((0, self.encoder.dimension), np.float32), *parts])
         views = np.split(vectors, np.cumsum([len(part) for part in parts]))
         entries = [
             replace(entry, vectors=view) for entry, view in zip(entries, views, strict=False)
         ]
         return Library(entries, Nearest(vectors, like=old.nearest), layout)
+
+
+def embedded(encoder: SoundEncoder, path: Path, digest: str) -> Entry:
+    """A file, with the hash of its content. Raises InputError if it is not audio, or silent."""
+    waveform = load(path, encoder.sample_rate, MAX_SECONDS, min_seconds=0.0).waveform
+    if np.abs(waveform).max() < SILENT_PEAK:
+        raise InputError("This file is silent from beginning to end.")
+    vectors, per_second = embed(encoder, waveform)
+    length = len(waveform) / encoder.sample_rate
+    return Entry(Sound("", path, path.name, "", "", length, digest), vectors, per_second)
 
 
 def embed(encoder: SoundEncoder, waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -189,11 +241,7 @@ def embed(encoder: SoundEncoder, waveform: np.ndarray) -> tuple[np.ndarray, np.n
     return embedding.vectors, embedding.per_second[segment, within].astype(np.float16)
 
 
-def _new_id(digest: str, name: str, taken: Collection[str]) -> str:
-    """The same id for the same content and name, unless it is taken already."""
-    number = 0
-    while True:
-        sound_id = hashlib.sha256(f"{digest}/{name}/{number}".encode()).hexdigest()[:16]
-        if sound_id not in taken:
-            return sound_id
-        number += 1
+def content_hash(path: Path) -> str:
+    """SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

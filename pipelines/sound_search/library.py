@@ -1,7 +1,7 @@
 """The sounds of an index with their vectors: an immutable snapshot."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,8 @@ import numpy as np
 
 from media.errors import InputError
 from pipelines import map_layout
-from pipelines.nearest import Nearest
+from pipelines.nearest import EXACT_LIMIT, Nearest
+from pipelines.sound_search.query import Filter
 
 POOL: Final = 1000  # the nearest segments, whose sounds a search ranks
 
@@ -69,6 +70,11 @@ class Found(NamedTuple):
 class Library:
     """Immutable: searches go on in one snapshot while the next is built."""
 
+    entries: Sequence[Entry]
+    sounds: Sequence[Sound]
+    numbers: Mapping[str, int]  # the position of a sound by its id
+    layout: np.ndarray  # coordinates on the map (n, 2)
+
     def __init__(
         self, entries: Sequence[Entry], nearest: Nearest, layout: np.ndarray | None = None
     ) -> None:
@@ -78,15 +84,15 @@ class Library:
         self.sounds = tuple(entry.sound for entry in entries)
         self.numbers = {sound.id: number for number, sound in enumerate(self.sounds)}
         counts = [len(entry.vectors) for entry in entries]
-        self._sound_of_row = np.repeat(np.arange(len(entries)), counts)  # (N,)
-        self._first_rows = np.cumsum([0, *counts])[:-1]
-        self.layout = map_layout.layout(self.means) if layout is None else layout
+        # The first row of each sound, and the number of rows: (n + 1,)
+        self.first_rows = np.cumsum([0, *counts])
+        self.layout = map_layout.layout(self._means) if layout is None else layout
 
     @cached_property
-    def means(self) -> np.ndarray:
+    def _means(self) -> np.ndarray:
         """The normalised mean over the segments of each sound: (n, D)."""
-        vectors = self.nearest.vectors
-        sums = np.add.reduceat(vectors, self._first_rows, axis=0) if len(vectors) else vectors
+        vectors = self.nearest.vectors[:]
+        sums = np.add.reduceat(vectors, self.first_rows[:-1], axis=0) if len(vectors) else vectors
         return sums / np.linalg.norm(sums, axis=1, keepdims=True)
 
     @cached_property
@@ -100,39 +106,76 @@ class Library:
         return tuple(sorted({tag for sound in self.sounds for tag in sound.tags}))
 
     @cached_property
-    def copies(self) -> Counter[str]:
-        """How many sounds have each content, by its hash."""
+    def _copies(self) -> Counter[str]:
         return Counter(sound.content_hash for sound in self.sounds)
+
+    @cached_property
+    def _by_path(self) -> dict[Path, Sound]:
+        return {sound.path: sound for sound in self.sounds}
+
+    @cached_property
+    def _by_content(self) -> dict[str, Entry]:
+        return {entry.sound.content_hash: entry for entry in self.entries}
+
+    def at(self, path: Path) -> Sound | None:
+        """The sound of this file, if it is in the library."""
+        return self._by_path.get(path)
+
+    def with_content(self, content_hash: str) -> Entry | None:
+        """A sound with this content, if there is one."""
+        return self._by_content.get(content_hash)
+
+    def in_memory(self) -> "Library":
+        """The same library, all of it in memory."""
+        return self
+
+    def means(self, numbers: np.ndarray) -> np.ndarray:
+        """The normalised mean over the segments of each of m sounds: (m, D)."""
+        return self._means[numbers]
+
+    def copies(self, content_hash: str) -> int:
+        """How many sounds have this content."""
+        return self._copies[content_hash]
+
+    def per_second(self, number: int) -> np.ndarray:
+        """Unit vectors of the seconds of a sound: float16 (S, D)."""
+        return self.entries[number].per_second
+
+    def passing(self, only: Filter) -> np.ndarray:
+        """Which sounds pass the filter: (n,)."""
+        return np.array([only(sound) for sound in self.sounds], bool)
 
     def entry(self, sound_id: str) -> Entry:
         """The sound with this id. Raises InputError if there is none, or no longer."""
-        if sound_id not in self.numbers:
+        number = self.numbers.get(sound_id)
+        if number is None:
             raise InputError("This sound is no longer in the library. Search again.")
-        return self.entries[self.numbers[sound_id]]
+        return self.entries[number]
 
     def find(self, query: np.ndarray, least: int = 10, among: np.ndarray | None = None) -> Found:
         """The sounds of the POOL segments that are nearest to a unit vector (D,).
 
         More segments are taken where these belong to fewer than ``least`` sounds. among (n,): the
-        sounds that may be found; then every one of them is compared.
+        sounds that may be found; every one of them is, if they have EXACT_LIMIT segments at most.
         """
+        query, limit, total = query.astype(np.float32), POOL, int(self.first_rows[-1])
+        rows_among = None
         if among is not None:
-            allowed = np.flatnonzero(among[self._sound_of_row])
-            scores = self.nearest.vectors[allowed] @ query.astype(np.float32)
-            order = np.argsort(-scores, kind="stable")
-            return self._best_of_each(scores[order], allowed[order])
-        limit = POOL
+            rows_among = np.flatnonzero(np.repeat(among, np.diff(self.first_rows)))
+            total = len(rows_among)
+            limit = total if total <= EXACT_LIMIT else POOL
         while True:
-            scores, rows = self.nearest.search(query.astype(np.float32), limit)
+            scores, rows = self.nearest.search(query, limit, rows_among)
             found = self._best_of_each(scores, rows)
             enough = len(found.numbers) >= least or len(rows) < limit
-            if enough or limit >= len(self._sound_of_row):
+            if enough or limit >= total:
                 return found
             limit *= 4
 
     def _best_of_each(self, scores: np.ndarray, rows: np.ndarray) -> Found:
         """Of segments, best first, the first of each sound."""
-        _, first = np.unique(self._sound_of_row[rows], return_index=True)
+        sounds = np.searchsorted(self.first_rows, rows, side="right") - 1
+        _, first = np.unique(sounds, return_index=True)
         best = np.sort(first)
-        numbers = self._sound_of_row[rows[best]]
-        return Found(numbers, scores[best], rows[best] - self._first_rows[numbers])
+        numbers = sounds[best]
+        return Found(numbers, scores[best], rows[best] - self.first_rows[numbers])

@@ -25,10 +25,11 @@ def listed(index: SoundIndex, ids: Iterable[str], name: str, limit: int) -> Sear
     numbers = np.array([library.numbers[i] for i in ids if i in library.numbers], int)
     if not len(numbers):
         raise InputError(NONE_LEFT)
-    centre = library.means[numbers].mean(axis=0)
+    means = library.means(numbers)
+    centre = means.mean(axis=0)
     centre /= max(float(np.linalg.norm(centre)), 1e-9)
     scores = np.full(len(library.sounds), np.nan, np.float32)
-    scores[numbers] = library.means[numbers] @ centre
+    scores[numbers] = means @ centre
     order = numbers[np.argsort(-scores[numbers], kind="stable")][:limit]
     hits = []
     for number in order:

@@ -64,11 +64,12 @@ def find(
     near = [library.find(query, least, among).numbers[:POOL] for query in queries]
     numbers = np.unique(np.concatenate(near))
     scores = np.empty(len(numbers), np.float32)
-    lengths = np.array([len(library.entries[number].per_second) for number in numbers])
+    sounds = [library.per_second(number) for number in numbers]
+    lengths = np.array([len(seconds) for seconds in sounds])
     for length in np.unique(lengths):
         same = lengths == length
-        sounds = np.stack([library.entries[number].per_second for number in numbers[same]])
-        parts = queries @ sounds.astype(np.float32).swapaxes(1, 2)  # (n, P, S)
+        alike = np.stack([sounds[i] for i in np.flatnonzero(same)])
+        parts = queries @ alike.astype(np.float32).swapaxes(1, 2)  # (n, P, S)
         scores[same] = order_scores(parts, compound.steps)
     order = np.argsort(-scores, kind="stable")
     return Found(numbers[order], scores[order], np.zeros(len(order), int))
@@ -76,4 +77,4 @@ def find(
 
 def part_scores_of(library: Library, number: int, queries: np.ndarray) -> np.ndarray:
     """Cosine similarities of queries (P, D) with the seconds of a sound: (P, S)."""
-    return queries @ library.entries[number].per_second.astype(np.float32).T
+    return queries @ library.per_second(number).astype(np.float32).T

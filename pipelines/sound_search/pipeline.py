@@ -193,16 +193,16 @@ class SoundSearch:
         towards = np.zeros(self.encoder.dimension, np.float32)
         for voted, weight in ((vote > 0, self.LIKED), (vote < 0, -self.DISLIKED)):
             if voted.any():
-                towards += weight * library.means[voted].mean(axis=0)
+                towards += weight * library.means(np.flatnonzero(voted)).mean(axis=0)
         if not vote.any():
             return found.numbers
-        scores = found.scores + (library.means @ towards)[found.numbers]
+        scores = found.scores + library.means(found.numbers) @ towards
         return found.numbers[np.lexsort((-scores, -vote[found.numbers]))]
 
     def _embed_example(self, like: Audio, index: SoundIndex | None) -> np.ndarray:
         """The unit vector (D,) of a recording, or of a sound in the index."""
         if isinstance(like, str) and index is not None and like in index:
-            return index.library.means[index.library.numbers[like]]
+            return index.library.means(np.array([index.library.numbers[like]]))[0]
         waveform = load(like, self.encoder.sample_rate, self.MAX_SECONDS).waveform
         if np.abs(waveform).max() < SILENT_PEAK:
             raise InputError("The recording is silent. Check the microphone, or take another.")
@@ -222,7 +222,7 @@ def _compound(text: str, like: Audio) -> Compound:
 
 def _passing(library: Library, only: Filter) -> np.ndarray:
     """Which sounds pass the filter: (n,). Raises InputError where none does."""
-    passes = np.array([only(sound) for sound in library.sounds], bool)
+    passes = library.passing(only)
     if not passes.any():
         raise InputError(NONE_LEFT)
     return passes
@@ -233,5 +233,5 @@ def _hit(
 ) -> Hit:
     part_scores = part_scores_of(library, number, queries)
     seconds = place(part_scores, compound.steps)
-    sound = library.entries[number].sound
+    sound = library.sounds[number]
     return Hit(sound, float(scores[number]), part_scores, tuple(map(float, seconds)))

@@ -10,6 +10,7 @@ from media.errors import InputError
 if TYPE_CHECKING:
     from pipelines.sound_search.library import Sound
 
+BACKENDS: Final = ("memory", "disk")  # in which an index is searched
 MAX_CHARACTERS: Final = 1000
 NONE_LEFT: Final = "No sound passes these filters. Loosen them, or empty them."
 

@@ -1,7 +1,9 @@
 """Builds or updates the index of a folder of sounds."""
 
 import csv
+import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -9,52 +11,99 @@ from media.errors import InputError
 from pipelines.command_line import walk_files
 from pipelines.sound_search.encoder import SoundEncoder
 from pipelines.sound_search.index import Progress, Report, SoundIndex
+from pipelines.sound_search.large.writer import Writer
 from pipelines.sound_search.library import Description
 from pipelines.sound_search.store import MANIFEST
 
 CAPTIONS: Final = "captions.csv"
-MOST_FILES: Final = 200_000  # in a folder
+MOST_FILES: Final = 200_000  # in a folder whose index is held in memory
 
 
 def scan(
-    folder: Path, out: Path, encoder: SoundEncoder, progress: Progress | None = None
+    folder: Path,
+    out: Path,
+    encoder: SoundEncoder,
+    progress: Progress | None = None,
+    backend: str | None = None,
 ) -> Report:
     """Update the index ``out`` to the files in ``folder`` and its subfolders.
 
     Hidden files are ignored. captions.csv (columns file, kind, caption, and if you like licence and
     tags; several captions or tags separated by " | ") describes the others. Each embedding is saved
-    at once, so that a scan that was killed resumes. Raises InputError if there is no such folder,
-    if it is empty or holds more than MOST_FILES, or if ``out`` is damaged or was made by another
-    model.
+    at once, so that a scan that was killed resumes. backend: in which the index will be searched;
+    None for that which it was made for, and memory for a new one. Raises InputError if there is no
+    such folder, if it is empty or holds more files than memory should, or if ``out`` is damaged or
+    was made by another model.
     """
     folder, out = folder.absolute(), out.absolute()
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}.")
-    files = _files(folder, out)
     known = (out / MANIFEST).exists()
+    index = SoundIndex.open(out, encoder) if known else SoundIndex.empty(encoder)
+    on_disk = backend == "disk" or (backend is None and index.on_disk)
+    files = _files(folder, out, math.inf if on_disk else MOST_FILES)
     if not files and not known:
         raise InputError(f"There are no files in {folder}. Choose a folder with sounds in it.")
-    index = SoundIndex.open(out, encoder) if known else SoundIndex.empty(encoder)
     cache = out / f"partial-{encoder.fingerprint[:16]}"
+    update = _update_on_disk if on_disk else _update
+    report = update(index, folder, out, files, progress, cache)
+    shutil.rmtree(cache, ignore_errors=True)
+    return report
+
+
+def _update(
+    index: SoundIndex,
+    folder: Path,
+    out: Path,
+    files: list[Path],
+    progress: Progress | None,
+    cache: Path,
+) -> Report:
     report = index.add(files, read_captions(folder), progress, cache)
     present = set(files)
     gone = {s.id for s in index.sounds if s.path.is_relative_to(folder) and s.path not in present}
     index.remove(gone)
-    index.save(out)
-    shutil.rmtree(cache, ignore_errors=True)
-    return Report(report.added, report.unchanged, len(gone), report.skipped)
+    index.save(out, "memory")
+    return replace(report, removed=len(gone))
 
 
-def _files(folder: Path, out: Path) -> list[Path]:
-    """The files to index, sorted. Raises InputError for more than MOST_FILES, read no further."""
+def _update_on_disk(
+    index: SoundIndex,
+    folder: Path,
+    out: Path,
+    files: list[Path],
+    progress: Progress | None,
+    cache: Path,
+) -> Report:
+    """Writes all sounds anew, one after the other: first those of other folders."""
+    writer, present = Writer(out, index.encoder.dimension), set(files)
+    added, unchanged, removed, skipped = 0, 0, 0, []
+    for number, sound in enumerate(index.sounds):
+        if not sound.path.is_relative_to(folder):
+            writer.put(index.library.entries[number])
+        else:
+            removed += sound.path not in present
+    for path, entry, reason in index.read(files, read_captions(folder), progress, cache):
+        if entry is None:
+            skipped.append((path.name, reason))
+            continue
+        same = entry.sound.id in index
+        added, unchanged = added + (not same), unchanged + same
+        writer.put(entry)
+    writer.commit(index.about)
+    return Report(added, unchanged, removed, tuple(skipped))
+
+
+def _files(folder: Path, out: Path, most: float) -> list[Path]:
+    """The files to index, sorted. Raises InputError for more than ``most``, read no further."""
     files = []
     for path in walk_files(folder):
         if path.is_relative_to(out) or path.name == CAPTIONS:
             continue
-        if len(files) == MOST_FILES:
+        if len(files) == most:
             raise InputError(
-                f"{folder} holds more than {MOST_FILES:,} files, the most for one index. Choose a "
-                "folder in it."
+                f"{folder} holds more than {most:,} files, the most for one index in memory. "
+                "Choose a folder in it, or search it from the disk: --index-backend disk"
             )
         files.append(path)
     return sorted(files)

@@ -3,8 +3,9 @@
 index.json names array files by a hash of their content. It is replaced last, in one step, so that a
 reader sees the old index or the new one and never a mixture of both.
 
-Names in the files, by FORMAT 1: "seconds" holds Entry.per_second of all sounds, concatenated;
-"rows" and "cells" are the numbers of segments and of seconds of a sound.
+Of the backend "memory" it describes every sound; of "disk", SQLite does (see large.library). Names
+in the files, by FORMAT 1: "seconds" holds Entry.per_second of all sounds, concatenated; "rows" and
+"cells" are the numbers of segments and of seconds of a sound.
 """
 
 import hashlib
@@ -21,17 +22,21 @@ import numpy as np
 
 from media.errors import InputError
 from pipelines.nearest import Nearest
+from pipelines.sound_search.large.library import FILES, StoredLibrary
 from pipelines.sound_search.library import Entry, Library, Sound
 
 MANIFEST: Final = "index.json"
 FORMAT: Final = 1
-ARRAYS: Final = ("vectors", "seconds", "layout", "nearest")
 MISSING: Final = (
     "There is no index of sounds here. Make one with: python -m pipelines.sound_search index FOLDER"
 )
 DAMAGED: Final = (
     "This index of sounds is damaged. Delete it and make it again with: "
     "python -m pipelines.sound_search index FOLDER"
+)
+NOT_ON_DISK: Final = (
+    "This index is made for memory. Make it again for the disk, which embeds nothing anew, with: "
+    "python -m pipelines.sound_search index FOLDER --index-backend disk"
 )
 READ_ATTEMPTS: Final = 5  # the index may be replaced between opening one file and the next
 
@@ -65,7 +70,7 @@ def write(folder: Path, library: Library, about: About) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     root = Path(os.path.abspath(folder)).parent
-    vectors = library.nearest.vectors
+    vectors = library.nearest.vectors[:]
     files = {
         "vectors": _write_array(folder, "vectors", [vectors], vectors.shape[1]),
         "seconds": _write_array(
@@ -86,17 +91,28 @@ def write(folder: Path, library: Library, about: About) -> None:
         }
         for entry in library.entries
     ]
+    commit(folder, about, files, sounds)
+
+
+def commit(
+    folder: Path, about: About, files: dict[str, str], sounds: Sequence[dict[str, Any]] = ()
+) -> None:
+    """Let these files be the index, in one step, and delete those of the index before."""
     manifest = {"format": FORMAT, **asdict(about), "files": files, "sounds": sounds}
     with replacing(folder / MANIFEST) as file:
         file.write((json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode())
-    for name in ARRAYS:
+    for name in FILES:
         for old in folder.glob(f"{name}-*"):
             if old.name not in files.values():
                 old.unlink()
 
 
-def read(folder: Path) -> tuple[About, Library]:
-    """What ``write`` wrote. Raises InputError if there is no index, or it is damaged."""
+def read(folder: Path, backend: str | None = None) -> tuple[About, Library]:
+    """The index of a folder. backend: one of BACKENDS, if not that which it was made for.
+
+    Raises InputError if there is no index, it is damaged, or it is not made for the disk and should
+    be searched there.
+    """
     for _ in range(READ_ATTEMPTS):
         try:
             manifest = json.loads((folder / MANIFEST).read_bytes(), object_hook=_row)
@@ -105,11 +121,15 @@ def read(folder: Path) -> tuple[About, Library]:
         except (ValueError, TypeError, KeyError) as error:
             raise InputError(DAMAGED) from error
         try:
-            return About(manifest["encoder"], manifest["fingerprint"]), _read(folder, manifest)
+            library = _read(folder, manifest)
+            about = About(manifest["encoder"], manifest["fingerprint"])
         except FileNotFoundError:
             continue  # replaced meanwhile, and the old arrays deleted
         except (ValueError, TypeError, KeyError, AttributeError, EOFError) as error:
             raise InputError(DAMAGED) from error
+        if backend == "disk" and not isinstance(library, StoredLibrary):
+            raise InputError(NOT_ON_DISK)
+        return about, library.in_memory() if backend == "memory" else library
     raise InputError(DAMAGED)
 
 
@@ -125,7 +145,12 @@ def write_entry(path: Path, entry: Entry) -> None:
     """Write the vectors of one sound to a file, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
-        np.savez(file, vectors=entry.vectors, seconds=entry.per_second, length=entry.sound.seconds)
+        pack(file, entry)
+
+
+def pack(file: BinaryIO, entry: Entry) -> None:
+    """Write the vectors of one sound, for ``read_entry``."""
+    np.savez(file, vectors=entry.vectors, seconds=entry.per_second, length=entry.sound.seconds)
 
 
 def read_entry(path: Path, sound: Path, digest: str) -> Entry:
@@ -139,6 +164,8 @@ def read_entry(path: Path, sound: Path, digest: str) -> Entry:
 def _read(folder: Path, manifest: dict[str, Any]) -> Library:
     root = Path(os.path.abspath(folder)).parent
     files, rows = manifest["files"], manifest["sounds"]
+    if "rows" in files:
+        return StoredLibrary(folder, files)
     vectors, per_second, layout = (
         np.load(folder / files[name], mmap_mode="r") for name in ("vectors", "seconds", "layout")
     )

@@ -22,11 +22,13 @@ def watch(
     encoder: SoundEncoder,
     tell: Callable[[Report | str], object],
     stop: threading.Event | None = None,
+    backend: str | None = None,
 ) -> None:
     """Scan a folder into the index ``out``, and again whenever something in it changes.
 
     tell: is given each report, or why there is none: a folder that is empty at first may be filled
-    later. Ends when ``stop`` is set. Raises InputError if there is no such folder.
+    later. Ends when ``stop`` is set. backend: see ``scan``. Raises InputError if there is no such
+    folder.
     """
     folder, out = folder.absolute(), out.absolute()
     if not folder.is_dir():
@@ -51,6 +53,6 @@ def watch(
         if number and not changes:
             continue
         try:
-            tell(scan(folder, out, encoder))
+            tell(scan(folder, out, encoder, backend=backend))
         except InputError as error:
             tell(str(error))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_PICTURE_SECONDS: Final = 600.0  # longer sounds have no spectrogram
 COLUMNS: Final = 360  # of a spectrogram
+MOST_POINTS: Final = 20_000  # on the map
 YOURS: Final = "your sounds"  # the category of a visitor's own
 
 
@@ -29,7 +30,7 @@ class Catalogue:
         self.pictures: dict[str, str] = {}
 
     @property
-    def sounds(self) -> tuple["Sound", ...]:
+    def sounds(self) -> Sequence["Sound"]:
         return self.stored().sounds
 
     @property
@@ -52,16 +53,23 @@ class Catalogue:
 
     def copies(self, sound: "Sound") -> int:
         """How many other sounds are files of the same content."""
-        return self.stored().copies[sound.content_hash] - 1
+        return self.stored().copies(sound.content_hash) - 1
+
+    @property
+    def step(self) -> int:
+        """The map shows every so many of the sounds: all, unless the library is large."""
+        return max(1, -(-len(self.sounds) // MOST_POINTS))
 
     def chart(self) -> Chart:
         """The map of the sounds."""
-        stored = self.stored()
+        stored, step = self.stored(), self.step
+        shown = zip(stored.sounds[::step], stored.layout[::step].tolist(), strict=True)
         points = [
             Point(sound.id, x, y, title(sound), self.category(sound), sound.path)
-            for sound, (x, y) in zip(stored.sounds, stored.layout.tolist(), strict=True)
+            for sound, (x, y) in shown
         ]
-        name = f"Map of {len(points)} sounds: similar sounds lie close together"
+        of_all = f" of {len(stored.sounds)}" if step > 1 else ""
+        name = f"Map of {len(points)}{of_all} sounds: similar sounds lie close together"
         return Chart(name, points, self.categories, "More like this", area="Choose an area")
 
 

@@ -117,8 +117,9 @@ class VisitorLibrary(Library):
 class DemoLibrary:
     """The library of the demo: its sounds at once, and its index when the model is loaded."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, backend: str | None = None) -> None:
+        """backend: where the index is searched, if not as it was made."""
+        self.folder, self.backend = folder, backend
         self._library: Library | None = None
         self._opened = 0  # when the index was written that the library was opened from
         self._read: tuple[int, str, Catalogue] | None = None
@@ -136,7 +137,7 @@ class DemoLibrary:
             return self._library.index.encoder.fingerprint, self._library
         written = store.written(self.folder)
         if self._read is None or self._read[0] != written:
-            about, stored = store.read(self.folder)
+            about, stored = store.read(self.folder, self.backend)
             self._read = written, about.fingerprint, Catalogue(lambda: stored)
         return self._read[1:]
 
@@ -154,7 +155,7 @@ class DemoLibrary:
                 written = store.written(self.folder)
                 fingerprint, catalogue = self.catalogue()
                 if fingerprint == search.encoder.fingerprint:
-                    library = Library(SoundIndex.open(self.folder, search.encoder))
+                    library = Library(SoundIndex.open(self.folder, search.encoder, self.backend))
                 else:
                     library = Library(_embedded(catalogue, search, progress))
                 library.pictures.update(catalogue.pictures)

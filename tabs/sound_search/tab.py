@@ -67,14 +67,17 @@ def build(
     drafts: Drafts | None = None,
     hub: Permission = Permission(),  # noqa: B008  (frozen)
     device: str = "auto",
+    backend: str | None = None,
 ) -> gr.Blocks:
     """The tab. pipeline: returns the model, loaded at the first call; None if there is none.
     index: the folder of the demo library's index; drafts: of listening tests; hub: whether visitors
-    may search by a CLAP of the hub, on this device."""
+    may search by a CLAP of the hub, on this device; backend: where the index is searched, if not
+    as it was made."""
     gr.set_static_paths([index.with_suffix("")])  # the sounds, in the folder beside it
     with gr.Blocks(title="Sound search") as tab:
         if pipeline:
-            _tab(tab, pipeline, DemoLibrary(index), drafts, _claps(index, hub, device))
+            demo = DemoLibrary(index, backend)
+            _tab(tab, pipeline, demo, drafts, _claps(index, hub, device))
         else:
             missing_model("sound_search", MODELS[0], "sounds", OTHER_MODEL)
     return tab

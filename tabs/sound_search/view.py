@@ -97,7 +97,7 @@ def draft_item(search: Search) -> "DraftItem | None":
 
 
 def _map_id(search: Search, catalogue: Catalogue) -> str:
-    return f"{search.scope} {hash(catalogue.stored().layout.tobytes())}"
+    return f"{search.scope} {hash(catalogue.stored().layout[:: catalogue.step].tobytes())}"
 
 
 def _summary(search: Search, result: "SearchResult", catalogue: Catalogue, note: str) -> str:

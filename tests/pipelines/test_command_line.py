@@ -122,13 +122,15 @@ def test_sound_search_of_a_folder_that_was_indexed_finds_the_sound_itself(
     model = ["--sound-model", str(tiny_checkpoints / "sound-cnn"), "--device", "cpu"]
     write_library(tmp_path, SoundSearch.from_pretrained(model[1], "cpu"))
     sounds = tmp_path / "sounds"
-    sound_search.main(["index", str(sounds), *model])
-    assert "0 added, 12 unchanged" in capsys.readouterr().out
     like = ["--like", str(sounds / "bell.wav"), "--index", f"{sounds}.index"]
-    sound_search.main(["search", *like, "-n", "2", "--json", *model])
-    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [Path(hit["file"]).name for hit in found][0] == "bell.wav"
-    assert len(found) == 2
+    for backend in ("memory", "disk"):
+        sound_search.main(["index", str(sounds), "--index-backend", backend, *model])
+        assert "0 added, 12 unchanged" in capsys.readouterr().out
+        assert bool(list(sounds.with_name("sounds.index").glob("*.sqlite"))) == (backend == "disk")
+        sound_search.main(["search", *like, "-n", "2", "--json", *model])
+        found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [Path(hit["file"]).name for hit in found][0] == "bell.wav"
+        assert len(found) == 2
     with pytest.raises(SystemExit, match="Type what you would like to hear"):
         sound_search.main(["search", "--index", f"{sounds}.index", *model])
 

@@ -20,6 +20,7 @@ import app
 from media.errors import InputError
 from pipelines.hub_download import Permission
 from pipelines.sound_search import SoundSearch, store
+from pipelines.sound_search.index import SoundIndex
 from pipelines.sound_search.models import DEFAULT_MODEL
 from synthetic.sounds import RECIPES
 from tabs import sound_search
@@ -303,7 +304,9 @@ def test_catalogue_at_every_visit_reads_the_index_once(
     folder = write_library(tmp_path, search)
     reads = []
     read = store.read
-    monkeypatch.setattr(store, "read", lambda folder: reads.append(folder) or read(folder))
+    monkeypatch.setattr(
+        store, "read", lambda folder, *more: reads.append(folder) or read(folder, *more)
+    )
     demo = DemoLibrary(folder)
     first = demo.catalogue()[1]
     assert demo.catalogue()[1] is first and len(reads) == 1
@@ -445,6 +448,28 @@ def test_demo_library_with_another_model_embeds_anew(
     assert other(library.index, "rain").hits
     assert demo(other) is library and demo.catalogue()[1] is library
     assert DemoLibrary(index).catalogue()[0] == search.encoder.fingerprint, "the index is as it was"
+
+
+def test_library_on_the_disk_is_searched_and_a_map_of_it_shows_a_share(
+    search: SoundSearch,
+    index: Path,
+    view: ResultView,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tabs.sound_search.catalogue.MOST_POINTS", 5)
+    on_disk = tmp_path / "sounds.index"
+    SoundIndex.open(index, search.encoder).save(on_disk, "disk")
+    query = (Search(), None, "rain", None, "", None, "ours", {})
+    cards = [
+        _first_card(sound_events(search, folder, view).search(*query)[view.best])
+        for folder in (index, on_disk)
+    ]
+    assert cards[0] == cards[1]
+    chart = DemoLibrary(on_disk).catalogue()[1].chart()
+    assert len(chart.points) == 4 and "4 of 12 sounds" in chart.name
+    with pytest.raises(InputError, match="--index-backend disk"):
+        DemoLibrary(index, "disk").catalogue()
 
 
 def test_search_with_filters_passes_them_on_and_a_vote_keeps_them(

@@ -1,0 +1,1 @@
+"""An index of sounds beyond memory: two engines, measured side by side."""

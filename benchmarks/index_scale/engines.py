@@ -1,0 +1,118 @@
+"""What could search more vectors than memory holds: our index on the disk, and LanceDB."""
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from benchmarks.index_scale.vectors import NEAREST
+from pipelines.nearest import PROBED, SPARE
+from pipelines.sound_search.library import POOL
+
+# A query (D,) → ids of the NEAREST sounds, best first, each read whole. Either engine probes as
+# many lists, and scores as many candidates by their full vectors, as a search of the page does.
+Search = Callable[[np.ndarray], list[str]]
+CACHE: Final = 256 * 2**20  # bytes that LanceDB may hold of its index
+
+
+def sound_id(number: int) -> str:
+    return f"{number:016x}"
+
+
+def fields(number: int) -> dict[str, Any]:
+    """What is known of a made sound, as long as such things are."""
+    name = f"{number:08d}.ogg"
+    return {
+        "id": sound_id(number),
+        "path": f"/sounds/{number // 1000:05d}/{name}",
+        "name": name,
+        "caption": f"Sound {number} of a library that was made to be large.",
+        "kind": "rain",
+        "seconds": 1.0,
+        "content_hash": f"{number:064x}",
+    }
+
+
+def write_disk(folder: Path, pieces: Iterator[np.ndarray]) -> None:
+    """Our index, as `index FOLDER --index-backend disk` writes it: a segment and a second a sound.
+    The map alone is made of random places."""
+    from pipelines.sound_search.large.writer import Writer
+    from pipelines.sound_search.library import Entry, Sound
+    from pipelines.sound_search.store import About
+
+    writer, number = Writer(folder, 256), 0
+    for piece in pieces:
+        for vector in piece:
+            about = fields(number)
+            sound = Sound(**{**about, "path": Path(about["path"])})
+            writer.put(Entry(sound, vector[None], vector[None].astype(np.float16)))
+            number += 1
+    places = np.random.default_rng(0).random((number, 2), dtype=np.float32)
+    writer.commit(About("made", "made"), places)
+
+
+def open_disk(folder: Path) -> Search:
+    from pipelines.sound_search.large.library import StoredLibrary
+    from pipelines.sound_search.store import read
+
+    library = read(folder)[1]
+    assert isinstance(library, StoredLibrary)
+
+    def search(query: np.ndarray) -> list[str]:
+        _, rows = library.nearest.search(query, POOL)  # a sound has one row
+        return [library.sounds[int(row)].id for row in rows[:NEAREST]]
+
+    return search
+
+
+def write_lance(folder: Path, pieces: Iterator[np.ndarray]) -> None:
+    """A table of LanceDB with an IVF-PQ index of as many lists and bytes as ours. The table takes
+    the place of the one before in one version, which its index follows."""
+    lancedb, pa = import_module("lancedb"), import_module("pyarrow")
+
+    number = 0
+
+    def batches() -> Iterator[Any]:
+        nonlocal number
+        for piece in pieces:
+            known = [fields(number + i) for i in range(len(piece))]
+            columns = {name: [row[name] for row in known] for name in known[0]}
+            flat = pa.array(piece.ravel())
+            vectors = pa.FixedSizeListArray.from_arrays(flat, piece.shape[1])
+            number += len(piece)
+            yield pa.RecordBatch.from_pydict({**columns, "vector": vectors})
+
+    first = next(source := batches())
+    reader = pa.RecordBatchReader.from_batches(first.schema, _chained(first, source))
+    table = lancedb.connect(folder).create_table("sounds", reader, mode="overwrite")
+    lists = int(np.ceil(np.sqrt(number)))
+    index = import_module("lancedb.index").IvfPq(
+        distance_type="dot", num_partitions=lists, num_sub_vectors=32
+    )
+    table.create_index("vector", config=index)
+
+
+def open_lance(folder: Path) -> Search:
+    lancedb = import_module("lancedb")
+
+    session = lancedb.Session(index_cache_size_bytes=CACHE, metadata_cache_size_bytes=CACHE // 4)
+    table = lancedb.connect(folder, session=session).open_table("sounds")
+
+    columns = [*fields(0), "_distance"]
+
+    def search(query: np.ndarray) -> list[str]:
+        near = table.search(query, vector_column_name="vector").distance_type("dot")
+        near = near.nprobes(PROBED).refine_factor((POOL + SPARE) // NEAREST).limit(NEAREST)
+        return near.select(columns).to_arrow()["id"].to_pylist()
+
+    return search
+
+
+def _chained(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from rest
+
+
+ENGINES: Final = {"disk": (write_disk, open_disk), "lancedb": (write_lance, open_lance)}

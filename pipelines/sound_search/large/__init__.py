@@ -1,0 +1,1 @@
+"""Libraries beyond the memory of a machine, and beyond a day of its work."""

@@ -1,0 +1,310 @@
+"""The index that stays on the disk: the same answers as in memory, and never half written."""
+
+import itertools
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.index_scale.engines import ENGINES, sound_id
+from benchmarks.index_scale.vectors import NEAREST, pieces, questions
+from media.errors import InputError
+from media.paths import ROOT
+from pipelines import nearest
+from pipelines.sound_search import SoundSearch
+from pipelines.sound_search.index import SoundIndex
+from pipelines.sound_search.large.arrays import ArrayWriter, StoredArray
+from pipelines.sound_search.library import Description, Entry, Library, Sound
+from pipelines.sound_search.query import EVERYTHING, Filter
+from pipelines.sound_search.scan import scan
+from tests.fake_sound_encoder import WORDS, FakeEncoder, write_tone
+
+KINDS = ("", "hum", "Straße")
+LICENCES = ("", "CC0")
+TAGS = ((), ("night",), ("night", "a, b"))
+
+
+@pytest.fixture
+def encoder() -> FakeEncoder:
+    return FakeEncoder()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Tones of two octaves each, described; one file twice, one of several segments."""
+    sounds = tmp_path / "sounds"
+    lines = ["file,kind,caption,licence,tags"]
+    for number, (one, other) in enumerate(itertools.permutations(WORDS, 2)):
+        name = f"{number:02}-{one}-{other}.wav"
+        write_tone(sounds / name, one, other, seconds=1 + number / 10)
+        words = f"{KINDS[number % 3]},A {one} tone,{LICENCES[number % 2]}"
+        lines.append(f'{name},{words},"{" | ".join(TAGS[number % 3])}"')
+    write_tone(sounds / "long.wav", "low", "high", "deep", seconds=9)
+    shutil.copy(sounds / "00-deep-low.wav", sounds / "copy.wav")
+    (sounds / "captions.csv").write_text("\n".join(lines))
+    return sounds
+
+
+@pytest.fixture
+def both(folder: Path, encoder: FakeEncoder) -> tuple[SoundIndex, SoundIndex]:
+    """The index of the folder in memory, and on the disk."""
+    for backend in ("memory", "disk"):
+        scan(folder, folder.with_name(backend), encoder, backend=backend)
+    memory, disk = (SoundIndex.open(folder.with_name(b), encoder) for b in ("memory", "disk"))
+    assert disk.on_disk and not memory.on_disk
+    return memory, disk
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_disk_index_holds_what_the_one_in_memory_holds(
+    both: tuple[SoundIndex, SoundIndex],
+) -> None:
+    memory, disk = both
+    assert list(disk.sounds) == list(memory.sounds) and len(disk.sounds) == 22
+    np.testing.assert_allclose(disk.layout(), memory.layout(), atol=1e-3)
+    for number, sound in enumerate(memory.sounds):
+        assert disk[sound.id] == sound and sound.id in disk
+        assert disk.library.numbers[sound.id] == number
+        assert disk.library.at(sound.path) == sound
+        copies = memory.library.copies(sound.content_hash)
+        assert disk.library.copies(sound.content_hash) == copies
+        for mine, theirs in (
+            (disk.library.entries[number].vectors, memory.library.entries[number].vectors),
+            (disk.library.per_second(number), memory.library.per_second(number)),
+        ):
+            np.testing.assert_array_equal(mine, theirs)
+    assert "no such id" not in disk and disk.library.at(Path("/nowhere")) is None
+    assert disk.library.with_content("0" * 64) is None
+    with pytest.raises(InputError, match="no longer in the library"):
+        disk["no such id"]
+    with pytest.raises(IndexError):
+        disk.sounds[22]
+
+
+def test_disk_index_gives_the_same_results(both: tuple[SoundIndex, SoundIndex]) -> None:
+    memory, disk = both
+    search = SoundSearch(memory.encoder)
+    votes = {memory.sounds[3].id: 1, memory.sounds[8].id: -1}
+    queries: list[dict[str, Any]] = [
+        {"text": "low or high"},
+        {"text": "deep", "without": "low"},
+        {"text": "low then high"},
+        {"text": "shrill", "votes": votes},
+        {"like": memory.sounds[5].id},
+        {"text": "middle", "only": Filter(kinds=frozenset({"hum"}))},
+    ]
+    for asked in queries:
+        one, other = search(memory, **asked), search(disk, **asked)
+        assert [hit.sound for hit in one.hits] == [hit.sound for hit in other.hits], asked
+        assert one.matched == other.matched and one.hits
+        np.testing.assert_allclose(one.scores, other.scores, atol=1e-6)
+        np.testing.assert_allclose(one.point, other.point, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "only",
+    [
+        EVERYTHING,
+        Filter(title="tone  LOW"),
+        Filter(title="100% of '; DROP"),
+        Filter(shortest=2.0, longest=4.0),
+        Filter(kinds=frozenset({"hum", "straße"})),
+        Filter(kinds=frozenset()),
+        Filter(licences=frozenset({"CC0"}), tags=frozenset({"night"})),
+        Filter(tags=frozenset({"a, b", "nothing"})),
+        Filter(ids=frozenset()),
+        Filter(tags=frozenset({"a, b"}), ids=frozenset({"x"}), title="a"),
+    ],
+)
+def test_filters_pass_the_same_sounds_in_sql(
+    both: tuple[SoundIndex, SoundIndex], only: Filter
+) -> None:
+    memory, disk = both
+    assert disk.library.tags == memory.library.tags == ("a, b", "night")
+    assert disk.library.licences == memory.library.licences == ("CC0",)
+    np.testing.assert_array_equal(memory.library.passing(only), disk.library.passing(only))
+    ids = frozenset({memory.sounds[2].id})
+    only = Filter(title=only.title, tags=only.tags, ids=ids)
+    np.testing.assert_array_equal(memory.library.passing(only), disk.library.passing(only))
+
+
+def test_scan_updates_the_disk_index_and_embeds_only_what_is_new(
+    folder: Path, both: tuple[SoundIndex, SoundIndex], encoder: FakeEncoder
+) -> None:
+    """In place; without being told again that it is on the disk."""
+    out, calls = folder.with_name("disk"), encoder.calls
+    elsewhere = write_tone(folder.with_name("elsewhere") / "a.wav", "high", seconds=1)
+    both[1].add([elsewhere], {"a.wav": Description("hum", "Elsewhere")})
+    both[1].save(out, "disk")
+    before = {sound.name: sound.id for sound in both[1].sounds}
+    (folder / "long.wav").unlink()
+    (folder / "broken.wav").write_text("no sound")
+    write_tone(folder / "01-deep-middle.wav", "shrill", seconds=1)
+    report = scan(folder, out, encoder)
+    assert (report.added, report.unchanged, report.removed) == (1, 20, 1)
+    assert [name for name, _ in report.skipped] == ["broken.wav"]
+    assert encoder.calls == calls + 2
+    index = SoundIndex.open(out, encoder)
+    assert index.on_disk and [sound.path for sound in index.sounds][0] == elsewhere
+    after = {sound.name: sound.id for sound in index.sounds}
+    changed = "01-deep-middle.wav"
+    assert after.pop(changed) != before.pop(changed)
+    assert before.pop("long.wav") and after == before
+    assert index.sounds[0].caption == "Elsewhere"
+    again = contents(out)
+    assert scan(folder, out, encoder).unchanged == 21
+    assert contents(out).keys() == again.keys(), "the names are hashes of what they hold"
+
+
+def test_index_is_opened_in_the_backend_that_is_asked_for(
+    both: tuple[SoundIndex, SoundIndex], folder: Path, encoder: FakeEncoder
+) -> None:
+    held = SoundIndex.open(folder.with_name("disk"), encoder, "memory")
+    assert not held.on_disk and list(held.sounds) == list(both[0].sounds)
+    with pytest.raises(InputError, match="--index-backend disk"):
+        SoundIndex.open(folder.with_name("memory"), encoder, "disk")
+    calls = encoder.calls
+    for backend in ("disk", "memory"):
+        scan(folder, folder.with_name("memory"), encoder, backend=backend)
+        there = SoundIndex.open(folder.with_name("memory"), encoder)
+        assert there.on_disk == (backend == "disk") and encoder.calls == calls
+        assert list(there.sounds) == list(both[0].sounds)
+
+
+def test_disk_index_that_is_damaged_says_so(
+    both: tuple[SoundIndex, SoundIndex], folder: Path, encoder: FakeEncoder
+) -> None:
+    saved = folder.with_name("disk")
+    for path in sorted(saved.iterdir()):
+        whole = path.read_bytes()
+        for damaged in (b"", whole[: len(whole) // 2], b"[]", None):
+            path.unlink() if damaged is None else path.write_bytes(damaged)
+            with pytest.raises(InputError, match="damaged|no index"):
+                SoundIndex.open(saved, encoder)
+        path.write_bytes(whole)
+    assert len(SoundIndex.open(saved, encoder).sounds) == 22
+
+
+def test_disk_index_opened_then_deleted_still_answers(
+    both: tuple[SoundIndex, SoundIndex], folder: Path
+) -> None:
+    memory, disk = both
+    shutil.rmtree(folder.with_name("disk"))
+    query = memory.encoder.embed_text(["high"])[0]
+    assert [s for s, _, _ in disk.search(query)] == [s for s, _, _ in memory.search(query)]
+
+
+def made(count: int, dimension: int = 64) -> np.ndarray:
+    """Unit vectors around fifty centres: (count, dimension)."""
+    generator = np.random.default_rng(0)
+    vectors = generator.normal(size=(50, dimension))[generator.integers(50, size=count)]
+    vectors = vectors + 0.5 * generator.normal(size=vectors.shape)
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+class Wide(FakeEncoder):
+    dimension = 64
+
+
+def test_disk_index_of_many_vectors_finds_nearly_all_of_the_nearest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearest, "EXACT_LIMIT", 1000)
+    monkeypatch.setattr("pipelines.sound_search.large.writer.EXACT_LIMIT", 1000)
+    monkeypatch.setattr("pipelines.sound_search.library.EXACT_LIMIT", 1000)
+    vectors = made(4000)
+    entries = [
+        Entry(
+            Sound(f"{n:04}", Path(f"/{n}.wav"), f"{n}.wav", "", str(n % 2), 1.0, f"{n:064}"),
+            vectors[n : n + 1],
+            vectors[n : n + 1].astype(np.float16),
+        )
+        for n in range(len(vectors))
+    ]
+    library = Library(entries, nearest.Nearest(vectors[:1]), np.zeros((len(vectors), 2)))
+    SoundIndex(Wide(), library).save(tmp_path / "index", "disk")
+    index = SoundIndex.open(tmp_path / "index", Wide())
+    assert not index.library.nearest.exact
+    odd = np.arange(len(vectors)) % 2 == 1
+    right = 0
+    for query in made(4040)[-40:]:
+        scores = vectors @ query
+        found = index.search(query, 10)
+        best = set(np.argsort(-scores)[:10])
+        right += len(best & {int(sound.id) for sound, _, _ in found})
+        for sound, score, _ in found:
+            assert score == pytest.approx(scores[int(sound.id)], abs=1e-5)
+        among = index.library.find(query, 10, odd)
+        assert (among.numbers % 2 == 1).all() and len(among.numbers) >= 10
+        best = odd.nonzero()[0][np.argmax(scores[odd])]
+        assert best == among.numbers[0]
+    assert right >= 0.95 * 40 * 10
+
+
+def test_writer_killed_in_the_middle_leaves_the_version_before(
+    folder: Path, both: tuple[SoundIndex, SoundIndex], encoder: FakeEncoder
+) -> None:
+    out, sounds = folder.with_name("disk"), list(both[0].sounds)
+    before = contents(out)
+    for number in range(8):
+        write_tone(folder / f"new-{number}.wav", "low", seconds=3 + number / 9)
+    code = (
+        "import sys; from pathlib import Path; from pipelines.sound_search.scan import scan;"
+        "from tests.fake_sound_encoder import FakeEncoder;"
+        "scan(Path(sys.argv[1]), Path(sys.argv[2]), FakeEncoder(delay=0.3))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, folder, out], cwd=ROOT)
+    while len(list(out.glob("partial-*/*.npz"))) < 3:
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert (out / "vectors.new").exists(), "it had begun to write"
+    assert before.items() <= contents(out).items()
+    assert list(SoundIndex.open(out, encoder).sounds) == sounds
+    done, calls = len(list(out.glob("partial-*/*.npz"))), encoder.calls
+    report = scan(folder, out, encoder)
+    assert report.added == 8 and encoder.calls == calls + 8 - done
+    assert not list(out.glob("*.new*")) and not list(out.glob("partial-*"))
+    assert len(SoundIndex.open(out, encoder).sounds) == 30
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_engines_that_are_measured_find_the_nearest(engine: str, tmp_path: Path) -> None:
+    if engine == "lancedb":
+        pytest.importorskip("lancedb", reason="needs requirements-scale.txt")
+    write, opened = ENGINES[engine]
+    write(tmp_path / "index", pieces(3000))
+    search = opened(tmp_path / "index")
+    queries, exact = questions(tmp_path, 3000)
+    right = [
+        len(set(search(query)) & {sound_id(row) for row in rows}) / NEAREST
+        for query, rows in zip(queries, exact, strict=True)
+    ]
+    assert np.mean(right) >= 0.95
+
+
+def test_stored_array_reads_rows_wherever_they_are(tmp_path: Path) -> None:
+    rows = np.arange(300, dtype=np.float32).reshape(100, 3)
+    writer = ArrayWriter(tmp_path / "a.npy", 3, np.float32)
+    for begin in range(0, 100, 7):
+        writer.append(rows[begin : begin + 7])
+    writer.close()
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), rows)
+    stored = StoredArray(tmp_path / "a.npy")
+    for chosen in ([], [5], [3, 4, 5, 9, 99], [9, 3, 3, 98, 99]):
+        numbers = np.array(chosen, int)
+        np.testing.assert_array_equal(stored[numbers], rows[numbers])
+    np.testing.assert_array_equal(stored[90:200], rows[90:])
+    assert stored[5:5].shape == stored[7:3].shape == (0, 3)
+    np.testing.assert_allclose(stored @ rows[2], rows @ rows[2])
+    np.testing.assert_array_equal(np.concatenate([*stored.blocks(30)]), rows)
