@@ -135,13 +135,13 @@ def _kills(many: Replicas, folder: Path, database: str, chosen: argparse.Namespa
     visits.start()
     with Raters(many.address, number=chosen.raters) as raters:
         for number, served in enumerate(many.processes, start=1):
-            raters.answer(100)
+            raters.answer(2 * chosen.raters)
             dead.add(str(number))
             served.kill()
             time.sleep(GONE)
             served.start()
             until_healthy(served)
-            raters.answer(100)
+            raters.answer(2 * chosen.raters)
             dead.discard(str(number))
         ended.set()
     visits.join()
