@@ -1,6 +1,6 @@
 # make demo: the app on http://localhost:7860, with options in ARGS ("--preload --port 8000").
 # make test: every check, a test a core at a time; options of pytest in ARGS ("-k audio").
-# make test-scale: tests that need the packages of requirements-scale.txt, and those of replicas.
+# make test-scale: tests that need the 600 MB of requirements-scale.txt, and those of replicas.
 # make space-check: whether it would build and run on a Hugging Face Space; needs a network.
 # make test-quick: style and the tests of units, for work in between; under 90 s on two cores.
 

@@ -3,6 +3,7 @@
 python -m pipelines.sound_search search "a dog barks" --without rain
 python -m pipelines.sound_search search --like dog.wav --index FOLDER.index
 python -m pipelines.sound_search index FOLDER    # makes or updates FOLDER.index
+python -m pipelines.sound_search index FOLDER --ray auto    # on the machines of a Ray cluster
 python -m pipelines.sound_search watch FOLDER    # and keeps it in sync with the folder
 """
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from pipelines.sound_search import SearchResult
     from pipelines.sound_search.encoder import SoundEncoder
     from pipelines.sound_search.index import Report
+    from pipelines.sound_search.large.cluster import Workers
 
 LIBRARY: Final = ASSETS / "sounds.index"
 
@@ -51,6 +53,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command.add_argument("--index", type=Path, help="default: FOLDER.index")
         _add_backend(command, "as it was made, a new one in memory")
         command.set_defaults(run=run)
+        if run is _index:
+            command.add_argument(
+                "--ray",
+                metavar="ADDRESS",
+                help="embed on this Ray cluster, whose machines see the folder under the same name "
+                "(auto: that of this machine)",
+            )
         _add_models(command)
     options = parser.parse_args(arguments)
     with command_line.explained():
@@ -116,7 +125,7 @@ def _index(options: argparse.Namespace) -> None:
 
     folder, out = _folders(options)
     bar, backend = command_line.Bar(), options.index_backend
-    _tell(out, scan(folder, out, _encoder(options), bar, backend))
+    _tell(out, scan(folder, out, _encoder(options), bar, backend, _workers(options)))
 
 
 def _watch(options: argparse.Namespace) -> None:
@@ -137,6 +146,16 @@ def _encoder(options: argparse.Namespace) -> "SoundEncoder":
     from pipelines.sound_search.models import DEFAULT_MODEL, load_encoder  # late: loads torch
 
     return load_encoder(options.sound_model or DEFAULT_MODEL, options.device)
+
+
+def _workers(options: argparse.Namespace) -> "Workers | None":
+    if options.ray is None:
+        return None
+    from pipelines.sound_search.large.cluster import Workers
+    from pipelines.sound_search.models import DEFAULT_MODEL, load_encoder  # late: loads torch
+
+    model = options.sound_model or DEFAULT_MODEL
+    return Workers(options.ray, partial(load_encoder, model, options.device))
 
 
 def _tell(out: Path, report: "Report | str") -> None:

@@ -3,6 +3,7 @@
 import csv
 import math
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,8 @@ from pipelines.sound_search.library import Description
 from pipelines.sound_search.store import MANIFEST
 
 CAPTIONS: Final = "captions.csv"
+# Embed files whose content the index does not know, and keep each in the cache.
+Workers = Callable[[SoundIndex, list[Path], Path], object]
 MOST_FILES: Final = 200_000  # in a folder whose index is held in memory
 
 
@@ -25,13 +28,15 @@ def scan(
     encoder: SoundEncoder,
     progress: Progress | None = None,
     backend: str | None = None,
+    workers: Workers | None = None,
 ) -> Report:
     """Update the index ``out`` to the files in ``folder`` and its subfolders.
 
     Hidden files are ignored. captions.csv (columns file, kind, caption, and if you like licence and
     tags; several captions or tags separated by " | ") describes the others. Each embedding is saved
     at once, so that a scan that was killed resumes. backend: in which the index will be searched;
-    None for that which it was made for, and memory for a new one. Raises InputError if there is no
+    None for that which it was made for, and memory for a new one. workers: embed the files
+    elsewhere, before this process puts the index together. Raises InputError if there is no
     such folder, if it is empty or holds more files than memory should, or if ``out`` is damaged or
     was made by another model.
     """
@@ -45,6 +50,8 @@ def scan(
     if not files and not known:
         raise InputError(f"There are no files in {folder}. Choose a folder with sounds in it.")
     cache = out / f"partial-{encoder.fingerprint[:16]}"
+    if workers:
+        workers(index, files, cache)
     update = _update_on_disk if on_disk else _update
     report = update(index, folder, out, files, progress, cache)
     shutil.rmtree(cache, ignore_errors=True)
