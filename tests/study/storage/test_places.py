@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from media.errors import InputError
 from study.design import Test
 from study.design.panel import Panel
 from study.storage import clock
@@ -62,12 +63,12 @@ def test_places_of_those_who_leave_come_back(store: Store, monkeypatch: pytest.M
 def test_place_of_who_is_screened_out_comes_back(store: Store) -> None:
     test = make_test(trials=3, raters=1, panel=SCREENS)
     deaf = store.enrol(test)
-    with pytest.raises(Exception, match="check for headphones first"):
+    with pytest.raises(InputError, match="check for headphones first"):
         take(store, test, deaf)
     store.headphones(test, deaf.token, False)
     back = store.resume(test, deaf.token)
     assert back and back.outcome == "headphones"
-    with pytest.raises(Exception, match=SCREENED[:20]):
+    with pytest.raises(InputError, match=SCREENED[:20]):
         take(store, test, deaf)
     assert come(store, test)
 
