@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks.sound_search import percentiles, resembling
+from benchmarks.index_scale.vectors import resembling
+from benchmarks.sound_search import percentiles
 from media.audio import voice_activity
 from media.audio.dtw import mfcc_frames
 from media.audio.features import SAMPLE_RATE, log_mel
@@ -107,7 +108,7 @@ def one_word(path: Path) -> np.ndarray | None:
 
 def store(vectors: np.ndarray) -> WordLibrary:
     """A library of STORED spoken and STORED written words with vectors similar to those given."""
-    made = resembling(vectors, 2 * STORED)
+    made = resembling(vectors, 2 * STORED, np.random.default_rng(0))
     words = [
         LibraryWord(str(i), str(i), (), "en", "a voice" if i < STORED else None, None)
         for i in range(len(made))

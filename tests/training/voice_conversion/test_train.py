@@ -117,6 +117,7 @@ def test_export_writes_checkpoints_that_the_pipeline_loads(
     save(tmp_path, "vocoder", vocoder, Vocoder(vocoder), result)
     exporting.export(tmp_path, tmp_path / "checkpoints")
     pipeline = VoiceConversion.from_pretrained(tmp_path / "checkpoints" / "vqvae-64", "cpu")
+    assert isinstance(pipeline.vqvae, VQVAE)
     assert pipeline.vqvae.config.n_speakers == 1  # embeddings of training speakers are not exported
     metrics = json.loads((tmp_path / "checkpoints" / "vqvae-64" / "metrics.json").read_text())
     assert metrics["training"]["inverter-64"] == result
