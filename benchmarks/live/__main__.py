@@ -82,9 +82,7 @@ def algorithm() -> list[str]:
     networks = load_networks(MODEL)
     said = speech(10)
     conversion = LiveConversion(networks)
-    began = time.process_time()
     spoken = conversion.push(said)
-    share = (time.process_time() - began) / 10
     session = LiveSession(networks, RATE, Choice())
     chunk = np.zeros(round(CHUNK * RATE), np.float32)
     behind = [session.push(chunk).behind for _ in range(100)][20:]
@@ -95,7 +93,6 @@ def algorithm() -> list[str]:
         f"| the same, and until a hop is full | {1000 * TIMING.latency:.0f} |",
         f"| the same, and both resamplers, {RATE // 1000} kHz | {1000 * max(behind) / RATE:.0f} |",
         f"| between the envelopes, without the wait | {1000 * lag(said, spoken):.0f} |",
-        f"| CPU time of `push`, of {1000 * HOP:.0f} ms | {1000 * share * HOP:.0f} |",
     ]
 
 
