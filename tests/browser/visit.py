@@ -21,9 +21,11 @@ PATIENCE = 60_000  # ms: tests run beside other work
 HARMLESS = ("GPU stall", "Permissions policy")
 
 
-# Texts that contrast less than 4.5 : 1 with what is behind them. Disabled controls may be faint,
-# and what has a picture behind it cannot be judged.
-FAINT = """() => {
+# Texts that contrast less than 4.5 : 1 with what is behind them, once colours have stopped
+# changing. Disabled controls may be faint, and what has a picture behind it cannot be judged.
+FAINT = """async () => {
+  const changes = document.getAnimations().filter((change) => change instanceof CSSTransition);
+  await Promise.allSettled(changes.map((change) => change.finished));
   const parse = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
   const luminance = ([r, g, b]) => [r, g, b]
     .map((c) => c / 255)
