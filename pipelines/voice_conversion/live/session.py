@@ -1,22 +1,20 @@
 """A live conversion at the sampling rate of a device."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import soxr
 
 from media.constants import SAMPLE_RATE
 from media.errors import InputError
 from pipelines.voice_conversion.live.choice import Choice
 from pipelines.voice_conversion.live.conversion import LiveConversion
 from pipelines.voice_conversion.live.networks import LiveNetworks
+from pipelines.voice_conversion.live.resampler import Resampler
 from pipelines.voice_conversion.settings import MUTED
 
-LOWEST, HIGHEST = 8_000, 192_000  # Hz
-# Of the resamplers: soxr's better qualities hold back more of the sound.
-QUALITIES: Final = ("HQ", "LQ")
+LOWEST: Final = 8_000  # Hz
+HIGHEST: Final = 192_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +38,8 @@ class LiveSession:
         self.rate = rate
         self._networks = networks
         self._conversion = LiveConversion(networks, choice)
-        self._down = _resampler(rate, SAMPLE_RATE, QUALITIES[0])
-        self._up = _resampler(SAMPLE_RATE, rate, QUALITIES[1])
+        self._down, self._up = Resampler(rate, SAMPLE_RATE), Resampler(SAMPLE_RATE, rate)
+        self._delay = self._down.delay + self._conversion.timing.delay + self._up.delay  # seconds
         self._heard = self._played = 0  # samples
 
     def change(self, choice: Choice) -> None:
@@ -54,13 +52,7 @@ class LiveSession:
         self._heard += len(samples)
         spoken = self._up(self._conversion.push(self._down(samples)))
         self._played += len(spoken)
-        late = round(self._conversion.timing.delay * self.rate)
         palette = self._networks.colors(self._conversion.choice)
         colors = [None if unit == MUTED else palette[unit] for unit in self._conversion.units]
-        return Spoken(spoken, colors, self._heard - self._played + late)
-
-
-def _resampler(rate: int, to: int, quality: str) -> Callable[[np.ndarray], np.ndarray]:
-    if rate == to:
-        return lambda samples: samples
-    return soxr.ResampleStream(rate, to, 1, dtype="float32", quality=quality).resample_chunk
+        behind = self._heard - self._played + round(self._delay * self.rate)
+        return Spoken(spoken, colors, behind)

@@ -41,11 +41,13 @@ def test_session_is_behind_by_the_conversion_and_the_resamplers(
 ) -> None:
     session = LiveSession(networks, rate, Choice())
     chunks = [session.push(np.zeros(rate // 50, np.float32)) for _ in range(100)]
-    behind = [chunk.behind / rate for chunk in chunks[25:]]
+    behind = [chunk.behind / rate for chunk in chunks]
     assert min(behind) >= TIMING.delay - 0.001
-    assert max(behind) < TIMING.latency + 0.06
+    # Every fourth chunk of 20 ms fills a hop, and nothing of it waits in a resampler.
+    assert max(behind[3::4]) < TIMING.delay + 0.004
+    assert all(len(chunk.samples) for chunk in chunks[3::4])
     played = sum(len(chunk.samples) for chunk in chunks) / rate
-    assert played == pytest.approx(2.0, abs=0.15)
+    assert played == pytest.approx(2.0, abs=0.001)
 
 
 @pytest.mark.parametrize("rate", [0, 7_999, 192_001])
