@@ -12,6 +12,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,7 @@ from tests.replicas import Replicas, until_healthy
 
 PROBED: Final = "convert"
 FLOOR: Final = 1.3  # × the throughput of one process, which two on two cores should reach
+PATIENCE: Final = 120.0  # seconds, for a page
 GONE: Final = 5.0  # seconds that a killed process is away
 
 
@@ -89,13 +91,14 @@ def _throughput(one: Replicas, many: Replicas, chosen: argparse.Namespace) -> No
 
 
 def _round(address: str, chosen: argparse.Namespace) -> Counter[str]:
-    """Visitors who ask again as soon as they are answered: what is done within the time."""
+    """Visitors who ask again as soon as they are answered: what is done within the time, which
+    begins when all have the page."""
     outcomes: list[str] = []
+    visitors = [_opened(address, number) for number in range(chosen.visitors)]
     ends = time.monotonic() + chosen.seconds
 
     def visit(number: int) -> None:
-        visitor = Visitor(address, number)
-        visitor.open_page()
+        visitor = visitors[number]
         while time.monotonic() < ends:
             try:
                 visitor.call(chosen.task)
@@ -108,10 +111,23 @@ def _round(address: str, chosen: argparse.Namespace) -> Counter[str]:
     return Counter(outcomes)
 
 
+def _opened(address: str, number: int) -> Visitor:
+    """A visitor who has the page: HAProxy sends nobody to a process that it does not find healthy
+    yet. Raises RuntimeError where they do not get it."""
+    visitor, end = Visitor(address, number), time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        with suppress(httpx.HTTPError):
+            visitor.open_page()
+            return visitor
+        time.sleep(0.5)
+    raise RuntimeError(f"A visitor did not get the page within {PATIENCE:g} s.")
+
+
 def _kills(many: Replicas, folder: Path, database: str, chosen: argparse.Namespace) -> None:
     """kill -9 of every process in turn; each is started again, as systemd does."""
     ended = threading.Event()
-    failures: list[tuple[str, bool]] = []  # the visitor's process, and whether it was killed then
+    failures: Counter[str] = Counter()  # at a process that was killed
+    elsewhere: Counter[str] = Counter()  # what was said by another
     dead: set[str] = set()
     done: list[str] = []  # the process of each job
 
@@ -126,8 +142,11 @@ def _kills(many: Replicas, folder: Path, database: str, chosen: argparse.Namespa
                 else:
                     visitor.open_page()
                     opened = True
-            except (RuntimeError, httpx.HTTPError, KeyError):
-                failures.append((place, place in dead))
+            except (RuntimeError, httpx.HTTPError, KeyError) as error:
+                if place in dead:
+                    failures[place] += 1
+                else:
+                    elsewhere[f"{place or 'none yet'}: {error!r}"[:300]] += 1
                 opened = False  # as after any error: a new page
                 time.sleep(1)
 
@@ -146,12 +165,13 @@ def _kills(many: Replicas, folder: Path, database: str, chosen: argparse.Namespa
         ended.set()
     visits.join()
     lost = raters.lost(folder, database, many.address)
-    others = sum(not killed for _, killed in failures)
     print(f"Each of {len(many.processes)} processes killed once, {chosen.raters} raters beside\n")
     print("| jobs done | failed at the killed process | failed elsewhere | answers | lost |")
     print("|---|---|---|---|---|")
     answers = len(raters.acknowledged)
-    print(f"| {len(done)} | {len(failures) - others} | {others} | {answers:,} | {lost} |")
+    print(f"| {len(done)} | {failures.total()} | {elsewhere.total()} | {answers:,} | {lost} |")
+    for said, number in elsewhere.items():
+        print(f"\n{number} × elsewhere, {said}")
 
 
 def _all(visit: Callable[[int], None], number: int) -> None:

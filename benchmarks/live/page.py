@@ -85,34 +85,35 @@ TAP: Final = """(() => {
 
 
 def page(seconds: float) -> list[str]:
-    """Rows of a Markdown table. seconds: of each of the two, in the page."""
+    """Rows of a Markdown table. seconds: of each of the three, in the page."""
     with patch.object(app, "LiveProcesses", lambda _: Echoes()):
         identity = row("identity", seconds)
     return [
-        "| c: in the page, one session | clicks | ms p50 | p95 | max | shown p50 "
-        "| dropouts a minute |",
+        "| c: in the page | clicks | ms p50 | p95 | max | shown p50 | dropouts a minute |",
         "|---|---:|---:|---:|---:|---:|---:|",
         identity,
         row("conversion", seconds),
+        row("conversion, two sessions", seconds, 2),
     ]
 
 
-def row(name: str, seconds: float) -> str:
-    """What a visitor meets who speaks for so long."""
-    with visitor() as found:
-        line = found.locator(".live-line")
-        line.filter(has_text="ms delay").wait_for(timeout=300_000)
+def row(name: str, seconds: float, sessions: int = 1) -> str:
+    """What visitors meet who speak for so long, at the same time."""
+    with visitors(sessions) as pages:
+        lines = [found.locator(".live-line") for found in pages]
+        for line in lines:
+            line.filter(has_text="ms delay").wait_for(timeout=300_000)
         shown = []
         for _ in range(round(seconds)):
-            found.wait_for_timeout(1000)
-            shown.append(int(line.inner_text().split(" ms delay")[0]))
-        dropouts = int(line.inner_text().split(" · ")[1].split(" ")[0])
-        heard, played = np.array(found.evaluate("recorded()"))
-    late = 1000 * delays(heard, played)
+            pages[0].wait_for_timeout(1000)
+            shown += [int(line.inner_text().split(" ms delay")[0]) for line in lines]
+        dropouts = [int(line.inner_text().split(" · ")[1].split(" ")[0]) for line in lines]
+        recorded = [found.evaluate("recorded()") for found in pages]
+    late = 1000 * np.concatenate([delays(*map(np.array, buses)) for buses in recorded])
     p50, p95, longest = np.percentile(late, [50, 95, 100]) if len(late) else [np.nan] * 3
     return (
         f"| {name} | {len(late)} | {p50:.0f} | {p95:.0f} | {longest:.0f} "
-        f"| {np.median(shown):.0f} | {60 * dropouts / seconds:.1f} |"
+        f"| {np.median(shown):.0f} | {' and '.join(f'{60 * n / seconds:.0f}' for n in dropouts)} |"
     )
 
 
@@ -142,8 +143,8 @@ def clicks(seconds: float) -> np.ndarray:
 
 
 @contextmanager
-def visitor() -> Iterator[Page]:
-    """A page on which Live was pressed."""
+def visitors(sessions: int) -> Iterator[list[Page]]:
+    """Pages on which Live was pressed."""
     built = app.build("cpu")
     address = app.launch(built, app.options([], {}), block=False)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
@@ -152,10 +153,13 @@ def visitor() -> Iterator[Page]:
             executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
             args=[*FLAGS, f"--use-file-for-fake-audio-capture={said}"],
         )
-        found = browser.new_context(permissions=["microphone"]).new_page()
-        found.add_init_script(TAP)
-        found.goto(address)
-        found.get_by_role("button", name="Live", exact=True).click(timeout=120_000)
-        yield found
+        pages = []
+        for _ in range(sessions):
+            found = browser.new_context(permissions=["microphone"]).new_page()
+            found.add_init_script(TAP)
+            found.goto(address)
+            found.get_by_role("button", name="Live", exact=True).click(timeout=120_000)
+            pages.append(found)
+        yield pages
         browser.close()
     built.close()
