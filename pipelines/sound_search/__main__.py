@@ -102,7 +102,8 @@ def _lines(result: "SearchResult") -> list[str]:
         f"{hit.score:.2f}\t{hit.start:4.0f} s\t{hit.sound.path}\t{hit.sound.caption}"
         for hit in result.hits
     ]
-    return lines if result.matched else ["Nothing matches. The nearest sounds:", *lines]
+    heading = [] if result.matched else ["Nothing matches. The nearest sounds:"]
+    return [*result.notices, *heading, *lines]
 
 
 def _documents(result: "SearchResult") -> list[str]:

@@ -17,6 +17,7 @@ from pipelines import map_layout
 from pipelines.sound_search.compound import Compound, parse
 from pipelines.sound_search.encoder import SoundEncoder
 from pipelines.sound_search.index import SoundIndex, embed
+from pipelines.sound_search.languages import read
 from pipelines.sound_search.library import Found, Library, Sound
 from pipelines.sound_search.models import DEFAULT_MODEL, load_encoder
 from pipelines.sound_search.order import find, part_scores_of, place
@@ -27,7 +28,6 @@ from pipelines.sound_search.query import (
     check,
     check_length,
     clean,
-    notices,
 )
 
 
@@ -64,7 +64,7 @@ class SearchResult:
     scores: of all n sounds of the index, in its order (n,), NaN for those that are not among the
     nearest of a large index. point: the query's coordinates on the map, in [0, 1].
     notices: remarks on the query for the visitor. compute_seconds: the time that the search took.
-    compound: the sounds that the text names.
+    compound: the sounds that the text names, in English.
     """
 
     hits: tuple[Hit, ...]
@@ -107,7 +107,7 @@ class SoundSearch:
         without: str = "",
         index: SoundIndex | None = None,
     ) -> np.ndarray:
-        """The unit vector (D,) of a text, an example sound or both, minus another text.
+        """The unit vector (D,) of an English text, an example sound or both, minus another text.
 
         like: a recording, or the id of a sound in ``index``. Raises InputError for a query that is
         empty, too long, without words or silent.
@@ -143,8 +143,9 @@ class SoundSearch:
     ) -> SearchResult:
         """Search ``index``.
 
-        text: may name several sounds, in order or together (see compound.py), which are then scored
-        second by second; beside an example it is one sound.
+        text, without: in English, or a language of languages/, which is put into English. text may
+        name several sounds, in order or together (see compound.py), which are then scored second by
+        second; beside an example it is one sound.
         like: a recording, or the id of a sound in the index, which is then left out of the results.
         votes: +1 or -1 for ids of sounds: these come first or last, and the others are re-ranked by
         their similarity to them; scores stay those of the query. only: the sounds that may be
@@ -158,8 +159,11 @@ class SoundSearch:
             raise InputError("This library is empty. Add sounds to it first.")
         if index.encoder.fingerprint != self.encoder.fingerprint:
             raise InputError("Another model made this library. Add its sounds again.")
-        compound = _compound(text, like)
-        queries = [self.query(part, like, without, index) for part in compound.parts]
+        for part in (text, without):
+            check_length(clean(part))
+        wanted, unwanted = read(clean(text)), read(clean(without))
+        compound = Compound((wanted.english,)) if like is not None else parse(wanted.english)
+        queries = [self.query(part, like, unwanted.english, index) for part in compound.parts]
         among = None if only == EVERYTHING else _passing(library, only)
         found = find(library, np.stack(queries), compound, limit + 1, among)
         scores = np.full(len(library.sounds), np.nan, np.float32)
@@ -179,7 +183,7 @@ class SoundSearch:
             threshold=threshold,
             scores=scores,
             point=(float(point[0]), float(point[1])),
-            notices=notices(text + without),
+            notices=tuple(filter(None, (wanted.notice, unwanted.notice))),
             compute_seconds=time.perf_counter() - began,
             compound=compound,
         )
@@ -209,15 +213,6 @@ class SoundSearch:
         vectors, _ = embed(self.encoder, waveform)
         mean = vectors.mean(axis=0)
         return mean / np.linalg.norm(mean)
-
-
-def _compound(text: str, like: Audio) -> Compound:
-    """Raises InputError for a text that is too long, or names too many sounds."""
-    text = clean(text)
-    if not text or like is not None:
-        return Compound((text,))
-    check_length(text)
-    return parse(text)
 
 
 def _passing(library: Library, only: Filter) -> np.ndarray:

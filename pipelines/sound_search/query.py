@@ -44,14 +44,6 @@ def check_length(text: str) -> None:
         )
 
 
-def notices(text: str) -> tuple[str, ...]:
-    """Remarks on a text for the visitor."""
-    letters = [character for character in text if character.isalpha()]
-    if 2 * sum(character.isascii() for character in letters) >= len(letters):
-        return ()
-    return ("The model knows English only: describe the sound in English if you can.",)
-
-
 @dataclass(frozen=True)
 class Filter:
     """title: words that the name or the caption holds, in any order; shortest and longest: in s;

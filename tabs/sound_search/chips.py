@@ -1,4 +1,5 @@
-"""What was understood of a query that names several sounds, as chips that change its text.
+"""What was understood of a query that names several sounds, as chips that change its text, which
+is then English.
 
 The event is edit, with {"action", "number"}: "link" (in order, or together), "swap" (the other
 order), "drop" (without one sound), "whole" (one sound after all).
@@ -11,6 +12,7 @@ from typing import Final
 import gradio as gr
 
 from pipelines.sound_search.compound import Compound, parse, written
+from pipelines.sound_search.languages import read
 
 LINKS: Final = {"then": "then", "with": "together with"}
 OTHER: Final = {"then": "Together, in any order", "with": "In this order"}
@@ -35,7 +37,7 @@ def query_chips() -> gr.HTML:
 
 def chips(text: str) -> str:
     """The sounds that a text names, and how they relate; empty for one sound."""
-    compound = parse(text)
+    compound = parse(read(text).english)
     if not compound.links:
         return ""
     shown = [_part(compound, 0)]
@@ -52,7 +54,7 @@ def chips(text: str) -> str:
 
 def edited(text: str, action: object, number: object) -> str:
     """The text of the query after a chip was pressed; unchanged for an unknown action."""
-    compound = parse(text)
+    compound = parse(read(text).english)
     if action == "whole":
         return f'"{text.replace(chr(34), "")}"'
     if not isinstance(number, int):

@@ -24,8 +24,9 @@ class SoundEndpoints:
         """Sounds that match a text.
 
         Args:
-            text: a description in English, at most 1,000 characters, for example "a dog barks". It
-                may name several sounds: "a dog barks, then a door slams".
+            text: a description in English (or German, French, Spanish, Chinese or Arabic, which
+                is put into English word by word), at most 1,000 characters, for example "a dog
+                barks". It may name several sounds: "a dog barks, then a door slams".
             without: a description of what the sounds should not contain, or "".
 
         Returns:
@@ -45,7 +46,7 @@ class SoundEndpoints:
 
         Args:
             audio: a recording of at most 60 s.
-            text: a description in English, at most 1,000 characters, or "".
+            text: a description as for /search_sounds, or "".
             without: a description of what the sounds should not contain, or "".
 
         Returns:

@@ -53,7 +53,8 @@ INTRO: Final = """
 <header class="intro"><h2>Describe a sound in your own words, and hear the sounds that match, right
 where they match.</h2>
 <p>An audio network and a sentence encoder with one embedding space, trained on everyday sounds of
-some two hundred kinds. English only. They know kinds of sounds better than places, counts or who
+some two hundred kinds. They know English; German, French, Spanish, Chinese and Arabic are put into
+English word by word. They know kinds of sounds better than places, counts or who
 is speaking; the sounds of the library are synthetic.</p></header>
 """
 STEP: Final = '<h3 class="step">What do you want to hear?</h3>'

@@ -209,6 +209,17 @@ def test_query_for_two_sounds_shows_chips_that_change_it(visit: Visit, page: Pag
     expect(page.locator("#found")).to_contain_text("“a bell rings”")
 
 
+def test_german_query_is_put_into_english(visit: Visit, page: Page) -> None:
+    visit.search("ein Hund bellt, dann klingelt eine Glocke")
+    understood = page.get_by_text("German, read as “a dog barks, then rings a bell”.")
+    expect(understood).to_be_visible()
+    expect(page.locator("#query-chips .chip-part")).to_have_count(2)
+    assert visit.faint() == []
+    visit.shoot("german")
+    visit.search("a dog barks")
+    expect(understood).to_have_count(0)
+
+
 def test_more_like_this_with_an_exclusion_leaves_out_the_result(visit: Visit, page: Page) -> None:
     visit.search("a bell")
     first = visit.cards()[0]
@@ -237,7 +248,9 @@ def test_search_by_an_uploaded_sound_finds_it(visit: Visit, page: Page, tmp_path
     expect(page.locator("#best-sound h4")).to_have_text("A dog barks twice.")
 
 
-@pytest.mark.parametrize("text", ["qqqq @file99 xx", "@file0", 'src="@file0 <b>'])
+@pytest.mark.parametrize(
+    "text", ["qqqq @file99 xx", "@file0", 'src="@file0 <b>', "\u202eكلب 狗 bark 🐕"]
+)
 def test_search_for_a_file_placeholder_shows_it_as_text(
     visit: Visit, page: Page, text: str
 ) -> None:

@@ -35,11 +35,22 @@ def main() -> None:
 
 
 def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
+    from pipelines.sound_search.models import DEFAULT_MODEL
     from training.evaluators.report import publish_table
     from training.sound_search.evaluate.card import publish
     from training.sound_search.evaluate.evaluate import evaluate
     from training.sound_search.evaluate.material import QUERIES
 
+    page = CHECKPOINTS.parent / "docs" / "sound_search.md"
+    if arguments.languages:
+        from training.sound_search.evaluate.languages import COLUMNS, evaluate_languages
+
+        options = arguments.fold, arguments.split, arguments.json, arguments.quick
+        default = [arguments.checkpoints / folder.name for folder in DEFAULT_MODEL]
+        rows = evaluate_languages(data, default, *options)
+        if arguments.publish:
+            publish_table(rows, page, "language results", COLUMNS)
+        return
     folders = sorted(arguments.checkpoints.glob("sound-*"))
     rows = evaluate(
         data,
@@ -52,13 +63,14 @@ def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
     )
     if arguments.publish:
         publish(rows, folders, CHECKPOINTS)
-        publish_table(rows, CHECKPOINTS.parent / "docs" / "sound_search.md", "sound results")
+        publish_table(rows, page, "sound results")
 
 
 def _arguments() -> argparse.Namespace:
     parser, evaluate = commands("sound_search")
     evaluate.add_argument("--queries", type=Path, help="lines of JSON; ours unless given")
     evaluate.add_argument("--fold", type=int, help="the clips to rank: 4 unless given")
+    evaluate.add_argument("--languages", action="store_true", help="queries in other languages")
     evaluate.add_argument("--checkpoints", type=Path, default=CHECKPOINTS, help="other models")
     return parser.parse_args()
 

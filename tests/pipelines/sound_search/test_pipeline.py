@@ -174,12 +174,23 @@ def test_search_with_an_unusable_query_raises(
         search(index, **query)
 
 
-@pytest.mark.parametrize("text", ["собака лает под дождём", "犬が吠える", "كلب ينبح"])
+@pytest.mark.parametrize("text", ["собака лает под дождём", "犬が吠える"])
 def test_search_in_another_script_adds_a_notice(
     search: SoundSearch, index: SoundIndex, text: str
 ) -> None:
     result = search(index, text)
-    assert len(result.notices) == 1 and "English only" in result.notices[0]
+    assert len(result.notices) == 1 and "in English, German" in result.notices[0]
+
+
+def test_search_in_another_language_is_that_of_its_english(
+    search: SoundSearch, index: SoundIndex
+) -> None:
+    result = search(index, "ein tiefer Ton, dann ein hoher", without="laut")
+    assert result.notices[0] == "German, read as “a deep sound, then a high”."
+    english = search(index, "a deep sound, then a high", without="loud")
+    assert result.compound == english.compound and names(result) == names(english)
+    with pytest.raises(InputError, match="too long"):
+        search(index, "狗" * 1001)
 
 
 @pytest.mark.parametrize("text", ["a café", "440", "low 🐕", "a" * 1000, "low \udc00 tone"])

@@ -11,10 +11,11 @@ import pytest
 import soundfile
 
 from pipelines.sound_search.encoder import AudioEmbedding
+from pipelines.sound_search.languages import LANGUAGES
 from training.evaluators.metrics import equal_error
 from training.evaluators.report import publish_table
 from training.sound_search.evaluate import evaluate as evaluation
-from training.sound_search.evaluate import evaluator
+from training.sound_search.evaluate import evaluator, languages
 from training.sound_search.evaluate.card import publish
 from training.sound_search.evaluate.evaluate import calibrate, evaluate, score
 from training.sound_search.evaluate.evaluator import Evaluator
@@ -192,6 +193,28 @@ def test_evaluate_on_tones_gives_the_expected_table(
     assert table["sound-ear"]["no_match_error"] == 0
     assert table[ensemble]["no_match_error"] == 0.5  # a deaf half: no score is above 0.5
     assert table["sound-deaf"]["both_found"] == table["sound-deaf"]["mixture_R@1"] == 0
+
+
+def test_languages_are_compared_with_english_on_the_same_clips(
+    data: Path,
+    queries: Path,
+    checkpoints: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    translated = tmp_path / "translated.csv"
+    meows = "a cat meows,eine Katze miaut,un chat miaule,un gato maúlla,猫叫,قطة تموء"
+    translated.write_text(f"en,de,fr,es,zh,ar\n{meows}\n", encoding="utf-8")
+    monkeypatch.setattr(languages, "TRANSLATED", translated)
+    monkeypatch.setattr(languages, "QUERIES", queries)
+    monkeypatch.setattr(languages, "EarshotEncoder", ToneEncoder)
+    rows = {row["system"]: row for row in languages.evaluate_languages(data, checkpoints[1:])}
+    assert len(rows) == 1 + 2 * len(LANGUAGES)
+    assert rows["English"]["mAP@10"] == 1 and rows["German, as typed"]["mAP@10"] < 1
+    for name in LANGUAGES.values():
+        assert (
+            rows[f"{name}, translated"]["mAP@10"] == rows[f"{name}, translated"]["recognised"] == 1
+        )
 
 
 @pytest.mark.slow
