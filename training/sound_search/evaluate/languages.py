@@ -71,9 +71,19 @@ def evaluate_languages(
         english = [reading.english for reading in readings]
         rows.append(row(f"{name}, translated", english, recognised=recognised))
     print(markdown(rows, COLUMNS))
+    _count_english(data / "sounds" / "captions" / "audiocaps.csv")
     if json_out:
         json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
     return rows
+
+
+def _count_english(captions: Path) -> None:
+    """Print how many English captions are taken for another language."""
+    if captions.exists():
+        with captions.open(encoding="utf-8", newline="") as file:
+            texts = [row["caption"] for row in csv.DictReader(file)]
+        wrong = sum(bool(read(text).language) for text in texts)
+        print(f"{wrong} of {len(texts):,} English captions are read as another language.")
 
 
 def _measure(
