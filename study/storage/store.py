@@ -122,10 +122,9 @@ class Store:
         milliseconds: int,
         least: float = 0.0,
     ) -> str | None:
-        """Keeps the answer to the item at that place; given again, it replaces the first,
-        but in an adaptive test. Returns
-        the completion code once all is answered. Who fails too many attention checks of a test that
-        screens by them cannot go on; that answer is kept too.
+        """Keeps the answer to the item at that place; given again, it replaces the first, but in an
+        adaptive test. Returns the completion code once all is answered. Who fails too many
+        attention checks of a test that screens by them cannot go on; that answer is kept too.
 
         plays: how often each position was played, then the open reference where there is one.
         least: seconds that must have passed since the rater's answer before, or their consent.
