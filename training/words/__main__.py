@@ -56,11 +56,14 @@ def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
 
     roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]
     folders = [root / name for name in MEASURED for root in roots if (root / name).exists()]
-    plot = CHECKPOINTS / "words" / "curves.svg" if arguments.publish else None
+    only = arguments.only
+    plot = CHECKPOINTS / "words" / "curves.svg" if arguments.publish and not only else None
     models = arguments.speech_model
-    rows = evaluate(data, folders, arguments.split, arguments.json, arguments.quick, plot, models)
+    rows = evaluate(
+        data, folders, arguments.split, arguments.json, arguments.quick, plot, models, only
+    )
     if arguments.publish:
-        publish(rows, CHECKPOINTS)
+        rows = publish(rows, CHECKPOINTS)
         page = CHECKPOINTS.parent / "docs" / "words.md"
         publish_table(rows, page, "word results")
         publish_text(details(rows), page, "word details")
@@ -69,6 +72,13 @@ def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
 def _arguments() -> argparse.Namespace:
     parser, evaluate = commands("words", front_end=True)
     evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
+    evaluate.add_argument(
+        "--only",
+        nargs="+",
+        default=(),
+        metavar="SYSTEM",
+        help="measure these systems; published rows of the others stay",
+    )
     evaluate.add_argument(
         "--speech-model",
         nargs="+",

@@ -10,7 +10,8 @@ import torch
 from pipelines.words import Words
 from training.common.checkpoints import update_metrics, write_weights
 from training.common.front_end import front_end_of
-from training.words.data.lexicon import FREQUENT, frequent
+from training.sound_search.train.train import TRAINING_FOLDS
+from training.words.calibrate import softmax_of
 from training.words.data.recordings import (
     RecordedWord,
     load_recordings,
@@ -18,7 +19,7 @@ from training.words.data.recordings import (
     validation_items,
     word_items,
 )
-from training.words.evaluate.calibration import calibrate
+from training.words.evaluate.conditions import noises
 from training.words.evaluate.metrics import operating_curve
 from training.words.recipe import ENSEMBLES, MEASURED, SHIPPED, STAGES
 
@@ -33,6 +34,7 @@ def export(data: Path, run: Path, out: Path) -> None:
     items = word_items(data)
     vocabulary = sorted({phonemes_of(item) for item in items})
     recordings = list(load_recordings(validation_items(items)))
+    sounds = noises(data, TRAINING_FOLDS)
     # The members of an ensemble are exported first: it is calibrated together with them.
     for name, network in sorted(MEASURED.items(), key=lambda item: item[0] in ENSEMBLES):
         if not (run / f"{network}.pt").exists():
@@ -46,7 +48,7 @@ def export(data: Path, run: Path, out: Path) -> None:
         if name in ENSEMBLES:
             config |= {"ensemble_with": ENSEMBLES[name], "g2p": "g2p"}
         write_weights(folder, config, saved["network"], limited=ships)
-        config |= _calibration(Words.from_pretrained(folder, "cpu"), recordings, vocabulary)
+        config |= _calibration(Words.from_pretrained(folder, "cpu"), recordings, vocabulary, sounds)
         (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
         networks = [network, *(MEASURED[other] for other in ENSEMBLES.get(name, ()))]
         parts = {part: _result(run, part) for each in networks for part in _lineage(each)}
@@ -59,17 +61,16 @@ def export(data: Path, run: Path, out: Path) -> None:
 
 
 def _calibration(
-    words: Words, recordings: list[RecordedWord], vocabulary: list[tuple[str, ...]]
+    words: Words,
+    recordings: list[RecordedWord],
+    vocabulary: list[tuple[str, ...]],
+    sounds: list[np.ndarray],
 ) -> dict[str, Any]:
     spoken = words.embed_waveforms([word.waveform for word in recordings])
     labels = np.array([vocabulary.index(word.phonemes) for word in recordings])
     speakers = np.array([word.item.speaker for word in recordings])
     curve = operating_curve(spoken, labels, speakers)
-    # With as many written words as in the app.
-    written = list(dict.fromkeys([*vocabulary, *frequent(FREQUENT)]))
-    temperature, another = calibrate(spoken, words.embed_phonemes(written), labels)
-    softmax = {"temperature": round(temperature, 5), "another": round(another, 5)}
-    return {**softmax, "operating_curve": curve}
+    return {**softmax_of(words, recordings, vocabulary, sounds), "operating_curve": curve}
 
 
 def _lineage(name: str) -> list[str]:

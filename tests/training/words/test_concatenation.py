@@ -12,6 +12,7 @@ from training.common.corpora import Item
 from training.words.data.alignment import NEAREST, Aligner
 from training.words.data.concatenation import Concatenations, Utterance, Word
 from training.words.data.recordings import RecordedWord
+from training.words.data.unrecorded import unrecorded_words
 
 CAT, DOG, BED = (tuple(numbers(from_arpabet(p))) for p in ("K AE T", "D AO G", "B EH D"))
 STARTS = np.array([[0, 10, 20], [0, 12, 24], [0, 14, 28], [0, 11, 22], [0, 0, 0]], np.uint16)
@@ -62,6 +63,31 @@ def test_concatenations_draw_never_gives_excluded_or_zero_shot_words() -> None:
 def test_concatenations_without_alignment_has_nothing_to_draw() -> None:
     with pytest.raises(LookupError, match="No two recorded words"):
         Concatenations([Utterance(4, BED, "a", 0)], STARTS, []).draw(1, np.random.default_rng(0))
+
+
+def test_unrecorded_words_are_cut_from_two_recordings_of_a_speaker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Aligner, "starts", lambda _, word: [0, 10, 20])
+    said = {"a": ("K AE T", "D AO G"), "b": ("B EH D", "D AO G")}
+    recordings = [
+        RecordedWord(Item("test", Path(), speaker, "val"), np.full(4800, value, np.float32), word)
+        for value, (speaker, word) in enumerate(
+            (speaker, from_arpabet(phones)) for speaker, words in said.items() for phones in words
+        )
+    ]
+    recorded = [word.phonemes for word in recordings]
+    made = unrecorded_words(recordings, recorded, 20)
+    for word in made:
+        values = np.unique(word.waveform).astype(int).tolist()
+        assert {recordings[value].item.speaker for value in values} == {word.item.speaker}
+        first, second = (recordings[int(word.waveform[end])] for end in (0, -1))
+        assert word.phonemes not in recorded
+        assert word.phonemes[0] == first.phonemes[0] and word.phonemes[-1] == second.phonemes[-1]
+        # As long as the first up to its cut, and the second from its cut.
+        assert len(word.waveform) in (4800, 4800 - 1600, 4800 + 1600)
+    again = unrecorded_words(recordings, recorded, 20)
+    assert [word.phonemes for word in again] == [word.phonemes for word in made]
 
 
 def test_concatenations_keep_tones_with_their_vowels() -> None:

@@ -154,8 +154,8 @@ def test_calibrate_puts_the_unknown_word_between_wrong_and_right_ones() -> None:
     written = _unit(rng.normal(size=(40, 16)))
     labels = rng.integers(0, 40, 1000)
     spoken = _unit(written[labels] + 0.15 * rng.normal(size=(1000, 16)))
-    temperature, another = calibrate(spoken, written, labels)
     cosines = spoken @ written.T
+    temperature, another = calibrate(cosines, labels)
     right = cosines[np.arange(1000), labels]
     cosines[np.arange(1000), labels] = -1
     assert np.median(cosines.max(axis=1)) < another < np.median(right)
@@ -196,9 +196,10 @@ def test_evaluate_of_an_ideal_and_a_constant_system_gives_known_values(
     assert [name for name, row in table.items() if row["shipped"]] == ["words"]
     assert "words-gone: its row is left out" in capsys.readouterr().out
     ideal, constant = table["words"], table["words-constant"]
-    kinds = ("acoustic", "cross", "p_at", "unseen", "near")
+    kinds = ("acoustic", "cross", "recognition", "p_at", "unseen", "near")
     perfect = [key for key in ideal if key.startswith(kinds)]
     some = {"acoustic_ap_across_trained", "cross_view_ap_0db", "p_at_1_trained", "unseen_p_at_1_ar"}
+    some |= {"recognition_ap_0db", "unseen_recognition_ap_ar"}
     assert some < set(perfect)
     assert [ideal[key] for key in perfect] == pytest.approx([1.0] * len(perfect))
     assert ideal["calibration_error"] < 0.01
@@ -262,12 +263,14 @@ def test_conditions_have_the_signal_to_noise_ratio_and_reverberation_time() -> N
 def test_publish_writes_metrics_and_cards(data: Path, checkpoints: list[Path]) -> None:
     rows = evaluate(data, checkpoints, "all", quick=True)
     folder = checkpoints[-1]
-    metrics = {"training_hours": {"words": 1.25}}
+    before = [{"system": "other", "shipped": False, "acoustic_ap": 0.5}]
+    metrics = {"training_hours": {"words": 1.25}, "results": [*before, {"system": "words"}]}
     (folder / "metrics.json").write_text(json.dumps(metrics))
     bottleneck = folder.with_name("words-bottleneck")
     copytree(folder, bottleneck)
-    publish(rows, folder.parent)
-    assert json.loads((folder / "metrics.json").read_text())["results"] == rows
+    published = publish(rows[-1:], folder.parent)
+    assert published == [*before, rows[-1]]  # what was not measured this time stays
+    assert json.loads((folder / "metrics.json").read_text())["results"] == published
     assert "| words (default) " in (bottleneck / "README.md").read_text()
     card = (folder / "README.md").read_text()
     assert "1.2 hours" in card

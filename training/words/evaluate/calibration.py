@@ -1,6 +1,6 @@
 """Calibration of the probabilities of recognised words.
 
-Shapes: N recordings, M written words, D dimensions.
+Shapes: N recordings, M written words.
 """
 
 from typing import Any, Final
@@ -13,13 +13,13 @@ INITIAL: Final = 0.05  # temperature at which the search starts
 BINS: Final = 10  # of probability, in the calibration error
 
 
-def calibrate(spoken: np.ndarray, written: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+def calibrate(cosines: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """The temperature T and the cosine u of an unknown word that maximise the likelihood of
     softmax((u, cosines) / T), where the spoken word is in the vocabulary half of the time.
 
-    spoken (N, D) and written (M, D) of unit length; labels (N,): which written word was spoken.
+    cosines (N, M); labels (N,): which written word was spoken.
     """
-    cosines = (spoken @ written.T).astype(np.float64)
+    cosines = cosines.astype(np.float64)
     rows = np.arange(len(labels))
     without = cosines.copy()
     without[rows, labels] = -np.inf
@@ -37,14 +37,18 @@ def calibrate(spoken: np.ndarray, written: np.ndarray, labels: np.ndarray) -> tu
     return float(np.exp(result.x[0])), float(result.x[1])
 
 
+def probabilities(cosines: np.ndarray, temperature: float) -> np.ndarray:
+    """Those of the written words where one of them was spoken: (N, M), from cosines (N, M)."""
+    return softmax(cosines.astype(np.float64) / temperature, axis=1)
+
+
 def calibration_error(cosines: np.ndarray, labels: np.ndarray, temperature: float) -> float:
     """Expected calibration error (Naeini et al. 2015) of the most probable word, from 0 to 1.
 
     cosines (N, M), labels (N,). The predictions are binned by confidence; the error is the mean
     absolute difference of confidence and accuracy in a bin, weighted by the size of the bin.
     """
-    probabilities = softmax(cosines.astype(np.float64) / temperature, axis=1)
-    confidence = probabilities.max(axis=1)
+    confidence = probabilities(cosines, temperature).max(axis=1)
     overconfidence = confidence - (cosines.argmax(axis=1) == labels)
     bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
     return float(np.abs(np.bincount(bins, overconfidence, BINS)).sum() / len(labels))

@@ -1,6 +1,7 @@
 """Adverse conditions: additive environmental noise, and a far microphone in a reverberant room."""
 
 import csv
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -11,15 +12,15 @@ from media.audio.features import SAMPLE_RATE
 from media.audio.load import load
 
 NOISE_CORPUS: Final = "esc50_16k"
-NOISE_FOLD: Final = 4  # not used in training
+NOISE_FOLDS: Final = frozenset({4})  # not used in training
 REVERBERATION: Final = 0.5  # s, the T60 of the room
 TAIL: Final = 0.25  # s kept after the word: the reverberation has fallen by 30 dB
 PRE_DELAY: Final = 0.005  # s from the direct sound to the reverberation
 DIGITAL_SILENCE: Final = 1e-4
 
 
-def noises(data: Path) -> list[np.ndarray]:
-    """The sounds of ESC-50's fold 4, or of every fold if there is no fold 4: (T,) each at 16 kHz.
+def noises(data: Path, folds: Collection[int] = NOISE_FOLDS) -> list[np.ndarray]:
+    """The sounds of these folds of ESC-50, or of every fold if there are none: (T,) each at 16 kHz.
 
     Empty where the data has no sounds. Digital silence at either end is trimmed.
     """
@@ -28,7 +29,7 @@ def noises(data: Path) -> list[np.ndarray]:
         return []
     with manifest.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if row["set"] == NOISE_CORPUS]
-    chosen = [row for row in rows if int(float(row["fold"])) == NOISE_FOLD] or rows
+    chosen = [row for row in rows if int(float(row["fold"])) in folds] or rows
     clips = (load(manifest.parent / row["path"], SAMPLE_RATE).waveform for row in chosen)
     return [clip for clip in map(_audible, clips) if len(clip)]
 

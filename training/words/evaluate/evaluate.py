@@ -24,12 +24,13 @@ def evaluate(
     quick: bool = False,
     plot: Path | None = None,
     speech_models: Sequence[str] = (),
+    only: Sequence[str] = (),
 ) -> list[Row]:
     """Measure every system (see evaluator.py); print and return the rows of the table.
 
     folders: checkpoints; missing ones are skipped. split: see material.select_material. quick: use
     a seeded sample. plot: file for the precision–recall curves. speech_models: of the hub, "ID" or
-    "ID:LAYER".
+    "ID:LAYER". only: names of the systems to measure; all without it.
     Raises SystemExit where there is nothing to measure.
     """
     material = select_material(data, split, QUICK if quick else None)
@@ -41,6 +42,8 @@ def evaluate(
     rows: list[Row] = []
     curves: dict[str, Curves] = {}
     for system in systems(folders, speech_models):
+        if only and system.name not in only:
+            continue
         row, curves[system.name] = evaluator.measure(system)
         rows.append(row)
     print(markdown(rows), details(rows), sep="\n\n")

@@ -6,6 +6,8 @@ are trained on, _across_trained: of these, pairs of different speakers; _20db, _
 environmental noise at this signal-to-noise ratio; _far: at a far microphone (conditions.far).
 cross_view_ap: the same over all pairs of a recording and a written word of the corpora. The suffix
 of a language selects recordings, compared with all written words; _trained selects both.
+recognition_ap: the same of the probabilities of the written words, a softmax of a recording's
+cosines. Unlike a cosine, a probability depends on which other words there are.
 p_at_1: share of recordings whose best written word is the right one.
 unseen_…: the same for all recordings of the zero-shot words, compared with all written words.
 near_homophones: share of recordings of a near-homophone that are nearer to their own written form
@@ -18,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from training.words.data.zero_shot import PARSERS
-from training.words.evaluate.calibration import calibration_error
+from training.words.evaluate.calibration import calibration_error, probabilities
 from training.words.evaluate.conditions import far, in_noise
 from training.words.evaluate.material import Material, WordType
 from training.words.evaluate.metrics import average_precision, pairs, precisions
@@ -61,7 +63,8 @@ class Evaluator:
         row |= self._acoustic(similarity, chosen)
         curves = {"acoustic": _curve(*pairs(similarity, labels[chosen]))}
         if to_written is not None:
-            row |= self._written(to_written, chosen) | self._near_homophones(to_written, chosen)
+            row |= self._written(to_written, chosen, system.temperature)
+            row |= self._near_homophones(to_written, chosen)
             curves["written"] = _curve(*_split(to_written, labels[chosen]))
             if system.temperature:
                 error = calibration_error(to_written, labels[chosen], system.temperature)
@@ -72,7 +75,7 @@ class Evaluator:
             row |= _ap(f"acoustic_ap_{suffix}", *pairs(system.similarity(encoded), labels[chosen]))
             to_written = system.similarity_to_written(encoded, vocabulary)
             if to_written is not None:
-                row |= _ap(f"cross_view_ap_{suffix}", *_split(to_written, labels[chosen]))
+                row |= _cross_view(to_written, labels[chosen], system.temperature, f"_{suffix}")
         return row, curves
 
     def _acoustic(self, similarity: np.ndarray, chosen: np.ndarray) -> Row:
@@ -87,16 +90,17 @@ class Evaluator:
                 row |= _ap("acoustic_ap_across_trained", *across)
         return row
 
-    def _written(self, to_written: np.ndarray, chosen: np.ndarray) -> Row:
+    def _written(
+        self, to_written: np.ndarray, chosen: np.ndarray, temperature: float | None
+    ) -> Row:
         labels, trained = self._material.labels[chosen], ~self._material.zero_shot
-        row = _ap("cross_view_ap", *_split(to_written, labels)) | _p_at_1(
-            "p_at_1", to_written, labels
-        )
+        row = _cross_view(to_written, labels, temperature)
+        row |= _p_at_1("p_at_1", to_written, labels)
         for suffix, part in self._parts(chosen).items():
             fits, own = to_written[part], labels[part]
             if suffix == "trained":
                 fits, own = fits[:, trained], (np.cumsum(trained) - 1)[own]
-            row |= _ap(f"cross_view_ap_{suffix}", *_split(fits, own))
+            row |= _cross_view(fits, own, temperature, f"_{suffix}")
             row |= _p_at_1(f"p_at_1_{suffix}", fits, own)
         return row
 
@@ -115,8 +119,9 @@ class Evaluator:
         row: Row = {}
         for suffix, part in parts.items():
             labels = self._material.labels[chosen][part]
-            row |= _ap(f"unseen_cross_view_ap{suffix}", *_split(to_written[part], labels))
-            row |= _p_at_1(f"unseen_p_at_1{suffix}", to_written[part], labels)
+            found = _cross_view(to_written[part], labels, system.temperature, suffix)
+            found |= _p_at_1(f"p_at_1{suffix}", to_written[part], labels)
+            row |= {f"unseen_{metric}": value for metric, value in found.items()}
         return row
 
     def _near_homophones(self, to_written: np.ndarray, chosen: np.ndarray) -> Row:
@@ -173,6 +178,17 @@ def _ap(name: str, matching: np.ndarray, others: np.ndarray) -> Row:
     """Empty where there are no matching pairs, or no others."""
     both = len(matching) and len(others)
     return {name: average_precision(matching, others)} if both else {}
+
+
+def _cross_view(
+    to_written: np.ndarray, labels: np.ndarray, temperature: float | None, suffix: str = ""
+) -> Row:
+    """Average precision of similarities (N, M), and of their probabilities."""
+    row = _ap(f"cross_view_ap{suffix}", *_split(to_written, labels))
+    if temperature:
+        shares = probabilities(to_written, temperature)
+        row |= _ap(f"recognition_ap{suffix}", *_split(shares, labels))
+    return row
 
 
 def _p_at_1(name: str, to_written: np.ndarray, labels: np.ndarray) -> Row:

@@ -21,6 +21,12 @@ TABLES: Final = {
         **{f"acoustic_ap_{key}": name for key, name in CONDITIONS.items()},
     },
     "Cross-view AP": {f"cross_view_ap_{key}": name for key, name in CONDITIONS.items()},
+    "Recognition, AP of the probabilities": {
+        "recognition_ap": "all",
+        "unseen_recognition_ap": "zero-shot words",
+        **{f"unseen_recognition_ap_{key}": f"{name}, zero-shot" for key, name in LANGUAGES.items()},
+        **{f"recognition_ap_{key}": name for key, name in CONDITIONS.items()},
+    },
     "Spoken to written, P@1": {f"p_at_1_{key}": name for key, name in CONDITIONS.items()},
     "Zero-shot words": {
         f"unseen_{metric}_{key}": f"{name}, {title}"
