@@ -67,8 +67,8 @@ every speaker. The metrics and the other systems are explained in
 
 ![Precision–recall curves of pairs of recordings, and of recordings with written words]({curves})
 
-The choice of the last stages looked at the test speakers three times, and the temperature was fitted
-on validation after that: see the training log.
+The choice of the last stages looked at the test speakers three times, and the temperature was
+fitted on validation after that: see the training log.
 
 ## Limits
 
