@@ -20,7 +20,9 @@ from starlette.routing import Route
 from media import workers
 from media.paths import ASSETS, CHECKPOINTS
 from pipelines import accelerator  # noqa: F401  (before torch, as a ZeroGPU Space needs it)
+from pipelines.command_line import explained
 from pipelines.hub_download import Permission as HubPermission
+from pipelines.sound_search.large.bucket import folder_of
 from pipelines.sound_search.query import index_of
 from pipelines.voice_conversion.live import LiveProcesses
 from pipelines.voice_conversion.settings import live_checkpoint
@@ -191,6 +193,8 @@ def limit_queue(page: gr.Blocks, size: int) -> None:
 
 def main() -> None:
     chosen = options(sys.argv[1:], os.environ)
+    with explained():
+        index = index_of(folder_of(chosen.sounds)) if chosen.sounds else SOUNDS
     # docker stop, systemd and Spaces end a program so: close the server and delete what it kept.
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     with temporary_folder():
@@ -201,7 +205,7 @@ def main() -> None:
             chosen.device,
             preload=chosen.preload,
             sound_model=chosen.sound_model,
-            index=index_of(Path(chosen.sounds)) if chosen.sounds else SOUNDS,
+            index=index,
             tests=tests,
             publishing=not chosen.no_publish,
             health=health,

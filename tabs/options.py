@@ -24,7 +24,8 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument(
         "--sounds",
         metavar="FOLDER",
-        help="searches these sounds: python -m pipelines.sound_search watch FOLDER indexes them",
+        help="searches these sounds, or those of s3://BUCKET/PREFIX: "
+        "python -m pipelines.sound_search watch FOLDER indexes them",
     )
     parser.add_argument(
         "--index-backend",

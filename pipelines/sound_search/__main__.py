@@ -3,6 +3,7 @@
 python -m pipelines.sound_search search "a dog barks" --without rain
 python -m pipelines.sound_search search --like dog.wav --index FOLDER.index
 python -m pipelines.sound_search index FOLDER    # makes or updates FOLDER.index
+python -m pipelines.sound_search index s3://BUCKET/PREFIX    # makes s3-BUCKET-PREFIX.index here
 python -m pipelines.sound_search index FOLDER --ray auto    # on the machines of a Ray cluster
 python -m pipelines.sound_search watch FOLDER    # and keeps it in sync with the folder
 """
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from media.paths import ASSETS
 from pipelines import command_line
+from pipelines.sound_search.large.bucket import folder_of, name_of
 from pipelines.sound_search.query import BACKENDS, index_of
 
 if TYPE_CHECKING:
@@ -49,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ("watch", _watch, "make the index, and update it whenever the folder changes"),
     ):
         command = commands.add_parser(name, help=purpose)
-        command.add_argument("folder", type=Path)
+        command.add_argument("folder", help="or, for index, a part of a bucket: s3://BUCKET/PREFIX")
         command.add_argument("--index", type=Path, help="default: FOLDER.index")
         _add_backend(command, "as it was made, a new one in memory")
         command.set_defaults(run=run)
@@ -58,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 "--ray",
                 metavar="ADDRESS",
                 help="embed on this Ray cluster, whose machines see the folder under the same name "
-                "(auto: that of this machine)",
+                "or may read the bucket (auto: the cluster that this machine belongs to)",
             )
         _add_models(command)
     options = parser.parse_args(arguments)
@@ -99,7 +101,7 @@ def _search(options: argparse.Namespace) -> None:
 
 def _lines(result: "SearchResult") -> list[str]:
     lines = [
-        f"{hit.score:.2f}\t{hit.start:4.0f} s\t{hit.sound.path}\t{hit.sound.caption}"
+        f"{hit.score:.2f}\t{hit.start:4.0f} s\t{name_of(hit.sound.path)}\t{hit.sound.caption}"
         for hit in result.hits
     ]
     heading = [] if result.matched else ["Nothing matches. The nearest sounds:"]
@@ -110,7 +112,7 @@ def _documents(result: "SearchResult") -> list[str]:
     return [
         command_line.as_json(
             {
-                "file": str(hit.sound.path),
+                "file": name_of(hit.sound.path),
                 "caption": hit.sound.caption,
                 "score": hit.score,
                 "matches": hit.score >= result.threshold,
@@ -140,7 +142,8 @@ def _watch(options: argparse.Namespace) -> None:
 
 def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
     """The folder of sounds, and that of its index."""
-    return options.folder, options.index or index_of(options.folder)
+    folder = folder_of(options.folder)
+    return folder, options.index or index_of(folder)
 
 
 def _encoder(options: argparse.Namespace) -> "SoundEncoder":

@@ -5,10 +5,12 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Final
 
 import numpy as np
 
+from media.errors import InputError
 from media.text.spreadsheet import safe_cell
 from pipelines.sound_search.index import SoundIndex
 from pipelines.sound_search.pipeline import Hit, SearchResult
@@ -28,11 +30,12 @@ def results_zip(result: SearchResult, index: SoundIndex) -> bytes:
         file.writestr("embeddings.npz", _vectors(result.hits, names, index))
         room = MOST_BYTES
         for hit, name in zip(result.hits, names, strict=True):
-            path = hit.sound.path
-            size = path.stat().st_size if path.exists() else room + 1
-            if size <= room:
-                room -= size
-                file.writestr(f"sounds/{name}", path.read_bytes())
+            with suppress(InputError, OSError):  # it is gone
+                path = hit.sound.file
+                size = path.stat().st_size
+                if size <= room:
+                    file.writestr(f"sounds/{name}", path.read_bytes())
+                    room -= size
     return buffer.getvalue()
 
 

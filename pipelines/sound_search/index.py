@@ -16,6 +16,8 @@ from pipelines.nearest import Nearest
 from pipelines.sound_search import store
 from pipelines.sound_search.encoder import SoundEncoder
 from pipelines.sound_search.large import writer
+from pipelines.sound_search.large.bucket import UnreachableError, fetched
+from pipelines.sound_search.large.hashes import Hashes
 from pipelines.sound_search.large.library import StoredLibrary
 from pipelines.sound_search.library import Description, Entry, Library, Sound
 
@@ -106,16 +108,19 @@ class SoundIndex:
         captions: Captions | None = None,
         progress: Progress | None = None,
         cache: Path | None = None,
+        hashes: Hashes | None = None,
     ) -> Report:
         """Add files, or update them; only new content is embedded.
 
         A file that cannot be used is skipped, and removed if the index held it. ``cache``: a folder
-        in which each embedding is saved at once, so that an interrupted call can be resumed. If
-        ``progress`` raises, the index stays unchanged.
+        in which each embedding is saved at once, so that an interrupted call can be resumed.
+        hashes: of the content of files, which need not be read for it; the others are added. If
+        ``progress`` raises, or a bucket cannot be read (UnreachableError), the index stays
+        unchanged.
         """
         entries = {entry.sound.path: entry for entry in self.library.entries}
         added, unchanged, skipped = 0, 0, []
-        for path, entry, reason in self.read(paths, captions, progress, cache):
+        for path, entry, reason in self.read(paths, captions, progress, cache, hashes):
             if entry is None:
                 skipped.append((path.name, reason))
                 entries.pop(path, None)
@@ -132,6 +137,7 @@ class SoundIndex:
         captions: Captions | None = None,
         progress: Progress | None = None,
         cache: Path | None = None,
+        hashes: Hashes | None = None,
     ) -> Iterator[tuple[Path, Entry | None, str]]:
         """The entry of each file, or None and why it cannot be used. Arguments as of ``add``.
 
@@ -139,15 +145,23 @@ class SoundIndex:
         """
         files = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))
         known: dict[str, Entry] = {}  # by the hash of the content; with a cache, that knows
+        hashes = {} if hashes is None else hashes
         taken: set[str] = set()
         for number, path in enumerate(files):
             cancellation.check()
             if progress:
                 progress(number, len(files), path.name)
             try:
-                digest = content_hash(path)
-                entry = known.get(digest) or self.library.with_content(digest)
-                entry = entry or self._embed(path, digest, cache)
+                digest = hashes.get(path)
+                entry = self._held(digest, known, cache) if digest else None
+                if not (digest and entry):
+                    with fetched(path) as file:
+                        digest = content_hash(file)
+                        entry = self._held(digest, known, cache)
+                        entry = entry or self._embed(file, digest, cache)
+                    hashes[path] = digest
+            except UnreachableError:
+                raise
             except (InputError, OSError) as error:
                 yield path, None, getattr(error, "strerror", None) or str(error)
                 continue
@@ -186,14 +200,18 @@ class SoundIndex:
         """
         return self.library.entry(sound_id).per_second.astype(np.float32) @ query
 
+    def _held(self, digest: str, known: Mapping[str, Entry], cache: Path | None) -> Entry | None:
+        """The entry of a file with this content, if one was embedded."""
+        if entry := known.get(digest) or self.library.with_content(digest):
+            return entry
+        file = cache / f"{digest}.npz" if cache else None
+        return store.read_entry(file, digest) if file and file.exists() else None
+
     def _embed(self, path: Path, digest: str, cache: Path | None) -> Entry:
         """Raises InputError for a file that is not audio, or silent."""
-        file = cache / f"{digest}.npz" if cache else None
-        if file and file.exists():
-            return store.read_entry(file, path, digest)
         entry = embedded(self.encoder, path, digest)
-        if file:
-            store.write_entry(file, entry)
+        if cache:
+            store.write_entry(cache / f"{digest}.npz", entry)
         return entry
 
     def _new_id(self, digest: str, name: str, taken: Collection[str]) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from media.errors import InputError
 from pipelines import map_layout
 from pipelines.nearest import EXACT_LIMIT, Nearest
+from pipelines.sound_search.large.copies import on_disk
 from pipelines.sound_search.query import Filter
 
 POOL: Final = 1000  # the nearest segments, whose sounds a search ranks
@@ -43,6 +44,14 @@ class Sound:
     content_hash: str
     licence: str = ""
     tags: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> Path:
+        """On this machine, for a page: one of a bucket is fetched, and kept for a while.
+
+        Raises InputError where it cannot be fetched.
+        """
+        return on_disk(self.path)
 
     @property
     def description(self) -> Description:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from media.errors import InputError
+from pipelines.sound_search.large import bucket
 
 if TYPE_CHECKING:
     from pipelines.sound_search.library import Sound
@@ -16,7 +17,11 @@ NONE_LEFT: Final = "No sound passes these filters. Loosen them, or empty them."
 
 
 def index_of(folder: Path) -> Path:
-    """Where the index of a folder of sounds is, unless it is told otherwise: beside it."""
+    """Where the index of a folder of sounds is, unless it is told otherwise: beside it; that of a
+    bucket, s3://BUCKET/PREFIX, is s3-BUCKET-PREFIX.index in the current folder."""
+    if bucket.holds(folder):
+        name = bucket.name_of(folder).removeprefix(bucket.SCHEME).replace("/", "-")
+        folder = Path(f"s3-{name}")
     folder = folder.absolute()
     return folder.with_name(f"{folder.name}.index")
 

@@ -3,7 +3,7 @@
 import csv
 import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -11,14 +11,19 @@ from typing import Final
 from media.errors import InputError
 from pipelines.command_line import walk_files
 from pipelines.sound_search.encoder import SoundEncoder
-from pipelines.sound_search.index import Progress, Report, SoundIndex
+from pipelines.sound_search.index import Captions, Progress, Report, SoundIndex
+from pipelines.sound_search.large import bucket
+from pipelines.sound_search.large.hashes import Hashes, KeptHashes
 from pipelines.sound_search.large.writer import Writer
 from pipelines.sound_search.library import Description
 from pipelines.sound_search.store import MANIFEST
 
 CAPTIONS: Final = "captions.csv"
-# Embed files whose content the index does not know, and keep each in the cache.
-Workers = Callable[[SoundIndex, list[Path], Path], object]
+HASHES: Final = "hashes.sqlite"  # of a bucket, beside the index
+# Embed files whose content the index does not know, and keep each, and their hashes, in the cache.
+Workers = Callable[[SoundIndex, list[Path], Path, Hashes], object]
+# How files are read: what is known of them, and where each embedding is kept.
+Reading = tuple[Captions, Progress | None, Path, Hashes]
 MOST_FILES: Final = 200_000  # in a folder whose index is held in memory
 
 
@@ -30,7 +35,8 @@ def scan(
     backend: str | None = None,
     workers: Workers | None = None,
 ) -> Report:
-    """Update the index ``out`` to the files in ``folder`` and its subfolders.
+    """Update the index ``out`` to the files in ``folder`` and its subfolders, or in a part of a
+    bucket (see large/bucket.py), of which only those are fetched that changed.
 
     Hidden files are ignored. captions.csv (columns file, kind, caption, and if you like licence and
     tags; several captions or tags separated by " | ") describes the others. Each embedding is saved
@@ -41,56 +47,52 @@ def scan(
     was made by another model.
     """
     folder, out = folder.absolute(), out.absolute()
-    if not folder.is_dir():
+    versions = bucket.listed(folder) if bucket.holds(folder) else None
+    if versions is None and not folder.is_dir():
         raise InputError(f"There is no folder {folder}.")
     known = (out / MANIFEST).exists()
     index = SoundIndex.open(out, encoder) if known else SoundIndex.empty(encoder)
     on_disk = backend == "disk" or (backend is None and index.on_disk)
-    files = _files(folder, out, math.inf if on_disk else MOST_FILES)
+    found = walk_files(folder) if versions is None else versions
+    files = _files(found, folder, out, math.inf if on_disk else MOST_FILES)
     if not files and not known:
-        raise InputError(f"There are no files in {folder}. Choose a folder with sounds in it.")
+        name = bucket.name_of(folder)
+        raise InputError(f"There are no files in {name}. Choose a folder with sounds in it.")
+    captions = read_captions(folder)
     cache = out / f"partial-{encoder.fingerprint[:16]}"
+    hashes = {} if versions is None else KeptHashes(out / HASHES, versions)
     if workers:
-        workers(index, files, cache)
+        workers(index, files, cache, hashes)
     update = _update_on_disk if on_disk else _update
-    report = update(index, folder, out, files, progress, cache)
+    report = update(index, folder, out, files, (captions, progress, cache, hashes))
     shutil.rmtree(cache, ignore_errors=True)
     return report
 
 
 def _update(
-    index: SoundIndex,
-    folder: Path,
-    out: Path,
-    files: list[Path],
-    progress: Progress | None,
-    cache: Path,
+    index: SoundIndex, folder: Path, out: Path, files: list[Path], reading: Reading
 ) -> Report:
-    report = index.add(files, read_captions(folder), progress, cache)
+    report = index.add(files, *reading)
     present = set(files)
-    gone = {s.id for s in index.sounds if s.path.is_relative_to(folder) and s.path not in present}
+    ours = (sound for sound in index.sounds if bucket.is_below(sound.path, folder))
+    gone = {sound.id for sound in ours if sound.path not in present}
     index.remove(gone)
     index.save(out, "memory")
     return replace(report, removed=len(gone))
 
 
 def _update_on_disk(
-    index: SoundIndex,
-    folder: Path,
-    out: Path,
-    files: list[Path],
-    progress: Progress | None,
-    cache: Path,
+    index: SoundIndex, folder: Path, out: Path, files: list[Path], reading: Reading
 ) -> Report:
     """Writes all sounds anew, one after the other: first those of other folders."""
     writer, present = Writer(out, index.encoder.dimension), set(files)
     added, unchanged, removed, skipped = 0, 0, 0, []
     for number, sound in enumerate(index.sounds):
-        if not sound.path.is_relative_to(folder):
+        if not bucket.is_below(sound.path, folder):
             writer.put(index.library.entries[number])
         else:
             removed += sound.path not in present
-    for path, entry, reason in index.read(files, read_captions(folder), progress, cache):
+    for path, entry, reason in index.read(files, *reading):
         if entry is None:
             skipped.append((path.name, reason))
             continue
@@ -101,16 +103,16 @@ def _update_on_disk(
     return Report(added, unchanged, removed, tuple(skipped))
 
 
-def _files(folder: Path, out: Path, most: float) -> list[Path]:
+def _files(found: Iterable[Path], folder: Path, out: Path, most: float) -> list[Path]:
     """The files to index, sorted. Raises InputError for more than ``most``, read no further."""
     files = []
-    for path in walk_files(folder):
+    for path in found:
         if path.is_relative_to(out) or path.name == CAPTIONS:
             continue
         if len(files) == most:
             raise InputError(
-                f"{folder} holds more than {most:,} files, the most for one index in memory. "
-                "Choose a folder in it, or search it from the disk: --index-backend disk"
+                f"{bucket.name_of(folder)} holds more than {most:,} files, the most for one index "
+                "in memory. Choose a folder in it, or search it from the disk: --index-backend disk"
             )
         files.append(path)
     return sorted(files)
@@ -121,12 +123,14 @@ def read_captions(folder: Path) -> dict[str, Description]:
 
     Raises InputError for a table without the columns, and for one that is no text in UTF-8.
     """
-    path = folder / CAPTIONS
-    if not path.exists():
-        return {}
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
+        with (
+            bucket.fetched(folder / CAPTIONS) as path,
+            path.open(newline="", encoding="utf-8-sig") as file,
+        ):
             return {row["file"]: _description(row) for row in csv.DictReader(file)}
+    except FileNotFoundError:
+        return {}
     except KeyError as error:
         raise InputError(
             f"{CAPTIONS} has no column {error}: it needs file, kind, caption."

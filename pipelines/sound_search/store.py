@@ -153,11 +153,11 @@ def pack(file: BinaryIO, entry: Entry) -> None:
     np.savez(file, vectors=entry.vectors, seconds=entry.per_second, length=entry.sound.seconds)
 
 
-def read_entry(path: Path, sound: Path, digest: str) -> Entry:
-    """The vectors that ``write_entry`` wrote, as those of the file ``sound``."""
+def read_entry(path: Path, digest: str) -> Entry:
+    """The vectors that ``write_entry`` wrote, of a file with this content."""
     with np.load(path) as arrays:
         length = float(arrays["length"])
-        about = Sound("", sound, sound.name, "", "", length, digest)
+        about = Sound("", path, path.name, "", "", length, digest)
         return Entry(about, arrays["vectors"], arrays["seconds"])
 
 

@@ -10,10 +10,15 @@ import watchfiles
 from media.errors import InputError
 from pipelines.sound_search.encoder import SoundEncoder
 from pipelines.sound_search.index import Report
+from pipelines.sound_search.large import bucket
 from pipelines.sound_search.scan import scan
 
 QUIET: Final = 300  # ms without a change, after which the changes before count as one
 LOOK: Final = 500  # ms between two looks at `stop`
+UNWATCHED: Final = (
+    "A bucket does not tell of its changes. Run this now and then: "
+    "python -m pipelines.sound_search index s3://BUCKET/PREFIX"
+)
 
 
 def watch(
@@ -28,9 +33,11 @@ def watch(
 
     tell: is given each report, or why there is none: a folder that is empty at first may be filled
     later. Ends when ``stop`` is set. backend: see ``scan``. Raises InputError if there is no such
-    folder.
+    folder, and for a bucket.
     """
     folder, out = folder.absolute(), out.absolute()
+    if bucket.holds(folder):
+        raise InputError(UNWATCHED)
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}.")
 

@@ -27,7 +27,7 @@ NYQUIST: Final = SOUND_SAMPLE_RATE / 2  # Hz: the top of the spectrograms
 LONG: Final = 20.0  # seconds; longer sounds start where they match best
 MATCHED: Final = "Where it matched"
 LIKE_THE_REST: Final = "Where it is like the rest"
-GONE: Final = "This sound's file is no longer there."
+GONE: Final = "This sound's file cannot be reached."
 
 # One Timeline for each card. When results change, Gradio keeps the elements and changes their
 # content, so a card that shows another sound now is replaced: the old sound must not play on.
@@ -134,8 +134,9 @@ def _timeline(
         Heat(name, tuple(scores), sound.seconds, *scale)
         for name, scores in zip(names, hit.part_scores.tolist(), strict=True)
     ]
-    tracks, hint = [File("Play", sound.name, sound.path)], ""
+    tracks, hint = [], ""
     try:
+        tracks = [File("Play", sound.name, sound.file)]
         if picture := catalogue.picture(sound):
             lanes.insert(0, Spectrogram("", picture, sound.seconds, nyquist=NYQUIST))
     except InputError:

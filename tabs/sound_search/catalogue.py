@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from pipelines.sound_search.large import bucket
 from tabs.components.map.map import Chart, Point
 from tabs.shared.images import spectrogram_png
 from tabs.sound_search.families import CATEGORIES, family
@@ -48,7 +49,7 @@ class Catalogue:
         if sound.seconds > MAX_PICTURE_SECONDS:
             return ""
         if sound.id not in self.pictures:
-            self.pictures[sound.id] = _spectrogram(sound.path)
+            self.pictures[sound.id] = _spectrogram(sound.file)
         return self.pictures[sound.id]
 
     def copies(self, sound: "Sound") -> int:
@@ -65,7 +66,7 @@ class Catalogue:
         stored, step = self.stored(), self.step
         shown = zip(stored.sounds[::step], stored.layout[::step].tolist(), strict=True)
         points = [
-            Point(sound.id, x, y, title(sound), self.category(sound), sound.path)
+            Point(sound.id, x, y, title(sound), self.category(sound), _playable(sound))
             for sound, (x, y) in shown
         ]
         of_all = f" of {len(stored.sounds)}" if step > 1 else ""
@@ -77,6 +78,11 @@ def title(sound: "Sound") -> str:
     """The name of a sound on the page: its first caption, else its file name."""
     caption = sound.caption.split(" | ")[0]
     return caption[:1].upper() + caption[1:] or sound.name
+
+
+def _playable(sound: "Sound") -> Path | None:
+    """The file that the map plays. Those of a bucket, of which there are thousands, it does not."""
+    return None if bucket.holds(sound.path) else sound.path
 
 
 def _spectrogram(path: Path) -> str:

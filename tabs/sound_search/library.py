@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MOST_FILES: Final = 200  # of one visitor
 MOST_SECONDS: Final = 7200.0  # of these files together
+UNREACHABLE: Final = "The sounds cannot be fetched now. Try again later, or take our model."
 FILES_AT_ONCE: Final = 4  # added between two moments at which the visitor can stop
 # Formats that browsers play; others are converted to WAV.
 PLAYABLE: Final = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a", ".webm", ".mp4")
@@ -177,6 +178,7 @@ def _embedded(
 ) -> "SoundIndex":
     """The same sounds in an index of this model."""
     from pipelines.sound_search.index import SoundIndex  # late, for it loads torch
+    from pipelines.sound_search.large.bucket import UnreachableError
 
     def show(done: int, total: int, _: str) -> None:
         if progress:
@@ -184,7 +186,10 @@ def _embedded(
 
     index, sounds = SoundIndex.empty(search.encoder), catalogue.sounds
     captions = {sound.name: sound.description for sound in sounds}
-    index.add([sound.path for sound in sounds], captions, show)
+    try:
+        index.add([sound.path for sound in sounds], captions, show)
+    except UnreachableError as error:
+        raise InputError(UNREACHABLE) from error
     return index
 
 

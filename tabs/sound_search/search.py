@@ -3,9 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pipelines.sound_search.query import EVERYTHING, Filter
+
+if TYPE_CHECKING:
+    from pipelines.sound_search.library import Sound
 
 DEMO: Final = "ours"  # scopes: the library of the demo, or the visitor's own sounds
 OWN: Final = "mine"
@@ -20,7 +23,7 @@ class Search:
     DEMO or OWN. model: the id of a model of the hub, or "" for ours. only: the sounds that may be
     found. listing, ids: sounds that were chosen instead of searched for, and what they are called.
     labels: query → id of a sound → +1 or -1. mapped: identifies the map that the page shows; best:
-    the file of the best sound.
+    the best sound.
     """
 
     text: str = ""
@@ -34,7 +37,7 @@ class Search:
     ids: tuple[str, ...] = ()
     labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     mapped: str = ""
-    best: Path | None = None
+    best: "Sound | None" = None
 
     @property
     def name(self) -> str:

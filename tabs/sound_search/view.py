@@ -8,6 +8,7 @@ import gradio as gr
 import numpy as np
 from gradio.components import Component
 
+from media.errors import InputError
 from tabs.components.map.map import QueryMarker, show
 from tabs.components.timeline.timeline import File
 from tabs.sound_search.cards import cards_value, panel
@@ -61,9 +62,9 @@ class ResultView:
             best = panel(_no_match(search, result))
             fold = f"Show the {len(hits)} nearest sounds anyway"
             rest = cards_value(result, hits, catalogue, search, fold) if hits else panel("")
-        best_file = hits[0].sound.path if hits else None
+        best_sound = hits[0].sound if hits else None
         return {
-            self.search: replace(search, mapped=mapped, best=best_file),
+            self.search: replace(search, mapped=mapped, best=best_sound),
             self.found: _summary(search, result, catalogue, note),
             self.best: best,
             self.chart: show(marker, chart),
@@ -88,12 +89,16 @@ class ResultView:
 
 def draft_item(search: Search) -> "DraftItem | None":
     """The best sound, for a listening test."""
-    if search.best is None or not search.best.exists():
+    if search.best is None:
+        return None
+    try:
+        content = search.best.file.read_bytes()
+    except (InputError, OSError):  # it is gone
         return None
     from study.design.draft import DraftItem  # late, for it loads scipy
 
     settings = {"query": search.query, "file": search.best.name}
-    return DraftItem("sound search", search.best.read_bytes(), search.name, settings)
+    return DraftItem("sound search", content, search.name, settings)
 
 
 def _map_id(search: Search, catalogue: Catalogue) -> str:

@@ -1,9 +1,10 @@
-"""Embeds files on the machines of a Ray cluster, which see them under the same names."""
+"""Embeds files on the machines of a Ray cluster, which see them under the same names, or fetch them
+from a bucket."""
 
 import io
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
@@ -14,8 +15,11 @@ from media.errors import InputError
 from pipelines.sound_search import store
 from pipelines.sound_search.encoder import SoundEncoder
 from pipelines.sound_search.index import SoundIndex, content_hash, embedded
+from pipelines.sound_search.large.bucket import UnreachableError, fetched
+from pipelines.sound_search.large.hashes import Hashes
 
 BATCH: Final = 16  # files that a worker takes at once, and that are lost when its machine is
+COLUMNS: Final = ("item", "digest", "entry", "lost")  # of what a worker returns
 MISSING: Final = "Ray is not installed here. Install it with: pip install -r requirements-scale.txt"
 
 
@@ -39,13 +43,17 @@ class Workers:
             raise InputError(f"There is no Ray cluster at “{address}”: {error}") from error
         self._encoder = encoder
 
-    def __call__(self, index: SoundIndex, files: list[Path], cache: Path) -> None:
-        """Write an entry to the cache for each file whose content neither of them holds. Those that
-        cannot be used are left to the scan, which says why."""
+    def __call__(self, index: SoundIndex, files: list[Path], cache: Path, hashes: Hashes) -> None:
+        """Write an entry to the cache for each file whose content neither of them holds, and all
+        hashes. Files that cannot be used are left to the scan, which says why. Raises
+        UnreachableError for a bucket that a worker cannot read."""
         ray, data = import_module("ray"), import_module("ray.data")
         cache.mkdir(parents=True, exist_ok=True)
         known = {bytes.fromhex(path.stem) for path in cache.glob("*.npz")}
         known |= {bytes.fromhex(sound.content_hash) for sound in index.sounds}
+        files = [path for path in files if not _is_in(known, hashes.get(path))]
+        if not files:
+            return
         # A block is what is computed again when a machine is lost.
         blocks = max(1, math.ceil(len(files) / BATCH))
         paths = data.from_items([str(path) for path in files], override_num_blocks=blocks)
@@ -59,10 +67,15 @@ class Workers:
             num_cpus=1,
         )
         for batch in done.iter_batches(batch_size=None, batch_format="numpy"):
-            for digest, packed in zip(batch["digest"], batch["entry"], strict=True):
+            rows = zip(*(batch[column] for column in COLUMNS), strict=True)
+            for name, digest, packed, lost in rows:
+                if lost:
+                    raise UnreachableError(lost)
                 if packed:
                     with store.replacing(cache / f"{digest}.npz") as file:
                         file.write(packed)
+                if digest:
+                    hashes[Path(name)] = digest
 
 
 class _Worker:
@@ -73,20 +86,29 @@ class _Worker:
         self._encoder, self._known = encoder(), import_module("ray").get(known)
 
     def __call__(self, batch: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """item: paths → the hash of each file's content, and its entry, empty where it is known
-        or cannot be used."""
-        digests, entries = [], []
-        for name in batch["item"]:
-            path = Path(name)
-            try:
-                digest = content_hash(path)
-                known = bytes.fromhex(digest) in self._known
-                entry = b"" if known else _packed(self._encoder, path, digest)
-            except (InputError, OSError):
-                digest, entry = "", b""
-            digests.append(digest)
-            entries.append(entry)
-        return {"digest": np.array(digests, object), "entry": np.array(entries, object)}
+        """item: paths → the hash of each file's content, its entry, empty where it is known or
+        cannot be used, and why its bucket cannot be read, if so."""
+        done = [(name, *self._embedded(Path(name))) for name in batch["item"]]
+        columns = zip(*done, strict=True)
+        return {
+            column: np.array(values, object)
+            for column, values in zip(COLUMNS, columns, strict=True)
+        }
+
+    def _embedded(self, path: Path) -> tuple[str, bytes, str]:
+        try:
+            with fetched(path) as file:
+                digest = content_hash(file)
+                known = _is_in(self._known, digest)
+                return digest, b"" if known else _packed(self._encoder, file, digest), ""
+        except UnreachableError as error:
+            return "", b"", str(error)
+        except (InputError, OSError):
+            return "", b"", ""
+
+
+def _is_in(known: Collection[bytes], digest: str | None) -> bool:
+    return digest is not None and bytes.fromhex(digest) in known
 
 
 def _packed(encoder: SoundEncoder, path: Path, digest: str) -> bytes:

@@ -221,7 +221,7 @@ def test_show_of_a_sound_whose_file_is_gone_still_lists_it(
     shutil.rmtree(tmp_path / "sounds")
     result = replace(search(library.index, "rain"), matched=True)
     best = view.show(Search("rain"), result, library)[view.best]
-    assert "no longer there" in best["html"] and not best["files"]
+    assert "cannot be reached" in best["html"] and not best["files"]
 
 
 def test_voted_with_the_same_vote_again_removes_it() -> None:

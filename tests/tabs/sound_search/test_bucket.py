@@ -1,0 +1,63 @@
+"""The sounds of a bucket on the page."""
+
+import zipfile
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+
+import gradio as gr
+import pytest
+
+from media.errors import InputError
+from pipelines.sound_search import SoundSearch
+from pipelines.sound_search.large.bucket import folder_of
+from pipelines.sound_search.scan import scan
+from tabs.sound_search.cards import GONE
+from tabs.sound_search.compare import compared
+from tabs.sound_search.library import DemoLibrary
+from tabs.sound_search.search import Search
+from tabs.sound_search.view import ResultView, draft_item
+from tests.buckets import FakeBuckets, fake_buckets
+from tests.fake_sound_encoder import WORDS, FakeEncoder, write_tone
+
+
+@pytest.fixture
+def buckets(tmp_path: Path) -> Iterator[FakeBuckets]:
+    with fake_buckets(tmp_path) as buckets:
+        for word in WORDS:
+            write_tone(tmp_path / "library" / f"{word}.wav", word)
+        yield buckets
+
+
+def test_found_sounds_of_a_bucket_are_shown_played_and_exported(
+    buckets: FakeBuckets, tmp_path: Path
+) -> None:
+    """And when the bucket does not answer any more, they are still found."""
+    search = SoundSearch(FakeEncoder())
+    scan(folder_of("s3://library"), tmp_path / "index", search.encoder)
+    library = DemoLibrary(tmp_path / "index")(search)
+    message, found, best, chart, rest = (gr.HTML() for _ in range(5))
+    downloads = gr.DownloadButton(), gr.DownloadButton()
+    view = ResultView(message, gr.State(), found, best, chart, rest, *downloads)
+    result = search(library.index, "high")
+    update = view.show(Search("high"), result, library)
+    played = [file["path"] for part in (view.best, view.rest) for file in update[part]["files"]]
+    kept = [Path(path).read_bytes() for path in played]
+    there = [(tmp_path / "library" / hit.sound.name).read_bytes() for hit in result.hits]
+    assert kept == there
+    assert library.chart().value()["files"] == [], "the map fetches nothing"
+    with zipfile.ZipFile(update[view.export].value["path"]) as exported:
+        assert exported.read("sounds/01-high.wav") == there[0]
+    draft = draft_item(update[view.search])
+    assert draft and draft.sound == there[0]
+    pair = result.hits[0].sound.id, result.hits[1].sound.id
+    assert len(compared(pair, [library])["files"]) == 2
+    buckets.down = True
+    for path in played:
+        Path(path).unlink()
+    update = view.show(Search("high"), result, library)
+    assert escape(GONE) in update[view.best]["html"] and not update[view.best]["files"]
+    assert draft_item(update[view.search]) is None
+    other = SoundSearch(FakeEncoder("other"))
+    with pytest.raises(InputError, match="^The sounds cannot be fetched now"):
+        DemoLibrary(tmp_path / "index")(other)
