@@ -15,8 +15,9 @@ from media.audio.load import SILENT_PEAK, Audio, load
 from media.errors import InputError
 from pipelines import map_layout
 from pipelines.sound_search.compound import Compound, parse
+from pipelines.sound_search.embedding import embed
 from pipelines.sound_search.encoder import SoundEncoder
-from pipelines.sound_search.index import SoundIndex, embed
+from pipelines.sound_search.index import SoundIndex
 from pipelines.sound_search.languages import read
 from pipelines.sound_search.library import Found, Library, Sound
 from pipelines.sound_search.models import DEFAULT_MODEL, load_encoder

@@ -9,8 +9,6 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
 
 from media.errors import InputError
-from study import preview
-from study.design import Test
 from study.library import BusyError, Library, Opened
 from study.preview import Previews
 from study.sounds import headphones
@@ -18,17 +16,14 @@ from study.sounds.copies import as_wav
 from study.storage import panel
 from study.storage.answers import lesson
 from study.storage.database import UNAVAILABLE
-from study.storage.raters import Rater
-from study.storage.store import Store
-from study.web import languages, rater_page
+from study.web import rater_page
 from study.web.bodies import Answered, Check, Consent, Leaving, Reply
-from study.web.checks import NO_SOUND, TOKEN, check_invitation, checked, item_at, least_seconds
+from study.web.checks import NO_SOUND, check_invitation, checked, item_at, least_seconds
 from study.web.limits import RateLimit, address_of
 from study.web.plainly import RETRY, Plain, explained
-from study.web.wording import written
+from study.web.raters import Raters, member
 
 PARTS: Final = {p.name: p for p in rater_page.PAGE.iterdir() if p.suffix in (".js", ".css")}
-NOBODY: Final = "Nobody with this link takes part in this test. Open it again from the beginning."
 UNHEARD: Final = "Listen to every sound before you answer."
 # A sound never changes at its address, which is one rater's alone.
 KEEP: Final = {"Cache-Control": "private, max-age=86400, immutable"}
@@ -38,7 +33,8 @@ MANY: Final = "Many people began this test from your network just now. Try again
 def router(library: Library) -> APIRouter:
     """The rater's routes over the tests of a library."""
     routes = APIRouter(route_class=Plain, include_in_schema=False)
-    store, previews = library.store, cache(Previews)  # made when somebody tries a test
+    store = library.store
+    raters = Raters(store, cache(Previews))  # made when somebody tries a test
     newcomers = RateLimit(burst=30, per_minute=6)  # of one address: a class, then one in 10 s
 
     def find(test: str) -> Opened:
@@ -46,37 +42,6 @@ def router(library: Library) -> APIRouter:
             return library.get(test)
 
     named = Depends(find)
-
-    def keeper(opened: Opened, token: str | None) -> tuple[Store, Test]:
-        """Who keeps what the rater does, and the test as they take it."""
-        if preview.is_preview(opened.key, token):
-            return previews(), preview.previewed(opened)
-        return store, opened.test
-
-    def taking(opened: Opened, token: str) -> Rater:
-        kept, test = keeper(opened, token)
-        rater = kept.resume(test, checked(token))
-        if rater is None:
-            raise HTTPException(404, NOBODY)
-        return rater
-
-    def spoken(request: Request, opened: Opened, token: str | None, asked: str | None) -> str:
-        """The rater's language: the one in which they agreed, else the one to show them."""
-        known = None
-        if token and TOKEN.fullmatch(token):
-            kept, test = keeper(opened, token)
-            known = kept.resume(test, token)
-        if known and known.language:
-            return known.language
-        accepted = request.headers.get("accept-language", "")
-        return languages.chosen(asked, accepted, written(opened.test), opened.test.language)
-
-    def member(request: Request, opened: Opened) -> str | None:
-        """The token of who comes by a panel's link, which does not hold it."""
-        said, link = dict(request.query_params), opened.test.panel.link
-        if not link or not said.get(link[0]):
-            return None
-        return panel.token(opened.test.panel, opened.key, said)
 
     @routes.get("/study-page/{name}")
     def part(name: str) -> FileResponse:
@@ -94,7 +59,7 @@ def router(library: Library) -> APIRouter:
             return rater_page.message("One moment", str(error), 503, {"Refresh": str(RETRY)})
         except InputError as error:
             return rater_page.message("No test here", str(error), 404)
-        return rater_page.html(opened.test, spoken(request, opened, rater, lang))
+        return rater_page.html(opened.test, raters.language(request, opened, rater, lang))
 
     @routes.get("/listen/{test}/session")
     def session(
@@ -107,16 +72,16 @@ def router(library: Library) -> APIRouter:
         check_invitation(opened, rater)
         response.headers.update(rater_page.HEADERS)
         rater = rater or member(request, opened)
-        kept, test = keeper(opened, rater)
+        kept, test = raters.keeper(opened, rater)
         known = kept.resume(test, checked(rater)) if rater else None
         if rater and known:
             kept.draw(test, rater)
-            known = taking(opened, rater)
+            known = raters.taking(opened, rater)
         outcome = known and known.outcome
         refusal = None if outcome else kept.places(test).refusal
         if refusal and (known is None or refusal.outcome == "closed"):
             outcome = refusal.outcome
-        language = spoken(request, opened, rater, lang)
+        language = raters.language(request, opened, rater, lang)
         about = rater_page.about(test, known, language, outcome, kept is not store)
         return about | {"rater": known and rater}
 
@@ -124,7 +89,7 @@ def router(library: Library) -> APIRouter:
     def consent(request: Request, body: Consent, opened: Opened = named) -> dict[str, str]:
         token, address = body.rater and checked(body.rater), address_of(request)
         check_invitation(opened, token)
-        kept, test = keeper(opened, token)
+        kept, test = raters.keeper(opened, token)
         known = token and kept.resume(test, token)
         with explained(409):
             if test.panel.link and kept is store and not known:
@@ -142,7 +107,7 @@ def router(library: Library) -> APIRouter:
 
     @routes.get("/listen/{test}/sound/{order}/{place}")
     def sound(order: int, place: int, rater: str, opened: Opened = named) -> Response:
-        found = opened.sounds(item_at(taking(opened, rater), order))
+        found = opened.sounds(item_at(raters.taking(opened, rater), order))
         if not 0 <= place < len(found):
             raise HTTPException(404, NO_SOUND)
         try:
@@ -155,28 +120,28 @@ def router(library: Library) -> APIRouter:
 
     @routes.get("/listen/{test}/check/{trial}")
     def noises(trial: int, rater: str, opened: Opened = named) -> Response:
-        taking(opened, rater)
+        raters.taking(opened, rater)
         if not 0 <= trial < headphones.TRIALS * headphones.ATTEMPTS:
             raise HTTPException(404, NO_SOUND)
         return Response(headphones.sound(opened.key, rater, trial), 200, KEEP, "audio/wav")
 
     @routes.post("/listen/{test}/headphones")
     def check(body: Check, opened: Opened = named) -> dict[str, Any]:
-        taking(opened, body.rater)
-        kept, test = keeper(opened, body.rater)
+        raters.taking(opened, body.rater)
+        kept, test = raters.keeper(opened, body.rater)
         passed = headphones.passed(opened.key, body.rater, body.answers, body.attempt)
         last = body.attempt + 1 == headphones.ATTEMPTS
         attempt = (body.rater, passed, body.attempt, last)
         with explained(409):
             result = kept.headphones(test, *attempt)
-        after = rater_page.ended(opened.test, taking(opened, body.rater))
+        after = rater_page.ended(opened.test, raters.taking(opened, body.rater))
         return {"passed": result is True, "again": result is None} | after
 
     @routes.post("/listen/{test}/answer")
     def answer(body: Answered, opened: Opened = named) -> dict[str, Any]:
         """Answers only when the rater's answer is on the disk."""
-        rater = taking(opened, body.rater)
-        kept, test = keeper(opened, body.rater)
+        rater = raters.taking(opened, body.rater)
+        kept, test = raters.keeper(opened, body.rater)
         given = (body.order, body.answer, body.plays, body.milliseconds)
         with explained(422):
             if not all(body.plays):
@@ -184,7 +149,7 @@ def router(library: Library) -> APIRouter:
             least = library.least_time * least_seconds(opened, rater, body.order)
             kept.answer(test, body.rater, *given, least)
         kept.draw(test, body.rater)
-        rater = taking(opened, body.rater)
+        rater = raters.taking(opened, body.rater)
         after = rater_page.coming(opened.test, rater, rater.language or opened.test.language)
         told = lesson(opened.test, item_at(rater, body.order), body.answer)
         return rater_page.ended(opened.test, rater) | {
@@ -194,7 +159,7 @@ def router(library: Library) -> APIRouter:
 
     @routes.post("/listen/{test}/reply")
     def reply(body: Reply, opened: Opened = named) -> dict[str, bool]:
-        kept, test = keeper(opened, body.rater)
+        kept, test = raters.keeper(opened, body.rater)
         given = (body.question, body.trials, body.reply)
         with explained(422):
             kept.reply(test, checked(body.rater), *given)
@@ -202,7 +167,7 @@ def router(library: Library) -> APIRouter:
 
     @routes.post("/listen/{test}/withdraw")
     def withdraw(body: Leaving, opened: Opened = named) -> dict[str, bool]:
-        kept, test = keeper(opened, body.rater)
+        kept, test = raters.keeper(opened, body.rater)
         with explained(404):
             kept.withdraw(test, checked(body.rater))
         return {"withdrawn": True}

@@ -4,7 +4,7 @@ The panel's events are select (show one) and delete, each with {"name"}; the sto
 the {"collections"} that the browser had kept.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import Final
@@ -17,21 +17,22 @@ from tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, reporting
 from tabs.shared.gradio_internals import event_data
 from tabs.sound_search.events import SoundEvents, sound_id
 from tabs.sound_search.filters import Filters, choice
+from tabs.sound_search.kept_collections import (
+    MOST_CHARACTERS,
+    Collections,
+    plain,
+    restored,
+    toggled,
+)
 from tabs.sound_search.library import VisitorLibrary
 from tabs.sound_search.search import Search
 from tabs.sound_search.view import Update
 
-MOST: Final = 50  # collections
-MOST_SOUNDS: Final = 1000  # of one
-MOST_CHARACTERS: Final = 60  # of a name
 FIRST: Final = "Favourites"
 HINT: Final = """<p class="hint">“Keep” on a sound puts it into a collection, and takes it out
 again. Under Options, a search can be limited to collections. This browser keeps them; we do
 not.</p>"""
-NO_NAME: Final = "Give the collection a name first."
-TOO_MANY: Final = f"There is room for {MOST} collections. Delete one first."
 NO_SUCH: Final = "This collection is gone."
-FULL: Final = f"There is room for {MOST_SOUNDS:,} sounds in a collection. Begin another."
 SCRIPT: Final = """
 element.addEventListener("click", (event) => {
   const { event: name, name: collection } = event.target.closest("button")?.dataset ?? {};
@@ -49,8 +50,6 @@ try {
   if (kept) trigger("apply", { collections: kept });
 } catch {}
 """
-
-Collections = Mapping[str, tuple[str, ...]]  # name → ids of sounds, in the order they were kept
 
 
 def collections_panel() -> gr.HTML:
@@ -73,39 +72,6 @@ def panel(collections: Collections) -> str:
     """The value of the list: a row for each collection."""
     rows = "".join(_row(name, len(ids)) for name, ids in collections.items())
     return f'<ul class="collections">{rows}</ul>' if rows else ""
-
-
-def restored(kept: object) -> Collections:
-    """What a browser had kept, without what cannot be a collection: it can be anything."""
-    if not isinstance(kept, dict):
-        return {}
-    return {
-        name[:MOST_CHARACTERS]: tuple(i[:MOST_CHARACTERS] for i in ids if isinstance(i, str))[
-            :MOST_SOUNDS
-        ]
-        for name, ids in list(kept.items())[:MOST]
-        if isinstance(name, str) and isinstance(ids, list)
-    }
-
-
-def toggled(collections: Collections, name: str, sound_id: str) -> Collections:
-    """With the sound in the collection, or without it if it was there; an empty one is no more.
-
-    Raises InputError for a collection without a name, and where there is no room.
-    """
-    name = _plain(name)
-    if not name:
-        raise InputError(NO_NAME)
-    ids = collections.get(name, ())
-    if sound_id in ids:
-        ids = tuple(other for other in ids if other != sound_id)
-    elif len(ids) == MOST_SOUNDS:
-        raise InputError(FULL)
-    else:
-        ids = (*ids, sound_id)
-    if name not in collections and len(collections) == MOST:
-        raise InputError(TOO_MANY)
-    return {other: kept for other, kept in {**collections, name: ids}.items() if kept}
 
 
 class CollectionEvents:
@@ -152,7 +118,7 @@ class CollectionEvents:
 
     def update(self, collections: Collections, name: str) -> Update:
         """The collections; the sounds of that with this name are marked on their cards."""
-        result, marks = self.events.result, gr.HTML(kept=list(collections.get(_plain(name), ())))
+        result, marks = self.events.result, gr.HTML(kept=list(collections.get(plain(name), ())))
         return {
             result.message: "",
             result.best: marks,
@@ -194,10 +160,6 @@ def collections_section() -> tuple[gr.Textbox, gr.HTML]:
     gr.HTML(HINT)
     name = gr.Textbox(FIRST, label="Keep sounds in", max_length=MOST_CHARACTERS, max_lines=1)
     return name, collections_panel()
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.split())[:MOST_CHARACTERS]
 
 
 def _row(name: str, count: int) -> str:

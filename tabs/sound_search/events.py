@@ -1,11 +1,10 @@
 """Event handlers of the sound search tab: each returns {component: value}."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import gradio as gr
-from gradio.components import Component
 
 from media.errors import InputError
 from pipelines.sound_search.query import clean
@@ -15,10 +14,11 @@ from tabs.shared.gradio_internals import event_data
 from tabs.sound_search.catalogue import Catalogue, title
 from tabs.sound_search.chips import chips, edited
 from tabs.sound_search.example import read_finished
-from tabs.sound_search.filters import Collections, Filters, chosen
+from tabs.sound_search.filters import chosen
+from tabs.sound_search.kept_collections import Collections
 from tabs.sound_search.library import DemoLibrary, Library, VisitorLibrary
 from tabs.sound_search.search import DEMO, OWN, RECORDING, Search
-from tabs.sound_search.view import ResultView, Update
+from tabs.sound_search.view import Components, Update
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SoundSearch
@@ -31,33 +31,6 @@ EXAMPLE: Final = "an example to begin with"
 NO_AREA: Final = "There are no sounds in this area. Draw around some."
 SHOWN: Final = 9  # sounds: the best beside the map, and the others in two columns
 LISTED: Final = 21  # sounds of a list
-
-
-@dataclass(frozen=True)
-class Components:
-    """The components of the tab that handlers change."""
-
-    result: ResultView
-    text: gr.Textbox
-    understood: gr.HTML  # the sounds that the text names
-    recording: gr.Audio
-    without: gr.Textbox
-    liked: gr.State  # (id, name) of a sound to find more like, or None
-    liked_chip: gr.Button
-    filters: Filters
-
-    @property
-    def query_inputs(self) -> tuple[gr.Textbox, gr.Audio, gr.Textbox]:
-        return self.text, self.recording, self.without
-
-    @property
-    def like(self) -> list[Component]:
-        return [self.liked, self.liked_chip]
-
-    @property
-    def shown(self) -> list[Component]:
-        """What shows a library and a search in it."""
-        return [*self.result.components, self.understood, self.filters.licences, self.filters.tags]
 
 
 class SoundEvents:
@@ -125,6 +98,7 @@ class SoundEvents:
     ) -> Update:
         """Searches for a text, and for sounds like a recording or a result, among those that pass
         the filters. among: names of the visitor's collections."""
+        filters = (title, families, licences, tags, among, shortest, longest)
         like, name = (recording, RECORDING) if recording else liked or (None, "")
         search = replace(
             past,
@@ -133,17 +107,7 @@ class SoundEvents:
             like_name=name,
             without=clean(without),
             scope=scope,
-            only=chosen(
-                collections,
-                scope == DEMO,
-                title,
-                families,
-                licences,
-                tags,
-                among,
-                shortest,
-                longest,
-            ),
+            only=chosen(collections, scope == DEMO, *filters),
             listing="",
             ids=(),
         )

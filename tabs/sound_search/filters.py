@@ -1,7 +1,7 @@
 """Which sounds a search may find: the filters of the tab, beside what the query means."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,7 @@ from gradio.components import Component
 from pipelines.sound_search.query import Filter, clean
 from tabs.sound_search.catalogue import Catalogue
 from tabs.sound_search.families import CATEGORIES, kinds_of
-
-Collections = Mapping[str, Sequence[str]]  # name → ids of sounds
+from tabs.sound_search.kept_collections import Collections
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import gradio as gr
 
 from media.errors import InputError
+from pipelines.sound_search.large.bucket import UnreachableError
 from tabs.shared.gradio_internals import upload_folder
 from tabs.sound_search.catalogue import Catalogue
 
@@ -178,7 +179,6 @@ def _embedded(
 ) -> "SoundIndex":
     """The same sounds in an index of this model."""
     from pipelines.sound_search.index import SoundIndex  # late, for it loads torch
-    from pipelines.sound_search.large.bucket import UnreachableError
 
     def show(done: int, total: int, _: str) -> None:
         if progress:

@@ -21,12 +21,12 @@ from tabs.sound_search.chips import query_chips
 from tabs.sound_search.collections import CollectionEvents, browser_store, collections_section
 from tabs.sound_search.compare import CompareEvents, compare_panel
 from tabs.sound_search.endpoints import SoundEndpoints
-from tabs.sound_search.events import Components, Engine, SoundEvents
+from tabs.sound_search.events import Engine, SoundEvents
 from tabs.sound_search.filters import filter_section
 from tabs.sound_search.library import DemoLibrary, VisitorLibrary
 from tabs.sound_search.own_sounds import OwnSoundEvents, OwnSounds, own_section
 from tabs.sound_search.search import Search
-from tabs.sound_search.view import ResultView, draft_item
+from tabs.sound_search.view import Components, ResultView, draft_item
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SoundSearch

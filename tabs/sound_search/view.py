@@ -13,6 +13,7 @@ from tabs.components.map.map import QueryMarker, show
 from tabs.components.timeline.timeline import File
 from tabs.sound_search.cards import cards_value, panel
 from tabs.sound_search.catalogue import Catalogue
+from tabs.sound_search.filters import Filters
 from tabs.sound_search.library import Library
 from tabs.sound_search.search import Search
 
@@ -85,6 +86,33 @@ class ResultView:
             self.chart: show(None, catalogue.chart()),
             self.labels: _labels(search, catalogue),
         }
+
+
+@dataclass(frozen=True)
+class Components:
+    """The components of the tab that handlers change."""
+
+    result: ResultView
+    text: gr.Textbox
+    understood: gr.HTML  # the sounds that the text names
+    recording: gr.Audio
+    without: gr.Textbox
+    liked: gr.State  # (id, name) of a sound to find more like, or None
+    liked_chip: gr.Button
+    filters: Filters
+
+    @property
+    def query_inputs(self) -> tuple[gr.Textbox, gr.Audio, gr.Textbox]:
+        return self.text, self.recording, self.without
+
+    @property
+    def like(self) -> list[Component]:
+        return [self.liked, self.liked_chip]
+
+    @property
+    def shown(self) -> list[Component]:
+        """What shows a library and a search in it."""
+        return [*self.result.components, self.understood, self.filters.licences, self.filters.tags]
 
 
 def draft_item(search: Search) -> "DraftItem | None":

@@ -13,8 +13,9 @@ import numpy as np
 
 from media.errors import InputError
 from pipelines.sound_search import store
+from pipelines.sound_search.embedding import content_hash, embedded
 from pipelines.sound_search.encoder import SoundEncoder
-from pipelines.sound_search.index import SoundIndex, content_hash, embedded
+from pipelines.sound_search.index import SoundIndex
 from pipelines.sound_search.large.bucket import UnreachableError, fetched
 from pipelines.sound_search.large.hashes import Hashes
 

@@ -14,7 +14,7 @@ from study.design import DESIGNS, SCALES
 from study.library import Library
 from study.storage import panel, queries
 from study.storage.taking import NO_CHECK, NO_QUESTION, TOO_SOON
-from study.web import checks, languages, plainly, routes
+from study.web import checks, languages, plainly, raters, routes
 from study.web.languages import LANGUAGES, chosen, words
 from study.web.server import app, library
 from tests.listening import Rater, write_test
@@ -32,7 +32,7 @@ SENTENCES = (
     plainly.NOT_STORED,
     NO_QUESTION,
     checks.WRONG_TOKEN,
-    routes.NOBODY,
+    raters.NOBODY,
     routes.UNHEARD,
     routes.MANY,
 )

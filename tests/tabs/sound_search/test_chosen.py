@@ -12,12 +12,12 @@ from media.errors import InputError
 from pipelines.sound_search import listed
 from pipelines.sound_search.index import SoundIndex
 from pipelines.sound_search.library import Description
-from tabs.sound_search import collections
 from tabs.sound_search.cards import GONE, cards_value
-from tabs.sound_search.collections import panel, restored, toggled
+from tabs.sound_search.collections import panel
 from tabs.sound_search.compare import changed, compared, joined
 from tabs.sound_search.events import NO_AREA, SoundEvents
 from tabs.sound_search.filters import chosen, filter_section
+from tabs.sound_search.kept_collections import MOST, MOST_CHARACTERS, restored, toggled
 from tabs.sound_search.library import Library
 from tabs.sound_search.search import Search
 from tests.fake_sound_encoder import FakeEncoder
@@ -57,8 +57,8 @@ def test_toggled_keeps_a_sound_and_takes_it_out_again() -> None:
 
 
 def test_toggled_without_room_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collections, "MOST", 1)
-    monkeypatch.setattr(collections, "MOST_SOUNDS", 1)
+    monkeypatch.setattr("tabs.sound_search.kept_collections.MOST", 1)
+    monkeypatch.setattr("tabs.sound_search.kept_collections.MOST_SOUNDS", 1)
     with pytest.raises(InputError, match="Delete one"):
         toggled({"x": ("a",)}, "y", "a")
     with pytest.raises(InputError, match="Begin another"):
@@ -73,9 +73,9 @@ def test_restored_of_what_is_no_collection_is_empty(kept: object) -> None:
 
 def test_restored_limits_names_and_sounds() -> None:
     kept = restored({"n" * 99: ["a" * 99, 7, "b"], **{str(i): [] for i in range(99)}})
-    assert len(kept) == collections.MOST
+    assert len(kept) == MOST
     (name, sounds), *_ = kept.items()
-    assert len(name) == collections.MOST_CHARACTERS == len(sounds[0]) and sounds[1] == "b"
+    assert len(name) == MOST_CHARACTERS == len(sounds[0]) and sounds[1] == "b"
 
 
 def test_panel_escapes_names() -> None:

@@ -32,14 +32,14 @@ from tabs.shared.sessions import SessionStore
 from tabs.sound_search import example
 from tabs.sound_search.cards import cards_value
 from tabs.sound_search.chips import chips, edited
-from tabs.sound_search.events import Components, SoundEvents
+from tabs.sound_search.events import SoundEvents
 from tabs.sound_search.families import CATEGORIES, FAMILIES, OTHER, family
 from tabs.sound_search.filters import filter_section
 from tabs.sound_search.library import MOST_FILES, DemoLibrary, Library, VisitorLibrary
 from tabs.sound_search.own_sounds import OwnSoundEvents, own_section
 from tabs.sound_search.search import OWN, Search
 from tabs.sound_search.tab import CLAPS
-from tabs.sound_search.view import ResultView
+from tabs.sound_search.view import Components, ResultView
 from tests.fake_sound_encoder import FakeEncoder
 from tests.sounds import CAPTIONS, write_library, write_sound
 
