@@ -58,7 +58,7 @@ def scan(
     if not files and not known:
         name = bucket.name_of(folder)
         raise InputError(f"There are no files in {name}. Choose a folder with sounds in it.")
-    captions = read_captions(folder)
+    captions = _captions(folder)
     cache = out / f"partial-{encoder.fingerprint[:16]}"
     hashes = {} if versions is None else KeptHashes(out / HASHES, versions)
     if workers:
@@ -118,16 +118,22 @@ def _files(found: Iterable[Path], folder: Path, out: Path, most: float) -> list[
     return sorted(files)
 
 
-def read_captions(folder: Path) -> dict[str, Description]:
-    """File name → its description, with its first caption, by the folder's captions.csv, if any.
+def _captions(folder: Path) -> dict[str, Description]:
+    """What captions.csv says of the files in a folder, or in a part of a bucket."""
+    try:
+        with bucket.fetched(folder / CAPTIONS) as table:
+            return read_captions(table)
+    except FileNotFoundError:
+        return {}
+
+
+def read_captions(table: Path) -> dict[str, Description]:
+    """File name → its description, with its first caption, by a captions.csv, if there is one.
 
     Raises InputError for a table without the columns, and for one that is no text in UTF-8.
     """
     try:
-        with (
-            bucket.fetched(folder / CAPTIONS) as path,
-            path.open(newline="", encoding="utf-8-sig") as file,
-        ):
+        with table.open(newline="", encoding="utf-8-sig") as file:
             return {row["file"]: _description(row) for row in csv.DictReader(file)}
     except FileNotFoundError:
         return {}

@@ -75,7 +75,7 @@ class VisitorLibrary(Library):
         captions: dict[str, Description] = {}
         for table in (file for file in map(Path, files) if file.name == CAPTIONS):
             try:
-                captions |= read_captions(table.parent)
+                captions |= read_captions(table)
             except InputError as error:
                 skipped.append((table.name, str(error)))
         files = [file for file in files if Path(file).name != CAPTIONS]

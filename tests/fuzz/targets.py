@@ -16,7 +16,7 @@ from typing import Final
 from media.audio.load import load
 from media.errors import InputError
 from media.video import frames
-from pipelines.sound_search.scan import CAPTIONS, read_captions
+from pipelines.sound_search.scan import read_captions
 from pipelines.voice_conversion.units import Units
 from study.design import folder, spec
 from study.design.yaml_lines import SpecError
@@ -81,8 +81,7 @@ def read(name: str, data: bytes) -> None:
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "upload"
         if name == "captions":
-            path.mkdir()
-            (path / CAPTIONS).write_bytes(data)
+            path.write_bytes(data)
             read_captions(path)
         elif name == "yaml":
             folder.unpack([_zip(Path(place))], path)

@@ -46,7 +46,7 @@ def folder_of(name: str) -> Path:
 
     Raises InputError for an address of a bucket that cannot be used, and where pyarrow is missing.
     """
-    if not name.startswith(SCHEME):
+    if not name.startswith(SCHEME) and not holds(Path(name)):
         return Path(name)
     place, _, query = name.removeprefix(SCHEME).partition("?")
     bucket, _, prefix = place.rstrip("/").partition("/")

@@ -146,6 +146,8 @@ def test_scan_skips_a_file_that_is_refused_or_too_large(
         ("s3://key:secret@library/tones", "environment"),
         ("s3://library/tones?access_key=a&secret_key=b", "environment"),
         ("s3://", "s3://BUCKET/PREFIX"),
+        ("/s3:", "s3://BUCKET/PREFIX"),
+        ("/s3:/library/tones", "s3://BUCKET/PREFIX"),
         ("s3://library//tones", "s3://BUCKET/PREFIX"),
         ("s3://library/../other", "s3://BUCKET/PREFIX"),
         ("s3://library/tones?allow_bucket_deletion=true", "s3://BUCKET/PREFIX"),

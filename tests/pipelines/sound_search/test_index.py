@@ -525,12 +525,12 @@ def test_captions_that_cannot_be_read_are_refused_with_what_to_do(
 ) -> None:
     (tmp_path / CAPTIONS).write_bytes(table)
     with pytest.raises(InputError, match=said):
-        read_captions(tmp_path)
+        read_captions(tmp_path / CAPTIONS)
 
 
 def test_captions_with_a_short_row_or_a_mark_of_utf_8_are_read(tmp_path: Path) -> None:
     (tmp_path / CAPTIONS).write_text("\ufefffile,kind,caption\nlow.wav\n", encoding="utf-8")
-    assert read_captions(tmp_path) == {"low.wav": Description()}
+    assert read_captions(tmp_path / CAPTIONS) == {"low.wav": Description()}
 
 
 def test_captions_with_licence_and_tags_describe_by_them(tmp_path: Path) -> None:
@@ -538,4 +538,4 @@ def test_captions_with_licence_and_tags_describe_by_them(tmp_path: Path) -> None
         "file,kind,caption,licence,tags\nlow.wav,hum,A hum | hum,CC BY 4.0,night | field |night\n"
     )
     expected = Description("hum", "A hum", "CC BY 4.0", ("night", "field"))
-    assert read_captions(tmp_path) == {"low.wav": expected}
+    assert read_captions(tmp_path / CAPTIONS) == {"low.wav": expected}
