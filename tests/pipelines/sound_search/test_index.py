@@ -455,7 +455,7 @@ def test_scan_of_an_empty_or_a_huge_folder_says_why(
 def test_scan_of_a_broken_zip_and_a_long_file_skips_them_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipelines.sound_search.index.MAX_SECONDS", 5.0)
+    monkeypatch.setattr("pipelines.sound_search.embedding.MAX_SECONDS", 5.0)
     folder = tmp_path / "sounds"
     write_tone(folder / "low.wav", "low")
     (folder / "broken.zip").write_bytes(b"PK\x03\x04 and no more")
