@@ -196,7 +196,8 @@ def main() -> None:
     with explained():
         index = index_of(folder_of(chosen.sounds)) if chosen.sounds else SOUNDS
     # docker stop, systemd and Spaces end a program so: close the server and delete what it kept.
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    # As Ctrl+C does, but also where a shell started it in the background, deaf to Ctrl+C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with temporary_folder():
         permission = Permission.of(chosen.studies_key, os.environ)
         tests = listening_tests.opened(Path(chosen.studies), chosen.database, permission)

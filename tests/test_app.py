@@ -27,6 +27,26 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parent.parent
 
 
+WAITS = """
+import signal, tempfile, time
+import app
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # as where a shell starts it in the background
+app.build = lambda *_, **__: None
+app.launch = lambda *_, **__: (print(tempfile.gettempdir(), flush=True), time.sleep(60))
+app.main()
+"""
+
+
+def test_sigterm_ends_the_app_and_deletes_what_it_kept() -> None:
+    running = subprocess.Popen([sys.executable, "-c", WAITS], cwd=ROOT, stdout=subprocess.PIPE)
+    assert running.stdout
+    kept = Path(running.stdout.readline().decode().strip())
+    assert kept.exists()
+    running.terminate()
+    running.wait(timeout=30)
+    assert not kept.exists()
+
+
 def test_options_without_arguments_are_the_defaults() -> None:
     chosen = app.options([], {})
     assert (chosen.host, chosen.port, chosen.device) == (None, None, "auto")
