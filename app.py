@@ -159,6 +159,8 @@ def launch(
         ssr_mode=False,
         state_session_capacity=SESSIONS,
         mcp_server=True,
+        # Or Gradio would stop where its own first request takes longer than 3 s, on a busy machine.
+        _frontend=False,
         # Before Gradio's own: raters' pages, and the organisers'.
         app_kwargs={
             "routes": [

@@ -47,6 +47,19 @@ def test_sigterm_ends_the_app_and_deletes_what_it_kept() -> None:
     assert not kept.exists()
 
 
+def test_a_page_that_answers_late_at_first_is_served_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gradio.networking.url_ok", lambda _: False)
+    with gr.Blocks() as page:
+        gr.Markdown("Hello")
+    address = app.launch(page, app.options([], {}), block=False)
+    try:
+        assert httpx.get(address, timeout=60).status_code == 200
+    finally:
+        page.close()
+
+
 def test_options_without_arguments_are_the_defaults() -> None:
     chosen = app.options([], {})
     assert (chosen.host, chosen.port, chosen.device) == (None, None, "auto")
