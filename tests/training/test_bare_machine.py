@@ -63,10 +63,9 @@ from models.word_embedder import PhonemeBottleneckConfig
 from training.words.train import stage
 
 run, objective = Path(sys.argv[1]), sys.argv[2]
-stage.N_WORDS = 8
 view = ViewConfig("conformer", 1, 2, width=16, inner=16)
 config = PhonemeBottleneckConfig(view, view, channels=4, local_layers=1, local_width=8)
-stage.train_stage(run, "tiny", config, stage.Stage(2, 1e-3, 1, objective=objective))
+stage.train_stage(run, "tiny", config, stage.Stage(2, 1e-3, 1, objective=objective, n_words=8))
 """
     ran = run(script, str(tmp_path), objective)
     assert ran.returncode == 0, ran.stderr

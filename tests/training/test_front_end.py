@@ -29,7 +29,6 @@ from training.voice_conversion.data.prepare import prepare
 from training.voice_conversion.export import export
 from training.voice_conversion.train import front_end as units
 from training.voice_conversion.train import inverter
-from training.words.train import stage
 from training.words.train.stage import Stage, train_stage
 
 pytestmark = pytest.mark.slow
@@ -127,15 +126,12 @@ def test_units_over_a_front_end_speak(
             VQVAENetworks(convert)
 
 
-def test_words_over_a_front_end_are_embedded(
-    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_words_over_a_front_end_are_embedded(model: str, tmp_path: Path) -> None:
     front_end = prepared_with(model, tmp_path)
     write_arrays(tmp_path, front_end.aligned)
     (tmp_path / "noise.npz").unlink()
-    monkeypatch.setattr(stage, "N_WORDS", 8)
     config = WordEmbedderConfig(VIEW, VIEW, width=12, stack=2)
-    train_stage(tmp_path, "front-end", config, Stage(2, 1e-3, 1))
+    train_stage(tmp_path, "front-end", config, Stage(2, 1e-3, 1, n_words=8))
     saved = torch.load(tmp_path / "front-end.pt", weights_only=True)
     assert saved["config"]["n_mels"] == front_end.width
     settings = {"name": "words", "network": saved["config"], "front_end": front_end_of(tmp_path)}

@@ -58,7 +58,7 @@ def augment(
     """
     mel, lengths = _stretched(words, rng)
     batch, frames, bands = mel.shape
-    mel = vtlp(mel, _draw(rng, 0, N_FACTORS, batch).long().flatten())
+    mel = vtlp(mel, torch.from_numpy(rng.integers(0, N_FACTORS, batch)))
     smooth = torch.from_numpy(rng.random(batch) < liftered) if liftered else torch.zeros(0)
     if smooth.any():
         mel[smooth] = _liftered(mel[smooth], rng)

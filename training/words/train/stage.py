@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -17,13 +17,11 @@ from training.words.train.losses import LOSSES
 from training.words.train.schedule import DecayOnPlateau
 from training.words.train.validation import cross_view_scores, phoneme_errors
 
-N_WORDS: Final = 96  # in a batch
-
 
 @dataclass(frozen=True)
 class Stage:
     """shards: of the synthetic words; held_out: words that are not trained on; start: the stage
-    whose weights it starts from.
+    whose weights it starts from; n_words: in a batch.
 
     objective: CTC alone, our contrastive loss plus ctc_weight times CTC, or the papers' triplet
     loss on their schedule, for ``steps`` steps at most. wise_ft_alpha: weight of the start in the
@@ -40,6 +38,7 @@ class Stage:
     ctc_weight: float = 0.5
     mixture: Mixture = MIXTURE
     wise_ft_alpha: float = 0.0
+    n_words: int = 96
 
 
 def train_stage(run: Path, name: str, config: WordEmbedderConfig, stage: Stage) -> None:
@@ -74,7 +73,7 @@ def _fit(
 
     def step_loss(generator: torch.Generator) -> Tensor:
         if not batches:
-            batches.append(words.batches(N_WORDS, generator))
+            batches.append(words.batches(stage.n_words, generator))
         return loss(next(batches[0]), generator)
 
     schedule: dict[str, Any] = {"weight_decay": 0.05}
