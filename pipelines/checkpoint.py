@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 COMPANION_KEYS: Final = (
     "vocoder",
     "ensemble_with",
-    "beside",
     "g2p",
 )  # of a config: names of what else it needs
 

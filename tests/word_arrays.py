@@ -6,7 +6,7 @@ import numpy as np
 
 from media.audio.features import log_mel
 from media.text.phonemes import from_arpabet
-from training.words.data.prepare import Columns, Frames
+from training.words.data.columns import Columns, Frames
 
 
 def write_arrays(run: Path, frames_of: Frames = log_mel) -> None:

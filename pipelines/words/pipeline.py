@@ -32,7 +32,6 @@ from pipelines.checkpoint import (
     locate,
     read_config,
 )
-from pipelines.words import weight_names
 from pipelines.words.library import View, WordLibrary
 from pipelines.words.pronunciation import Pronouncer
 from pipelines.words.result import Guess, Neighbour, Spoken, Written
@@ -75,7 +74,7 @@ class Words:
         """Load a checkpoint: a folder, or a hub id. Raises FileNotFoundError when it is neither."""
         folder, place = locate(name), choose_device(device)
         config = read_config(folder)
-        members = weight_names.ensemble_members(config)
+        members = config.get("ensemble_with", ())
         folders = [folder, *(companion(folder, member) for member in members)]
         words = cls([_network(each, place) for each in folders], config, place)
         weights = b"".join((each / "model.safetensors").read_bytes() for each in folders)
@@ -214,9 +213,8 @@ class Words:
 
 
 def _network(folder: Path, device: torch.device) -> MultiViewEmbedder:
-    settings = weight_names.embedder_settings(read_config(folder)["network"])
-    network = build_embedder(config_from_dict(settings))
-    load_weights(network, folder, device, weight_names.EMBEDDER)
+    network = build_embedder(config_from_dict(read_config(folder)["network"]))
+    load_weights(network, folder, device)
     return network
 
 

@@ -52,6 +52,8 @@ LONGER: Final = replace(VARIED, recorded=0.4, narrow_band=0.35)
 # Most of the recorded words in every batch, as each other's negatives.
 PEOPLE: Final = replace(VARIED, recorded=0.75, concatenated=0.1, channel_swapped=0.4)
 BALANCED: Final = replace(PEOPLE, recorded=0.4, concatenated=0.4)
+# A third of the batch is synthetic, half of it in the voices of people; more noise.
+VOICES: Final = replace(PEOPLE, recorded=0.35, concatenated=0.3, noisy=0.6)
 
 STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     "conformer-dev": (CONFORMER, Stage(3700, 1e-3, 8, DEVELOPMENT)),
@@ -102,6 +104,32 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
             wise_ft_alpha=0.5,
         ),
     ),
+    "bottleneck-voices": (
+        BOTTLENECK,
+        Stage(
+            1500,
+            6e-4,
+            2,
+            start="bottleneck-balanced",
+            ctc_weight=1.0,
+            mixture=VOICES,
+            converted=True,
+            wise_ft_alpha=0.3,
+        ),
+    ),
+    "conformer-voices": (
+        CONFORMER,
+        Stage(
+            1500,
+            5e-4,
+            2,
+            start="conformer-people",
+            ctc_weight=1.0,
+            mixture=VOICES,
+            converted=True,
+            wise_ft_alpha=0.3,
+        ),
+    ),
     # The papers' networks. From random weights their triplet loss collapses all words into one
     # point here, so they start with the contrastive loss. Of small batches more can be learned in
     # as many hours.
@@ -109,7 +137,7 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     "transformer": (
         TRANSFORMER,
         Stage(
-            600,
+            2400,
             1e-4,
             2,
             start="transformer-first",
@@ -128,9 +156,9 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
 }
 # Checkpoint → the stage that its weights come from.
 MEASURED: Final = {
-    "words": "conformer-people",
-    "words-bottleneck": "bottleneck-balanced",
-    "words-conformer": "conformer-people",
+    "words": "conformer-voices",
+    "words-bottleneck": "bottleneck-voices",
+    "words-conformer": "conformer-voices",
     "words-transformer": "transformer",
     "words-lstm": "lstm",
     "words-front-end": FRONT_END,

@@ -4,7 +4,6 @@ import io
 import json
 import subprocess
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from shutil import copytree
 
@@ -17,19 +16,14 @@ from safetensors.torch import save_file
 from media.audio.features import SAMPLE_RATE
 from media.audio.load import load
 from media.errors import InputError
-from media.text.phonemes import numbers
-from models.view_encoder import ViewConfig
 from models.word_embedder import (
-    PhonemeBottleneckConfig,
     WordEmbedder,
-    build_embedder,
     config_from_dict,
 )
 from pipelines.checkpoint import read_config
 from pipelines.words import Words
 from pipelines.words.library import LibraryWord, Projection, WordLibrary
 from pipelines.words.spoken_word import CutNeededError, find_word
-from pipelines.words.weight_names import EMBEDDER
 
 Say = Callable[..., np.ndarray]
 
@@ -245,29 +239,3 @@ def test_guess_counts_homophones_once_and_leaves_room_for_unknown_words(
     assert {guess.spelling for guess in guesses} == {"tree", "three", "coffee"}
     shares = [guess.probability for guess in guesses]
     assert shares == sorted(shares)[::-1] and 0 < sum(shares) < 1
-
-
-def test_from_pretrained_reads_the_names_of_older_weights(tmp_path: Path) -> None:
-    """A checkpoint that was trained before modules and settings were renamed."""
-    view = ViewConfig("conformer", 1, 2, width=16, inner=16)
-    config = PhonemeBottleneckConfig(view, view, channels=4, local_layers=1, local_width=8)
-    network = build_embedder(config)
-    settings = asdict(config)
-    for new, old in (("local_layers", "near"), ("local_width", "near_width"), ("std", "deviation")):
-        settings[old] = settings.pop(new)
-    weights = {_older_name(name): weight for name, weight in network.state_dict().items()}
-    (tmp_path / "config.json").write_text(json.dumps({"network": settings}))
-    save_file(weights, tmp_path / "model.safetensors")
-    words = Words.from_pretrained(tmp_path, "cpu")
-    phonemes = torch.tensor([numbers(("t", "ɹ", "i"))])
-    expected = network.eval().embed_phonemes(phonemes, torch.tensor([3]))
-    np.testing.assert_allclose(
-        words.embed_phonemes([("t", "ɹ", "i")]), expected.detach().numpy(), atol=1e-5
-    )
-
-
-def _older_name(name: str) -> str:
-    for old, new in EMBEDDER.items():
-        if name.startswith(new):
-            return old + name.removeprefix(new)
-    return name

@@ -17,9 +17,10 @@ from models.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig
 from tests.word_arrays import write_arrays
 from training.common.loop import fit
 from training.words.data.augment import FLOOR, _clipped, augment, match_channel
-from training.words.data.batches import Mixture, Words, padded
+from training.words.data.batches import Mixture, Words
+from training.words.data.columns import Columns
 from training.words.data.lexicon import Word, arabic, english, mandarin, vowelled
-from training.words.data.prepare import Columns
+from training.words.data.padding import padded
 from training.words.data.synthesis import consistent_with_voice, rendition, speak
 from training.words.data.zero_shot import is_zero_shot
 from training.words.recipe import DEVELOPMENT, STAGES

@@ -19,7 +19,6 @@ LOST: Final = 0.2  # of their frames, at most
 PAUSE: Final = 12  # frames of silence before and after a word, at most
 GAIN: Final = 8.0  # dB
 TILT: Final = 6.0  # dB, from the lowest band to the highest
-NOISY: Final = 0.4  # share of the words with added noise
 REVERBERANT: Final = 0.2  # share of the words with added reverberation
 SNR: Final = (0.0, 30.0)  # dB
 NARROW_BANDS: Final = (50, 70)  # mel bands left by a narrow-band channel: about 3 to 5 kHz
@@ -47,19 +46,21 @@ def augment(
     noise: np.ndarray,
     narrow_band: float,
     rng: np.random.Generator,
-    liftered: float = 0.0,
+    liftered: float | np.ndarray = 0.0,
+    noisy: float = 0.4,
 ) -> tuple[Tensor, Tensor]:
     """Frames of words, each (S, M), and of noises (n, S', M) → a batch (B, S, M), padded with
     FLOOR, and its lengths (B,).
 
     In this order: clipping, time stretching, VTLP, liftering, gain and spectral tilt,
     reverberation, noise, narrow band, SpecAugment. narrow_band: share of the words limited to a
-    telephone's band; liftered: share whose harmonics, and with them the pitch, are smoothed away.
+    telephone's band; noisy: share with added noise; liftered: share whose harmonics, and with them
+    the pitch, are smoothed away, or the probability of each word (B,).
     """
     mel, lengths = _stretched(words, rng)
     batch, frames, bands = mel.shape
     mel = vtlp(mel, torch.from_numpy(rng.integers(0, N_FACTORS, batch)))
-    smooth = torch.from_numpy(rng.random(batch) < liftered) if liftered else torch.zeros(0)
+    smooth = torch.from_numpy(rng.random(batch) < liftered)
     if smooth.any():
         mel[smooth] = _liftered(mel[smooth], rng)
     slope = torch.linspace(-0.5, 0.5, bands)[None, None]
@@ -67,9 +68,9 @@ def augment(
     wet = torch.from_numpy(rng.random(batch) < REVERBERANT)
     if wet.any():
         mel[wet] = _reverberant(mel[wet], rng)
-    noisy = torch.from_numpy(rng.random(batch) < NOISY)
-    if noisy.any():
-        mel[noisy] = _noisy(mel[noisy], noise, rng)
+    loud = torch.from_numpy(rng.random(batch) < noisy)
+    if loud.any():
+        mel[loud] = _noisy(mel[loud], noise, rng)
     cut = torch.where(
         torch.from_numpy(rng.random(batch) < narrow_band),
         _draw(rng, *NARROW_BANDS, batch).flatten(),

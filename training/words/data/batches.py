@@ -5,7 +5,7 @@ a front end frames are of 20 ms, and M is their width.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -17,7 +17,14 @@ from torch import Tensor
 from models.word_embedder import WordEmbedderConfig
 from training.common.front_end import front_end_of
 from training.words.data.augment import augment, match_channel
-from training.words.data.concatenation import Concatenation, Concatenations, Utterance, Word
+from training.words.data.concatenation import (
+    TONE_NUMBERS,
+    Concatenation,
+    Concatenations,
+    Utterance,
+    Word,
+)
+from training.words.data.padding import padded, stacked
 
 UTTERANCES: Final = 2  # of each word in a batch
 LONGEST: Final = 170  # frames; the rest of a longer word is not used
@@ -33,7 +40,7 @@ class Mixture:
     recorded: said by people, where there are enough such words; concatenated: from two recordings
     of one speaker; the rest is synthetic speech. channel_matched: share of the synthetic utterances
     with the channel of a recording; channel_swapped: share of the recorded ones with the channel of
-    another recording. narrow_band, liftered: see augment.
+    another recording. narrow_band, liftered, noisy: see augment; words with tones are not liftered.
     """
 
     recorded: float = 0.3
@@ -42,6 +49,7 @@ class Mixture:
     channel_swapped: float = 0.0
     narrow_band: float = 0.15
     liftered: float = 0.0
+    noisy: float = 0.4
 
 
 MIXTURE: Final = Mixture()
@@ -62,7 +70,8 @@ class Words:
     """Every recorded and synthetic word of a run.
 
     held_out: words that are not trained on; speakers of the validation split never are. shards: how
-    many of the arrays of synthetic words are read.
+    many of the arrays of synthetic words are read. converted: whether those in the voices of people
+    are.
     """
 
     def __init__(
@@ -71,6 +80,7 @@ class Words:
         shards: int,
         held_out: Collection[Word] = (),
         mixture: Mixture = MIXTURE,
+        converted: bool = False,
     ) -> None:
         self._mixture = mixture
         self._frames: list[np.ndarray] = []
@@ -83,6 +93,7 @@ class Words:
         self._hops = 2 if over_front_end else 1  # of 10 ms, in a frame
         training: list[Utterance] = []
         paths = [run / "recorded.npz", *(run / f"synthetic-{i}.npz" for i in range(shards))]
+        paths += [run / "converted.npz"] if converted else []
         for part, path in enumerate(paths):
             for utterance, validates in self._read(part, path):
                 if validates:
@@ -196,31 +207,22 @@ class Words:
         rows = [(mel, label) for label, mels in enumerate(chosen.values()) for mel in mels]
         rows.sort(key=lambda row: len(row[0]))
         size = -(-len(rows) // CHUNKS)
-        mels = [mel for mel, _ in rows]
-        chunks = [self._chunk(mels[i : i + size], rng) for i in range(0, len(mels), size)]
+        words = list(chosen)
+        chunks = [
+            self._chunk([(mel, words[label]) for mel, label in rows[i : i + size]], rng)
+            for i in range(0, len(rows), size)
+        ]
         labels = torch.tensor([label for _, label in rows])
-        return Batch(chunks, labels, *padded(list(chosen)))
+        return Batch(chunks, labels, *padded(words))
 
-    def _chunk(self, mels: list[np.ndarray], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+    def _chunk(
+        self, utterances: list[tuple[np.ndarray, Word]], rng: np.random.Generator
+    ) -> tuple[Tensor, Tensor]:
         """Frames (S, M) of words, augmented where they are log-mel: (B, S, M), lengths (B,)."""
+        mels = [mel for mel, _ in utterances]
         if self._noise is None:
             return stacked(mels)
         mixture = self._mixture
-        return augment(mels, self._noise, mixture.narrow_band, rng, mixture.liftered)
-
-
-def stacked(words: Sequence[np.ndarray]) -> tuple[Tensor, Tensor]:
-    """Frames (S, M) of words → (B, S, M), padded with 0, and lengths (B,)."""
-    lengths = torch.tensor([len(word) for word in words])
-    frames = torch.zeros(len(words), int(lengths.max()), words[0].shape[1])
-    for row, word in zip(frames, words, strict=True):
-        row[: len(word)] = torch.from_numpy(word.astype(np.float32))
-    return frames, lengths
-
-
-def padded(words: list[Word]) -> tuple[Tensor, Tensor]:
-    """Phoneme numbers (W, P), padded with 0, and their lengths (W,)."""
-    numbers = torch.zeros(len(words), max(map(len, words)), dtype=torch.long)
-    for row, word in zip(numbers, words, strict=True):
-        row[: len(word)] = torch.tensor(word)
-    return numbers, torch.tensor([len(word) for word in words])
+        tonal = np.array([not TONE_NUMBERS.isdisjoint(word) for _, word in utterances])
+        liftered = np.where(tonal, 0.0, mixture.liftered)
+        return augment(mels, self._noise, mixture.narrow_band, rng, liftered, mixture.noisy)

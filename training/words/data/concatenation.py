@@ -20,7 +20,7 @@ VOWELS: Final = frozenset(
     for number, phoneme in enumerate(PHONEMES)
     if phoneme and phoneme[0] in "ɑæəɔaɛɝeɪioʊuɤyɨ"
 )
-_TONES: Final = frozenset(numbers(TONES))
+TONE_NUMBERS: Final = frozenset(numbers(TONES))
 SHORTEST, LONGEST = 2, 14  # phonemes
 ATTEMPTS: Final = 50
 
@@ -108,4 +108,4 @@ def _can_join(first: Word, i: int, second: Word, j: int) -> bool:
 
 
 def _kind(number: int) -> str:
-    return "tone" if number in _TONES else "vowel" if number in VOWELS else "consonant"
+    return "tone" if number in TONE_NUMBERS else "vowel" if number in VOWELS else "consonant"

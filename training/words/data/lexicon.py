@@ -5,9 +5,9 @@ words random roots in the patterns of the language: phonotactically valid, mostl
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import Final
 
 import numpy as np
@@ -99,13 +99,17 @@ def mandarin(count: int, rng: np.random.Generator) -> list[Word]:
     words: dict[tuple[str, ...], Word] = {}
     while len(words) < count:
         chosen = [str(s) for s in rng.choice(syllables, rng.choice([1, 2, 3], p=[0.1, 0.75, 0.15]))]
-        # Tone sandhi: the first of two third tones is spoken as a second tone.
-        if any(a[-1] == b[-1] == "3" for a, b in zip(chosen, chosen[1:], strict=False)):
+        if sandhi(chosen):
             continue
         phonemes = from_pinyin(" ".join(chosen))
         if not is_zero_shot("zh", " ".join(chosen), phonemes):
             words[phonemes] = Word("zh", " ".join(chosen), phonemes)
     return list(words.values())
+
+
+def sandhi(syllables: Sequence[str]) -> bool:
+    """Whether a third tone follows another in pinyin: the first is then spoken as a second tone."""
+    return any(a[-1] == b[-1] == "3" for a, b in pairwise(syllables))
 
 
 def arabic(count: int, rng: np.random.Generator) -> list[Word]:

@@ -1,7 +1,6 @@
 """Recorded and synthetic words as arrays of log-mel frames, which training reads."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from multiprocessing import Pool
 from pathlib import Path
 from typing import Final
@@ -10,12 +9,13 @@ import numpy as np
 
 from media.audio.features import N_MELS, SAMPLE_RATE, log_mel
 from media.audio.load import load, match_loudness
-from media.text.phonemes import numbers
 from pipelines.front_end import FrontEnd
 from training.common.corpora import LEVEL
 from training.sound_search.data.corpus import real_clips
 from training.sound_search.train.train import TRAINING_FOLDS
 from training.words.data.alignment import Aligner
+from training.words.data.columns import LONGEST, Columns, Frames
+from training.words.data.converted import write_converted
 from training.words.data.lexicon import Word, arabic, english, mandarin
 from training.words.data.recordings import (
     RecordedWord,
@@ -34,66 +34,16 @@ RENDITIONS: Final = 5  # of a synthetic word, each in another voice
 MANDARIN: Final = 3500  # words
 ARABIC: Final = 3500
 SHARDS: Final = 8
+CONVERTED: Final = 10_000  # synthetic words that are converted to the voices of people
 PROCESSES: Final = 2
-LONGEST: Final = 30  # phonemes of a recorded phrase, at most
 NOISE: Final = 5 * SAMPLE_RATE  # samples of each environmental sound
-LANGUAGES: Final = ("en", "ar", "zh")
-
-Frames = Callable[[np.ndarray], np.ndarray]
-
-
-@dataclass
-class Columns:
-    """The columns of the arrays: words with their frames, phonemes, speaker, language, split.
-
-    frames_of: waveform (T,) → frames; of 10 ms (S, N_MELS), or those of a front end.
-    """
-
-    frames_of: Frames = log_mel
-    frames: list[np.ndarray] = field(default_factory=list)
-    phonemes: list[list[int]] = field(default_factory=list)
-    speakers: list[str] = field(default_factory=list)
-    languages: list[int] = field(default_factory=list)
-    validation: list[bool] = field(default_factory=list)
-
-    def add(
-        self,
-        waveform: np.ndarray,
-        phonemes: tuple[str, ...],
-        speaker: str,
-        language: str,
-        validation: bool = False,
-    ) -> None:
-        """Append a word with its waveform (T,) at 16 kHz."""
-        self.frames.append(self.frames_of(waveform).astype(np.float16))
-        self.phonemes.append(numbers(phonemes))
-        self.speakers.append(speaker)
-        self.languages.append(LANGUAGES.index(language))
-        self.validation.append(validation)
-
-    def write(self, path: Path) -> None:
-        """Write frames (of all words), lengths (N,), phonemes (N, LONGEST) padded with 0,
-        speakers, languages and validation (N,); ``path`` is never a half-written file."""
-        padded = np.zeros((len(self.phonemes), LONGEST), np.uint8)
-        for row, word in zip(padded, self.phonemes, strict=True):
-            row[: len(word)] = word
-        unfinished = path.with_suffix(".new.npz")
-        np.savez(
-            unfinished,
-            frames=np.concatenate(self.frames),
-            lengths=np.array([len(f) for f in self.frames]),
-            phonemes=padded,
-            speakers=np.array(self.speakers),
-            languages=np.array(self.languages, np.uint8),
-            validation=np.array(self.validation),
-        )
-        unfinished.replace(path)
 
 
 def prepare(data: Path, out: Path, front_end: FrontEnd | None = None) -> None:
-    """Write recorded.npz with starts.npy, synthetic-0.npz … and noise.npz; resumes.
+    """Write recorded.npz with starts.npy, synthetic-0.npz …, converted.npz and noise.npz; resumes.
 
-    Frames of a front end are not augmented: there is no noise.npz, and one process has the model.
+    Frames of a front end are not augmented or converted: there is neither noise.npz nor
+    converted.npz, and one process has the model.
     """
     out.mkdir(parents=True, exist_ok=True)
     frames_of = front_end.aligned if front_end else log_mel
@@ -109,6 +59,8 @@ def prepare(data: Path, out: Path, front_end: FrontEnd | None = None) -> None:
         return
     if not (out / "noise.npz").exists():
         np.savez(out / "noise.npz", frames=_noise(data))
+    if not (out / "converted.npz").exists():
+        write_converted(data, plan[:CONVERTED], out / "converted.npz")
     with Pool(PROCESSES) as pool:
         for path in pool.imap_unordered(_synthetic, shards):
             print(path, flush=True)

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from pipelines.words.weight_names import ensemble_members
 from training.common.checkpoints import update_metrics
 from training.evaluators.report import markdown
 from training.words.evaluate.systems import DEFAULT_NAME
@@ -54,8 +53,9 @@ Seed 0, {hours:.1f} hours with words-bottleneck, on one or two cores of a CPU (A
 stages Intel Xeon). A supervised contrastive loss brings recordings and spellings of a word
 together, with corrupted spellings as hard negatives; CTC of the phonemes is an auxiliary loss. Data
 augmentation: VTLP, time stretching, clipping, spectral tilt, reverberation, environmental noise,
-narrow-band channels, SpecAugment. The stages, with what each measured on validation speakers, are
-in the training log of [docs/words.md](../../docs/words.md#training-log).
+narrow-band channels, SpecAugment; in the last stage also other people's voices. The stages, with
+what each measured on validation speakers, are in the training log of
+[docs/words.md](../../docs/words.md#training-log).
 
 ## Evaluation
 
@@ -67,8 +67,8 @@ every speaker. The metrics and the other systems are explained in
 
 ![Precision–recall curves of pairs of recordings, and of recordings with written words]({curves})
 
-The choice of the last stages looked at the test speakers three times, and the temperature was
-fitted on validation after that: see the training log.
+The choice of earlier stages looked at the test speakers three times; the last stage was chosen on
+validation speakers alone: see the training log.
 
 ## Limits
 
@@ -78,8 +78,10 @@ DATA: Final = """\
 Free Spoken Digit Dataset (CC BY-SA 4.0), a sample of Speech Commands (CC BY 4.0), DSPSpeech-20
 (MIT), Arabic Speech Commands (CC BY 4.0), Picovoice's wake words (Apache-2.0), and words cut from
 GRID (CC BY 4.0); words concatenated from two of these by the same speaker; 16,000 synthetic words
-(flite and espeak-ng). Noise is that of ESC-50's folds 1 to 3 (CC BY-NC 3.0 as a collection: the
-strictest, and therefore the licence of these weights).
+(flite and espeak-ng), 10,000 renditions of which also in the voices of 150 speakers of
+LibriSpeech (CC BY 4.0), by [any-voice](../any-voice/README.md); 4,000 Mandarin words joined from
+syllables that Chu Lo recorded for ChionMeilin (CC BY 3.0). Noise is that of ESC-50's folds 1 to 3
+(CC BY-NC 3.0 as a collection: the strictest, and therefore the licence of these weights).
 
 Seventeen zero-shot words were held out in every voice: alexa, jarvis, snowboy, view glass, signal,
 project, marvin, sheila, bird, house; يسار, تراجع, ستة, فتح, خيارات; 北京, 饭店."""
@@ -124,8 +126,9 @@ own; it can also be used alone.
 
 Seed 0, {hours:.1f} hours on two cores of a CPU (AMD EPYC; the last stages Intel Xeon). CTC alone
 first, then the losses of words. Most synthetic words are channel-matched to recordings, and some
-words are liftered, which removes the pitch. The stages, with what each measured on validation
-speakers, are in the training log of [docs/words.md](../../docs/words.md#training-log).
+words are liftered, which removes the pitch; in the last stage only words without tones. The stages,
+with what each measured on validation speakers, are in the training log of
+[docs/words.md](../../docs/words.md#training-log).
 
 ## Evaluation
 
@@ -158,7 +161,7 @@ def write_card(folder: Path) -> None:
     """Write the model card of a shipped checkpoint from its config and metrics."""
     metrics = json.loads((folder / "metrics.json").read_text())
     config = json.loads((folder / "config.json").read_text())
-    members = ensemble_members(config)
+    members = config.get("ensemble_with", ())
     text = CARDS[folder.name].format(
         name=folder.name,
         dimension=config["network"]["width"] * (1 + len(members)),

@@ -21,7 +21,7 @@ from training.words.train.validation import cross_view_scores, phoneme_errors
 @dataclass(frozen=True)
 class Stage:
     """shards: of the synthetic words; held_out: words that are not trained on; start: the stage
-    whose weights it starts from; n_words: in a batch.
+    whose weights it starts from; n_words: in a batch; converted: with words in people's voices.
 
     objective: CTC alone, our contrastive loss plus ctc_weight times CTC, or the papers' triplet
     loss on their schedule, for ``steps`` steps at most. wise_ft_alpha: weight of the start in the
@@ -39,11 +39,12 @@ class Stage:
     mixture: Mixture = MIXTURE
     wise_ft_alpha: float = 0.0
     n_words: int = 96
+    converted: bool = False
 
 
 def train_stage(run: Path, name: str, config: WordEmbedderConfig, stage: Stage) -> None:
     """Train run/name.pt on the prepared arrays in ``run``; resumes from run/name-state.pt."""
-    words = Words(run, stage.shards, stage.held_out, stage.mixture)
+    words = Words(run, stage.shards, stage.held_out, stage.mixture, stage.converted)
     config = words.fitted(config)
     network = build_embedder(config).to(device())
     start: dict[str, Tensor] = {}

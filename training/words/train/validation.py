@@ -14,8 +14,9 @@ from torch import Tensor
 from media.text.phonemes import edit_distance
 from models.word_embedder import MultiViewEmbedder
 from training.common.loop import device
-from training.words.data.batches import Words, padded, stacked
+from training.words.data.batches import Words
 from training.words.data.concatenation import Word
+from training.words.data.padding import padded, stacked
 from training.words.evaluate.metrics import average_precision
 from training.words.train.losses import on_device
 
