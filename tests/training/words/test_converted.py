@@ -1,6 +1,7 @@
 """Words in other people's voices, and Mandarin words joined from syllables."""
 
 import csv
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from training.words.data.zero_shot import zero_shot
 
 pytestmark = pytest.mark.slow
 RATE = 16_000
-FIELDS = "path speaker sex lang text seconds start end split licence".split()
+FIELDS: Sequence[str] = "path speaker sex lang text seconds start end split licence".split()
 
 
 def buzz(seconds: float, hz: float) -> np.ndarray:
