@@ -11,7 +11,7 @@ from typing import Final
 from media.text.phonemes import numbers
 from models.view_encoder import ViewConfig
 from models.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig
-from training.words.data.batches import Mixture
+from training.words.data.batch import Mixture
 from training.words.data.zero_shot import PARSERS
 from training.words.train.stage import Stage, train_stage
 

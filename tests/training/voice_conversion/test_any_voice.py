@@ -13,8 +13,9 @@ from training.common.corpora import Item
 from training.voice_conversion.any_voice import conversion, loop, vocoder
 from training.voice_conversion.any_voice.augment import augment
 from training.voice_conversion.any_voice.data import Corpus
-from training.voice_conversion.any_voice.prepare import has_zero_shot_word, prepare
+from training.voice_conversion.any_voice.prepare import prepare
 from training.voice_conversion.any_voice.system import Schedule, adapted_contour, relative_contour
+from training.words.data.zero_shot import has_zero_shot_word
 
 pytestmark = pytest.mark.slow
 
@@ -88,8 +89,8 @@ def test_the_vocoder_trains(run: Path, tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(vocoder, "BATCH", 2)
     monkeypatch.setattr(vocoder, "VALIDATED", 2)
     monkeypatch.setattr(vocoder, "ADVERSARIAL_FROM", 1)
-    vocoder.train_vocoder(tmp_path, "vocoder-any", 2)
-    assert torch.load(tmp_path / "vocoder-any.state", weights_only=True)["step"] == 2
+    vocoder.train_vocoder(tmp_path, "vocoder", 2)
+    assert torch.load(tmp_path / "vocoder.state", weights_only=True)["step"] == 2
 
 
 def test_averaged_weights_follow_the_network() -> None:

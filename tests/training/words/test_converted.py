@@ -12,7 +12,8 @@ from media.audio.features import log_mel
 from media.text.phonemes import TONES, from_pinyin
 from tests.word_arrays import write_arrays
 from training.words.data import converted
-from training.words.data.batches import Mixture, Words
+from training.words.data.batch import Mixture
+from training.words.data.batches import Words
 from training.words.data.columns import Columns
 from training.words.data.concatenation import TONE_NUMBERS
 from training.words.data.converted import Converter, joined

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from media.text.phonemes import edit_distance, from_ipa, numbers
 from models.view_encoder import ViewConfig
 from models.word_embedder import WordEmbedderConfig, build_embedder
-from training.words.data.batches import Batch
+from training.words.data.batch import Batch
 from training.words.train.losses import LOSSES, _corrupted, ctc_loss
 from training.words.train.objectives import MARGIN, contrastive_loss, triplet_loss
 

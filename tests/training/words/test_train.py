@@ -17,7 +17,8 @@ from models.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig
 from tests.word_arrays import write_arrays
 from training.common.loop import fit
 from training.words.data.augment import FLOOR, _clipped, augment, match_channel
-from training.words.data.batches import Mixture, Words
+from training.words.data.batch import Mixture
+from training.words.data.batches import Words
 from training.words.data.columns import Columns
 from training.words.data.lexicon import Word, arabic, english, mandarin, vowelled
 from training.words.data.padding import padded

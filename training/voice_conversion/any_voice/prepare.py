@@ -23,7 +23,7 @@ from media.audio.load import to_int16
 from media.audio.pitch import track_pitch
 from media.constants import HOP_LENGTH, N_FFT, N_MELS, SAMPLE_RATE
 from training.common.corpora import Item, speech_items, waveforms
-from training.words.data.zero_shot import SPELLINGS
+from training.words.data.zero_shot import has_zero_shot_word
 
 CUT: Final = 4 * HOP_LENGTH  # samples: recordings are cut to whole multiples of 40 ms
 SHORTEST: Final = 0.2  # seconds
@@ -43,15 +43,6 @@ def prepare(data: Path, out: Path) -> None:
     items = [item for item in speech_items(data) if not has_zero_shot_word(item)]
     for split in ("train", "val"):
         _write([item for item in items if item.split == split], out / split)
-
-
-def has_zero_shot_word(item: Item) -> bool:
-    """Whether a word that no model may be trained on is in the item's text."""
-    held_out = SPELLINGS.get(item.language, {})
-    text = f" {item.text.lower().replace('_', ' ')} "
-    words = "".join(c if c.isalnum() else " " for c in text)
-    spoken = {phones for way in held_out.values() for phones in way}
-    return item.phones in spoken or any(f" {word} " in words for word in held_out)
 
 
 def _write(items: list[Item], folder: Path) -> None:

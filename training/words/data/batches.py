@@ -6,7 +6,7 @@ a front end frames are of 20 ms, and M is their width.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +16,9 @@ from torch import Tensor
 
 from models.word_embedder import WordEmbedderConfig
 from training.common.front_end import front_end_of
+from training.words.data.arrays import Arrays
 from training.words.data.augment import augment, match_channel
+from training.words.data.batch import MIXTURE, UTTERANCES, Batch, Mixture
 from training.words.data.concatenation import (
     TONE_NUMBERS,
     Concatenation,
@@ -26,44 +28,10 @@ from training.words.data.concatenation import (
 )
 from training.words.data.padding import padded, stacked
 
-UTTERANCES: Final = 2  # of each word in a batch
 LONGEST: Final = 170  # frames; the rest of a longer word is not used
 CHUNKS: Final = 4  # of a batch, each of words of similar length, to save padding
 SAMPLE: Final = 10_000  # frames that mean and deviation are taken of
 SYNTHETIC_VOICE: Final = 0.2  # share of synthetic utterances of words that were also recorded
-
-
-@dataclass(frozen=True)
-class Mixture:
-    """The composition of a batch, as shares of its words.
-
-    recorded: said by people, where there are enough such words; concatenated: from two recordings
-    of one speaker; the rest is synthetic speech. channel_matched: share of the synthetic utterances
-    with the channel of a recording; channel_swapped: share of the recorded ones with the channel of
-    another recording. narrow_band, liftered, noisy: see augment; words with tones are not liftered.
-    """
-
-    recorded: float = 0.3
-    concatenated: float = 0.35
-    channel_matched: float = 0.0
-    channel_swapped: float = 0.0
-    narrow_band: float = 0.15
-    liftered: float = 0.0
-    noisy: float = 0.4
-
-
-MIXTURE: Final = Mixture()
-
-
-@dataclass(frozen=True)
-class Batch:
-    """UTTERANCES of each of W words: chunks of mel (b, S, M) with lengths (b,); labels (B,): the
-    word of each row, in the order of the chunks; phonemes (W, P) with their lengths (W,)."""
-
-    chunks: list[tuple[Tensor, Tensor]]
-    labels: Tensor
-    phonemes: Tensor
-    phoneme_lengths: Tensor
 
 
 class Words:
@@ -83,8 +51,7 @@ class Words:
         converted: bool = False,
     ) -> None:
         self._mixture = mixture
-        self._frames: list[np.ndarray] = []
-        self._spans: list[tuple[int, int, int]] = []  # part, first and last frame
+        self._arrays = Arrays()
         self.recorded: dict[Word, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self.synthetic: dict[Word, list[int]] = defaultdict(list)
         self.validation: list[Utterance] = []
@@ -95,7 +62,7 @@ class Words:
         paths = [run / "recorded.npz", *(run / f"synthetic-{i}.npz" for i in range(shards))]
         paths += [run / "converted.npz"] if converted else []
         for part, path in enumerate(paths):
-            for utterance, validates in self._read(part, path):
+            for utterance, validates in self._arrays.read(path):
                 if validates:
                     self.validation.append(utterance)
                 elif utterance.word in held_out:
@@ -111,38 +78,18 @@ class Words:
         recorded = {utterance.word for utterance in (*training, *self.validation)}
         self._validation_concatenations = Concatenations(self.validation, starts, recorded)
 
-    def _read(self, part: int, path: Path) -> Iterator[tuple[Utterance, bool]]:
-        """The utterances of a file, and whether each is for validation."""
-        arrays = np.load(path)
-        self._frames.append(arrays["frames"])
-        ends = np.cumsum(arrays["lengths"])
-        rows = zip(
-            ends - arrays["lengths"],
-            ends,
-            arrays["phonemes"].tolist(),
-            arrays["speakers"].tolist(),
-            arrays["languages"].tolist(),
-            arrays["validation"].tolist(),
-            strict=True,
-        )
-        for first, last, phonemes, speaker, language, validates in rows:
-            word = tuple(number for number in phonemes if number)
-            utterance = Utterance(len(self._spans), word, speaker, language)
-            self._spans.append((part, int(first), int(last)))
-            yield utterance, validates
-
     def fitted(self, config: WordEmbedderConfig) -> WordEmbedderConfig:
         """The config for these frames: of a front end, their width, mean and deviation."""
         if self._noise is not None:
             return config
-        sample = self._frames[0][:: max(1, len(self._frames[0]) // SAMPLE)].astype(np.float32)
+        frames = self._arrays.files[0]
+        sample = frames[:: max(1, len(frames) // SAMPLE)].astype(np.float32)
         mean, std = float(sample.mean()), float(sample.std())
         return replace(config, n_mels=sample.shape[1], mean=mean, std=std)
 
     def mel(self, number: int) -> np.ndarray:
         """Frames of a recording without augmentation: (S, M), S ≤ LONGEST."""
-        part, first, last = self._spans[number]
-        return self._frames[part][first : min(last, first + LONGEST // self._hops)]
+        return self._arrays.frames(number)[: LONGEST // self._hops]
 
     def unrecorded(self, count: int) -> list[tuple[Word, np.ndarray]]:
         """Words that nobody recorded, concatenated from recordings of validation speakers, with
@@ -189,7 +136,7 @@ class Words:
 
     def _utterance(self, number: int, rng: np.random.Generator) -> np.ndarray:
         """The frames of a recording (S, M), perhaps with the channel of another."""
-        is_synthetic = self._spans[number][0] > 0
+        is_synthetic = self._arrays.file_of(number) > 0
         mixture = self._mixture
         share = mixture.channel_matched if is_synthetic else mixture.channel_swapped
         if not share or rng.random() >= share:

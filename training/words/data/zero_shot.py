@@ -4,6 +4,7 @@ from functools import cache
 from typing import Final
 
 from media.text.phonemes import from_arpabet, from_ipa, from_pinyin
+from training.common.corpora import Item
 
 # Spelling → every usual pronunciation: a held-out word must not come back under another spelling.
 SPELLINGS: Final = {
@@ -42,3 +43,12 @@ def is_zero_shot(language: str, spelling: str, phonemes: tuple[str, ...]) -> boo
     """Whether a word is held out from training, by its spelling or by its phonemes."""
     known = spelling.lower().replace("_", " ") in SPELLINGS.get(language, {})
     return known or phonemes in zero_shot(language)
+
+
+def has_zero_shot_word(item: Item) -> bool:
+    """Whether a word that no model may be trained on is in the item's text."""
+    held_out = SPELLINGS.get(item.language, {})
+    text = f" {item.text.lower().replace('_', ' ')} "
+    words = "".join(c if c.isalnum() else " " for c in text)
+    spoken = {phones for way in held_out.values() for phones in way}
+    return item.phones in spoken or any(f" {word} " in words for word in held_out)

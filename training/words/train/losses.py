@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from media.text.phonemes import TONES, numbers
 from models.word_embedder import MultiViewEmbedder
 from training.common.loop import device
-from training.words.data.batches import Batch
+from training.words.data.batch import Batch
 from training.words.data.concatenation import Word
 from training.words.data.padding import padded
 from training.words.train.objectives import contrastive_loss, triplet_loss

@@ -11,7 +11,8 @@ from torch import Tensor
 
 from models.word_embedder import MultiViewEmbedder, WordEmbedderConfig, build_embedder
 from training.common.loop import device, fit, save
-from training.words.data.batches import MIXTURE, Batch, Mixture, Words
+from training.words.data.batch import MIXTURE, Batch, Mixture
+from training.words.data.batches import Words
 from training.words.data.concatenation import Word
 from training.words.train.losses import LOSSES
 from training.words.train.schedule import DecayOnPlateau
