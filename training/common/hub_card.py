@@ -43,10 +43,12 @@ class Kind(NamedTuple):
 HELD_OUT: Final = ("held-out-speech", "recordings that were not trained on")
 # By the beginning of a checkpoint's name; the first that fits.
 KINDS: Final = {
-    "any-voice": Kind("audio-to-audio", SPEECH, HELD_OUT, ("wer", "mcd")),
+    "any-voice": Kind("audio-to-audio", (*SPEECH, "librispeech"), HELD_OUT, ("wer", "mcd")),
     "vqvae": Kind("audio-to-audio", SPEECH, HELD_OUT, ("wer", "abx_across", "bitrate", "mcd")),
     "vocoder-lips": Kind("audio-to-audio", FACES, HELD_OUT, ()),
-    "vocoder": Kind("audio-to-audio", ("npvcc2016", "grid"), HELD_OUT, ("wer", "mcd")),
+    "vocoder": Kind(
+        "audio-to-audio", ("npvcc2016", "grid", "librispeech"), HELD_OUT, ("wer", "mcd")
+    ),
     "words": Kind(
         "feature-extraction",
         WORDS,

@@ -32,7 +32,6 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
     "vqvae-64": lambda run, name: train_units(
         run, name, VQVAEConfig(64, contrastive_weight=0.1), 500, "vqvae-256"
     ),
-    "vocoder": lambda run, name: train_vocoder(run, name, VocoderConfig(), 1500),
     "inverter-first": lambda run, name: train_inverter(run, name, "vqvae-512", MEL, 1200),
     "inverter-second": lambda run, name: train_inverter(
         run, name, "vqvae-512", MEL, 1500, "inverter-first"
@@ -59,7 +58,7 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
 FRONT_END_RECIPE: dict[str, Callable[[Path, str], None]] = {
     "kmeans": lambda run, name: train_kmeans(run, name, KMeansConfig()),
     "vq": lambda run, name: train_vq(run, name, VQVAEConfig(512, (2, 1)), 2600),
-    "vocoder": RECIPE["vocoder"],
+    "vocoder": lambda run, name: train_vocoder(run, name, VocoderConfig(), 1500),
     "inverter-kmeans": lambda run, name: train_inverter(run, name, "kmeans", MEL, 4200),
     "inverter-vq": lambda run, name: train_inverter(run, name, "vq", MEL, 4200),
 }

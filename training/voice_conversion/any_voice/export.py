@@ -20,16 +20,16 @@ from training.voice_conversion.data.batches import Cepstra
 
 SHIPPED: Final = {"SF1": "SF1", "TF2": "TF2", "SM1": "SM1", "TM3": "TM3", "S1": "S1", "en1": "Nell"}
 REFERENCES: Final = 64  # windows of a voice, of whose vectors the mean is shipped
+VOCODER: Final = "vocoder"
 PARTS: Final = ("content", "bottleneck", "reference", "inverter", "contour")
 
 
 def export(run: Path, out: Path) -> None:
-    """Write any-voice, and vocoder-any where there is a state of it, below ``out``."""
+    """Write any-voice, and the vocoder where there is a state of it, below ``out``."""
     corpus = Corpus(run / "train", WINDOW)
     system = new_system(corpus, Cepstra(run / "constants.npz")).eval()
     saved = _state(run, "conversion")
     system.load_state_dict(saved["average"])
-    has_vocoder = (run / "vocoder-any.state").exists()
     vectors, pitch_mean, pitch_std = shipped_voices(system, corpus)
     weights = {
         f"{part}.{name}": weight
@@ -40,7 +40,7 @@ def export(run: Path, out: Path) -> None:
     weights |= {"voices.pitch_mean": pitch_mean, "voices.pitch_std": pitch_std}
     config = {
         "name": "any-voice",
-        "vocoder": "vocoder-any" if has_vocoder else "vocoder",
+        "vocoder": VOCODER,
         "voices": list(SHIPPED.values()),
         "content": asdict(ContentConfig()),
         "bottleneck": asdict(BottleneckConfig()),
@@ -51,8 +51,8 @@ def export(run: Path, out: Path) -> None:
     stages = {name: _state(run, name) for name in ("conversion-first", "conversion")}
     trained = {n: {"steps": s["step"], "hours": s["hours"]} for n, s in stages.items()}
     update_metrics(out / "any-voice", {"training": trained})
-    if has_vocoder:
-        _export_vocoder(run, out / "vocoder-any")
+    if (run / f"{VOCODER}.state").exists():
+        _export_vocoder(run, out / VOCODER)
 
 
 @torch.no_grad()
@@ -71,7 +71,7 @@ def shipped_voices(system: System, corpus: Corpus) -> tuple[Tensor, Tensor, Tens
 
 
 def _export_vocoder(run: Path, folder: Path) -> None:
-    saved = _state(run, "vocoder-any")
+    saved = _state(run, VOCODER)
     weights = {
         name.removeprefix("vocoder."): weight
         for name, weight in saved["average"].items()
@@ -79,7 +79,7 @@ def _export_vocoder(run: Path, folder: Path) -> None:
     }
     write_weights(folder, asdict(VocoderConfig()), weights)
     trained = {"steps": saved["step"], "hours": saved["hours"]}
-    update_metrics(folder, {"training": {"vocoder": trained}})
+    update_metrics(folder, {"training": {VOCODER: trained}})
 
 
 def _state(run: Path, name: str) -> dict[str, Any]:

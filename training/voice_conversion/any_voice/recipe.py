@@ -13,5 +13,5 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
     "conversion": lambda run, name: train_conversion(
         run, name, 4000, Schedule(0, 500, 1000), "conversion-first", 4e-4
     ),
-    "vocoder-any": lambda run, name: train_vocoder(run, name, 100_000),
+    "vocoder": lambda run, name: train_vocoder(run, name, 7000),
 }
