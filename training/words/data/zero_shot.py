@@ -1,10 +1,12 @@
 """The zero-shot words: held out from training in every voice, recorded or synthetic."""
 
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from media.text.phonemes import from_arpabet, from_ipa, from_pinyin
-from training.common.corpora import Item
+
+if TYPE_CHECKING:  # training needs torch and numpy only, reading the corpora more
+    from training.common.corpora import Item
 
 # Spelling → every usual pronunciation: a held-out word must not come back under another spelling.
 SPELLINGS: Final = {
@@ -45,7 +47,7 @@ def is_zero_shot(language: str, spelling: str, phonemes: tuple[str, ...]) -> boo
     return known or phonemes in zero_shot(language)
 
 
-def has_zero_shot_word(item: Item) -> bool:
+def has_zero_shot_word(item: "Item") -> bool:
     """Whether a word that no model may be trained on is in the item's text."""
     held_out = SPELLINGS.get(item.language, {})
     text = f" {item.text.lower().replace('_', ' ')} "
