@@ -62,6 +62,7 @@ class SearchResult:
     """Everything that the page shows of a search.
 
     matched: whether the best score reaches ``threshold``; if not, hits are the nearest sounds.
+    threshold: of a match; taking a text away lowers it as it lowers the score of what is wanted.
     scores: of all n sounds of the index, in its order (n,), NaN for those that are not among the
     nearest of a large index. point: the query's coordinates on the map, in [0, 1].
     notices: remarks on the query for the visitor. compute_seconds: the time that the search took.
@@ -107,8 +108,9 @@ class SoundSearch:
         like: Audio = None,
         without: str = "",
         index: SoundIndex | None = None,
-    ) -> np.ndarray:
-        """The unit vector (D,) of an English text, an example sound or both, minus another text.
+    ) -> tuple[np.ndarray, float]:
+        """The unit vector (D,) of an English text, an example sound or both, minus another text;
+        and the score of what is wanted itself, which is 1 unless a text is taken away.
 
         like: a recording, or the id of a sound in ``index``. Raises InputError for a query that is
         empty, too long, without words or silent.
@@ -123,14 +125,14 @@ class SoundSearch:
         words = [part for part in (text, without) if part]
         for part in words:
             check(part)
-        wanted = dict(zip(words, self.encoder.embed_text(words), strict=True)) if words else {}
-        query = wanted[text] if text else np.zeros(self.encoder.dimension, np.float32)
+        vectors = dict(zip(words, self.encoder.embed_text(words), strict=True)) if words else {}
+        wanted = vectors[text] if text else np.zeros(self.encoder.dimension, np.float32)
         if like is not None:
-            query = query + self._embed_example(like, index)
-        query = query / np.linalg.norm(query)
-        if without:
-            query = query - self.WITHOUT * wanted[without]
-        return (query / np.linalg.norm(query)).astype(np.float32)
+            wanted = wanted + self._embed_example(like, index)
+        wanted = wanted / np.linalg.norm(wanted)
+        query = wanted - self.WITHOUT * vectors[without] if without else wanted
+        query = (query / np.linalg.norm(query)).astype(np.float32)
+        return query, float(query @ wanted)
 
     def __call__(
         self,
@@ -164,7 +166,10 @@ class SoundSearch:
             check_length(clean(part))
         wanted, unwanted = read(clean(text)), read(clean(without))
         compound = Compound((wanted.english,)) if like is not None else parse(wanted.english)
-        queries = [self.query(part, like, unwanted.english, index) for part in compound.parts]
+        queries, best = zip(
+            *(self.query(part, like, unwanted.english, index) for part in compound.parts),
+            strict=True,
+        )
         among = None if only == EVERYTHING else _passing(library, only)
         found = find(library, np.stack(queries), compound, limit + 1, among)
         scores = np.full(len(library.sounds), np.nan, np.float32)
@@ -176,7 +181,7 @@ class SoundSearch:
             _hit(library, number, scores, np.stack(queries), compound) for number in ranked[:limit]
         )
         share = self.COMPOUND if compound.links else 1.0
-        threshold = share * self.encoder.threshold
+        threshold = share * self.encoder.threshold * float(np.mean(best))
         point = map_layout.place(found.scores[None], library.layout[found.numbers])[0]
         return SearchResult(
             hits=hits,

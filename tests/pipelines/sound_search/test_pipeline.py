@@ -116,6 +116,16 @@ def test_search_with_an_exclusion_lowers_matching_sounds(
     assert without.index("high-shrill") > without.index("middle-high")
 
 
+def test_taking_away_a_text_does_not_turn_a_match_into_none(
+    search: SoundSearch, index: SoundIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search.encoder, "threshold", 0.95)
+    without = search(index, "high", without="shrill")
+    assert without.hits[0].score < 0.95
+    assert without.matched and without.threshold <= without.hits[0].score
+    assert not search(index, "engine", without="shrill").matched
+
+
 def test_search_combines_text_sound_and_exclusion(search: SoundSearch, index: SoundIndex) -> None:
     low = identity(index, "low")
     assert names(search(index, "middle", like=low))[0] == "low-middle"
