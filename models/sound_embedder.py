@@ -1,9 +1,10 @@
 """Sounds and sentences in one space: an audio trunk, a sentence adapter, a projection for each.
 
 Shapes: B batch, S frames of 10 ms, M mel bands, S' steps of the trunk, C its width, K kinds of
-sound, W width of sentence vectors, D dimensions of the shared space.
+sound, W width of sentence vectors, D dimensions of the vectors that are compared.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,6 +17,8 @@ from models.sound_cnn import SoundCNN, SoundCNNConfig
 
 ATTENTION_SCALE: Final = 30.0  # inverse temperature of a sentence's attention to kinds
 PROJECTION_WEIGHT: Final = 0.3  # of the sentence projection, relative to the attended kinds
+KINDS_SHARE: Final = 0.4  # of a score: how far sound and sentence agree on the kinds
+CODED: Final = 8  # dimensions that a large index codes together
 
 
 # Names in the config.json of shipped checkpoints → fields of SoundEmbedderConfig.
@@ -26,11 +29,13 @@ STORED_NAMES: Final = {"deviation": "std"}
 class SoundEmbedderConfig:
     """n_kinds: kinds of sound that sentences attend to; with 0 there is the projection only.
 
-    mean, std: of the log-mel spectrograms of the training clips.
+    posterior_scale: inverse temperature of the kinds that a sound is taken for; with 0, vectors
+    hold no kinds. mean, std: of the log-mel spectrograms of the training clips.
     """
 
     trunk: SoundCNNConfig | PatchTransformerConfig
     n_kinds: int = 0
+    posterior_scale: float = 0.0
     sentence_width: int = 384
     width: int = 256
     adapter: int = 512
@@ -44,13 +49,25 @@ class SoundEmbedderConfig:
         trunk = SoundCNNConfig if "channels" in values["trunk"] else PatchTransformerConfig
         return cls(**{**values, "trunk": trunk(**values["trunk"])})
 
+    @property
+    def holds_kinds(self) -> bool:
+        """Whether vectors hold the probabilities of the kinds."""
+        return bool(self.n_kinds and self.posterior_scale)
+
+    @property
+    def dimension(self) -> int:
+        """D of the vectors: with kinds a multiple of CODED, if the width is one."""
+        return self.width + self.holds_kinds * math.ceil(self.n_kinds / CODED) * CODED
+
 
 class SoundEmbedder(nn.Module):
-    """Primus et al. 2023, section 2.3, on small trunks of our own, with one addition.
+    """Primus et al. 2023, section 2.3, on small trunks of our own, with two additions.
 
     From few clips a projection of sentences generalises poorly. So a sentence also attends to the
     kinds of sound in the training data: each has a key in the space of sentences, and as its value
-    the mean audio vector of its clips.
+    the mean audio vector of its clips. And the vectors of both hold, beside their place in the
+    shared space, the probabilities of the kinds (semantic matching, Rasiwasia et al. 2010): the
+    mean of the kinds that an indirect query attends to is about as near to all sounds.
     """
 
     def __init__(self, config: SoundEmbedderConfig) -> None:
@@ -97,7 +114,8 @@ class SoundEmbedder(nn.Module):
             return projected
         attention = kind_logits(sentences, self.kind_keys).softmax(dim=-1)
         attended = F.normalize(attention @ self.kind_values, dim=-1)
-        return F.normalize(attended + PROJECTION_WEIGHT * projected, dim=-1)
+        vectors = F.normalize(attended + PROJECTION_WEIGHT * projected, dim=-1)
+        return _with_kinds(vectors, attention) if self.config.holds_kinds else vectors
 
     def steps(self, mel: Tensor) -> Tensor:
         """Log-mel (B, S, M) → features of the trunk over time (B, S', C)."""
@@ -106,9 +124,19 @@ class SoundEmbedder(nn.Module):
     def _project(self, steps: Tensor) -> Tensor:
         # The mean represents textures, the maximum single events between silence.
         pooled = steps.mean(dim=1) + steps.amax(dim=1)
-        return F.normalize(self.audio_projection(pooled).float(), dim=-1)
+        vectors = F.normalize(self.audio_projection(pooled).float(), dim=-1)
+        if not self.config.holds_kinds:
+            return vectors
+        likeness = self.config.posterior_scale * vectors @ self.kind_values.t()
+        return _with_kinds(vectors, likeness.softmax(dim=-1))
 
 
 def kind_logits(sentences: Tensor, keys: Tensor) -> Tensor:
     """Attention logits of unit vectors of sentences (B, W) to the keys of kinds (K, W): (B, K)."""
     return ATTENTION_SCALE * sentences @ F.normalize(keys, dim=-1).t()
+
+
+def _with_kinds(vectors: Tensor, kinds: Tensor) -> Tensor:
+    """Unit vectors (…, width), and probabilities of the kinds (…, K) → unit vectors (…, D)."""
+    parts = (1 - KINDS_SHARE) ** 0.5 * vectors, KINDS_SHARE**0.5 * F.normalize(kinds, dim=-1)
+    return F.pad(torch.cat(parts, dim=-1), (0, -kinds.shape[-1] % CODED))

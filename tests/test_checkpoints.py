@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -90,12 +91,17 @@ def test_search_of_the_library_by_text_finds_the_kind(
 
 
 @pytest.mark.slow
-def test_search_of_the_library_by_sound_finds_the_same_kind(
+def test_search_of_the_library_by_sound_mostly_finds_the_same_kind(
     search: SoundSearch, library: SoundIndex
 ) -> None:
-    crickets = [sound for sound in library.sounds if sound.kind == "crickets"]
-    result = search(library, like=crickets[0].id)
-    assert result.hits[0].sound.kind == "crickets"
+    count = Counter(sound.kind for sound in library.sounds)
+    asked = [sound for sound in library.sounds if count[sound.kind] > 1][::5]
+    found = [search(library, like=sound.id, limit=3).hits for sound in asked]
+    same = [
+        sound.kind in {hit.sound.kind for hit in hits}
+        for sound, hits in zip(asked, found, strict=True)
+    ]
+    assert np.mean(same) > 0.6
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from pipelines.nearest import PROBED, SUBVECTOR
 from pipelines.sound_search.large.rows import RowWriter
 from pipelines.sound_search.library import Sound
 
-DIMENSION: Final = 256
+DIMENSION: Final = 448
 ROWS: Final = 10_000  # written to weigh one
 CLIP: Final = 10.0  # seconds: a segment
 NUMBER: Final = 8  # bytes of the number that a list keeps of a vector

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.index_scale.vectors import NEAREST
-from pipelines.nearest import PROBED, SPARE
+from pipelines.nearest import PROBED, SPARE, SUBVECTOR
 from pipelines.sound_search.library import POOL
 
 # A query (D,) → ids of the NEAREST sounds, best first, each read whole. Either engine probes as
@@ -42,8 +42,9 @@ def write_disk(folder: Path, pieces: Iterator[np.ndarray]) -> None:
     from pipelines.sound_search.library import Entry, Sound
     from pipelines.sound_search.store import About
 
-    writer, number = Writer(folder, 256), 0
-    for piece in pieces:
+    first = next(pieces)
+    writer, number = Writer(folder, first.shape[1]), 0
+    for piece in _chained(first, pieces):
         for vector in piece:
             about = fields(number)
             sound = Sound(**{**about, "path": Path(about["path"])})
@@ -88,8 +89,9 @@ def write_lance(folder: Path, pieces: Iterator[np.ndarray]) -> None:
     reader = pa.RecordBatchReader.from_batches(first.schema, _chained(first, source))
     table = lancedb.connect(folder).create_table("sounds", reader, mode="overwrite")
     lists = int(np.ceil(np.sqrt(number)))
+    codes = first.schema.field("vector").type.list_size // SUBVECTOR
     index = import_module("lancedb.index").IvfPq(
-        distance_type="dot", num_partitions=lists, num_sub_vectors=32
+        distance_type="dot", num_partitions=lists, num_sub_vectors=codes
     )
     table.create_index("vector", config=index)
 

@@ -16,12 +16,12 @@ NOISE: Final = 0.3
 
 
 def base() -> np.ndarray:
-    """The vectors of our own library: (N, 256)."""
+    """The vectors of our own library: (N, D)."""
     return np.array(store.read(ASSETS / "sounds.index")[1].nearest.vectors[:])
 
 
 def pieces(count: int, seed: int = 0, noise: float = NOISE) -> Iterator[np.ndarray]:
-    """Made unit vectors: (PIECE, 256) each, the last smaller. The same for the same seed."""
+    """Made unit vectors: (PIECE, D) each, the last smaller. The same for the same seed."""
     vectors = base()
     for number, begin in enumerate(range(0, count, PIECE)):
         generator = np.random.default_rng([seed, number])
@@ -29,7 +29,7 @@ def pieces(count: int, seed: int = 0, noise: float = NOISE) -> Iterator[np.ndarr
 
 
 def made(count: int) -> np.ndarray:
-    """Made unit vectors: (count, 256)."""
+    """Made unit vectors: (count, D)."""
     return np.concatenate([*pieces(count)])
 
 
@@ -52,7 +52,7 @@ def resembling(
 
 
 def questions(folder: Path, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Queries (QUERIES, 256), which are no vectors of the index, and the positions of the exact
+    """Queries (QUERIES, D), which are no vectors of the index, and the positions of the exact
     nearest of ``count`` made vectors to each: (QUERIES, NEAREST). Kept in the folder."""
     file = folder / f"questions-{count}.npz"
     if not file.exists():

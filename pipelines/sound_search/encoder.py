@@ -68,7 +68,7 @@ class EarshotEncoder:
     ) -> None:
         self.name = " + ".join(members)
         self.threshold = threshold
-        self.dimension = sum(member.config.width for member in members.values())
+        self.dimension = sum(member.config.dimension for member in members.values())
         self.fingerprint = _fingerprint(members, sentences.name)
         self._members = list(members.values())
         self._sentences = sentences

@@ -56,6 +56,51 @@ def test_embed_sentences_of_a_kind_is_near_its_sounds() -> None:
     assert (both @ values.t())[0, :2].min() > 0.3
 
 
+def with_kinds(kinds: int, posterior_scale: float = 16.0) -> SoundEmbedder:
+    """A network with kinds of sound that lie close together, as those of real clips do."""
+    torch.manual_seed(0)
+    config = SoundEmbedderConfig(SMALL_CNN, kinds, posterior_scale, width=16)
+    network = SoundEmbedder(config).eval()
+    normalize = torch.nn.functional.normalize
+    network.kind_keys.data = normalize(torch.randn(kinds, 384), dim=1)
+    network.kind_values.data = normalize(2 * torch.ones(16) + torch.randn(kinds, 16), dim=1)
+    return network
+
+
+def test_vectors_with_kinds_have_unit_length_and_a_dimension_that_indexes_code() -> None:
+    network = with_kinds(kinds=5)
+    mel = torch.randn(3, 250, 128)
+    audio, text = network.embed_audio(mel), network.embed_sentences(network.kind_keys)
+    _, parts = network.embed_parts(mel, 100)
+    assert network.config.dimension == 16 + 8
+    for vectors in (audio, text, parts):
+        assert vectors.shape[-1] == network.config.dimension
+        torch.testing.assert_close(vectors.norm(dim=-1), torch.ones(vectors.shape[:-1]))
+
+
+def test_without_kinds_or_a_scale_the_vectors_are_of_the_shared_space_alone() -> None:
+    for network in (with_kinds(kinds=0), with_kinds(kinds=5, posterior_scale=0.0)):
+        assert network.config.dimension == 16
+        assert network.embed_audio(torch.randn(1, 250, 128)).shape == (1, 16)
+
+
+def test_kinds_tell_the_sounds_that_an_indirect_sentence_means_from_the_others() -> None:
+    """A sentence attends to two of five kinds: their mean is near all kinds in the shared space."""
+    network = with_kinds(kinds=5)
+    network.audio_projection = torch.nn.Linear(16, 16, bias=False)
+    network.audio_projection.weight.data = torch.eye(16)
+    sounds = torch.cat([network._project(value[None, None] / 2) for value in network.kind_values])
+    keys = network.kind_keys
+    sentence = torch.nn.functional.normalize(keys[:1] + keys[1:2], dim=1)
+    query = network.embed_sentences(sentence)[0]
+    margins = []
+    for part in (slice(0, 16), slice(16, None)):
+        vectors = torch.nn.functional.normalize(sounds[:, part], dim=1)
+        scores = vectors @ torch.nn.functional.normalize(query[part], dim=0)
+        margins.append(float((scores[:2].min() - scores[2:].max()).detach()))
+    assert margins[1] > 3 * margins[0] > 0
+
+
 def test_config_from_dict_restores_the_config() -> None:
     for trunk in (SMALL_CNN, SMALL_PASST):
         config = SoundEmbedderConfig(trunk, width=12)

@@ -1,0 +1,74 @@
+"""The held-out recordings are laid out as the data folder, from a Qt resource archive too."""
+
+import csv
+import json
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+
+from training.sound_search.evaluate import games
+from training.sound_search.evaluate.games import lay_out, member
+from training.sound_search.evaluate.material import QUERIES, Budget, choose
+
+PLAIN, PACKED = b"OggS of a cow", b"RIFF" + bytes(500)
+
+
+def archive() -> bytes:
+    """A resource archive of version 2: animals/cow.ogg, and train.wav, which is compressed."""
+    names, offsets = b"", []
+    for name in ("animals", "train.wav", "cow.ogg"):
+        offsets.append(len(names))
+        names += struct.pack(">HI", len(name), 0) + name.encode("utf-16-be")
+    packed = struct.pack(">I", len(PACKED)) + zlib.compress(PACKED)
+    contents = b"".join(struct.pack(">I", len(data)) + data for data in (PLAIN, packed))
+    after = 4 + len(PLAIN)
+    tree = b"".join(
+        struct.pack(">IH2I8x", *entry)
+        for entry in (
+            (0, games.FOLDER, 2, 1),  # the root, with the entries 1 and 2
+            (offsets[0], games.FOLDER, 1, 3),
+            (offsets[1], games.COMPRESSED, 0, after),
+            (offsets[2], 0, 0, 0),
+        )
+    )
+    first = 24
+    header = struct.pack(">4s5I", b"qres", 2, first + len(contents), first, 0, 0)
+    names_at = first + len(contents) + len(tree)
+    header = header[:16] + struct.pack(">I", names_at) + header[20:]
+    return header + contents + tree + names
+
+
+def test_member_of_an_archive_is_read_plain_or_compressed(tmp_path: Path) -> None:
+    path = tmp_path / "sounds.rcc"
+    path.write_bytes(archive())
+    assert member(path, "animals/cow.ogg") == PLAIN
+    assert member(path, "train.wav") == PACKED
+
+
+def test_lay_out_writes_a_manifest_that_the_evaluation_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sounds.rcc").write_bytes(archive())
+    (tmp_path / "dog.ogg").write_bytes(b"OggS of a dog")
+    monkeypatch.setattr(games, "LIST", tmp_path / "games.csv")
+    games.LIST.write_text("file,member,label\nsounds.rcc,animals/cow.ogg,cow\ndog.ogg,,dog\n")
+    assert lay_out(tmp_path / "out", tmp_path) == 2
+    clips, queries, _ = choose(tmp_path / "out", QUERIES, games.FOLD, "test", Budget(mixtures=0))
+    assert {(clip.label, clip.path.read_bytes()) for clip in clips} == {
+        ("cow", PLAIN),
+        ("dog", b"OggS of a dog"),
+    }
+    assert {query.label for query in queries} == {"cow", "dog"}
+
+
+def test_lay_out_without_the_packages_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match=r"frog\.ogg is missing: install the package"):
+        lay_out(tmp_path / "out", tmp_path)
+
+
+def test_every_held_out_recording_is_of_a_class_that_queries_ask_for() -> None:
+    labels = {row["label"] for row in csv.DictReader(games.LIST.read_text().splitlines())}
+    queries = map(json.loads, QUERIES.read_text().splitlines())
+    assert labels <= {query["relevant_class"] for query in queries}
