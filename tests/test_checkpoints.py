@@ -14,6 +14,8 @@ from pipelines.sound_search.index import SoundIndex
 from pipelines.words import Words
 from pipelines.words.library import WordLibrary
 from pipelines.words.pronunciation import Pronouncer
+from tabs.sound_search import EXAMPLES
+from tabs.sound_search.example import FINISHED
 
 ROOT = Path(__file__).parents[1] / "checkpoints"
 SOUNDS = ROOT.parent / "assets" / "sounds"
@@ -102,6 +104,18 @@ def test_search_of_the_library_by_sound_mostly_finds_the_same_kind(
         for sound, hits in zip(asked, found, strict=True)
     ]
     assert np.mean(same) > 0.6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_every_example_of_sound_search_has_a_match(
+    search: SoundSearch, library: SoundIndex, text: str
+) -> None:
+    assert search(library, text).matched
+
+
+def test_the_finished_search_that_the_page_shows_first_has_a_match() -> None:
+    assert json.loads(FINISHED.read_text())["matched"]
 
 
 @pytest.mark.slow
