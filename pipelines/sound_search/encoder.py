@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from media.audio import sound_features
-from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig
+from models.sound_embedder import KINDS_SHARE, SoundEmbedder, SoundEmbedderConfig
 from pipelines.checkpoint import choose_device, load_weights, locate, read_config
 from pipelines.sound_search.sentence_encoder import SentenceEncoder
 
@@ -139,6 +139,8 @@ def _fingerprint(members: dict[str, SoundEmbedder], sentence_encoder: str) -> st
     for network in members.values():
         # Indexes that were made when the field had its stored name remain valid.
         digest.update(repr(network.config).replace("std=", "deviation=").encode())
+        if network.config.holds_kinds:
+            digest.update(repr(KINDS_SHARE).encode())
         for weight in network.state_dict().values():
             digest.update(weight.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from media.audio.sound_features import SAMPLE_RATE
+from media.paths import CHECKPOINTS
+from pipelines.sound_search import encoder
 from pipelines.sound_search.encoder import EarshotEncoder
 from pipelines.sound_search.sentence_encoder import SentenceEncoder, plain
 
@@ -70,3 +72,11 @@ def test_sentence_encoder_places_paraphrases_close() -> None:
 def test_from_pretrained_without_a_checkpoint_raises(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no checkpoint"):
         EarshotEncoder.from_pretrained(tmp_path / "nothing")
+
+
+def test_another_share_of_the_kinds_is_another_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index holds vectors of one share: one of another must be refused."""
+    shipped = CHECKPOINTS / "sound-cnn"
+    before = EarshotEncoder.from_pretrained(shipped, "cpu").fingerprint
+    monkeypatch.setattr(encoder, "KINDS_SHARE", 0.5)
+    assert EarshotEncoder.from_pretrained(shipped, "cpu").fingerprint != before
