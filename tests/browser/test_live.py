@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from pipelines.voice_conversion import AnyVoiceConversion, Voice
 from pipelines.voice_conversion.live import LiveProcess
@@ -27,6 +27,8 @@ def test_live_shows_units_and_delay_and_gives_what_was_said_to_the_tab(visit: Vi
     page.wait_for_function(DRAWN)
     expect(page.locator(".live-line")).to_contain_text("ms delay")
     expect(page.locator(".live-line")).to_contain_text("dropout")
+    # Twelve times a second it hears of new units, and twenty times of the level.
+    assert layouts(page, 3) <= 15
     choose(visit, "SF1")
     assert visit.faint() == []
     visit.shoot("live")
@@ -70,7 +72,18 @@ def test_live_speaks_in_the_visitors_own_voice_until_they_forget_it(
 
 
 def choose(visit: Visit, card: str) -> None:
-    label = visit.page.locator("label").filter(has_text=card).first
-    expect(label).to_be_visible()
-    # In the page: while Live draws on a busy machine, Playwright waits a minute for a still frame.
-    label.evaluate("label => label.click()")
+    visit.page.locator("label").filter(has_text=card).first.click()
+
+
+def layouts(page: Page, seconds: float) -> int:
+    """How often the page is laid out anew in this time."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable")
+
+    def count() -> int:
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        return next(metric["value"] for metric in metrics if metric["name"] == "LayoutCount")
+
+    before = count()
+    page.wait_for_timeout(1000 * seconds)
+    return count() - before

@@ -18,6 +18,8 @@ let answer = null; // takes what is chosen on the page, while that is asked
 let units = []; // by their colours, null for silence
 let numbers = {};
 let until = 0; // ms
+let told = ""; // the line of numbers
+let waiting = false; // for the next frame, to show what the worker told
 let urls = [];
 
 function say(text, kind = "notice") {
@@ -139,15 +141,20 @@ async function take(button) {
 
 function hear(data) {
   if (data.state) return turn(data);
-  if (data.units) {
-    units = [...units, ...data.units].slice(-1000);
-    draw();
-  }
-  if (data.level !== undefined) {
-    const share = Math.max(0, 1 + (20 * Math.log10(data.level + 1e-6)) / 60); // from -60 dBFS up
-    return one(".live-level").style.setProperty("--level", share.toFixed(2));
-  }
-  numbers = { ...numbers, ...data };
+  const { units: more = [], ...others } = data;
+  units = [...units, ...more].slice(-1000);
+  numbers = { ...numbers, ...others };
+  if (!waiting) requestAnimationFrame(refresh);
+  waiting = true;
+}
+
+// At most once a frame. Nothing here asks the page to be laid out, but for a text that has changed.
+function refresh() {
+  waiting = false;
+  const level = 20 * Math.log10((numbers.level ?? 0) + 1e-6); // dBFS, shown from -60 up
+  const share = Math.max(0, 1 + level / 60);
+  one(".live-level i").style.transform = `scaleX(${share.toFixed(2)})`;
+  draw();
   line();
 }
 
@@ -171,7 +178,8 @@ function line() {
   const delay = numbers.delay === undefined ? "" : `<b>${Math.round(1000 * numbers.delay)}</b> ms delay · `;
   const late = numbers.dropped / (live?.context.sampleRate ?? 1);
   const busy = late > 0.1 ? ` · ${late.toFixed(1)} s left out: the server is busy` : "";
-  one(".live-line").innerHTML = `${delay}${lost} · ${time} left${busy}`;
+  const text = `${delay}${lost} · ${time} left${busy}`;
+  if (text !== told) one(".live-line").innerHTML = told = text;
 }
 
 function show(state) {
@@ -187,10 +195,14 @@ function draw() {
   const canvas = one(".live-units");
   const scale = devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;
-  canvas.width = width * scale;
-  canvas.height = height * scale;
+  const size = [Math.round(width * scale), Math.round(height * scale)];
+  // Another size lays the whole page out anew.
+  if (size.some((length, i) => length !== [canvas.width, canvas.height][i])) {
+    [canvas.width, canvas.height] = size;
+  }
   const brush = canvas.getContext("2d");
-  brush.scale(scale, scale);
+  brush.setTransform(scale, 0, 0, scale, 0, 0);
+  brush.clearRect(0, 0, width, height);
   const seen = units.slice(-Math.ceil(width / CELL));
   seen.forEach((color, i) => {
     if (!color) return;

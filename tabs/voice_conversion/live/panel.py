@@ -25,7 +25,7 @@ HTML: Final = f"""
 <p>Hear yourself in the chosen voice while you speak. <b>Wear headphones.</b></p>
 </div>
 <div class="live-now" hidden>
-<div class="live-level" role="img" aria-label="Level of the microphone"></div>
+<div class="live-level" role="img" aria-label="Level of the microphone"><i></i></div>
 <canvas class="live-units" role="img" aria-label="Units as they are spoken"></canvas>
 <p class="live-line numbers"></p>
 </div>
