@@ -32,7 +32,7 @@ from media.constants import SAMPLE_RATE
 from media.paths import ASSETS, CHECKPOINTS
 from pipelines import Words
 from pipelines.front_end import FrontEnd
-from pipelines.sound_search.encoder import EarshotEncoder
+from pipelines.sound_search.encoders.encoder import EarshotEncoder
 from pipelines.voice_conversion import AnyVoiceConversion
 from pipelines.voice_conversion.speecht5 import SpeechT5Conversion
 from training.evaluators.evaluator import EvaluationModels

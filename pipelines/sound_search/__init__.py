@@ -10,7 +10,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "export": ["labels_csv", "results_zip"],
         "listing": ["listed"],
-        "pipeline": ["Hit", "SearchResult", "SoundSearch"],
+        "pipeline": ["SoundSearch"],
+        "result": ["Hit", "SearchResult"],
     },
 )
 
@@ -18,6 +19,6 @@ if TYPE_CHECKING:
     from pipelines.sound_search.export import labels_csv as labels_csv
     from pipelines.sound_search.export import results_zip as results_zip
     from pipelines.sound_search.listing import listed as listed
-    from pipelines.sound_search.pipeline import Hit as Hit
-    from pipelines.sound_search.pipeline import SearchResult as SearchResult
     from pipelines.sound_search.pipeline import SoundSearch as SoundSearch
+    from pipelines.sound_search.result import Hit as Hit
+    from pipelines.sound_search.result import SearchResult as SearchResult

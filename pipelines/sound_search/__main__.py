@@ -21,7 +21,7 @@ from pipelines.sound_search.query import BACKENDS, index_of
 
 if TYPE_CHECKING:
     from pipelines.sound_search import SearchResult
-    from pipelines.sound_search.encoder import SoundEncoder
+    from pipelines.sound_search.encoders.encoder import SoundEncoder
     from pipelines.sound_search.index import Report
     from pipelines.sound_search.large.cluster import Workers
 
@@ -89,8 +89,8 @@ def _add_models(command: argparse.ArgumentParser) -> None:
 
 def _search(options: argparse.Namespace) -> None:
     from pipelines.sound_search import SoundSearch  # late, for it loads torch
+    from pipelines.sound_search.encoders.models import DEFAULT_MODEL
     from pipelines.sound_search.index import SoundIndex
-    from pipelines.sound_search.models import DEFAULT_MODEL
 
     search = SoundSearch.from_pretrained(options.sound_model or DEFAULT_MODEL, options.device)
     index = SoundIndex.open(options.index, search.encoder, options.index_backend)
@@ -147,7 +147,10 @@ def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
 
 
 def _encoder(options: argparse.Namespace) -> "SoundEncoder":
-    from pipelines.sound_search.models import DEFAULT_MODEL, load_encoder  # late: loads torch
+    from pipelines.sound_search.encoders.models import (  # late: loads torch
+        DEFAULT_MODEL,
+        load_encoder,
+    )
 
     return load_encoder(options.sound_model or DEFAULT_MODEL, options.device)
 
@@ -155,8 +158,11 @@ def _encoder(options: argparse.Namespace) -> "SoundEncoder":
 def _workers(options: argparse.Namespace) -> "Workers | None":
     if options.ray is None:
         return None
+    from pipelines.sound_search.encoders.models import (  # late: loads torch
+        DEFAULT_MODEL,
+        load_encoder,
+    )
     from pipelines.sound_search.large.cluster import Workers
-    from pipelines.sound_search.models import DEFAULT_MODEL, load_encoder  # late: loads torch
 
     model = options.sound_model or DEFAULT_MODEL
     return Workers(options.ray, partial(load_encoder, model, options.device))

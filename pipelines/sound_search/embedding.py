@@ -8,7 +8,7 @@ import numpy as np
 
 from media.audio.load import SILENT_PEAK, load
 from media.errors import InputError
-from pipelines.sound_search.encoder import SoundEncoder
+from pipelines.sound_search.encoders.encoder import SoundEncoder
 from pipelines.sound_search.library import Entry, Sound
 
 MAX_SECONDS: Final = 3600.0  # of one file

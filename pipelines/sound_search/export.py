@@ -13,7 +13,7 @@ import numpy as np
 from media.errors import InputError
 from media.text.spreadsheet import safe_cell
 from pipelines.sound_search.index import SoundIndex
-from pipelines.sound_search.pipeline import Hit, SearchResult
+from pipelines.sound_search.result import Hit, SearchResult
 
 MOST_BYTES: Final = 50_000_000  # of all sounds together; those beyond are only named
 COLUMNS: Final = ("rank", "file", "score", "start", "seconds", "kind", "caption", "content_hash")

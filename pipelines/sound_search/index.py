@@ -1,27 +1,20 @@
 """A searchable library of sounds: add files, remove them, save the index, open it again."""
 
-import hashlib
-import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from media import cancellation
 from media.errors import InputError
 from pipelines.nearest import Nearest
 from pipelines.sound_search import store
-from pipelines.sound_search.embedding import content_hash, embedded
-from pipelines.sound_search.encoder import SoundEncoder
+from pipelines.sound_search.encoders.encoder import SoundEncoder
 from pipelines.sound_search.large import writer
-from pipelines.sound_search.large.bucket import UnreachableError, fetched
 from pipelines.sound_search.large.hashes import Hashes
 from pipelines.sound_search.large.library import StoredLibrary
-from pipelines.sound_search.library import Description, Entry, Library, Sound
-
-Progress = Callable[[int, int, str], None]  # files done, files in all, name of the next one
-Captions = Mapping[str, Description]  # by the name of the file
+from pipelines.sound_search.library import Entry, Library, Sound
+from pipelines.sound_search.reading import Captions, Progress, read
 
 
 @dataclass(frozen=True)
@@ -117,7 +110,9 @@ class SoundIndex:
         """
         entries = {entry.sound.path: entry for entry in self.library.entries}
         added, unchanged, skipped = 0, 0, []
-        for path, entry, reason in self.read(paths, captions, progress, cache, hashes):
+        for path, entry, reason in read(
+            self.library, self.encoder, paths, captions, progress, cache, hashes
+        ):
             if entry is None:
                 skipped.append((path.name, reason))
                 entries.pop(path, None)
@@ -127,55 +122,6 @@ class SoundIndex:
             entries[path] = entry
         self.library = self._rebuilt(list(entries.values()))
         return Report(added, unchanged, 0, tuple(skipped))
-
-    def read(
-        self,
-        paths: Iterable[str | Path],
-        captions: Captions | None = None,
-        progress: Progress | None = None,
-        cache: Path | None = None,
-        hashes: Hashes | None = None,
-    ) -> Iterator[tuple[Path, Entry | None, str]]:
-        """The entry of each file, or None and why it cannot be used. Arguments as of ``add``.
-
-        A file that the index holds keeps its id, and what is known of it.
-        """
-        files = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))
-        known: dict[str, Entry] = {}  # by the hash of the content; with a cache, that knows
-        hashes = {} if hashes is None else hashes
-        taken: set[str] = set()
-        for number, path in enumerate(files):
-            cancellation.check()
-            if progress:
-                progress(number, len(files), path.name)
-            try:
-                digest = hashes.get(path)
-                entry = self._held(digest, known, cache) if digest else None
-                if not (digest and entry):
-                    with fetched(path) as file:
-                        digest = content_hash(file)
-                        entry = self._held(digest, known, cache)
-                        entry = entry or self._embed(file, digest, cache)
-                    hashes[path] = digest
-            except UnreachableError:
-                raise
-            except (InputError, OSError) as error:
-                yield path, None, getattr(error, "strerror", None) or str(error)
-                continue
-            if cache is None:
-                known[digest] = entry
-            old = self.library.at(path)
-            if old and old.content_hash == digest:
-                sound_id, known_as = old.id, old.description
-            else:
-                sound_id, known_as = self._new_id(digest, path.name, taken), Description()
-                taken.add(sound_id)
-            about = (captions or {}).get(path.name, known_as)
-            fields = {**about._asdict(), "seconds": entry.sound.seconds, "content_hash": digest}
-            sound = Sound(sound_id, path, path.name, **fields)
-            yield path, replace(entry, sound=sound), ""
-        if progress:
-            progress(len(files), len(files), "")
 
     def remove(self, sound_ids: Collection[str]) -> None:
         """Remove the sounds with these ids; the others keep their coordinates on the map."""
@@ -196,29 +142,6 @@ class SoundIndex:
         Raises InputError if there is no such sound.
         """
         return self.library.entry(sound_id).per_second.astype(np.float32) @ query
-
-    def _held(self, digest: str, known: Mapping[str, Entry], cache: Path | None) -> Entry | None:
-        """The entry of a file with this content, if one was embedded."""
-        if entry := known.get(digest) or self.library.with_content(digest):
-            return entry
-        file = cache / f"{digest}.npz" if cache else None
-        return store.read_entry(file, digest) if file and file.exists() else None
-
-    def _embed(self, path: Path, digest: str, cache: Path | None) -> Entry:
-        """Raises InputError for a file that is not audio, or silent."""
-        entry = embedded(self.encoder, path, digest)
-        if cache:
-            store.write_entry(cache / f"{digest}.npz", entry)
-        return entry
-
-    def _new_id(self, digest: str, name: str, taken: Collection[str]) -> str:
-        """The same id for the same content and name, unless it is taken already."""
-        number = 0
-        while True:
-            sound_id = hashlib.sha256(f"{digest}/{name}/{number}".encode()).hexdigest()[:16]
-            if sound_id not in taken and sound_id not in self:
-                return sound_id
-            number += 1
 
     def _rebuilt(self, entries: Sequence[Entry], layout: np.ndarray | None = None) -> Library:
         old = self.library

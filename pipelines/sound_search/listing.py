@@ -10,7 +10,7 @@ from media.errors import InputError
 from pipelines.sound_search.compound import Compound
 from pipelines.sound_search.index import SoundIndex
 from pipelines.sound_search.order import part_scores_of
-from pipelines.sound_search.pipeline import Hit, SearchResult
+from pipelines.sound_search.result import Hit, SearchResult
 
 NONE_LEFT: Final = "None of these sounds is in this library."
 

@@ -10,12 +10,13 @@ from typing import Final
 
 from media.errors import InputError
 from pipelines.command_line import walk_files
-from pipelines.sound_search.encoder import SoundEncoder
-from pipelines.sound_search.index import Captions, Progress, Report, SoundIndex
+from pipelines.sound_search.encoders.encoder import SoundEncoder
+from pipelines.sound_search.index import Report, SoundIndex
 from pipelines.sound_search.large import bucket
 from pipelines.sound_search.large.hashes import Hashes, KeptHashes
 from pipelines.sound_search.large.writer import Writer
 from pipelines.sound_search.library import Description
+from pipelines.sound_search.reading import Captions, Progress, read
 from pipelines.sound_search.store import MANIFEST
 
 CAPTIONS: Final = "captions.csv"
@@ -92,7 +93,7 @@ def _update_on_disk(
             writer.put(index.library.entries[number])
         else:
             removed += sound.path not in present
-    for path, entry, reason in index.read(files, *reading):
+    for path, entry, reason in read(index.library, index.encoder, files, *reading):
         if entry is None:
             skipped.append((path.name, reason))
             continue

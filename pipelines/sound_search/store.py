@@ -12,15 +12,15 @@ import hashlib
 import json
 import mmap
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from media.errors import InputError
+from media.files import replacing
 from pipelines.nearest import Nearest
 from pipelines.sound_search.large.library import FILES, StoredLibrary
 from pipelines.sound_search.library import Entry, Library, Sound
@@ -47,20 +47,6 @@ class About:
 
     encoder: str
     fingerprint: str
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that replaces ``path`` at the end, complete and flushed to disk."""
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    directory = os.open(path.parent, os.O_RDONLY)
-    os.fsync(directory)
-    os.close(directory)
 
 
 def write(folder: Path, library: Library, about: About) -> None:
@@ -139,26 +125,6 @@ def written(folder: Path) -> int:
         return (folder / MANIFEST).stat().st_mtime_ns
     except (FileNotFoundError, NotADirectoryError):
         raise InputError(MISSING) from None
-
-
-def write_entry(path: Path, entry: Entry) -> None:
-    """Write the vectors of one sound to a file, atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as file:
-        pack(file, entry)
-
-
-def pack(file: BinaryIO, entry: Entry) -> None:
-    """Write the vectors of one sound, for ``read_entry``."""
-    np.savez(file, vectors=entry.vectors, seconds=entry.per_second, length=entry.sound.seconds)
-
-
-def read_entry(path: Path, digest: str) -> Entry:
-    """The vectors that ``write_entry`` wrote, of a file with this content."""
-    with np.load(path) as arrays:
-        length = float(arrays["length"])
-        about = Sound("", path, path.name, "", "", length, digest)
-        return Entry(about, arrays["vectors"], arrays["seconds"])
 
 
 def _read(folder: Path, manifest: dict[str, Any]) -> Library:

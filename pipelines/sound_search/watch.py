@@ -8,7 +8,7 @@ from typing import Final
 import watchfiles
 
 from media.errors import InputError
-from pipelines.sound_search.encoder import SoundEncoder
+from pipelines.sound_search.encoders.encoder import SoundEncoder
 from pipelines.sound_search.index import Report
 from pipelines.sound_search.large import bucket
 from pipelines.sound_search.scan import scan

@@ -12,8 +12,8 @@ from media.constants import SAMPLE_RATE
 from media.paths import ASSETS
 from media.text.phonemes import from_arpabet
 from pipelines import LipToSpeech, VoiceConversion, Words
-from pipelines.sound_search.clap_encoder import ClapEncoder
-from pipelines.sound_search.encoder import EarshotEncoder, SoundEncoder
+from pipelines.sound_search.encoders.clap import ClapEncoder
+from pipelines.sound_search.encoders.encoder import EarshotEncoder, SoundEncoder
 from pipelines.voice_conversion import AnyVoiceConversion
 from pipelines.voice_conversion.speecht5 import SpeechT5Conversion
 from pipelines.words.speech_model import SpeechModelView

@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
-    from pipelines.sound_search.models import DEFAULT_MODEL
+    from pipelines.sound_search.encoders.models import DEFAULT_MODEL
     from training.evaluators.report import publish_table
     from training.sound_search.evaluate.card import publish
     from training.sound_search.evaluate.evaluate import evaluate

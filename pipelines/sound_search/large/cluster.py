@@ -12,9 +12,10 @@ from typing import Any, Final
 import numpy as np
 
 from media.errors import InputError
-from pipelines.sound_search import store
+from media.files import replacing
+from pipelines.sound_search import entries
 from pipelines.sound_search.embedding import content_hash, embedded
-from pipelines.sound_search.encoder import SoundEncoder
+from pipelines.sound_search.encoders.encoder import SoundEncoder
 from pipelines.sound_search.index import SoundIndex
 from pipelines.sound_search.large.bucket import UnreachableError, fetched
 from pipelines.sound_search.large.hashes import Hashes
@@ -73,7 +74,7 @@ class Workers:
                 if lost:
                     raise UnreachableError(lost)
                 if packed:
-                    with store.replacing(cache / f"{digest}.npz") as file:
+                    with replacing(cache / f"{digest}.npz") as file:
                         file.write(packed)
                 if digest:
                     hashes[Path(name)] = digest
@@ -114,5 +115,5 @@ def _is_in(known: Collection[bytes], digest: str | None) -> bool:
 
 def _packed(encoder: SoundEncoder, path: Path, digest: str) -> bytes:
     buffer = io.BytesIO()
-    store.pack(buffer, embedded(encoder, path, digest))
+    entries.pack(buffer, embedded(encoder, path, digest))
     return buffer.getvalue()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from media.files import replacing
 from pipelines import map_layout
 from pipelines.nearest import EXACT_LIMIT, write_compact
 from pipelines.sound_search import store
@@ -55,7 +56,7 @@ class Writer:
         places.append(layout)
         hashes["layout"] = places.close()
         if len(vectors) > EXACT_LIMIT:
-            with store.replacing(self._file("nearest")) as file:
+            with replacing(self._file("nearest")) as file:
                 write_compact(vectors, vectors.blocks(), Path(file.name))
             hashes["nearest"] = hashes["vectors"]
         files = {name: f"{name}-{h}.{ENDINGS.get(name, 'npy')}" for name, h in hashes.items()}

@@ -19,9 +19,9 @@ from media.errors import InputError
 from media.paths import ROOT
 from pipelines.sound_search import SoundSearch
 from pipelines.sound_search.__main__ import main
-from pipelines.sound_search.clap_encoder import ClapEncoder
+from pipelines.sound_search.encoders.clap import ClapEncoder
+from pipelines.sound_search.encoders.models import load_encoder
 from pipelines.sound_search.index import SoundIndex
-from pipelines.sound_search.models import load_encoder
 from tests.fake_sound_encoder import FakeEncoder, write_tone
 
 pytestmark = pytest.mark.slow

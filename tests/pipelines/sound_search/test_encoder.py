@@ -7,9 +7,9 @@ import pytest
 
 from media.audio.sound_features import SAMPLE_RATE
 from media.paths import CHECKPOINTS
-from pipelines.sound_search import encoder
-from pipelines.sound_search.encoder import EarshotEncoder
-from pipelines.sound_search.sentence_encoder import SentenceEncoder, plain
+from pipelines.sound_search.encoders import encoder
+from pipelines.sound_search.encoders.encoder import EarshotEncoder
+from pipelines.sound_search.encoders.sentence import SentenceEncoder, plain
 
 NOISE = np.random.default_rng(0).normal(size=12 * SAMPLE_RATE).astype(np.float32) / 5
 SOUNDS = ("sound-cnn", "sound-passt")

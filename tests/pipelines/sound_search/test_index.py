@@ -16,6 +16,7 @@ import pytest
 import soundfile
 
 from media.errors import InputError
+from media.files import replacing
 from media.paths import ROOT
 from pipelines import map_layout, nearest
 from pipelines.sound_search import store
@@ -376,7 +377,7 @@ def test_nearest_of_many_vectors_is_approximate_with_exact_scores(
         assert (np.diff(scores) <= 0).all()
         found += len(set(rows) & set(np.argsort(-vectors @ query)[:10]))
     assert found >= 0.95 * 40 * 10
-    with store.replacing(tmp_path / "lists") as file:
+    with replacing(tmp_path / "lists") as file:
         large.write(Path(file.name))
     again = nearest.Nearest.read(tmp_path / "lists", vectors)
     for mine, theirs in zip(

@@ -20,8 +20,8 @@ import app
 from media.errors import InputError
 from pipelines.hub_download import Permission
 from pipelines.sound_search import SoundSearch, store
+from pipelines.sound_search.encoders.models import DEFAULT_MODEL
 from pipelines.sound_search.index import SoundIndex
-from pipelines.sound_search.models import DEFAULT_MODEL
 from synthetic.sounds import RECIPES
 from tabs import sound_search
 from tabs.components.hub_picker import HubModels

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from pipelines.sound_search.encoder import AudioEmbedding
+from pipelines.sound_search.encoders.encoder import AudioEmbedding
 from pipelines.sound_search.languages import LANGUAGES
 from training.evaluators.metrics import equal_error
 from training.evaluators.report import publish_table

@@ -11,7 +11,7 @@ import torch
 
 from models.sound_cnn import SoundCNNConfig
 from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig, kind_logits
-from pipelines.sound_search.encoder import EarshotEncoder
+from pipelines.sound_search.encoders.encoder import EarshotEncoder
 from training.common.loop import save
 from training.sound_search import export
 from training.sound_search.data.augment import FLOOR, augment, mix, window

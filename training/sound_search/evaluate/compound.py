@@ -7,7 +7,7 @@ import numpy as np
 
 from pipelines.sound_search.compound import Compound, parse
 from pipelines.sound_search.embedding import embed as embed_sound
-from pipelines.sound_search.encoder import SoundEncoder
+from pipelines.sound_search.encoders.encoder import SoundEncoder
 from pipelines.sound_search.order import order_scores
 from training.sound_search.evaluate.evaluator import Evaluator
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from pipelines.checkpoint import read_config
-from pipelines.sound_search.encoder import EarshotEncoder, SoundEncoder
-from pipelines.sound_search.models import DEFAULT_MODEL, ENSEMBLE
-from pipelines.sound_search.sentence_encoder import SentenceEncoder
+from pipelines.sound_search.encoders.encoder import EarshotEncoder, SoundEncoder
+from pipelines.sound_search.encoders.models import DEFAULT_MODEL, ENSEMBLE
+from pipelines.sound_search.encoders.sentence import SentenceEncoder
 from training.evaluators.metrics import equal_error
 from training.evaluators.report import markdown
 from training.sound_search.evaluate.compound import Answers, answer, embed, measure

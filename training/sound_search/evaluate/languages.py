@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from pipelines.sound_search.encoder import EarshotEncoder
+from pipelines.sound_search.encoders.encoder import EarshotEncoder
 from pipelines.sound_search.languages import LANGUAGES, read
 from training.evaluators.report import markdown
 from training.sound_search.evaluate.compound import Embedded, answer, embed

@@ -7,8 +7,8 @@ from typing import Final
 from transformers import PreTrainedConfig
 
 from media.paths import CHECKPOINTS
-from pipelines.sound_search.clap_encoder import ClapEncoder
-from pipelines.sound_search.encoder import EarshotEncoder, SoundEncoder
+from pipelines.sound_search.encoders.clap import ClapEncoder
+from pipelines.sound_search.encoders.encoder import EarshotEncoder, SoundEncoder
 
 ENSEMBLE: Final = tuple(CHECKPOINTS / name for name in ("sound-cnn", "sound-passt"))
 DEFAULT_MODEL: Final = ENSEMBLE[:1]  # as good as the ensemble on validation, and faster

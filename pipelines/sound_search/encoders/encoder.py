@@ -13,7 +13,7 @@ import torch
 from media.audio import sound_features
 from models.sound_embedder import KINDS_SHARE, SoundEmbedder, SoundEmbedderConfig
 from pipelines.checkpoint import choose_device, load_weights, locate, read_config
-from pipelines.sound_search.sentence_encoder import SentenceEncoder
+from pipelines.sound_search.encoders.sentence import SentenceEncoder
 
 BATCH: Final = 8  # segments
 FRAMES_PER_SECOND: Final = sound_features.SAMPLE_RATE // sound_features.HOP_LENGTH

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from transformers import ClapModel, ClapProcessor
 
 from pipelines.accelerator import choose_device, lent
-from pipelines.sound_search.encoder import AudioEmbedding
+from pipelines.sound_search.encoders.encoder import AudioEmbedding
 
 BATCH: Final = 8  # segments
 MAX_TOKENS: Final = 77  # as in CLAP's training

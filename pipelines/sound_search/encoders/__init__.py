@@ -1,0 +1,1 @@
+"""Networks that embed sounds and texts: ours, and CLAP models of the hub."""
