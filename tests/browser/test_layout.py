@@ -1,10 +1,14 @@
 """The layout of the tabs on the narrowest phone, and the arrows of accordions."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from media.audio.features import SAMPLE_RATE
+from media.audio.load import wav_bytes
 from tests.browser.visit import Visit
 
 NARROWEST = 360  # px
@@ -27,14 +31,32 @@ WIDER = "() => document.documentElement.scrollWidth - document.documentElement.c
 
 
 @pytest.fixture
-def narrow(
+def on_phone(
     browser: Browser, address: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Page]:
+) -> Iterator[Visit]:
     context = browser.new_context(viewport={"width": NARROWEST, "height": 740}, has_touch=True)
     visitor = Visit(context.new_page(), address, tmp_path_factory.mktemp("shots"))
     visitor.open()
-    yield visitor.page
+    yield visitor
     context.close()
+
+
+@pytest.fixture
+def narrow(on_phone: Visit) -> Page:
+    return on_phone.page
+
+
+def test_waveform_of_a_long_recording_stays_on_the_phone(on_phone: Visit, tmp_path: Path) -> None:
+    path = tmp_path / "long.wav"
+    noise = np.random.default_rng(0).normal(0, 0.1, 55 * SAMPLE_RATE).astype(np.float32)
+    path.write_bytes(wav_bytes(noise, SAMPLE_RATE))
+    on_phone.upload(path)
+    box = on_phone.page.locator(".sound-input").first
+    expect(box.locator("#waveform canvas").first).to_be_attached()
+    expect(on_phone.button("Convert")).to_be_enabled()
+    # It used to widen the page, which drew it anew, narrower, and so on without end.
+    assert on_phone.layouts(3) <= 3
+    assert box.evaluate("box => box.getBoundingClientRect().right") <= NARROWEST
 
 
 def test_no_tab_scrolls_sideways_on_the_narrowest_phone(narrow: Page) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from pipelines.voice_conversion import AnyVoiceConversion, Voice
 from pipelines.voice_conversion.live import LiveProcess
@@ -28,7 +28,7 @@ def test_live_shows_units_and_delay_and_gives_what_was_said_to_the_tab(visit: Vi
     expect(page.locator(".live-line")).to_contain_text("ms delay")
     expect(page.locator(".live-line")).to_contain_text("dropout")
     # Twelve times a second it hears of new units, and twenty times of the level.
-    assert layouts(page, 3) <= 15
+    assert visit.layouts(3) <= 15
     choose(visit, "SF1")
     assert visit.faint() == []
     visit.shoot("live")
@@ -73,17 +73,3 @@ def test_live_speaks_in_the_visitors_own_voice_until_they_forget_it(
 
 def choose(visit: Visit, card: str) -> None:
     visit.page.locator("label").filter(has_text=card).first.click()
-
-
-def layouts(page: Page, seconds: float) -> int:
-    """How often the page is laid out anew in this time."""
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable")
-
-    def count() -> int:
-        metrics = session.send("Performance.getMetrics")["metrics"]
-        return next(metric["value"] for metric in metrics if metric["name"] == "LayoutCount")
-
-    before = count()
-    page.wait_for_timeout(1000 * seconds)
-    return count() - before

@@ -114,6 +114,19 @@ class Visit:
     def cell(self, index: int) -> Locator:
         return self.page.locator("#conversion [role=option]").nth(index)
 
+    def layouts(self, seconds: float) -> int:
+        """How often the page is laid out anew in this time."""
+        session = self.page.context.new_cdp_session(self.page)
+        session.send("Performance.enable")
+
+        def count() -> int:
+            metrics = session.send("Performance.getMetrics")["metrics"]
+            return next(metric["value"] for metric in metrics if metric["name"] == "LayoutCount")
+
+        before = count()
+        self.page.wait_for_timeout(1000 * seconds)
+        return count() - before
+
     def faint(self) -> list[str]:
         """Texts that are hard to read."""
         return self.page.evaluate(FAINT)

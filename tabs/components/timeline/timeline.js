@@ -21,7 +21,8 @@ const seconds = () => Number(one(".tl")?.dataset.seconds ?? 0);
 function showTime() {
   const length = seconds();
   if (!length) return;
-  one(".tl").style.setProperty("--time", Math.min(time / length, 1));
+  // Of the head alone: whatever inherits it has its style computed anew, in every frame.
+  one(".tl-head").style.setProperty("--time", Math.min(time / length, 1));
   one(".tl-time").textContent = `${time.toFixed(2)} / ${length.toFixed(2)} s`;
 }
 
