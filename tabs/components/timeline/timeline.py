@@ -133,9 +133,11 @@ class TimelineSpec:
             f"{icon('download')}{escape(download.name)}</a>"
             for i, download in enumerate(self.downloads, start=first_file + len(self.tracks))
         )
+        length = f"{self.seconds:.2f}"
         return (
             f'<div class="tl-bar"><div class="tl-group">{plays}</div>'
-            f'<span class="tl-time" role="timer" aria-live="off">0.00 / {self.seconds:.2f} s</span>'
+            f'<span class="tl-time" role="timer" aria-live="off" '
+            f'style="width: {2 * len(length) + 3}ch">0.00 / {length} s</span>'
             f'<div class="tl-group tl-end">{links}'
             f'<button type="button" class="tl-zoom" data-zoom="0.5" aria-label="Show more time">'
             f'{icon("minus")}</button><button type="button" class="tl-zoom" data-zoom="2" '
