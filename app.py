@@ -10,6 +10,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import media  # noqa: F401  (before numpy: see there)
+
+# isort: split
 import gradio as gr
 from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware

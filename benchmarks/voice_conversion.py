@@ -22,9 +22,10 @@ from transformers import HubertConfig, HubertModel, SpeechT5HifiGan, SpeechT5Hif
 
 from media.audio import features
 from media.audio.load import load, wav_bytes
+from media.audio.pitch import track_pitch
 from media.constants import SAMPLE_RATE
-from pipelines import VoiceConversion
-from pipelines.voice_conversion import settings
+from media.paths import CHECKPOINTS
+from pipelines.voice_conversion import AnyVoiceConversion, settings
 
 ROOT = Path(__file__).parents[1]
 MODELS = tuple(settings.MODELS)
@@ -35,7 +36,7 @@ REPEATS = 5
 def main() -> None:
     """Measure, print, and write the table."""
     torch.manual_seed(0)
-    pipeline = VoiceConversion.from_pretrained(ROOT / "checkpoints" / MODELS[0], "cpu")
+    pipeline = AnyVoiceConversion.from_pretrained(CHECKPOINTS / settings.ANY_VOICE, "cpu")
     lines = [
         "# Voice conversion: speed and memory",
         "",
@@ -60,20 +61,24 @@ def speech(seconds: float) -> np.ndarray:
     return np.resize(example, round(seconds * SAMPLE_RATE))
 
 
-def _parts(pipeline: VoiceConversion) -> list[str]:
+def _parts(pipeline: AnyVoiceConversion) -> list[str]:
     """Ten seconds by part, beside the networks of soft-vc."""
     waveform = speech(10)
-    mfcc = features.mfcc(waveform)
+    networks, voice = pipeline.networks, pipeline.voices[settings.DEFAULT_VOICE]
     _, units, _ = pipeline.encode((SAMPLE_RATE, waveform))
-    vectors = pipeline.vqvae.codebook.vectors[torch.from_numpy(np.maximum(units.codes, 0))]
+    assert units.intonation  # of speech, there always is one
+    mfcc, content = features.mfcc(waveform), torch.from_numpy(pipeline.content(units))
+    contour = torch.from_numpy(units.intonation.contour(voice.pitch_std)).to(content)
     with torch.inference_mode():
-        mel, pitch = pipeline.invert(vectors, "TF2")
+        mel = networks.invert(content, contour, voice, pipeline.name)
+        pitch = contour[:, 0] * (contour[:, 1] + voice.pitch_mean).exp()
         parts = {
             "features (MFCC)": median(lambda: features.mfcc(waveform)),
-            "encoder": median(lambda: pipeline._encode(mfcc)),
-            "inverter": median(lambda: pipeline.invert(vectors, "TF2")),
-            "vocoder, neural": median(lambda: pipeline._vocode(mel, pitch, "neural")),
-            "vocoder, Griffin-Lim": median(lambda: pipeline._vocode(mel, pitch, "griffin-lim")),
+            "pitch": median(lambda: track_pitch(waveform)),
+            "content encoder": median(lambda: networks.encode(mfcc)),
+            "inverter": median(lambda: networks.invert(content, contour, voice, pipeline.name)),
+            "vocoder, neural": median(lambda: networks.vocode(mel, pitch, "neural")),
+            "vocoder, Griffin-Lim": median(lambda: networks.vocode(mel, pitch, "griffin-lim")),
         }
         hubert, hifigan = HubertModel(HubertConfig()).eval(), _hifigan()
         samples = torch.from_numpy(waveform)[None]
@@ -97,7 +102,7 @@ def _parts(pipeline: VoiceConversion) -> list[str]:
     ]
 
 
-def _growth(pipeline: VoiceConversion) -> list[str]:
+def _growth(pipeline: AnyVoiceConversion) -> list[str]:
     rows = []
     for seconds in LENGTHS:
         waveform = speech(seconds)
@@ -124,8 +129,10 @@ def _peak_memory() -> float:
         file.flush()
         client = _connect(address)
         for model in MODELS:
-            for vocoder in VoiceConversion.VOCODERS:
-                client.predict(handle_file(file.name), "TF2", model, vocoder, api_name="/convert")
+            for vocoder in settings.VOCODERS:
+                client.predict(
+                    handle_file(file.name), "TF2", model, vocoder, "keep", api_name="/convert"
+                )
     status = Path(f"/proc/{app.pid}/status").read_text()
     app.terminate()
     peak = re.search(r"VmHWM:\s+(\d+) kB", status)

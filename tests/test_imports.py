@@ -4,6 +4,7 @@ Imports are read from the source (AST), late and type-checking ones included.
 """
 
 import ast
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -133,3 +134,21 @@ print(sorted({"torch", "librosa", "scipy", "av", "gradio"} & set(sys.modules)))
 """
     ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert (ran.returncode, ran.stdout.strip()) == (0, "[]"), ran.stderr
+
+
+@pytest.mark.parametrize("module", ["app", "benchmarks", "training", "pipelines.words.pipeline"])
+def test_threads_of_numpy_are_kept_from_spinning_before_it_is_loaded(module: str) -> None:
+    script = f"""
+import os, sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "numpy":
+            print(os.environ.get("OPENBLAS_THREAD_TIMEOUT"))
+sys.meta_path.insert(0, Finder())
+import {module}, numpy
+"""
+    environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_THREAD_TIMEOUT"}
+    ran = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True
+    )
+    assert ran.stdout.splitlines()[:1] == ["4"], ran.stderr
