@@ -6,7 +6,6 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -135,8 +134,8 @@ def launch(
 ) -> str:
     """Serves the page → its address on this machine. Returns at once unless block is true.
 
-    folder: of the checkpoints, for live conversion; health: is told at /healthz; tickets: those
-    that build was given."""
+    folder: of the checkpoints, for live conversion; health: is told at /healthz, and loads the
+    model of the tab that is open at first; tickets: those that build was given."""
     processes = LiveProcesses(live_checkpoint(folder))
     live = voice_conversion.LiveServer(
         processes, tickets or voice_conversion.Tickets(), chosen.live
@@ -181,8 +180,8 @@ def launch(
     workers.warm_up()
     if chosen.preload:
         processes.warm_up()
-    # torch takes seconds to import: begin now, behind the page that is already served.
-    threading.Thread(target=import_module, args=["torch"], daemon=True).start()
+    if health:  # behind the page that is already served: to import torch alone takes seconds
+        threading.Thread(target=health.warm_up, daemon=True).start()
     if block:
         page.block_thread()
     return address

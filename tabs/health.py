@@ -44,6 +44,12 @@ class Health:
         """Probes by the name of the model: what raises nothing answers."""
         self._probes = probes
 
+    def warm_up(self) -> None:
+        """Calls the first model now, so that the first visitor need not wait until it has loaded.
+        Where it fails, that is logged."""
+        for name, probe in [*self._probes.items()][:1]:
+            _tried(name, probe)
+
     def state(self) -> Mapping[str, str]:
         """What the last check found, by model: OK, or the kind of the error. Empty where nothing is
         known: before the first check ends, and while one takes too long.
@@ -88,7 +94,7 @@ def probes(
     recordings are read as those of visitors are, so the decoding processes are tried too."""
     found: dict[str, Callable[[], object]] = {}
     if conversions:
-        found["voice_conversion"] = lambda: convert(conversions[0]).encode(SPEECH)
+        found["voice_conversion"] = lambda: convert(conversions[0])(SPEECH)
     if embeddings:
         found["words"] = lambda: embeddings().embed_text("rain")
     if search:

@@ -19,6 +19,7 @@ from pipelines.voice_conversion import AnyVoiceConversion
 from pipelines.voice_conversion.settings import MODELS
 from study.web.limits import address_of
 from tabs import models
+from tabs.health import Health
 from tabs.shared.gradio_internals import Waiting, limit_waiting
 from tabs.shared.page import model_cards
 
@@ -56,6 +57,21 @@ def test_a_page_that_answers_late_at_first_is_served_all_the_same(
     address = app.launch(page, app.options([], {}), block=False)
     try:
         assert httpx.get(address, timeout=60).status_code == 200
+    finally:
+        page.close()
+
+
+def test_the_first_model_loads_behind_a_page_that_is_served(tmp_path: Path) -> None:
+    called, served = threading.Event(), threading.Event()
+    health = Health()
+    page = app.build("cpu", tmp_path, health=health)
+    health.watch({"voice_conversion": lambda: (served.wait(60), called.set())})
+    address = app.launch(page, app.options([], {}), block=False, health=health)
+    try:
+        assert httpx.get(address, timeout=60).status_code == 200
+        assert not called.is_set()
+        served.set()
+        assert called.wait(60)
     finally:
         page.close()
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from starlette.applications import Starlette
@@ -93,3 +94,21 @@ def test_healthz_answers_with_the_state_and_its_status(
 
 def test_healthz_without_any_model_is_not_healthy() -> None:
     assert answer(Health(every=3600.0)) == (503, {})
+
+
+def test_warm_up_calls_the_first_model_only_and_tells_nobody() -> None:
+    calls: list[str] = []
+    health = Health(every=3600.0)
+    health.watch({name: partial(calls.append, name) for name in ("voice_conversion", "words")})
+    health.warm_up()
+    assert calls == ["voice_conversion"]
+    assert answer(health)[0] == 503  # whether all models answer is not known yet
+
+
+def test_warm_up_logs_a_model_that_does_not_load(caplog: pytest.LogCaptureFixture) -> None:
+    def broken() -> None:
+        raise InputError("weights are missing")
+
+    healthy(voice_conversion=broken).warm_up()
+    assert "voice_conversion does not answer" in caplog.text
+    Health().warm_up()  # where no model is installed
