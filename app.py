@@ -43,6 +43,7 @@ from tabs.shared.gradio_internals import (
     keep_uploads_apart,
     limit_messages,
     limit_waiting,
+    write_results_whole,
 )
 from tabs.shared.jobs import stop_jobs
 from tabs.shared.page import FOOTER, HEAD, HEADER, model_cards
@@ -141,6 +142,7 @@ def launch(
         processes, tickets or voice_conversion.Tickets(), chosen.live
     )
     keep_uploads_apart()
+    write_results_whole()
     limit_queue(page, chosen.max_queue)
     offer_tools(page)
     # A deep link would write a visitor's whole page to the disk, for whoever knows their session.

@@ -4,20 +4,22 @@ Nothing here is part of Gradio's public interface.
 """
 
 import asyncio
+import functools
+import inspect
 import re
 import secrets
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, Final
 
 import gradio as gr
 from fastapi import Request
-from gradio import route_utils
+from gradio import processing_utils, route_utils
 from gradio.context import Context, LocalContext
 from gradio.data_classes import FileData, PredictBodyInternal
-from gradio.processing_utils import save_bytes_to_cache
 from gradio.utils import get_upload_folder
 from starlette.datastructures import FormData
 from starlette.formparsers import MultiPartException
@@ -27,6 +29,11 @@ REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
 # In file names: pages ask for a file by its path as it is, which their browsers, and the server,
 # take for parts of an address. Browsers send a quotation mark as %22.
 OF_ADDRESSES: Final = re.compile("%22|[%#]")
+WRITERS: Final = (  # of results, each under the hash of its content
+    processing_utils.save_audio_to_cache,
+    processing_utils.save_bytes_to_cache,
+    processing_utils.save_pil_to_cache,
+)
 
 
 def event_data(event: gr.EventData) -> dict[str, Any]:
@@ -51,7 +58,7 @@ def served_file(content: bytes | Path, name: str) -> dict[str, Any]:
     """
     path = content
     if isinstance(path, bytes):
-        path = save_bytes_to_cache(path, name, get_upload_folder())
+        path = processing_utils.save_bytes_to_cache(path, name, get_upload_folder())
     return FileData(path=str(path), orig_name=name).model_dump()
 
 
@@ -109,6 +116,33 @@ def keep_uploads_apart() -> None:
     breaks off is deleted at once."""
     route_utils.GradioUploadFile = _PrivateUpload
     route_utils.GradioMultiPartParser = _TidyParser
+
+
+def write_results_whole() -> None:
+    """From now on a result takes its place in Gradio's cache at once. The same sound or picture has
+    the same place, and would be written there again while a page, anybody's, is reading it."""
+    for save in WRITERS:
+        setattr(processing_utils, save.__name__, _whole(save))
+
+
+def _whole(save: Callable[..., str]) -> Callable[..., str]:
+    """The function of Gradio, which writes cache_dir/HASH/NAME and gives that path."""
+    signature = inspect.signature(save)
+
+    @functools.wraps(save)
+    def saved(*args: Any, **kwargs: Any) -> str:
+        call = signature.bind(*args, **kwargs)
+        cache = Path(call.arguments["cache_dir"])
+        cache.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=cache) as unfinished:
+            call.arguments["cache_dir"] = unfinished
+            written = Path(save(*call.args, **call.kwargs))
+            place = cache.resolve() / written.parent.name / written.name
+            place.parent.mkdir(exist_ok=True)
+            written.replace(place)
+        return str(place)
+
+    return saved
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,59 @@
+"""Results in Gradio's cache, whose places are shared by all who have the same result."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gradio import processing_utils
+from PIL import Image
+
+from tabs.shared.gradio_internals import WRITERS, content_addressed, write_results_whole
+
+SOUND = np.linspace(-20_000, 20_000, 16_000).astype(np.int16)
+Save = Callable[[str], str]
+SAVES: dict[str, Save] = {
+    "sound": lambda to: processing_utils.save_audio_to_cache(SOUND, 16_000, "wav", to),
+    "file": lambda to: processing_utils.save_bytes_to_cache(b"RIFF", "own.wav", to),
+    "picture": lambda to: processing_utils.save_pil_to_cache(
+        Image.new("RGB", (32, 32)), to, format="webp"
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def whole() -> Iterator[None]:
+    write_results_whole()
+    yield
+    for save in WRITERS:
+        setattr(processing_utils, save.__name__, save)
+
+
+@pytest.mark.parametrize("kind", list(SAVES))
+def test_result_written_again_does_not_touch_the_file_that_is_being_read(
+    kind: str, tmp_path: Path
+) -> None:
+    save = SAVES[kind]
+    path = Path(save(str(tmp_path)))
+    written = path.read_bytes()
+    with path.open("rb") as reading:
+        # A writer in place would cut this very file to nothing first.
+        reading_number = path.stat().st_ino
+        assert Path(save(str(tmp_path))) == path
+        assert path.stat().st_ino != reading_number
+        assert reading.read() == written == path.read_bytes()
+
+
+@pytest.mark.parametrize("kind", list(SAVES))
+def test_result_lies_where_gradio_puts_it_and_nothing_else_does(kind: str, tmp_path: Path) -> None:
+    cache = tmp_path / "new"
+    path = Path(SAVES[kind](str(cache)))
+    assert content_addressed(path) and path.parent.parent == cache
+    assert [entry for entry in cache.rglob("*") if entry.is_file()] == [path]
+    assert list(cache.iterdir()) == [path.parent]
+
+
+def test_result_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(KeyError):
+        processing_utils.save_pil_to_cache(Image.new("RGB", (8, 8)), str(tmp_path), format="none")
+    assert not list(tmp_path.iterdir())
