@@ -107,6 +107,17 @@ def test_augmentations_keep_shape_and_numbers() -> None:
     assert torch.equal(augmented, augment(bands, torch.Generator().manual_seed(1)))
 
 
+def test_training_stops_where_a_loss_is_not_a_number(tmp_path: Path) -> None:
+    network = torch.nn.Linear(2, 1)
+
+    def losses(step: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
+        return {"sum": network(torch.full((1, 2), 1.0 if step < 3 else float("nan"))).sum()}
+
+    with pytest.raises(FloatingPointError, match="at step 4"):
+        loop.train(network, losses, lambda average: {}, tmp_path, "run", 6, 1e-3)
+    assert all(bool(weight.isfinite().all()) for weight in network.parameters())
+
+
 def test_a_contour_moves_as_widely_as_the_targets() -> None:
     vector = torch.zeros(1, 4)
     source = Voices(vector, torch.tensor([5.0]), torch.tensor([0.2]))

@@ -40,7 +40,8 @@ def train(
     """AdamW up to step ``steps``, from the state run/name.state if it is there.
 
     step_losses(step, generator) gives the weighted losses that are added up; validate gives
-    numbers for the averaged network, appended to run/name.jsonl with the hours so far.
+    numbers for the averaged network, appended to run/name.jsonl with the hours so far. Raises
+    FloatingPointError where the loss is not a number: the last state on disk is whole.
     """
     optimizer = torch.optim.AdamW(
         network.parameters(), learning_rate, (0.9, 0.98), 1e-8, 0.01, fused=True
@@ -65,12 +66,15 @@ def train(
             group["lr"] = learning_rate * _share_of_rate(step, steps)
         losses = step_losses(step, generator)
         optimizer.zero_grad()
-        torch.stack(list(losses.values())).sum().backward()
+        loss = torch.stack(list(losses.values())).sum()
+        if not loss.isfinite():
+            raise FloatingPointError(f"The loss is {loss.item()} at step {step + 1}.")
+        loss.backward()
         nn.utils.clip_grad_norm_(network.parameters(), CLIP)
         optimizer.step()
         _follow(average, network, min(AVERAGE, (1 + step) / (10 + step)))
-        for key, loss in losses.items():
-            running[key] = 0.98 * running.get(key, loss.item()) + 0.02 * loss.item()
+        for key, value in losses.items():
+            running[key] = 0.98 * running.get(key, value.item()) + 0.02 * value.item()
         now = time.monotonic()
         if (step + 1) % REPORT_EVERY == 0:
             report = "  ".join(f"{key} {value:.3f}" for key, value in running.items())
