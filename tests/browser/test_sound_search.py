@@ -365,6 +365,8 @@ def draw(page: Page, chart: Locator, corners: list[tuple[float, float]], touch: 
         kind = "touchMove" if number else "touchStart"
         finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
     expect(status).to_contain_text("in this area")
+    # The page counts once a frame: what the last touch encloses is said after the next.
+    page.evaluate("() => new Promise((d) => requestAnimationFrame(() => requestAnimationFrame(d)))")
     said = status.inner_text()
     finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     return said
