@@ -2,7 +2,8 @@
 2017; Settle et al. 2019; Rhodes & Bains).
 
 Shapes: B batch, S frames of 10 ms or phonemes, S' steps of the acoustic encoder (S / 4), M mel
-bands, P phonemes of the inventory, C width of an encoder, D dimensions of the shared space.
+bands and the pitch after them (media.audio.pitch), which networks without ``pitch`` do not
+look at, P phonemes of the inventory, C width of an encoder, D dimensions of the shared space.
 """
 
 from abc import ABC, abstractmethod
@@ -15,13 +16,15 @@ from torch.nn import functional as F
 
 from models.conformer import LocalLayer
 from models.view_encoder import Encoder, Subsampling, ViewConfig, length_mask
+from models.word_pitch import PitchInput
 
 
 @dataclass(frozen=True)
 class WordEmbedderConfig:
     """acoustic, written: the encoders of the two views. n_phonemes counts the padding, number 0.
     channels: of the convolutions that subsample the frames by 4; where it is 0, ``stack`` frames
-    are concatenated instead. mean, std: of the log-mel frames of the training words.
+    are concatenated instead. mean, std: of the log-mel frames of the training words. pitch: whether
+    the pitch is an input beside them.
     """
 
     acoustic: ViewConfig = field(default_factory=lambda: ViewConfig("transformer", 6, 4))
@@ -33,6 +36,7 @@ class WordEmbedderConfig:
     channels: int = 0
     mean: float = -5.0
     std: float = 2.5
+    pitch: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ class MultiViewEmbedder(nn.Module, ABC):
             if config.channels
             else nn.Linear(config.n_mels * config.stack, frame_width)
         )
+        self.pitch = PitchInput(frame_width) if config.pitch else None
         self.acoustic = Encoder(config.acoustic)
         self.acoustic_projection = nn.Linear(config.acoustic.width, config.width)
         self.phonemes = nn.Embedding(config.n_phonemes, config.written.width, padding_idx=0)
@@ -70,7 +75,7 @@ class MultiViewEmbedder(nn.Module, ABC):
 
     @abstractmethod
     def encode(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Log-mel (B, S, M) of lengths (B,) → unit vectors (B, D), CTC logits (B, S', P) with 0 the
+        """Frames (B, S, M) of lengths (B,) → unit vectors (B, D), CTC logits (B, S', P) with 0 the
         blank, and how many steps of these count (B,)."""
 
     def predict_phonemes(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -87,11 +92,15 @@ class MultiViewEmbedder(nn.Module, ABC):
         return _unit(self.written_projection(pooled))
 
     def _subsample(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Normalised log-mel (B, S, M), one step for four frames: (B, S', C), and lengths (B,)."""
+        """Frames (B, S, M), normalised, one step for four of them: (B, S', C), and lengths (B,)."""
         mask = length_mask(lengths, mel.shape[1])
+        mel, octaves = mel[..., : self.config.n_mels], mel[..., self.config.n_mels :]
         x = ((mel - self.config.mean) / self.config.std).masked_fill(~mask[..., None], 0.0)
         if isinstance(self.frames, Subsampling):
-            return self.frames(x, lengths)
+            x, steps = self.frames(x, lengths)
+            if self.pitch is not None:
+                x = x + self.pitch(octaves.squeeze(-1) * mask)
+            return x, steps
         x = F.pad(x, (0, 0, 0, -x.shape[1] % self.config.stack))
         x = self.frames(x.reshape(len(x), -1, self.config.stack * self.config.n_mels))
         return x, -(-lengths // self.config.stack)

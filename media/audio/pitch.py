@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from media.audio.features import n_frames
+from media.audio.features import log_mel, n_frames
 from media.constants import HOP_LENGTH, SAMPLE_RATE
 
 LOWEST, HIGHEST = 60.0, 500.0  # Hz
@@ -39,6 +39,16 @@ def track_pitch(waveform: np.ndarray) -> np.ndarray:
     voiced = path < CANDIDATES
     lag = _refined(correlation, lags[np.minimum(path, CANDIDATES - 1)])
     return np.where(voiced, RATE / lag, 0.0).astype(np.float32)
+
+
+def log_mel_and_pitch(waveform: np.ndarray) -> np.ndarray:
+    """Speech at 16 kHz (T,) → float32 (S, N_MELS + 1): the log-mel frames, and after them the
+    binary logarithm of F0 in Hz, 0 where there is no voice.
+
+    Where a voice is low, 80 mel bands hardly tell its harmonics, and with them its pitch.
+    """
+    octaves = np.log2(np.maximum(track_pitch(waveform), 1.0))
+    return np.column_stack([log_mel(waveform), octaves]).astype(np.float32)
 
 
 def _correlation(waveform: np.ndarray, frames: int) -> np.ndarray:

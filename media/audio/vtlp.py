@@ -19,9 +19,13 @@ FACTORS: Final = torch.linspace(1 - LARGEST, 1 + LARGEST, N_FACTORS)
 
 
 def vtlp(mel: Tensor, indices: Tensor) -> Tensor:
-    """Log-mel frames (B, S, M), each scaled by FACTORS[indices], indices (B,): (B, S, M)."""
+    """Log-mel frames (B, S, M), each scaled by FACTORS[indices], indices (B,): (B, S, M).
+
+    Further columns, of what has no frequency axis, stay as they are.
+    """
     maps = _maps().to(mel.device)
-    return torch.bmm(mel - FLOOR, maps[indices.to(mel.device)]) + FLOOR
+    scaled = torch.bmm(mel[..., :N_MELS] - FLOOR, maps[indices.to(mel.device)]) + FLOOR
+    return torch.cat([scaled, mel[..., N_MELS:]], dim=-1)
 
 
 @cache

@@ -11,6 +11,7 @@ from torch.nn.functional import normalize
 from media import cancellation
 from media.audio.features import SAMPLE_RATE, log_mel
 from media.audio.load import match_loudness
+from media.audio.pitch import log_mel_and_pitch
 from media.audio.vtlp import vtlp
 from media.text.phonemes import numbers
 from models.word_embedder import MultiViewEmbedder, PhonemeBottleneckEmbedder
@@ -33,6 +34,7 @@ class WordEncoder:
         self, networks: Sequence[MultiViewEmbedder], config: dict[str, Any], device: torch.device
     ) -> None:
         self._networks = networks
+        self._with_pitch = any(network.config.pitch for network in networks)
         self._width = sum(network.config.width for network in networks)
         self._device = device
         self._front_end = load_front_end(config, device)
@@ -61,12 +63,13 @@ class WordEncoder:
         each step of the acoustic encoder: (S, P).
 
         Of the phoneme-bottleneck model if there is one, for it sees 0.3 s of context and no word.
+        Without pitch, which would take longer than all the rest; networks know words without it.
         """
         network = next(
             (n for n in self._networks if isinstance(n, PhonemeBottleneckEmbedder)),
             self._networks[0],
         )
-        mel = torch.from_numpy(self._frames(waveform))
+        mel = torch.from_numpy(self._frames(waveform, with_pitch=False))
         step, parts = network.config.stack, []
         for first in range(0, len(mel), self.CHUNK):
             cancellation.check()
@@ -79,14 +82,18 @@ class WordEncoder:
             parts.append(kept.log_softmax(dim=-1).cpu().numpy())
         return np.concatenate(parts)
 
-    def _frames(self, waveform: np.ndarray) -> np.ndarray:
-        """Speech (T,), at the networks' level → log-mel, or the frames of the front end: (S, M)."""
+    def _frames(self, waveform: np.ndarray, with_pitch: bool = True) -> np.ndarray:
+        """Speech (T,), at the networks' level → frames of the word, or of the front end: (S, M)."""
         at_level = match_loudness(waveform, SAMPLE_RATE, self.LEVEL)
-        return self._front_end.aligned(at_level) if self._front_end else log_mel(at_level)
+        if self._front_end:
+            return self._front_end.aligned(at_level)
+        if with_pitch and self._with_pitch:
+            return log_mel_and_pitch(at_level)
+        return np.pad(log_mel(at_level), ((0, 0), (0, 1)))  # as if nothing were voiced
 
     def _encode(self, mel: Tensor, lengths: Tensor) -> Tensor:
         """The mean over VTLP views, which varies less from speaker to speaker (a front end has one
-        view): log-mel (B, S, M) → unit vectors (B, D)."""
+        view): frames (B, S, M) → unit vectors (B, D)."""
         if self._front_end:
             batch = mel.to(self._device), lengths.to(self._device)
             return _concatenated([network.embed_audio(*batch) for network in self._networks])

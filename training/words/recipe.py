@@ -66,6 +66,9 @@ WITH_VOICES: Final = Stage(
     converted=True,
     wise_ft_alpha=0.3,
 )
+# Pitch as an input, and words that differ in their tones alone.
+TONES: Final = replace(VOICES, retoned=0.08)
+WITH_PITCH: Final = replace(WITH_VOICES, mixture=TONES, start="conformer-voices")
 
 STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     "conformer-dev": (CONFORMER, Stage(3700, 1e-3, 8, DEVELOPMENT)),
@@ -121,6 +124,11 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
         BOTTLENECK,
         replace(WITH_VOICES, learning_rate=6e-4, start="bottleneck-balanced"),
     ),
+    "conformer-pitch": (replace(CONFORMER, pitch=True), WITH_PITCH),
+    "bottleneck-pitch": (
+        replace(BOTTLENECK, pitch=True),
+        replace(WITH_PITCH, learning_rate=6e-4, start="bottleneck-voices"),
+    ),
     # The papers' networks. From random weights their triplet loss collapses all words into one
     # point here, so they start with the contrastive loss. Of small batches more can be learned in
     # as many hours.
@@ -147,9 +155,9 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
 }
 # Checkpoint → the stage that its weights come from.
 MEASURED: Final = {
-    "words": "conformer-voices",
-    "words-bottleneck": "bottleneck-voices",
-    "words-conformer": "conformer-voices",
+    "words": "conformer-pitch",
+    "words-bottleneck": "bottleneck-pitch",
+    "words-conformer": "conformer-pitch",
     "words-transformer": "transformer",
     "words-lstm": "lstm",
     "words-front-end": FRONT_END,

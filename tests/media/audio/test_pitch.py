@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from media.audio.pitch import track_pitch
-from media.constants import HOP_LENGTH, SAMPLE_RATE
+from media.audio.features import log_mel
+from media.audio.pitch import log_mel_and_pitch, track_pitch
+from media.constants import HOP_LENGTH, N_MELS, SAMPLE_RATE
 
 
 def voiced(hz: np.ndarray) -> np.ndarray:
@@ -38,3 +39,17 @@ def test_track_pitch_of_a_pause_is_unvoiced() -> None:
     pitch = track_pitch(waveform)
     assert not pitch[42:58].any()
     assert (pitch[10:30] > 0).all()
+
+
+def test_log_mel_and_pitch_gives_the_pitch_after_the_log_mel() -> None:
+    silence = np.zeros(SAMPLE_RATE // 4)
+    speech = np.concatenate([silence, voiced(np.full(SAMPLE_RATE // 2, 200.0)), silence])
+    frames = log_mel_and_pitch(speech)
+    assert frames.dtype == np.float32 and frames.shape == (len(log_mel(speech)), N_MELS + 1)
+    np.testing.assert_array_equal(frames[:, :N_MELS], log_mel(speech))
+    assert frames[35:65, N_MELS] == pytest.approx(np.log2(200), abs=0.03)
+    assert not frames[:15, N_MELS].any() and not frames[-15:, N_MELS].any()
+
+
+def test_log_mel_and_pitch_of_silence_has_no_pitch() -> None:
+    assert not log_mel_and_pitch(np.zeros(3200, np.float32))[:, N_MELS].any()

@@ -84,7 +84,8 @@ def test_converter_gives_each_word_as_many_frames_as_it_had(
     converter = Converter(tmp_path, tiny_checkpoints / "any-voice")
     words = [buzz(seconds, 150) for seconds in (0.3, 0.5, 0.411)]
     frames = list(converter(words, np.random.default_rng(0)))
-    assert [mel.shape[1] for mel in frames] == [80] * 3
+    assert [mel.shape[1] for mel in frames] == [81] * 3  # the pitch is the last column
+    assert all(((mel[:, 80] == 0) | (mel[:, 80] > 5)).all() for mel in frames)
     for word, mel in zip(words, frames, strict=True):
         assert abs(len(mel) - len(log_mel(word))) <= 1
         assert np.isfinite(mel).all()

@@ -11,7 +11,8 @@ import pytest
 import torch
 from torch import nn
 
-from media.text.phonemes import from_arpabet, from_ipa, numbers
+from media.audio.pitch import log_mel_and_pitch
+from media.text.phonemes import from_arpabet, from_ipa, from_pinyin, numbers
 from models.view_encoder import ViewConfig
 from models.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig
 from tests.word_arrays import write_arrays
@@ -113,6 +114,25 @@ def test_augment_liftered_removes_harmonics() -> None:
     assert rough[1] < 0.5 * rough[0]
 
 
+def test_augment_keeps_the_pitch_of_most_words_and_makes_none_up() -> None:
+    word = np.full((40, 81), 0.0, np.float16)
+    word[10:30, 80] = 7.0
+    noise = np.full((3, 400, 80), -9.0, np.float16)
+    clean, noisy = (
+        augment([word] * 200, noise, 0.0, rng(), noisy=share)[0][..., 80] for share in (0.0, 1.0)
+    )
+    for octaves in (clean, noisy):
+        assert set(octaves.unique().tolist()) == {0.0, 7.0}  # stretched, but not in between
+    assert (clean > 0).any(dim=1).float().mean() == pytest.approx(0.9, abs=0.06)
+    assert (noisy > 0).any(dim=1).float().mean() == pytest.approx(0.7, abs=0.08)
+
+
+def test_match_channel_keeps_the_pitch() -> None:
+    synthetic, recorded = np.full((30, 81), 0.0), np.full((50, 81), 1.0)
+    synthetic[10:20, 80] = 7.5
+    assert np.array_equal(match_channel(synthetic, recorded, rng())[:, 80], synthetic[:, 80])
+
+
 def test_match_channel_adds_the_noise_and_the_band_limit_of_a_recording() -> None:
     synthetic, recorded = np.full((30, 80), FLOOR), np.full((50, 80), -4.0)
     synthetic[10:20] = 1.0
@@ -144,6 +164,20 @@ def test_batches_pair_words_with_utterances_and_leave_out_validation(
     assert len(spelled) == 8 and not spelled & held_out
     assert len(spelled & set(words.recorded)) == 2
     assert len(spelled - set(words.recorded) - set(words.synthetic)) == 3  # concatenated
+
+
+def test_batches_hold_their_share_of_words_with_other_tones(tmp_path: Path) -> None:
+    write_arrays(tmp_path)
+    columns = Columns()
+    for tone in "1234":
+        columns.add(np.zeros(4800, np.float32), from_pinyin(f"bei{tone} jing2"), "", "zh")
+    columns.write(tmp_path / "retoned.npz")
+    words = Words(tmp_path, 1, mixture=Mixture(retoned=0.25))
+    batch = next(words.batches(8, torch.Generator().manual_seed(3)))
+    spelled = {tuple(n for n in row if n) for row in batch.phonemes.tolist()}
+    retoned = {tuple(numbers(from_pinyin(f"bei{tone} jing2"))) for tone in "1234"}
+    assert 1 <= len(spelled & retoned) <= 2  # two are drawn, perhaps the same one twice
+    assert not retoned & (set(words.recorded) | set(words.synthetic))
 
 
 def test_unrecorded_words_come_from_validation_speakers_only(
@@ -192,10 +226,10 @@ def test_utterance_channel_swapped_has_the_band_limit_of_another_recording(tmp_p
     np.savez(tmp_path / "noise.npz", frames=np.zeros((1, 500, 80), np.float16))
     words = Words(tmp_path, 0, mixture=Mixture(channel_swapped=0.8))
     own, other = words.mel(0), words.mel(1)
-    highest = other.max(axis=0)[-5:]
+    highest = other.max(axis=0)[75:80]
     utterances = [words._utterance(0, rng(seed)) for seed in range(20)]
     dull = [
-        utterance for utterance in utterances if (utterance.max(axis=0)[-5:] < highest + 1).all()
+        utterance for utterance in utterances if (utterance.max(axis=0)[75:80] < highest + 1).all()
     ]
     assert 3 <= len(dull) <= 15  # where the other was recorded
     assert any(np.array_equal(utterance, own) for utterance in utterances)
@@ -229,6 +263,15 @@ def test_train_stage_starts_from_another_and_interpolates_weights(
     )
     for part, value in mean.items():
         torch.testing.assert_close(value, (start[part] + end[part]) / 2)
+
+
+def test_train_stage_with_pitch_starts_from_a_network_without(tmp_path: Path) -> None:
+    write_arrays(tmp_path, log_mel_and_pitch)
+    train_stage(tmp_path, "tiny", TINY, Stage(4, 1e-3, 1, n_words=8))
+    pitch = replace(TINY, pitch=True)
+    train_stage(tmp_path, "next", pitch, Stage(4, 1e-3, 1, start="tiny", n_words=8))
+    saved = torch.load(tmp_path / "next.pt", weights_only=True)
+    assert saved["config"]["pitch"] and saved["network"]["pitch.out.weight"].any()
 
 
 def test_decay_on_plateau_ends_below_the_lowest_rate_with_the_best_weights(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""Data augmentation of words, all on log-mel frames, which is cheap.
+"""Data augmentation of words, all on their frames, which is cheap.
 
-Shapes: B batch, S frames of 10 ms, M mel bands.
+Shapes: B batch, S frames of 10 ms, M mel bands and, where there is one, the pitch after them.
 """
 
 from typing import Final
@@ -28,6 +28,8 @@ CEPSTRUM: Final = (13, 40)  # cepstral coefficients kept by liftering
 SHAPE: Final = 6  # cepstral coefficients of a channel's frequency response
 MASKED_BANDS: Final = 10  # at most
 MASKED_FRAMES: Final = 0.08  # of a word, at most
+LOST_PITCH: Final = (0.1, 0.3)  # share of the words without pitch: without noise, and in noise
+WRONG_PITCH: Final = 0.2  # share of the words in noise with the pitch of another
 
 
 def _cosines(bands: int) -> Tensor:
@@ -53,12 +55,13 @@ def augment(
     FLOOR, and its lengths (B,).
 
     In this order: clipping, time stretching, VTLP, liftering, gain and spectral tilt,
-    reverberation, noise, narrow band, SpecAugment. narrow_band: share of the words limited to a
-    telephone's band; noisy: share with added noise; liftered: share whose harmonics, and with them
-    the pitch, are smoothed away, or the probability of each word (B,).
+    reverberation, noise, narrow band, SpecAugment, errors of the pitch tracker. narrow_band: share
+    of the words limited to a telephone's band; noisy: share with added noise; liftered: share whose
+    harmonics are smoothed away, or the probability of each word (B,).
     """
-    mel, lengths = _stretched(words, rng)
-    batch, frames, bands = mel.shape
+    stretched, lengths = _stretched(words, rng)
+    mel, octaves = stretched[..., :N_MELS], stretched[..., N_MELS:]
+    batch, _, bands = mel.shape
     mel = vtlp(mel, torch.from_numpy(rng.integers(0, N_FACTORS, batch)))
     smooth = torch.from_numpy(rng.random(batch) < liftered)
     if smooth.any():
@@ -77,21 +80,23 @@ def augment(
         torch.tensor(float(bands)),
     )
     mel = mel.masked_fill(torch.arange(bands)[None, None] >= cut[:, None, None], FLOOR)
-    return _masked(mel.clamp(min=FLOOR), lengths, rng), lengths
+    mel = _masked(mel.clamp(min=FLOOR), lengths, rng)
+    return torch.cat([mel, _tracked(octaves, loud, rng)], dim=-1), lengths
 
 
 def match_channel(word: np.ndarray, recorded: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A word with the channel of a recorded one: its spectral tilt, noise and band limit.
 
     Without it a network can tell the corpora, and synthetic from recorded words, by their channels.
-    Both (S, M), of different lengths.
+    Both (S, M), of different lengths. The pitch remains.
     """
-    mel, donor = word.astype(np.float32), recorded.astype(np.float32)
+    mel, donor = (x[:, :N_MELS].astype(np.float32) for x in (word, recorded))
     smooth = COSINES[:, :SHAPE].numpy()
     tilt = (donor.mean(axis=0) - mel.mean(axis=0)) @ smooth @ smooth.T
     mel = np.minimum(mel + rng.random() * tilt, donor.max(axis=0))
     noise = np.quantile(donor, 0.05, axis=0) + 0.3 * rng.standard_normal(mel.shape)
-    return 0.5 * np.logaddexp(2 * mel, 2 * noise.astype(np.float32))
+    heard = 0.5 * np.logaddexp(2 * mel, 2 * noise.astype(np.float32))
+    return np.concatenate([heard, word[:, N_MELS:].astype(np.float32)], axis=1)
 
 
 def _liftered(mel: Tensor, rng: np.random.Generator) -> Tensor:
@@ -107,10 +112,13 @@ def _stretched(words: list[np.ndarray], rng: np.random.Generator) -> tuple[Tenso
     durations = [max(round(len(word) * rng.uniform(*STRETCH)), 8) for word in words]
     pauses = rng.integers(0, PAUSE, (len(words), 2))
     lengths = torch.tensor([n + a + b for n, (a, b) in zip(durations, pauses, strict=True)])
-    mel = torch.full((len(words), int(lengths.max()), N_MELS), FLOOR)
+    mel = torch.full((len(words), int(lengths.max()), words[0].shape[1]), FLOOR)
+    mel[..., N_MELS:] = 0.0
     for row, word, n, (before, _) in zip(mel, words, durations, pauses, strict=True):
         source = torch.from_numpy(word.astype(np.float32)).t()[None]
         row[before : before + n] = F.interpolate(source, size=n, mode="linear")[0].t()
+        nearest = torch.arange(n) * len(word) // n  # there is nothing between a pitch and none
+        row[before : before + n, N_MELS:] = source[0, N_MELS:, nearest].t()
     return mel, lengths
 
 
@@ -145,6 +153,15 @@ def _noisy(mel: Tensor, noise: np.ndarray, rng: np.random.Generator) -> Tensor:
     )
     added = added - _draw(rng, *SNR, len(mel)) / NEPER
     return 0.5 * torch.logaddexp(2 * mel, 2 * added)
+
+
+def _tracked(octaves: Tensor, in_noise: Tensor, rng: np.random.Generator) -> Tensor:
+    """Pitch (B, S, 1) as a tracker may find it; in_noise: bool (B,)."""
+    draw = torch.from_numpy(rng.random(len(octaves)))
+    lost = draw < torch.where(in_noise, LOST_PITCH[1], LOST_PITCH[0])
+    wrong = in_noise & (draw > 1 - WRONG_PITCH)
+    octaves = torch.where(wrong[:, None, None], octaves.roll(1, dims=0), octaves)
+    return octaves.masked_fill(lost[:, None, None], 0.0)
 
 
 def _masked(mel: Tensor, lengths: Tensor, rng: np.random.Generator) -> Tensor:

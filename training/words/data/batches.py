@@ -54,6 +54,7 @@ class Words:
         self._arrays = Arrays()
         self.recorded: dict[Word, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self.synthetic: dict[Word, list[int]] = defaultdict(list)
+        self._retoned: dict[Word, list[int]] = defaultdict(list)
         self.validation: list[Utterance] = []
         over_front_end = front_end_of(run) is not None
         self._noise = None if over_front_end else np.load(run / "noise.npz")["frames"]
@@ -61,12 +62,15 @@ class Words:
         training: list[Utterance] = []
         paths = [run / "recorded.npz", *(run / f"synthetic-{i}.npz" for i in range(shards))]
         paths += [run / "converted.npz"] if converted else []
+        paths += [run / "retoned.npz"] if mixture.retoned else []
         for part, path in enumerate(paths):
             for utterance, validates in self._arrays.read(path):
                 if validates:
                     self.validation.append(utterance)
                 elif utterance.word in held_out:
                     continue
+                elif path.stem == "retoned":
+                    self._retoned[utterance.word].append(utterance.number)
                 elif part:
                     self.synthetic[utterance.word].append(utterance.number)
                 else:
@@ -105,6 +109,7 @@ class Words:
         """Endless batches of n_words words, UTTERANCES of each, augmented anew each time."""
         rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
         recorded, synthetic = list(self.recorded), list(self.synthetic)
+        retoned = list(self._retoned)
         n_recorded = min(round(self._mixture.recorded * n_words), len(recorded))
         while True:
             chosen: dict[Word, list[np.ndarray]] = {}
@@ -113,6 +118,9 @@ class Words:
             for _ in range(round(self._mixture.concatenated * n_words)):
                 word, drawn = self._concatenations.draw(UTTERANCES, rng)
                 chosen.setdefault(word, [self._concatenated(parts) for parts in drawn])
+            for _ in range(round(self._mixture.retoned * n_words)):
+                word = retoned[rng.integers(len(retoned))]
+                chosen.setdefault(word, self._drawn([self._retoned[word]] * UTTERANCES, rng))
             while len(chosen) < n_words:
                 word = synthetic[rng.integers(len(synthetic))]
                 chosen.setdefault(word, self._utterances(word, rng))
@@ -132,6 +140,9 @@ class Words:
                 ]
         else:
             pools = [self.synthetic[word]] * UTTERANCES
+        return self._drawn(pools, rng)
+
+    def _drawn(self, pools: list[list[int]], rng: np.random.Generator) -> list[np.ndarray]:
         return [self._utterance(pool[rng.integers(len(pool))], rng) for pool in pools]
 
     def _utterance(self, number: int, rng: np.random.Generator) -> np.ndarray:

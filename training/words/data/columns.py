@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from media.audio.features import log_mel
+from media.audio.pitch import log_mel_and_pitch
 from media.text.phonemes import numbers
 
 LONGEST: Final = 30  # phonemes of a recorded phrase, at most
@@ -20,10 +20,10 @@ Frames = Callable[[np.ndarray], np.ndarray]
 class Columns:
     """The columns of the arrays: words with their frames, phonemes, speaker, language, split.
 
-    frames_of: waveform (T,) → frames; of 10 ms (S, N_MELS), or those of a front end.
+    frames_of: waveform (T,) → frames; of 10 ms (S, N_MELS + 1), or those of a front end.
     """
 
-    frames_of: Frames = log_mel
+    frames_of: Frames = log_mel_and_pitch
     frames: list[np.ndarray] = field(default_factory=list)
     phonemes: list[list[int]] = field(default_factory=list)
     speakers: list[str] = field(default_factory=list)

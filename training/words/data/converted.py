@@ -70,24 +70,33 @@ class Converter:
         vector = self._system.networks.voice(log_mel(waveform))
         return Voice("", vector, *pitch_statistics(track_pitch(waveform)))
 
-    @torch.inference_mode()
     def __call__(
         self, words: Iterable[np.ndarray], rng: np.random.Generator
     ) -> Iterator[np.ndarray]:
-        """Words (T,) of one speaker at 16 kHz → log-mel frames (S, M) of each, every GROUP of them
-        in another voice."""
+        """Words (T,) of one speaker at 16 kHz → frames (S, M) of each, every GROUP of them in
+        another voice."""
         remaining = iter(words)
         while group := list(islice(remaining, GROUP)):
             parts = [np.pad(w, (PAUSE, -len(w) % (2 * HOP_LENGTH))) for w in group]
             speech = np.concatenate([*parts, np.zeros(PAUSE, np.float32)])
-            voice = self._voices[rng.integers(len(self._voices))]
-            networks = self._system.networks
-            content = self._system.passed(networks.encode(mfcc(speech)))
-            contour = Intonation.of(track_pitch(speech)).contour(voice.pitch_std)
-            mel = networks.invert(content, torch.from_numpy(contour), voice, self._system.name)
+            frames = self.say(speech, Intonation.of(track_pitch(speech)), self.any_of(rng))
             ends = np.cumsum([len(part) for part in parts]) // HOP_LENGTH
             for word, end in zip(group, ends, strict=True):
-                yield mel[end - -(-len(word) // HOP_LENGTH) : end].numpy()
+                yield frames[end - -(-len(word) // HOP_LENGTH) : end]
+
+    def any_of(self, rng: np.random.Generator) -> Voice:
+        """One of the voices."""
+        return self._voices[rng.integers(len(self._voices))]
+
+    @torch.inference_mode()
+    def say(self, speech: np.ndarray, intonation: Intonation, voice: Voice) -> np.ndarray:
+        """Speech (T,) at 16 kHz with another intonation in a voice: its frames (S, M)."""
+        networks = self._system.networks
+        content = self._system.passed(networks.encode(mfcc(speech)))
+        contour = intonation.contour(voice.pitch_std)
+        mel = networks.invert(content, torch.from_numpy(contour), voice, self._system.name)
+        octaves = contour[:, 0] * (contour[:, 1] + voice.pitch_mean) / np.log(2)
+        return np.column_stack([mel.numpy(), octaves]).astype(np.float32)
 
 
 def joined(data: Path, rng: np.random.Generator) -> list[tuple[np.ndarray, tuple[str, ...]]]:

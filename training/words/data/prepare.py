@@ -9,6 +9,7 @@ import numpy as np
 
 from media.audio.features import N_MELS, SAMPLE_RATE, log_mel
 from media.audio.load import load, match_loudness
+from media.audio.pitch import log_mel_and_pitch
 from pipelines.front_end import FrontEnd
 from training.common.corpora import LEVEL
 from training.sound_search.data.corpus import real_clips
@@ -28,6 +29,7 @@ from training.words.data.recordings import (
     word_items,
 )
 from training.words.data.synthesis import Rendition, consistent_with_voice, rendition, speak
+from training.words.data.tones import write_retoned
 
 SEED: Final = 0
 RENDITIONS: Final = 5  # of a synthetic word, each in another voice
@@ -40,13 +42,14 @@ NOISE: Final = 5 * SAMPLE_RATE  # samples of each environmental sound
 
 
 def prepare(data: Path, out: Path, front_end: FrontEnd | None = None) -> None:
-    """Write recorded.npz with starts.npy, synthetic-0.npz …, converted.npz and noise.npz; resumes.
+    """Write recorded.npz with starts.npy, synthetic-0.npz …, converted.npz, retoned.npz and
+    noise.npz; resumes.
 
     Frames of a front end are not augmented or converted: there is neither noise.npz nor
-    converted.npz, and one process has the model.
+    converted.npz nor retoned.npz, and one process has the model.
     """
     out.mkdir(parents=True, exist_ok=True)
-    frames_of = front_end.aligned if front_end else log_mel
+    frames_of = front_end.aligned if front_end else log_mel_and_pitch
     if not (out / "recorded.npz").exists():
         _write_recorded(data, out / "recorded.npz", frames_of)
     if not (out / "starts.npy").exists():
@@ -61,6 +64,8 @@ def prepare(data: Path, out: Path, front_end: FrontEnd | None = None) -> None:
         np.savez(out / "noise.npz", frames=_noise(data))
     if not (out / "converted.npz").exists():
         write_converted(data, plan[:CONVERTED], out / "converted.npz")
+    if not (out / "retoned.npz").exists():
+        write_retoned(data, np.load(out / "starts.npy"), out / "retoned.npz")
     with Pool(PROCESSES) as pool:
         for path in pool.imap_unordered(_synthetic, shards):
             print(path, flush=True)
@@ -109,7 +114,7 @@ def _recordings(data: Path) -> Iterator[tuple[RecordedWord, str, bool]]:
         yield word, str(word.item.speaker), False
 
 
-def _synthetic(shard: tuple[list[Rendition], Path], frames_of: Frames = log_mel) -> Path:
+def _synthetic(shard: tuple[list[Rendition], Path], frames_of: Frames = log_mel_and_pitch) -> Path:
     plan, path = shard
     if path.exists():
         return path

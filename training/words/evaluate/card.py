@@ -20,7 +20,7 @@ tags: [acoustic-word-embeddings, keyword-spotting]
 Multi-view acoustic word embeddings after Rhodes and Bains, He, Wang and Livescu (2017), and Settle
 et al. (2019). The acoustic view encodes a recording of a word, the written view its phonemes, into
 one vector space, in which words that sound alike are close together. A conformer of four layers
-encodes log-mel frames, another of two layers phonemes: 4.2 million weights together.
+encodes log-mel frames and log-F0, another of two layers phonemes: 4.2 million weights together.
 
 The checkpoint is an ensemble: its vectors are concatenated with those of
 [words-bottleneck](../words-bottleneck/README.md), so that a cosine is the mean of both, in
@@ -53,9 +53,9 @@ Seed 0, {hours:.1f} hours with words-bottleneck, on one or two cores of a CPU (A
 stages Intel Xeon). A supervised contrastive loss brings recordings and spellings of a word
 together, with corrupted spellings as hard negatives; CTC of the phonemes is an auxiliary loss. Data
 augmentation: VTLP, time stretching, clipping, spectral tilt, reverberation, environmental noise,
-narrow-band channels, SpecAugment; in the last stage also other people's voices. The stages, with
-what each measured on validation speakers, are in the training log of
-[docs/words.md](../../docs/words.md#training-log).
+narrow-band channels, SpecAugment; in the last stages also other people's voices, and recorded
+Mandarin words with other tones. The stages, with what each measured on validation speakers, are in
+the training log of [docs/words.md](../../docs/words.md#training-log).
 
 ## Evaluation
 
@@ -80,7 +80,8 @@ Free Spoken Digit Dataset (CC BY-SA 4.0), a sample of Speech Commands (CC BY 4.0
 GRID (CC BY 4.0); words concatenated from two of these by the same speaker; 16,000 synthetic words
 (flite and espeak-ng), 10,000 renditions of which also in the voices of 150 speakers of
 LibriSpeech (CC BY 4.0), by [any-voice](../any-voice/README.md); 4,000 Mandarin words joined from
-syllables that Chu Lo recorded for ChionMeilin (CC BY 3.0). Noise is that of ESC-50's folds 1 to 3
+syllables that Chu Lo recorded for ChionMeilin (CC BY 3.0); recorded Mandarin words with other
+tones, in other voices, by any-voice too. Noise is that of ESC-50's folds 1 to 3
 (CC BY-NC 3.0 as a collection: the strictest, and therefore the licence of these weights).
 
 Seventeen zero-shot words were held out in every voice: alexa, jarvis, snowboy, view glass, signal,
@@ -99,11 +100,12 @@ tags: [acoustic-word-embeddings]
 ---
 # {name}: acoustic word embeddings with a phoneme bottleneck
 
-Convolutional layers with 0.3 s of context predict phonemes by CTC; a conformer of two layers
-encodes the phoneme posteriors, and nothing else, into the vector of the word. The written view is a
-conformer of two layers: 5.1 million weights together. The network cannot memorise whole words, and
-generalises better to words that nobody recorded. It also had other mixtures of words and a higher
-CTC weight than the whole-word model; their effects were not separated.
+Convolutional layers with 0.3 s of context predict phonemes by CTC from log-mel frames and log-F0; a
+conformer of two layers encodes the phoneme posteriors, and nothing else, into the vector of the
+word. The written view is a conformer of two layers: 5.1 million weights together. The network
+cannot memorise whole words, and generalises better to words that nobody recorded. It also had other
+mixtures of words and a higher CTC weight than the whole-word model; their effects were not
+separated.
 
 ## Intended use
 
@@ -126,8 +128,8 @@ own; it can also be used alone.
 
 Seed 0, {hours:.1f} hours on two cores of a CPU (AMD EPYC; the last stages Intel Xeon). CTC alone
 first, then the losses of words. Most synthetic words are channel-matched to recordings, and some
-words are liftered, which removes the pitch; in the last stage only words without tones. The stages,
-with what each measured on validation speakers, are in the training log of
+words are liftered, which removes the harmonics; in the last stages only words without tones. The
+stages, with what each measured on validation speakers, are in the training log of
 [docs/words.md](../../docs/words.md#training-log).
 
 ## Evaluation

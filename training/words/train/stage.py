@@ -52,14 +52,14 @@ def train_stage(run: Path, name: str, config: WordEmbedderConfig, stage: Stage) 
     if stage.start:
         path = run / f"{stage.start}.pt"
         start = torch.load(path, weights_only=True, map_location=device())["network"]
-        network.load_state_dict(start)
+        network.load_state_dict(network.state_dict() | start)  # which may have had no pitch
     validation = phoneme_errors if stage.objective == "ctc" else cross_view_scores
     validate = partial(validation, network, words, stage.held_out)
     result = _fit(network, words, stage, lambda: validate()["score"], run / f"{name}-state.pt")
     if stage.wise_ft_alpha:
         learned = network.state_dict()
-        mean = {part: learned[part].lerp(start[part], stage.wise_ft_alpha) for part in learned}
-        network.load_state_dict(mean)
+        mean = {part: learned[part].lerp(start[part], stage.wise_ft_alpha) for part in start}
+        network.load_state_dict(learned | mean)
     save(run, name, config, network, result | validate())
 
 

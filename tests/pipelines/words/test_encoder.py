@@ -1,0 +1,45 @@
+"""The word encoder with networks that hear pitch."""
+
+import numpy as np
+import pytest
+import torch
+
+from models.view_encoder import ViewConfig
+from models.word_embedder import WordEmbedderConfig, build_embedder
+from pipelines.words.encoder import WordEncoder
+
+RATE = 16_000
+
+
+@pytest.fixture
+def encoder() -> WordEncoder:
+    torch.manual_seed(0)
+    view = ViewConfig("conformer", 1, 2, width=16, inner=16)
+    config = WordEmbedderConfig(view, view, channels=4, width=12, pitch=True)
+    network = build_embedder(config).eval()
+    assert network.pitch is not None
+    torch.nn.init.normal_(network.pitch.out.weight)
+    return WordEncoder([network], {}, torch.device("cpu"))
+
+
+def buzz(first: float, last: float, seconds: float = 0.6) -> np.ndarray:
+    """A voice that glides from one F0 in Hz to another: (T,)."""
+    phase = 2 * np.pi * np.cumsum(np.linspace(first, last, round(seconds * RATE))) / RATE
+    harmonics = np.arange(1, 12)[:, None]
+    return (0.1 * (np.sin(harmonics * phase) / harmonics).sum(axis=0)).astype(np.float32)
+
+
+def test_embed_waveforms_hears_which_way_the_pitch_goes(encoder: WordEncoder) -> None:
+    rising, falling = buzz(120, 180), buzz(180, 120)
+    vectors = encoder.embed_waveforms([rising, falling, rising[::-1].copy()])
+    cosines = vectors @ vectors.T
+    assert 1 - cosines[1, 2] < 0.5 * (1 - cosines[0, 1])
+
+
+def test_log_posteriors_do_not_track_the_pitch_of_a_long_recording(
+    encoder: WordEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipelines.words.encoder.log_mel_and_pitch", None)
+    whole = encoder.log_posteriors(buzz(120, 180, seconds=25))
+    np.testing.assert_allclose(np.exp(whole).sum(axis=1), 1, atol=1e-4)
+    assert len(whole) == pytest.approx(625, abs=1)
