@@ -14,8 +14,9 @@ from benchmarks.index_scale.vectors import resembling
 from benchmarks.sound_search import percentiles
 from media.audio import voice_activity
 from media.audio.dtw import mfcc_frames
-from media.audio.features import SAMPLE_RATE, log_mel
+from media.audio.features import SAMPLE_RATE
 from media.audio.load import load, match_loudness, wav_bytes
+from media.audio.pitch import log_mel_and_pitch
 from media.errors import InputError
 from pipelines.words import Words
 from pipelines.words.library import LibraryWord, Projection, WordLibrary
@@ -68,7 +69,7 @@ def lines(words: Words, recordings: list[Path]) -> list[str]:
         "reading the file": percentiles(lambda path: load(path, SAMPLE_RATE), queries),
         "finding the word in it": percentiles(voice_activity.words, loaded),
         "features": percentiles(
-            lambda word: log_mel(match_loudness(word, SAMPLE_RATE, words.LEVEL)), cut
+            lambda word: log_mel_and_pitch(match_loudness(word, SAMPLE_RATE, words.LEVEL)), cut
         ),
         "features and network": percentiles(lambda word: words.embed_waveforms([word]), cut),
         "ten nearest spoken and ten nearest written words": percentiles(search, vectors),
