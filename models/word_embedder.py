@@ -79,11 +79,11 @@ class MultiViewEmbedder(nn.Module, ABC):
         blank, and how many steps of these count (B,)."""
 
     def predict_phonemes(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-mel (B, S, M) of lengths (B,) → CTC logits (B, S', P) and their lengths (B,)."""
+        """Frames (B, S, M) of lengths (B,) → CTC logits (B, S', P) and their lengths (B,)."""
         return self.encode(mel, lengths)[1:]
 
     def embed_audio(self, mel: Tensor, lengths: Tensor) -> Tensor:
-        """Log-mel (B, S, M) of lengths (B,) → unit vectors (B, D)."""
+        """Frames (B, S, M) of lengths (B,) → unit vectors (B, D)."""
         return self.encode(mel, lengths)[0]
 
     def embed_phonemes(self, phonemes: Tensor, lengths: Tensor) -> Tensor:
@@ -98,12 +98,13 @@ class MultiViewEmbedder(nn.Module, ABC):
         x = ((mel - self.config.mean) / self.config.std).masked_fill(~mask[..., None], 0.0)
         if isinstance(self.frames, Subsampling):
             x, steps = self.frames(x, lengths)
-            if self.pitch is not None:
-                x = x + self.pitch(octaves.squeeze(-1) * mask)
-            return x, steps
-        x = F.pad(x, (0, 0, 0, -x.shape[1] % self.config.stack))
-        x = self.frames(x.reshape(len(x), -1, self.config.stack * self.config.n_mels))
-        return x, -(-lengths // self.config.stack)
+        else:
+            x = F.pad(x, (0, 0, 0, -x.shape[1] % self.config.stack))
+            x = self.frames(x.reshape(len(x), -1, self.config.stack * self.config.n_mels))
+            steps = -(-lengths // self.config.stack)
+        if self.pitch is not None:
+            x = x + self.pitch(octaves.squeeze(-1) * mask)
+        return x, steps
 
 
 class WordEmbedder(MultiViewEmbedder):

@@ -13,6 +13,7 @@ from models.word_pitch import SCALE, PitchInput, relative_pitch
 VIEW = ViewConfig("conformer", 1, 2, width=16, inner=16)
 CONFIGS = {
     "conformer": WordEmbedderConfig(VIEW, VIEW, channels=4, width=12),
+    "stacked frames": WordEmbedderConfig(VIEW, VIEW, width=12),
     "bottleneck": PhonemeBottleneckConfig(
         VIEW, VIEW, local_layers=1, local_width=8, channels=4, width=12
     ),

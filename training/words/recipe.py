@@ -67,7 +67,7 @@ WITH_VOICES: Final = Stage(
     wise_ft_alpha=0.3,
 )
 # Pitch as an input, and words that differ in their tones alone.
-TONES: Final = replace(VOICES, retoned=0.08)
+TONES: Final = replace(VOICES, tone_changed=0.08)
 WITH_PITCH: Final = replace(WITH_VOICES, mixture=TONES, start="conformer-voices")
 
 STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {

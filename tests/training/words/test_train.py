@@ -171,13 +171,13 @@ def test_batches_hold_their_share_of_words_with_other_tones(tmp_path: Path) -> N
     columns = Columns()
     for tone in "1234":
         columns.add(np.zeros(4800, np.float32), from_pinyin(f"bei{tone} jing2"), "", "zh")
-    columns.write(tmp_path / "retoned.npz")
-    words = Words(tmp_path, 1, mixture=Mixture(retoned=0.25))
+    columns.write(tmp_path / "tone-changed.npz")
+    words = Words(tmp_path, 1, mixture=Mixture(tone_changed=0.25))
     batch = next(words.batches(8, torch.Generator().manual_seed(3)))
     spelled = {tuple(n for n in row if n) for row in batch.phonemes.tolist()}
-    retoned = {tuple(numbers(from_pinyin(f"bei{tone} jing2"))) for tone in "1234"}
-    assert 1 <= len(spelled & retoned) <= 2  # two are drawn, perhaps the same one twice
-    assert not retoned & (set(words.recorded) | set(words.synthetic))
+    tone_changed = {tuple(numbers(from_pinyin(f"bei{tone} jing2"))) for tone in "1234"}
+    assert 1 <= len(spelled & tone_changed) <= 2  # two are drawn, perhaps the same one twice
+    assert not tone_changed & (set(words.recorded) | set(words.synthetic))
 
 
 def test_unrecorded_words_come_from_validation_speakers_only(

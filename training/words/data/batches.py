@@ -54,7 +54,7 @@ class Words:
         self._arrays = Arrays()
         self.recorded: dict[Word, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self.synthetic: dict[Word, list[int]] = defaultdict(list)
-        self._retoned: dict[Word, list[int]] = defaultdict(list)
+        self._tone_changed: dict[Word, list[int]] = defaultdict(list)
         self.validation: list[Utterance] = []
         over_front_end = front_end_of(run) is not None
         self._noise = None if over_front_end else np.load(run / "noise.npz")["frames"]
@@ -62,15 +62,15 @@ class Words:
         training: list[Utterance] = []
         paths = [run / "recorded.npz", *(run / f"synthetic-{i}.npz" for i in range(shards))]
         paths += [run / "converted.npz"] if converted else []
-        paths += [run / "retoned.npz"] if mixture.retoned else []
+        paths += [run / "tone-changed.npz"] if mixture.tone_changed else []
         for part, path in enumerate(paths):
             for utterance, validates in self._arrays.read(path):
                 if validates:
                     self.validation.append(utterance)
                 elif utterance.word in held_out:
                     continue
-                elif path.stem == "retoned":
-                    self._retoned[utterance.word].append(utterance.number)
+                elif path.stem == "tone-changed":
+                    self._tone_changed[utterance.word].append(utterance.number)
                 elif part:
                     self.synthetic[utterance.word].append(utterance.number)
                 else:
@@ -109,7 +109,7 @@ class Words:
         """Endless batches of n_words words, UTTERANCES of each, augmented anew each time."""
         rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
         recorded, synthetic = list(self.recorded), list(self.synthetic)
-        retoned = list(self._retoned)
+        tone_changed = list(self._tone_changed)
         n_recorded = min(round(self._mixture.recorded * n_words), len(recorded))
         while True:
             chosen: dict[Word, list[np.ndarray]] = {}
@@ -118,9 +118,9 @@ class Words:
             for _ in range(round(self._mixture.concatenated * n_words)):
                 word, drawn = self._concatenations.draw(UTTERANCES, rng)
                 chosen.setdefault(word, [self._concatenated(parts) for parts in drawn])
-            for _ in range(round(self._mixture.retoned * n_words)):
-                word = retoned[rng.integers(len(retoned))]
-                chosen.setdefault(word, self._drawn([self._retoned[word]] * UTTERANCES, rng))
+            for _ in range(round(self._mixture.tone_changed * n_words)):
+                word = tone_changed[rng.integers(len(tone_changed))]
+                chosen.setdefault(word, self._drawn([self._tone_changed[word]] * UTTERANCES, rng))
             while len(chosen) < n_words:
                 word = synthetic[rng.integers(len(synthetic))]
                 chosen.setdefault(word, self._utterances(word, rng))

@@ -29,7 +29,7 @@ from training.words.data.recordings import (
     word_items,
 )
 from training.words.data.synthesis import Rendition, consistent_with_voice, rendition, speak
-from training.words.data.tones import write_retoned
+from training.words.data.tones import write_tone_changed
 
 SEED: Final = 0
 RENDITIONS: Final = 5  # of a synthetic word, each in another voice
@@ -42,11 +42,11 @@ NOISE: Final = 5 * SAMPLE_RATE  # samples of each environmental sound
 
 
 def prepare(data: Path, out: Path, front_end: FrontEnd | None = None) -> None:
-    """Write recorded.npz with starts.npy, synthetic-0.npz …, converted.npz, retoned.npz and
+    """Write recorded.npz with starts.npy, synthetic-0.npz …, converted.npz, tone-changed.npz and
     noise.npz; resumes.
 
     Frames of a front end are not augmented or converted: there is neither noise.npz nor
-    converted.npz nor retoned.npz, and one process has the model.
+    converted.npz nor tone-changed.npz, and one process has the model.
     """
     out.mkdir(parents=True, exist_ok=True)
     frames_of = front_end.aligned if front_end else log_mel_and_pitch
@@ -64,8 +64,8 @@ def prepare(data: Path, out: Path, front_end: FrontEnd | None = None) -> None:
         np.savez(out / "noise.npz", frames=_noise(data))
     if not (out / "converted.npz").exists():
         write_converted(data, plan[:CONVERTED], out / "converted.npz")
-    if not (out / "retoned.npz").exists():
-        write_retoned(data, np.load(out / "starts.npy"), out / "retoned.npz")
+    if not (out / "tone-changed.npz").exists():
+        write_tone_changed(data, np.load(out / "starts.npy"), out / "tone-changed.npz")
     with Pool(PROCESSES) as pool:
         for path in pool.imap_unordered(_synthetic, shards):
             print(path, flush=True)

@@ -37,9 +37,12 @@ VARIED: Final = 0.4  # standard deviation of such a pitch from word to word
 GLIDE: Final = 9  # frames in which one tone goes over into the next
 
 
-def write_retoned(data: Path, starts: np.ndarray, path: Path) -> None:
+def write_tone_changed(data: Path, starts: np.ndarray, path: Path) -> None:
     """Recorded Mandarin words that are trained on, each with tones drawn for it up to ATTEMPTS
-    times, in other voices. starts (N, P): where the phonemes of all recordings begin."""
+    times, in other voices.
+
+    starts (N, P): where the phonemes of all recordings begin; those that are trained on come first.
+    """
     rng = np.random.default_rng(SEED)
     columns = Columns()
     converter = Converter(data, CHECKPOINTS / "any-voice")

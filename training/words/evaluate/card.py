@@ -67,8 +67,8 @@ every speaker. The metrics and the other systems are explained in
 
 ![Precision–recall curves of pairs of recordings, and of recordings with written words]({curves})
 
-The choice of earlier stages looked at the test speakers three times; the last stage was chosen on
-validation speakers alone: see the training log.
+The choice of earlier stages looked at the test speakers three times; the last stages were chosen
+on validation speakers alone: see the training log.
 
 ## Limits
 
