@@ -9,6 +9,8 @@ from functools import cache
 from typing import Final
 
 import numpy as np
+import scipy.fft
+from numba import njit
 
 from media.audio.features import log_mel, n_frames
 from media.constants import HOP_LENGTH, SAMPLE_RATE
@@ -35,7 +37,9 @@ def track_pitch(waveform: np.ndarray) -> np.ndarray:
     left = np.floor(lags).astype(int)
     weight = lags - left
     scores = correlation[:, left] * (1 - weight) + correlation[:, left + 1] * weight
-    path = _best_path(1 - scores * (1 - LONG_LAG * lags / LAGS), UNVOICED + scores.max(axis=1))
+    voiced_cost = 1 - scores * (1 - LONG_LAG * lags / LAGS)
+    glide = GLIDE * np.log2(HIGHEST / LOWEST) / (CANDIDATES - 1)
+    path = _best_path(voiced_cost, UNVOICED + scores.max(axis=1), glide)
     voiced = path < CANDIDATES
     lag = _refined(correlation, lags[np.minimum(path, CANDIDATES - 1)])
     return np.where(voiced, RATE / lag, 0.0).astype(np.float32)
@@ -59,40 +63,51 @@ def _correlation(waveform: np.ndarray, frames: int) -> np.ndarray:
     starts = hop * np.arange(frames)[:, None]
     pieces = padded[starts + np.arange(span + 1)]
     pieces = pieces - pieces.mean(axis=1, keepdims=True)
-    size = 1 << (span + WINDOW - 1).bit_length()
-    spectrum = np.fft.rfft(pieces, size)
-    product = np.fft.irfft(np.conj(np.fft.rfft(pieces[:, :WINDOW], size)) * spectrum, size)
+    size = scipy.fft.next_fast_len(span + 1, real=True)  # what wraps around is not looked at
+    single = pieces.astype(np.float32)
+    first, whole = (np.asarray(scipy.fft.rfft(x, size)) for x in (single[:, :WINDOW], single))
+    product = np.asarray(scipy.fft.irfft(np.conj(first) * whole, size))
     energy = np.cumsum(np.pad(pieces**2, ((0, 0), (1, 0))), axis=1)
     later = energy[:, WINDOW:] - energy[:, :-WINDOW]  # energy of the window at each lag
     floor = NOISE * np.quantile(later[:, 0], 0.95) + SILENCE
     return product[:, : LAGS + 1] / np.sqrt((later[:, :1] + floor) * (later[:, : LAGS + 1] + floor))
 
 
-def _best_path(voiced: np.ndarray, unvoiced: np.ndarray) -> np.ndarray:
-    """The cheapest sequence of states by dynamic programming; state CANDIDATES is unvoiced.
+@njit(cache=True)
+def _best_path(voiced: np.ndarray, unvoiced: np.ndarray, glide: float) -> np.ndarray:
+    """The cheapest sequence of states by dynamic programming; state C is unvoiced.
 
-    voiced: costs (S, C); unvoiced: costs (S,). Returns (S,).
+    voiced: costs (S, C); unvoiced: costs (S,); glide: cost of one candidate's distance. Returns
+    (S,). The cheapest way to each candidate is found in two sweeps, from the lowest and from the
+    highest, for a glide costs in proportion to its distance.
     """
-    glide = _glides()
-    frames = len(voiced)
-    cost = np.append(voiced[0], unvoiced[0])
-    came = np.empty((frames, CANDIDATES + 1), np.int16)
+    frames, states = voiced.shape
+    cost, silent = voiced[0].copy(), unvoiced[0]
+    came = np.empty((frames, states + 1), np.int16)
     for t in range(1, frames):
-        moves = cost[:CANDIDATES, None] + glide
-        best = moves.argmin(axis=0)
-        least = moves[best, np.arange(CANDIDATES)]
-        begin = cost[CANDIDATES] + SWITCH
-        came[t, :CANDIDATES] = np.where(begin < least, CANDIDATES, best)
-        end = int(cost[:CANDIDATES].argmin())
-        stops = cost[end] + SWITCH < cost[CANDIDATES]
-        came[t, CANDIDATES] = end if stops else CANDIDATES
-        silent = cost[end] + SWITCH if stops else cost[CANDIDATES]
-        cost = np.append(np.minimum(least, begin) + voiced[t], silent + unvoiced[t])
+        end = int(cost.argmin())
+        begin, stop = silent + SWITCH, cost[end] + SWITCH
+        came[t, states] = end if stop < silent else states
+        silent = min(stop, silent) + unvoiced[t]
+        source = came[t]
+        source[0] = 0
+        for c in range(1, states):
+            glided = cost[c - 1] + glide
+            source[c] = source[c - 1] if glided < cost[c] else c
+            cost[c] = min(glided, cost[c])
+        for c in range(states - 2, -1, -1):
+            glided = cost[c + 1] + glide
+            if glided < cost[c]:
+                cost[c], source[c] = glided, source[c + 1]
+        for c in range(states):
+            if begin < cost[c]:
+                cost[c], source[c] = begin, states
+            cost[c] += voiced[t, c]
     path = np.empty(frames, np.int64)
-    state = int(cost.argmin())
+    state = states if silent < cost.min() else int(cost.argmin())
     for t in range(frames - 1, -1, -1):
         path[t] = state
-        state = int(came[t, state]) if t else state
+        state = came[t, state] if t else state
     return path
 
 
@@ -115,10 +130,3 @@ def _halved(waveform: np.ndarray) -> np.ndarray:
 @cache
 def _grid() -> np.ndarray:
     return np.geomspace(LOWEST, HIGHEST, CANDIDATES)
-
-
-@cache
-def _glides() -> np.ndarray:
-    """Cost of going from one candidate (row) to another (column): (C, C)."""
-    octaves = np.log2(_grid())
-    return GLIDE * np.abs(octaves[:, None] - octaves)
