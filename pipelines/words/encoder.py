@@ -28,7 +28,7 @@ class WordEncoder:
     BATCH: Final = 64  # words in a batch
     VTLP_VIEWS: Final = (3, 6, 9)  # test-time augmentation: indices of media.audio.vtlp.FACTORS
     CHUNK: Final = 2_000  # frames of a long recording that are encoded at once
-    CONTEXT: Final = 40  # frames before and after them, a multiple of the encoder's subsampling
+    CONTEXT: Final = 60  # frames before and after them, a multiple of the encoder's subsampling
 
     def __init__(
         self, networks: Sequence[MultiViewEmbedder], config: dict[str, Any], device: torch.device
@@ -63,13 +63,12 @@ class WordEncoder:
         each step of the acoustic encoder: (S, P).
 
         Of the phoneme-bottleneck model if there is one, for it sees 0.3 s of context and no word.
-        Without pitch, which would take longer than all the rest; networks know words without it.
         """
         network = next(
             (n for n in self._networks if isinstance(n, PhonemeBottleneckEmbedder)),
             self._networks[0],
         )
-        mel = torch.from_numpy(self._frames(waveform, with_pitch=False))
+        mel = torch.from_numpy(self._frames(waveform))
         step, parts = network.config.stack, []
         for first in range(0, len(mel), self.CHUNK):
             cancellation.check()
@@ -82,14 +81,14 @@ class WordEncoder:
             parts.append(kept.log_softmax(dim=-1).cpu().numpy())
         return np.concatenate(parts)
 
-    def _frames(self, waveform: np.ndarray, with_pitch: bool = True) -> np.ndarray:
+    def _frames(self, waveform: np.ndarray) -> np.ndarray:
         """Speech (T,), at the networks' level → frames of the word, or of the front end: (S, M)."""
         at_level = match_loudness(waveform, SAMPLE_RATE, self.LEVEL)
         if self._front_end:
             return self._front_end.aligned(at_level)
-        if with_pitch and self._with_pitch:
+        if self._with_pitch:
             return log_mel_and_pitch(at_level)
-        return np.pad(log_mel(at_level), ((0, 0), (0, 1)))  # as if nothing were voiced
+        return np.pad(log_mel(at_level), ((0, 0), (0, 1)))  # these networks do not look at it
 
     def _encode(self, mel: Tensor, lengths: Tensor) -> Tensor:
         """The mean over VTLP views, which varies less from speaker to speaker (a front end has one

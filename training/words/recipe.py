@@ -69,6 +69,9 @@ WITH_VOICES: Final = Stage(
 # Pitch as an input, and words that differ in their tones alone.
 TONES: Final = replace(VOICES, tone_changed=0.08)
 WITH_PITCH: Final = replace(WITH_VOICES, mixture=TONES, start="conformer-voices")
+# Words spliced in the content of any-voice, for half of those concatenated as spectra; more noise.
+SPLICED: Final = replace(TONES, concatenated=0.15, spliced=0.2, noisy=0.75)
+WITH_SPLICED: Final = replace(WITH_PITCH, mixture=SPLICED, start="conformer-pitch")
 
 STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
     "conformer-dev": (CONFORMER, Stage(3700, 1e-3, 8, DEVELOPMENT)),
@@ -129,6 +132,11 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
         replace(BOTTLENECK, pitch=True),
         replace(WITH_PITCH, learning_rate=6e-4, start="bottleneck-voices"),
     ),
+    "conformer-spliced": (replace(CONFORMER, pitch=True), WITH_SPLICED),
+    "bottleneck-spliced": (
+        replace(BOTTLENECK, pitch=True),
+        replace(WITH_SPLICED, learning_rate=6e-4, start="bottleneck-pitch"),
+    ),
     # The papers' networks. From random weights their triplet loss collapses all words into one
     # point here, so they start with the contrastive loss. Of small batches more can be learned in
     # as many hours.
@@ -155,9 +163,9 @@ STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {
 }
 # Checkpoint → the stage that its weights come from.
 MEASURED: Final = {
-    "words": "conformer-pitch",
-    "words-bottleneck": "bottleneck-pitch",
-    "words-conformer": "conformer-pitch",
+    "words": "conformer-spliced",
+    "words-bottleneck": "bottleneck-spliced",
+    "words-conformer": "conformer-spliced",
     "words-transformer": "transformer",
     "words-lstm": "lstm",
     "words-front-end": FRONT_END,

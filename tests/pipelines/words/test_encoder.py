@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from models.view_encoder import ViewConfig
-from models.word_embedder import WordEmbedderConfig, build_embedder
+from models.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig, build_embedder
 from pipelines.words.encoder import WordEncoder
 
 RATE = 16_000
@@ -13,10 +13,13 @@ RATE = 16_000
 
 @pytest.fixture
 def encoder() -> WordEncoder:
+    return encoder_of(WordEmbedderConfig)
+
+
+def encoder_of(kind: type[WordEmbedderConfig]) -> WordEncoder:
     torch.manual_seed(0)
     view = ViewConfig("conformer", 1, 2, width=16, inner=16)
-    config = WordEmbedderConfig(view, view, channels=4, width=12, pitch=True)
-    network = build_embedder(config).eval()
+    network = build_embedder(kind(view, view, channels=4, width=12, pitch=True)).eval()
     assert network.pitch is not None
     torch.nn.init.normal_(network.pitch.out.weight)
     return WordEncoder([network], {}, torch.device("cpu"))
@@ -36,10 +39,14 @@ def test_embed_waveforms_hears_which_way_the_pitch_goes(encoder: WordEncoder) ->
     assert 1 - cosines[1, 2] < 0.5 * (1 - cosines[0, 1])
 
 
-def test_log_posteriors_do_not_track_the_pitch_of_a_long_recording(
-    encoder: WordEncoder, monkeypatch: pytest.MonkeyPatch
+def test_log_posteriors_of_a_long_recording_hear_pitch_as_those_of_all_of_it_at_once(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("pipelines.words.encoder.log_mel_and_pitch", None)
-    whole = encoder.log_posteriors(buzz(120, 180, seconds=25))
-    np.testing.assert_allclose(np.exp(whole).sum(axis=1), 1, atol=1e-4)
-    assert len(whole) == pytest.approx(625, abs=1)
+    encoder = encoder_of(PhonemeBottleneckConfig)
+    glide = buzz(120, 180, seconds=8)
+    whole, level = encoder.log_posteriors(glide), encoder.log_posteriors(buzz(120, 120, seconds=8))
+    monkeypatch.setattr(WordEncoder, "CHUNK", 200)
+    chunked = encoder.log_posteriors(glide)
+    np.testing.assert_allclose(np.exp(chunked).sum(axis=1), 1, atol=1e-4)
+    assert whole.shape == chunked.shape == (200, PhonemeBottleneckConfig.n_phonemes)
+    assert abs(whole - chunked).mean() < 0.1 * abs(whole - level).mean()

@@ -11,12 +11,12 @@ import soundfile
 from media.audio.features import log_mel
 from media.text.phonemes import TONES, from_pinyin
 from tests.word_arrays import write_arrays
-from training.words.data import converted
 from training.words.data.batch import Mixture
 from training.words.data.batches import Words
 from training.words.data.columns import Columns
 from training.words.data.concatenation import TONE_NUMBERS
-from training.words.data.converted import Converter, joined
+from training.words.data.converted import voices
+from training.words.data.converted.voices import Converter, joined
 from training.words.data.lexicon import sandhi
 from training.words.data.zero_shot import zero_shot
 
@@ -56,7 +56,7 @@ def syllables(tmp_path: Path) -> Path:
 def test_joined_words_have_tones_and_are_neither_zero_shot_nor_of_two_third_tones(
     syllables: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(converted, "JOINED", 15)
+    monkeypatch.setattr(voices, "JOINED", 15)
     words = joined(syllables, np.random.default_rng(0))
     assert len({phonemes for _, phonemes in words}) == 15
     assert not {phonemes for _, phonemes in words} & zero_shot("zh")
@@ -79,7 +79,7 @@ def test_sandhi_is_where_third_tones_meet() -> None:
 def test_converter_gives_each_word_as_many_frames_as_it_had(
     tmp_path: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(converted, "GROUP", 2)
+    monkeypatch.setattr(voices, "GROUP", 2)
     write_corpus(tmp_path, "librispeech_251", [("read", buzz(1.0, hz)) for hz in (110, 210)])
     converter = Converter(tmp_path, tiny_checkpoints / "any-voice")
     words = [buzz(seconds, 150) for seconds in (0.3, 0.5, 0.411)]

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from media.text.phonemes import from_pinyin
-from training.words.data import tones
+from training.words.data.converted import tones
+from training.words.data.converted.tones import intonation_of, other_tones
 from training.words.data.lexicon import sandhi
-from training.words.data.tones import intonation_of, other_tones
 from training.words.data.zero_shot import zero_shot
 
 RATE = 16_000

@@ -13,15 +13,16 @@ class Mixture:
     """The composition of a batch, as shares of its words.
 
     recorded: said by people, where there are enough such words; concatenated: from two recordings
-    of one speaker; tone_changed: recorded Mandarin words with other tones (see
-    training.words.data.tones); the rest is synthetic speech. channel_matched: share of the
-    synthetic utterances with the channel of a recording; channel_swapped: share of the recorded
-    ones with the channel of another recording. narrow_band, liftered, noisy: see augment; words
-    with tones are not liftered.
+    of one speaker; spliced: from recordings of several, in another voice, and tone_changed:
+    recorded Mandarin words with other tones (see training.words.data.converted); the rest is
+    synthetic speech. channel_matched: share of the synthetic utterances with the channel of a
+    recording; channel_swapped: share of the recorded ones with that of another. narrow_band,
+    liftered, noisy: see augment; words with tones are not liftered.
     """
 
     recorded: float = 0.3
     concatenated: float = 0.35
+    spliced: float = 0.0
     tone_changed: float = 0.0
     channel_matched: float = 0.0
     channel_swapped: float = 0.0

@@ -54,7 +54,12 @@ class Words:
         self._arrays = Arrays()
         self.recorded: dict[Word, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self.synthetic: dict[Word, list[int]] = defaultdict(list)
-        self._tone_changed: dict[Word, list[int]] = defaultdict(list)
+        # File → share of a batch, of the words that voice conversion made of recorded ones.
+        made = {"spliced": mixture.spliced, "tone-changed": mixture.tone_changed}
+        self._made = {name: share for name, share in made.items() if share}
+        self._made_words: dict[str, dict[Word, list[int]]] = {
+            name: defaultdict(list) for name in self._made
+        }
         self.validation: list[Utterance] = []
         over_front_end = front_end_of(run) is not None
         self._noise = None if over_front_end else np.load(run / "noise.npz")["frames"]
@@ -62,15 +67,15 @@ class Words:
         training: list[Utterance] = []
         paths = [run / "recorded.npz", *(run / f"synthetic-{i}.npz" for i in range(shards))]
         paths += [run / "converted.npz"] if converted else []
-        paths += [run / "tone-changed.npz"] if mixture.tone_changed else []
+        paths += [run / f"{name}.npz" for name in self._made]
         for part, path in enumerate(paths):
             for utterance, validates in self._arrays.read(path):
                 if validates:
                     self.validation.append(utterance)
                 elif utterance.word in held_out:
                     continue
-                elif path.stem == "tone-changed":
-                    self._tone_changed[utterance.word].append(utterance.number)
+                elif path.stem in self._made:
+                    self._made_words[path.stem][utterance.word].append(utterance.number)
                 elif part:
                     self.synthetic[utterance.word].append(utterance.number)
                 else:
@@ -109,7 +114,7 @@ class Words:
         """Endless batches of n_words words, UTTERANCES of each, augmented anew each time."""
         rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
         recorded, synthetic = list(self.recorded), list(self.synthetic)
-        tone_changed = list(self._tone_changed)
+        made = {name: list(pools) for name, pools in self._made_words.items()}
         n_recorded = min(round(self._mixture.recorded * n_words), len(recorded))
         while True:
             chosen: dict[Word, list[np.ndarray]] = {}
@@ -118,9 +123,11 @@ class Words:
             for _ in range(round(self._mixture.concatenated * n_words)):
                 word, drawn = self._concatenations.draw(UTTERANCES, rng)
                 chosen.setdefault(word, [self._concatenated(parts) for parts in drawn])
-            for _ in range(round(self._mixture.tone_changed * n_words)):
-                word = tone_changed[rng.integers(len(tone_changed))]
-                chosen.setdefault(word, self._drawn([self._tone_changed[word]] * UTTERANCES, rng))
+            for name, share in self._made.items():
+                for _ in range(round(share * n_words)):
+                    word = made[name][rng.integers(len(made[name]))]
+                    pools = [self._made_words[name][word]] * UTTERANCES
+                    chosen.setdefault(word, self._drawn(pools, rng))
             while len(chosen) < n_words:
                 word = synthetic[rng.integers(len(synthetic))]
                 chosen.setdefault(word, self._utterances(word, rng))

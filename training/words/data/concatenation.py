@@ -26,6 +26,10 @@ ATTEMPTS: Final = 50
 
 Word = tuple[int, ...]  # phoneme numbers
 
+HELD_OUT: Final[frozenset[Word]] = frozenset(
+    tuple(numbers(phonemes)) for language in PARSERS for phonemes in zero_shot(language)
+)
+
 
 @dataclass(frozen=True)
 class Utterance:
@@ -56,8 +60,7 @@ class Concatenations:
         """starts (N, P): the frame at which each phoneme of recording N begins, all 0 where the
         alignment failed; excluded: words that must not be drawn, beside the zero-shot words."""
         self._starts = starts
-        held_out = (tuple(numbers(p)) for language in PARSERS for p in zero_shot(language))
-        self._excluded = {*excluded, *held_out}
+        self._excluded = {*excluded, *HELD_OUT}
         by_language: dict[int, dict[Word, dict[str, list[int]]]] = defaultdict(
             lambda: defaultdict(lambda: defaultdict(list))
         )
@@ -77,15 +80,10 @@ class Concatenations:
             words, recordings = self._words[language], self._recordings[language]
             first, second = (words[rng.integers(len(words))] for _ in range(2))
             speakers = sorted(set(recordings[first]) & set(recordings[second]))
-            cuts = [
-                (i, j)
-                for i in range(1, len(first))
-                for j in range(1, len(second))
-                if _can_join(first, i, second, j)
-            ]
-            if not speakers or not cuts:
+            joints = joints_of(first, second)
+            if not speakers or not joints:
                 continue
-            i, j = cuts[rng.integers(len(cuts))]
+            i, j = joints[rng.integers(len(joints))]
             word = first[:i] + second[j:]
             if word in self._excluded or not SHORTEST <= len(word) <= LONGEST:
                 continue
@@ -97,6 +95,16 @@ class Concatenations:
                 drawn.append(Concatenation(one, end, other, start))
             return word, drawn
         raise LookupError("No two recorded words can be concatenated.")
+
+
+def joints_of(first: Word, second: Word) -> list[tuple[int, int]]:
+    """Where two words can be joined: i and j of ``first[:i] + second[j:]``."""
+    return [
+        (i, j)
+        for i in range(1, len(first))
+        for j in range(1, len(second))
+        if _can_join(first, i, second, j)
+    ]
 
 
 def _can_join(first: Word, i: int, second: Word, j: int) -> bool:

@@ -16,7 +16,9 @@ from training.sound_search.data.corpus import real_clips
 from training.sound_search.train.train import TRAINING_FOLDS
 from training.words.data.alignment import Aligner
 from training.words.data.columns import LONGEST, Columns, Frames
-from training.words.data.converted import write_converted
+from training.words.data.converted.splicing import write_spliced
+from training.words.data.converted.tones import write_tone_changed
+from training.words.data.converted.voices import write_converted
 from training.words.data.lexicon import Word, arabic, english, mandarin
 from training.words.data.recordings import (
     RecordedWord,
@@ -29,7 +31,6 @@ from training.words.data.recordings import (
     word_items,
 )
 from training.words.data.synthesis import Rendition, consistent_with_voice, rendition, speak
-from training.words.data.tones import write_tone_changed
 
 SEED: Final = 0
 RENDITIONS: Final = 5  # of a synthetic word, each in another voice
@@ -42,11 +43,11 @@ NOISE: Final = 5 * SAMPLE_RATE  # samples of each environmental sound
 
 
 def prepare(data: Path, out: Path, front_end: FrontEnd | None = None) -> None:
-    """Write recorded.npz with starts.npy, synthetic-0.npz …, converted.npz, tone-changed.npz and
-    noise.npz; resumes.
+    """Write recorded.npz with starts.npy, synthetic-0.npz …, converted.npz, tone-changed.npz,
+    spliced.npz and noise.npz; resumes.
 
-    Frames of a front end are not augmented or converted: there is neither noise.npz nor
-    converted.npz nor tone-changed.npz, and one process has the model.
+    Frames of a front end are not augmented or converted: there is no noise.npz,
+    converted.npz, tone-changed.npz or spliced.npz, and one process has the model.
     """
     out.mkdir(parents=True, exist_ok=True)
     frames_of = front_end.aligned if front_end else log_mel_and_pitch
@@ -66,9 +67,18 @@ def prepare(data: Path, out: Path, front_end: FrontEnd | None = None) -> None:
         write_converted(data, plan[:CONVERTED], out / "converted.npz")
     if not (out / "tone-changed.npz").exists():
         write_tone_changed(data, np.load(out / "starts.npy"), out / "tone-changed.npz")
+    if not (out / "spliced.npz").exists():
+        write_spliced(data, _trained_on(data, out / "starts.npy"), out / "spliced.npz")
     with Pool(PROCESSES) as pool:
         for path in pool.imap_unordered(_synthetic, shards):
             print(path, flush=True)
+
+
+def _trained_on(data: Path, starts: Path) -> Iterator[tuple[RecordedWord, np.ndarray]]:
+    """The recordings that are trained on, with the frame at which each phoneme begins."""
+    for (word, _, validation), frames in zip(_recordings(data), np.load(starts), strict=True):
+        if not validation:
+            yield word, frames[: len(word.phonemes)]
 
 
 def renditions() -> list[Rendition]:

@@ -53,9 +53,9 @@ Seed 0, {hours:.1f} hours with words-bottleneck, on one or two cores of a CPU (A
 stages Intel Xeon). A supervised contrastive loss brings recordings and spellings of a word
 together, with corrupted spellings as hard negatives; CTC of the phonemes is an auxiliary loss. Data
 augmentation: VTLP, time stretching, clipping, spectral tilt, reverberation, environmental noise,
-narrow-band channels, SpecAugment; in the last stages also other people's voices, and recorded
-Mandarin words with other tones. The stages, with what each measured on validation speakers, are in
-the training log of [docs/words.md](../../docs/words.md#training-log).
+narrow-band channels, SpecAugment; in the last stages also other people's voices, recorded Mandarin
+words with other tones, and words spliced from recordings. The stages, with what each measured on
+validation speakers, are in the training log of [docs/words.md](../../docs/words.md#training-log).
 
 ## Evaluation
 
@@ -80,8 +80,9 @@ Free Spoken Digit Dataset (CC BY-SA 4.0), a sample of Speech Commands (CC BY 4.0
 GRID (CC BY 4.0); words concatenated from two of these by the same speaker; 16,000 synthetic words
 (flite and espeak-ng), 10,000 renditions of which also in the voices of 150 speakers of
 LibriSpeech (CC BY 4.0), by [any-voice](../any-voice/README.md); 4,000 Mandarin words joined from
-syllables that Chu Lo recorded for ChionMeilin (CC BY 3.0); recorded Mandarin words with other
-tones, in other voices, by any-voice too. Noise is that of ESC-50's folds 1 to 3
+syllables that Chu Lo recorded for ChionMeilin (CC BY 3.0); and by any-voice too, in other voices:
+recorded Mandarin words with other tones, and 6,000 words spliced from two or three recordings.
+Noise is that of ESC-50's folds 1 to 3
 (CC BY-NC 3.0 as a collection: the strictest, and therefore the licence of these weights).
 
 Seventeen zero-shot words were held out in every voice: alexa, jarvis, snowboy, view glass, signal,

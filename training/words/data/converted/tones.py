@@ -17,7 +17,7 @@ from media.paths import CHECKPOINTS
 from media.text.phonemes import TONES, from_pinyin
 from pipelines.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
 from training.words.data.columns import Columns
-from training.words.data.converted import Converter
+from training.words.data.converted.voices import Converter
 from training.words.data.lexicon import sandhi
 from training.words.data.recordings import is_trained_on, load_recordings, word_items
 from training.words.data.zero_shot import is_zero_shot

@@ -11,6 +11,7 @@ from typing import Final
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from media.audio.features import HOP_LENGTH, SAMPLE_RATE, log_mel, mfcc
 from media.audio.load import match_loudness
@@ -88,13 +89,22 @@ class Converter:
         """One of the voices."""
         return self._voices[rng.integers(len(self._voices))]
 
-    @torch.inference_mode()
     def say(self, speech: np.ndarray, intonation: Intonation, voice: Voice) -> np.ndarray:
         """Speech (T,) at 16 kHz with another intonation in a voice: its frames (S, M)."""
-        networks = self._system.networks
-        content = self._system.passed(networks.encode(mfcc(speech)))
+        return self.speak(self.content(speech), intonation, voice)
+
+    @torch.inference_mode()
+    def content(self, speech: np.ndarray) -> Tensor:
+        """What is said in speech (T,) at 16 kHz, not how: (U, C), U steps of two frames."""
+        return self._system.passed(self._system.networks.encode(mfcc(speech)))
+
+    @torch.inference_mode()
+    def speak(self, content: Tensor, intonation: Intonation, voice: Voice) -> np.ndarray:
+        """Content (U, C) with an intonation in a voice: its frames (S, M)."""
         contour = intonation.contour(voice.pitch_std)
-        mel = networks.invert(content, torch.from_numpy(contour), voice, self._system.name)
+        mel = self._system.networks.invert(
+            content, torch.from_numpy(contour), voice, self._system.name
+        )
         octaves = contour[:, 0] * (contour[:, 1] + voice.pitch_mean) / np.log(2)
         return np.column_stack([mel.numpy(), octaves]).astype(np.float32)
 

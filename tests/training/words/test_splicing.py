@@ -1,0 +1,74 @@
+"""Words that are spliced from recordings of several people."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from media.text.phonemes import from_arpabet, from_ipa, numbers
+from training.common.corpora import Item
+from training.words.data.arrays import Arrays
+from training.words.data.concatenation import HELD_OUT, Word
+from training.words.data.converted import splicing
+from training.words.data.converted.splicing import spliced_words, write_spliced
+from training.words.data.recordings import RecordedWord
+
+WORDS = ("K AE T", "D AO G", "B EH D", "B ER T", "HH AW D", "F AY V")
+
+
+def recorded() -> list[Word]:
+    return [tuple(numbers(from_arpabet(word))) for word in WORDS]
+
+
+def test_spliced_words_are_parts_of_recorded_ones_and_never_recorded_or_zero_shot() -> None:
+    words = spliced_words(recorded(), 60, np.random.default_rng(0))
+    assert len({word for word, _ in words}) == 60
+    assert {len(parts) for _, parts in words} == {2, 3}
+    for word, parts in words:
+        assert word not in {*recorded(), *HELD_OUT}
+        assert all(0 <= part.begin < part.end <= len(part.word) for part in parts)
+        assert parts[0].begin == 0 and parts[-1].end == len(parts[-1].word)
+        assert sum((part.word[part.begin : part.end] for part in parts), ()) == word
+
+
+def test_spliced_words_are_fewer_where_few_can_be_made() -> None:
+    assert spliced_words(recorded()[:1], 5, np.random.default_rng(0)) == []
+
+
+class Numbered:
+    """Instead of the converter: the content of a recording is its loudness, step by step."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def content(self, speech: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(speech.reshape(-1, 320).max(axis=1, keepdims=True))
+
+    def any_of(self, rng: np.random.Generator) -> None:
+        return None
+
+    def speak(self, content: torch.Tensor, intonation: object, voice: None) -> np.ndarray:
+        return np.repeat(content.numpy(), 2, axis=0)
+
+
+def test_write_spliced_takes_each_phoneme_from_a_recording_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(splicing, "Converter", Numbered)
+    monkeypatch.setattr(splicing, "WORDS", {"ar": 12})
+    # Each phoneme is a constant of its own, ten frames long, in two recordings of each word.
+    recordings = []
+    for ipa in ("kalb", "farʃ", "sˤifr", "batn"):
+        phonemes = from_ipa(ipa)
+        waveform = np.repeat(np.array(numbers(phonemes), np.float32) / 100, 1600)
+        item = Item("", tmp_path, None, "train", language="ar")
+        word = RecordedWord(item, waveform, phonemes)
+        recordings += [(word, np.arange(len(phonemes)) * 10)] * 2
+    write_spliced(tmp_path, recordings, tmp_path / "spliced.npz")
+    arrays = Arrays()
+    utterances = [utterance for utterance, _ in arrays.read(tmp_path / "spliced.npz")]
+    assert len(utterances) == 12 * splicing.RENDITIONS
+    for utterance in utterances:
+        said = 100 * arrays.frames(utterance.number)[:, 0].astype(np.float32)
+        assert said == pytest.approx(np.repeat(utterance.word, 10), rel=0.01)
