@@ -20,6 +20,7 @@ N_MELS: Final = 80
 MFCC_WINDOW: Final = 400  # samples: 25 ms
 MFCC_N_FFT: Final = 512  # samples
 MFCC_BANDS: Final = 40
+MFCC_FLOOR: Final = 1e-5  # power: about 70 dB under speech at -23 LUFS
 N_CEPSTRA: Final = 13
 DELTA_WIDTH: Final = 9  # frames that Δ and ΔΔ are fitted to
 

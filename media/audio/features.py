@@ -15,6 +15,7 @@ from media.constants import DELTA_WIDTH as DELTA_WIDTH
 from media.constants import HOP_LENGTH as HOP_LENGTH
 from media.constants import (
     MFCC_BANDS,
+    MFCC_FLOOR,
     MFCC_N_FFT,
     MFCC_WINDOW,
     N_CEPSTRA,
@@ -27,7 +28,6 @@ from media.constants import N_MELS as N_MELS
 from media.constants import SAMPLE_RATE as SAMPLE_RATE
 
 LOG_FLOOR: Final = 1e-5  # magnitude under which the log-mel spectrogram is flat
-MFCC_FLOOR: Final = 1e-5  # power: about 70 dB under speech at -23 LUFS
 PITCH_WINDOW: Final = 1024  # samples: 64 ms
 MATCH_ROUNDS: Final = 6
 MAX_LOG_GAIN: Final = 2.3  # nepers in a round: 20 dB

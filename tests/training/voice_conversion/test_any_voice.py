@@ -8,6 +8,7 @@ import pytest
 import soundfile
 import torch
 
+from media.constants import MFCC_FLOOR
 from models.conversion.inverter import Voices
 from training.common.corpora import Item
 from training.voice_conversion.any_voice import conversion, loop, vocoder
@@ -15,6 +16,7 @@ from training.voice_conversion.any_voice.augment import augment
 from training.voice_conversion.any_voice.data import Corpus
 from training.voice_conversion.any_voice.prepare import prepare
 from training.voice_conversion.any_voice.system import Schedule, adapted_contour, relative_contour
+from training.voice_conversion.data.batches import Cepstra
 from training.words.data.zero_shot import has_zero_shot_word
 
 pytestmark = pytest.mark.slow
@@ -81,6 +83,16 @@ def test_training_resumes_where_it_was(
     saved = torch.load(tmp_path / "conversion.state", weights_only=True)
     assert saved["step"] == 3
     assert all(bool(w.isfinite().all()) for w in saved["average"].values())
+
+
+def test_bands_of_the_cepstra_are_found_from_a_mel(run: Path) -> None:
+    corpus = Corpus(run / "val", 200)
+    system = conversion.new_system(corpus, Cepstra(run / "constants.npz"))
+    starts = corpus.draw(20, torch.Generator().manual_seed(2))
+    mel, bands = corpus.read("log_mel", starts), corpus.read("log_bands", starts)
+    found = ((2 * mel).exp() @ system.bands + MFCC_FLOOR).log()
+    loud = bands > bands.mean()
+    assert (found - bands)[loud].abs().mean() < 0.3 * bands.std()
 
 
 def test_the_vocoder_trains(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from media.constants import MFCC_FLOOR
 from models.conversion.inverter import Voices
 from training.common.loop import device
 from training.voice_conversion.any_voice.augment import augment
@@ -88,8 +89,7 @@ def new_system(corpus: Corpus, cepstra: Cepstra) -> System:
     system.content.feature_std.copy_(features.flatten(0, 1).std(dim=0))
     system.inverter.output_mean.copy_(mel.mean(dim=(0, 1)))
     system.inverter.output_std.copy_(mel.flatten(0, 1).std(dim=0))
-    given = torch.cat([mel, torch.ones_like(mel[..., :1])], dim=-1).flatten(0, 1)
-    system.bands.copy_(torch.linalg.lstsq(given, bands.flatten(0, 1)).solution)
+    system.bands.copy_(_band_weights(mel.flatten(0, 1), bands.flatten(0, 1)))
     return system
 
 
@@ -105,7 +105,7 @@ def measure(
     vector = system.reference(system.inverter.normalize(batch.reference))
     voices = Voices(vector, pitch_mean, pitch_std)
     contour = relative_contour(batch.pitch, voices)
-    real = system.inverter.normalize(batch.mel)
+    real, said = system.inverter.normalize(batch.mel), system.encode_mel(batch.mel)
     order = torch.arange(len(real)).roll(len(real) // 2)
     targets = voices[order]
     moved = adapted_contour(contour, voices, targets)
@@ -117,12 +117,23 @@ def measure(
         values[f"mel {name}"] = F.l1_loss(system.inverter(passed, contour, voices, chosen), real)
         converted = system.inverter(passed, moved, targets, chosen)
         again = system.encode_mel(system.inverter.denormalize(converted))
-        values[f"again {name}"] = F.mse_loss(again, content)
+        values[f"again {name}"] = F.mse_loss(again, said)
         vector = system.classifier.encoder(converted)
         to_target = F.cosine_similarity(vector, known[order])
         to_source = F.cosine_similarity(vector, known)
         values[f"nearer {name}"] = (to_target > to_source).float().mean()
     return {key: float(value) for key, value in values.items()}
+
+
+def _band_weights(mel: Tensor, log_bands: Tensor) -> Tensor:
+    """What the power of the mel bands (N, M) adds to that of the cepstra's bands (N, 40): (M, 40).
+
+    Least squares without what is negative, then right in the median frame.
+    """
+    power, bands = (2 * mel.double()).exp(), log_bands.double().exp()
+    weights = torch.linalg.lstsq(power, bands).solution.clamp(min=0)
+    found = (power @ weights + MFCC_FLOOR).log()
+    return weights * (log_bands - found).median(dim=0).values.exp()
 
 
 def _batch(corpus: Corpus, starts: Tensor, reference: Tensor, features: Tensor) -> Batch:

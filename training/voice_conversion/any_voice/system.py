@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from media.constants import MFCC_FLOOR
 from models.conversion.bottleneck import Bottleneck, BottleneckConfig
 from models.conversion.content import ContentConfig, ContentEncoder
 from models.conversion.inverter import ContourPredictor, Inverter, InverterConfig, Voices
@@ -91,7 +92,7 @@ class System(nn.Module):
         self.known_voices = CosineHead(ReferenceConfig().voice_width, n_speakers)
         self.register_buffer("pitch_mean", torch.zeros(n_speakers))
         self.register_buffer("pitch_std", torch.ones(n_speakers))
-        self.register_buffer("bands", torch.zeros(81, 40))  # log-mel and 1 → log bands, linearly
+        self.register_buffer("bands", torch.zeros(80, 40))  # power of mel bands → of the cepstra's
 
     def voices(self, reference: Tensor, speaker: Tensor) -> Voices:
         """The voices of reference mels (B, S, M) in nepers by known speakers (B,)."""
@@ -100,9 +101,8 @@ class System(nn.Module):
 
     def encode_mel(self, mel: Tensor) -> Tensor:
         """Content of a log-mel spectrogram (B, S, M) in nepers, by way of its cepstra."""
-        ones = torch.ones_like(mel[..., :1])
-        features = self.cepstra(torch.cat([mel, ones], dim=-1) @ self.bands)
-        return self.content(self.content.normalize(features))
+        log_bands = ((2 * mel).exp() @ self.bands + MFCC_FLOOR).log()
+        return self.content(self.content.normalize(self.cepstra(log_bands)))
 
     def losses(
         self, batch: Batch, chosen: Tensor, step: int, schedule: Schedule
@@ -135,7 +135,10 @@ class System(nn.Module):
         # this as well, it would rather encode less, so that less can be lost.
         with frozen(self.content):
             again = self.encode_mel(self.inverter.denormalize(converted))
-        losses["again"] = AGAIN_WEIGHT * F.mse_loss(again, content[sources].detach())
+            # From the source's mel too: its windows of 64 ms blur what cepstra of 25 ms tell, and
+            # the conversion must not be asked for that.
+            said = self.encode_mel(batch.mel[sources])
+        losses["again"] = AGAIN_WEIGHT * F.mse_loss(again, said)
         if step >= schedule.discriminator:
             losses |= self._sharpness(made, converted, real)
         return losses

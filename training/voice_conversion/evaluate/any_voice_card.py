@@ -45,7 +45,8 @@ then units, conversions that a speaker classifier must take for the target and w
 come back when they are encoded again, and an adversary that must not tell the speaker from the
 content. In the second, more windows are free of noise, and a discriminator judges the
 spectrograms. The rate falls to zero over the last fifth of each. The first stage saw noise in
-three quarters of its windows; the augmentation in the code is that of the second.
+three quarters of its windows; the augmentation in the code is that of the second. The cepstra of
+conversions, which the loss on their content needs, were a poorer guess then than in the code now.
 
 ## Evaluation
 
