@@ -21,6 +21,8 @@ VOICES: Final = {
     "TM3": "man, deeper",
     "S1": "man, clipped and quick",
     "Nell": "woman, clear and trained",
+    "Odile": "woman, warm, a French speaker",
+    "Vera": "woman, bright, a Russian speaker",
 }
 OWN: Final = "yours"  # the value of the card of the visitor's own voice
 ALONE: Final = "none"

@@ -13,12 +13,18 @@ from models.conversion.inverter import InverterConfig
 from models.conversion.reference import ReferenceConfig
 from models.vocoder import VocoderConfig
 from training.common.checkpoints import update_metrics, write_weights
+from training.common.corpora import TARGET_VOICES
 from training.voice_conversion.any_voice.conversion import WINDOW, new_system
 from training.voice_conversion.any_voice.data import Corpus
 from training.voice_conversion.any_voice.system import System
 from training.voice_conversion.data.batches import Cepstra
 
-SHIPPED: Final = {"SF1": "SF1", "TF2": "TF2", "SM1": "SM1", "TM3": "TM3", "S1": "S1", "en1": "Nell"}
+SHIPPED: Final = {  # speaker → name
+    **{name: name for name in TARGET_VOICES},
+    "en1": "Nell",
+    "fr1": "Odile",
+    "ru1": "Vera",
+}
 REFERENCES: Final = 64  # windows of a voice, of whose vectors the mean is shipped
 VOCODER: Final = "vocoder"
 PARTS: Final = ("content", "bottleneck", "reference", "inverter", "contour")

@@ -26,8 +26,8 @@ docs/voice_conversion.md.
     voice = convert.voice(convert.reference("somebody.wav"))  # theirs, if they agree
     convert.at("units-512")("speech.wav", target=voice)
 
-Six voices are shipped: SF1, TF2, Nell (women), SM1, TM3, S1 (men). Every file that the app
-writes says “Converted by Earshot” in its metadata.
+Eight voices are shipped: SF1, TF2, Nell, Odile, Vera (women), SM1, TM3, S1 (men). Every file that
+the app writes says “Converted by Earshot” in its metadata.
 
 ## Training data and licence
 
