@@ -53,6 +53,7 @@ $(VENV)/packages: packages.txt | $(BIN)/python
 $(VENV)/run-time: requirements.txt | $(BIN)/python
 	@echo "Installing what the app needs: this takes some minutes, once."
 	$(BIN)/python -m pip install -q -r requirements.txt
+	$(BIN)/python -m scripts.compile
 	touch $@
 
 $(VENV)/dev: requirements.txt requirements-train.txt requirements-dev.txt | $(BIN)/python

@@ -1,0 +1,33 @@
+"""What Numba compiles is compiled before the first visitor needs it."""
+
+from collections.abc import Iterator
+from importlib import import_module
+
+from numba.core.dispatcher import Dispatcher
+
+from media.paths import ROOT
+from scripts import compile as compiling
+
+BENCHMARKS_ONLY = {"subsequence_means"}
+
+
+def compiled_functions() -> Iterator[Dispatcher]:
+    """Those that the app compiles: every @njit of media and pipelines."""
+    for package in ("media", "pipelines"):
+        for path in (ROOT / package).rglob("*.py"):
+            if "@njit" in path.read_text():
+                module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+                yield from (v for v in vars(module).values() if isinstance(v, Dispatcher))
+
+
+def test_everything_that_the_app_compiles_is_compiled_after_installing() -> None:
+    functions = [f for f in compiled_functions() if f.__name__ not in BENCHMARKS_ONLY]
+    assert len(functions) >= 3
+    compiling.main()
+    assert [f.__name__ for f in functions if not f.signatures] == []
+
+
+def test_make_demo_compiles_after_installing() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    recipe = makefile.split("$(VENV)/run-time: requirements.txt")[1].split("\n\n")[0]
+    assert "-m scripts.compile" in recipe
