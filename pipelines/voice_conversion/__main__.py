@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = command_line.parser_of("voice_conversion", "recordings or units files", __doc__)
     parser.add_argument("-o", "--out", type=Path, required=True, help="a .wav or .json; a folder")
     parser.add_argument("--to", choices=settings.VOICES, default=settings.DEFAULT_VOICE)
-    parser.add_argument("--vocoder", choices=settings.VOCODERS, default=settings.VOCODERS[0])
+    parser.add_argument("--vocoder", choices=settings.VOCODERS, help="default: the model's")
     parser.add_argument("--intonation", choices=settings.INTONATIONS, help="default: the model's")
     parser.add_argument(
         "--model",
@@ -45,10 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             _by_speecht5(outputs, options.speecht5, options.device)
             return
         pipeline = _load(options.model, options.device)
+        vocoder = options.vocoder or pipeline.vocoders[0]
         intonation = options.intonation or pipeline.intonations[0]
 
         def convert(source: Path) -> str:
-            choices = options.to, options.vocoder, intonation
+            choices = options.to, vocoder, intonation
             return _convert(pipeline, source, outputs[source], choices)
 
         command_line.for_each(list(outputs), convert)

@@ -36,15 +36,16 @@ class Converter(ABC):
         self,
         audio: Audio,
         target: str | Voice = settings.DEFAULT_VOICE,
-        vocoder: str = settings.VOCODERS[0],
+        vocoder: str | None = None,
         intonation: str | None = None,
     ) -> Conversion:
         """Say the words of ``audio`` in the voice ``target``: a name of ``voices``, or a Voice.
 
-        intonation: the first of ``intonations`` without it. Raises InputError for audio that cannot
-        be used, and for choices that do not exist.
+        vocoder, intonation: without them, the first of ``vocoders`` and ``intonations``. Raises
+        InputError for audio that cannot be used, and for choices that do not exist.
         """
         began = time.perf_counter()
+        vocoder = vocoder or self.vocoders[0]
         intonation = intonation or self.intonations[0]
         source, units, notices = self.encode(audio)
         converted = self.decode(units, target, vocoder, intonation)

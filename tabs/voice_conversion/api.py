@@ -30,7 +30,7 @@ class ConversionAPI:
             target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile or Vera.
             model: continuous, units-512x3, units-512x2, units-512, units-256, units-128, units-64,
                 vqvae-512, vqvae-256, vqvae-128 or vqvae-64.
-            vocoder: griffin-lim or neural.
+            vocoder: neural or griffin-lim.
             intonation: keep, the source's, or predicted. vqvae models predict it always.
 
         Returns:
@@ -67,7 +67,7 @@ class ConversionAPI:
         Args:
             units: as /convert returns them.
             target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile or Vera.
-            vocoder: griffin-lim or neural.
+            vocoder: neural or griffin-lim.
             intonation: keep, the source's, or predicted. vqvae models predict it always.
 
         Returns:

@@ -40,7 +40,7 @@ MODELS: Final = {
     "vqvae-64": "VQ-VAE: 64 units, 25 a second · 150 bit/s, five voices",
 }
 INTONATIONS: Final = {"Keep mine, for 200 bit/s more": "keep", "Predict it": "predicted"}
-VOCODERS: Final = {"Griffin-Lim, as in the paper": "griffin-lim", "Neural, trained here": "neural"}
+VOCODERS: Final = {"Neural, trained here": "neural", "Griffin-Lim, as in the paper": "griffin-lim"}
 
 INTRO: Final = """
 <header class="intro"><h2>Say something, see the units that a network discovered in it, and hear

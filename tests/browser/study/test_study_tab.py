@@ -95,9 +95,9 @@ def test_conversion_is_added_to_a_draft(visit: Visit, speech: Path) -> None:
     expect(visit.page.get_by_role("button", name="1 in your draft")).to_be_visible()
     visit.enter("Listening tests")
     visit.page.get_by_role("button", name="Your draft").click()
-    expect(visit.page.locator(".draft")).to_contain_text("continuous TF2 griffin-lim")
+    expect(visit.page.locator(".draft")).to_contain_text("continuous TF2 neural")
     visit.button("Make a test of these").click()
-    expect(visit.page.locator("#study-yaml")).to_contain_text("continuous-TF2-griffin-lim/*.wav")
+    expect(visit.page.locator("#study-yaml")).to_contain_text("continuous-TF2-neural/*.wav")
     visit.button("Download the test").click()
     with visit.page.expect_download() as download:
         visit.page.get_by_role("button", name="Save the zip").click()

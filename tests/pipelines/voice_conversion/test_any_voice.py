@@ -161,7 +161,7 @@ def test_a_recording_that_no_voice_can_be_made_from(
     [
         ({"target": "HAL"}, "no voice HAL"),
         ({"intonation": "sung"}, "keep, predicted"),
-        ({"vocoder": "magic"}, "griffin-lim, neural"),
+        ({"vocoder": "magic"}, "neural, griffin-lim"),
     ],
 )
 def test_choices_that_do_not_exist(

@@ -44,7 +44,6 @@ DEFAULT: Final = f"{next(iter(MODELS))}, {VOCODERS[0]}"  # of the app
 IN_FULL: Final = ("original", "copy synthesis", "vqvae-512", "continuous", "units-512")
 VOCODER: Final = "vocoder"  # the checkpoint of copy synthesis
 UNITS: Final = ("vqvae", "kmeans")  # begin the names of models of units
-LINEAR: Final = "-linear"  # ends the names of models with the paper's inverter: Griffin-Lim only
 
 System = tuple[Representation | None, Speaker]  # units, if it has them, and speech
 
@@ -94,13 +93,13 @@ def _vqvae_systems(folders: list[Path]) -> Iterator[System]:
     if pipelines and any(folder.name == VOCODER for folder in folders):
         yield from ((None, CopySynthesis(pipelines[0], vocoder)) for vocoder in VOCODERS)
     for pipeline in pipelines:
-        for vocoder in _vocoders(pipeline.name):
+        for vocoder in _vocoders(pipeline):
             yield VQVAEUnits(pipeline), Converter(pipeline, vocoder)
 
 
 def _any_voice_systems(networks: AnyVoiceConversion) -> Iterator[System]:
     for model in [networks.at(m) for m in MODELS if MODELS[m].checkpoint == ANY_VOICE]:
-        for vocoder in _vocoders(model.name):
+        for vocoder in _vocoders(model):
             yield AnyVoiceUnits(model), AnyVoiceConverter(model, vocoder)
 
 
@@ -216,8 +215,6 @@ def _pooled(
     )
 
 
-def _vocoders(name: str) -> tuple[str, ...]:
-    """Every model is measured with the neural vocoder, some with both."""
-    if name.endswith(LINEAR):
-        return ("griffin-lim",)
-    return VOCODERS if name in IN_FULL else ("neural",)
+def _vocoders(pipeline: VoiceConversion | AnyVoiceConversion) -> tuple[str, ...]:
+    """Every model is measured with its default vocoder, some with all."""
+    return pipeline.vocoders if pipeline.name in IN_FULL else pipeline.vocoders[:1]
