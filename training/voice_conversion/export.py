@@ -20,7 +20,7 @@ SHIPPED = {
     "vqvae-128": ((*UNITS_256, "vqvae-128"), (*FIRST, "inverter-128")),
     "vqvae-256": (UNITS_256, (*FIRST, "inverter-256")),
     "vqvae-512": (UNITS_512, ("inverter-first", "inverter-second", "inverter-512")),
-    "vqvae-128-linear": ((*UNITS_256, "vqvae-128"), ("inverter-128-linear",)),
+    "vqvae-512-paper": (("paper-512",), ("inverter-paper-512",)),
 }
 FRONT_END = {
     "kmeans-front-end": (("kmeans",), ("inverter-kmeans",)),

@@ -51,7 +51,11 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
     "inverter-64": lambda run, name: train_inverter(
         run, name, "vqvae-64", MEL, 400, "inverter-256-first"
     ),
-    "inverter-128-linear": lambda run, name: train_inverter(run, name, "vqvae-128", LINEAR, 900),
+    # The paper's: its own losses and spectrogram, as many steps as vqvae-512 and its inverter.
+    "paper-512": lambda run, name: train_units(
+        run, name, VQVAEConfig(512, (2, 1)), 3600, augmented=False
+    ),
+    "inverter-paper-512": lambda run, name: train_inverter(run, name, "paper-512", LINEAR, 4200),
     **ANY_VOICE,
 }
 # Over the frames of a front end (prepare --front-end).

@@ -21,7 +21,7 @@ A Transformer VQ-VAE that discovers discrete units in speech without text, and a
 units to spectrograms in five voices: SF1, TF2 (women), SM1, TM3 (men) and S1 (speaker 1 of GRID, a
 man). After Tjandra, Sakti and Nakamura (ZeroSpeech 2020, arXiv:2005.11676).
 
-{inverter} See docs/voice_conversion.md for the whole system.
+{differs} See docs/voice_conversion.md for the whole system.
 
 ## Use
 
@@ -30,9 +30,9 @@ man). After Tjandra, Sakti and Nakamura (ZeroSpeech 2020, arXiv:2005.11676).
 
 ## Training data and licence
 
-198 minutes of speech by 1,187 speakers, where a recording without a speaker label counts as a
-speaker of its own: npVCC2016, GRID, Speech Commands sample and Arabic Speech Commands (CC BY 4.0),
-DSPSpeech-20 (MIT), Picovoice commands and wake words (Apache-2.0), Free Spoken Digit Dataset
+{speech} by {speakers} speakers, where a recording without a speaker label counts as a
+speaker of its own:{more} npVCC2016, GRID, Speech Commands sample and Arabic Speech Commands (CC BY
+4.0), DSPSpeech-20 (MIT), Picovoice commands and wake words (Apache-2.0), Free Spoken Digit Dataset
 (CC BY-SA 4.0, the strictest, and therefore the licence of these weights). The inverter was trained
 on 53 minutes of the five voices.
 
@@ -99,14 +99,30 @@ Copy synthesis of recordings that were not trained on; docs/voice_conversion.md 
 Trained on speech close to the microphone. Its phases are those of pulses: a voice that is hoarse or
 creaks sounds smoother than it is.
 """
-PAPERS_INVERTER: Final = "The inverter is the paper's: it predicts linear spectrograms."
-OUR_INVERTER: Final = """\
+OURS: Final = {
+    "differs": """\
 Unlike the paper's, the inverter predicts a log-F0 contour first, and log-mel spectrograms; and a
-contrastive loss makes the units the same for augmented views of the same speech."""
+contrastive loss makes the units the same for augmented views of the same speech.""",
+    "cores": "2 cores of a CPU (AMD EPYC)",
+    "speech": "198 minutes of speech",
+    "speakers": "1,187",
+    "more": "",
+}
+PAPERS: Final = {
+    "differs": """\
+The paper's model, to compare ours with: no contrastive loss, no augmented speech for the units, and
+an inverter of linear spectrograms, which Griffin-Lim turns into sound. It was trained for as many
+steps as vqvae-512, on more speech.""",
+    "cores": "one core of a CPU (AMD EPYC) that other work shared",
+    "speech": "332 minutes of speech",
+    "speakers": "1,428",
+    "more": """
+LibriSpeech (CC BY 4.0), telephone prompts (CC BY-SA 3.0 and CC BY 3.0), Mandarin syllables (CC BY
+3.0),""",
+}
 EVALUATION: Final = "evaluation"  # the networks that judge
 VOCODER_NAME: Final = "vocoder"
 BASELINES: Final = ("MFCC", "original")
-CORES: Final = "2 cores of a CPU (AMD EPYC)"
 
 
 def publish(rows: list[dict[str, Any]], checkpoints: Path, page: Path) -> None:
@@ -156,11 +172,11 @@ def card(config: dict[str, Any], training: dict[str, Any], rows: list[dict[str, 
         return VOCODER.format(results=markdown(rows), **training[VOCODER_NAME])
     hours = ", ".join(f"{part} {result['hours']:.2f}" for part, result in training.items())
     hours += f"; together {sum(result['hours'] for result in training.values()):.1f}"
-    common = {"cores": CORES, "hours": hours, "results": markdown(rows)}
     return MODEL.format(
         name=config["name"],
         size=config["vqvae"]["codebook_size"],
         rate=FRAMES_PER_SECOND / prod(config["vqvae"]["strides"]),
-        inverter=OUR_INVERTER if config["inverter"]["pitch"] else PAPERS_INVERTER,
-        **common,
+        hours=hours,
+        results=markdown(rows),
+        **(OURS if config["inverter"]["pitch"] else PAPERS),
     )

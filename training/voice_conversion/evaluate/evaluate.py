@@ -41,7 +41,14 @@ from training.voice_conversion.evaluate.systems import (
 
 DEFAULT: Final = f"{next(iter(MODELS))}, {VOCODERS[0]}"  # of the app
 # These are measured with both vocoders, and on open vocabulary.
-IN_FULL: Final = ("original", "copy synthesis", "vqvae-512", "continuous", "units-512")
+IN_FULL: Final = (
+    "original",
+    "copy synthesis",
+    "vqvae-512",
+    "vqvae-512-paper",
+    "continuous",
+    "units-512",
+)
 VOCODER: Final = "vocoder"  # the checkpoint of copy synthesis
 UNITS: Final = ("vqvae", "kmeans")  # begin the names of models of units
 

@@ -28,11 +28,17 @@ LEARNING_RATE = 1.5e-3
 
 
 def train_units(
-    run: Path, name: str, config: VQVAEConfig, steps: int, start: str | None = None
+    run: Path,
+    name: str,
+    config: VQVAEConfig,
+    steps: int,
+    start: str | None = None,
+    augmented: bool = True,
 ) -> None:
     """Train one model on the arrays of ``prepare`` in ``run``; write run/name.pt.
 
-    start: name of a trained model whose weights, except the codebook, initialise this one.
+    start: name of a trained model whose weights, except the codebook, initialise this one;
+    augmented: whether the encoder hears augmented speech, as it does not in the paper.
     """
     cepstra = Cepstra(run / "constants.npz")
     train, val = Windows(run / "units-train.npz"), Windows(run / "units-val.npz")
@@ -51,8 +57,9 @@ def train_units(
         names = ("log_bands", "speaker")
         bands, speaker = train.batch(names, BATCH // views, WINDOW, generator)
         bands, speaker = bands.repeat(views, 1, 1), speaker.repeat(views, 1)
-        features = cepstra(augment(bands, generator).to(device()))
-        output = network(features, cepstra(bands.to(device())), speaker.to(device()))
+        heard = augment(bands, generator) if augmented else bands
+        clean = cepstra(bands.to(device()))
+        output = network(cepstra(heard.to(device())), clean, speaker.to(device()))
         if views == 1:
             return output.loss
         return output.loss + config.contrastive_weight * contrastive_loss(*output.z.chunk(2))
