@@ -17,6 +17,7 @@ from training.voice_conversion.any_voice.data import Corpus
 from training.voice_conversion.any_voice.prepare import prepare
 from training.voice_conversion.any_voice.system import Schedule, adapted_contour, relative_contour
 from training.voice_conversion.data.batches import Cepstra
+from training.voice_conversion.train.front_end import fit_centroids
 from training.words.data.zero_shot import has_zero_shot_word
 
 pytestmark = pytest.mark.slow
@@ -111,7 +112,7 @@ def test_pretraining_learns_what_is_masked(run: Path) -> None:
     bands = corpus.read("log_bands", corpus.starts[:2])
     generator = torch.Generator().manual_seed(0)
     some = network.steps(corpus.read("log_bands", corpus.starts[::20])).flatten(0, 1)
-    network.centroids.copy_(pretrain.k_means(some, generator))
+    fit_centroids(network.codebook, some, generator)
     masked = pretrain.spans(2, 100, generator)
     optimizer = torch.optim.AdamW(network.parameters(), 1e-3)
     losses = []
@@ -130,16 +131,6 @@ def test_spans_are_long_and_mask_near_half() -> None:
     lengths = (edges == -1).nonzero()[:, 1] - (edges == 1).nonzero()[:, 1]
     ends = (edges == -1).nonzero()[:, 1]
     assert (lengths[ends < 100] >= pretrain.SPAN).all()
-
-
-def test_k_means_finds_what_lies_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pretrain, "CLUSTERS", 3)
-    centres = torch.tensor([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
-    generator = torch.Generator().manual_seed(2)
-    points = centres.repeat(50, 1) + 0.1 * torch.randn(150, 2, generator=generator)
-    found = pretrain.k_means(points, generator)
-    assert torch.cdist(found, centres).min(dim=1).values.max() < 0.2
-    assert {*torch.cdist(found, centres).argmin(dim=1).tolist()} == {0, 1, 2}
 
 
 def test_bands_of_the_cepstra_are_found_from_a_mel(run: Path) -> None:

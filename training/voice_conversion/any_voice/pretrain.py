@@ -12,19 +12,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.conversion.content import STRIDE, ContentConfig, ContentEncoder
+from models.conversion.content import STRIDE, ContentEncoder
+from models.vqvae import Codebook
 from training.common.loop import device
 from training.voice_conversion.any_voice.augment import augment
 from training.voice_conversion.any_voice.conversion import WINDOW, new_system
 from training.voice_conversion.any_voice.data import Corpus
 from training.voice_conversion.any_voice.loop import train
 from training.voice_conversion.data.batches import Cepstra
+from training.voice_conversion.train.front_end import fit_centroids
 
 BATCH: Final = 16
 VALIDATED: Final = 64  # windows
 CLUSTERED: Final = 400  # windows
 CLUSTERS: Final = 200
-ROUNDS: Final = 20  # of k-means
 SPAN: Final = 10  # steps that are masked together
 BEGINS: Final = 0.06  # share of the steps where a span does: near half of all are masked
 LEARNING_RATE: Final = 1e-3
@@ -33,26 +34,24 @@ LEARNING_RATE: Final = 1e-3
 class Pretraining(nn.Module):
     """The content encoder, and what predicts clusters from its states."""
 
-    centroids: Tensor
-
     def __init__(self, cepstra: Cepstra, content: ContentEncoder) -> None:
         super().__init__()
         self.cepstra, self.content = cepstra, content
         self.mask = nn.Parameter(torch.zeros(content.config.n_features))
         self.clusters = nn.Linear(content.config.width, CLUSTERS)
-        self.register_buffer("centroids", torch.zeros(CLUSTERS, ContentConfig().n_features))
+        self.codebook = Codebook(CLUSTERS, content.config.n_features)
 
     def steps(self, bands: Tensor) -> Tensor:
         """Normalised cepstra, averaged over each step: log bands (B, S, M) → (B, U, D)."""
         frames = self.content.normalize(self.cepstra(bands))
-        return frames.unfold(1, STRIDE, STRIDE).mean(dim=-1)
+        return frames.unflatten(1, (-1, STRIDE)).mean(dim=2)
 
     def loss(self, bands: Tensor, heard: Tensor, masked: Tensor) -> Tensor:
         """Cross-entropy of the clusters of bands where the augmented bands, heard, are masked.
 
         bands, heard: (B, S, M); masked: (B, U), true where nothing may be heard.
         """
-        clusters = torch.cdist(self.steps(bands), self.centroids[None]).argmin(dim=-1)
+        clusters = self.codebook.nearest(self.steps(bands))
         frames = self.content.normalize(self.cepstra(heard))
         hidden = masked.repeat_interleave(STRIDE, dim=1)[..., None]
         states = self.content.states(torch.where(hidden, self.mask, frames))
@@ -66,7 +65,7 @@ def train_content(run: Path, name: str, steps: int) -> None:
     network = Pretraining(cepstra, new_system(corpus, cepstra).content)
     draw = torch.Generator().manual_seed(1)
     some = network.steps(corpus.read("log_bands", corpus.draw(CLUSTERED, draw)))
-    network.centroids.copy_(k_means(some.flatten(0, 1), draw))
+    fit_centroids(network.codebook, some.flatten(0, 1), draw)
     network.to(device())
     bands = val.read("log_bands", val.draw(VALIDATED, draw))
     held_out = _batch(bands, draw)
@@ -94,15 +93,3 @@ def spans(rows: int, steps: int, generator: torch.Generator) -> Tensor:
     """Random spans of SPAN steps, which may overlap: (rows, steps), true within one."""
     begins = (torch.rand(rows, 1, steps, generator=generator) < BEGINS).float()
     return F.max_pool1d(F.pad(begins, (SPAN - 1, 0)), SPAN, stride=1)[:, 0] > 0
-
-
-def k_means(points: Tensor, generator: torch.Generator) -> Tensor:
-    """Centroids of points (N, D) by Lloyd's algorithm, from random ones: (CLUSTERS, D)."""
-    points = points[torch.randperm(len(points), generator=generator)]
-    centroids = points[:CLUSTERS].clone()
-    for _ in range(ROUNDS):
-        nearest = torch.cdist(points, centroids).argmin(dim=1)
-        total = torch.zeros_like(centroids).index_add_(0, nearest, points)
-        count = nearest.bincount(minlength=CLUSTERS)[:, None]
-        centroids = torch.where(count > 0, total / count.clamp(min=1), centroids)
-    return centroids
