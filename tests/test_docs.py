@@ -13,7 +13,7 @@ import app
 from media.paths import ASSETS, ROOT
 from tabs import listening_tests
 
-DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 REFERENCE = re.compile(r"`([\w/]+)\.py:([\w.]+)`")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 MOST_WORDS = 900

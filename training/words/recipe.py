@@ -55,7 +55,7 @@ BALANCED: Final = replace(PEOPLE, recorded=0.4, concatenated=0.4)
 # A third of the batch is synthetic, half of it in the voices of people; more noise.
 VOICES: Final = replace(PEOPLE, recorded=0.35, concatenated=0.3, noisy=0.6)
 
-# Chosen on validation speakers, with the weight of the start (docs/words.md, training log).
+# Chosen on validation speakers, with the weight of the start (docs/training_logs/words.md).
 WITH_VOICES: Final = Stage(
     1500,
     5e-4,

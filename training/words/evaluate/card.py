@@ -55,7 +55,7 @@ together, with corrupted spellings as hard negatives; CTC of the phonemes is an 
 augmentation: VTLP, time stretching, clipping, spectral tilt, reverberation, environmental noise,
 narrow-band channels, SpecAugment; in the last stages also other people's voices, recorded Mandarin
 words with other tones, and words spliced from recordings. The stages, with what each measured on
-validation speakers, are in the training log of [docs/words.md](../../docs/words.md#training-log).
+validation speakers, are in its [training log](../../docs/training_logs/words.md).
 
 ## Evaluation
 
@@ -130,8 +130,8 @@ own; it can also be used alone.
 Seed 0, {hours:.1f} hours on two cores of a CPU (AMD EPYC; the last stages Intel Xeon). CTC alone
 first, then the losses of words. Most synthetic words are channel-matched to recordings, and some
 words are liftered, which removes the harmonics; in the last stages only words without tones. The
-stages, with what each measured on validation speakers, are in the training log of
-[docs/words.md](../../docs/words.md#training-log).
+stages, with what each measured on validation speakers, are in its
+[training log](../../docs/training_logs/words.md).
 
 ## Evaluation
 
