@@ -58,12 +58,9 @@ class ContentEncoder(nn.Module):
         mean = total / (loud.sum(dim=1, keepdim=True) + prior)
         return (features - mean) / self.feature_std
 
-    def states(self, normalized: Tensor) -> Tensor:
-        """(B, S, n_features), S even → (B, U, width), from which the content is told."""
-        x = F.gelu(self.input(normalized.transpose(1, 2)))
-        return self.norm(self.layers(self.halving(x).transpose(1, 2)))
-
     def forward(self, normalized: Tensor) -> Tensor:
         """(B, S, n_features), S even → (B, U, content_width), each step of mean 0, variance 1."""
-        content = self.output(self.states(normalized))
+        x = F.gelu(self.input(normalized.transpose(1, 2)))
+        x = self.layers(self.halving(x).transpose(1, 2))
+        content = self.output(self.norm(x))
         return F.layer_norm(content, content.shape[-1:])

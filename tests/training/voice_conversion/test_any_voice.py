@@ -11,13 +11,12 @@ import torch
 from media.constants import MFCC_FLOOR
 from models.conversion.inverter import Voices
 from training.common.corpora import Item
-from training.voice_conversion.any_voice import conversion, loop, pretrain, vocoder
+from training.voice_conversion.any_voice import conversion, loop, vocoder
 from training.voice_conversion.any_voice.augment import augment
 from training.voice_conversion.any_voice.data import Corpus
 from training.voice_conversion.any_voice.prepare import prepare
 from training.voice_conversion.any_voice.system import Schedule, adapted_contour, relative_contour
 from training.voice_conversion.data.batches import Cepstra
-from training.voice_conversion.train.front_end import fit_centroids
 from training.words.data.zero_shot import has_zero_shot_word
 
 pytestmark = pytest.mark.slow
@@ -84,53 +83,6 @@ def test_training_resumes_where_it_was(
     saved = torch.load(tmp_path / "conversion.state", weights_only=True)
     assert saved["step"] == 3
     assert all(bool(w.isfinite().all()) for w in saved["average"].values())
-
-
-def test_conversion_starts_from_the_pretrained_content_encoder(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("train", "val", "constants.npz"):
-        (tmp_path / name).symlink_to(run / name)
-    for module in (conversion, pretrain):
-        monkeypatch.setattr(module, "BATCH", 4)
-        monkeypatch.setattr(module, "VALIDATED", 4)
-    monkeypatch.setattr(pretrain, "CLUSTERED", 4)
-    pretrain.train_content(tmp_path, "content", 2)
-    conversion.train_conversion(tmp_path, "first", 1, Schedule(9, 9), "content", learning_rate=0)
-    pretrained, first = (
-        torch.load(tmp_path / f"{name}.state", weights_only=True)["average"]
-        for name in ("content", "first")
-    )
-    content = {key for key in pretrained if key.startswith("content.")}
-    assert content == {key for key in first if key.startswith("content.")}
-    assert all(torch.equal(pretrained[key], first[key]) for key in content)
-
-
-def test_pretraining_learns_what_is_masked(run: Path) -> None:
-    corpus, cepstra = Corpus(run / "train", 200), Cepstra(run / "constants.npz")
-    network = pretrain.Pretraining(cepstra, conversion.new_system(corpus, cepstra).content)
-    bands = corpus.read("log_bands", corpus.starts[:2])
-    generator = torch.Generator().manual_seed(0)
-    some = network.steps(corpus.read("log_bands", corpus.starts[::20])).flatten(0, 1)
-    fit_centroids(network.codebook, some, generator)
-    masked = pretrain.spans(2, 100, generator)
-    optimizer = torch.optim.AdamW(network.parameters(), 1e-3)
-    losses = []
-    for _ in range(20):
-        losses.append(network.loss(bands, bands, masked))
-        optimizer.zero_grad()
-        losses[-1].backward()
-        optimizer.step()
-    assert losses[-1] < 0.7 * losses[0]
-
-
-def test_spans_are_long_and_mask_near_half() -> None:
-    masked = pretrain.spans(200, 100, torch.Generator().manual_seed(0))
-    assert 0.3 < masked.float().mean() < 0.6
-    edges = torch.nn.functional.pad(masked.int(), (1, 1)).diff(dim=1)
-    lengths = (edges == -1).nonzero()[:, 1] - (edges == 1).nonzero()[:, 1]
-    ends = (edges == -1).nonzero()[:, 1]
-    assert (lengths[ends < 100] >= pretrain.SPAN).all()
 
 
 def test_bands_of_the_cepstra_are_found_from_a_mel(run: Path) -> None:

@@ -39,15 +39,14 @@ def train_conversion(
 ) -> None:
     """Train on the arrays of ``prepare`` in ``run`` up to step ``steps``: run/name.state.
 
-    start: name of a finished training whose averaged weights initialise this one, as far as it has
-    the same parts.
+    start: name of a finished training whose averaged weights initialise this one.
     """
     cepstra = Cepstra(run / "constants.npz")
     corpus, val = Corpus(run / "train", WINDOW), Corpus(run / "val", WINDOW)
     system = new_system(corpus, cepstra).to(device())
     if start:
         saved = torch.load(run / f"{start}.state", weights_only=True, map_location=device())
-        system.load_state_dict(saved["average"], strict=False)
+        system.load_state_dict(saved["average"])
     draw = torch.Generator().manual_seed(1)
     starts = val.draw(VALIDATED, draw)
     bands = cepstra(val.read("log_bands", starts))

@@ -54,7 +54,7 @@ def export(run: Path, out: Path) -> None:
         "inverter": asdict(InverterConfig()),
     }
     write_weights(out / "any-voice", config, weights)
-    stages = {name: _state(run, name) for name in ("content", "conversion-first", "conversion")}
+    stages = {name: _state(run, name) for name in ("conversion-first", "conversion")}
     trained = {n: {"steps": s["step"], "hours": s["hours"]} for n, s in stages.items()}
     update_metrics(out / "any-voice", {"training": trained})
     if (run / f"{VOCODER}.state").exists():
