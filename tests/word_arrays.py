@@ -1,4 +1,4 @@
-"""Prepared arrays of a few made-up words, for tests of the training."""
+"""Prepared arrays of a few made-up words, and seeded numbers, for tests of the training."""
 
 from pathlib import Path
 
@@ -7,6 +7,10 @@ import numpy as np
 from media.audio.features import log_mel
 from media.text.phonemes import from_arpabet
 from training.words.data.columns import Columns, Frames
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
 
 
 def write_arrays(run: Path, frames_of: Frames = log_mel) -> None:

@@ -8,11 +8,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import app
-from tests.browser.visit import Visit
+from tests.browser.visit import PLAYING, Visit
 from tests.fake_words import SPOKEN, VOICES, getters, write_word
 
 LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
-PLAYING = """() => [...document.querySelectorAll("audio")].filter((a) => !a.paused).length"""
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,8 @@ FLAGS = [
 PATIENCE = 60_000  # ms: tests run beside other work
 # Chromium's own, about the flags above and not about the page.
 HARMLESS = ("GPU stall", "Permissions policy")
+# How many sounds play now.
+PLAYING = """() => [...document.querySelectorAll("audio")].filter((a) => !a.paused).length"""
 
 
 # Texts that contrast less than 4.5 : 1 with what is behind them, once colours have stopped

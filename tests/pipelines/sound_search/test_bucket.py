@@ -43,11 +43,6 @@ def tones(buckets: FakeBuckets) -> Path:
     return tones
 
 
-@pytest.fixture
-def encoder() -> FakeEncoder:
-    return FakeEncoder()
-
-
 @pytest.mark.parametrize("backend", ["memory", "disk"])
 def test_scan_of_a_bucket_gives_the_index_of_a_folder(
     tones: Path, tmp_path: Path, encoder: FakeEncoder, backend: str

@@ -1,163 +1,21 @@
-"""Metrics of sound search against values by hand, and the whole table on a folder of tones."""
+"""The whole table of sound search on a folder of tones, and its publication."""
 
-import csv
 import json
-from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
-import soundfile
 
-from pipelines.sound_search.encoders.encoder import AudioEmbedding
 from pipelines.sound_search.languages import LANGUAGES
-from training.evaluators.metrics import equal_error
+from tests.training.sound_search.tones import (
+    ToneEncoder,
+)
 from training.evaluators.report import publish_table
 from training.sound_search.evaluate import evaluate as evaluation
 from training.sound_search.evaluate import evaluator, languages
 from training.sound_search.evaluate.card import publish
 from training.sound_search.evaluate.evaluate import calibrate, evaluate, score
 from training.sound_search.evaluate.evaluator import Evaluator
-from training.sound_search.evaluate.material import QUERIES, Budget, choose
-from training.sound_search.evaluate.ranking import (
-    auroc,
-    average_precision,
-    best_scores,
-    rank_metrics,
-)
-
-TONES = {"dog": 500, "cat": 1000, "sea_waves": 2000, "wind": 4000}  # Hz
-RATE = 16_000
-QUESTIONS = {
-    "dog": ("a dog barks", "woof"),
-    "cat": ("a cat meows", "purr"),
-    "sea_waves": ("sea waves roll", "surf"),
-    "wind": ("the wind blows", "gale"),
-    "spaceship": ("a spaceship lands", "ufo"),
-}
-
-
-def one_hot(texts: Sequence[str]) -> np.ndarray:
-    """Vectors with a one for each tone whose class or keyword is in the text."""
-    words = {label: (label.split("_")[0], QUESTIONS[label][1]) for label in TONES}
-    vectors = [[float(any(w in text for w in words[label])) for label in TONES] for text in texts]
-    return np.array(vectors) / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1)
-
-
-class ToneEncoder:
-    """An encoder of the tones, or an ensemble; members with "deaf" in their name give zeros."""
-
-    def __init__(self, names: list[str]) -> None:
-        self.sample_rate = RATE
-        self.threshold = 0.5
-        self.fingerprint = "ear"
-        self.name = " + ".join(names)
-        self.dimension = len(TONES) * len(names)
-        self._gains = np.array([float("deaf" not in name) for name in names])
-
-    @classmethod
-    def from_pretrained(cls, folders: Sequence[Path]) -> "ToneEncoder":
-        return cls([folder.name for folder in folders])
-
-    def segments(self, waveform: np.ndarray) -> np.ndarray:
-        return waveform[None]
-
-    def embed_audio(self, segments: np.ndarray) -> AudioEmbedding:
-        whole = self._each(self._amplitudes(segments))
-        seconds = [self._each(self._amplitudes(s.reshape(-1, RATE))) for s in segments]
-        return AudioEmbedding(whole, np.stack(seconds))
-
-    def _amplitudes(self, sounds: np.ndarray) -> np.ndarray:
-        spectrum = np.abs(np.fft.rfft(sounds, axis=1))
-        bins = [round(hertz * sounds.shape[1] / RATE) for hertz in TONES.values()]
-        return spectrum[:, bins] / np.linalg.norm(spectrum[:, bins], axis=1, keepdims=True)
-
-    def embed_text(self, texts: Sequence[str]) -> np.ndarray:
-        return self._each(one_hot(texts))
-
-    def _each(self, vectors: np.ndarray) -> np.ndarray:
-        parts = [gain * vectors for gain in self._gains]
-        return np.concatenate(parts, axis=1) / np.sqrt(len(parts))
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """A data folder: three tones of each class in each of folds 4 and 5, and one other sound."""
-    root = tmp_path / "data" / "sounds"
-    time = np.arange(RATE) / RATE
-    rows = [{"path": "other/x.ogg", "set": "other", "label": "good year", "fold": ""}]
-    for fold in (4, 5):
-        for label, hertz in TONES.items():
-            for number in range(3):
-                path = Path("esc50_16k", f"fold{fold}", f"{label}-{number}.wav")
-                (root / path).parent.mkdir(parents=True, exist_ok=True)
-                soundfile.write(root / path, 0.1 * np.sin(2 * np.pi * hertz * time), RATE)
-                row = {"path": str(path), "set": "esc50_16k", "label": label, "fold": fold}
-                rows.append(row)
-    _write_manifest(root, rows)
-    return tmp_path / "data"
-
-
-@pytest.fixture
-def queries(tmp_path: Path) -> Path:
-    path = tmp_path / "queries.jsonl"
-    with path.open("w") as file:
-        for label, (sentence, keyword) in QUESTIONS.items():
-            for style, text in (("keywords", keyword), ("sentence", sentence)):
-                row = {"query": text, "relevant_class": label, "style": style}
-                file.write(json.dumps(row) + "\n")
-    return path
-
-
-@pytest.fixture
-def checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Two folders with a config: of a working encoder, and of one that gives zeros."""
-    monkeypatch.setattr(evaluation, "EarshotEncoder", ToneEncoder)
-    monkeypatch.setattr(evaluation, "SentenceEncoder", lambda: one_hot)
-    folders = [tmp_path / "checkpoints" / name for name in ("sound-deaf", "sound-ear")]
-    for folder in folders:
-        folder.mkdir(parents=True)
-        (folder / "config.json").write_text(json.dumps({"folds": [1, 2, 3]}))
-    return folders
-
-
-def test_average_precision_of_known_ranks_is_exact() -> None:
-    hits = np.array([[1, 0, 1, 0, 0], [0, 0, 0, 1, 0], [1, 1, 1, 0, 0]], bool)
-    expected = [(1 + 2 / 3) / 2, 1 / 4, 1.0]
-    np.testing.assert_allclose(average_precision(hits, 10), expected)
-    # Only two of three can be among the first two: the divisor is 2 for the third query.
-    np.testing.assert_allclose(average_precision(hits, 2), [1 / 2, 0, 1.0])
-
-
-def test_rank_metrics_of_known_ranks_are_exact() -> None:
-    scores = -np.arange(12.0)[None].repeat(2, axis=0)  # ranked as they stand
-    relevant = np.zeros((2, 12), bool)
-    relevant[0, [0, 3, 4]] = relevant[1, [7, 11]] = True
-    values = rank_metrics(scores, relevant)
-    assert {metric: value.tolist() for metric, value in values.items() if "m" not in metric} == {
-        "R@1": [1, 0],
-        "R@5": [1, 0],
-        "R@10": [1, 1],
-        "P@5": [3 / 5, 0],
-    }
-    assert values["mAP@10"][1] == pytest.approx(1 / 8 / 2)
-    assert values["mAP@16"][1] == pytest.approx((1 / 8 + 2 / 12) / 2)
-
-
-def test_best_scores_with_and_without_relevant_clips() -> None:
-    scores = np.array([[0.9, 0.2, 0.4], [0.1, 0.3, 0.8]])
-    relevant = np.array([[True, False, False], [False, True, False]])
-    present, absent = best_scores(scores, relevant)
-    assert present.tolist() == [0.9, 0.8]
-    assert absent.tolist() == [0.4, 0.8]
-    assert auroc(present, absent) == pytest.approx((1 + 1 + 1 + 1 / 2) / 4)
-
-
-def test_equal_error_of_known_scores_is_exact() -> None:
-    matches, others = np.array([0.9, 0.8, 0.7, 0.3]), np.array([0.6, 0.2, 0.1, 0.0])
-    threshold, error = equal_error(matches, others)
-    assert np.mean(matches < threshold) == np.mean(others >= threshold) == error == 1 / 4
+from training.sound_search.evaluate.material import Budget, choose
 
 
 @pytest.mark.slow
@@ -261,53 +119,6 @@ def test_publish_fills_metrics_card_and_page(
     assert "| sound-ear " in text
 
 
-def test_choose_by_fold_and_split_gives_their_clips(
-    data: Path, queries: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def folds(fold: int | None, split: str) -> Counter[int]:
-        return Counter(clip.fold for clip in choose(data, queries, fold, split, Budget())[0])
-
-    assert folds(None, "test") == {4: 12}
-    assert folds(5, "test") == {5: 12}
-    assert folds(None, "all") == {4: 12, 5: 12}
-    assert "2 queries are left out" in capsys.readouterr().out
-    with pytest.raises(SystemExit, match="no clips of fold 3"):
-        folds(3, "test")
-    manifest = data / "sounds" / "manifest.csv"
-    with manifest.open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["fold"] != "4"]
-    _write_manifest(manifest.parent, rows)
-    assert folds(None, "test") == {5: 12}
-    assert "no fold 4" in capsys.readouterr().out
-
-
-def test_choose_with_a_budget_samples_each_class(data: Path, queries: Path) -> None:
-    clips, asked, mixtures = choose(data, queries, None, "all", Budget(clips=2, mixtures=3))
-    assert Counter(clip.label for clip in clips) == dict.fromkeys(TONES, 2)
-    assert len(asked) == 8
-    assert len(mixtures) == 3
-    again = choose(data, queries, None, "all", Budget(clips=2, mixtures=3))
-    assert again == (clips, asked, mixtures)
-
-
-def test_mixture_holds_both_sounds_and_its_text_names_them(data: Path, queries: Path) -> None:
-    _, _, mixtures = choose(data, queries, None, "test", Budget())
-    pairs = {frozenset(clip.label for clip in mixture.clips) for mixture in mixtures}
-    assert len(pairs) == len(mixtures) == 6  # every pair of four classes, once
-    for mixture in mixtures:
-        assert [clip.label for clip in mixture.clips] == [q.label for q in mixture.queries]
-        first, second = (QUESTIONS[clip.label][0] for clip in mixture.clips)
-        joined = f"{first} while {second}" if mixture.simultaneous else f"{first}, then {second}"
-        assert mixture.text == joined
-        waveform = mixture.waveform(RATE)
-        assert len(waveform) == (RATE if mixture.simultaneous else 2 * RATE)
-        assert np.abs(waveform).max() <= 1
-        vector = ToneEncoder(["ear"]).embed_audio(waveform[None]).vectors[0]
-        present = [label in {clip.label for clip in mixture.clips} for label in TONES]
-        np.testing.assert_allclose(vector, np.array(present) / np.sqrt(2), atol=0.02)
-    assert {mixture.simultaneous for mixture in mixtures} == {True, False}
-
-
 def test_calibrate_on_separable_scores_makes_no_error(
     data: Path, queries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,23 +131,3 @@ def test_calibrate_on_separable_scores_makes_no_error(
     assert library.no_match_error(scores, threshold) == 0
     assert library.no_match_error(scores, -0.1) == 1 / 2
     assert library.no_match_error(scores, 1.1) == 1 / 2
-
-
-def test_queries_cover_every_class_in_every_style() -> None:
-    rows = [json.loads(line) for line in QUERIES.read_text().splitlines()]
-    assert len({row["query"] for row in rows}) == len(rows) >= 150
-    counts = Counter((row["relevant_class"], row["style"]) for row in rows)
-    classes = {row["relevant_class"] for row in rows}
-    assert len(classes) == 50
-    for label in classes:
-        assert all(counts[label, style] >= 1 for style in ("sentence", "keywords", "indirect"))
-    for row in rows:
-        if row["style"] == "indirect":
-            assert row["relevant_class"].replace("_", " ") not in row["query"].lower().split()
-
-
-def _write_manifest(folder: Path, rows: list[dict]) -> None:
-    with (folder / "manifest.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, ["path", "set", "label", "fold"])
-        writer.writeheader()
-        writer.writerows(rows)

@@ -1,63 +1,23 @@
-"""Metrics of word embeddings against references, and the whole table on made-up corpora."""
+"""The whole table of word embeddings on made-up corpora, its conditions and its card."""
 
 import csv
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from shutil import copytree
 
 import numpy as np
 import pytest
 import soundfile
-from sklearn.metrics import average_precision_score
 
-from media.text.phonemes import from_arpabet, from_ipa, from_pinyin
+from media.text.phonemes import from_arpabet
+from tests.training.words.tone_words import RATE, TONES, FakeWords
 from training.words.evaluate import systems
-from training.words.evaluate.calibration import calibrate, calibration_error
 from training.words.evaluate.card import publish
 from training.words.evaluate.conditions import far, in_noise
 from training.words.evaluate.evaluate import evaluate
 from training.words.evaluate.material import WordType, select_material
-from training.words.evaluate.metrics import average_precision, operating_curve, pairs, precisions
 
-RATE = 16_000
-# Word → its tone in Hz, which an ideal system recovers; the last two are zero-shot.
-TONES = {
-    ("en", "T R IY", "tree"): 400,
-    ("en", "TH R IY", "three"): 600,
-    ("ar", "laː", "no"): 900,
-    ("zh", "yu3 yin1", "语音"): 1300,
-    ("en", "B ER D", "bird"): 1900,
-    ("ar", "sitta", "six"): 2700,
-}
-READ = {"en": from_arpabet, "ar": from_ipa, "zh": from_pinyin}
-PHONEMES = [READ[language](phones) for language, phones, _ in TONES]
 FIELDS = "path speaker lang word pron start end official_split".split()
-
-
-class FakeWords:
-    """Embeds the strength of each tone; the constant one ignores the sound."""
-
-    def __init__(self, constant: bool) -> None:
-        self._constant = constant
-
-    @classmethod
-    def from_pretrained(cls, folder: Path) -> "FakeWords":
-        return cls(folder.name == "words-constant")
-
-    def embed_waveforms(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
-        return np.stack([self._embed(waveform) for waveform in waveforms])
-
-    def embed_phonemes(self, words: Sequence[Sequence[str]]) -> np.ndarray:
-        return np.eye(len(TONES), dtype=np.float32)[[PHONEMES.index(tuple(w)) for w in words]]
-
-    def _embed(self, waveform: np.ndarray) -> np.ndarray:
-        if self._constant:
-            return np.full(len(TONES), len(TONES) ** -0.5, np.float32)
-        time = np.arange(len(waveform)) / RATE
-        tones = np.exp(-2j * np.pi * np.outer([*TONES.values()], time))
-        heard = np.abs(tones @ waveform)
-        return (heard / np.linalg.norm(heard)).astype(np.float32)
 
 
 @pytest.fixture
@@ -95,71 +55,6 @@ def checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         config = {"network": {"width": 6}, "temperature": 0.05}
         (folder / "config.json").write_text(json.dumps(config))
     return folders
-
-
-@pytest.mark.parametrize("decimals", [1, 6])
-def test_average_precision_equals_that_of_scikit_learn(decimals: int) -> None:
-    rng = np.random.default_rng(0)
-    labels = rng.random(3000) < 0.1
-    scores = (rng.normal(size=3000) + labels).round(decimals)  # with one decimal, many ties
-    ours = average_precision(scores[labels], scores[~labels])
-    assert ours == pytest.approx(average_precision_score(labels, scores))
-
-
-def test_average_precision_of_perfect_constant_and_wrong_scores() -> None:
-    rng = np.random.default_rng(0)
-    assert average_precision(np.array([0.9, 0.8]), np.array([0.7, 0.1])) == 1
-    assert average_precision(np.zeros(10), np.zeros(90)) == pytest.approx(0.1)
-    chance = average_precision(rng.random(10_000), rng.random(90_000))
-    assert chance == pytest.approx(0.1, abs=0.01)
-    assert average_precision(np.array([0.1]), np.array([0.2, 0.3])) == pytest.approx(1 / 3)
-    # Found as 1st, 3rd: precision 1 at a recall of a half, 2 / 3 at 1.
-    np.testing.assert_allclose(precisions(np.array([0.7, 0.9]), np.array([0.8])), [1, 2 / 3])
-
-
-def test_pairs_counts_each_pair_once_or_only_different_speakers() -> None:
-    similarity = np.arange(16.0).reshape(4, 4)
-    types, speakers = np.array([0, 0, 1, 0]), np.array(["a", "a", "b", "b"])
-    matching, others = pairs(similarity, types)
-    assert sorted(matching) == [1, 3, 7]
-    assert sorted(others) == [2, 6, 11]
-    matching, others = pairs(similarity, types, speakers)
-    assert sorted(matching) == [3, 7]
-    assert sorted(others) == [2, 6]
-
-
-def test_operating_curve_goes_from_all_pairs_to_none() -> None:
-    vectors = np.array([[1, 0], [0.8, 0.6], [0, 1], [0.6, 0.8]], np.float32)
-    curve = operating_curve(vectors, np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
-    at = {round(threshold, 2): i for i, threshold in enumerate(curve["threshold"])}
-    # Between different speakers: 0.8 and 0.8 of one word, 0.6 and 0.6 of different ones.
-    for threshold, precision, recall in ((0, 0.5, 1), (0.5, 0.5, 1), (0.7, 1, 1), (0.9, 1, 0)):
-        point = at[threshold]
-        assert (curve["precision"][point], curve["recall"][point]) == (precision, recall)
-
-
-def test_calibration_error_is_low_at_the_true_temperature() -> None:
-    rng = np.random.default_rng(0)
-    spoken, written = (_unit(rng.normal(size=(n, 8))) for n in (4000, 20))
-    weights = np.exp(spoken @ written.T / 0.2)
-    chances = weights.cumsum(axis=1) / weights.sum(axis=1, keepdims=True)
-    labels = (rng.random((4000, 1)) > chances).sum(axis=1)
-    cosines = spoken @ written.T
-    assert calibration_error(cosines, labels, 0.2) < 0.03
-    assert calibration_error(cosines, labels, 0.01) > 0.3
-
-
-def test_calibrate_puts_the_unknown_word_between_wrong_and_right_ones() -> None:
-    rng = np.random.default_rng(0)
-    written = _unit(rng.normal(size=(40, 16)))
-    labels = rng.integers(0, 40, 1000)
-    spoken = _unit(written[labels] + 0.15 * rng.normal(size=(1000, 16)))
-    cosines = spoken @ written.T
-    temperature, another = calibrate(cosines, labels)
-    right = cosines[np.arange(1000), labels]
-    cosines[np.arange(1000), labels] = -1
-    assert np.median(cosines.max(axis=1)) < another < np.median(right)
-    assert 0.001 < temperature < 0.3
 
 
 @pytest.mark.slow
@@ -289,10 +184,6 @@ def test_publish_writes_metrics_and_cards(data: Path, checkpoints: list[Path]) -
 def test_word_type_is_a_pronunciation_in_a_language() -> None:
     assert WordType("en", from_arpabet("T UW")) == WordType("en", from_arpabet("t uw1"))
     assert WordType("en", ("l", "a")) != WordType("ar", ("l", "a"))
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def _write(path: Path, waveform: np.ndarray) -> None:

@@ -4,16 +4,13 @@ import numpy as np
 import pytest
 
 from media.text.phonemes import from_pinyin
+from tests.word_arrays import rng
 from training.words.data.converted import tones
 from training.words.data.converted.tones import intonation_of, other_tones
 from training.words.data.lexicon import sandhi
 from training.words.data.zero_shot import zero_shot
 
 RATE = 16_000
-
-
-def rng(seed: int = 0) -> np.random.Generator:
-    return np.random.default_rng(seed)
 
 
 def test_other_tones_are_neither_the_same_nor_zero_shot_nor_two_third_tones() -> None:

@@ -1,0 +1,66 @@
+"""Visitors' own sounds: kept apart, gone after the visit, and deleted on request."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Error, Page, expect
+
+from tests.browser.visit import Visit
+from tests.sounds import CAPTIONS, write_sound
+
+
+@pytest.fixture
+def other(browser: Browser, visit: Visit, tmp_path: Path) -> Iterator[Visit]:
+    """Another visitor at the same time."""
+    context = browser.new_context()
+    visitor = Visit(context.new_page(), visit.address, tmp_path)
+    visitor.open()
+    visitor.enter("Sound search")
+    yield visitor
+    context.close()
+
+
+def test_same_file_name_of_two_visitors_keeps_their_sounds_apart(
+    visit: Visit, other: Visit, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tabs.shared.sessions.GRACE", 2.0)
+    for seed, visitor in enumerate((visit, other)):
+        files = [write_sound(tmp_path / f"{seed}" / "same.wav", seed, 1.0 + seed)]
+        (tmp_path / "notes.txt").write_text("no sound")
+        visitor.page.get_by_role("button", name="Your own sounds").click()
+        chooser = visitor.page.locator('input[type="file"][multiple]').first
+        chooser.set_input_files([*files, tmp_path / "notes.txt"])
+        expect(visitor.page.locator(".block.numbers:visible")).to_contain_text("1 sound of yours")
+        expect(visitor.page.get_by_text("Not added: notes.txt")).to_be_visible()
+        visitor.search("anything")
+        assert len(visitor.cards()) == 1
+    for visitor, length in ((visit, "1.00 s"), (other, "2.00 s")):
+        expect(visitor.page.locator("#best-sound .tl-time")).to_contain_text(length)
+    sound = page.locator("#best-sound audio").get_attribute("src")
+    assert sound and _served(other.page, sound)
+    visit.page.close()
+    deadline = time.monotonic() + 20
+    while (kept := _served(other.page, sound)) and time.monotonic() < deadline:
+        time.sleep(0.5)
+    assert not kept, "a visitor's sounds outlive the visit"
+
+
+def test_own_sounds_are_deleted_on_request(visit: Visit, page: Page, tmp_path: Path) -> None:
+    page.get_by_role("button", name="Your own sounds").click()
+    chooser = page.locator('input[type="file"][multiple]').first
+    chooser.set_input_files(write_sound(tmp_path / "mine.wav", 3))
+    expect(page.get_by_label("My sounds")).to_be_checked()
+    visit.button("Delete my sounds").click()
+    expect(page.get_by_text("Your sounds are deleted.")).to_be_visible()
+    expect(page.locator("#sound-map .map-point")).to_have_count(len(CAPTIONS))
+
+
+def _served(page: Page, address: str) -> bool:
+    try:
+        return page.request.get(address).ok
+    except Error as error:  # deleted while it was sent
+        if "aborted" not in str(error):
+            raise
+        return False

@@ -1,0 +1,98 @@
+"""What a visitor asks for: examples, two sounds, German, a recording, and no usable text."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tabs.sound_search import EXAMPLES
+from tests.browser.visit import Visit
+from tests.sounds import CAPTIONS, write_sound
+
+
+def test_example_query_needs_one_click(visit: Visit, page: Page) -> None:
+    visit.button(EXAMPLES[0]).click()
+    expect(page.locator("#found")).to_contain_text(f"“{EXAMPLES[0]}”")
+    expect(page.locator("#best-sound .card")).to_have_count(1)
+
+
+@pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "dark")], indirect=True)
+def test_query_for_two_sounds_shows_chips_that_change_it(visit: Visit, page: Page) -> None:
+    visit.search("a dog barks, then a bell rings")
+    chips = page.locator("#query-chips")
+    expect(chips.locator(".chip-part")).to_have_count(2)
+    expect(page.locator("#best-sound .tl-cells")).to_have_count(2)
+    chips.get_by_label("Exchange these two").click()
+    expect(page.locator("#found")).to_contain_text("“a bell rings, then a dog barks”")
+    expect(page.locator(".query textarea")).to_have_value("a bell rings, then a dog barks")
+    assert visit.faint() == []
+    visit.shoot("two-sounds")
+    chips.get_by_label("Leave out: a dog barks").click()
+    expect(chips.locator(".chip-part")).to_have_count(0)
+    expect(page.locator("#found")).to_contain_text("“a bell rings”")
+
+
+def test_german_query_is_put_into_english(visit: Visit, page: Page) -> None:
+    visit.search("ein Hund bellt, dann klingelt eine Glocke")
+    understood = page.get_by_text("German, read as “a dog barks, then rings a bell”.")
+    expect(understood).to_be_visible()
+    expect(page.locator("#query-chips .chip-part")).to_have_count(2)
+    assert visit.faint() == []
+    visit.shoot("german")
+    visit.search("a dog barks")
+    expect(understood).to_have_count(0)
+
+
+def test_more_like_this_with_an_exclusion_leaves_out_the_result(visit: Visit, page: Page) -> None:
+    visit.search("a bell")
+    first = visit.cards()[0]
+    page.get_by_role("button", name="Options").last.click()
+    page.get_by_label("But not …").fill("water")
+    page.locator("#best-sound").get_by_role("button", name="More like this").click()
+    expect(page.locator("#found")).to_contain_text("but not “water”")
+    assert first not in visit.cards()
+    chip = page.locator("button.liked")
+    expect(chip).to_contain_text("Like “")
+    visit.search("quiet")
+    expect(page.locator("#found")).to_contain_text("“quiet” and like “")
+    chip.click()
+    expect(chip).to_be_hidden()
+
+
+def test_search_by_an_uploaded_sound_finds_it(visit: Visit, page: Page, tmp_path: Path) -> None:
+    page.get_by_role("button", name="Search by a sound").click()
+    box = page.locator(".sound-input", has=page.locator(":visible")).last
+    box.get_by_role("button", name="Upload file").click()
+    path = write_sound(tmp_path / "dog.wav", list(CAPTIONS).index("dog.wav"))
+    box.locator('input[type="file"]').set_input_files(path)
+    expect(box.locator('[data-testid="waveform-Waveform"], #waveform').first).to_be_visible()
+    visit.button("Search").click()
+    expect(page.locator("#found")).to_contain_text("like your recording")
+    expect(page.locator("#best-sound h4")).to_have_text("A dog barks twice.")
+
+
+@pytest.mark.parametrize(
+    "text", ["qqqq @file99 xx", "@file0", 'src="@file0 <b>', "\u202eكلب 狗 bark 🐕"]
+)
+def test_search_for_a_file_placeholder_shows_it_as_text(
+    visit: Visit, page: Page, text: str
+) -> None:
+    visit.search(text)
+    assert len(visit.cards()) == 9
+    expect(page.locator("#sound-map .map-query title")).to_have_text(f"“{text}”")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("", "Type what"), ("x" * 10_000, "too long"), ("🐕", "words")],
+    ids=["nothing", "too long", "emoji"],
+)
+def test_unusable_query_shows_an_error_and_changes_nothing_else(
+    visit: Visit, page: Page, text: str, message: str
+) -> None:
+    visit.search("rain")
+    before = visit.cards()
+    page.locator(".query textarea").fill(text)
+    visit.button("Search").click()
+    expect(page.get_by_role("alert")).to_contain_text(message)
+    assert visit.cards() == before

@@ -1,0 +1,137 @@
+"""What a visitor does with found sounds: play, vote, export, keep and compare."""
+
+import re
+import zipfile
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from pipelines.sound_search import SearchResult, SoundSearch
+from pipelines.sound_search.index import SoundIndex
+from tests.browser.visit import PLAYING, Visit
+
+LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
+
+
+@pytest.mark.parametrize("visit", LOOKS, indirect=True)
+def test_search_results_are_played_voted_on_and_exported(visit: Visit, page: Page) -> None:
+    visit.search("rain on a roof")
+    cards = visit.cards()
+    assert len(cards) == 9
+    assert page.evaluate(PLAYING) == 0, "nothing starts by itself"
+
+    # A click on the heat strip plays from there; another card stops the first.
+    strip = page.locator("#best-sound .tl-heat .tl-box")
+    box = strip.bounding_box()
+    assert box
+    strip.click(position={"x": 0.55 * box["width"], "y": 8})
+    play = page.locator("#best-sound .tl-play")
+    expect(play).to_have_attribute("aria-pressed", "true")
+    expect(page.locator("#best-sound .tl-time")).to_have_text(re.compile(r"^1\.[1-9]"))
+    page.locator("#other-sounds .tl-play").first.click()
+    expect(play).to_have_attribute("aria-pressed", "false")
+
+    fits = page.locator("#other-sounds .card").nth(2).get_by_role("button", name="Fits")
+    fits.click()
+    expect(page.locator("#best-sound .card")).to_have_attribute("data-sound", cards[3])
+    best = page.locator("#best-sound").get_by_role("button", name="Fits")
+    expect(best).to_have_attribute("aria-pressed", "true")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export 1 label").click()
+    assert "rain on a roof" in download.value.path().read_text()
+
+    root = "document.documentElement"
+    assert page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
+    assert visit.faint() == []
+    visit.shoot("searched")
+
+
+@pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "dark")], indirect=True)
+def test_filters_and_the_export_of_results(visit: Visit, page: Page) -> None:
+    page.get_by_role("button", name="Options").last.click()
+    page.get_by_label("Title or file name contains").fill("bell")
+    visit.search("a sound")
+    assert len(visit.cards()) == 1
+    expect(page.locator("#best-sound h4")).to_have_text("A church bell rings.")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export 1 result").click()
+    with zipfile.ZipFile(download.value.path()) as file:
+        assert "sounds/01-bell.wav" in file.namelist()
+    assert visit.faint() == []
+    visit.shoot("filtered")
+
+
+@pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "dark")], indirect=True)
+def test_sounds_are_kept_in_collections_that_outlast_the_visit(visit: Visit, page: Page) -> None:
+    visit.search("rain")
+    first, second, *_ = visit.cards()
+    keep = page.locator("#best-sound").get_by_role("button", name="Keep")
+    keep.click()
+    expect(keep).to_have_attribute("aria-pressed", "true")
+    page.locator("#other-sounds").get_by_role("button", name="Keep").first.click()
+    page.get_by_role("button", name="Collections").click()
+    panel = page.locator("#own-collections")
+    expect(panel).to_contain_text("Favourites2 sounds")
+    page.get_by_role("button", name="Options").last.click()
+    page.get_by_label("Only these collections").click()
+    page.get_by_role("option", name="Favourites").click()
+    visit.search("a bell")
+    assert set(visit.cards()) == {first, second}
+    panel.get_by_role("button", name="Show Favourites").click()
+    expect(page.locator("#found")).to_contain_text("Collection: Favourites")
+    assert set(visit.cards()) == {first, second}
+    expect(page.get_by_role("button", name="Fits")).to_have_count(0)
+    assert visit.faint() == []
+    visit.shoot("collection")
+    page.reload()
+    visit.enter("Sound search")
+    page.get_by_role("button", name="Collections").click()
+    expect(panel).to_contain_text("Favourites2 sounds")
+    panel.get_by_role("button", name="Delete Favourites").click()
+    expect(panel).not_to_contain_text("Favourites")
+
+
+@pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "dark")], indirect=True)
+def test_two_sounds_are_compared_under_one_playhead(visit: Visit, page: Page) -> None:
+    visit.search("rain")
+    page.locator("#best-sound").get_by_role("button", name="A/B").click()
+    panel = page.locator("#compared")
+    expect(panel).to_contain_text("A is")
+    page.locator("#other-sounds").get_by_role("button", name="A/B").first.click()
+    sides = panel.locator(".tl-play")
+    expect(sides).to_have_count(2)
+    names = panel.locator(".tl-label").all_inner_texts()
+    box = panel.locator(".tl-box").first.bounding_box()
+    assert box
+    panel.locator(".tl-box").first.click(position={"x": 0.4 * box["width"], "y": 20})
+    expect(sides.first).to_have_attribute("aria-pressed", "true")
+    sides.last.click()
+    expect(sides.last).to_have_attribute("aria-pressed", "true")
+    expect(sides.first).to_have_attribute("aria-pressed", "false")
+    expect(panel.locator(".tl-time")).to_have_text(re.compile(r"^(0\.[89]|1\.)"))
+    assert visit.faint() == []
+    visit.shoot("compared")
+    panel.get_by_role("button", name="Exchange").click()
+    expect(panel.locator(".tl-label").first).to_have_text(names[1].replace("B: ", "A: "))
+    panel.get_by_role("button", name="Close", exact=True).click()
+    expect(panel).to_be_hidden()
+
+
+def test_search_without_a_match_folds_the_nearest_sounds(
+    visit: Visit, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = SoundSearch.__call__
+
+    def failing(self: SoundSearch, index: SoundIndex, *args: Any, **kwargs: Any) -> SearchResult:
+        return replace(search(self, index, *args, **kwargs), matched=False)
+
+    monkeypatch.setattr(SoundSearch, "__call__", failing)
+    visit.search("a spaceship")
+    expect(page.locator("#best-sound")).to_contain_text("Nothing here matches “a spaceship”.")
+    card = page.locator("#other-sounds .card").first
+    expect(card).to_be_hidden()
+    page.get_by_text("nearest sounds anyway").click()
+    expect(card).to_be_visible()
+    visit.shoot("nothing")

@@ -1,0 +1,61 @@
+"""Files that end early, are damaged, or have a header that cannot be true."""
+
+import pytest
+
+from media.audio.load import load, wav_bytes
+from media.errors import InputError
+from tests.media.audio.recordings import encode, is_tone, tone
+
+
+@pytest.mark.parametrize(
+    ("form", "codec"),
+    [
+        ("wav", "pcm_s16le"),
+        ("flac", "flac"),
+        ("ogg", "libopus"),
+        ("mp3", "libmp3lame"),
+        ("adts", "aac"),
+        ("webm", "libopus"),
+    ],
+)
+def test_load_of_a_truncated_file_uses_the_rest_and_notes_it(form: str, codec: str) -> None:
+    whole = encode(tone(4), form, codec)
+    recording = load(whole[: len(whole) // 2])
+    assert 0.9 < recording.seconds < 3
+    assert is_tone(recording.waveform)
+    assert len(recording.notices) == 1 and "damaged or ends early" in recording.notices[0]
+
+
+def test_load_of_a_file_with_a_damaged_middle_uses_the_rest_and_notes_it() -> None:
+    data = bytearray(encode(tone(4), "flac", "flac"))
+    fifth = len(data) // 5
+    data[2 * fifth : 3 * fifth] = bytes(fifth)
+    recording = load(bytes(data))
+    assert recording.seconds > 2
+    assert "damaged" in recording.notices[0]
+
+
+def test_load_of_a_wav_written_to_a_pipe_notes_nothing() -> None:
+    data = bytearray(wav_bytes(tone(rate=16_000), 16_000))
+    data[4:8] = data[40:44] = b"\xff" * 4
+    assert load(bytes(data)).notices == ()
+
+
+def wav_header(format_tag: int, bits: int) -> bytes:
+    """A WAV file that claims this format and so many bits a sample."""
+    data = bytearray(wav_bytes(tone(0.5, 16_000), 16_000))
+    data[20:22] = format_tag.to_bytes(2, "little")
+    data[34:36] = bits.to_bytes(2, "little")
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [wav_header(1, 0), wav_header(0xFFFE, 16), wav_header(0x9999, 16), wav_header(1, 65_535)],
+    ids=["no bits", "extensible", "unknown codec", "65535 bits"],
+)
+def test_load_of_a_wav_with_an_impossible_header_is_read_or_refused(data: bytes) -> None:
+    try:
+        assert load(data).seconds > 0
+    except InputError as error:
+        assert "audio" in str(error)

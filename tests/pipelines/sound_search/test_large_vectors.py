@@ -1,0 +1,93 @@
+"""Vectors that stay on the disk: the nearest of many are found, and rows are read anywhere."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.index_scale.engines import ENGINES, sound_id
+from benchmarks.index_scale.vectors import NEAREST, pieces, questions
+from pipelines import nearest
+from pipelines.sound_search.index import SoundIndex
+from pipelines.sound_search.large.arrays import ArrayWriter, StoredArray
+from pipelines.sound_search.library import Entry, Library, Sound
+from tests.fake_sound_encoder import FakeEncoder
+
+
+def made(count: int, dimension: int = 64) -> np.ndarray:
+    """Unit vectors around fifty centres: (count, dimension)."""
+    generator = np.random.default_rng(0)
+    vectors = generator.normal(size=(50, dimension))[generator.integers(50, size=count)]
+    vectors = vectors + 0.5 * generator.normal(size=vectors.shape)
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+class Wide(FakeEncoder):
+    dimension = 64
+
+
+def test_disk_index_of_many_vectors_finds_nearly_all_of_the_nearest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearest, "EXACT_LIMIT", 1000)
+    monkeypatch.setattr("pipelines.sound_search.large.writer.EXACT_LIMIT", 1000)
+    monkeypatch.setattr("pipelines.sound_search.library.EXACT_LIMIT", 1000)
+    vectors = made(4000)
+    entries = [
+        Entry(
+            Sound(f"{n:04}", Path(f"/{n}.wav"), f"{n}.wav", "", str(n % 2), 1.0, f"{n:064}"),
+            vectors[n : n + 1],
+            vectors[n : n + 1].astype(np.float16),
+        )
+        for n in range(len(vectors))
+    ]
+    library = Library(entries, nearest.Nearest(vectors[:1]), np.zeros((len(vectors), 2)))
+    SoundIndex(Wide(), library).save(tmp_path / "index", "disk")
+    index = SoundIndex.open(tmp_path / "index", Wide())
+    assert not index.library.nearest.exact
+    odd = np.arange(len(vectors)) % 2 == 1
+    right = 0
+    for query in made(4040)[-40:]:
+        scores = vectors @ query
+        found = index.search(query, 10)
+        best = set(np.argsort(-scores)[:10])
+        right += len(best & {int(sound.id) for sound, _, _ in found})
+        for sound, score, _ in found:
+            assert score == pytest.approx(scores[int(sound.id)], abs=1e-5)
+        among = index.library.find(query, 10, odd)
+        assert (among.numbers % 2 == 1).all() and len(among.numbers) >= 10
+        best = odd.nonzero()[0][np.argmax(scores[odd])]
+        assert best == among.numbers[0]
+    assert right >= 0.95 * 40 * 10
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_engines_that_are_measured_find_the_nearest(engine: str, tmp_path: Path) -> None:
+    if engine == "lancedb":
+        pytest.importorskip("lancedb", reason="needs requirements-scale.txt")
+    write, opened = ENGINES[engine]
+    write(tmp_path / "index", pieces(3000))
+    search = opened(tmp_path / "index")
+    queries, exact = questions(tmp_path, 3000)
+    right = [
+        len(set(search(query)) & {sound_id(row) for row in rows}) / NEAREST
+        for query, rows in zip(queries, exact, strict=True)
+    ]
+    assert np.mean(right) >= 0.95
+
+
+def test_stored_array_reads_rows_wherever_they_are(tmp_path: Path) -> None:
+    rows = np.arange(300, dtype=np.float32).reshape(100, 3)
+    writer = ArrayWriter(tmp_path / "a.npy", 3, np.float32)
+    for begin in range(0, 100, 7):
+        writer.append(rows[begin : begin + 7])
+    writer.close()
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), rows)
+    stored = StoredArray(tmp_path / "a.npy")
+    for chosen in ([], [5], [3, 4, 5, 9, 99], [9, 3, 3, 98, 99]):
+        numbers = np.array(chosen, int)
+        np.testing.assert_array_equal(stored[numbers], rows[numbers])
+    np.testing.assert_array_equal(stored[90:200], rows[90:])
+    assert stored[5:5].shape == stored[7:3].shape == (0, 3)
+    np.testing.assert_allclose(stored @ rows[2], rows @ rows[2])
+    np.testing.assert_array_equal(np.concatenate([*stored.blocks(30)]), rows)

@@ -1,0 +1,53 @@
+"""Untrained models of sound search, their library, the running page, and a visitor's uploads."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import gradio as gr
+import pytest
+from gradio_client import Client
+
+import app
+from pipelines.sound_search import SoundSearch
+from tabs import sound_search
+from tabs.sound_search.library import DemoLibrary, Library
+from tabs.sound_search.view import ResultView
+from tests.sounds import write_library
+
+
+@pytest.fixture(scope="module")
+def search(tiny_checkpoints: Path) -> SoundSearch:
+    names = [tiny_checkpoints / name for name in sound_search.MODELS]
+    return SoundSearch.from_pretrained(names, "cpu")
+
+
+@pytest.fixture(scope="module")
+def index(search: SoundSearch, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_library(tmp_path_factory.mktemp("library"), search)
+
+
+@pytest.fixture(scope="module")
+def library(search: SoundSearch, index: Path) -> Library:
+    return DemoLibrary(index)(search)
+
+
+@pytest.fixture(scope="module")
+def client(tiny_checkpoints: Path, index: Path) -> Iterator[Client]:
+    page = app.build("cpu", tiny_checkpoints, index=index)
+    address = app.launch(page, app.options([], {}), block=False)
+    yield Client(address, verbose=False)
+    page.close()
+
+
+@pytest.fixture
+def view() -> ResultView:
+    message, found, best, chart, rest = (gr.HTML() for _ in range(5))
+    downloads = gr.DownloadButton(), gr.DownloadButton()
+    return ResultView(message, gr.State(), found, best, chart, rest, *downloads)
+
+
+@pytest.fixture
+def uploads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Gradio's folder, with uploads as it keeps them: each in a folder named after its content."""
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    return tmp_path

@@ -1,0 +1,136 @@
+"""Visitors' own sounds: added, refused, kept apart and deleted."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+
+from media.errors import InputError
+from pipelines.sound_search import SoundSearch
+from tabs.shared.sessions import SessionStore
+from tabs.sound_search.library import MOST_FILES, VisitorLibrary
+from tabs.sound_search.own_sounds import OwnSoundEvents, own_section
+from tabs.sound_search.search import Search
+from tabs.sound_search.view import ResultView
+from tests.sounds import write_sound
+from tests.tabs.sound_search.handlers import sound_events
+
+pytestmark = pytest.mark.slow
+
+
+def test_clear_leaves_added_files_outside_uploads(
+    search: SoundSearch, uploads: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    ours = write_sound(tmp_path_factory.mktemp("ours") / "sound.wav", 0)
+    own = VisitorLibrary(search)
+    list(own.add([str(ours)]))
+    assert len(own.sounds) == 1
+    own.clear()
+    assert ours.exists()
+
+
+def test_add_of_one_file_name_by_two_visitors_keeps_both(
+    search: SoundSearch, uploads: Path
+) -> None:
+    mine, yours = VisitorLibrary(search), VisitorLibrary(search)
+    for seed, own in enumerate((mine, yours)):
+        list(own.add([str(write_sound(uploads / f"hash{seed}" / "sound.wav", seed))]))
+    (one,), (other,) = mine.sounds, yours.sounds
+    assert one.name == other.name == "sound.wav"
+    assert one.content_hash != other.content_hash and one.path != other.path
+    mine.clear()
+    assert not one.path.exists() and other.path.exists()
+    assert mine.sounds == ()
+    yours.clear()
+    assert not list(uploads.glob("sounds-*/*/*"))
+
+
+def test_add_of_one_upload_by_two_visitors_gives_it_to_both(
+    search: SoundSearch, uploads: Path
+) -> None:
+    """Gradio names an upload by its content: the same file of two visitors has one path."""
+    upload = str(write_sound(uploads / "hash" / "dog.wav", 0))
+    mine, yours = VisitorLibrary(search), VisitorLibrary(search)
+    for own in (mine, yours):
+        assert list(own.add([upload])) == [(1, [])]
+    mine.clear()
+    (kept,) = yours.sounds
+    assert kept.path.read_bytes() == Path(upload).read_bytes()
+
+
+def test_add_of_an_upload_in_another_format_leaves_it_there(
+    search: SoundSearch, uploads: Path
+) -> None:
+    upload = write_sound(uploads / "hash" / "dog.aiff", 0)
+    for _ in range(2):
+        own = VisitorLibrary(search)
+        assert list(own.add([str(upload)])) == [(1, [])]
+        assert own.sounds[0].path.suffix == ".wav"
+
+
+def test_add_after_clear_begins_anew(search: SoundSearch, uploads: Path) -> None:
+    own = VisitorLibrary(search)
+    for _ in range(2):
+        list(own.add([str(write_sound(uploads / "h" / "a.wav", 1))]))
+        assert len(own.sounds) == 1
+        own.clear()
+
+
+def test_visitor_library_when_collected_deletes_its_files(
+    search: SoundSearch, uploads: Path
+) -> None:
+    own = VisitorLibrary(search)
+    list(own.add([str(write_sound(uploads / "h" / "a.wav", 1))]))
+    del own
+    assert not list(uploads.glob("sounds-*"))
+
+
+def test_add_with_unusable_files_names_them_and_adds_the_rest(
+    search: SoundSearch, uploads: Path
+) -> None:
+    (uploads / "t").mkdir()
+    (uploads / "t" / "notes.txt").write_text("no sound")
+    (uploads / "t" / "broken.wav").write_text("no sound either")
+    files = [write_sound(uploads / f"{i}" / "same.wav", i) for i in range(3)]
+    files[1:1] = [uploads / "t" / "notes.txt", uploads / "t" / "broken.wav"]
+    own = VisitorLibrary(search)
+    steps = list(own.add([*map(str, files), str(uploads / "gone.wav")]))
+    assert [done for done, _ in steps] == [4, 6]
+    skipped = dict(steps[-1][1])
+    assert set(skipped) == {"notes.txt", "broken.wav", "gone.wav"}
+    assert "cannot be read as audio" in skipped["notes.txt"]
+    assert len(own.sounds) == 3 and len(own.stored().layout) == 3
+    own.clear()
+
+
+def test_add_beyond_the_limit_of_files_is_refused(
+    search: SoundSearch, uploads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tabs.sound_search.library.MOST_FILES", 2)
+    assert MOST_FILES > 2
+    own = VisitorLibrary(search)
+    files = [str(write_sound(uploads / f"{i}" / f"{i}.wav", i)) for i in range(3)]
+    _, skipped = list(own.add(files))[-1]
+    assert len(own.sounds) == 2 and skipped[0][0] == "2.wav" and "room" in skipped[0][1]
+    own.clear()
+
+
+def test_add_of_one_recording_or_of_nothing(
+    search: SoundSearch, index: Path, view: ResultView, uploads: Path
+) -> None:
+    with gr.Blocks():
+        section = own_section()
+    sessions = SessionStore(lambda: VisitorLibrary(search))
+    state = gr.State()
+    events = OwnSoundEvents(sound_events(search, index, view), section, state, sessions)
+    recording = str(write_sound(uploads / "h" / "audio.wav", 1))
+    request: Any = SimpleNamespace(session_hash="one")
+    *_, last = events.add(recording, Search(), None, request)
+    own = last[state]
+    assert [sound.name for sound in own.sounds] == ["audio.wav"]
+    for nothing in (None, []):
+        with pytest.raises(InputError, match="no files"):
+            list(events.add(nothing, Search(), own, request))
+    own.clear()

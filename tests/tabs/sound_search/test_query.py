@@ -1,0 +1,48 @@
+"""What is asked for: chips that change the text, votes, and the query's name."""
+
+from dataclasses import replace
+
+import pytest
+
+from tabs.sound_search.chips import chips, edited
+from tabs.sound_search.search import Search
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("action", "number", "text"),
+    [
+        ("link", 0, "a dog barks together with a bell rings"),
+        ("swap", 0, "a bell rings, then a dog barks"),
+        ("drop", 1, "a dog barks"),
+        ("whole", 0, '"a dog barks, then a bell rings"'),
+        ("drop", 7, "a dog barks, then a bell rings"),
+        ("link", None, "a dog barks, then a bell rings"),
+        (None, "x", "a dog barks, then a bell rings"),
+    ],
+)
+def test_edited_chip_changes_the_text(action: object, number: object, text: str) -> None:
+    assert edited("a dog barks, then a bell rings", action, number) == text
+
+
+def test_chips_of_one_sound_are_none_and_of_several_are_escaped() -> None:
+    assert chips("a dog barks") == ""
+    shown = chips("a <b>dog</b> barks, then a bell rings")
+    assert "a &lt;b&gt;dog&lt;/b&gt; barks" in shown and shown.count("chip-part") == 2
+
+
+def test_voted_with_the_same_vote_again_removes_it() -> None:
+    asked = Search("rain").voted("x", 1).voted("y", -1)
+    assert dict(asked.votes) == {"x": 1, "y": -1}
+    assert dict(asked.voted("x", -1).votes) == {"x": -1, "y": -1}
+    assert dict(asked.voted("x", 1).votes) == {"y": -1}
+    other = replace(asked, text="wind")
+    assert not other.votes and replace(other, text="rain").votes == asked.votes
+
+
+def test_query_of_different_recordings_differs() -> None:
+    assert Search("rain").query == "rain"
+    first, second = (Search(like=f"/tmp/{h}/audio.wav", like_name="your recording") for h in "ab")
+    assert first.query != second.query
+    assert Search("dog", "x1", "Rain", "wind").name == "“dog” and like “Rain”, but not “wind”"

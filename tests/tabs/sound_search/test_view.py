@@ -1,0 +1,102 @@
+"""What a search shows: cards, their files and votes, families, and text of visitors as text."""
+
+import csv
+import re
+import shutil
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+
+import pytest
+
+from pipelines.sound_search import SoundSearch
+from synthetic.sounds import RECIPES
+from tabs.components.map.map import sound_map
+from tabs.components.timeline.timeline import TEMPLATE
+from tabs.sound_search.cards import cards_value
+from tabs.sound_search.families import CATEGORIES, FAMILIES, OTHER, family
+from tabs.sound_search.library import DemoLibrary, Library, VisitorLibrary
+from tabs.sound_search.search import Search
+from tabs.sound_search.view import ResultView
+from tests.sounds import CAPTIONS, write_library, write_sound
+
+pytestmark = pytest.mark.slow
+
+
+def test_family_of_every_library_kind_is_unique() -> None:
+    kinds = [kind for kinds in FAMILIES.values() for kind in kinds.split()]
+    assert len(kinds) == len(set(kinds))
+    # A scene is several sounds at once.
+    assert {recipe.kind for recipe in RECIPES if family(recipe.kind) == OTHER} == {"scene"}
+    assert family("no such kind") == OTHER and OTHER in CATEGORIES
+
+
+def test_show_with_votes_presses_their_buttons_and_exports_them(
+    search: SoundSearch, library: Library, view: ResultView
+) -> None:
+    result = replace(search(library.index, "rain"), matched=True)
+    liked = result.hits[1].sound.id
+    asked = Search("rain").voted(liked, 1)
+    update = view.show(asked, result, library)
+    found, best, rest = (update[part] for part in (view.found, view.best, view.rest))
+    chart, labels = update[view.chart], update[view.labels]
+    assert "“rain”" in found and f"<b>{len(CAPTIONS)}</b> sounds" in found
+    assert best["html"].count('class="card"') == 1 and rest["html"].count('class="card"') == 9
+    card = rest["html"].split('class="card"')[1]
+    assert liked in card and re.search('aria-pressed="true"[^>]*data-action="up"', card)
+    assert best["html"].count("@file0") == 1 and len(rest["files"]) == 9
+    assert "base64" not in re.sub(r"data:image/png;base64", "", best["html"])
+    assert chart.constructor_args["value"]["html"].count('class="map-point"') == len(CAPTIONS)
+    assert labels.constructor_args["visible"]
+    rows = list(csv.DictReader(Path(labels.constructor_args["value"]).read_text().splitlines()))
+    assert [(row["query"], row["grade"]) for row in rows] == [("rain", "1")]
+    # The map is sent once.
+    again = view.show(update[view.search], result, library)
+    assert "value" not in again[view.chart].constructor_args
+
+
+def test_show_without_a_match_says_so_and_folds_the_nearest(
+    search: SoundSearch, library: Library, view: ResultView
+) -> None:
+    result = replace(search(library.index, "a <b>spaceship</b>"), matched=False)
+    update = view.show(Search("a <b>spaceship</b>"), result, library)
+    best, rest = update[view.best], update[view.rest]
+    assert "Nothing here matches “a &lt;b&gt;spaceship" in best["html"]
+    assert "card" not in best["html"]
+    assert rest["html"].startswith('<details class="nearest">')
+    assert rest["html"].count('class="card"') == 10
+
+
+def test_show_of_a_sound_whose_file_is_gone_still_lists_it(
+    search: SoundSearch, tmp_path: Path, view: ResultView
+) -> None:
+    library = DemoLibrary(write_library(tmp_path, search))(search)
+    shutil.rmtree(tmp_path / "sounds")
+    result = replace(search(library.index, "rain"), matched=True)
+    best = view.show(Search("rain"), result, library)[view.best]
+    assert "cannot be reached" in best["html"] and not best["files"]
+
+
+@pytest.mark.parametrize("template", [TEMPLATE, sound_map("m").html_template])
+def test_template_leaves_placeholders_in_text_of_visitors_alone(template: str) -> None:
+    attribute, address = re.findall(r"replace\(/(.*?)/g", template)
+
+    def filled(html: str) -> str:
+        return re.sub(attribute, lambda m: m[1] + re.sub(address, r"\1/u\2", m[2]), html)
+
+    texts = ["qqqq @file99 xx", "@file0", 'src="@file0', '" data-sound="@file1']
+    for text in texts:
+        for html in (f"<h3>{escape(text)}</h3>", f'<p title="{escape(text)}">'):
+            assert filled(html) == html
+    assert filled('<audio src="@file12">') == '<audio src="/u12">'
+    assert filled('<b data-sounds="@file0 @file1">') == '<b data-sounds="/u0 /u1">'
+
+
+def test_card_of_a_copied_file_says_so(search: SoundSearch, uploads: Path) -> None:
+    own = VisitorLibrary(search)
+    for folder in ("a", "b"):
+        list(own.add([str(write_sound(uploads / folder / f"{folder}.wav", 1))]))
+    result = search(own.index, "rain")
+    html = cards_value(result, result.hits, own, Search("rain"))["html"]
+    assert html.count("same file as 1 other") == 2
+    own.clear()

@@ -1,0 +1,58 @@
+"""Words to train on, and how they are said: lexicon and synthesis."""
+
+from unicodedata import normalize
+
+import numpy as np
+import pytest
+
+from media.text.phonemes import from_arpabet, from_ipa
+from tests.word_arrays import rng
+from training.words.data.lexicon import Word, arabic, english, mandarin, vowelled
+from training.words.data.synthesis import consistent_with_voice, rendition, speak
+from training.words.data.zero_shot import is_zero_shot
+
+pytestmark = pytest.mark.slow
+
+
+def test_lexicon_has_no_zero_shot_words() -> None:
+    words = [*mandarin(200, rng()), *arabic(200, rng())]
+    assert len({word.phonemes for word in words}) == 400
+    for word in words:
+        assert not is_zero_shot(word.language, word.text, word.phonemes)
+    spellings = dict(english(rng()))
+    assert {"hello", "speech", "tree"} <= set(spellings)
+    assert not {"bird", "house", "project", "signal", "marvin", "sheila"} & set(spellings)
+
+
+def test_vowelled_writes_every_vowel_mark() -> None:
+    assert vowelled(from_ipa("madrasa")) == "مَدْرَسَ"
+    assert normalize("NFC", vowelled(from_ipa("kabbaːr"))) == normalize("NFC", "كَبَّارْ")
+    assert vowelled(from_ipa("ʔislaːm")) == "إِسْلَامْ"
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        Word("en", "speaker", from_arpabet("S P IY K ER")),
+        *mandarin(1, rng(1)),
+        *arabic(1, rng(1)),
+    ],
+    ids=["en", "zh", "ar"],
+)
+def test_speak_gives_a_trimmed_word_at_the_level_of_speech(
+    word: Word, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("training.words.data.synthesis.FLITE_SHARE", 0.0)  # flite may not be there
+    waveform = speak(rendition(word, rng()))
+    assert 0.15 < len(waveform) / 16_000 < 2.5
+    assert 0.05 < np.abs(waveform).max() <= 1.0
+    edge = np.abs(waveform[:160]).max()
+    assert edge < 0.2 * np.abs(waveform).max()  # cut to the word, with a little rest
+
+
+def test_consistent_with_voice_drops_words_pronounced_otherwise() -> None:
+    said = consistent_with_voice(
+        [("speech", [from_arpabet("S P IY CH")]), ("house", [from_arpabet("K AE T S")])]
+    )
+    assert [word.text for word in said] == ["speech"]
+    assert said[0].phonemes == from_arpabet("S P IY CH")
