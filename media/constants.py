@@ -27,8 +27,6 @@ DELTA_WIDTH: Final = 9  # frames that Δ and ΔΔ are fitted to
 # Fundamental frequencies that pYIN searches.
 PITCH_MIN: Final = 65.0  # Hz
 PITCH_MAX: Final = 450.0  # Hz
-# Of a tracked contour: hum and noise are often taken for a voice at the tracker's limit, 500 Hz.
-CREDIBLE_PITCH: Final = 480.0  # Hz
 
 # General sounds, for sound search.
 SOUND_SAMPLE_RATE: Final = 32_000  # Hz

@@ -16,6 +16,7 @@ from media.audio.features import log_mel, n_frames
 from media.constants import HOP_LENGTH, SAMPLE_RATE
 
 LOWEST, HIGHEST = 60.0, 500.0  # Hz
+VOICE: Final = 480.0  # Hz; from here to HIGHEST the best path is that of hum and noise
 CANDIDATES: Final = 128  # a third of a semitone apart
 RATE: Final = SAMPLE_RATE // 2  # Hz at which periods are looked for
 WINDOW: Final = 320  # samples at RATE that are held against their like a period later: 40 ms
@@ -40,9 +41,9 @@ def track_pitch(waveform: np.ndarray) -> np.ndarray:
     voiced_cost = 1 - scores * (1 - LONG_LAG * lags / LAGS)
     glide = GLIDE * np.log2(HIGHEST / LOWEST) / (CANDIDATES - 1)
     path = _best_path(voiced_cost, UNVOICED + scores.max(axis=1), glide)
-    voiced = path < CANDIDATES
-    lag = _refined(correlation, lags[np.minimum(path, CANDIDATES - 1)])
-    return np.where(voiced, RATE / lag, 0.0).astype(np.float32)
+    pitch = RATE / _refined(correlation, lags[np.minimum(path, CANDIDATES - 1)])
+    voiced = (path < CANDIDATES) & (pitch < VOICE)
+    return np.where(voiced, pitch, 0.0).astype(np.float32)
 
 
 def log_mel_and_pitch(waveform: np.ndarray) -> np.ndarray:

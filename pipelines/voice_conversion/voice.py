@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from media.constants import CREDIBLE_PITCH
 from media.errors import InputError
 
 # Cosine of the vectors of 3 s of speech each, for any-voice. References of 10 to 30 s by one
@@ -58,9 +57,9 @@ def check_one_voice(vectors: np.ndarray) -> None:
 def pitch_statistics(pitch: np.ndarray) -> tuple[float, float]:
     """Mean and standard deviation of the log-F0 of a contour in Hz (S,), 0 where unvoiced.
 
-    From CREDIBLE_PITCH on it is not believed. Where nothing is left the mean is that of 150 Hz.
+    Without a voiced frame the mean is that of 150 Hz.
     """
-    voiced = pitch[(pitch > 0) & (pitch < CREDIBLE_PITCH)]
+    voiced = pitch[pitch > 0]
     log_f0 = np.log(voiced if len(voiced) else np.array([150.0]))
     mean = float(log_f0.mean())
     square = float(((log_f0 - mean) ** 2).sum()) + BELIEF * VARIANCE

@@ -33,6 +33,19 @@ def test_track_pitch_of_noise_and_silence_is_unvoiced() -> None:
     assert not track_pitch(np.zeros(SAMPLE_RATE)).any()
 
 
+@pytest.mark.parametrize("hz", [490.0, 520.0, 700.0, 1300.0])
+def test_track_pitch_of_a_tone_above_any_voice_is_unvoiced_or_an_octave_below(hz: float) -> None:
+    assert track_pitch(voiced(np.full(SAMPLE_RATE, hz))).max() < 480
+
+
+def test_track_pitch_of_hum_beside_a_voice_is_unvoiced() -> None:
+    low = voiced(np.full(SAMPLE_RATE, 110.0))
+    hum = 0.02 * voiced(np.full(SAMPLE_RATE, 495.0))
+    pitch = track_pitch(np.concatenate([low, hum]))
+    np.testing.assert_allclose(pitch[5:95], 110, rtol=0.01)
+    assert not pitch[105:].any()
+
+
 def test_track_pitch_of_a_pause_is_unvoiced() -> None:
     waveform = voiced(np.full(SAMPLE_RATE, 150.0))
     waveform[6000:10000] = 1e-5 * np.random.default_rng(0).normal(size=4000)

@@ -244,12 +244,6 @@ def test_intonation_survives_its_bits() -> None:
     assert np.median(error) < 0.02  # a third of a semitone
 
 
-def test_pitch_statistics_of_a_low_voice_do_not_follow_a_hum_at_the_limit_of_the_tracker() -> None:
-    voice = 110 * np.exp(0.2 * np.sin(np.arange(300) / 20))
-    humming = np.concatenate([voice, np.full(300, 500.0)])
-    assert pitch_statistics(humming) == pytest.approx(pitch_statistics(voice))
-
-
 def test_intonation_of_nothing_voiced_is_flat() -> None:
     contour = Intonation.of(np.zeros(40)).contour(0.2)
     assert contour.shape == (40, 2)

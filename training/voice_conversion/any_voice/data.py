@@ -7,8 +7,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from media.constants import CREDIBLE_PITCH
-
 STEP = 2  # frames: windows start at whole steps of the content encoder
 # How often a corpus is drawn: wide vocabularies and the voices that are shipped come first.
 SHARES = {
@@ -93,7 +91,7 @@ def _weights(
 
 def _speakers(folder: Path, speaker: np.ndarray, pitch: np.ndarray) -> Speakers:
     names = (folder / "speakers.txt").read_text().split("\n")[:-1]
-    voiced = (pitch > 0) & (pitch < CREDIBLE_PITCH)
+    voiced = pitch > 0
     log_f0, of = np.log(pitch[voiced].astype(np.float64)), speaker[voiced]
     n = np.bincount(of, minlength=len(names))
     everyone = 50.0  # frames' worth of belief in everyone's mean

@@ -47,7 +47,7 @@ content. In the second, more windows are free of noise, and a discriminator judg
 spectrograms. The rate falls to zero over the last fifth of each. The first stage saw noise in
 three quarters of its windows; the augmentation in the code is that of the second. The cepstra of
 conversions, which the loss on their content needs, were a poorer guess then than in the code now,
-and the content encoder was not pretrained.
+and hum was at times taken for a voice of 500 Hz.
 
 ## Evaluation
 
