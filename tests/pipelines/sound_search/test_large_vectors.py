@@ -12,14 +12,7 @@ from pipelines.sound_search.index import SoundIndex
 from pipelines.sound_search.large.arrays import ArrayWriter, StoredArray
 from pipelines.sound_search.library import Entry, Library, Sound
 from tests.fake_sound_encoder import FakeEncoder
-
-
-def made(count: int, dimension: int = 64) -> np.ndarray:
-    """Unit vectors around fifty centres: (count, dimension)."""
-    generator = np.random.default_rng(0)
-    vectors = generator.normal(size=(50, dimension))[generator.integers(50, size=count)]
-    vectors = vectors + 0.5 * generator.normal(size=vectors.shape)
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+from tests.pipelines.sound_search.indexes import clusters
 
 
 class Wide(FakeEncoder):
@@ -32,7 +25,7 @@ def test_disk_index_of_many_vectors_finds_nearly_all_of_the_nearest(
     monkeypatch.setattr(nearest, "EXACT_LIMIT", 1000)
     monkeypatch.setattr("pipelines.sound_search.large.writer.EXACT_LIMIT", 1000)
     monkeypatch.setattr("pipelines.sound_search.library.EXACT_LIMIT", 1000)
-    vectors = made(4000)
+    vectors = clusters(4000, Wide.dimension)
     entries = [
         Entry(
             Sound(f"{n:04}", Path(f"/{n}.wav"), f"{n}.wav", "", str(n % 2), 1.0, f"{n:064}"),
@@ -47,7 +40,7 @@ def test_disk_index_of_many_vectors_finds_nearly_all_of_the_nearest(
     assert not index.library.nearest.exact
     odd = np.arange(len(vectors)) % 2 == 1
     right = 0
-    for query in made(4040)[-40:]:
+    for query in clusters(4040, Wide.dimension)[-40:]:
         scores = vectors @ query
         found = index.search(query, 10)
         best = set(np.argsort(-scores)[:10])

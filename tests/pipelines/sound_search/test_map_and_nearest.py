@@ -9,7 +9,7 @@ from media.files import replacing
 from pipelines import map_layout, nearest
 from pipelines.sound_search.index import SoundIndex
 from tests.fake_sound_encoder import WORDS, FakeEncoder, write_tone
-from tests.pipelines.sound_search.indexes import names
+from tests.pipelines.sound_search.indexes import clusters, names
 
 pytestmark = pytest.mark.slow
 
@@ -37,15 +37,6 @@ def test_layout_of_few_sounds_is_finite(count: int) -> None:
     places = map_layout.layout(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
     assert places.shape == (count, 2) and np.isfinite(places).all()
     assert ((places >= 0) & (places <= 1)).all()
-
-
-def clusters(count: int, dimension: int = 32) -> np.ndarray:
-    """Unit vectors around fifty centres: (count, dimension)."""
-    generator = np.random.default_rng(0)
-    centres = generator.normal(size=(50, dimension))
-    vectors = centres[generator.integers(50, size=count)]
-    vectors = vectors + 0.5 * generator.normal(size=vectors.shape)
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
 def test_layout_of_many_sounds_is_in_range(monkeypatch: pytest.MonkeyPatch) -> None:
