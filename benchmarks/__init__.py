@@ -1,3 +1,3 @@
 """Speed and memory, measured side by side in one run; each script writes its last table."""
 
-import media as media  # before numpy: see there
+import earshot  # noqa: F401  (before numpy: see there)

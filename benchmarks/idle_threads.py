@@ -19,12 +19,12 @@ import numpy as np
 import torch
 
 from benchmarks.sound_search import RANKED, made, made_index
-from media.audio.load import load
-from media.constants import SAMPLE_RATE
-from media.paths import ASSETS, CHECKPOINTS
-from pipelines.sound_search import SoundSearch
-from pipelines.voice_conversion import AnyVoiceConversion
-from pipelines.words import Words
+from earshot.core.paths import ASSETS, CHECKPOINTS
+from earshot.media.audio.load import load
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.pipelines.voice_conversion import AnyVoiceConversion
+from earshot.pipelines.words import Words
 
 SPINS: Final = ("", "4") * 2  # powers of two, in cycles; none for what numpy brings
 REPEATS: Final = 15

@@ -16,10 +16,10 @@ from typing import Final
 import numpy as np
 
 from benchmarks.index_scale import vectors
-from pipelines.nearest import Nearest
-from pipelines.sound_search import SoundSearch, store
-from pipelines.sound_search.index import SoundIndex
-from pipelines.sound_search.library import Entry, Library, Sound
+from earshot.pipelines.nearest import Nearest
+from earshot.pipelines.sound_search import SoundSearch, store
+from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.library import Entry, Library, Sound
 
 ROOT = Path(__file__).parents[1]
 SIZES: Final = (500, 100_000)  # sounds

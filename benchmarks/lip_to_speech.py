@@ -11,12 +11,12 @@ from pathlib import Path
 import torch
 
 from benchmarks.voice_conversion import REPEATS, median
-from media.video import Frame, frames
-from media.video.encode import add_audio, encode_video
-from media.video.face import track_face
-from media.video.lips import crop_mouth
-from pipelines.lip_to_speech import LipToSpeech
-from pipelines.lip_to_speech.result import LipReading
+from earshot.media.video import Frame, frames
+from earshot.media.video.encode import add_audio, encode_video
+from earshot.media.video.face import track_face
+from earshot.media.video.lips import crop_mouth
+from earshot.pipelines.lip_to_speech import LipToSpeech
+from earshot.pipelines.lip_to_speech.result import LipReading
 
 ROOT = Path(__file__).parents[1]
 VIDEO = ROOT / "assets" / "heads" / "ada.mp4"
@@ -81,7 +81,7 @@ def _read(pipeline: LipToSpeech, reading: LipReading) -> None:
 
 
 def _mesh(images: list[Frame]) -> None:
-    from mediapipe.python.solutions import face_mesh  # late, as in media.video.face
+    from mediapipe.python.solutions import face_mesh  # late, as in earshot.media.video.face
 
     with face_mesh.FaceMesh(max_num_faces=1) as mesh:
         for _, image in images:

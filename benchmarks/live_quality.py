@@ -21,28 +21,28 @@ from typing import Final
 
 import numpy as np
 
-from media.audio.features import log_mel
-from media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
-from media.paths import CHECKPOINTS
-from media.text.grammar import GRID
-from pipelines.voice_conversion import settings
-from pipelines.voice_conversion.converter import Converter
-from pipelines.voice_conversion.converters import Converters
-from pipelines.voice_conversion.live import (
+from earshot.core.paths import CHECKPOINTS
+from earshot.media.audio.features import log_mel
+from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
+from earshot.media.text.grammar import GRID
+from earshot.pipelines.voice_conversion import settings
+from earshot.pipelines.voice_conversion.converter import Converter
+from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.pipelines.voice_conversion.live import (
     Choice,
     LiveConversion,
     LiveNetworks,
     Timing,
     load_networks,
 )
-from pipelines.voice_conversion.live.conversion import TIMING
-from pipelines.voice_conversion.settings import MUTED
-from training.evaluators import naturalness
-from training.evaluators.evaluator import EvaluationModels
-from training.evaluators.metrics import word_error_rate
-from training.evaluators.open_vocabulary import open_material, recogniser
-from training.evaluators.speaker_encoder import nearer_to_target
-from training.evaluators.sphinx import Sphinx
+from earshot.pipelines.voice_conversion.live.conversion import TIMING
+from earshot.pipelines.voice_conversion.settings import MUTED
+from training.judges import naturalness
+from training.judges.evaluator import EvaluationModels
+from training.judges.metrics import word_error_rate
+from training.judges.open_vocabulary import open_material, recogniser
+from training.judges.speaker_encoder import nearer_to_target
+from training.judges.sphinx import Sphinx
 from training.voice_conversion.evaluate.material import Budget, choose
 
 TARGET: Final = settings.DEFAULT_VOICE

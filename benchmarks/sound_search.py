@@ -17,13 +17,13 @@ from transformers import ClapAudioConfig, ClapAudioModel, ClapFeatureExtractor
 
 from benchmarks.index_scale.vectors import made
 from benchmarks.voice_conversion import median
-from pipelines.nearest import PROBED, Nearest
-from pipelines.sound_search import SoundSearch
-from pipelines.sound_search.compound import parse
-from pipelines.sound_search.encoders.encoder import SoundEncoder
-from pipelines.sound_search.encoders.models import DEFAULT_MODEL, ENSEMBLE, load_encoder
-from pipelines.sound_search.index import SoundIndex
-from pipelines.sound_search.library import POOL, Entry, Library, Sound
+from earshot.pipelines.nearest import PROBED, Nearest
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.pipelines.sound_search.compound import parse
+from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
+from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL, ENSEMBLE, load_encoder
+from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.library import POOL, Entry, Library, Sound
 
 ROOT = Path(__file__).parents[1]
 RANKED = 10_000  # segments, of 10 s

@@ -32,7 +32,7 @@ def main() -> None:
     for _ in range(RUNS):  # in turn, so that other load on the machine affects all alike
         for name, seconds in (
             ("`import gradio`", imported("gradio")),
-            ("`import app`", imported("app")),
+            ("`import earshot.app.launch`", imported("earshot.app.launch")),
             ("an empty Gradio app: page served", served("-c", EMPTY)),
             ("Earshot: page served", served("app.py")),
         ):

@@ -17,11 +17,11 @@ from scipy.stats import binomtest, friedmanchisquare, kendalltau, wilcoxon
 from benchmarks.study_adaptive import adaptive
 from benchmarks.study_intervals import coverage
 from benchmarks.study_worlds import rows
-from study.analysis.clustered import LEVEL, Estimate, difference, mean
-from study.analysis.power import plan
-from study.analysis.preference import bradley_terry, ranking
-from study.analysis.tables import holm
-from study.simulation.world import MIDDLE, World, on_scale, votes
+from earshot.study.analysis.clustered import LEVEL, Estimate, difference, mean
+from earshot.study.analysis.power import plan
+from earshot.study.analysis.preference import bradley_terry, ranking
+from earshot.study.analysis.tables import holm
+from earshot.study.simulation.world import MIDDLE, World, on_scale, votes
 
 TESTS = 10_000  # simulated where there is no difference
 OTHERS = 1_000  # of Bradley and Terry, and planned ones

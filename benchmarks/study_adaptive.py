@@ -9,12 +9,12 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import kendalltau
 
-from study.analysis.preference import bradley_terry, can_be_scaled
-from study.design import QUESTIONS, SCALES, Test
-from study.design.trials import numbered, scored
-from study.pairing.adaptive import Event, choose
-from study.pairing.information import NODES, WEIGHTS, beliefs
-from study.simulation.world import World
+from earshot.study.analysis.preference import bradley_terry, can_be_scaled
+from earshot.study.design import QUESTIONS, SCALES, Test
+from earshot.study.design.trials import numbered, scored
+from earshot.study.pairing.adaptive import Event, choose
+from earshot.study.pairing.information import NODES, WEIGHTS, beliefs
+from earshot.study.simulation.world import World
 
 SYSTEMS, STIMULI, RATERS = 16, 10, 40
 EACH = 15  # votes of a rater

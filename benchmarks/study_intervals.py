@@ -8,8 +8,8 @@ from scipy.stats import ttest_1samp
 from statsmodels.formula.api import mixedlm
 
 from benchmarks.study_worlds import WORLDS, rows
-from study.analysis.clustered import difference, mean
-from study.simulation.world import MIDDLE, on_scale
+from earshot.study.analysis.clustered import difference, mean
+from earshot.study.simulation.world import MIDDLE, on_scale
 
 TESTS = 2_000
 RIVALS = 300  # tests for other methods, of which a mixed model is slow

@@ -20,12 +20,12 @@ import torch
 from gradio_client import Client, handle_file
 from transformers import HubertConfig, HubertModel, SpeechT5HifiGan, SpeechT5HifiGanConfig
 
-from media.audio import features
-from media.audio.load import load, wav_bytes
-from media.audio.pitch import track_pitch
-from media.constants import SAMPLE_RATE
-from media.paths import CHECKPOINTS
-from pipelines.voice_conversion import AnyVoiceConversion, settings
+from earshot.core.paths import CHECKPOINTS
+from earshot.media.audio import features
+from earshot.media.audio.load import load, wav_bytes
+from earshot.media.audio.pitch import track_pitch
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pipelines.voice_conversion import AnyVoiceConversion, settings
 
 ROOT = Path(__file__).parents[1]
 MODELS = tuple(settings.MODELS)

@@ -17,12 +17,12 @@ from typing import Final
 import numpy as np
 import torch
 
-from media.audio.dtw import mfcc_frames, subsequence_means
-from media.audio.features import HOP_LENGTH, SAMPLE_RATE
-from media.audio.load import match_loudness
-from pipelines.words import Spoken, Words, Written
-from pipelines.words.pronunciation import Pronunciation
-from pipelines.words.word_search import LONGEST, THRESHOLDS, Place, WordSearch
+from earshot.media.audio.dtw import mfcc_frames, subsequence_means
+from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE
+from earshot.media.audio.load import match_loudness
+from earshot.pipelines.words import Spoken, Words, Written
+from earshot.pipelines.words.pronunciation import Pronunciation
+from earshot.pipelines.words.word_search import LONGEST, THRESHOLDS, Place, WordSearch
 from training.common.corpora import data_root
 from training.words.evaluate.material import Material, Recording, WordType, select_material
 

@@ -12,15 +12,15 @@ import torch
 
 from benchmarks.index_scale.vectors import resembling
 from benchmarks.sound_search import percentiles
-from media.audio import voice_activity
-from media.audio.dtw import mfcc_frames
-from media.audio.features import SAMPLE_RATE
-from media.audio.load import load, match_loudness, wav_bytes
-from media.audio.pitch import log_mel_and_pitch
-from media.errors import InputError
-from pipelines.words import Words
-from pipelines.words.library import LibraryWord, Projection, WordLibrary
-from pipelines.words.spoken_word import find_word
+from earshot.core.errors import InputError
+from earshot.media.audio import voice_activity
+from earshot.media.audio.dtw import mfcc_frames
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.audio.load import load, match_loudness, wav_bytes
+from earshot.media.audio.pitch import log_mel_and_pitch
+from earshot.pipelines.words import Words
+from earshot.pipelines.words.library import LibraryWord, Projection, WordLibrary
+from earshot.pipelines.words.spoken_word import find_word
 from training.words.evaluate.systems import path_means
 
 ROOT = Path(__file__).parents[1]

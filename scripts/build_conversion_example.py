@@ -9,12 +9,12 @@ from typing import Final
 
 import soundfile
 
-from media.paths import CHECKPOINTS, ROOT
-from pipelines.speech import Speech
-from pipelines.voice_conversion.converters import Converters
-from pipelines.voice_conversion.settings import DEFAULT_VOICE, INTONATIONS, MODELS, VOCODERS
-from tabs.voice_conversion.example import write_finished
-from tabs.voice_conversion.view import Result, Sound
+from earshot.core.paths import CHECKPOINTS, ROOT
+from earshot.pipelines.speech import Speech
+from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.pipelines.voice_conversion.settings import DEFAULT_VOICE, INTONATIONS, MODELS, VOCODERS
+from earshot.tabs.voice_conversion.example import write_finished
+from earshot.tabs.voice_conversion.view import Result, Sound
 
 SOURCE: Final = ROOT / "assets" / "examples" / "man-place-blue.ogg"
 TARGET: Final = DEFAULT_VOICE

@@ -12,9 +12,9 @@ import numpy as np
 import soundfile
 import soxr
 
-from media.audio.load import load, match_loudness
-from media.constants import SAMPLE_RATE
-from media.paths import ASSETS
+from earshot.core.paths import ASSETS
+from earshot.media.audio.load import load, match_loudness
+from earshot.media.constants import SAMPLE_RATE
 
 EXAMPLES = ASSETS / "examples"
 LOUDNESS = -20.0  # LUFS

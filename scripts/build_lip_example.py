@@ -3,13 +3,13 @@
 Run as `python -m scripts.build_lip_example`, with the trained checkpoints in place.
 """
 
-from media.paths import CHECKPOINTS
-from media.video import frames
-from media.video.encode import encode_video
-from pipelines.lip_to_speech import LipToSpeech
-from tabs.lip_to_speech import MODEL
-from tabs.lip_to_speech.example import SOURCE, write_finished
-from tabs.lip_to_speech.view import VisitorVideo, landmarks
+from earshot.core.paths import CHECKPOINTS
+from earshot.media.video import frames
+from earshot.media.video.encode import encode_video
+from earshot.pipelines.lip_to_speech import LipToSpeech
+from earshot.tabs.lip_to_speech import MODEL
+from earshot.tabs.lip_to_speech.example import SOURCE, write_finished
+from earshot.tabs.lip_to_speech.view import VisitorVideo, landmarks
 
 
 def main() -> None:

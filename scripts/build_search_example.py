@@ -6,11 +6,11 @@ assets/sounds.
 
 from typing import Final
 
-from media.paths import ASSETS
-from pipelines.sound_search import SoundSearch
-from pipelines.sound_search.index import SoundIndex
-from tabs.sound_search.events import SHOWN
-from tabs.sound_search.example import write_finished
+from earshot.core.paths import ASSETS
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.tabs.sound_search.events import SHOWN
+from earshot.tabs.sound_search.example import write_finished
 
 QUERY: Final = "a fire crackles while a clock ticks"
 

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 import soundfile
 
-from media.audio.load import match_loudness
-from media.paths import ROOT
-from pipelines.voice_conversion import VoiceConversion
+from earshot.core.paths import ROOT
+from earshot.media.audio.load import match_loudness
+from earshot.pipelines.voice_conversion import VoiceConversion
 
 EXAMPLES: Final = ROOT / "assets" / "examples"
 OUT: Final = ROOT / "assets" / "study_example"

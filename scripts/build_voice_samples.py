@@ -5,10 +5,10 @@ Run as `python -m scripts.build_voice_samples`, with the trained checkpoints in 
 
 import soundfile
 
-from media.paths import CHECKPOINTS, ROOT
-from pipelines.voice_conversion import settings
-from pipelines.voice_conversion.converters import Converters
-from pipelines.voice_conversion.settings import INTONATIONS, MODELS, VOCODERS
+from earshot.core.paths import CHECKPOINTS, ROOT
+from earshot.pipelines.voice_conversion import settings
+from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.pipelines.voice_conversion.settings import INTONATIONS, MODELS, VOCODERS
 
 SOURCE = ROOT / "assets" / "examples" / "woman-lighthouse.ogg"
 VOICES = ROOT / "assets" / "voices"

@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 
-from media.audio import dtw, features
-from media.audio.pitch import track_pitch
-from pipelines.words.phoneme_paths import keyword_paths
+from earshot.media.audio import dtw, features
+from earshot.media.audio.pitch import track_pitch
+from earshot.pipelines.words.phoneme_paths import keyword_paths
 
 PHONEMES: Final = 8
 

@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 from PIL import Image
 from playwright.sync_api import Browser, expect, sync_playwright
 
-import app
-from media.paths import ASSETS, CHECKPOINTS
-from study.library import Library
-from tabs import listening_tests, models
+from earshot.app import launch, models, site
+from earshot.core.paths import ASSETS, CHECKPOINTS
+from earshot.study.library import Library
+from earshot.tabs import listening_tests
 from tests.browser.taking import Taking
 from tests.browser.visit import FLAGS, Visit
-from tests.listening import write_test
+from tests.support.listening import write_test
 
 FOLDER: Final = Path(os.environ.get("SHOTS", ASSETS / "screenshots"))
 LARGEST: Final = 400_000  # bytes
@@ -136,8 +136,8 @@ def main() -> None:
         for design in ("ab", "mushra"):
             write_test(Path(folder) / f"{design}-example", design)
         tests = listening_tests.opened(Path(folder), None)
-        page = app.build("cpu", tests=tests)
-        address = app.launch(page, app.options([], os.environ), block=False, tests=tests)
+        page = site.build("cpu", tests=tests)
+        address = launch.launch(page, launch.options([], os.environ), block=False, tests=tests)
         executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         for shot in SHOTS:

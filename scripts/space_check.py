@@ -24,7 +24,7 @@ from typing import Any, Final
 
 import yaml
 
-from media.paths import ROOT
+from earshot.core.paths import ROOT
 
 LARGEST: Final = 10 * 2**20  # bytes of a file that a plain push takes
 PYTHONS: Final = ("3.12.12", "3.10.13")  # of ZeroGPU

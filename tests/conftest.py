@@ -11,19 +11,19 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from media.text.phonemes import PHONEMES
-from models.face_encoder import FaceEncoder, FaceEncoderConfig
-from models.g2p import G2P, G2PConfig
-from models.inverter import Inverter, InverterConfig
-from models.lip_reader import LipReader, LipReaderConfig
-from models.patch_transformer import PatchTransformerConfig
-from models.sound_cnn import SoundCNNConfig
-from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig
-from models.view_encoder import ViewConfig
-from models.vocoder import Vocoder, VocoderConfig
-from models.vqvae import VQVAE, VQVAEConfig
-from models.word_embedder import WordEmbedder, WordEmbedderConfig
-from pipelines.voice_conversion.networks import build
+from earshot.media.text.phonemes import PHONEMES
+from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
+from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig
+from earshot.models.sound_search.patch_transformer import PatchTransformerConfig
+from earshot.models.sound_search.sound_cnn import SoundCNNConfig
+from earshot.models.sound_search.sound_embedder import SoundEmbedder, SoundEmbedderConfig
+from earshot.models.vocoder import Vocoder, VocoderConfig
+from earshot.models.vqvae.inverter import Inverter, InverterConfig
+from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.models.words.g2p import G2P, G2PConfig
+from earshot.models.words.view_encoder import ViewConfig
+from earshot.models.words.word_embedder import WordEmbedder, WordEmbedderConfig
+from earshot.pipelines.voice_conversion.networks import build
 
 TINY_MODELS = {
     "vqvae-64": VQVAEConfig(64, (2, 2), width=16, heads=2, inner=16, code_width=8),

@@ -16,12 +16,12 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent, Tool
 
-import app
-from media.paths import ASSETS
-from pipelines.sound_search import SoundSearch
-from tabs import listening_tests
-from tabs.shared.tool_server import INBOX, TOOLS
-from tests.sounds import write_library
+from earshot.app import launch, site
+from earshot.core.paths import ASSETS
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.tabs import listening_tests
+from earshot.tabs.shared.tool_server import INBOX, TOOLS
+from tests.support.sounds import write_library
 
 pytestmark = pytest.mark.slow
 
@@ -35,8 +35,8 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     model = str(tiny_checkpoints / "sound-cnn")
     index = write_library(folder, SoundSearch.from_pretrained(model, "cpu"))
     tests = listening_tests.opened(folder / "studies", None)
-    page = app.build("cpu", tiny_checkpoints, sound_model=[model], index=index, tests=tests)
-    yield app.launch(page, app.options([], {}), block=False, tests=tests)
+    page = site.build("cpu", tiny_checkpoints, sound_model=[model], index=index, tests=tests)
+    yield launch.launch(page, launch.options([], {}), block=False, tests=tests)
     page.close()
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import gradio as gr
 import pytest
 
-import app
-from media.paths import CHECKPOINTS
-from tabs import listening_tests
+from earshot.app import site
+from earshot.core.paths import CHECKPOINTS
+from earshot.tabs import listening_tests
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 def page(tmp_path_factory: pytest.TempPathFactory) -> gr.Blocks:
     """The whole app, listening tests too; this loads no model."""
     tests = listening_tests.opened(tmp_path_factory.mktemp("studies"), None)
-    return app.build("cpu", CHECKPOINTS, tests=tests)
+    return site.build("cpu", CHECKPOINTS, tests=tests)
 
 
 @pytest.fixture(scope="module")

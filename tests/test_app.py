@@ -14,14 +14,13 @@ import httpx
 import pytest
 from gradio.state_holder import SessionState
 
-import app
-from pipelines.voice_conversion import AnyVoiceConversion
-from pipelines.voice_conversion.settings import MODELS
-from study.web.limits import address_of
-from tabs import models
-from tabs.health import Health
-from tabs.shared.gradio_internals import Waiting, limit_waiting
-from tabs.shared.page import model_cards
+from earshot.app import launch, models, site
+from earshot.app.health import Health
+from earshot.core.http import address_of
+from earshot.pipelines.voice_conversion import AnyVoiceConversion
+from earshot.pipelines.voice_conversion.settings import MODELS
+from earshot.tabs.shared.gradio_internals import Waiting, limit_waiting
+from earshot.tabs.shared.page import model_cards
 
 pytestmark = pytest.mark.slow
 
@@ -30,11 +29,11 @@ ROOT = Path(__file__).parent.parent
 
 WAITS = """
 import signal, tempfile, time
-import app
+from earshot.app import launch, site
 signal.signal(signal.SIGINT, signal.SIG_IGN)  # as where a shell starts it in the background
-app.build = lambda *_, **__: None
-app.launch = lambda *_, **__: (print(tempfile.gettempdir(), flush=True), time.sleep(60))
-app.main()
+site.build = lambda *_, **__: None
+launch.launch = lambda *_, **__: (print(tempfile.gettempdir(), flush=True), time.sleep(60))
+launch.main()
 """
 
 
@@ -54,7 +53,7 @@ def test_a_page_that_answers_late_at_first_is_served_all_the_same(
     monkeypatch.setattr("gradio.networking.url_ok", lambda _: False)
     with gr.Blocks() as page:
         gr.Markdown("Hello")
-    address = app.launch(page, app.options([], {}), block=False)
+    address = launch.launch(page, launch.options([], {}), block=False)
     try:
         assert httpx.get(address, timeout=60).status_code == 200
     finally:
@@ -64,9 +63,9 @@ def test_a_page_that_answers_late_at_first_is_served_all_the_same(
 def test_the_first_model_loads_behind_a_page_that_is_served(tmp_path: Path) -> None:
     called, served = threading.Event(), threading.Event()
     health = Health()
-    page = app.build("cpu", tmp_path, health=health)
+    page = site.build("cpu", tmp_path, health=health)
     health.watch({"voice_conversion": lambda: (served.wait(60), called.set())})
-    address = app.launch(page, app.options([], {}), block=False, health=health)
+    address = launch.launch(page, launch.options([], {}), block=False, health=health)
     try:
         assert httpx.get(address, timeout=60).status_code == 200
         assert not called.is_set()
@@ -77,7 +76,7 @@ def test_the_first_model_loads_behind_a_page_that_is_served(tmp_path: Path) -> N
 
 
 def test_options_without_arguments_are_the_defaults() -> None:
-    chosen = app.options([], {})
+    chosen = launch.options([], {})
     assert (chosen.host, chosen.port, chosen.device) == (None, None, "auto")
     assert not chosen.share and not chosen.preload
     assert chosen.max_queue == 20
@@ -98,30 +97,30 @@ def test_options_from_the_environment_yield_to_arguments() -> None:
         "EARSHOT_PRELOAD": "true",
         "EARSHOT_NO_PUBLISH": "yes",
     }
-    chosen = app.options([], environment)
+    chosen = launch.options([], environment)
     assert (chosen.host, chosen.port, chosen.device) == ("0.0.0.0", 8000, "cpu")
     assert chosen.share and chosen.preload and chosen.no_publish and chosen.max_queue == 3
     assert chosen.sound_model == ["laion/clap-htsat-unfused"]
     assert chosen.sounds == "/my sounds" and chosen.index_backend == "disk"
     assert chosen.studies == "/my tests" and chosen.database.endswith("/answers")
-    assert app.options(["--port", "9000"], environment).port == 9000
+    assert launch.options(["--port", "9000"], environment).port == 9000
 
 
 @pytest.mark.parametrize("value", ["0", "false", ""])
 def test_options_switch_in_the_environment_can_be_off(value: str) -> None:
-    assert not app.options([], {"EARSHOT_SHARE": value}).share
+    assert not launch.options([], {"EARSHOT_SHARE": value}).share
 
 
 @pytest.mark.parametrize(("name", "value"), [("DEVICE", "tpu"), ("PORT", "http")])
 def test_options_with_an_invalid_environment_value_exit(name: str, value: str) -> None:
     with pytest.raises(SystemExit):
-        app.options([], {f"EARSHOT_{name}": value})
+        launch.options([], {f"EARSHOT_{name}": value})
 
 
 def test_app_import_loads_no_model_library() -> None:
     # How long it takes: benchmarks/start.py.
     script = (
-        "import app, sys;"
+        "import earshot.app.launch, sys;"
         "print({'torch', 'librosa', 'scipy', 'matplotlib', 'mediapipe', 'av'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
@@ -155,7 +154,7 @@ def test_available_lists_existing_checkpoints_only(tiny_checkpoints: Path, tmp_p
 
 
 def test_build_without_checkpoints_says_how_to_train_them(tmp_path: Path) -> None:
-    page = app.build("cpu", tmp_path)
+    page = site.build("cpu", tmp_path)
     texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
     assert "python -m training.voice_conversion train" in texts
     assert "python -m training.sound_search train" in texts
@@ -172,8 +171,8 @@ def test_model_cards_lose_front_matter_and_heading_level(tmp_path: Path) -> None
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     """The page, without models."""
-    page = app.build("cpu", tmp_path)
-    yield app.launch(page, app.options([], {}), block=False)
+    page = site.build("cpu", tmp_path)
+    yield launch.launch(page, launch.options([], {}), block=False)
     page.close()
 
 
@@ -193,10 +192,10 @@ def test_launch_refuses_deep_links_and_calls_around_the_queue(address: str) -> N
 def test_launch_forgets_the_pages_of_visits_long_ago(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert app.SESSIONS <= 200  # 4 MB each
-    monkeypatch.setattr(app, "SESSIONS", 3)
-    page = app.build("cpu", tmp_path)
-    address = app.launch(page, app.options([], {}), block=False)
+    assert launch.SESSIONS <= 200  # 4 MB each
+    monkeypatch.setattr(launch, "SESSIONS", 3)
+    page = site.build("cpu", tmp_path)
+    address = launch.launch(page, launch.options([], {}), block=False)
     try:
         for number in range(8):
             visit = {"session_hash": f"visit-{number}"}
@@ -218,7 +217,7 @@ def test_waiting_jobs_of_a_visitor_an_address_and_all_are_limited_with_a_sentenc
             lambda: (release.wait(), None)[1], concurrency_id="model", concurrency_limit=1
         )
     page.queue(max_size=5, api_open=False)
-    limits = Waiting(app.MOST_WAITING, 4, app.WAITING, app.FULL, address_of)
+    limits = Waiting(launch.MAX_WAITING, 4, launch.WAITING, launch.FULL, address_of)
     limit_waiting(page, limits)
     _, address, _ = page.launch(prevent_thread_lock=True)
 

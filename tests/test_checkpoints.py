@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipelines import VoiceConversion
-from pipelines.sound_search import SoundSearch
-from pipelines.sound_search.index import SoundIndex
-from pipelines.words import Words
-from pipelines.words.library import WordLibrary
-from pipelines.words.pronunciation import Pronouncer
-from tabs.sound_search import EXAMPLES
-from tabs.sound_search.example import FINISHED
+from earshot.pipelines import VoiceConversion
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.words import Words
+from earshot.pipelines.words.library import WordLibrary
+from earshot.pipelines.words.pronunciation import Pronouncer
+from earshot.tabs.sound_search import EXAMPLES
+from earshot.tabs.sound_search.example import FINISHED
 
 ROOT = Path(__file__).parents[1] / "checkpoints"
 SOUNDS = ROOT.parent / "assets" / "sounds"

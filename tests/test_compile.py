@@ -5,7 +5,7 @@ from importlib import import_module
 
 from numba.core.dispatcher import Dispatcher
 
-from media.paths import ROOT
+from earshot.core.paths import ROOT
 from scripts import compile as compiling
 
 BENCHMARKS_ONLY = {"subsequence_means"}
@@ -14,7 +14,7 @@ BENCHMARKS_ONLY = {"subsequence_means"}
 def compiled_functions() -> Iterator[Dispatcher]:
     """Those that the app compiles: every @njit of media and pipelines."""
     for package in ("media", "pipelines"):
-        for path in (ROOT / package).rglob("*.py"):
+        for path in (ROOT / "earshot" / package).rglob("*.py"):
             if "@njit" in path.read_text():
                 module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
                 yield from (v for v in vars(module).values() if isinstance(v, Dispatcher))

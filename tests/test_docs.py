@@ -9,14 +9,14 @@ from pathlib import Path
 import gradio as gr
 import pytest
 
-import app
-from media.paths import ASSETS, ROOT
-from tabs import listening_tests
+from earshot.app import site
+from earshot.core.paths import ASSETS, ROOT
+from earshot.tabs import listening_tests
 
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 REFERENCE = re.compile(r"`([\w/]+)\.py:([\w.]+)`")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
-MOST_WORDS = 900
+MAX_WORDS = 900
 
 
 def references() -> list[tuple[str, str]]:
@@ -51,13 +51,13 @@ def test_scaling_has_fewer_than_1000_words() -> None:
 
 def test_readme_has_at_most_900_words() -> None:
     body = (ROOT / "README.md").read_text(encoding="utf-8").split("---\n", 2)[2]
-    assert len(body.split()) <= MOST_WORDS
+    assert len(body.split()) <= MAX_WORDS
 
 
 @pytest.mark.slow
 def test_pictures_show_every_tab(tmp_path: Path) -> None:
     """Fails when a tab was added or renamed after `python -m scripts.screenshots` was last run."""
-    page = app.build("cpu", tests=listening_tests.opened(tmp_path, None))
+    page = site.build("cpu", tests=listening_tests.opened(tmp_path, None))
     tabs = next(block for block in page.blocks.values() if isinstance(block, gr.Tabs))
     shown = json.loads((ASSETS / "screenshots" / "tabs.json").read_text())
     assert shown == [tab.label for tab in tabs.children if isinstance(tab, gr.Tab)]

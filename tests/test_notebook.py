@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from media.paths import ROOT
+from earshot.core.paths import ROOT
 
 NOTEBOOK = ROOT / "docs" / "earshot.ipynb"
 # Jupyter has IPython, and the tests have not: what a cell shows is what Audio was given.

@@ -8,7 +8,7 @@ import re
 import pytest
 from PIL import Image
 
-from media.paths import ROOT
+from earshot.core.paths import ROOT
 from scripts import space_check
 
 NO_INDEX = re.compile("Failed to fetch|error sending request|dns error", re.I)

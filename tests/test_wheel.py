@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import app
-from media.paths import CHECKPOINTS, ROOT
-from pipelines.voice_conversion.settings import MODELS
-from tabs import lip_to_speech, models, sound_search, words
+from earshot.app import launch, models
+from earshot.core.paths import CHECKPOINTS, ROOT
+from earshot.pipelines.voice_conversion.settings import MODELS
+from earshot.tabs import lip_to_speech, sound_search, words
 
 pytestmark = pytest.mark.slow
 
@@ -18,15 +18,17 @@ pytestmark = pytest.mark.slow
 USE = """
 import sys
 from pathlib import Path
-import app, media.paths, pipelines
-from pipelines.checkpoint import locate
-from tabs import models
+import earshot
+assert "torch" not in sys.modules
+from earshot.app import models, site
+from earshot.core.paths import CHECKPOINTS
+from earshot.pipelines.checkpoint import locate
 installed = Path(sys.argv[1]).resolve()
-assert Path(app.__file__).is_relative_to(installed), app.__file__
-assert Path(pipelines.__file__).with_name("py.typed").exists()
+assert Path(earshot.__file__).is_relative_to(installed), earshot.__file__
+assert Path(earshot.__file__).with_name("py.typed").exists()
 assert locate("vqvae-512").is_relative_to(installed)
-assert models.available(media.paths.CHECKPOINTS, ["words", "lip-to-speech", "sound-cnn"])
-page = app.build("cpu")
+assert models.available(CHECKPOINTS, ["words", "lip-to-speech", "sound-cnn"])
+page = site.build("cpu")
 texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
 assert "This tab has no model yet" not in texts
 print(len(texts))
@@ -48,12 +50,11 @@ def test_wheel_holds_every_model_of_the_app_and_nothing_of_training(wheel: Path)
     conversion = models.available(CHECKPOINTS, [model.checkpoint for model in MODELS.values()])
     named = [*conversion, *sound_search.MODELS, words.MODEL, lip_to_speech.MODEL]
     for model in [*named, "vocoder", "vocoder-lips", "words-bottleneck", "g2p"]:
-        assert f"earshot_data/checkpoints/{model}/model.safetensors" in names
-    for start in ("training", "tests", "scripts", "synthetic", "earshot_data/assets/screenshots"):
+        assert f"earshot/checkpoints/{model}/model.safetensors" in names
+    for start in ("training", "tests", "scripts", "synthetic", "earshot/assets/screenshots"):
         assert not [name for name in names if name.startswith(f"{start}/")]
     installed = {Path(name).parts[0] for name in names if not name.startswith("earshot-")}
-    packages = {"media", "models", "pipelines", "study", "tabs"}
-    assert installed == {"app.py", "earshot_data", *packages}
+    assert installed == {"earshot"}
 
 
 def test_wheel_requires_what_requirements_txt_names(wheel: Path) -> None:
@@ -65,8 +66,8 @@ def test_wheel_requires_what_requirements_txt_names(wheel: Path) -> None:
     lines = (ROOT / "requirements.txt").read_text().splitlines()
     wanted = {line.split("#")[0].strip() for line in lines if line.split("#")[0].strip()}
     assert {_name(line) for line in required} == {_name(line) for line in wanted}
-    assert "earshot = app:main" in scripts
-    assert callable(app.main)
+    assert "earshot = earshot.app:main" in scripts
+    assert callable(launch.main)
 
 
 def test_wheel_unpacked_elsewhere_finds_its_weights_and_builds_the_page(

@@ -1,3 +1,3 @@
 """Training and evaluation of every system: the only writer of checkpoints/."""
 
-import media as media  # before numpy: see there
+import earshot  # noqa: F401  (before numpy: see there)

@@ -18,7 +18,7 @@ from typing import Final
 from huggingface_hub import HfApi, ModelCard
 from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError
 
-from media.paths import CHECKPOINTS
+from earshot.core.paths import CHECKPOINTS
 from training.common.hub_card import LIBRARY, hub_card, metadata
 
 FILES: Final = ("config.json", "model.safetensors", "metrics.json")
@@ -35,7 +35,7 @@ tags: [voice-conversion, acoustic-word-embeddings, audio-retrieval, lip-to-speec
 Each folder is a checkpoint with its card, its licence, and what was measured. They load with what
 they need, each file checked against its hash:
 
-    from pipelines import LipToSpeech, SoundSearch, VoiceConversion, Words
+    from earshot.pipelines import LipToSpeech, SoundSearch, VoiceConversion, Words
 
     VoiceConversion.from_pretrained("{repository}/vqvae-512")
     Words.from_pretrained("{repository}/words")

@@ -7,8 +7,8 @@ from typing import Self
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from study import publishing
-from study.storage import clock
+from earshot.study import publishing
+from earshot.study.storage import clock
 
 FILE = Path(sys.argv.pop(1))
 
@@ -24,6 +24,6 @@ class Shifted(datetime):
 if __name__ == "__main__":
     for module in (clock, publishing):
         vars(module)["datetime"] = Shifted
-    import app
+    from earshot.app import launch
 
-    app.main()
+    launch.main()

@@ -27,16 +27,16 @@ from transformers import (
     WhisperForConditionalGeneration,
 )
 
-from media.audio.load import load
-from media.constants import SAMPLE_RATE
-from media.paths import ASSETS, CHECKPOINTS
-from pipelines import Words
-from pipelines.front_end import FrontEnd
-from pipelines.sound_search.encoders.encoder import EarshotEncoder
-from pipelines.voice_conversion import AnyVoiceConversion
-from pipelines.voice_conversion.speecht5 import SpeechT5Conversion
-from training.evaluators.evaluator import EvaluationModels
-from training.evaluators.open_vocabulary import OpenRecogniser
+from earshot.core.paths import ASSETS, CHECKPOINTS
+from earshot.media.audio.load import load
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pipelines import Words
+from earshot.pipelines.front_end import FrontEnd
+from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
+from earshot.pipelines.voice_conversion import AnyVoiceConversion
+from earshot.pipelines.voice_conversion.speecht5 import SpeechT5Conversion
+from training.judges.evaluator import EvaluationModels
+from training.judges.open_vocabulary import OpenRecogniser
 
 CPU: Final = torch.device("cpu")
 LAYER: Final = 9  # of a speech model

@@ -23,7 +23,7 @@ import numpy as np
 
 from benchmarks.index_scale.engines import ENGINES, sound_id
 from benchmarks.index_scale.vectors import pieces, questions
-from media.paths import ROOT
+from earshot.core.paths import ROOT
 
 KILLED_SIZE: Final = 0.1  # of the library that a killed writer wrote, beside the measured one
 

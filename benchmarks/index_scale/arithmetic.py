@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.index_scale.engines import fields
-from pipelines.nearest import PROBED, SUBVECTOR
-from pipelines.sound_search.large.rows import RowWriter
-from pipelines.sound_search.library import Sound
+from earshot.pipelines.nearest import PROBED, SUBVECTOR
+from earshot.pipelines.sound_search.large.rows import RowWriter
+from earshot.pipelines.sound_search.library import Sound
 
 DIMENSION: Final = 448
 ROWS: Final = 10_000  # written to weigh one

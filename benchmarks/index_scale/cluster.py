@@ -16,8 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from tests.fake_sound_encoder import WORDS, FakeEncoder, write_tone
-from tests.served import free_port
+from tests.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
+from tests.support.served import free_port
 
 DELAY: Final = 0.05  # seconds to embed a clip
 
@@ -34,8 +34,8 @@ def main() -> None:
 
 def compared(folder: Path, clips: int, delay: float) -> str:
     """A table of one row. Raises AssertionError where the indexes differ."""
-    from pipelines.sound_search.large.cluster import BATCH, Workers
-    from pipelines.sound_search.scan import scan
+    from earshot.pipelines.sound_search.large.cluster import BATCH, Workers
+    from earshot.pipelines.sound_search.scan import scan
 
     sounds = folder / "sounds"
     for number in range(clips):

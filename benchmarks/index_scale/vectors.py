@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from media.paths import ASSETS
-from pipelines.sound_search import store
+from earshot.core.paths import ASSETS
+from earshot.pipelines.sound_search import store
 
 PIECE: Final = 50_000  # vectors made, and held, at once
 QUERIES: Final = 200

@@ -18,20 +18,20 @@ from typing import Final
 import numpy as np
 
 from benchmarks.live.page import page
-from media.audio.load import load
-from media.constants import SAMPLE_RATE
-from media.paths import ASSETS, CHECKPOINTS
-from pipelines.voice_conversion import settings
-from pipelines.voice_conversion.converter import Converter
-from pipelines.voice_conversion.converters import Converters
-from pipelines.voice_conversion.live import (
+from earshot.core.paths import ASSETS, CHECKPOINTS
+from earshot.media.audio.load import load
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pipelines.voice_conversion import settings
+from earshot.pipelines.voice_conversion.converter import Converter
+from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.pipelines.voice_conversion.live import (
     Choice,
     LiveConversion,
     LiveProcess,
     LiveSession,
     load_networks,
 )
-from pipelines.voice_conversion.live.conversion import TIMING
+from earshot.pipelines.voice_conversion.live.conversion import TIMING
 
 PARTS: Final = ("a", "b", "c")
 MODEL: Final = settings.live_checkpoint(CHECKPOINTS)

@@ -16,9 +16,9 @@ from unittest.mock import patch
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-import app
-from media.audio.load import wav_bytes
-from tests.live import Echoes
+from earshot.app import launch, site
+from earshot.media.audio.load import wav_bytes
+from tests.support.live import Echoes
 
 RATE: Final = 48_000  # Hz, of the file that the microphone hears
 EVERY: Final = 2.0  # seconds between two clicks
@@ -86,7 +86,7 @@ TAP: Final = """(() => {
 
 def page(seconds: float) -> list[str]:
     """Rows of a Markdown table. seconds: of each of the three, in the page."""
-    with patch.object(app, "LiveProcesses", lambda _: Echoes()):
+    with patch.object(launch, "LiveProcesses", lambda _: Echoes()):
         identity = row("identity", seconds)
     return [
         "| c: in the page | clicks | ms p50 | p95 | max | shown p50 | dropouts a minute |",
@@ -145,8 +145,8 @@ def clicks(seconds: float) -> np.ndarray:
 @contextmanager
 def visitors(sessions: int) -> Iterator[list[Page]]:
     """Pages on which Live was pressed."""
-    built = app.build("cpu")
-    address = app.launch(built, app.options([], {}), block=False)
+    built = site.build("cpu")
+    address = launch.launch(built, launch.options([], {}), block=False)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         (said := Path(folder) / "clicks.wav").write_bytes(wav_bytes(clicks(20), RATE))
         browser = playwright.chromium.launch(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-import app
+from earshot.app import launch, site
 
 if __name__ == "__main__":
-    app.DELETE = (5, 60)  # type: ignore[misc]
-    app.main()
+    site.DELETE = (5, 60)  # type: ignore[misc]
+    launch.main()

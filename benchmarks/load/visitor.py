@@ -7,8 +7,13 @@ from typing import Any, Final
 
 import httpx
 
-from media.paths import ASSETS
-from pipelines.voice_conversion.settings import CONTINUOUS, DEFAULT_VOICE, INTONATIONS, VOCODERS
+from earshot.core.paths import ASSETS
+from earshot.pipelines.voice_conversion.settings import (
+    CONTINUOUS,
+    DEFAULT_VOICE,
+    INTONATIONS,
+    VOCODERS,
+)
 
 SPEECH: Final = ASSETS / "examples" / "woman-lighthouse.ogg"
 VIDEO: Final = min((ASSETS / "heads").glob("*.mp4"))

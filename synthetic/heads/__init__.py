@@ -5,6 +5,6 @@ python -m synthetic.heads writes the videos of assets/heads; video.render gives 
 
 from typing import Final
 
-from media.paths import ASSETS
+from earshot.core.paths import ASSETS
 
 HEADS: Final = ASSETS / "heads"

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from media.text.grammar import GRID
+from earshot.media.text.grammar import GRID
 from synthetic.heads import HEADS
 from synthetic.heads.speaker import SPEAKERS, UNSEEN_SPEAKERS, Speaker
 from synthetic.heads.video import render, write

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 import pocketsphinx
 
-from media.audio.features import SAMPLE_RATE
-from media.audio.load import load, match_loudness, to_int16
-from media.text.grammar import grid_phones
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.audio.load import load, match_loudness, to_int16
+from earshot.media.text.grammar import grid_phones
 from synthetic.heads.speaker import Speaker
 
 LOUDNESS: Final = -20.0  # LUFS

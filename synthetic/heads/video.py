@@ -11,9 +11,9 @@ import av
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from media.audio.features import SAMPLE_RATE
-from media.audio.load import to_int16
-from media.video import Frame
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.audio.load import to_int16
+from earshot.media.video import Frame
 from synthetic.heads.canvas import HEIGHT, WIDTH
 from synthetic.heads.face import Bearing, Head
 from synthetic.heads.mouth import Pose, poses

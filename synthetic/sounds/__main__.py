@@ -13,7 +13,7 @@ import soundfile
 import soxr
 from numpy.typing import NDArray
 
-from media.paths import ASSETS
+from earshot.core.paths import ASSETS
 from synthetic.sounds import FAMILIES, RECIPES, SAMPLE_RATE, render
 
 SOUNDS = ASSETS / "sounds"

@@ -7,9 +7,9 @@
 from dataclasses import dataclass
 from typing import Final
 
-from media.paths import ASSETS
-from media.text.phonemes import from_arpabet, from_ipa, from_pinyin
-from pipelines.words.dictionary import pronunciations
+from earshot.core.paths import ASSETS
+from earshot.media.text.phonemes import from_arpabet, from_ipa, from_pinyin
+from earshot.pipelines.words.dictionary import pronunciations
 from synthetic.words import english, other_languages
 
 WORDS: Final = ASSETS / "words"

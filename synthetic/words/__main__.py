@@ -9,7 +9,7 @@ import csv
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
-from pipelines.words.library import COLUMNS
+from earshot.pipelines.words.library import COLUMNS
 from synthetic.words import WORDS, spoken_words
 from synthetic.words.voices import speak, voices, write
 

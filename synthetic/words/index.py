@@ -9,13 +9,13 @@ from typing import Final
 import numpy as np
 import pocketsphinx
 
-from media.audio.features import SAMPLE_RATE
-from media.audio.load import load
-from media.text.phonemes import from_arpabet
-from pipelines.map_layout import place
-from pipelines.words import Words
-from pipelines.words.dictionary import pronunciations
-from pipelines.words.library import LibraryWord, Projection, WordLibrary, read_words
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.audio.load import load
+from earshot.media.text.phonemes import from_arpabet
+from earshot.pipelines.map_layout import place
+from earshot.pipelines.words import Words
+from earshot.pipelines.words.dictionary import pronunciations
+from earshot.pipelines.words.library import LibraryWord, Projection, WordLibrary, read_words
 from synthetic.words import INDEX, WORDS
 
 FREQUENT: Final = 5000  # English words without a recording

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-import app
-from media.audio.load import wav_bytes
-from pipelines.sound_search import SoundSearch
-from tabs.sound_search import MODELS
-from tabs.voice_conversion import Tickets
+from earshot.app import launch, site
+from earshot.media.audio.load import wav_bytes
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.tabs.sound_search import MODELS
+from earshot.tabs.voice_conversion import Tickets
 from tests.browser.visit import FLAGS, Visit
-from tests.sounds import write_library
+from tests.support.sounds import write_library
 
 RATE = 16_000
 SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
@@ -36,9 +36,9 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     search = SoundSearch.from_pretrained([tiny_checkpoints / name for name in MODELS], "cpu")
     index = write_library(tmp_path_factory.mktemp("library"), search)
     tickets = Tickets()
-    page = app.build("cpu", tiny_checkpoints, index=index, tickets=tickets)
-    options = app.options([], {})
-    yield app.launch(page, options, block=False, folder=tiny_checkpoints, tickets=tickets)
+    page = site.build("cpu", tiny_checkpoints, index=index, tickets=tickets)
+    options = launch.options([], {})
+    yield launch.launch(page, options, block=False, folder=tiny_checkpoints, tickets=tickets)
     page.close()
 
 

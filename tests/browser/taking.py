@@ -6,10 +6,10 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from study.design import Item, Test
-from study.library import Library
-from study.sounds import headphones
-from study.web import languages
+from earshot.study.design import Item, Test
+from earshot.study.library import Library
+from earshot.study.sounds import headphones
+from earshot.study.web import languages
 
 
 class Taking:

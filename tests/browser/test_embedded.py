@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
-import app
-from pipelines.sound_search import SoundSearch
-from tabs import listening_tests
-from tabs.sound_search import MODELS
+from earshot.app import launch, site
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.tabs import listening_tests
+from earshot.tabs.sound_search import MODELS
 from tests.browser.visit import PATIENCE
-from tests.fake_words import getters
-from tests.sounds import write_library
+from tests.support.fake_words import getters
+from tests.support.sounds import write_library
 
 pytestmark = pytest.mark.slow
 
@@ -35,10 +35,12 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     words, library = getters(folder)
     tests = listening_tests.opened(folder / "tests", None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tabs.models.word_embeddings", lambda *_: words)
-        patch.setattr("tabs.words.tab.library_getter", lambda *_: library)
-        page = app.build("cpu", tiny_checkpoints, index=index, tests=tests)
-    yield app.launch(page, app.options([], {}), block=False, tests=tests, folder=tiny_checkpoints)
+        patch.setattr("earshot.app.models.word_embeddings", lambda *_: words)
+        patch.setattr("earshot.tabs.words.tab.library_getter", lambda *_: library)
+        page = site.build("cpu", tiny_checkpoints, index=index, tests=tests)
+    yield launch.launch(
+        page, launch.options([], {}), block=False, tests=tests, folder=tiny_checkpoints
+    )
     page.close()
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from media.audio.features import SAMPLE_RATE
-from media.audio.load import wav_bytes
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.audio.load import wav_bytes
 from tests.browser.visit import Visit
 
 NARROWEST = 360  # px

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from media.video import frames
-from tabs.lip_to_speech import HEADS
+from earshot.media.video import frames
+from earshot.tabs.lip_to_speech import HEADS
 from tests.browser.visit import Visit
-from tests.videos import write_pictures
+from tests.support.videos import write_pictures
 
 LOOKS = [("desktop", "light"), ("phone", "dark")]
 SPEECH = "() => document.querySelector('#lips .tl-players video, #lips video').src"

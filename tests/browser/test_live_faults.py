@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import expect
 from websockets.sync.client import ClientConnection, connect
 
-import app
+from earshot.app import launch, site
 from tests.browser.visit import Visit
-from tests.live import HELLO, Echo, Echoes, sound, told
+from tests.support.live import HELLO, Echo, Echoes, sound, told
 
 # The page's microphones: none where window.refused says so, else kept for the test to unplug.
 MICROPHONE = """() => {
@@ -73,11 +73,11 @@ def echo() -> Echo:
 
 @pytest.fixture(scope="module")
 def proxy(tiny_checkpoints: Path, echo: Echo) -> Iterator[Proxy]:
-    page = app.build("cpu", tiny_checkpoints)
+    page = site.build("cpu", tiny_checkpoints)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(app, "LiveProcesses", lambda checkpoint: Echoes(echo))
-        options = app.options(["--live", "1"], {})
-        served = app.launch(page, options, block=False, folder=tiny_checkpoints)
+        patched.setattr(launch, "LiveProcesses", lambda checkpoint: Echoes(echo))
+        options = launch.options(["--live", "1"], {})
+        served = launch.launch(page, options, block=False, folder=tiny_checkpoints)
     with closing(Proxy(served)) as found:
         yield found
     page.close()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser
 
-from tabs.voice_conversion.live.panel import FOLDER
+from earshot.tabs.voice_conversion.live.panel import FOLDER
 
 RATE = 48_000
 CHUNK = 3_840  # samples: 80 ms

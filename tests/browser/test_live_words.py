@@ -14,21 +14,21 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
-import app
-from media.audio.load import load, wav_bytes
-from media.constants import SAMPLE_RATE
-from media.paths import CHECKPOINTS
-from media.text.grammar import GRID
-from pipelines.voice_conversion.live import LiveProcess, process
-from pipelines.voice_conversion.settings import live_checkpoint
-from tabs.voice_conversion.live import visitor
+from earshot.app import launch, site
+from earshot.core.paths import CHECKPOINTS
+from earshot.media.audio.load import load, wav_bytes
+from earshot.media.constants import SAMPLE_RATE
+from earshot.media.text.grammar import GRID
+from earshot.pipelines.voice_conversion.live import LiveProcess, process
+from earshot.pipelines.voice_conversion.settings import live_checkpoint
+from earshot.tabs.voice_conversion.live import visitor
 from tests.browser.visit import Visit
-from training.evaluators.sphinx import Sphinx
+from training.judges.sphinx import Sphinx
 
 LOADING = 300_000  # ms: its process imports torch, beside other work
 SENTENCE = "set white with p four soon"
 # Of six: espeak's voice is one that nothing was trained on, and the recogniser errs too.
-MOST_WRONG = 2
+MAX_WRONG = 2
 PATIENCE = 100.0  # seconds of lateness, and for an answer
 FASTEST = 48_000  # Hz of the device, or less
 
@@ -53,7 +53,7 @@ def made() -> list[int]:
 
 @pytest.fixture(scope="module")
 def address(made: list[int]) -> Iterator[str]:
-    page = app.build("cpu")
+    page = site.build("cpu")
     push = LiveProcess.push
 
     def counted(*arguments: Any) -> tuple[dict, np.ndarray]:
@@ -63,9 +63,9 @@ def address(made: list[int]) -> Iterator[str]:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(LiveProcess, "push", counted)
-        patched.setattr(visitor, "MOST_BEHIND", PATIENCE)
+        patched.setattr(visitor, "MAX_BACKLOG", PATIENCE)
         patched.setattr(process, "WAIT_SECONDS", PATIENCE)
-        yield app.launch(page, app.options([], {}), block=False)
+        yield launch.launch(page, launch.options([], {}), block=False)
     page.close()
 
 
@@ -93,7 +93,7 @@ def test_words_spoken_into_the_microphone_are_recognised_in_what_was_played(
         visit.page.locator(".live-said").click()
     download.value.save_as(tmp_path / "live.wav")
     played = load(tmp_path / "live.wav").waveform
-    assert wrong(played, round(seconds * SAMPLE_RATE)) <= MOST_WRONG
+    assert wrong(played, round(seconds * SAMPLE_RATE)) <= MAX_WRONG
 
 
 def wrong(played: np.ndarray, length: int) -> int:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from pipelines.speech import Speech
-from pipelines.voice_conversion import AnyVoiceConversion
-from pipelines.voice_conversion.reading import Reading
-from pipelines.voice_conversion.settings import MODELS
-from tabs.voice_conversion import own_voice
+from earshot.pipelines.speech import Speech
+from earshot.pipelines.voice_conversion import AnyVoiceConversion
+from earshot.pipelines.voice_conversion.reading import Reading
+from earshot.pipelines.voice_conversion.settings import MODELS
+from earshot.tabs.voice_conversion import own_voice
 from tests.browser.visit import Visit
 
 LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]

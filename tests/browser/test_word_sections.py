@@ -10,15 +10,15 @@ import gradio as gr
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-import app
-from pipelines.words import Words
-from tabs.words.compare import compare_section
-from tabs.words.find import find_section
-from tabs.words.threshold import threshold_section
-from tabs.words.vocabulary import vocabulary_section
+from earshot.app import launch
+from earshot.pipelines.words import Words
+from earshot.tabs.words.compare import compare_section
+from earshot.tabs.words.find import find_section
+from earshot.tabs.words.threshold import threshold_section
+from earshot.tabs.words.vocabulary import vocabulary_section
 from tests.browser.conftest import SIZES
 from tests.browser.visit import Visit
-from tests.fake_words import FakeLibrary, Spoken, write_word
+from tests.support.fake_words import FakeLibrary, Spoken, write_word
 from tests.tabs.words.test_threshold import CURVE, Measured
 
 # On a busy machine recordings last longer than was meant: each is heard for as long.
@@ -56,7 +56,7 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
         for section in (compare_section, threshold_section, vocabulary_section):
             section(lambda: words, lambda: library)
         find_section(lambda: network)
-    yield app.launch(page, app.options([], {}), block=False)
+    yield launch.launch(page, launch.options([], {}), block=False)
     page.close()
 
 

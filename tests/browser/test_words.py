@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-import app
+from earshot.app import launch, site
 from tests.browser.visit import PLAYING, Visit
-from tests.fake_words import SPOKEN, VOICES, getters, write_word
+from tests.support.fake_words import SPOKEN, VOICES, getters, write_word
 
 LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
 
@@ -19,10 +19,10 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("words")
     words, library = getters(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tabs.models.word_embeddings", lambda *_: words)
-        patch.setattr("tabs.words.tab.library_getter", lambda *_: library)
-        page = app.build("cpu", tiny_checkpoints, word_index=folder / "words.index")
-    yield app.launch(page, app.options([], {}), block=False)
+        patch.setattr("earshot.app.models.word_embeddings", lambda *_: words)
+        patch.setattr("earshot.tabs.words.tab.library_getter", lambda *_: library)
+        page = site.build("cpu", tiny_checkpoints, word_index=folder / "words.index")
+    yield launch.launch(page, launch.options([], {}), block=False)
     page.close()
 
 

@@ -7,9 +7,9 @@ from typing import Final
 
 import httpx
 
-import app
-from media.errors import InputError
-from tabs import listening_tests
+from earshot.app import launch, site
+from earshot.core.errors import InputError
+from earshot.tabs import listening_tests
 
 PREFIX: Final = "api/"
 JSON: Final = {"Content-Type": "application/json"}
@@ -44,7 +44,9 @@ def _client() -> httpx.Client:
     # Deleted with the object, at the end of the process.
     folder = tempfile.TemporaryDirectory(prefix="fuzz-")
     tests = listening_tests.opened(Path(folder.name), None)
-    page = app.build("cpu", tests=tests)
-    address = app.launch(page, app.options(["--max-queue", "100"], {}), block=False, tests=tests)
+    page = site.build("cpu", tests=tests)
+    address = launch.launch(
+        page, launch.options(["--max-queue", "100"], {}), block=False, tests=tests
+    )
     page.fuzz_folder = folder  # type: ignore[attr-defined]
     return httpx.Client(base_url=f"{address}gradio_api", timeout=SECONDS)

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from media.audio.load import load
-from media.errors import InputError
-from media.video import frames
-from pipelines.sound_search.scan import read_captions
-from pipelines.voice_conversion.units import Units
-from study.design import folder, spec
-from study.design.yaml_lines import SpecError
+from earshot.core.errors import InputError
+from earshot.media.audio.load import load
+from earshot.media.video import frames
+from earshot.pipelines.sound_search.scan import read_captions
+from earshot.pipelines.voice_conversion.units import Units
+from earshot.study.design import folder, spec
+from earshot.study.design.yaml_lines import SpecError
 from tests.fuzz.mutation import mutated, mutated_json, with_ogg_checksums
 from tests.fuzz.requests import send
 from tests.fuzz.seeds import CALLS, DOCUMENTS, OGG, REQUESTS, SOCKETS, SOUNDS, VIDEOS, seed_file

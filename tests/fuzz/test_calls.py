@@ -7,13 +7,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-import app
-from pipelines.sound_search import SoundSearch
-from tabs import listening_tests, sound_search
-from tabs.shared.events import OUR_FAULT
+from earshot.app import launch, site
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.tabs import listening_tests, sound_search
+from earshot.tabs.shared.events import OUR_FAULT
 from tests.fuzz.endpoints import JSON, PREFIX
 from tests.fuzz.seeds import CALLS
-from tests.sounds import write_library
+from tests.support.sounds import write_library
 
 pytestmark = pytest.mark.slow
 
@@ -28,8 +28,8 @@ def client(
     folder = tmp_path_factory.mktemp("calls")
     index = write_library(folder, SoundSearch.from_pretrained(models, "cpu"))
     tests = listening_tests.opened(folder / "studies", None)
-    page = app.build("cpu", tiny_checkpoints, index=index, tests=tests)
-    address = app.launch(page, app.options([], {}), block=False, tests=tests)
+    page = site.build("cpu", tiny_checkpoints, index=index, tests=tests)
+    address = launch.launch(page, launch.options([], {}), block=False, tests=tests)
     with httpx.Client(base_url=f"{address}gradio_api", timeout=PATIENCE) as client:
         yield client
     page.close()

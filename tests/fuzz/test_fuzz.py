@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from media.audio.load import load
-from media.errors import InputError
+from earshot.core.errors import InputError
+from earshot.media.audio.load import load
 from tests.fuzz.mutation import mutated, mutated_json, with_ogg_checksums
 from tests.fuzz.seeds import OGG, seed_file
 from tests.fuzz.targets import NAMES, damaged_file, read, run

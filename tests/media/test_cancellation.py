@@ -2,9 +2,9 @@
 
 import pytest
 
-from media import cancellation
-from media.cancellation import Job, running
-from media.errors import StoppedError
+from earshot.core import cancellation
+from earshot.core.cancellation import Job, running
+from earshot.core.errors import StoppedError
 
 
 def test_check_outside_a_job_does_nothing() -> None:

@@ -5,9 +5,9 @@ import os
 import numpy as np
 import pytest
 
-from media.console import without_native_notes
-from media.video.decode import Frame
-from media.video.face import track_face
+from earshot.core.console import without_native_notes
+from earshot.media.video.decode import Frame
+from earshot.media.video.face import track_face
 
 
 def test_without_native_notes_drops_notes_and_keeps_errors(

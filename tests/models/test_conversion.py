@@ -6,11 +6,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from models.conversion.bottleneck import Bottleneck, BottleneckConfig
-from models.conversion.content import ContentConfig, ContentEncoder
-from models.conversion.harmonics import Harmonics
-from models.conversion.inverter import ContourPredictor, Inverter, InverterConfig, Voices
-from models.conversion.reference import ReferenceConfig, ReferenceEncoder
+from earshot.models.any_voice.bottleneck import Bottleneck, BottleneckConfig
+from earshot.models.any_voice.content import ContentConfig, ContentEncoder
+from earshot.models.any_voice.harmonics import Harmonics
+from earshot.models.any_voice.inverter import ContourPredictor, Inverter, InverterConfig, Voices
+from earshot.models.any_voice.reference import ReferenceConfig, ReferenceEncoder
 
 Network = TypeVar("Network", bound=nn.Module)
 SMALL = InverterConfig(

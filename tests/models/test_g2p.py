@@ -3,7 +3,15 @@
 import pytest
 import torch
 
-from models.g2p import BLANK, BOUNDARY, G2P, LETTERS, PHONES, G2PConfig, letter_numbers
+from earshot.models.words.g2p import (
+    BLANK,
+    BOUNDARY,
+    G2P,
+    LETTERS,
+    PHONES,
+    G2PConfig,
+    letter_numbers,
+)
 
 
 def make(slots: int = 2) -> G2P:

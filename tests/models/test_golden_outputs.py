@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from models.g2p import G2P, G2PConfig, letter_numbers
-from models.inverter import Inverter, InverterConfig
-from models.transformer import TransformerLayer
-from models.vocoder import Vocoder, VocoderConfig
-from models.vqvae import VQVAE, VQVAEConfig
+from earshot.models.layers.transformer import TransformerLayer
+from earshot.models.vocoder import Vocoder, VocoderConfig
+from earshot.models.vqvae.inverter import Inverter, InverterConfig
+from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.models.words.g2p import G2P, G2PConfig, letter_numbers
 
 Network = TypeVar("Network", bound=nn.Module)
 
@@ -61,7 +61,9 @@ def test_inverter_of_sines_gives_the_golden_spectrogram_and_contour() -> None:
 def test_vocoder_of_sines_without_noise_gives_the_golden_waveform(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("models.vocoder._noise", torch.zeros_like)  # random numbers are not sines
+    monkeypatch.setattr(
+        "earshot.models.vocoder._noise", torch.zeros_like
+    )  # random numbers are not sines
     network = filled(Vocoder(VocoderConfig(width=16, inner=16, layers=1)))
     waveform = network(wave(1, 5, 80), torch.full((1, 5), 120.0))
     assert waveform[0, 300:304].tolist() == pytest.approx(VOCODER_OUTPUT, abs=1e-5)

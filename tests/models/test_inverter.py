@@ -2,7 +2,7 @@
 
 import torch
 
-from models.inverter import Inverter, InverterConfig
+from earshot.models.vqvae.inverter import Inverter, InverterConfig
 
 SIZES = {"code_width": 8, "width": 16, "layers": 1, "inner": 16, "dropout": 0.0}
 

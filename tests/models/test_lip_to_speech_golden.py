@@ -11,12 +11,17 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from media.audio import features
-from media.constants import SAMPLE_RATE
-from models.face_encoder import FaceEncoder, FaceEncoderConfig
-from models.lip_reader import LipReader, LipReaderConfig, Prediction, VisualFrontend
-from models.vocoder import Vocoder, VocoderConfig
-from models.voice_encoder import VoiceEncoder, VoiceEncoderConfig
+from earshot.media.audio import features
+from earshot.media.constants import SAMPLE_RATE
+from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
+from earshot.models.lip_to_speech.lip_reader import (
+    LipReader,
+    LipReaderConfig,
+    Prediction,
+    VisualFrontend,
+)
+from earshot.models.lip_to_speech.voice_encoder import VoiceEncoder, VoiceEncoderConfig
+from earshot.models.vocoder import Vocoder, VocoderConfig
 from tests.models.test_golden_outputs import filled, wave
 from training.lip_to_speech.data.batches import Batch
 from training.lip_to_speech.train.eigenlips import Eigenlips, EigenlipsConfig
@@ -180,5 +185,7 @@ def test_reader_losses_have_golden_values(prediction: Prediction, batch: Batch) 
 def test_vocoder_loss_has_golden_value(
     prediction: Prediction, batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("models.vocoder._noise", torch.zeros_like)  # random numbers are not sines
+    monkeypatch.setattr(
+        "earshot.models.vocoder._noise", torch.zeros_like
+    )  # random numbers are not sines
     assert TinyVocoderLoss()(prediction, batch).item() == pytest.approx(1.95295, abs=1e-3)

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from media.constants import HOP_LENGTH, SAMPLE_RATE
-from models.vocoder import Vocoder, VocoderConfig, minimum_phase, pulse_train
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
+from earshot.models.vocoder import Vocoder, VocoderConfig, minimum_phase, pulse_train
 
 CONFIG = VocoderConfig(width=16, inner=16, layers=2)
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from models.vqvae import VQVAE, Codebook, VQVAEConfig, _jitter
+from earshot.models.vqvae.vqvae import VQVAE, Codebook, VQVAEConfig, _jitter
 
 CONFIG = VQVAEConfig(8, (2, 2), width=16, heads=2, inner=16, code_width=4, n_speakers=3)
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from models.view_encoder import ViewConfig
-from models.word_embedder import (
+from earshot.models.words.view_encoder import ViewConfig
+from earshot.models.words.word_embedder import (
     MultiViewEmbedder,
     PhonemeBottleneckConfig,
     WordEmbedderConfig,

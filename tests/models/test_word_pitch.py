@@ -6,9 +6,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from models.view_encoder import ViewConfig
-from models.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig, build_embedder
-from models.word_pitch import SCALE, PitchInput, relative_pitch
+from earshot.models.words.view_encoder import ViewConfig
+from earshot.models.words.word_embedder import (
+    PhonemeBottleneckConfig,
+    WordEmbedderConfig,
+    build_embedder,
+)
+from earshot.models.words.word_pitch import SCALE, PitchInput, relative_pitch
 
 VIEW = ViewConfig("conformer", 1, 2, width=16, inner=16)
 CONFIGS = {

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from media.paths import ROOT
-from pipelines.accelerator import choose_device, lent
+from earshot.core.paths import ROOT
+from earshot.pipelines.accelerator import choose_device, lent
 
 # As on ZeroGPU: spaces is imported before torch; what it lends a GPU to is pickled; torch says that
 # there is a GPU, also where none is lent.
@@ -25,9 +25,9 @@ def GPU(duration):
     return decorate
 """
 USE = """
-import app, spaces, torch
-from pipelines.accelerator import choose_device, lent
-from pipelines.checkpoint import choose_device as of_checkpoints
+import earshot.app.launch, spaces, torch
+from earshot.pipelines.accelerator import choose_device, lent
+from earshot.pipelines.checkpoint import choose_device as of_checkpoints
 torch.cuda.is_available = lambda: True
 assert of_checkpoints is choose_device
 assert choose_device("auto").type == "cpu"

@@ -11,17 +11,23 @@ from pathlib import Path
 import pytest
 import torch
 
-from media.paths import CHECKPOINTS, ROOT
-from models.g2p import G2P, G2PConfig
-from pipelines.checkpoint import CheckpointError, companion, load_weights, locate, read_config
-from tests.hub_server import serve
+from earshot.core.paths import CHECKPOINTS, ROOT
+from earshot.models.words.g2p import G2P, G2PConfig
+from earshot.pipelines.checkpoint import (
+    CheckpointError,
+    companion,
+    load_weights,
+    locate,
+    read_config,
+)
+from tests.support.hub_server import serve
 
 pytestmark = pytest.mark.slow
 
 # What each system asks of a checkpoint, in a process whose hub is elsewhere.
 LOAD = """
 import sys
-from pipelines import LipToSpeech, SoundSearch, VoiceConversion, Words
+from earshot.pipelines import LipToSpeech, SoundSearch, VoiceConversion, Words
 prefix = sys.argv[1]
 VoiceConversion.from_pretrained(prefix + "vqvae-64", "cpu")
 Words.from_pretrained(prefix + "words", "cpu").embed_text("lighthouse")

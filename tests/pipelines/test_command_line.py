@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from media.errors import InputError
-from media.paths import ASSETS
-from pipelines.command_line import files_of, for_each, outputs_of
-from pipelines.lip_to_speech import __main__ as lip_to_speech
-from pipelines.sound_search import SoundSearch
-from pipelines.sound_search import __main__ as sound_search
-from pipelines.voice_conversion import __main__ as voice_conversion
-from pipelines.words import __main__ as words
-from tests.sounds import write_library, write_sound
+from earshot.core.errors import InputError
+from earshot.core.paths import ASSETS
+from earshot.pipelines.command_line import files_of, for_each, outputs_of
+from earshot.pipelines.lip_to_speech import __main__ as lip_to_speech
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.pipelines.sound_search import __main__ as sound_search
+from earshot.pipelines.voice_conversion import __main__ as voice_conversion
+from earshot.pipelines.words import __main__ as words
+from tests.support.sounds import write_library, write_sound
 
 pytestmark = pytest.mark.slow
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 import torch
 
-from media.constants import SAMPLE_RATE
-from media.paths import ASSETS
-from media.text.phonemes import from_arpabet
-from pipelines import LipToSpeech, VoiceConversion, Words
-from pipelines.sound_search.encoders.clap import ClapEncoder
-from pipelines.sound_search.encoders.encoder import EarshotEncoder, SoundEncoder
-from pipelines.voice_conversion import AnyVoiceConversion
-from pipelines.voice_conversion.speecht5 import SpeechT5Conversion
-from pipelines.words.speech_model import SpeechModelView
+from earshot.core.paths import ASSETS
+from earshot.media.constants import SAMPLE_RATE
+from earshot.media.text.phonemes import from_arpabet
+from earshot.pipelines import LipToSpeech, VoiceConversion, Words
+from earshot.pipelines.sound_search.encoders.clap import ClapEncoder
+from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder, SoundEncoder
+from earshot.pipelines.voice_conversion import AnyVoiceConversion
+from earshot.pipelines.voice_conversion.speecht5 import SpeechT5Conversion
+from earshot.pipelines.words.speech_model import SpeechModelView
 from tests.pipelines.sound_search.test_clap_encoder import save_tiny_clap
 from tests.pipelines.voice_conversion.test_speecht5 import WIDTH, save_tiny_speecht5
 from tests.pipelines.words.test_speech_model import save as save_speech_model

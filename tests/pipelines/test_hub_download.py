@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from huggingface_hub import HfApi, constants
 
-from media.cancellation import Job, running
-from media.errors import InputError, StoppedError
-from pipelines import hub_download
-from pipelines.hub_download import Permission, fetch
-from tests.hub_server import serve
+from earshot.core.cancellation import Job, running
+from earshot.core.errors import InputError, StoppedError
+from earshot.pipelines import hub_download
+from earshot.pipelines.hub_download import Permission, fetch
+from tests.support.hub_server import serve
 
 NAME = "someone/tiny"
 
@@ -75,7 +75,7 @@ def test_fetch_of_another_kind_fetches_no_weights(hub: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
-    [("MOST_BYTES", 999, "to download. Choose one"), ("SPARE_BYTES", 10**18, "no room")],
+    [("MAX_BYTES", 999, "to download. Choose one"), ("SPARE_BYTES", 10**18, "no room")],
 )
 def test_fetch_of_what_is_too_large_fetches_no_weights(
     hub: Path,

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from pipelines.windows import in_windows
+from earshot.pipelines.windows import in_windows
 
 
 @pytest.mark.parametrize("steps", [1, 19, 20, 21, 35, 36, 100, 103])

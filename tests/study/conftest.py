@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from study.storage.store import Store
-from tests.postgres import Postgres
+from earshot.study.storage.store import Store
+from tests.support.postgres import Postgres
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from study.__main__ import main
-from study.design import DESIGNS, Design
-from study.design.spec import load
-from study.storage.store import Store
-from tests.stimuli import make_folder
+from earshot.study.__main__ import main
+from earshot.study.design import DESIGNS, Design
+from earshot.study.design.spec import load
+from earshot.study.storage.store import Store
+from tests.support.stimuli import make_folder
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from media.errors import InputError
-from study.permission import Permission
+from earshot.core.errors import InputError
+from earshot.study.permission import Permission
 
 
 def test_permission_off_a_space_is_anybodys() -> None:

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-from media.errors import InputError
-from study import publishing
-from study.design.yaml_lines import SpecError
-from study.library import Library
-from study.publishing import MARK, delete, expire, publish
-from study.sounds import stimuli
-from study.web.server import app, library
-from tests.listening import Rater, write_test
+from earshot.core.errors import InputError
+from earshot.study import publishing
+from earshot.study.design.yaml_lines import SpecError
+from earshot.study.library import Library
+from earshot.study.publishing import MARK, delete, expire, publish
+from earshot.study.sounds import stimuli
+from earshot.study.web.server import app, library
+from tests.support.listening import Rater, write_test
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def tests(tmp_path: Path) -> Library:
 
 
 @pytest.mark.parametrize(
-    ("limit", "value"), [("MOST_TESTS", 1), ("MOST_BYTES", 100_000), ("KEEP_FREE", 2**62)]
+    ("limit", "value"), [("MAX_TESTS", 1), ("MAX_BYTES", 100_000), ("KEEP_FREE", 2**62)]
 )
 def test_publish_beyond_the_quota_is_refused_and_leaves_nothing(
     workspace: Path, tests: Library, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
@@ -43,7 +43,7 @@ def test_publish_beyond_the_quota_is_refused_and_leaves_nothing(
 def test_publish_of_sounds_that_last_too_long_together_leaves_nothing(
     workspace: Path, tests: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stimuli, "MOST_SAMPLES", 50_000)
+    monkeypatch.setattr(stimuli, "MAX_SAMPLES", 50_000)
     with pytest.raises(SpecError, match="last too long together"):
         publish(workspace, "Long", tests)
     assert not [path for path in tests.folders[0].iterdir() if path.is_dir()]

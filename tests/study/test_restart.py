@@ -6,12 +6,12 @@ import gradio as gr
 import pytest
 from fastapi.testclient import TestClient
 
-from study.web.server import app
-from tabs import listening_tests
-from tabs.listening_tests.tab import EXAMPLE, NO_DATABASE, NO_DISK
-from tabs.shared.drafts import Drafts
-from tests.listening import Rater
-from tests.postgres import Postgres
+from earshot.study.web.server import app
+from earshot.tabs import listening_tests
+from earshot.tabs.listening_tests.tab import EXAMPLE, NO_DATABASE, NO_DISK
+from earshot.tabs.shared.drafts import Drafts
+from tests.support.listening import Rater
+from tests.support.postgres import Postgres
 
 
 @pytest.mark.slow

@@ -7,13 +7,13 @@ import av
 import numpy as np
 import pytest
 
-from media.audio.features import SAMPLE_RATE
-from media.audio.load import load
-from media.errors import InputError
-from media.text.grammar import grid_phones
-from media.video import frames
-from media.video.face import track_face
-from media.video.lips import crop_mouth
+from earshot.core.errors import InputError
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.audio.load import load
+from earshot.media.text.grammar import grid_phones
+from earshot.media.video import frames
+from earshot.media.video.face import track_face
+from earshot.media.video.lips import crop_mouth
 from synthetic.heads import HEADS
 from synthetic.heads.__main__ import SENTENCES, unseen_sentences
 from synthetic.heads.mouth import Pose, poses
@@ -23,7 +23,7 @@ from synthetic.heads.video import RATE, RenderedVideo, render, write
 
 pytestmark = pytest.mark.slow
 
-MOST_BYTES = 250_000
+MAX_BYTES = 250_000
 
 
 def mouth_at(sounds: str, number: int) -> Pose:
@@ -97,7 +97,7 @@ def test_example_videos_are_listed_small_and_of_the_grammar() -> None:
     for row in rows:
         path = HEADS / row["file"]
         assert grid_phones(row["sentence"]) and row["licence"] == "CC0-1.0"
-        assert path.stat().st_size <= MOST_BYTES
+        assert path.stat().st_size <= MAX_BYTES
         times = np.array([time for time, _ in frames(path, 5)])
         assert np.allclose(np.diff(times), 1 / RATE, atol=1e-3)
         sound = load(path, SAMPLE_RATE)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import soundfile
 
-from media.audio.features import SAMPLE_RATE
-from media.audio.load import loudness
-from media.text.phonemes import PHONEMES
-from pipelines.words.library import COLUMNS, WordLibrary, read_words
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.audio.load import loudness
+from earshot.media.text.phonemes import PHONEMES
+from earshot.pipelines.words.library import COLUMNS, WordLibrary, read_words
 from synthetic.words import WORDS, Word, english, spoken_words
 from synthetic.words.__main__ import file_name
 from synthetic.words.index import frequent_words, make_index
@@ -20,7 +20,7 @@ from synthetic.words.voices import ESPEAK, FLITE, LOUDNESS, speak, voices, write
 
 pytestmark = pytest.mark.slow
 
-MOST_BYTES = 5 * 2**20
+MAX_BYTES = 5 * 2**20
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_recordings_match_the_lists(words: list[Word]) -> None:
     }
     assert {(w.language, w.spelling, w.voice): (w.phonemes, w.gloss) for w in recorded} == expected
     assert {word.path for word in recorded} == set(WORDS.glob("*.ogg"))
-    assert sum(path.stat().st_size for path in WORDS.glob("*.ogg")) <= MOST_BYTES
+    assert sum(path.stat().st_size for path in WORDS.glob("*.ogg")) <= MAX_BYTES
     for word in recorded[::20]:
         waveform, rate = soundfile.read(str(word.path))
         assert waveform.ndim == 1 and 0.1 < len(waveform) / rate < 1.8

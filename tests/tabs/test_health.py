@@ -8,8 +8,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from media.errors import InputError
-from tabs.health import Health
+from earshot.app.health import Health
+from earshot.core.errors import InputError
 
 
 def answer(health: Health) -> tuple[int, dict[str, str]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.word_arrays import write_arrays
+from tests.support.word_arrays import write_arrays
 
 pytestmark = pytest.mark.slow
 
@@ -58,8 +58,8 @@ def test_train_stage_of_words_needs_torch_and_numpy_only(objective: str, tmp_pat
     write_arrays(tmp_path)
     script = """
 from pathlib import Path
-from models.view_encoder import ViewConfig
-from models.word_embedder import PhonemeBottleneckConfig
+from earshot.models.words.view_encoder import ViewConfig
+from earshot.models.words.word_embedder import PhonemeBottleneckConfig
 from training.words.train import stage
 
 run, objective = Path(sys.argv[1]), sys.argv[2]

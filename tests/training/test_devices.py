@@ -15,22 +15,26 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from media.audio.features import mel_filters
-from media.constants import N_FFT, N_MELS
-from models.face_encoder import FaceEncoder, FaceEncoderConfig
-from models.g2p import G2P, G2PConfig, letter_numbers
-from models.inverter import InverterConfig
-from models.lip_reader import LipReader, LipReaderConfig
-from models.patch_transformer import PatchTransformerConfig
-from models.sound_cnn import SoundCNNConfig
-from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig
-from models.view_encoder import ViewConfig
-from models.voice_encoder import VoiceEncoder, VoiceEncoderConfig
-from models.vqvae import VQVAE, VQVAEConfig
-from models.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig, build_embedder
+from earshot.media.audio.features import mel_filters
+from earshot.media.constants import N_FFT, N_MELS
+from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
+from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig
+from earshot.models.lip_to_speech.voice_encoder import VoiceEncoder, VoiceEncoderConfig
+from earshot.models.sound_search.patch_transformer import PatchTransformerConfig
+from earshot.models.sound_search.sound_cnn import SoundCNNConfig
+from earshot.models.sound_search.sound_embedder import SoundEmbedder, SoundEmbedderConfig
+from earshot.models.vqvae.inverter import InverterConfig
+from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.models.words.g2p import G2P, G2PConfig, letter_numbers
+from earshot.models.words.view_encoder import ViewConfig
+from earshot.models.words.word_embedder import (
+    PhonemeBottleneckConfig,
+    WordEmbedderConfig,
+    build_embedder,
+)
 from tests.models.test_golden_outputs import wave
 from tests.models.test_lip_to_speech_golden import TinyVocoderLoss
-from tests.pretend_device import META, PretendDevice, move
+from tests.support.pretend_device import META, PretendDevice, move
 from tests.training.words.test_losses import made_up_batch
 from training.g2p.train import ctc_loss as g2p_loss
 from training.lip_to_speech.data.batches import Batch
@@ -176,7 +180,7 @@ LOSSES: dict[str, Callable[[Move], Tensor]] = {
 def pretended(monkeypatch: pytest.MonkeyPatch) -> Iterator[torch.device]:
     monkeypatch.setattr(word_losses, "device", lambda: META)
     # What this device has not: a generator of random numbers, and autocast.
-    monkeypatch.setattr("models.vocoder._noise", torch.zeros_like)
+    monkeypatch.setattr("earshot.models.vocoder._noise", torch.zeros_like)
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
     torch.__future__.set_overwrite_module_params_on_conversion(True)
     with PretendDevice(), torch.no_grad():

@@ -9,18 +9,18 @@ import pytest
 import soundfile
 import torch
 
-from media.errors import InputError
-from models.conversion.kmeans import KMeansConfig
-from models.inverter import InverterConfig
-from models.view_encoder import ViewConfig
-from models.vocoder import Vocoder, VocoderConfig
-from models.vqvae import VQVAEConfig
-from models.word_embedder import WordEmbedderConfig
-from pipelines import VoiceConversion, Words
-from pipelines.front_end import FrontEnd
-from pipelines.voice_conversion.live.networks import VQVAENetworks
+from earshot.core.errors import InputError
+from earshot.models.any_voice.kmeans import KMeansConfig
+from earshot.models.vocoder import Vocoder, VocoderConfig
+from earshot.models.vqvae.inverter import InverterConfig
+from earshot.models.vqvae.vqvae import VQVAEConfig
+from earshot.models.words.view_encoder import ViewConfig
+from earshot.models.words.word_embedder import WordEmbedderConfig
+from earshot.pipelines import VoiceConversion, Words
+from earshot.pipelines.front_end import FrontEnd
+from earshot.pipelines.voice_conversion.live.networks import VQVAENetworks
 from tests.pipelines.words.test_speech_model import save as save_speech_model
-from tests.word_arrays import write_arrays
+from tests.support.word_arrays import write_arrays
 from training.common import loop
 from training.common.checkpoints import write_weights
 from training.common.front_end import front_end_of, prepared_with

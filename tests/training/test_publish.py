@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from huggingface_hub import EvalResult, ModelCard
 
-from media.paths import CHECKPOINTS, ROOT
-from pipelines import VoiceConversion
-from tests.hub_server import serve
+from earshot.core.paths import CHECKPOINTS, ROOT
+from earshot.pipelines import VoiceConversion
+from tests.support.hub_server import serve
 from training import publish
 from training.common.hub_card import hub_card, metadata
 

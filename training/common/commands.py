@@ -9,7 +9,7 @@ def commands(
 ) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     """The parser of python -m training.SYSTEM, and that of its command evaluate, to add to.
 
-    front_end: whether it also trains over a frozen speech model (pipelines/front_end.py).
+    front_end: whether it also trains over a frozen speech model (earshot/pipelines/front_end.py).
     """
     parser = argparse.ArgumentParser(prog=f"python -m training.{system}")
     stages = parser.add_subparsers(dest="command", required=True)

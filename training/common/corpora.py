@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from media.audio.load import load, match_loudness
-from media.constants import SAMPLE_RATE
+from earshot.media.audio.load import load, match_loudness
+from earshot.media.constants import SAMPLE_RATE
 
 TARGET_VOICES = ("SF1", "TF2", "SM1", "TM3", "S1")
-LONGEST_FILE = 3600.0  # seconds
+MAX_FILE = 3600.0  # seconds
 LEVEL = -23.0  # LUFS of all speech in training
 DIGIT_TEST_SPEAKERS = ("fsdd_nicolas",)
 DIGIT_VALIDATION_SPEAKERS = ("fsdd_yweweler",)
@@ -83,7 +83,7 @@ def waveforms(items: list[Item]) -> Iterator[tuple[Item, np.ndarray]]:
     for item in items:
         if item.path != path:
             path = item.path
-            packed = load(path, SAMPLE_RATE, max_seconds=LONGEST_FILE).waveform
+            packed = load(path, SAMPLE_RATE, max_seconds=MAX_FILE).waveform
         end = len(packed) if item.end is None else round(item.end * SAMPLE_RATE)
         waveform = packed[round(item.start * SAMPLE_RATE) : end]
         yield item, match_loudness(waveform, SAMPLE_RATE, LEVEL)

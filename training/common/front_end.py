@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from pipelines.front_end import FrontEnd
+    from earshot.pipelines.front_end import FrontEnd
 
 FILE: Final = "front-end.txt"
 
@@ -14,8 +14,10 @@ def prepared_with(name: str, run: Path) -> "FrontEnd":
 
     Raises SystemExit where it cannot be loaded, or where the run has arrays of another.
     """
-    from media.errors import InputError
-    from pipelines.front_end import FrontEnd  # late: not where only torch and numpy are installed
+    from earshot.core.errors import InputError
+    from earshot.pipelines.front_end import (
+        FrontEnd,  # late: not where only torch and numpy are installed
+    )
 
     try:
         front_end = FrontEnd.from_pretrained(name)

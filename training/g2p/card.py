@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from training.evaluators.report import markdown
+from training.judges.report import markdown
 
 COLUMNS: Final = {
     "per": ("phone errors %", ".1f"),
@@ -27,7 +27,7 @@ converted in one pass: 1.6 million weights.
 
 Pronunciations of words that are not in the dictionary; the pipeline looks a word up there first.
 
-    from pipelines.words.pronunciation import Pronouncer
+    from earshot.pipelines.words.pronunciation import Pronouncer
 
     Pronouncer.from_pretrained("checkpoints/g2p")("earshotting")
 

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from media.text.phonemes import edit_distance
-from models.g2p import G2P, LETTERS, PHONES, G2PConfig, letter_numbers
+from earshot.media.text.phonemes import edit_distance
+from earshot.models.words.g2p import G2P, LETTERS, PHONES, G2PConfig, letter_numbers
 from training.common.loop import device, fit, save
 
 NAME: Final = "g2p"
@@ -29,7 +29,7 @@ Words = Mapping[str, Sequence[str]]  # spelling → each of its pronunciations, 
 
 def prepare_g2p(out: Path) -> None:
     """Write the dictionary's words in plain letters, by split, to a file in ``out``."""
-    from pipelines.words.dictionary import pronunciations
+    from earshot.pipelines.words.dictionary import pronunciations
 
     splits: dict[str, dict[str, list[str]]] = {"train": {}, "val": {}, "test": {}}
     for entry, phones in pronunciations().items():
@@ -102,7 +102,7 @@ def export_g2p(out: Path, checkpoints: Path) -> None:
 
 def evaluate_g2p(out: Path, checkpoints: Path) -> None:
     """Measure checkpoints/g2p and the baseline on the test words; write metrics and card."""
-    from pipelines.words.pronunciation import load_g2p
+    from earshot.pipelines.words.pronunciation import load_g2p
     from training.common.checkpoints import update_metrics
     from training.g2p.card import card
 

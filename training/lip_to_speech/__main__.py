@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from media.paths import CHECKPOINTS, ROOT
+from earshot.core.paths import CHECKPOINTS, ROOT
 from training.common.commands import add_judges, commands
 
 
@@ -36,8 +36,8 @@ def main() -> None:
 
 def _evaluate(arguments: argparse.Namespace) -> None:
     from training.common.corpora import data_root
-    from training.evaluators.pretrained.judges import Judges
-    from training.evaluators.report import publish_table
+    from training.judges.pretrained.judges import Judges
+    from training.judges.report import publish_table
     from training.lip_to_speech.evaluate.card import publish
     from training.lip_to_speech.evaluate.evaluate import evaluate
     from training.lip_to_speech.evaluate.tables import COLUMNS

@@ -23,13 +23,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from media.paths import CHECKPOINTS
-from media.text.grammar import GRID_WORDS
-from models.face_encoder import FaceEncoder, FaceEncoderConfig
-from models.lip_reader import LipReader, LipReaderConfig
-from pipelines.checkpoint import load_weights, read_config
-from pipelines.lip_to_speech.caption import caption
-from pipelines.lip_to_speech.weights import WEIGHT_KEYS, current_config
+from earshot.core.paths import CHECKPOINTS
+from earshot.media.text.grammar import GRID_WORDS
+from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
+from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig
+from earshot.pipelines.checkpoint import load_weights, read_config
+from earshot.pipelines.lip_to_speech.caption import caption
+from earshot.pipelines.lip_to_speech.weights import WEIGHT_KEYS, current_config
 from training.common.checkpoints import update_metrics
 from training.lip_to_speech.data.augment import augment, centre_crop
 from training.lip_to_speech.recipe import SHIPPED

@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from models.face_encoder import FaceEncoderConfig
-from models.lip_reader import LipReaderConfig
-from models.voice_encoder import VoiceEncoderConfig
+from earshot.models.lip_to_speech.face_encoder import FaceEncoderConfig
+from earshot.models.lip_to_speech.lip_reader import LipReaderConfig
+from earshot.models.lip_to_speech.voice_encoder import VoiceEncoderConfig
 from training.lip_to_speech.train.eigenlips import train_eigenlips
 from training.lip_to_speech.train.faces import train_faces
 from training.lip_to_speech.train.reader import Stage, train_reader

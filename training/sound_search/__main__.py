@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from media.paths import CHECKPOINTS
+from earshot.core.paths import CHECKPOINTS
 from training.common.commands import commands
 
 
@@ -35,8 +35,8 @@ def main() -> None:
 
 
 def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
-    from pipelines.sound_search.encoders.models import DEFAULT_MODEL
-    from training.evaluators.report import publish_table
+    from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL
+    from training.judges.report import publish_table
     from training.sound_search.evaluate.card import publish
     from training.sound_search.evaluate.evaluate import evaluate
     from training.sound_search.evaluate.material import QUERIES

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from pipelines.sound_search.encoders.encoder import EarshotEncoder
-from pipelines.sound_search.encoders.sentence import MINILM
+from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
+from earshot.pipelines.sound_search.encoders.sentence import MINILM
 from training.common.checkpoints import update_metrics, write_weights
 from training.sound_search.evaluate.evaluate import calibrate
 from training.sound_search.recipe import EVALUATED, SHIPPED, STAGES, kinds_of

@@ -7,9 +7,9 @@ on all four folds.
 from functools import partial
 from typing import Final
 
-from models.patch_transformer import PatchTransformerConfig
-from models.sound_cnn import SoundCNNConfig
-from models.sound_embedder import SoundEmbedderConfig
+from earshot.models.sound_search.patch_transformer import PatchTransformerConfig
+from earshot.models.sound_search.sound_cnn import SoundCNNConfig
+from earshot.models.sound_search.sound_embedder import SoundEmbedderConfig
 from training.sound_search.data.batches import Shares
 from training.sound_search.train.kinds import fit_kinds
 from training.sound_search.train.train import TRAINING_FOLDS, VALIDATION_FOLD, Stage, train

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from media.paths import CHECKPOINTS, ROOT
+from earshot.core.paths import CHECKPOINTS, ROOT
 from training.common.commands import add_judges, commands
 from training.common.front_end import front_end_of, prepared_with
 
@@ -47,7 +47,7 @@ def main() -> None:
             export_any_voice(arguments.out, CHECKPOINTS)
     else:
         from training.common.corpora import data_root
-        from training.evaluators.pretrained.judges import Judges
+        from training.judges.pretrained.judges import Judges
         from training.voice_conversion.evaluate.card import publish
         from training.voice_conversion.evaluate.evaluate import evaluate
 

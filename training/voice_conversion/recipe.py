@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from media.constants import N_BINS
-from models.conversion.kmeans import KMeansConfig
-from models.inverter import InverterConfig
-from models.vocoder import VocoderConfig
-from models.vqvae import VQVAEConfig
+from earshot.media.constants import N_BINS
+from earshot.models.any_voice.kmeans import KMeansConfig
+from earshot.models.vocoder import VocoderConfig
+from earshot.models.vqvae.inverter import InverterConfig
+from earshot.models.vqvae.vqvae import VQVAEConfig
 from training.voice_conversion.any_voice.recipe import RECIPE as ANY_VOICE
 from training.voice_conversion.train.front_end import train_kmeans, train_vq
 from training.voice_conversion.train.inverter import train_inverter

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from media.paths import CHECKPOINTS
+from earshot.core.paths import CHECKPOINTS
 from training.common.commands import commands
 from training.common.front_end import front_end_of, prepared_with
 
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
-    from training.evaluators.report import publish_table, publish_text
+    from training.judges.report import publish_table, publish_text
     from training.words.evaluate.card import publish
     from training.words.evaluate.evaluate import evaluate
     from training.words.evaluate.tables import details

@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
-from media.paths import CHECKPOINTS
-from pipelines.words import Words
+from earshot.core.paths import CHECKPOINTS
+from earshot.pipelines.words import Words
 from training.common.corpora import data_root
 from training.sound_search.train.train import TRAINING_FOLDS
 from training.words.data.lexicon import FREQUENT, frequent

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from pipelines.words import Words
+from earshot.pipelines.words import Words
 from training.common.checkpoints import update_metrics, write_weights
 from training.common.front_end import front_end_of
 from training.sound_search.train.train import TRAINING_FOLDS

@@ -8,9 +8,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from media.text.phonemes import numbers
-from models.view_encoder import ViewConfig
-from models.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig
+from earshot.media.text.phonemes import numbers
+from earshot.models.words.view_encoder import ViewConfig
+from earshot.models.words.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig
 from training.words.data.batch import Mixture
 from training.words.data.zero_shot import PARSERS
 from training.words.train.stage import Stage, train_stage

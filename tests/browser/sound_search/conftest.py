@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from pipelines.sound_search import SearchResult, SoundSearch
+from earshot.pipelines.sound_search import SearchResult, SoundSearch
 from tests.browser.visit import Visit
-from tests.sounds import CAPTIONS
+from tests.support.sounds import CAPTIONS
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.visit import PLAYING, Visit
-from tests.sounds import CAPTIONS
+from tests.support.sounds import CAPTIONS
 
 AREA = [(0, 0), (0.6, 0), (0.6, 1), (0, 1)]  # its corners on the map: its left part
 

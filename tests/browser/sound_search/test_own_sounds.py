@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
 from tests.browser.visit import Visit
-from tests.sounds import CAPTIONS, write_sound
+from tests.support.sounds import CAPTIONS, write_sound
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def other(browser: Browser, visit: Visit, tmp_path: Path) -> Iterator[Visit]:
 def test_same_file_name_of_two_visitors_keeps_their_sounds_apart(
     visit: Visit, other: Visit, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tabs.shared.sessions.GRACE", 2.0)
+    monkeypatch.setattr("earshot.tabs.shared.sessions.GRACE", 2.0)
     for seed, visitor in enumerate((visit, other)):
         files = [write_sound(tmp_path / f"{seed}" / "same.wav", seed, 1.0 + seed)]
         (tmp_path / "notes.txt").write_text("no sound")

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tabs.sound_search import EXAMPLES
+from earshot.tabs.sound_search import EXAMPLES
 from tests.browser.visit import Visit
-from tests.sounds import CAPTIONS, write_sound
+from tests.support.sounds import CAPTIONS, write_sound
 
 
 def test_example_query_needs_one_click(visit: Visit, page: Page) -> None:

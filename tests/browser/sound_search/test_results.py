@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from pipelines.sound_search import SearchResult, SoundSearch
-from pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search import SearchResult, SoundSearch
+from earshot.pipelines.sound_search.index import SoundIndex
 from tests.browser.visit import PLAYING, Visit
 
 LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]

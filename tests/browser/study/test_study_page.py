@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from study.library import Library
+from earshot.study.library import Library
 from tests.browser.taking import Taking
 
 # Two sounds with the same samples, switched in the middle: the largest step away from the sound.

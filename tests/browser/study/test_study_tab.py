@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-import app
-from study.library import Library
-from tabs import listening_tests
+from earshot.app import launch, site
+from earshot.study.library import Library
+from earshot.tabs import listening_tests
 from tests.browser.visit import Visit
-from tests.listening import write_test
+from tests.support.listening import write_test
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +21,8 @@ def tests(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 @pytest.fixture(scope="module")
 def address(tests: Library, tiny_checkpoints: Path) -> Iterator[str]:
-    page = app.build("cpu", tiny_checkpoints, tests=tests)
-    yield app.launch(page, app.options([], {}), block=False, tests=tests)
+    page = site.build("cpu", tiny_checkpoints, tests=tests)
+    yield launch.launch(page, launch.options([], {}), block=False, tests=tests)
     page.close()
 
 

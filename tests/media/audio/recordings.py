@@ -5,7 +5,7 @@ import io
 import av
 import numpy as np
 
-from media.audio.load import to_int16
+from earshot.media.audio.load import to_int16
 
 RATE = 48_000
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from media.audio.dtw import distance, mfcc_frames
+from earshot.media.audio.dtw import distance, mfcc_frames
 
 RATE = 16_000
 

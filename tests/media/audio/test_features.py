@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from media.audio import features
+from earshot.media.audio import features
 
 
 def tone(hz: float, seconds: float = 1.0) -> np.ndarray:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from media.audio.intelligibility import intelligibility
+from earshot.media.audio.intelligibility import intelligibility
 
 RATE = 16_000
 

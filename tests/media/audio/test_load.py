@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from media.audio.load import load
+from earshot.media.audio.load import load
 from tests.media.audio.recordings import RATE, encode, is_tone, tone, video
 
 FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof", "frag_duration": "500000"}

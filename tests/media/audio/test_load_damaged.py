@@ -2,8 +2,8 @@
 
 import pytest
 
-from media.audio.load import load, wav_bytes
-from media.errors import InputError
+from earshot.core.errors import InputError
+from earshot.media.audio.load import load, wav_bytes
 from tests.media.audio.recordings import encode, is_tone, tone
 
 

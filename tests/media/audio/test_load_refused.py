@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import soundfile
 
-from media.audio.decode import decode
-from media.audio.load import load, wav_bytes
-from media.audio.samples import SAMPLE_RATES
-from media.errors import InputError
-from media.workers.audio import decode_audio
+from earshot.core.errors import InputError
+from earshot.media.audio.decode import decode
+from earshot.media.audio.load import load, wav_bytes
+from earshot.media.audio.samples import SAMPLE_RATES
+from earshot.media.workers.audio import decode_audio
 from tests.media.audio.recordings import encode, tone, video
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from media.audio.features import log_mel
-from media.audio.pitch import log_mel_and_pitch, track_pitch
-from media.constants import HOP_LENGTH, N_MELS, SAMPLE_RATE
+from earshot.media.audio.features import log_mel
+from earshot.media.audio.pitch import log_mel_and_pitch, track_pitch
+from earshot.media.constants import HOP_LENGTH, N_MELS, SAMPLE_RATE
 
 
 def voiced(hz: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ import librosa
 import numpy as np
 import pytest
 
-from media.audio.sound_features import HOP_LENGTH, SAMPLE_RATE, log_mel, split
+from earshot.media.audio.sound_features import HOP_LENGTH, SAMPLE_RATE, log_mel, split
 
 
 def tone(hz: float, seconds: float) -> np.ndarray:

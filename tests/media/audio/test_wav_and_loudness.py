@@ -7,7 +7,7 @@ import av
 import numpy as np
 import pytest
 
-from media.audio.load import load, loudness, match_loudness, to_int16, wav_bytes
+from earshot.media.audio.load import load, loudness, match_loudness, to_int16, wav_bytes
 from tests.media.audio.recordings import RATE, tone
 
 

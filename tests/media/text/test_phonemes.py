@@ -2,8 +2,8 @@
 
 import pytest
 
-from media.errors import InputError
-from media.text.phonemes import (
+from earshot.core.errors import InputError
+from earshot.media.text.phonemes import (
     PHONEMES,
     edit_distance,
     from_arpabet,

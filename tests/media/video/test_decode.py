@@ -9,8 +9,8 @@ import av
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from media.video import FASTEST, LONGEST_SIDE, frames
+from earshot.core.errors import InputError
+from earshot.media.video import FASTEST, MAX_SIDE, frames
 
 
 def write_video(
@@ -55,7 +55,7 @@ def test_frames_of_a_fast_video_are_thinned_out(tmp_path: Path) -> None:
 
 def test_frames_of_a_4k_video_are_scaled_down(tmp_path: Path) -> None:
     video = write_video(tmp_path / "4k.mp4", [0, 0.04, 0.08], size=(3840, 2160))
-    assert next(frames(video, 30)).image.shape == (360, LONGEST_SIDE, 3)
+    assert next(frames(video, 30)).image.shape == (360, MAX_SIDE, 3)
 
 
 def test_frames_of_a_turned_phone_are_upright(tmp_path: Path) -> None:

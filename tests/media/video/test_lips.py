@@ -4,10 +4,18 @@ import cv2
 import numpy as np
 import pytest
 
-from media.constants import VIDEO_RATE
-from media.errors import InputError
-from media.video.face import MOUTH_BELOW_EYES, N_POINTS, PATCH, PATCH_SCALE, STEADY, FaceTrack, pose
-from media.video.lips import LIPS, SIDE, crop_mouth
+from earshot.core.errors import InputError
+from earshot.media.constants import VIDEO_RATE
+from earshot.media.video.face import (
+    MOUTH_BELOW_EYES,
+    N_POINTS,
+    PATCH,
+    PATCH_SCALE,
+    STEADY,
+    FaceTrack,
+    pose,
+)
+from earshot.media.video.lips import LIPS, SIDE, crop_mouth
 
 EYES = 60.0  # pixels between the outer corners
 MIDDLE = 180 + 120j  # of the eyes

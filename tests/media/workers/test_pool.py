@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from media.audio.load import load, wav_bytes
-from media.cancellation import Job, running
-from media.errors import InputError, StoppedError
-from media.paths import ROOT
-from media.video import frames
-from media.workers import pool
-from media.workers.pool import Pool, Worker
-from media.workers.protocol import LENGTH, Answers, WorkerError, send, send_array
-from tests.videos import write_pictures
+from earshot.core.cancellation import Job, running
+from earshot.core.errors import InputError, StoppedError
+from earshot.core.paths import ROOT
+from earshot.media.audio.load import load, wav_bytes
+from earshot.media.video import frames
+from earshot.media.workers import pool
+from earshot.media.workers.pool import Pool, Worker
+from earshot.media.workers.protocol import LENGTH, Answers, WorkerError, send, send_array
+from tests.support.videos import write_pictures
 
 pytestmark = pytest.mark.slow
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from media.text.grammar import GRID_WORDS
-from pipelines.lip_to_speech.caption import caption
+from earshot.media.text.grammar import GRID_WORDS
+from earshot.pipelines.lip_to_speech.caption import caption
 
 SENTENCE = "bin blue at f two now"
 

@@ -7,17 +7,17 @@ import cv2
 import numpy as np
 import pytest
 
-from media.audio.intelligibility import intelligibility
-from media.constants import SAMPLE_RATE, VIDEO_RATE
-from media.errors import InputError
-from media.paths import ROOT
-from media.video import frames
-from pipelines.lip_to_speech import LipToSpeech
-from pipelines.lip_to_speech.result import Voice
+from earshot.core.errors import InputError
+from earshot.core.paths import ROOT
+from earshot.media.audio.intelligibility import intelligibility
+from earshot.media.constants import SAMPLE_RATE, VIDEO_RATE
+from earshot.media.video import frames
+from earshot.pipelines.lip_to_speech import LipToSpeech
+from earshot.pipelines.lip_to_speech.result import Voice
 from synthetic.heads.__main__ import SENTENCES
 from synthetic.heads.speaker import SPEAKERS
 from synthetic.heads.video import RenderedVideo, render
-from tests.videos import write_pictures
+from tests.support.videos import write_pictures
 
 pytestmark = pytest.mark.slow
 

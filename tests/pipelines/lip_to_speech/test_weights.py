@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipelines.lip_to_speech.weights import current_config
+from earshot.pipelines.lip_to_speech.weights import current_config
 
 
 def test_config_of_earlier_names_is_renamed() -> None:

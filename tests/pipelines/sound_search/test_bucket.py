@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from pipelines.sound_search import SoundSearch
-from pipelines.sound_search.__main__ import main
-from pipelines.sound_search.index import SoundIndex
-from pipelines.sound_search.large import copies
-from pipelines.sound_search.large.bucket import UnreachableError, folder_of, name_of
-from pipelines.sound_search.library import Sound
-from pipelines.sound_search.query import index_of
-from pipelines.sound_search.scan import scan
-from pipelines.sound_search.watch import watch
-from tests.buckets import FakeBuckets, fake_buckets
-from tests.fake_sound_encoder import WORDS, FakeEncoder, write_tone
+from earshot.core.errors import InputError
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.pipelines.sound_search.__main__ import main
+from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.large import copies
+from earshot.pipelines.sound_search.large.bucket import UnreachableError, folder_of, name_of
+from earshot.pipelines.sound_search.library import Sound
+from earshot.pipelines.sound_search.query import index_of
+from earshot.pipelines.sound_search.scan import scan
+from earshot.pipelines.sound_search.watch import watch
+from tests.support.buckets import FakeBuckets, fake_buckets
+from tests.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 
 URI = "s3://library/tones?endpoint_override=localhost%3A9000&scheme=http"
 
@@ -212,7 +212,7 @@ def test_copies_for_the_page_take_no_more_room_than_they_may(
     fourth = sounds[3].file
     kept = [copy.exists() for copy in (first, second, third, fourth)]
     assert kept == [True, False, True, True]
-    monkeypatch.setattr(copies, "MOST_PLAYED", size - 1)
+    monkeypatch.setattr(copies, "MAX_PLAYED", size - 1)
     with pytest.raises(InputError, match="cannot be fetched"):
         _ = sounds[1].file
 

@@ -15,14 +15,14 @@ from transformers import (
     RobertaTokenizer,
 )
 
-from media.errors import InputError
-from media.paths import ROOT
-from pipelines.sound_search import SoundSearch
-from pipelines.sound_search.__main__ import main
-from pipelines.sound_search.encoders.clap import ClapEncoder
-from pipelines.sound_search.encoders.models import load_encoder
-from pipelines.sound_search.index import SoundIndex
-from tests.fake_sound_encoder import FakeEncoder, write_tone
+from earshot.core.errors import InputError
+from earshot.core.paths import ROOT
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.pipelines.sound_search.__main__ import main
+from earshot.pipelines.sound_search.encoders.clap import ClapEncoder
+from earshot.pipelines.sound_search.encoders.models import load_encoder
+from earshot.pipelines.sound_search.index import SoundIndex
+from tests.support.fake_sound_encoder import FakeEncoder, write_tone
 
 pytestmark = pytest.mark.slow
 
@@ -178,6 +178,6 @@ def test_index_command_indexes_a_folder_with_clap(
 
 
 def test_index_command_prints_its_help() -> None:
-    command = [sys.executable, "-m", "pipelines.sound_search", "index", "--help"]
+    command = [sys.executable, "-m", "earshot.pipelines.sound_search", "index", "--help"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     assert "FOLDER.index" in done.stdout and done.stderr == ""

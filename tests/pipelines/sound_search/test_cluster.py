@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from benchmarks.index_scale.cluster import compared, two_nodes
-from media.audio.load import load
-from media.errors import InputError
-from pipelines.sound_search import SoundSearch
-from pipelines.sound_search.index import SoundIndex
-from pipelines.sound_search.large.bucket import UnreachableError, folder_of
-from pipelines.sound_search.large.cluster import Workers
-from pipelines.sound_search.scan import scan
-from tests.fake_sound_encoder import RATE, WORDS, FakeEncoder, write_tone
+from earshot.core.errors import InputError
+from earshot.media.audio.load import load
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.large.bucket import UnreachableError, folder_of
+from earshot.pipelines.sound_search.large.cluster import Workers
+from earshot.pipelines.sound_search.scan import scan
+from tests.support.fake_sound_encoder import RATE, WORDS, FakeEncoder, write_tone
 
 pytestmark = pytest.mark.slow
 

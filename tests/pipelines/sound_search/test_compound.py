@@ -6,9 +6,9 @@ import json
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from pipelines.sound_search.compound import MOST_PARTS, Compound, parse, written
-from pipelines.sound_search.order import order_scores, place
+from earshot.core.errors import InputError
+from earshot.pipelines.sound_search.compound import MAX_PARTS, Compound, parse, written
+from earshot.pipelines.sound_search.order import order_scores, place
 from training.sound_search.evaluate.material import QUERIES
 
 SPLIT = {
@@ -73,7 +73,7 @@ def test_parse_of_the_evaluation_queries_splits_few() -> None:
 
 
 def test_parse_of_fifty_sounds_says_how_many_are_possible() -> None:
-    with pytest.raises(InputError, match=f"names 50 sounds. Name {MOST_PARTS} at most"):
+    with pytest.raises(InputError, match=f"names 50 sounds. Name {MAX_PARTS} at most"):
         parse(", then ".join(f"sound {number}" for number in range(50)))
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from media.audio.sound_features import SAMPLE_RATE
-from media.paths import CHECKPOINTS
-from pipelines.sound_search.encoders import encoder
-from pipelines.sound_search.encoders.encoder import EarshotEncoder
-from pipelines.sound_search.encoders.sentence import SentenceEncoder, plain
+from earshot.core.paths import CHECKPOINTS
+from earshot.media.audio.sound_features import SAMPLE_RATE
+from earshot.pipelines.sound_search.encoders import encoder
+from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
+from earshot.pipelines.sound_search.encoders.sentence import SentenceEncoder, plain
 
 NOISE = np.random.default_rng(0).normal(size=12 * SAMPLE_RATE).astype(np.float32) / 5
 SOUNDS = ("sound-cnn", "sound-passt")

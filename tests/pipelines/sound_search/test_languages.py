@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from pipelines.sound_search.compound import parse
-from pipelines.sound_search.languages import read
-from pipelines.sound_search.languages.dictionary import WORDS
-from pipelines.sound_search.query import MAX_CHARACTERS
+from earshot.pipelines.sound_search.compound import parse
+from earshot.pipelines.sound_search.languages import read
+from earshot.pipelines.sound_search.languages.dictionary import WORDS
+from earshot.pipelines.sound_search.query import MAX_CHARACTERS
 from training.sound_search.data.corpus import kinds
 from training.sound_search.evaluate.languages import TRANSLATED
 from training.sound_search.evaluate.material import QUERIES

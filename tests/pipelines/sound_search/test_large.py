@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from media.paths import ROOT
-from pipelines.sound_search import SoundSearch
-from pipelines.sound_search.index import SoundIndex
-from pipelines.sound_search.library import Description
-from pipelines.sound_search.query import EVERYTHING, Filter
-from pipelines.sound_search.scan import scan
-from tests.fake_sound_encoder import WORDS, FakeEncoder, write_tone
+from earshot.core.errors import InputError
+from earshot.core.paths import ROOT
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.library import Description
+from earshot.pipelines.sound_search.query import EVERYTHING, Filter
+from earshot.pipelines.sound_search.scan import scan
+from tests.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 
 KINDS = ("", "hum", "Straße")
 LICENCES = ("", "CC0")
@@ -202,8 +202,9 @@ def test_writer_killed_in_the_middle_leaves_the_version_before(
     for number in range(8):
         write_tone(folder / f"new-{number}.wav", "low", seconds=3 + number / 9)
     code = (
-        "import sys; from pathlib import Path; from pipelines.sound_search.scan import scan;"
-        "from tests.fake_sound_encoder import FakeEncoder;"
+        "import sys; from pathlib import Path;"
+        "from earshot.pipelines.sound_search.scan import scan;"
+        "from tests.support.fake_sound_encoder import FakeEncoder;"
         "scan(Path(sys.argv[1]), Path(sys.argv[2]), FakeEncoder(delay=0.3))"
     )
     process = subprocess.Popen([sys.executable, "-c", code, folder, out], cwd=ROOT)

@@ -10,11 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from pipelines.sound_search import SearchResult, SoundSearch, export, labels_csv, results_zip
-from pipelines.sound_search.index import SoundIndex
-from pipelines.sound_search.query import Filter
-from tests.fake_sound_encoder import RATE, WORDS, FakeEncoder, tone, write_tone
+from earshot.core.errors import InputError
+from earshot.pipelines.sound_search import (
+    SearchResult,
+    SoundSearch,
+    export,
+    labels_csv,
+    results_zip,
+)
+from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.query import Filter
+from tests.support.fake_sound_encoder import RATE, WORDS, FakeEncoder, tone, write_tone
 
 
 @pytest.fixture(scope="module")
@@ -282,6 +288,6 @@ def test_results_zip_holds_sounds_scores_of_seconds_and_vectors(
     assert [part["text"] for part in lines[0]["parts"]] == ["a low tone", "a middle one"]
     assert len(lines[0]["parts"][0]["seconds"]) == 4
     np.testing.assert_allclose(np.linalg.norm(arrays["vectors"], axis=1), 1, atol=1e-5)
-    monkeypatch.setattr(export, "MOST_BYTES", 0)
+    monkeypatch.setattr(export, "MAX_BYTES", 0)
     with zipfile.ZipFile(io.BytesIO(results_zip(result, index))) as file:
         assert file.namelist() == ["results.csv", "results.jsonl", "embeddings.npz"]

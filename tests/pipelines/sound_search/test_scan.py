@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from media.errors import InputError
-from media.paths import ROOT
-from pipelines.sound_search.index import Report, SoundIndex
-from pipelines.sound_search.library import Description
-from pipelines.sound_search.scan import CAPTIONS, read_captions, scan
-from pipelines.sound_search.watch import watch
-from tests.fake_sound_encoder import WORDS, FakeEncoder, write_tone
+from earshot.core.errors import InputError
+from earshot.core.paths import ROOT
+from earshot.pipelines.sound_search.index import Report, SoundIndex
+from earshot.pipelines.sound_search.library import Description
+from earshot.pipelines.sound_search.scan import CAPTIONS, read_captions, scan
+from earshot.pipelines.sound_search.watch import watch
 from tests.pipelines.sound_search.indexes import contents
+from tests.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 
 pytestmark = pytest.mark.slow
 
@@ -54,8 +54,8 @@ def test_scan_of_an_empty_or_a_huge_folder_says_why(
     with pytest.raises(InputError, match="no files"):
         scan(folder, out, FakeEncoder())
     names = (folder / f"{number}.wav" for number in range(1_000_000))
-    monkeypatch.setattr("pipelines.sound_search.scan.walk_files", lambda _: names)
-    monkeypatch.setattr("pipelines.sound_search.scan.MOST_FILES", 2)
+    monkeypatch.setattr("earshot.pipelines.sound_search.scan.walk_files", lambda _: names)
+    monkeypatch.setattr("earshot.pipelines.sound_search.scan.MAX_FILES", 2)
     with pytest.raises(InputError, match="more than 2 files, the most"):
         scan(folder, out, FakeEncoder())
     assert next(names).name == "3.wav", "the names beyond the limit are not read"
@@ -65,7 +65,7 @@ def test_scan_of_an_empty_or_a_huge_folder_says_why(
 def test_scan_of_a_broken_zip_and_a_long_file_skips_them_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipelines.sound_search.embedding.MAX_SECONDS", 5.0)
+    monkeypatch.setattr("earshot.pipelines.sound_search.embedding.MAX_SECONDS", 5.0)
     folder = tmp_path / "sounds"
     write_tone(folder / "low.wav", "low")
     (folder / "broken.zip").write_bytes(b"PK\x03\x04 and no more")
@@ -85,8 +85,9 @@ def test_scan_after_being_killed_resumes(tmp_path: Path) -> None:
     scan(tmp_path / "whole" / "sounds", tmp_path / "whole" / "index", FakeEncoder())
     folder, out = tmp_path / "killed" / "sounds", tmp_path / "killed" / "index"
     code = (
-        "import sys; from pathlib import Path; from pipelines.sound_search.scan import scan;"
-        "from tests.fake_sound_encoder import FakeEncoder;"
+        "import sys; from pathlib import Path;"
+        "from earshot.pipelines.sound_search.scan import scan;"
+        "from tests.support.fake_sound_encoder import FakeEncoder;"
         "scan(Path(sys.argv[1]), Path(sys.argv[2]), FakeEncoder(delay=0.3))"
     )
     process = subprocess.Popen([sys.executable, "-c", code, folder, out], cwd=ROOT)

@@ -9,14 +9,14 @@ import pytest
 import torch
 from torch import nn
 
-from media.cancellation import Job, running
-from media.errors import InputError
-from pipelines.voice_conversion import fitting
-from pipelines.voice_conversion.any_voice import AnyVoiceConversion
-from pipelines.voice_conversion.intonation import Intonation
-from pipelines.voice_conversion.settings import ANY_VOICE, MODELS, MUTED
-from pipelines.voice_conversion.units import Units
-from pipelines.voice_conversion.voice import Voice, check_one_voice, pitch_statistics
+from earshot.core.cancellation import Job, running
+from earshot.core.errors import InputError
+from earshot.pipelines.voice_conversion import fitting
+from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
+from earshot.pipelines.voice_conversion.intonation import Intonation
+from earshot.pipelines.voice_conversion.settings import ANY_VOICE, MODELS, MUTED
+from earshot.pipelines.voice_conversion.units import Units
+from earshot.pipelines.voice_conversion.voice import Voice, check_one_voice, pitch_statistics
 
 RATE = 16_000
 

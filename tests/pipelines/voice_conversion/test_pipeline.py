@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 
-from pipelines import InputError, VoiceConversion
-from pipelines.checkpoint import CheckpointError
-from pipelines.voice_conversion.settings import MUTED
-from pipelines.voice_conversion.units import codebook_colors
+from earshot.pipelines import InputError, VoiceConversion
+from earshot.pipelines.checkpoint import CheckpointError
+from earshot.pipelines.voice_conversion.settings import MUTED
+from earshot.pipelines.voice_conversion.units import codebook_colors
 
 RATE = 16_000
 

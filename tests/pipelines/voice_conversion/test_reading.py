@@ -7,9 +7,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from media.audio.load import load
-from media.errors import InputError
-from pipelines.voice_conversion.reading import LINES, SLOTS, Reading
+from earshot.core.errors import InputError
+from earshot.media.audio.load import load
+from earshot.pipelines.voice_conversion.reading import LINES, SLOTS, Reading
 
 pytestmark = pytest.mark.slow
 

@@ -14,9 +14,9 @@ from transformers import (
     SpeechT5HifiGanConfig,
 )
 
-from media.constants import SAMPLE_RATE
-from media.errors import InputError
-from pipelines.voice_conversion.speecht5 import SpeechT5Conversion, read_voice, read_voices
+from earshot.core.errors import InputError
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pipelines.voice_conversion.speecht5 import SpeechT5Conversion, read_voice, read_voices
 
 WIDTH = 24  # of the tiny networks' x-vectors
 

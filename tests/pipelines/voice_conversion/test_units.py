@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from pipelines.voice_conversion.settings import MUTED
-from pipelines.voice_conversion.units import Units
+from earshot.core.errors import InputError
+from earshot.pipelines.voice_conversion.settings import MUTED
+from earshot.pipelines.voice_conversion.units import Units
 
 
 def test_units_from_their_own_json_are_equal() -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipelines.words.comparison import compare
+from earshot.pipelines.words.comparison import compare
 
 SPOKEN, WRITTEN = np.eye(3, dtype=np.float32), np.eye(3, dtype=np.float32)[:2]
 FRAMES = [np.tile(row, (length, 1)) for row, length in zip(SPOKEN, (10, 14, 7), strict=True)]

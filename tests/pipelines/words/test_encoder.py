@@ -4,9 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from models.view_encoder import ViewConfig
-from models.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig, build_embedder
-from pipelines.words.encoder import WordEncoder
+from earshot.models.words.view_encoder import ViewConfig
+from earshot.models.words.word_embedder import (
+    PhonemeBottleneckConfig,
+    WordEmbedderConfig,
+    build_embedder,
+)
+from earshot.pipelines.words.encoder import WordEncoder
 
 RATE = 16_000
 

@@ -6,8 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from pipelines.words.library import ABOUT, ARRAYS, LibraryWord, Projection, View, WordLibrary
+from earshot.core.errors import InputError
+from earshot.pipelines.words.library import (
+    ABOUT,
+    ARRAYS,
+    LibraryWord,
+    Projection,
+    View,
+    WordLibrary,
+)
 
 DIMENSIONS = 8
 

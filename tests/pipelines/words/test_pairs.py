@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipelines.words.pairs import OperatingCurve, WordPairs
-from tests.fake_words import SPOKEN, VOICES, FakeLibrary
+from earshot.pipelines.words.pairs import OperatingCurve, WordPairs
+from tests.support.fake_words import SPOKEN, VOICES, FakeLibrary
 
 
 @pytest.fixture(scope="module")

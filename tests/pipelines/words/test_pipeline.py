@@ -13,17 +13,17 @@ import soundfile
 import torch
 from safetensors.torch import save_file
 
-from media.audio.features import SAMPLE_RATE
-from media.audio.load import load
-from media.errors import InputError
-from models.word_embedder import (
+from earshot.core.errors import InputError
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.audio.load import load
+from earshot.models.words.word_embedder import (
     WordEmbedder,
     config_from_dict,
 )
-from pipelines.checkpoint import read_config
-from pipelines.words import Words
-from pipelines.words.library import LibraryWord, Projection, WordLibrary
-from pipelines.words.spoken_word import CutNeededError, find_word
+from earshot.pipelines.checkpoint import read_config
+from earshot.pipelines.words import Words
+from earshot.pipelines.words.library import LibraryWord, Projection, WordLibrary
+from earshot.pipelines.words.spoken_word import CutNeededError, find_word
 
 Say = Callable[..., np.ndarray]
 

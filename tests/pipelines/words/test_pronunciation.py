@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from media.errors import InputError
-from media.text.phonemes import PHONEMES, from_arpabet, from_ipa, from_pinyin
-from models.g2p import PHONES
-from pipelines.words.dictionary import pronunciations
-from pipelines.words.pronunciation import Pronouncer, load_g2p
+from earshot.core.errors import InputError
+from earshot.media.text.phonemes import PHONEMES, from_arpabet, from_ipa, from_pinyin
+from earshot.models.words.g2p import PHONES
+from earshot.pipelines.words.dictionary import pronunciations
+from earshot.pipelines.words.pronunciation import Pronouncer, load_g2p
 
 
 def pronouncer_of(tiny_checkpoints: Path, phone: str) -> Pronouncer:

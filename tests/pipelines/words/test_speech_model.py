@@ -20,9 +20,9 @@ from transformers import (
     WavLMModel,
 )
 
-from media.errors import InputError
-from media.paths import ROOT
-from pipelines.words.speech_model import SpeechModelView
+from earshot.core.errors import InputError
+from earshot.core.paths import ROOT
+from earshot.pipelines.words.speech_model import SpeechModelView
 
 pytestmark = pytest.mark.slow
 
@@ -117,7 +117,7 @@ def test_from_pretrained_of_an_unknown_id_offline_says_what_to_check(
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     script = (
-        "from pipelines.words.speech_model import SpeechModelView\n"
+        "from earshot.pipelines.words.speech_model import SpeechModelView\n"
         "try: SpeechModelView.from_pretrained('nobody/no-model')\n"
         "except FileNotFoundError as error: print(error)"
     )

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from pipelines.words.vocabulary import LONGEST_NAME, MOST_EXAMPLES, MOST_WORDS, Vocabulary
+from earshot.core.errors import InputError
+from earshot.pipelines.words.vocabulary import MAX_EXAMPLES, MAX_NAME, MAX_WORDS, Vocabulary
 
 LAMP, FAN, DOOR = np.eye(3, dtype=np.float32)
 THRESHOLD = 0.6
@@ -51,7 +51,7 @@ def test_find_after_remove_or_clear_does_not_give_the_word(vocabulary: Vocabular
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("", "no name"), (" \n", "no name"), ("?!", "no name"), ("x" * (LONGEST_NAME + 1), "long")],
+    [("", "no name"), (" \n", "no name"), ("?!", "no name"), ("x" * (MAX_NAME + 1), "long")],
 )
 def test_add_with_an_unusable_name_raises(vocabulary: Vocabulary, name: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
@@ -60,11 +60,11 @@ def test_add_with_an_unusable_name_raises(vocabulary: Vocabulary, name: str, mes
 
 
 def test_add_beyond_the_limits_raises(vocabulary: Vocabulary) -> None:
-    for _ in range(MOST_EXAMPLES - 1):
+    for _ in range(MAX_EXAMPLES - 1):
         vocabulary.add("lamp", LAMP)
     with pytest.raises(InputError, match="already"):
         vocabulary.add("lamp", LAMP)
-    for number in range(MOST_WORDS - 2):
+    for number in range(MAX_WORDS - 2):
         vocabulary.add(f"word {number}", DOOR)
     with pytest.raises(InputError, match="room"):
         vocabulary.add("one more", DOOR)

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from media.audio.dtw import path_mean, subsequence_means
-from media.audio.load import wav_bytes
-from media.errors import InputError
-from pipelines.words import Words
-from pipelines.words.phoneme_paths import decode, keyword_paths
-from pipelines.words.places import places_csv, text_grid
-from pipelines.words.word_search import LONGEST, Place, WordSearch
+from earshot.core.errors import InputError
+from earshot.media.audio.dtw import path_mean, subsequence_means
+from earshot.media.audio.load import wav_bytes
+from earshot.pipelines.words import Words
+from earshot.pipelines.words.phoneme_paths import decode, keyword_paths
+from earshot.pipelines.words.places import places_csv, text_grid
+from earshot.pipelines.words.word_search import LONGEST, Place, WordSearch
 
 RATE = 16_000
 PLACES = (Place(3.0, 3.8, 0.91), Place(1.0, 1.5, 0.8), Place(3.6, 4.2, 0.7))

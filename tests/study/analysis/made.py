@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from study.design import (
+from earshot.study.design import (
     ANCHORS,
     PAIRED,
     QUESTIONS,

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from study.analysis import Results, Rules, analyse, write
-from study.analysis.report.page import page
-from study.analysis.report.pdf import document
-from study.analysis.report.words import number, p_value, verdict
-from study.design import DESIGNS, REFERENCE, Design
+from earshot.study.analysis import Results, Rules, analyse, write
+from earshot.study.analysis.report.page import page
+from earshot.study.analysis.report.pdf import document
+from earshot.study.analysis.report.words import number, p_value, verdict
+from earshot.study.design import DESIGNS, REFERENCE, Design
 from tests.study.analysis.made import make_test, rate
 
 pytestmark = pytest.mark.slow

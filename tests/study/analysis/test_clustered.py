@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from statsmodels.api import OLS
 
-from study.analysis.clustered import Clustered, Variance, difference, mean
+from earshot.study.analysis.clustered import Clustered, Variance, difference, mean
 
 
 def _crossed(

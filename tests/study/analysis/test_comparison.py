@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from study.analysis import Results, analyse
-from study.analysis.comparison import compare
-from study.analysis.report.comparison import page
-from study.design import Design
+from earshot.core.errors import InputError
+from earshot.study.analysis import Results, analyse
+from earshot.study.analysis.comparison import compare
+from earshot.study.analysis.report.comparison import page
+from earshot.study.design import Design
 from tests.study.analysis.made import make_test, rate
 
 BETTER = {"ours": 1.0}

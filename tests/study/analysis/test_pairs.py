@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import kendalltau
 
-from study.analysis import abx, preference
+from earshot.study.analysis import abx, preference
 from tests.study.analysis.made import make_test, rate
 
 

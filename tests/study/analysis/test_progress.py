@@ -5,9 +5,9 @@ from functools import cache
 
 import numpy as np
 
-from study.analysis import Results, analyse
-from study.analysis.report.progress import Progress, html, pace
-from study.storage.finishes import Finish
+from earshot.study.analysis import Results, analyse
+from earshot.study.analysis.report.progress import Progress, html, pace
+from earshot.study.storage.finishes import Finish
 from tests.study.analysis.made import SYSTEMS, make_test, rate
 
 START = datetime(2027, 1, 31, 9)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from study.analysis import mos, mushra, power
-from study.analysis.agreement import krippendorff
-from study.analysis.clustered import Estimate, Variance
-from study.analysis.tables import holm
-from study.design import REFERENCE
+from earshot.study.analysis import mos, mushra, power
+from earshot.study.analysis.agreement import krippendorff
+from earshot.study.analysis.clustered import Estimate, Variance
+from earshot.study.analysis.tables import holm
+from earshot.study.design import REFERENCE
 from tests.study.analysis.made import make_test, rate
 
 NA = np.nan

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from study.analysis.report.heatmap import SIDES, _ink
-from study.analysis.results import evaluate
-from study.analysis.stimuli import by_stimulus
-from study.design import Design
+from earshot.study.analysis.report.heatmap import SIDES, _ink
+from earshot.study.analysis.results import evaluate
+from earshot.study.analysis.stimuli import by_stimulus
+from earshot.study.design import Design
 from tests.study.analysis.made import make_test, rate
 
 

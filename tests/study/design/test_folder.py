@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from media.errors import InputError
-from study.design import folder, spec
-from study.design.draft import Draft, DraftItem
-from study.design.yaml_lines import SpecError
-from study.publishing import publish
-from study.sounds import stimuli
-from study.web.server import library
-from tests.listening import write_test
+from earshot.core.errors import InputError
+from earshot.study.design import folder, spec
+from earshot.study.design.draft import Draft, DraftItem
+from earshot.study.design.yaml_lines import SpecError
+from earshot.study.publishing import publish
+from earshot.study.sounds import stimuli
+from earshot.study.web.server import library
+from tests.support.listening import write_test
 
 
 def zip_of(source: Path, target: Path, below: str = "") -> Path:
@@ -106,7 +106,7 @@ def test_unpack_of_a_sound_whose_system_is_no_folder_of_ours_writes_nothing(
 def test_unpack_counts_the_bytes_and_files_of_all_uploads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder, "MOST_BYTES", 2500)
+    monkeypatch.setattr(folder, "MAX_BYTES", 2500)
     sent = []
     for name in ("one", "two", "three"):
         with zipfile.ZipFile(tmp_path / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as archive:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import yaml
 
-from study.design.spec import SpecError, load
-from tests.stimuli import make_folder
+from earshot.study.design.spec import SpecError, load
+from tests.support.stimuli import make_folder
 
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
 NAMES = ["PROLIFIC_PID", "STUDY_ID", "SESSION_ID"]

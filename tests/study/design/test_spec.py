@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from study.design import ANCHORS, DESIGNS, REFERENCE, Design, yaml_lines
-from study.design.spec import SpecError, load
-from study.design.template import template
-from tests.stimuli import make_folder
+from earshot.study.design import ANCHORS, DESIGNS, REFERENCE, Design, yaml_lines
+from earshot.study.design.spec import SpecError, load
+from earshot.study.design.template import template
+from tests.support.stimuli import make_folder
 
 
 def wrong(folder: Path, text: str | None = None) -> list[str]:

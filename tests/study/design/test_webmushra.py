@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from study.design import ANCHORS, REFERENCE, webmushra
-from study.design.spec import SpecError, load
-from study.sounds.stimuli import check
-from tests.stimuli import noise
+from earshot.study.design import ANCHORS, REFERENCE, webmushra
+from earshot.study.design.spec import SpecError, load
+from earshot.study.sounds.stimuli import check
+from tests.support.stimuli import noise
 
 HEAD = """\
 testname: Codecs compared

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from study.analysis import analyse
-from study.imports import read
-from study.imports import rows as limits
+from earshot.core.errors import InputError
+from earshot.study.analysis import analyse
+from earshot.study.imports import read
+from earshot.study.imports import rows as limits
 
 HEAD = "session_test_id,email,trial_id,rating_stimulus,rating_score,rating_time,rating_comment"
 VOTES = "HITId,workerid,file,vote,question_type"
@@ -210,16 +210,16 @@ def test_file_of_too_many_cells_is_refused_before_they_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = mushra(tmp_path / "mushra.csv")
-    monkeypatch.setattr(limits, "MOST_CELLS", 50)
+    monkeypatch.setattr(limits, "MAX_CELLS", 50)
     with pytest.raises(InputError, match="more than 50 cells"):
         read(file)
-    monkeypatch.setattr(limits, "MOST_BYTES", 100)
+    monkeypatch.setattr(limits, "MAX_BYTES", 100)
     with pytest.raises(InputError, match="MB"):
         read(file)
 
 
 def test_name_that_a_spreadsheet_or_a_page_would_run_is_text(tmp_path: Path) -> None:
-    from study.analysis.report.page import page
+    from earshot.study.analysis.report.page import page
 
     names = ("=HYPERLINK(1)", "<script>alert(1)</script>")
     rows = [["t", who, "i", name, 50 + k, 1, ""] for who in "abc" for k, name in enumerate(names)]

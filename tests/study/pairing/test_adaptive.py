@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from media.errors import InputError
-from study.analysis import analyse
-from study.analysis.report.method import method
-from study.analysis.report.page import page
-from study.analysis.report.pdf import document
-from study.design import Test
-from study.design.model import UNDRAWN
-from study.pairing.adaptive import AHEAD, Event, choose
-from study.pairing.replay import differing, events
-from study.simulation.raters import simulate
-from study.storage.export import lines
-from study.storage.store import Rater, Store
-from tests.studies import any_answer, make_test
+from earshot.core.errors import InputError
+from earshot.study.analysis import analyse
+from earshot.study.analysis.report.method import method
+from earshot.study.analysis.report.page import page
+from earshot.study.analysis.report.pdf import document
+from earshot.study.design import Test
+from earshot.study.design.model import UNDRAWN
+from earshot.study.pairing.adaptive import AHEAD, Event, choose
+from earshot.study.pairing.replay import differing, events
+from earshot.study.simulation.raters import simulate
+from earshot.study.storage.export import lines
+from earshot.study.storage.store import Rater, Store
+from tests.support.studies import any_answer, make_test
 
 SYSTEMS = 6
 

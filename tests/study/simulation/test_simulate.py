@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from study.analysis import analyse
-from study.analysis.report.page import page
-from study.design import DESIGNS, Design
-from study.simulation.raters import simulate
-from study.storage.raters import SIMULATED
-from study.storage.store import Store
-from tests.studies import make_test
+from earshot.study.analysis import analyse
+from earshot.study.analysis.report.page import page
+from earshot.study.design import DESIGNS, Design
+from earshot.study.simulation.raters import simulate
+from earshot.study.storage.raters import SIMULATED
+from earshot.study.storage.store import Store
+from tests.support.studies import make_test
 
 pytestmark = pytest.mark.slow
 

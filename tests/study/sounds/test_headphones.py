@@ -5,7 +5,7 @@ import wave
 
 import numpy as np
 
-from study.sounds import headphones
+from earshot.study.sounds import headphones
 
 KEY, TOKEN = "the-key-of-a-test", "a-token-of-a-rater"
 

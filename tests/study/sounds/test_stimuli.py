@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import soundfile
 
-from media.errors import InputError
-from study.design import ANCHORS, REFERENCE, REFERENCED
-from study.design.spec import load
-from study.sounds import sound
-from study.sounds.copies import as_wav
-from study.sounds.stimuli import LOUDNESS_TOLERANCE, check, prepare
-from tests.stimuli import RATE, make_folder, noise
+from earshot.core.errors import InputError
+from earshot.study.design import ANCHORS, REFERENCE, REFERENCED
+from earshot.study.design.spec import load
+from earshot.study.sounds import sound
+from earshot.study.sounds.copies import as_wav
+from earshot.study.sounds.stimuli import LOUDNESS_TOLERANCE, check, prepare
+from tests.support.stimuli import RATE, make_folder, noise
 
 
 def write(path: Path, samples: np.ndarray, subtype: str = "FLOAT") -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from media.errors import InputError
-from study.design import Answer, Design, Item, Test
-from study.storage.answers import check, rows
-from tests.studies import make_test
+from earshot.core.errors import InputError
+from earshot.study.design import Answer, Design, Item, Test
+from earshot.study.storage.answers import check, rows
+from tests.support.studies import make_test
 
 
 def rate(design: Design, shown: tuple[str, ...], answer: Answer) -> list[tuple]:

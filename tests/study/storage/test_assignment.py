@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from study.design import DESIGNS, Design, Item, Test
-from study.storage.assignment import assign
-from tests.studies import make_test
+from earshot.study.design import DESIGNS, Design, Item, Test
+from earshot.study.storage.assignment import assign
+from tests.support.studies import make_test
 
 SIZES = [(2, 3, 2), (3, 4, 5), (4, 10, 8), (5, 6, 29), (6, 12, 20)]  # systems, stimuli, trials
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from study.design.spec import load
-from study.storage.export import csv, export
-from study.storage.store import Store
-from tests.stimuli import make_folder
-from tests.studies import any_answer
+from earshot.study.design.spec import load
+from earshot.study.storage.export import csv, export
+from earshot.study.storage.store import Store
+from tests.support.stimuli import make_folder
+from tests.support.studies import any_answer
 
 
 def test_export_writes_every_rater_and_rating(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, text
 
-from study.storage.database import connect
-from study.storage.migrations import configuration
-from study.storage.store import Store
-from study.storage.tables import Base
+from earshot.study.storage.database import connect
+from earshot.study.storage.migrations import configuration
+from earshot.study.storage.store import Store
+from earshot.study.storage.tables import Base
 
 
 def test_upgrade_of_an_empty_database_makes_the_tables_of_the_models(url: str) -> None:

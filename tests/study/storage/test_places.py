@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from media.errors import InputError
-from study.design import Test
-from study.design.panel import Panel
-from study.storage import clock
-from study.storage.places import ABANDONED, NoPlaceError
-from study.storage.queries import SCREENED
-from study.storage.store import Rater, Store
-from tests.studies import any_answer, make_test
+from earshot.core.errors import InputError
+from earshot.study.design import Test
+from earshot.study.design.panel import Panel
+from earshot.study.storage import clock
+from earshot.study.storage.places import ABANDONED, NoPlaceError
+from earshot.study.storage.queries import SCREENED
+from earshot.study.storage.store import Rater, Store
+from tests.support.studies import any_answer, make_test
 
 SCREENS = Panel(returns={"headphones": "LOUD", "attention": "ASLEEP"})
 

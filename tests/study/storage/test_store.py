@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text, update
 
-from media.errors import InputError
-from study.design import DESIGNS, Answer, Design, Item, Test
-from study.storage import clock
-from study.storage import store as module
-from study.storage.database import StoreRemovedError
-from study.storage.places import ABANDONED
-from study.storage.store import Rater, Store
-from study.storage.tables import RaterRow
-from study.storage.tidy import COLUMNS
-from tests.studies import any_answer, make_test
+from earshot.core.errors import InputError
+from earshot.study.design import DESIGNS, Answer, Design, Item, Test
+from earshot.study.storage import clock
+from earshot.study.storage import store as module
+from earshot.study.storage.database import StoreRemovedError
+from earshot.study.storage.places import ABANDONED
+from earshot.study.storage.store import Rater, Store
+from earshot.study.storage.tables import RaterRow
+from earshot.study.storage.tidy import COLUMNS
+from tests.support.studies import any_answer, make_test
 
 
 def take(store: Store, test: Test, rater: Rater, number: int | None = None) -> None:

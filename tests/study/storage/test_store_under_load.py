@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from study.storage.store import Store
-from tests.studies import any_answer, make_test
+from earshot.study.storage.store import Store
+from tests.support.studies import any_answer, make_test
 
 pytestmark = pytest.mark.slow
 
@@ -18,8 +18,8 @@ ACKNOWLEDGED = 12  # answers before each kill
 # Answers one trial after the other, for one rater after the other, and prints what is acknowledged.
 WRITER = """
 import sys
-from study.storage.store import Store
-from tests.studies import any_answer, make_test
+from earshot.study.storage.store import Store
+from tests.support.studies import any_answer, make_test
 store, test = Store(sys.argv[1]), make_test()
 while True:
     rater = store.enrol(test)

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from study import invitations
-from study.design import DESIGNS, SCALES
-from study.library import Library
-from study.storage import panel, queries
-from study.storage.taking import NO_CHECK, NO_QUESTION, TOO_SOON
-from study.web import checks, languages, plainly, raters, routes
-from study.web.languages import LANGUAGES, chosen, words
-from study.web.server import app, library
-from tests.listening import Rater, write_test
+from earshot.study import invitations
+from earshot.study.design import DESIGNS, SCALES
+from earshot.study.library import Library
+from earshot.study.storage import panel, queries
+from earshot.study.storage.taking import NO_CHECK, NO_QUESTION, TOO_SOON
+from earshot.study.web import checks, languages, plainly, raters, routes
+from earshot.study.web.languages import LANGUAGES, chosen, words
+from earshot.study.web.server import app, library
+from tests.support.listening import Rater, write_test
 
 OTHERS = [name for name in LANGUAGES if name != "en"]
 GAP = re.compile(r"\{\w+\}")

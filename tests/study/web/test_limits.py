@@ -12,13 +12,13 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError, TimeoutError
 from starlette.requests import HTTPConnection
 
-from study.library import Library
-from study.sounds import headphones
-from study.storage import clock, database
-from study.web.limits import MOST_BYTES, RateLimit, address_of
-from study.web.plainly import NOT_STORED
-from study.web.server import app, library
-from tests.listening import Rater, write_test
+from earshot.core.http import MAX_BYTES, RateLimit, address_of
+from earshot.study.library import Library
+from earshot.study.sounds import headphones
+from earshot.study.storage import clock, database
+from earshot.study.web.plainly import NOT_STORED
+from earshot.study.web.server import app, library
+from tests.support.listening import Rater, write_test
 
 PATIENCE = 3.0  # seconds: tests run beside other work
 
@@ -71,7 +71,7 @@ def test_answer_with_a_field_that_is_too_long_is_refused(
 
 def test_answer_with_16_kb_of_mistakes_is_refused_at_once(client: TestClient) -> None:
     body = '{"rater":"x","order":0,"answer":[%s1],"milliseconds":5,"plays":[1]}' % ("[]," * 5000)
-    assert len(body) < MOST_BYTES
+    assert len(body) < MAX_BYTES
     began = time.monotonic()
     reply = client.post(
         "/listen/ab/answer", content=body, headers={"Content-Type": "application/json"}

@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from study.web.server import library, links
-from tests.listening import Rater, write_test
-from tests.served import PATIENCE, Served
+from earshot.study.web.server import library, links
+from tests.support.listening import Rater, write_test
+from tests.support.served import PATIENCE, Served
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ def start() -> Iterator[Start]:
     started: list[Served] = []
 
     def run(folder: Path) -> Served:
-        started.append(Served("-m", "study", "serve", str(folder), path="/listen/ab"))
+        started.append(Served("-m", "earshot.study", "serve", str(folder), path="/listen/ab"))
         return started[-1]
 
     yield run

@@ -5,10 +5,10 @@ from pathlib import Path
 import gradio as gr
 import pytest
 
-from media.errors import InputError
-from pipelines.hub_download import Permission
-from tabs.components import hub_picker as picker
-from tabs.components.hub_picker import HubModels, Kind, hub_picker
+from earshot.core.errors import InputError
+from earshot.pipelines.hub_download import Permission
+from earshot.tabs.components import hub_picker as picker
+from earshot.tabs.components.hub_picker import HubModels, Kind, hub_picker
 
 KIND = Kind(("clap",), {"lab/one": "1 GB", "lab/two": "1 GB", "lab/three": "2 GB"})
 

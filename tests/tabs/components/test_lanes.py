@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from tabs.components.timeline.lanes import MOST_CELLS, Heat
-from tabs.shared.images import frequency_ticks, viridis_colors
+from earshot.tabs.components.timeline.lanes import MAX_CELLS, Heat
+from earshot.tabs.shared.images import frequency_ticks, viridis_colors
 
 
 def cells(heat: Heat) -> list[tuple[float, str, str]]:
@@ -34,7 +34,7 @@ def test_heat_of_an_hour_keeps_the_maxima() -> None:
     scores = np.zeros(3600)
     scores[1234] = 0.9
     strip = cells(Heat("Where", tuple(scores), 3600.0, low=0.0, high=1.0))
-    assert len(strip) <= MOST_CELLS
+    assert len(strip) <= MAX_CELLS
     assert sum(width for width, _, _ in strip) == 3600
     assert [label for _, _, label in strip if "0.90" in label] == ["1230 to 1245 s: 0.90"]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tabs.components.map.map import HEIGHT, SMALLEST, WIDTH, Chart, Point, QueryMarker, show
-from tabs.components.map.markers import COLORS, FAINT, SIZE, marker
+from earshot.tabs.components.map.map import HEIGHT, SMALLEST, WIDTH, Chart, Point, QueryMarker, show
+from earshot.tabs.components.map.markers import COLORS, FAINT, SIZE, marker
 
 POINTS = [
     Point("a", 0.0, 0.0, "Rain <on> leaves", "weather", b"RIFF"),

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from media.audio import features
-from pipelines.voice_conversion.settings import MUTED
-from tabs.components.timeline.lanes import Spectrogram, UnitCells, Waveform
-from tabs.components.timeline.timeline import Action, File, TimelineSpec, time_ticks
-from tabs.shared.images import frequency_ticks, ink_on, spectrogram_png
+from earshot.media.audio import features
+from earshot.pipelines.voice_conversion.settings import MUTED
+from earshot.tabs.components.timeline.lanes import Spectrogram, UnitCells, Waveform
+from earshot.tabs.components.timeline.timeline import Action, File, TimelineSpec, time_ticks
+from earshot.tabs.shared.images import frequency_ticks, ink_on, spectrogram_png
 
 COLORS = ("#000000", "#ffffff", "#1f6f4a")
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tabs.components.timeline.timeline import File, TimelineSpec
-from tabs.components.timeline.video_lanes import MAX_PICTURES, VideoStrip, Word, Words
+from earshot.tabs.components.timeline.timeline import File, TimelineSpec
+from earshot.tabs.components.timeline.video_lanes import MAX_PICTURES, VideoStrip, Word, Words
 
 
 def grey(data_uri: str) -> float:

@@ -15,17 +15,17 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-import app
-from media.errors import InputError
-from media.text.grammar import GRID
-from media.video import frames
-from pipelines.lip_to_speech import LipToSpeech
-from tabs import lip_to_speech
-from tabs.lip_to_speech import example, tab
-from tabs.lip_to_speech.coach import coach
-from tabs.lip_to_speech.events import NO_SOUND, NOTHING, LipComponents, LipEvents, LipVisit
-from tabs.lip_to_speech.view import VisitorVideo, draft_item
-from tabs.shared.sessions import SessionStore
+from earshot.app import launch
+from earshot.core.errors import InputError
+from earshot.media.text.grammar import GRID
+from earshot.media.video import frames
+from earshot.pipelines.lip_to_speech import LipToSpeech
+from earshot.tabs import lip_to_speech
+from earshot.tabs.lip_to_speech import example, tab
+from earshot.tabs.lip_to_speech.coach import coach
+from earshot.tabs.lip_to_speech.events import NO_SOUND, NOTHING, LipComponents, LipEvents, LipVisit
+from earshot.tabs.lip_to_speech.view import VisitorVideo, draft_item
+from earshot.tabs.shared.sessions import SessionStore
 
 ADA = lip_to_speech.HEADS / "ada.mp4"
 VISITOR: Any = SimpleNamespace(session_hash="a visitor")
@@ -58,7 +58,7 @@ def visit(answer: dict) -> LipVisit:
 @pytest.fixture(scope="module")
 def client(pipeline: LipToSpeech) -> Iterator[Client]:
     page = lip_to_speech.build(lambda: pipeline)
-    address = app.launch(page, app.options([], {}), block=False)
+    address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
     page.close()
 
@@ -150,7 +150,7 @@ def test_draft_item_has_the_original_audio_as_source(visit: LipVisit) -> None:
 def test_video_of_a_visitor_who_leaves_is_deleted(
     events: LipEvents, visit: LipVisit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tabs.lip_to_speech.events.FINISHED", tmp_path / "none.json")
+    monkeypatch.setattr("earshot.tabs.lip_to_speech.events.FINISHED", tmp_path / "none.json")
     events.sessions.of(visit, VISITOR)
     events.sessions.leave(VISITOR)
     events.sessions.expire(str(VISITOR.session_hash))

@@ -7,16 +7,16 @@ from typing import Any
 import gradio as gr
 import pytest
 
-import app
-from media.errors import InputError
-from study.library import Library
-from tabs import listening_tests
-from tabs.listening_tests import events
-from tabs.listening_tests.events import MOST_OPENED, Parts, StudyEvents
-from tabs.listening_tests.workspace import Workspace
-from tabs.shared.drafts import Drafts
-from tabs.shared.sessions import SessionStore
-from tests.listening import write_test
+from earshot.app import launch, site
+from earshot.core.errors import InputError
+from earshot.study.library import Library
+from earshot.tabs import listening_tests
+from earshot.tabs.listening_tests import events
+from earshot.tabs.listening_tests.events import MAX_OPENED, Parts, StudyEvents
+from earshot.tabs.listening_tests.workspace import Workspace
+from earshot.tabs.shared.drafts import Drafts
+from earshot.tabs.shared.sessions import SessionStore
+from tests.support.listening import write_test
 
 pytestmark = pytest.mark.slow
 
@@ -51,11 +51,11 @@ def test_visit_that_opened_five_tests_opens_no_sixth(
     monkeypatch.setattr(events, "publish", lambda folder, *_: published.append(folder) or "x")
     monkeypatch.setattr(events, "links", lambda *_: "")
     request = gr.Request(headers={"referer": "http://here"})
-    for _ in range(MOST_OPENED):
+    for _ in range(MAX_OPENED):
         handlers.open(workspace, yaml, "", request)
-    with pytest.raises(InputError, match=f"have opened {MOST_OPENED} tests"):
+    with pytest.raises(InputError, match=f"have opened {MAX_OPENED} tests"):
         handlers.open(workspace, yaml, "", request)
-    assert len(published) == MOST_OPENED == 5
+    assert len(published) == MAX_OPENED == 5
 
 
 @pytest.mark.parametrize("headers", [{}, {"referer": "http://here/?__theme=dark"}])
@@ -70,20 +70,20 @@ def test_links_of_an_opened_test_can_be_handed_on(
 
 
 def test_zips_to_download_are_queued_one_at_a_time(tests: Library) -> None:
-    page = app.build("cpu", Path("/nowhere"), tests=tests)
+    page = site.build("cpu", Path("/nowhere"), tests=tests)
     (pack,) = [
         fn
         for fn in page.fns.values()
         if any(isinstance(out, gr.DownloadButton) for out in fn.outputs) and len(fn.outputs) == 2
     ]
-    app.limit_queue(page, 20)
+    launch.limit_queue(page, 20)
     assert pack.queue
     page._queue.create_event_queue_for_fn(pack)
     assert page._queue.event_queue_per_concurrency_id[pack.concurrency_id].concurrency_limit == 1
 
 
 def test_open_without_publishing_is_neither_shown_nor_possible(tests: Library) -> None:
-    page = app.build("cpu", Path("/nowhere"), tests=tests)
+    page = site.build("cpu", Path("/nowhere"), tests=tests)
     assert _open_button(page).visible and _presses(page, _open_button(page))
-    closed = app.build("cpu", Path("/nowhere"), tests=tests, publishing=False)
+    closed = site.build("cpu", Path("/nowhere"), tests=tests, publishing=False)
     assert not _open_button(closed).visible and not _presses(closed, _open_button(closed))

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-import app
-from tabs.shared.connections import DEAD, CutStalledBodies
-from tabs.shared.gradio_internals import upload_folder
+from earshot.app import launch, site
+from earshot.tabs.shared.connections import DEAD, CutStalledBodies
+from earshot.tabs.shared.gradio_internals import upload_folder
 
 pytestmark = pytest.mark.slow
 
@@ -27,8 +27,8 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The page without models, in a folder of its own, and in a hurry."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "temporary"))
     monkeypatch.setattr(CutStalledBodies.__init__, "__defaults__", (SILENT, PATIENCE))
-    page = app.build("cpu", tmp_path)
-    yield app.launch(page, app.options([], {}), block=False)
+    page = site.build("cpu", tmp_path)
+    yield launch.launch(page, launch.options([], {}), block=False)
     page.close()
 
 
@@ -72,9 +72,9 @@ def test_launch_lets_the_kernel_end_dead_connections(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert DEAD == 60
-    monkeypatch.setattr(app, "DEAD", 2)
-    page = app.build("cpu", tmp_path)
-    place = urlsplit(app.launch(page, app.options([], {}), block=False))
+    monkeypatch.setattr(launch, "DEAD", 2)
+    page = site.build("cpu", tmp_path)
+    place = urlsplit(launch.launch(page, launch.options([], {}), block=False))
     try:
         (listening,) = page.server.servers[0].sockets
         assert listening.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE) == 1

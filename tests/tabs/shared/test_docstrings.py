@@ -1,6 +1,6 @@
 """Docstrings of endpoints, taken apart."""
 
-from tabs.shared.docstrings import read_docstring
+from earshot.tabs.shared.docstrings import read_docstring
 
 
 def test_read_docstring_joins_entries_of_several_lines() -> None:

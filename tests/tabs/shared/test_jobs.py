@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from media import cancellation
-from media.errors import StoppedError
-from tabs.shared import jobs
-from tabs.shared.jobs import stop_jobs, stoppable
+from earshot.core import cancellation
+from earshot.core.errors import StoppedError
+from earshot.tabs.shared import jobs
+from earshot.tabs.shared.jobs import stop_jobs, stoppable
 
 
 def visitor(name: str) -> Any:

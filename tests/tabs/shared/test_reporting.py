@@ -6,8 +6,8 @@ import gradio as gr
 import pytest
 from gradio.components import Component
 
-from media.errors import InputError
-from tabs.shared.events import OUR_FAULT, reporting
+from earshot.core.errors import InputError
+from earshot.tabs.shared.events import OUR_FAULT, reporting
 
 
 @pytest.fixture

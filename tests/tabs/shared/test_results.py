@@ -8,7 +8,7 @@ import pytest
 from gradio import processing_utils
 from PIL import Image
 
-from tabs.shared.gradio_internals import WRITERS, content_addressed, write_results_whole
+from earshot.tabs.shared.gradio_internals import WRITERS, content_addressed, write_results_whole
 
 SOUND = np.linspace(-20_000, 20_000, 16_000).astype(np.int16)
 Save = Callable[[str], str]

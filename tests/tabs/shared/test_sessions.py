@@ -13,9 +13,9 @@ from fastapi.testclient import TestClient
 from gradio.processing_utils import save_bytes_to_cache
 from gradio.routes import App
 
-from tabs.shared import sessions
-from tabs.shared.gradio_internals import keep_uploads_apart
-from tabs.shared.sessions import SessionStore, delete_after_use
+from earshot.tabs.shared import sessions
+from earshot.tabs.shared.gradio_internals import keep_uploads_apart
+from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 
 
 class Words(list):

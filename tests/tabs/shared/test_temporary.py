@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from media.paths import ROOT
-from tabs.shared.gradio_internals import upload_folder
-from tabs.shared.temporary import temporary_folder
+from earshot.core.paths import ROOT
+from earshot.tabs.shared.gradio_internals import upload_folder
+from earshot.tabs.shared.temporary import temporary_folder
 
 CHILD = """
 import time
-from tabs.shared.temporary import temporary_folder
+from earshot.tabs.shared.temporary import temporary_folder
 with temporary_folder() as folder:
     (folder / "secret.wav").write_text("RIFF")
     print(folder, flush=True)

@@ -7,12 +7,12 @@ import gradio as gr
 import pytest
 from gradio_client import Client
 
-import app
-from pipelines.sound_search import SoundSearch
-from tabs import sound_search
-from tabs.sound_search.library import DemoLibrary, Library
-from tabs.sound_search.view import ResultView
-from tests.sounds import write_library
+from earshot.app import launch, site
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.tabs import sound_search
+from earshot.tabs.sound_search.library import DemoLibrary, Library
+from earshot.tabs.sound_search.view import ResultView
+from tests.support.sounds import write_library
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +33,8 @@ def library(search: SoundSearch, index: Path) -> Library:
 
 @pytest.fixture(scope="module")
 def client(tiny_checkpoints: Path, index: Path) -> Iterator[Client]:
-    page = app.build("cpu", tiny_checkpoints, index=index)
-    address = app.launch(page, app.options([], {}), block=False)
+    page = site.build("cpu", tiny_checkpoints, index=index)
+    address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
     page.close()
 

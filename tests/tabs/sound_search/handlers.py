@@ -4,11 +4,11 @@ from pathlib import Path
 
 import gradio as gr
 
-from pipelines.sound_search import SoundSearch
-from tabs.sound_search.events import SoundEvents
-from tabs.sound_search.filters import filter_section
-from tabs.sound_search.library import DemoLibrary
-from tabs.sound_search.view import Components, ResultView
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.tabs.sound_search.events import SoundEvents
+from earshot.tabs.sound_search.filters import filter_section
+from earshot.tabs.sound_search.library import DemoLibrary
+from earshot.tabs.sound_search.view import Components, ResultView
 
 
 def sound_events(search: SoundSearch, index: Path, view: ResultView) -> SoundEvents:

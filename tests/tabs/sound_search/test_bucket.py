@@ -8,17 +8,17 @@ from pathlib import Path
 import gradio as gr
 import pytest
 
-from media.errors import InputError
-from pipelines.sound_search import SoundSearch
-from pipelines.sound_search.large.bucket import folder_of
-from pipelines.sound_search.scan import scan
-from tabs.sound_search.cards import GONE
-from tabs.sound_search.compare import compared
-from tabs.sound_search.library import DemoLibrary
-from tabs.sound_search.search import Search
-from tabs.sound_search.view import ResultView, draft_item
-from tests.buckets import FakeBuckets, fake_buckets
-from tests.fake_sound_encoder import WORDS, FakeEncoder, write_tone
+from earshot.core.errors import InputError
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.pipelines.sound_search.large.bucket import folder_of
+from earshot.pipelines.sound_search.scan import scan
+from earshot.tabs.sound_search.cards import GONE
+from earshot.tabs.sound_search.compare import compared
+from earshot.tabs.sound_search.library import DemoLibrary
+from earshot.tabs.sound_search.search import Search
+from earshot.tabs.sound_search.view import ResultView, draft_item
+from tests.support.buckets import FakeBuckets, fake_buckets
+from tests.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 
 
 @pytest.fixture

@@ -8,20 +8,20 @@ import gradio as gr
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from pipelines.sound_search import listed
-from pipelines.sound_search.index import SoundIndex
-from pipelines.sound_search.library import Description
-from tabs.sound_search.cards import GONE, cards_value
-from tabs.sound_search.collections import panel
-from tabs.sound_search.compare import changed, compared, joined
-from tabs.sound_search.events import NO_AREA, SoundEvents
-from tabs.sound_search.filters import chosen, filter_section
-from tabs.sound_search.kept_collections import MOST, MOST_CHARACTERS, restored, toggled
-from tabs.sound_search.library import Library
-from tabs.sound_search.search import Search
-from tests.fake_sound_encoder import FakeEncoder
-from tests.sounds import write_sound
+from earshot.core.errors import InputError
+from earshot.pipelines.sound_search import listed
+from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.library import Description
+from earshot.tabs.sound_search.cards import GONE, cards_value
+from earshot.tabs.sound_search.collections import panel
+from earshot.tabs.sound_search.compare import changed, compared, joined
+from earshot.tabs.sound_search.events import NO_AREA, SoundEvents
+from earshot.tabs.sound_search.filters import chosen, filter_section
+from earshot.tabs.sound_search.kept_collections import MAX_CHARACTERS, MOST, restored, toggled
+from earshot.tabs.sound_search.library import Library
+from earshot.tabs.sound_search.search import Search
+from tests.support.fake_sound_encoder import FakeEncoder
+from tests.support.sounds import write_sound
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +57,8 @@ def test_toggled_keeps_a_sound_and_takes_it_out_again() -> None:
 
 
 def test_toggled_without_room_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tabs.sound_search.kept_collections.MOST", 1)
-    monkeypatch.setattr("tabs.sound_search.kept_collections.MOST_SOUNDS", 1)
+    monkeypatch.setattr("earshot.tabs.sound_search.kept_collections.MOST", 1)
+    monkeypatch.setattr("earshot.tabs.sound_search.kept_collections.MAX_SOUNDS", 1)
     with pytest.raises(InputError, match="Delete one"):
         toggled({"x": ("a",)}, "y", "a")
     with pytest.raises(InputError, match="Begin another"):
@@ -75,7 +75,7 @@ def test_restored_limits_names_and_sounds() -> None:
     kept = restored({"n" * 99: ["a" * 99, 7, "b"], **{str(i): [] for i in range(99)}})
     assert len(kept) == MOST
     (name, sounds), *_ = kept.items()
-    assert len(name) == MOST_CHARACTERS == len(sounds[0]) and sounds[1] == "b"
+    assert len(name) == MAX_CHARACTERS == len(sounds[0]) and sounds[1] == "b"
 
 
 def test_panel_escapes_names() -> None:

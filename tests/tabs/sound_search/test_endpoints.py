@@ -7,7 +7,7 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-from tests.sounds import CAPTIONS
+from tests.support.sounds import CAPTIONS
 
 pytestmark = pytest.mark.slow
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.sound_search import SoundSearch, store
-from tabs.sound_search import example
-from tabs.sound_search.library import DemoLibrary, Library
-from tabs.sound_search.view import ResultView
-from tests.sounds import CAPTIONS, write_library
+from earshot.pipelines.sound_search import SoundSearch, store
+from earshot.tabs.sound_search import example
+from earshot.tabs.sound_search.library import DemoLibrary, Library
+from earshot.tabs.sound_search.view import ResultView
+from tests.support.sounds import CAPTIONS, write_library
 from tests.tabs.sound_search.handlers import sound_events
 
 pytestmark = pytest.mark.slow

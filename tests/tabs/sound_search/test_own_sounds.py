@@ -7,14 +7,14 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from media.errors import InputError
-from pipelines.sound_search import SoundSearch
-from tabs.shared.sessions import SessionStore
-from tabs.sound_search.library import MOST_FILES, VisitorLibrary
-from tabs.sound_search.own_sounds import OwnSoundEvents, own_section
-from tabs.sound_search.search import Search
-from tabs.sound_search.view import ResultView
-from tests.sounds import write_sound
+from earshot.core.errors import InputError
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.tabs.shared.sessions import SessionStore
+from earshot.tabs.sound_search.library import MAX_FILES, VisitorLibrary
+from earshot.tabs.sound_search.own_sounds import OwnSoundEvents, own_section
+from earshot.tabs.sound_search.search import Search
+from earshot.tabs.sound_search.view import ResultView
+from tests.support.sounds import write_sound
 from tests.tabs.sound_search.handlers import sound_events
 
 pytestmark = pytest.mark.slow
@@ -108,8 +108,8 @@ def test_add_with_unusable_files_names_them_and_adds_the_rest(
 def test_add_beyond_the_limit_of_files_is_refused(
     search: SoundSearch, uploads: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tabs.sound_search.library.MOST_FILES", 2)
-    assert MOST_FILES > 2
+    monkeypatch.setattr("earshot.tabs.sound_search.library.MAX_FILES", 2)
+    assert MAX_FILES > 2
     own = VisitorLibrary(search)
     files = [str(write_sound(uploads / f"{i}" / f"{i}.wav", i)) for i in range(3)]
     _, skipped = list(own.add(files))[-1]

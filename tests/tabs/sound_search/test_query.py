@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tabs.sound_search.chips import chips, edited
-from tabs.sound_search.search import Search
+from earshot.tabs.sound_search.chips import chips, edited
+from earshot.tabs.sound_search.search import Search
 
 pytestmark = pytest.mark.slow
 

@@ -10,21 +10,21 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from media.errors import InputError
-from pipelines.hub_download import Permission
-from pipelines.sound_search import SoundSearch, store
-from pipelines.sound_search.encoders.models import DEFAULT_MODEL
-from pipelines.sound_search.index import SoundIndex
-from tabs import sound_search
-from tabs.components.hub_picker import HubModels
-from tabs.shared.events import reporting
-from tabs.sound_search.families import OTHER
-from tabs.sound_search.library import DemoLibrary, Library, VisitorLibrary
-from tabs.sound_search.search import OWN, Search
-from tabs.sound_search.tab import CLAPS
-from tabs.sound_search.view import ResultView
-from tests.fake_sound_encoder import FakeEncoder
-from tests.sounds import write_library
+from earshot.core.errors import InputError
+from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.sound_search import SoundSearch, store
+from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL
+from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.tabs import sound_search
+from earshot.tabs.components.hub_picker import HubModels
+from earshot.tabs.shared.events import reporting
+from earshot.tabs.sound_search.families import OTHER
+from earshot.tabs.sound_search.library import DemoLibrary, Library, VisitorLibrary
+from earshot.tabs.sound_search.search import OWN, Search
+from earshot.tabs.sound_search.tab import CLAPS
+from earshot.tabs.sound_search.view import ResultView
+from tests.support.fake_sound_encoder import FakeEncoder
+from tests.support.sounds import write_library
 from tests.tabs.sound_search.handlers import sound_events
 
 pytestmark = pytest.mark.slow
@@ -88,7 +88,7 @@ def test_library_on_the_disk_is_searched_and_a_map_of_it_shows_a_share(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tabs.sound_search.catalogue.MOST_POINTS", 5)
+    monkeypatch.setattr("earshot.tabs.sound_search.catalogue.MAX_POINTS", 5)
     on_disk = tmp_path / "sounds.index"
     SoundIndex.open(index, search.encoder).save(on_disk, "disk")
     query = (Search(), None, "rain", None, "", None, "ours", {})
@@ -139,7 +139,7 @@ def test_choosing_a_model_embeds_all_libraries_by_it_and_keeps_it_for_the_next_s
     own = VisitorLibrary(search)
     own.index.add([index.parent / "sounds" / "bell.wav"])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tabs.components.hub_picker.fetch", lambda *_: uploads)
+        patch.setattr("earshot.tabs.components.hub_picker.fetch", lambda *_: uploads)
         name = next(iter(CLAPS.listed))
         chosen = events.choose_model(name, Search(), own)[view.search]
     found = events.search(chosen, own, "deep", None, "", None, "ours", {})

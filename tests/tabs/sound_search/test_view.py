@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.sound_search import SoundSearch
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.tabs.components.map.map import sound_map
+from earshot.tabs.components.timeline.timeline import TEMPLATE
+from earshot.tabs.sound_search.cards import cards_value
+from earshot.tabs.sound_search.families import CATEGORIES, FAMILIES, OTHER, family
+from earshot.tabs.sound_search.library import DemoLibrary, Library, VisitorLibrary
+from earshot.tabs.sound_search.search import Search
+from earshot.tabs.sound_search.view import ResultView
 from synthetic.sounds import RECIPES
-from tabs.components.map.map import sound_map
-from tabs.components.timeline.timeline import TEMPLATE
-from tabs.sound_search.cards import cards_value
-from tabs.sound_search.families import CATEGORIES, FAMILIES, OTHER, family
-from tabs.sound_search.library import DemoLibrary, Library, VisitorLibrary
-from tabs.sound_search.search import Search
-from tabs.sound_search.view import ResultView
-from tests.sounds import CAPTIONS, write_library, write_sound
+from tests.support.sounds import CAPTIONS, write_library, write_sound
 
 pytestmark = pytest.mark.slow
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from pipelines.voice_conversion.intonation import Intonation
-from pipelines.voice_conversion.settings import MUTED
-from pipelines.voice_conversion.units import Units
-from tabs.voice_conversion import edits
+from earshot.core.errors import InputError
+from earshot.pipelines.voice_conversion.intonation import Intonation
+from earshot.pipelines.voice_conversion.settings import MUTED
+from earshot.pipelines.voice_conversion.units import Units
+from earshot.tabs.voice_conversion import edits
 
 STEP = 0.02
 UNITS = Units(

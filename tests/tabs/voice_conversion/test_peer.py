@@ -6,18 +6,18 @@ import gradio as gr
 import numpy as np
 import pytest
 
-from media.audio import features
-from media.audio.load import wav_bytes
-from media.constants import SAMPLE_RATE
-from media.errors import InputError
-from pipelines.hub_download import Permission
-from pipelines.speech import Speech
-from pipelines.voice_conversion.units import Units
-from tabs.components import hub_picker
-from tabs.components.hub_picker import HubModels
-from tabs.voice_conversion import peer
-from tabs.voice_conversion.peer import KIND, NAME, Peer, PeerPanel
-from tabs.voice_conversion.view import Result, Sound
+from earshot.core.errors import InputError
+from earshot.media.audio import features
+from earshot.media.audio.load import wav_bytes
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.speech import Speech
+from earshot.pipelines.voice_conversion.units import Units
+from earshot.tabs.components import hub_picker
+from earshot.tabs.components.hub_picker import HubModels
+from earshot.tabs.voice_conversion import peer
+from earshot.tabs.voice_conversion.peer import KIND, NAME, Peer, PeerPanel
+from earshot.tabs.voice_conversion.view import Result, Sound
 
 TONE = np.sin(np.arange(SAMPLE_RATE) / 9).astype(np.float32) / 4
 

@@ -11,11 +11,11 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-import app
-from media.audio.load import wav_bytes
-from pipelines.voice_conversion import settings
-from pipelines.voice_conversion.units import Units
-from tabs.voice_conversion import edits, tab
+from earshot.app import launch, site
+from earshot.media.audio.load import wav_bytes
+from earshot.pipelines.voice_conversion import settings
+from earshot.pipelines.voice_conversion.units import Units
+from earshot.tabs.voice_conversion import edits, tab
 
 pytestmark = pytest.mark.slow
 
@@ -24,8 +24,8 @@ RATE = 16_000
 
 @pytest.fixture(scope="module")
 def client(tiny_checkpoints: Path) -> Iterator[Client]:
-    page = app.build("cpu", tiny_checkpoints)
-    address = app.launch(page, app.options([], {}), block=False)
+    page = site.build("cpu", tiny_checkpoints)
+    address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
     page.close()
 

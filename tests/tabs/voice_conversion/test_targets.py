@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from pipelines.voice_conversion import Voice
-from pipelines.voice_conversion.converters import Converters
-from tabs.voice_conversion.targets import OWN, Speaking, Target, VoiceVisit
+from earshot.core.errors import InputError
+from earshot.pipelines.voice_conversion import Voice
+from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.tabs.voice_conversion.targets import OWN, Speaking, Target, VoiceVisit
 
 
 @pytest.fixture(scope="module")

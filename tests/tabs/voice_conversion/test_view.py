@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from media.paths import CHECKPOINTS
-from pipelines.voice_conversion import VoiceConversion
-from pipelines.voice_conversion.converters import Converters
-from tabs.voice_conversion import example, view
-from tabs.voice_conversion.view import Result
+from earshot.core.paths import CHECKPOINTS
+from earshot.pipelines.voice_conversion import VoiceConversion
+from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.tabs.voice_conversion import example, view
+from earshot.tabs.voice_conversion.view import Result
 
 RATE = 16_000
 
@@ -50,9 +50,9 @@ def test_result_edited_is_stale_until_synthesised_and_can_be_undone(
 
 
 def test_result_keeps_a_fixed_number_of_edits_to_undo(result: Result) -> None:
-    for _ in range(view.MOST_UNDO + 5):
+    for _ in range(view.MAX_UNDO + 5):
         result = result.edited(result.units)
-    assert len(result.past) == view.MOST_UNDO
+    assert len(result.past) == view.MAX_UNDO
 
 
 def test_result_of_loaded_units_has_no_source(result: Result, pipeline: VoiceConversion) -> None:

@@ -12,12 +12,12 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-from tabs.shared.events import reporting
-from tabs.shared.sessions import SessionStore
-from tabs.words.compare import compare_section
-from tabs.words.compare_events import EXAMPLES, MOST, CompareEvents, ComparePage, Recordings
-from tabs.words.panel import Label, heat_table
-from tests.fake_words import getters, write_word
+from earshot.tabs.shared.events import reporting
+from earshot.tabs.shared.sessions import SessionStore
+from earshot.tabs.words.compare import compare_section
+from earshot.tabs.words.compare_events import EXAMPLES, MOST, CompareEvents, ComparePage, Recordings
+from earshot.tabs.words.panel import Label, heat_table
+from tests.support.fake_words import getters, write_word
 
 VISITOR: Any = SimpleNamespace(session_hash="visitor")
 PICKED = ["tree-slt", "tree-awb", "cat-slt"]

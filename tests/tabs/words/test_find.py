@@ -10,12 +10,12 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-from media.audio.load import wav_bytes
-from pipelines.words import Words
-from pipelines.words.word_search import Found, LongRecording, Place
-from tabs.words.api import WordApi
-from tabs.words.find import NOTHING, find_section, view
-from tests.fake_words import getters, write_word
+from earshot.media.audio.load import wav_bytes
+from earshot.pipelines.words import Words
+from earshot.pipelines.words.word_search import Found, LongRecording, Place
+from earshot.tabs.words.api import WordApi
+from earshot.tabs.words.find import NOTHING, find_section, view
+from tests.support.fake_words import getters, write_word
 
 pytestmark = pytest.mark.slow
 

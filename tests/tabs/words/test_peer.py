@@ -7,11 +7,11 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from media.audio.load import load
-from pipelines.words import spoken_word
-from pipelines.words.speech_model import SpeechModelView, nearest_is_same_word
-from tabs.words.peer import Comparison
-from tests.fake_words import RATE, SPOKEN, VOICES, FakeLibrary
+from earshot.media.audio.load import load
+from earshot.pipelines.words import spoken_word
+from earshot.pipelines.words.speech_model import SpeechModelView, nearest_is_same_word
+from earshot.tabs.words.peer import Comparison
+from tests.support.fake_words import RATE, SPOKEN, VOICES, FakeLibrary
 
 
 class Spectra:

@@ -13,18 +13,27 @@ import pytest
 from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
-import app
-from media.audio.load import wav_bytes
-from media.errors import InputError
-from media.paths import ASSETS
-from media.text.phonemes import PHONEMES
-from tabs.shared.events import reporting
-from tabs.words import api, tab
-from tabs.words.cut import cut_value
-from tabs.words.events import WordEvents, WordPage
-from tabs.words.map import COLORS, OTHER, SOUNDS, Layout, first_sound, word_chart
-from tabs.words.view import Query, bar, found, neighbours, view_of
-from tests.fake_words import RATE, SPOKEN, VOICES, WRITTEN, FakeWords, getters, tone, write_word
+from earshot.app import launch
+from earshot.core.errors import InputError
+from earshot.core.paths import ASSETS
+from earshot.media.audio.load import wav_bytes
+from earshot.media.text.phonemes import PHONEMES
+from earshot.tabs.shared.events import reporting
+from earshot.tabs.words import api, tab
+from earshot.tabs.words.cut import cut_value
+from earshot.tabs.words.events import WordEvents, WordPage
+from earshot.tabs.words.map import COLORS, OTHER, SOUNDS, Layout, first_sound, word_chart
+from earshot.tabs.words.view import Query, bar, found, neighbours, view_of
+from tests.support.fake_words import (
+    RATE,
+    SPOKEN,
+    VOICES,
+    WRITTEN,
+    FakeWords,
+    getters,
+    tone,
+    write_word,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -77,10 +86,10 @@ def library(events: WordEvents) -> Any:
 @pytest.fixture(scope="module")
 def client(events: WordEvents, folder: Path) -> Iterator[Client]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("tabs.words.tab.library_getter", lambda *_: events.library)
+        patch.setattr("earshot.tabs.words.tab.library_getter", lambda *_: events.library)
         with gr.Blocks() as page:
             tab.build(events.pipeline, folder / "words.index")
-    address = app.launch(page, app.options([], {}), block=False)
+    address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
     page.close()
 

@@ -6,8 +6,8 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from tabs.words.threshold import NAMES, ThresholdEvents, ThresholdPage, threshold_section
-from tests.fake_words import FakeLibrary, FakeWords
+from earshot.tabs.words.threshold import NAMES, ThresholdEvents, ThresholdPage, threshold_section
+from tests.support.fake_words import FakeLibrary, FakeWords
 
 CURVE = {"threshold": [0.2, 0.6, 0.9], "precision": [0.5, 0.9, 1.0], "recall": [1.0, 0.8, 0.3]}
 

@@ -8,11 +8,16 @@ import gradio as gr
 import numpy as np
 import pytest
 
-from media.audio.load import load, wav_bytes
-from tabs.shared.events import reporting
-from tabs.shared.sessions import SEVERAL, SessionStore
-from tabs.words.vocabulary_events import EXAMPLE, VocabularyEvents, VocabularyPage, new_vocabulary
-from tests.fake_words import getters, write_word
+from earshot.media.audio.load import load, wav_bytes
+from earshot.tabs.shared.events import reporting
+from earshot.tabs.shared.sessions import SEVERAL, SessionStore
+from earshot.tabs.words.vocabulary_events import (
+    EXAMPLE,
+    VocabularyEvents,
+    VocabularyPage,
+    new_vocabulary,
+)
+from tests.support.fake_words import getters, write_word
 
 pytestmark = pytest.mark.slow
 

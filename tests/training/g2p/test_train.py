@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from models.g2p import G2P, PHONES, G2PConfig, letter_numbers
-from pipelines.words.pronunciation import Pronouncer
+from earshot.models.words.g2p import G2P, PHONES, G2PConfig, letter_numbers
+from earshot.pipelines.words.pronunciation import Pronouncer
 from training.g2p import train
 from training.g2p.train import ctc_loss, error_rates, majority_rule, split_of
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from media.text.grammar import GRID_WORDS
-from models.lip_reader import LipReaderConfig
+from earshot.media.text.grammar import GRID_WORDS
+from earshot.models.lip_to_speech.lip_reader import LipReaderConfig
 
 TINY = LipReaderConfig(channels=(4, 8), width=16, inner=16, layers=1, heads=2, voice=8)
 

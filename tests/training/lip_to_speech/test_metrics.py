@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from media.errors import InputError
-from training.evaluators.evaluator import EvaluationModels
-from training.evaluators.recogniser import Recogniser
-from training.evaluators.speaker_encoder import SpeakerEncoder
+from earshot.core.errors import InputError
+from training.judges.evaluator import EvaluationModels
+from training.judges.recogniser import Recogniser
+from training.judges.speaker_encoder import SpeakerEncoder
 from training.lip_to_speech.evaluate.card import publish
 from training.lip_to_speech.evaluate.evaluate import evaluate
 from training.lip_to_speech.evaluate.material import choose

@@ -7,9 +7,9 @@ import torch
 from scipy.ndimage import gaussian_filter1d
 from scipy.signal import butter, sosfilt
 
-from media.audio import features
-from media.audio.load import load
-from media.paths import ASSETS
+from earshot.core.paths import ASSETS
+from earshot.media.audio import features
+from earshot.media.audio.load import load
 from training.lip_to_speech.train.pesq_loss import pesq_loss
 
 SPOKEN = ASSETS / "examples/man-place-blue.ogg"

@@ -6,10 +6,10 @@ import torch
 from scipy.ndimage import gaussian_filter1d
 from torch import Tensor
 
-from media.audio import features
-from media.audio.intelligibility import intelligibility
-from media.audio.load import load
-from media.paths import ASSETS
+from earshot.core.paths import ASSETS
+from earshot.media.audio import features
+from earshot.media.audio.intelligibility import intelligibility
+from earshot.media.audio.load import load
 from training.lip_to_speech.train.stoi_loss import stoi_loss_mel, stoi_loss_wave
 
 SPOKEN = ASSETS / "examples/man-place-blue.ogg"

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from media.constants import HOP_LENGTH
-from models.face_encoder import FaceEncoderConfig
-from models.lip_reader import Prediction
-from pipelines.lip_to_speech import LipToSpeech
+from earshot.media.constants import HOP_LENGTH
+from earshot.models.lip_to_speech.face_encoder import FaceEncoderConfig
+from earshot.models.lip_to_speech.lip_reader import Prediction
+from earshot.pipelines.lip_to_speech import LipToSpeech
 from tests.training.lip_to_speech.clips import TINY
 from training.lip_to_speech import export, recipe
 from training.lip_to_speech.data.batches import Clips

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.sound_search.languages import LANGUAGES
+from earshot.pipelines.sound_search.languages import LANGUAGES
 from tests.training.sound_search.tones import (
     ToneEncoder,
 )
-from training.evaluators.report import publish_table
+from training.judges.report import publish_table
 from training.sound_search.evaluate import evaluate as evaluation
 from training.sound_search.evaluate import evaluator, languages
 from training.sound_search.evaluate.card import publish

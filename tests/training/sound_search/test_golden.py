@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from models.sound_embedder import kind_logits
+from earshot.models.sound_search.sound_embedder import kind_logits
 from training.sound_search.train.train import distillation_loss, nt_xent, target_weights
 
 CLIP_KINDS = torch.tensor([[1.0, 0, 0], [1, 1, 0], [0, 0, 1]])

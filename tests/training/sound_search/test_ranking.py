@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from training.evaluators.metrics import equal_error
+from training.judges.metrics import equal_error
 from training.sound_search.evaluate.ranking import (
     auroc,
     average_precision,

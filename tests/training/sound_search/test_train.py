@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from models.sound_cnn import SoundCNNConfig
-from models.sound_embedder import SoundEmbedder, SoundEmbedderConfig, kind_logits
-from pipelines.sound_search.encoders.encoder import EarshotEncoder
+from earshot.models.sound_search.sound_cnn import SoundCNNConfig
+from earshot.models.sound_search.sound_embedder import (
+    SoundEmbedder,
+    SoundEmbedderConfig,
+    kind_logits,
+)
+from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
 from training.common.loop import save
 from training.sound_search import export
 from training.sound_search.data.augment import FLOOR, augment, mix, window

@@ -8,8 +8,8 @@ import pytest
 import soundfile
 import torch
 
-from media.constants import MFCC_FLOOR
-from models.conversion.inverter import Voices
+from earshot.media.constants import MFCC_FLOOR
+from earshot.models.any_voice.inverter import Voices
 from training.common.corpora import Item
 from training.voice_conversion.any_voice import conversion, loop, vocoder
 from training.voice_conversion.any_voice.augment import augment

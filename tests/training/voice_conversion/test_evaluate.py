@@ -9,12 +9,12 @@ import pytest
 import soundfile
 import torch
 
-from media.text.grammar import DIGITS
-from training.evaluators.evaluator import EvaluationModels
-from training.evaluators.kmeans import K
-from training.evaluators.recogniser import Recogniser
-from training.evaluators.report import markdown
-from training.evaluators.speaker_encoder import SpeakerEncoder, nearer_to_target
+from earshot.media.text.grammar import DIGITS
+from training.judges.evaluator import EvaluationModels
+from training.judges.kmeans import K
+from training.judges.recogniser import Recogniser
+from training.judges.report import markdown
+from training.judges.speaker_encoder import SpeakerEncoder, nearer_to_target
 from training.voice_conversion.evaluate.card import publish
 from training.voice_conversion.evaluate.evaluate import evaluate
 

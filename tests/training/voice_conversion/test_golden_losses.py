@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from media.audio.features import mel_filters
-from media.constants import N_FFT, N_MELS
-from models.inverter import InverterConfig
-from models.vqvae import VQVAE, VQVAEConfig
+from earshot.media.audio.features import mel_filters
+from earshot.media.constants import N_FFT, N_MELS
+from earshot.models.vqvae.inverter import InverterConfig
+from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from training.voice_conversion.train.inverter import (
     contour_loss,
     relative_contour,

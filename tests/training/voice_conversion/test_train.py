@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import nn
 
-from media.audio import features
-from models.inverter import Inverter, InverterConfig
-from models.vocoder import Vocoder, VocoderConfig
-from models.vqvae import VQVAE, VQVAEConfig
-from pipelines import VoiceConversion
+from earshot.media.audio import features
+from earshot.models.vocoder import Vocoder, VocoderConfig
+from earshot.models.vqvae.inverter import Inverter, InverterConfig
+from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.pipelines import VoiceConversion
 from training.common.corpora import speech_items
 from training.common.loop import fit, save
 from training.voice_conversion import export as exporting

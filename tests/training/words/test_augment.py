@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.word_arrays import rng
+from tests.support.word_arrays import rng
 from training.words.data.augment import FLOOR, _clipped, augment, match_channel
 
 pytestmark = pytest.mark.slow

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from media.text.phonemes import from_arpabet, from_pinyin, numbers
-from tests.word_arrays import rng, write_arrays
+from earshot.media.text.phonemes import from_arpabet, from_pinyin, numbers
+from tests.support.word_arrays import rng, write_arrays
 from training.words.data.batch import Mixture
 from training.words.data.batches import Words
 from training.words.data.columns import Columns

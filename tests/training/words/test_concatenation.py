@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from media.audio.load import load
-from media.text.phonemes import PHONEMES, from_arpabet, from_ipa, from_pinyin, numbers
+from earshot.media.audio.load import load
+from earshot.media.text.phonemes import PHONEMES, from_arpabet, from_ipa, from_pinyin, numbers
 from training.common.corpora import Item
 from training.words.data.alignment import NEAREST, Aligner
 from training.words.data.concatenation import Concatenations, Utterance, Word

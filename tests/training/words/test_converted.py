@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import soundfile
 
-from media.audio.features import log_mel
-from media.text.phonemes import TONES, from_pinyin
-from tests.word_arrays import write_arrays
+from earshot.media.audio.features import log_mel
+from earshot.media.text.phonemes import TONES, from_pinyin
+from tests.support.word_arrays import write_arrays
 from training.words.data.batch import Mixture
 from training.words.data.batches import Words
 from training.words.data.columns import Columns

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from media.text.phonemes import from_arpabet
+from earshot.media.text.phonemes import from_arpabet
 from tests.training.words.tone_words import RATE, TONES, FakeWords
 from training.words.evaluate import systems
 from training.words.evaluate.card import publish

@@ -5,8 +5,8 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 
-from media.text.phonemes import from_arpabet, from_ipa
-from tests.word_arrays import rng
+from earshot.media.text.phonemes import from_arpabet, from_ipa
+from tests.support.word_arrays import rng
 from training.words.data.lexicon import Word, arabic, english, mandarin, vowelled
 from training.words.data.synthesis import consistent_with_voice, rendition, speak
 from training.words.data.zero_shot import is_zero_shot

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from media.text.phonemes import from_arpabet, from_ipa, numbers
+from earshot.media.text.phonemes import from_arpabet, from_ipa, numbers
 from training.common.corpora import Item
 from training.words.data.arrays import Arrays
 from training.words.data.concatenation import HELD_OUT, Word

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from media.text.phonemes import from_pinyin
-from tests.word_arrays import rng
+from earshot.media.text.phonemes import from_pinyin
+from tests.support.word_arrays import rng
 from training.words.data.converted import tones
 from training.words.data.converted.tones import intonation_of, other_tones
 from training.words.data.lexicon import sandhi

@@ -9,11 +9,11 @@ import pytest
 import torch
 from torch import nn
 
-from media.audio.pitch import log_mel_and_pitch
-from media.text.phonemes import from_arpabet, numbers
-from models.view_encoder import ViewConfig
-from models.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig
-from tests.word_arrays import write_arrays
+from earshot.media.audio.pitch import log_mel_and_pitch
+from earshot.media.text.phonemes import from_arpabet, numbers
+from earshot.models.words.view_encoder import ViewConfig
+from earshot.models.words.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig
+from tests.support.word_arrays import write_arrays
 from training.common.loop import fit
 from training.words.data.batch import Mixture
 from training.words.recipe import DEVELOPMENT, STAGES

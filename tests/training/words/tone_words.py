@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from media.text.phonemes import from_arpabet, from_ipa, from_pinyin
+from earshot.media.text.phonemes import from_arpabet, from_ipa, from_pinyin
 
 RATE = 16_000
 # Word → its tone in Hz, which an ideal system recovers; the last two are zero-shot.

@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from media.audio import features
-from media.audio.load import to_int16
+from earshot.media.audio import features
+from earshot.media.audio.load import to_int16
 from training.lip_to_speech.data.batches import Clips
 from training.lip_to_speech.data.prepare import voiced_pitch
 from training.lip_to_speech.evaluate.metrics import earlier

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from media.audio.vtlp import N_FACTORS, vtlp
-from media.constants import VIDEO_RATE
+from earshot.media.audio.vtlp import N_FACTORS, vtlp
+from earshot.media.constants import VIDEO_RATE
 from training.lip_to_speech.data.augment import augment, centre_crop
 
 BALANCE: Final = 0.3  # 0 samples each clip as often, 1 each speaker

@@ -16,13 +16,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from media.audio import features
-from media.audio.load import load, match_loudness, to_int16
-from media.constants import VIDEO_RATE
-from media.text.grammar import GRID_WORDS
-from media.video import frames
-from media.video.face import track_face
-from media.video.lips import MouthClip, crop_mouth
+from earshot.media.audio import features
+from earshot.media.audio.load import load, match_loudness, to_int16
+from earshot.media.constants import VIDEO_RATE
+from earshot.media.text.grammar import GRID_WORDS
+from earshot.media.video import frames
+from earshot.media.video.face import track_face
+from earshot.media.video.lips import MouthClip, crop_mouth
 from training.common.corpora import LEVEL, Item, grid_words, speech_items, waveforms
 from training.lip_to_speech.data.synthetic_heads import Line, lines
 

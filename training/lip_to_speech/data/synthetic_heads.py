@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from media.text.grammar import GRID, grid_phones
+from earshot.media.text.grammar import GRID, grid_phones
 from synthetic.heads.__main__ import SENTENCES, unseen_sentences
 from synthetic.heads.speaker import SPEAKERS, Speaker
 from synthetic.heads.speech import align, speak

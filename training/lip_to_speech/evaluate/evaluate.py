@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from training.evaluators.pretrained.judges import Judges
+from training.judges.pretrained.judges import Judges
 from training.lip_to_speech.evaluate.evaluator import LipEvaluator, Row
 from training.lip_to_speech.evaluate.material import GROUPS, choose, summary
 from training.lip_to_speech.evaluate.metrics import PESQ_INSTALLED

@@ -16,12 +16,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from media.errors import InputError
-from media.text.grammar import GRID
-from training.evaluators.evaluator import EvaluationModels
-from training.evaluators.metrics import word_error_rate
-from training.evaluators.pretrained.judges import Judges
-from training.evaluators.sphinx import Sphinx
+from earshot.core.errors import InputError
+from earshot.media.text.grammar import GRID
+from training.judges.evaluator import EvaluationModels
+from training.judges.metrics import word_error_rate
+from training.judges.pretrained.judges import Judges
+from training.judges.sphinx import Sphinx
 from training.lip_to_speech.data.prepare import voiced_pitch
 from training.lip_to_speech.evaluate.material import GROUPS, Clip
 from training.lip_to_speech.evaluate.metrics import (

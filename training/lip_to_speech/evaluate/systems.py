@@ -8,13 +8,13 @@ from typing import Final, Protocol
 import numpy as np
 import torch
 
-from media.audio import features
-from media.video import frames
-from media.video.face import track_face
-from media.video.lips import crop_mouth
-from models.vocoder import Vocoder, VocoderConfig
-from pipelines.checkpoint import load_weights, read_config
-from pipelines.lip_to_speech import LipToSpeech
+from earshot.media.audio import features
+from earshot.media.video import frames
+from earshot.media.video.face import track_face
+from earshot.media.video.lips import crop_mouth
+from earshot.models.vocoder import Vocoder, VocoderConfig
+from earshot.pipelines.checkpoint import load_weights, read_config
+from earshot.pipelines.lip_to_speech import LipToSpeech
 from training.common.corpora import Item
 from training.lip_to_speech.data.augment import centre_crop
 from training.lip_to_speech.data.av_sync import av_offset

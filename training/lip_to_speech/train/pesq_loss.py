@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import torch
 from torch import Tensor
 
-from media.constants import SAMPLE_RATE
+from earshot.media.constants import SAMPLE_RATE
 
 N_FFT: Final = 512
 HOP: Final = N_FFT // 2

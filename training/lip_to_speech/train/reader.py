@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.lip_reader import LipReader, LipReaderConfig, Prediction
-from models.voice_encoder import VoiceEncoder, VoiceEncoderConfig
+from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig, Prediction
+from earshot.models.lip_to_speech.voice_encoder import VoiceEncoder, VoiceEncoderConfig
 from training.common.checkpoints import load_matching_weights
 from training.common.loop import device, fit, save
 from training.lip_to_speech.data.batches import Batch, Clips

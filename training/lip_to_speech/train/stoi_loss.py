@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from media.constants import HOP_LENGTH, SAMPLE_RATE
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 
 BANDS: Final = 15  # third-octave bands
 LOWEST: Final = 150.0  # Hz: the centre of the first
@@ -78,7 +78,7 @@ def _normalized(values: Tensor, dim: int) -> Tensor:
 @cache
 def _mel_thirds() -> Tensor:
     """The share of each mel band in each third octave: (M, K)."""
-    from media.audio.features import mel_bands  # late: librosa need not be installed
+    from earshot.media.audio.features import mel_bands  # late: librosa need not be installed
 
     centres, widths = mel_bands()
     return torch.from_numpy(_shared(centres, widths) / widths[:, None]).float()
@@ -88,7 +88,7 @@ def _mel_thirds() -> Tensor:
 def _mel_widths() -> Tensor:
     """Widths of the mel bands in Hz (M,). Slaney-style filters have unit area, so that amplitudes
     are proportional to width."""
-    from media.audio.features import mel_bands  # late, as above
+    from earshot.media.audio.features import mel_bands  # late, as above
 
     return torch.from_numpy(mel_bands()[1]).float()
 

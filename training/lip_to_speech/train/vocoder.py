@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from media.paths import CHECKPOINTS
-from models.vocoder import Vocoder, VocoderConfig
+from earshot.core.paths import CHECKPOINTS
+from earshot.models.vocoder import Vocoder, VocoderConfig
 from training.common.loop import device, fit, save
 from training.lip_to_speech.data.batches import Clips
 from training.lip_to_speech.train.reader import load_reader, load_voices
@@ -33,7 +33,7 @@ def train_vocoder(run: Path, name: str, steps: int, reader: str, videos: str = "
 
     It starts from a shipped checkpoint, so that this stage alone also needs safetensors.
     """
-    from pipelines.checkpoint import load_weights, read_config
+    from earshot.pipelines.checkpoint import load_weights, read_config
 
     train = Windows(_predict(run, "train", reader, [videos, "rendered"]), "voice")
     val = Windows(_predict(run, "val", reader, ["clips"]), "voice")

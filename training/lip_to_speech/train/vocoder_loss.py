@@ -9,8 +9,8 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from models.lip_reader import Prediction
-from models.vocoder import Vocoder, VocoderConfig
+from earshot.models.lip_to_speech.lip_reader import Prediction
+from earshot.models.vocoder import Vocoder, VocoderConfig
 from training.lip_to_speech.data.batches import Batch
 from training.lip_to_speech.train.pesq_loss import pesq_loss
 from training.lip_to_speech.train.stoi_loss import stoi_loss_mel
@@ -52,7 +52,7 @@ class VocoderLoss(nn.Module):
 
 def spectral_loss() -> SpectralLoss:
     """The spectral loss of the vocoder, with the mel filters of its spectrograms."""
-    from media.audio import features  # late: training of other stages needs no librosa
+    from earshot.media.audio import features  # late: training of other stages needs no librosa
 
     filters = features.mel_filters(features.N_FFT, features.N_MELS)
     return SpectralLoss(torch.from_numpy(filters))

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from media.audio.vtlp import N_FACTORS, vtlp
-from models.voice_encoder import VoiceEncoder, VoiceEncoderConfig
+from earshot.media.audio.vtlp import N_FACTORS, vtlp
+from earshot.models.lip_to_speech.voice_encoder import VoiceEncoder, VoiceEncoderConfig
 from training.common.loop import device, fit, save
 
 BATCH: Final = 64

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-FLOOR = math.log(1e-6)  # as media.audio.sound_features
+FLOOR = math.log(1e-6)  # as earshot.media.audio.sound_features
 LAST_BAND_8KHZ = 105  # bands above it are above 8 kHz
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from training.sound_search.data.corpus import kinds, mentioned
 
-MOST_AUDIOCAPS = 120  # captions of one kind
+MAX_AUDIOCAPS = 120  # captions of one kind
 PAIRS = 12_000  # captions of mixtures from templates
 ONE = (
     "{name}", "the sound of {name}", "a recording of {name}", "{name} outdoors", "{name} nearby",
@@ -83,7 +83,7 @@ def _add_audiocaps(data: Path, captions: Captions) -> None:
         named = mentioned(text)
         if not named or any(name.startswith("other: ") for name in named):
             continue
-        if len(named) == 1 and len(captions.audiocaps[named[0]]) < MOST_AUDIOCAPS:
+        if len(named) == 1 and len(captions.audiocaps[named[0]]) < MAX_AUDIOCAPS:
             captions.audiocaps[named[0]].append(captions.add(text))
         elif len(named) == 2:
             captions.pairs.append((named[0], named[1], False, captions.add(text)))

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from media.audio.load import load
-from media.audio.sound_features import SAMPLE_RATE
+from earshot.media.audio.load import load
+from earshot.media.audio.sound_features import SAMPLE_RATE
 from synthetic.sounds import RECIPES, render
 
 CAPTIONS = Path(__file__).parent / "captions.json"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from media.audio.sound_features import log_mel, split
-from pipelines.sound_search.encoders.sentence import SentenceEncoder
+from earshot.media.audio.sound_features import log_mel, split
+from earshot.pipelines.sound_search.encoders.sentence import SentenceEncoder
 from training.sound_search.data.captions import Captions, describe
 from training.sound_search.data.corpus import Clip, real_clips, synthetic_clips
 

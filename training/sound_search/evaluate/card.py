@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from pipelines.checkpoint import read_config
+from earshot.pipelines.checkpoint import read_config
 from training.common.checkpoints import update_metrics
-from training.evaluators.report import markdown
+from training.judges.report import markdown
 
 CARD: Final = """\
 ---

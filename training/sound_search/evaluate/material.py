@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from media.audio.load import load
+from earshot.media.audio.load import load
 
 QUERIES: Final = Path(__file__).parent / "queries.jsonl"
 FOLD: Final = 4  # for validation

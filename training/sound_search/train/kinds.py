@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from models.sound_embedder import SoundEmbedder, kind_logits
+from earshot.models.sound_search.sound_embedder import SoundEmbedder, kind_logits
 from training.common.loop import device, save
 from training.sound_search.data.batches import SoundDataset
 from training.sound_search.train.train import class_accuracy, load

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.conversion.reference import ReferenceConfig, ReferenceEncoder
+from earshot.models.any_voice.reference import ReferenceConfig, ReferenceEncoder
 
 COSINE_SCALE = 16.0  # of the logits
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from media.constants import MFCC_FLOOR
-from models.conversion.inverter import Voices
+from earshot.media.constants import MFCC_FLOOR
+from earshot.models.any_voice.inverter import Voices
 from training.common.loop import device
 from training.voice_conversion.any_voice.augment import augment
 from training.voice_conversion.any_voice.data import Corpus

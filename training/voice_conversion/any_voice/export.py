@@ -7,11 +7,11 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from models.conversion.bottleneck import BottleneckConfig
-from models.conversion.content import ContentConfig
-from models.conversion.inverter import InverterConfig
-from models.conversion.reference import ReferenceConfig
-from models.vocoder import VocoderConfig
+from earshot.models.any_voice.bottleneck import BottleneckConfig
+from earshot.models.any_voice.content import ContentConfig
+from earshot.models.any_voice.inverter import InverterConfig
+from earshot.models.any_voice.reference import ReferenceConfig
+from earshot.models.vocoder import VocoderConfig
 from training.common.checkpoints import update_metrics, write_weights
 from training.common.corpora import TARGET_VOICES
 from training.voice_conversion.any_voice.conversion import WINDOW, new_system

@@ -18,10 +18,10 @@ from typing import Final
 
 import numpy as np
 
-from media.audio import features
-from media.audio.load import to_int16
-from media.audio.pitch import track_pitch
-from media.constants import HOP_LENGTH, N_FFT, N_MELS, SAMPLE_RATE
+from earshot.media.audio import features
+from earshot.media.audio.load import to_int16
+from earshot.media.audio.pitch import track_pitch
+from earshot.media.constants import HOP_LENGTH, N_FFT, N_MELS, SAMPLE_RATE
 from training.common.corpora import Item, speech_items, waveforms
 from training.words.data.zero_shot import has_zero_shot_word
 

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from media.constants import MFCC_FLOOR
-from models.conversion.bottleneck import Bottleneck, BottleneckConfig
-from models.conversion.content import ContentConfig, ContentEncoder
-from models.conversion.inverter import ContourPredictor, Inverter, InverterConfig, Voices
-from models.conversion.reference import ReferenceConfig, ReferenceEncoder
+from earshot.media.constants import MFCC_FLOOR
+from earshot.models.any_voice.bottleneck import Bottleneck, BottleneckConfig
+from earshot.models.any_voice.content import ContentConfig, ContentEncoder
+from earshot.models.any_voice.inverter import ContourPredictor, Inverter, InverterConfig, Voices
+from earshot.models.any_voice.reference import ReferenceConfig, ReferenceEncoder
 from training.voice_conversion.any_voice.auxiliary import (
     ContentAdversary,
     CosineHead,
@@ -32,7 +32,7 @@ ADVERSARY: Final = 0.1
 COMMITMENT: Final = 0.1
 REAL_WEIGHT: Final = 0.05
 FEATURE_WEIGHT: Final = 0.5
-LARGEST_RATIO: Final = 1.5  # by which a contour is widened or narrowed for another voice
+MAX_RATIO: Final = 1.5  # by which a contour is widened or narrowed for another voice
 
 
 @dataclass(frozen=True)
@@ -183,5 +183,5 @@ def relative_contour(pitch: Tensor, voices: Voices) -> Tensor:
 
 def adapted_contour(contour: Tensor, source: Voices, target: Voices) -> Tensor:
     """A contour (B, S, 2) that moves as widely as the target's do."""
-    ratio = (target.pitch_std / source.pitch_std).clamp(1 / LARGEST_RATIO, LARGEST_RATIO)
+    ratio = (target.pitch_std / source.pitch_std).clamp(1 / MAX_RATIO, MAX_RATIO)
     return torch.stack([contour[..., 0], contour[..., 1] * ratio[:, None]], dim=-1)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.vocoder import Vocoder, VocoderConfig
+from earshot.models.vocoder import Vocoder, VocoderConfig
 from training.common.loop import device
 from training.voice_conversion.any_voice.auxiliary import frozen
 from training.voice_conversion.any_voice.data import Corpus

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from media.constants import NYQUIST
+from earshot.media.constants import NYQUIST
 
 TOP_MEL = 15 + math.log(8) / math.log(6.4) * 27  # NYQUIST on Slaney's mel scale
 VTLP_RANGE = 0.16  # frequencies are scaled by 1 ± this

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from media.constants import DELTA_WIDTH, HOP_LENGTH
+from earshot.media.constants import DELTA_WIDTH, HOP_LENGTH
 
 SLOW = ("features",)  # arrays with one row for two frames
 

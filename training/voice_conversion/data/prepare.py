@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from media.audio import features
-from media.audio.load import to_int16
-from media.constants import FRAMES_PER_SECOND, HOP_LENGTH, N_FFT, N_MELS
-from pipelines.front_end import FrontEnd
+from earshot.media.audio import features
+from earshot.media.audio.load import to_int16
+from earshot.media.constants import FRAMES_PER_SECOND, HOP_LENGTH, N_FFT, N_MELS
+from earshot.pipelines.front_end import FrontEnd
 from training.common.corpora import TARGET_VOICES, Item, speech_items, waveforms
 
 CUT = 4 * HOP_LENGTH  # samples in the longest unit

@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from pipelines.voice_conversion.settings import ANY_VOICE, MODELS
-from training.evaluators.report import markdown
+from earshot.pipelines.voice_conversion.settings import ANY_VOICE, MODELS
+from training.judges.report import markdown
 
 CARD: Final = """\
 ---
@@ -20,7 +20,7 @@ docs/voice_conversion.md.
 
 ## Use
 
-    from pipelines.voice_conversion import AnyVoiceConversion
+    from earshot.pipelines.voice_conversion import AnyVoiceConversion
     convert = AnyVoiceConversion.from_pretrained("checkpoints/any-voice")
     convert("speech.wav", target="Nell")
     voice = convert.voice(convert.reference("somebody.wav"))  # theirs, if they agree

@@ -5,9 +5,9 @@ from math import prod
 from pathlib import Path
 from typing import Any, Final
 
-from media.constants import FRAMES_PER_SECOND
-from pipelines.voice_conversion.settings import ANY_VOICE
-from training.evaluators.report import markdown, publish_table
+from earshot.media.constants import FRAMES_PER_SECOND
+from earshot.pipelines.voice_conversion.settings import ANY_VOICE
+from training.judges.report import markdown, publish_table
 from training.voice_conversion.evaluate.any_voice_card import any_voice_card, is_any_voice
 
 MODEL: Final = """\
@@ -25,7 +25,7 @@ man). After Tjandra, Sakti and Nakamura (ZeroSpeech 2020, arXiv:2005.11676).
 
 ## Use
 
-    from pipelines import VoiceConversion
+    from earshot.pipelines import VoiceConversion
     VoiceConversion.from_pretrained("checkpoints/{name}")("speech.wav", target="TF2")
 
 ## Training data and licence

@@ -10,20 +10,20 @@ from typing import Final
 import numpy as np
 import torch
 
-from media.audio.features import log_mel
-from media.constants import SAMPLE_RATE
-from media.text.grammar import DIGITS, GRID, Grammar
-from pipelines import VoiceConversion
-from pipelines.voice_conversion.any_voice import AnyVoiceConversion
-from pipelines.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
-from training.evaluators.abx import abx
-from training.evaluators.evaluator import EvaluationModels
-from training.evaluators.metrics import bitrate, mel_cepstral_distortion, word_error_rate
-from training.evaluators.pretrained.judges import Judges
-from training.evaluators.processes import Job, Row, in_processes
-from training.evaluators.report import print_table
-from training.evaluators.speaker_encoder import nearer_to_target
-from training.evaluators.sphinx import Sphinx
+from earshot.media.audio.features import log_mel
+from earshot.media.constants import SAMPLE_RATE
+from earshot.media.text.grammar import DIGITS, GRID, Grammar
+from earshot.pipelines import VoiceConversion
+from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
+from earshot.pipelines.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
+from training.judges.abx import abx
+from training.judges.evaluator import EvaluationModels
+from training.judges.metrics import bitrate, mel_cepstral_distortion, word_error_rate
+from training.judges.pretrained.judges import Judges
+from training.judges.processes import Job, Row, in_processes
+from training.judges.report import print_table
+from training.judges.speaker_encoder import nearer_to_target
+from training.judges.sphinx import Sphinx
 from training.voice_conversion.evaluate.material import QUICK, Budget, Material, Utterance, choose
 from training.voice_conversion.evaluate.open_vocabulary import open_jobs, unseen_voices, with_added
 from training.voice_conversion.evaluate.systems import (

@@ -13,14 +13,14 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from media.constants import HOP_LENGTH, SAMPLE_RATE
-from media.text.grammar import DIGITS, grid_phones
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
+from earshot.media.text.grammar import DIGITS, grid_phones
 from training.common.corpora import Item, grid_words, speech_items, waveforms
-from training.evaluators.abx import PhoneItem
-from training.evaluators.sphinx import FRAME, Sphinx, Word
+from training.judges.abx import PhoneItem
+from training.judges.sphinx import FRAME, Sphinx, Word
 
 GRID_TRAINING_SPEAKERS: Final = ("S1", "s4", "s26", "s31", "s11")
-SHORTEST_PHONE: Final = 5  # frames; shorter ones are mostly errors of alignment
+MIN_PHONE: Final = 5  # frames; shorter ones are mostly errors of alignment
 SEED: Final = 0
 
 T = TypeVar("T")
@@ -134,7 +134,7 @@ def _abx(
         for segment in sphinx.align(waveform, _words(item)):
             first, last = round(segment.start / FRAME), round(segment.end / FRAME)
             last = min(last, len(waveform) // HOP_LENGTH)
-            if first >= 0 and last - first >= SHORTEST_PHONE:
+            if first >= 0 and last - first >= MIN_PHONE:
                 phones.append(
                     PhoneItem(segment.phone, str(item.speaker), len(recordings), first, last)
                 )

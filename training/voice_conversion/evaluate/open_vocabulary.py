@@ -12,20 +12,20 @@ from typing import Final
 
 import numpy as np
 
-from media.constants import SAMPLE_RATE
-from pipelines.voice_conversion.any_voice import AnyVoiceConversion
-from pipelines.voice_conversion.settings import ANY_VOICE
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
+from earshot.pipelines.voice_conversion.settings import ANY_VOICE
 from training.common.corpora import speech_items, waveforms
-from training.evaluators import naturalness, similarity
-from training.evaluators.metrics import word_error_rate
-from training.evaluators.open_vocabulary import (
+from training.judges import naturalness, similarity
+from training.judges.metrics import word_error_rate
+from training.judges.open_vocabulary import (
     OpenRecogniser,
     Spoken,
     open_material,
     recogniser,
 )
-from training.evaluators.pretrained.judges import Whisper
-from training.evaluators.processes import Job, Row
+from training.judges.pretrained.judges import Whisper
+from training.judges.processes import Job, Row
 from training.voice_conversion.evaluate.systems import Original, Speaker
 
 TARGETS: Final = ("TF2", "SM1")

@@ -5,12 +5,12 @@ from abc import ABC, abstractmethod
 import numpy as np
 import torch
 
-from media.audio import features
-from media.constants import FRAME_SECONDS, SAMPLE_RATE
-from pipelines import VoiceConversion
-from pipelines.voice_conversion.any_voice import AnyVoiceConversion
-from pipelines.voice_conversion.settings import MUTED
-from training.evaluators.kmeans import nearest, normalized_mfcc
+from earshot.media.audio import features
+from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
+from earshot.pipelines import VoiceConversion
+from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
+from earshot.pipelines.voice_conversion.settings import MUTED
+from training.judges.kmeans import nearest, normalized_mfcc
 from training.voice_conversion.evaluate.material import Pair
 
 

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from models.conversion.kmeans import KMeans, KMeansConfig
-from models.vqvae import VQVAE, Codebook, VQVAEConfig
+from earshot.models.any_voice.kmeans import KMeans, KMeansConfig
+from earshot.models.vqvae.vqvae import VQVAE, Codebook, VQVAEConfig
 from training.common.loop import device, fit, save
 from training.voice_conversion.data.batches import Windows
 from training.voice_conversion.train.units import BATCH, LEARNING_RATE, WINDOW

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from media.constants import HOP_LENGTH, N_FFT
-from models.conversion.kmeans import KMeans, KMeansConfig
-from models.inverter import Inverter, InverterConfig
-from models.vqvae import VQVAE, VQVAEConfig
+from earshot.media.constants import HOP_LENGTH, N_FFT
+from earshot.models.any_voice.kmeans import KMeans, KMeansConfig
+from earshot.models.vqvae.inverter import Inverter, InverterConfig
+from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from training.common.front_end import front_end_of
 from training.common.loop import device, fit, save
 from training.voice_conversion.data.augment import augment

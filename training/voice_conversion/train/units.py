@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from media.constants import FRAME_SECONDS, FRAMES_PER_SECOND
-from models.vqvae import VQVAE, VQVAEConfig
+from earshot.media.constants import FRAME_SECONDS, FRAMES_PER_SECOND
+from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from training.common.checkpoints import load_matching_weights
 from training.common.loop import device, fit, save
 from training.voice_conversion.data.augment import augment

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from models.vocoder import Vocoder, VocoderConfig
+from earshot.models.vocoder import Vocoder, VocoderConfig
 from training.common.loop import device, fit, save
 from training.voice_conversion.data.batches import Windows
 

@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from media.audio.features import HOP_LENGTH, SAMPLE_RATE
-from media.text.phonemes import ARPABET, TONES
-from training.evaluators.sphinx import Sphinx
+from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE
+from earshot.media.text.phonemes import ARPABET, TONES
+from training.judges.sphinx import Sphinx
 from training.words.data.recordings import RecordedWord
 
 NEAREST: Final = {ipa: phone for phone, ipa in ARPABET.items()} | {

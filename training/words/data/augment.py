@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from media.audio.vtlp import FLOOR, N_FACTORS, N_MELS, vtlp
+from earshot.media.audio.vtlp import FLOOR, N_FACTORS, N_MELS, vtlp
 
 NEPER: Final = 8.686  # dB: one step of the natural logarithm of magnitude
 STRETCH: Final = (0.8, 1.25)  # of durations

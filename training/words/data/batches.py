@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from models.word_embedder import WordEmbedderConfig
+from earshot.models.words.word_embedder import WordEmbedderConfig
 from training.common.front_end import front_end_of
 from training.words.data.arrays import Arrays
 from training.words.data.augment import augment, match_channel

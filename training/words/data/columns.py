@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from media.audio.pitch import log_mel_and_pitch
-from media.text.phonemes import numbers
+from earshot.media.audio.pitch import log_mel_and_pitch
+from earshot.media.text.phonemes import numbers
 
 LONGEST: Final = 30  # phonemes of a recorded phrase, at most
 LANGUAGES: Final = ("en", "ar", "zh")

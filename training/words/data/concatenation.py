@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from media.text.phonemes import PHONEMES, TONES, numbers
+from earshot.media.text.phonemes import PHONEMES, TONES, numbers
 from training.words.data.zero_shot import PARSERS, zero_shot
 
 VOWELS: Final = frozenset(

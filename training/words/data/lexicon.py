@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 import pocketsphinx
 
-from media.text.phonemes import from_arpabet, from_ipa, from_pinyin
-from pipelines.words.dictionary import pronunciations
+from earshot.media.text.phonemes import from_arpabet, from_ipa, from_pinyin
+from earshot.pipelines.words.dictionary import pronunciations
 from training.words.data.zero_shot import is_zero_shot
 
 FREQUENT: Final = 6000  # of English, by pocketsphinx' language model

@@ -7,10 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from media.audio.features import N_MELS, SAMPLE_RATE, log_mel
-from media.audio.load import load, match_loudness
-from media.audio.pitch import log_mel_and_pitch
-from pipelines.front_end import FrontEnd
+from earshot.media.audio.features import N_MELS, SAMPLE_RATE, log_mel
+from earshot.media.audio.load import load, match_loudness
+from earshot.media.audio.pitch import log_mel_and_pitch
+from earshot.pipelines.front_end import FrontEnd
 from training.common.corpora import LEVEL
 from training.sound_search.data.corpus import real_clips
 from training.sound_search.train.train import TRAINING_FOLDS

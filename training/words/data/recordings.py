@@ -7,10 +7,10 @@ from typing import Final
 
 import numpy as np
 
-from media.audio.features import SAMPLE_RATE
-from media.audio.load import match_loudness
-from media.text.grammar import GRID, grid_phones
-from media.text.phonemes import from_arpabet
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.audio.load import match_loudness
+from earshot.media.text.grammar import GRID, grid_phones
+from earshot.media.text.phonemes import from_arpabet
 from training.common.corpora import (
     DIGIT_VALIDATION_SPEAKERS,
     LEVEL,

@@ -11,10 +11,10 @@ from wave import Wave_read
 import numpy as np
 import soxr
 
-from media.audio.features import SAMPLE_RATE
-from media.audio.load import match_loudness
-from media.errors import InputError
-from media.text.phonemes import edit_distance, from_ipa
+from earshot.core.errors import InputError
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.audio.load import match_loudness
+from earshot.media.text.phonemes import edit_distance, from_ipa
 from training.common.corpora import LEVEL
 from training.words.data.lexicon import Word
 

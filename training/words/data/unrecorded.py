@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from media.audio.features import HOP_LENGTH
-from media.text.phonemes import PHONEMES, numbers
+from earshot.media.audio.features import HOP_LENGTH
+from earshot.media.text.phonemes import PHONEMES, numbers
 from training.words.data.alignment import Aligner
 from training.words.data.concatenation import Concatenations, Utterance
 from training.words.data.recordings import RecordedWord

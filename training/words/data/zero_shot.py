@@ -3,7 +3,7 @@
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-from media.text.phonemes import from_arpabet, from_ipa, from_pinyin
+from earshot.media.text.phonemes import from_arpabet, from_ipa, from_pinyin
 
 if TYPE_CHECKING:  # training needs torch and numpy only, reading the corpora more
     from training.common.corpora import Item

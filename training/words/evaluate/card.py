@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from training.common.checkpoints import update_metrics
-from training.evaluators.report import markdown
+from training.judges.report import markdown
 from training.words.evaluate.systems import DEFAULT_NAME
 
 CURVES: Final = "curves.svg"
@@ -30,7 +30,7 @@ The checkpoint is an ensemble: its vectors are concatenated with those of
 
 Search, comparison and recognition of single spoken words; queries by example or by text.
 
-    from pipelines.words import Words
+    from earshot.pipelines.words import Words
 
     words = Words.from_pretrained("checkpoints/{name}")
     words.embed_audio("word.wav").vector @ words.embed_text("lighthouse").vector
@@ -113,7 +113,7 @@ separated.
 As a member of the ensemble [words](../words/README.md), whose vectors are concatenated with its
 own; it can also be used alone.
 
-    from pipelines.words import Words
+    from earshot.pipelines.words import Words
 
     words = Words.from_pretrained("checkpoints/{name}")
 

@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 from scipy.signal import fftconvolve
 
-from media.audio.features import SAMPLE_RATE
-from media.audio.load import load
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.audio.load import load
 
 NOISE_CORPUS: Final = "esc50_16k"
 NOISE_FOLDS: Final = frozenset({4})  # not used in training

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from media.errors import InputError
+from earshot.core.errors import InputError
 from training.common.corpora import Item, waveforms
 from training.words.data.recordings import phonemes_of, word_items
 from training.words.data.zero_shot import is_zero_shot

@@ -10,9 +10,9 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numba import njit, prange
 
-from media.audio.dtw import mfcc_frames, path_mean
-from pipelines.checkpoint import read_config
-from pipelines.words import Words
+from earshot.media.audio.dtw import mfcc_frames, path_mean
+from earshot.pipelines.checkpoint import read_config
+from earshot.pipelines.words import Words
 from training.words.evaluate.material import WordType
 
 DEFAULT_NAME: Final = "words"  # of the checkpoint that is shipped
@@ -120,7 +120,9 @@ class PretrainedSpeech(AcousticVectors):
     """The mean of a layer's frames of a pretrained speech model of the hub."""
 
     def __init__(self, name: str) -> None:
-        from pipelines.words.speech_model import SpeechModelView  # late, for it loads transformers
+        from earshot.pipelines.words.speech_model import (
+            SpeechModelView,  # late, for it loads transformers
+        )
 
         self._view = SpeechModelView.from_pretrained(name)
         self.name = self._view.name

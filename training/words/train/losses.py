@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from media.text.phonemes import TONES, numbers
-from models.word_embedder import MultiViewEmbedder
+from earshot.media.text.phonemes import TONES, numbers
+from earshot.models.words.word_embedder import MultiViewEmbedder
 from training.common.loop import device
 from training.words.data.batch import Batch
 from training.words.data.concatenation import Word

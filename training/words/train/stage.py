@@ -9,7 +9,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from models.word_embedder import MultiViewEmbedder, WordEmbedderConfig, build_embedder
+from earshot.models.words.word_embedder import MultiViewEmbedder, WordEmbedderConfig, build_embedder
 from training.common.loop import device, fit, save
 from training.words.data.batch import MIXTURE, Batch, Mixture
 from training.words.data.batches import Words

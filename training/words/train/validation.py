@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from media.text.phonemes import edit_distance
-from models.word_embedder import MultiViewEmbedder
+from earshot.media.text.phonemes import edit_distance
+from earshot.models.words.word_embedder import MultiViewEmbedder
 from training.common.loop import device
 from training.words.data.batches import Words
 from training.words.data.concatenation import Word

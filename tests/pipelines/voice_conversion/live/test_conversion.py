@@ -7,19 +7,24 @@ import numpy as np
 import pytest
 import torch
 
-from media.audio.load import loudness
-from media.audio.pitch import track_pitch
-from media.constants import HOP_LENGTH, N_BINS, SAMPLE_RATE
-from media.errors import InputError
-from models.vocoder import Vocoder, VocoderConfig
-from pipelines.voice_conversion import MUTED, AnyVoiceConversion, Voice, settings
-from pipelines.voice_conversion.intonation import Intonation
-from pipelines.voice_conversion.live import Choice, LiveConversion, LiveNetworks, load_networks
-from pipelines.voice_conversion.live.conversion import TIMING
-from pipelines.voice_conversion.live.networks import AnyVoiceNetworks
-from pipelines.voice_conversion.live.running import RunningIntonation, RunningLevel
-from pipelines.voice_conversion.live.vocoder import BEHIND, CONTEXT, StreamingVocoder
-from pipelines.voice_conversion.settings import live_checkpoint
+from earshot.core.errors import InputError
+from earshot.media.audio.load import loudness
+from earshot.media.audio.pitch import track_pitch
+from earshot.media.constants import HOP_LENGTH, N_BINS, SAMPLE_RATE
+from earshot.models.vocoder import Vocoder, VocoderConfig
+from earshot.pipelines.voice_conversion import MUTED, AnyVoiceConversion, Voice, settings
+from earshot.pipelines.voice_conversion.intonation import Intonation
+from earshot.pipelines.voice_conversion.live import (
+    Choice,
+    LiveConversion,
+    LiveNetworks,
+    load_networks,
+)
+from earshot.pipelines.voice_conversion.live.conversion import TIMING
+from earshot.pipelines.voice_conversion.live.networks import AnyVoiceNetworks
+from earshot.pipelines.voice_conversion.live.running import RunningIntonation, RunningLevel
+from earshot.pipelines.voice_conversion.live.vocoder import BEHIND, CONTEXT, StreamingVocoder
+from earshot.pipelines.voice_conversion.settings import live_checkpoint
 
 HOP_SAMPLES = TIMING.hop * HOP_LENGTH
 

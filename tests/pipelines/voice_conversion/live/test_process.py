@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from media.errors import InputError
-from media.workers.protocol import WorkerError
-from pipelines.voice_conversion import Voice
-from pipelines.voice_conversion.live import (
+from earshot.core.errors import InputError
+from earshot.media.workers.protocol import WorkerError
+from earshot.pipelines.voice_conversion import Voice
+from earshot.pipelines.voice_conversion.live import (
     Choice,
     LiveNetworks,
     LiveProcess,
@@ -17,7 +17,7 @@ from pipelines.voice_conversion.live import (
     LiveSession,
     load_networks,
 )
-from pipelines.voice_conversion.live.conversion import TIMING
+from earshot.pipelines.voice_conversion.live.conversion import TIMING
 
 pytestmark = pytest.mark.slow
 

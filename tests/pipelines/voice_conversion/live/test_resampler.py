@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipelines.voice_conversion.live.resampler import Resampler
+from earshot.pipelines.voice_conversion.live.resampler import Resampler
 
 RATES = [(48_000, 16_000), (16_000, 48_000), (44_100, 16_000), (16_000, 44_100), (8_000, 16_000)]
 

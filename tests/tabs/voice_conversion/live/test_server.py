@@ -12,11 +12,11 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection
 
-from pipelines.voice_conversion import Voice
-from tabs.voice_conversion.live.server import BROKEN, MANY, MOST_OF_ADDRESS, OVER
-from tabs.voice_conversion.live.visitor import OVERDUE
-from tabs.voice_conversion.targets import NO_OWN, OWN, VoiceVisit
-from tests.live import CHUNK, HELLO, RATE, Echoes, ServedLive, sound, told
+from earshot.pipelines.voice_conversion import Voice
+from earshot.tabs.voice_conversion.live.server import BROKEN, MANY, MAX_PER_ADDRESS, OVER
+from earshot.tabs.voice_conversion.live.visitor import OVERDUE
+from earshot.tabs.voice_conversion.targets import NO_OWN, OWN, VoiceVisit
+from tests.support.live import CHUNK, HELLO, RATE, Echoes, ServedLive, sound, told
 
 
 class Served(ServedLive):
@@ -225,7 +225,7 @@ def test_thousand_sockets_of_one_address_are_refused_but_for_a_few(served: Serve
             sockets.pop().close()
             refused += 1
     # Those whose network is lost, for they say nothing, make room for others meanwhile.
-    assert MOST_OF_ADDRESS <= len(sockets) < 100 and refused == 1000 - len(sockets)
+    assert MAX_PER_ADDRESS <= len(sockets) < 100 and refused == 1000 - len(sockets)
     with served.join(additional_headers={"X-Forwarded-For": "192.0.2.1"}) as elsewhere:
         while told(elsewhere)["state"] != "running":
             pass

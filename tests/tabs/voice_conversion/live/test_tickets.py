@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from pipelines.voice_conversion import Voice
-from pipelines.voice_conversion.settings import MODELS
-from tabs.voice_conversion.live import Tickets, tickets
-from tabs.voice_conversion.live.panel import wished
-from tabs.voice_conversion.live.tickets import Wish
-from tabs.voice_conversion.targets import NO_OWN, OWN, VoiceVisit
+from earshot.pipelines.voice_conversion import Voice
+from earshot.pipelines.voice_conversion.settings import MODELS
+from earshot.tabs.voice_conversion.live import Tickets, tickets
+from earshot.tabs.voice_conversion.live.panel import wished
+from earshot.tabs.voice_conversion.live.tickets import Wish
+from earshot.tabs.voice_conversion.targets import NO_OWN, OWN, VoiceVisit
 
 
 def own_visit() -> VoiceVisit:

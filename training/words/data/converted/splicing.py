@@ -17,11 +17,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from media.audio.features import HOP_LENGTH, SAMPLE_RATE
-from media.audio.pitch import track_pitch
-from media.paths import CHECKPOINTS
-from media.text.phonemes import PHONEMES, numbers
-from pipelines.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
+from earshot.core.paths import CHECKPOINTS
+from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE
+from earshot.media.audio.pitch import track_pitch
+from earshot.media.text.phonemes import PHONEMES, numbers
+from earshot.pipelines.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
 from training.words.data.columns import Columns
 from training.words.data.concatenation import HELD_OUT, Word, joints_of
 from training.words.data.converted.voices import Converter

@@ -11,11 +11,11 @@ from typing import Final
 
 import numpy as np
 
-from media.audio.features import HOP_LENGTH
-from media.audio.pitch import track_pitch
-from media.paths import CHECKPOINTS
-from media.text.phonemes import TONES, from_pinyin
-from pipelines.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
+from earshot.core.paths import CHECKPOINTS
+from earshot.media.audio.features import HOP_LENGTH
+from earshot.media.audio.pitch import track_pitch
+from earshot.media.text.phonemes import TONES, from_pinyin
+from earshot.pipelines.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
 from training.words.data.columns import Columns
 from training.words.data.converted.voices import Converter
 from training.words.data.lexicon import sandhi

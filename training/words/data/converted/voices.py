@@ -13,14 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from media.audio.features import HOP_LENGTH, SAMPLE_RATE, log_mel, mfcc
-from media.audio.load import match_loudness
-from media.audio.pitch import track_pitch
-from media.paths import CHECKPOINTS
-from media.text.phonemes import from_pinyin
-from pipelines.voice_conversion.any_voice import AnyVoiceConversion
-from pipelines.voice_conversion.intonation import Intonation
-from pipelines.voice_conversion.voice import Voice, pitch_statistics
+from earshot.core.paths import CHECKPOINTS
+from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE, log_mel, mfcc
+from earshot.media.audio.load import match_loudness
+from earshot.media.audio.pitch import track_pitch
+from earshot.media.text.phonemes import from_pinyin
+from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
+from earshot.pipelines.voice_conversion.intonation import Intonation
+from earshot.pipelines.voice_conversion.voice import Voice, pitch_statistics
 from training.common.corpora import LEVEL, speech_items, waveforms
 from training.words.data.columns import Columns
 from training.words.data.lexicon import sandhi

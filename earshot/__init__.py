@@ -1,0 +1,34 @@
+"""Earshot: four speech-and-sound systems, and listening tests to judge them with.
+
+``from earshot import VoiceConversion, Words, SoundSearch, LipToSpeech``: each is imported when it
+is first asked for, and none loads torch before its from_pretrained is called.
+"""
+
+import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from earshot.pipelines.lip_to_speech import LipToSpeech
+    from earshot.pipelines.sound_search import SoundSearch
+    from earshot.pipelines.voice_conversion import VoiceConversion
+    from earshot.pipelines.words import Words
+
+# A thread of OpenBLAS that has nothing to do spins for 2 to the power of this many cycles before it
+# sleeps. As numpy's wheels bring it that is some 100 ms after a product of large matrices, on cores
+# that torch wants (benchmarks/idle_threads.md). It is read once, when numpy is loaded.
+os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+
+__all__ = ["LipToSpeech", "SoundSearch", "VoiceConversion", "Words"]
+_PACKAGES: Final = {
+    "LipToSpeech": "earshot.pipelines.lip_to_speech",
+    "SoundSearch": "earshot.pipelines.sound_search",
+    "VoiceConversion": "earshot.pipelines.voice_conversion",
+    "Words": "earshot.pipelines.words",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PACKAGES:
+        raise AttributeError(f"module 'earshot' has no attribute {name!r}")
+    return getattr(import_module(_PACKAGES[name]), name)

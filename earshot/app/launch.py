@@ -1,0 +1,163 @@
+"""Options → pipelines → tabs → a server."""
+
+import argparse
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import gradio as gr
+from fastapi.exceptions import RequestValidationError
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from earshot.app.health import Health
+from earshot.app.options import options
+from earshot.app.site import SOUNDS, build
+from earshot.core.http import address_of
+from earshot.core.paths import CHECKPOINTS
+from earshot.media import workers
+from earshot.pipelines import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
+from earshot.pipelines.command_line import explained
+from earshot.pipelines.hub_download import Permission as HubPermission
+from earshot.pipelines.sound_search.large.bucket import folder_of
+from earshot.pipelines.sound_search.query import index_of
+from earshot.pipelines.voice_conversion.live import LiveProcesses
+from earshot.pipelines.voice_conversion.settings import live_checkpoint
+from earshot.study.permission import Permission
+from earshot.study.web.plainly import refuse_damaged
+from earshot.tabs import listening_tests, voice_conversion
+from earshot.tabs.shared.agents import manual_route, offer_tools
+from earshot.tabs.shared.connections import DEAD, CutStalledBodies
+from earshot.tabs.shared.gradio_internals import (
+    Waiting,
+    cut_dead_connections,
+    keep_uploads_apart,
+    limit_messages,
+    limit_waiting,
+    write_results_whole,
+)
+from earshot.tabs.shared.page import HEAD
+from earshot.tabs.shared.temporary import temporary_folder
+from earshot.tabs.shared.theme import CSS, theme
+
+if TYPE_CHECKING:
+    from earshot.study.library import Library
+
+UPLOAD: Final = "100mb"
+SESSIONS: Final = 200  # whose page Gradio remembers: 4 MB each
+MAX_WAITING: Final = 2  # jobs of one visitor
+# A conference shares one address: it may take most of the queue, and never all of it.
+SHARE_OF_ADDRESS: Final = 0.75
+MAX_BYTES: Final = 131_072  # of a WebSocket's message
+WAITING: Final = (
+    f"You have {MAX_WAITING} jobs waiting already. Wait until one of them is done, or stop it."
+)
+FULL: Final = "Too many people are waiting just now. Try again in a minute."
+
+
+def launch(
+    page: gr.Blocks,
+    chosen: argparse.Namespace,
+    block: bool = True,
+    tests: "Library | None" = None,
+    folder: Path = CHECKPOINTS,
+    health: Health | None = None,
+    tickets: voice_conversion.Tickets | None = None,
+) -> str:
+    """Serves the page → its address on this machine. Returns at once unless block is true.
+
+    folder: of the checkpoints, for live conversion; health: is told at /healthz, and loads the
+    model of the tab that is open at first; tickets: those that build was given."""
+    processes = LiveProcesses(live_checkpoint(folder))
+    live = voice_conversion.LiveServer(
+        processes, tickets or voice_conversion.Tickets(), chosen.live
+    )
+    keep_uploads_apart()
+    write_results_whole()
+    limit_queue(page, chosen.max_queue)
+    offer_tools(page)
+    # A deep link would write a visitor's whole page to the disk, for whoever knows their session.
+    routes = [Route("/gradio_api/deep_link", _not_found), manual_route(page)]
+    _, address, _ = page.launch(
+        server_name=chosen.host,
+        server_port=chosen.port,
+        share=chosen.share,
+        prevent_thread_lock=True,
+        theme=theme(),
+        css_paths=CSS,
+        head=HEAD,
+        footer_links=[],
+        max_file_size=UPLOAD,
+        # What visitors say stays with them: no history of runs, no monitoring page.
+        run_history=False,
+        enable_monitoring=False,
+        ssr_mode=False,
+        state_session_capacity=SESSIONS,
+        mcp_server=True,
+        # Or Gradio would stop where its own first request takes longer than 3 s, on a busy machine.
+        _frontend=False,
+        # Before Gradio's own: raters' pages, and the organisers'.
+        app_kwargs={
+            "routes": [
+                *routes,
+                *([health.route()] if health else []),
+                *live.routes(),
+                *(listening_tests.routes(tests) if tests else []),
+            ],
+            "middleware": [Middleware(CutStalledBodies)],
+            "exception_handlers": {RequestValidationError: refuse_damaged},
+        },
+    )
+    cut_dead_connections(page, DEAD)
+    limit_messages(page, MAX_BYTES)
+    workers.warm_up()
+    if chosen.preload:
+        processes.warm_up()
+    if health:  # behind the page that is already served: to import torch alone takes seconds
+        threading.Thread(target=health.warm_up, daemon=True).start()
+    if block:
+        page.block_thread()
+    return address
+
+
+def limit_queue(page: gr.Blocks, size: int) -> None:
+    """Lets so many jobs wait, of which a visitor and an address may have a share."""
+    # api_open=False: programs wait in the queue like everybody.
+    page.queue(max_size=size, default_concurrency_limit=1, api_open=False)
+    of_address = max(MAX_WAITING, round(SHARE_OF_ADDRESS * size))
+    limit_waiting(page, Waiting(MAX_WAITING, of_address, WAITING, FULL, address_of))
+
+
+def main() -> None:
+    chosen = options(sys.argv[1:], os.environ)
+    with explained():
+        index = index_of(folder_of(chosen.sounds)) if chosen.sounds else SOUNDS
+    # docker stop, systemd and Spaces end a program so: close the server and delete what it kept.
+    # As Ctrl+C does, but also where a shell started it in the background, deaf to Ctrl+C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with temporary_folder():
+        permission = Permission.of(chosen.studies_key, os.environ)
+        tests = listening_tests.opened(Path(chosen.studies), chosen.database, permission)
+        health, tickets = Health(), voice_conversion.Tickets()
+        page = build(
+            chosen.device,
+            preload=chosen.preload,
+            sound_model=chosen.sound_model,
+            index=index,
+            tests=tests,
+            publishing=not chosen.no_publish,
+            health=health,
+            tickets=tickets,
+            index_backend=chosen.index_backend,
+            hub=HubPermission.of(chosen.no_hub, chosen.host, chosen.share, os.environ),
+        )
+        launch(page, chosen, tests=tests, health=health, tickets=tickets)
+
+
+def _not_found(request: Request) -> Response:
+    return PlainTextResponse("Not found", status_code=404)

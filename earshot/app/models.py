@@ -1,0 +1,95 @@
+"""The models that the tabs use: where they are installed, and how they are loaded, once each."""
+
+import threading
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
+
+from earshot.pipelines.voice_conversion.settings import MODELS
+from earshot.tabs import lip_to_speech, sound_search, words
+
+if TYPE_CHECKING:
+    from earshot.pipelines.lip_to_speech import LipToSpeech
+    from earshot.pipelines.sound_search import SoundSearch
+    from earshot.pipelines.voice_conversion.converter import Converter
+    from earshot.pipelines.voice_conversion.converters import Converters
+    from earshot.pipelines.words import Words
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def converters(folder: Path, device: str) -> Callable[[str], "Converter"]:
+    """Gives a model of voice conversion by its name; models may share a checkpoint."""
+
+    def load() -> "Converters":
+        from earshot.pipelines.voice_conversion.converters import (
+            Converters,  # late, for it loads torch
+        )
+
+        return Converters(folder, device)
+
+    loaded = once(load)
+    return once(lambda name: loaded()(name))
+
+
+def installed_conversion_models(folder: Path) -> list[str]:
+    """The models of voice conversion whose checkpoint is in the folder, the default first."""
+    checkpoints = available(folder, [model.checkpoint for model in MODELS.values()])
+    return [name for name, model in MODELS.items() if model.checkpoint in checkpoints]
+
+
+def sounds(
+    folder: Path, device: str, model: Sequence[str] | None
+) -> Callable[[], "SoundSearch"] | None:
+    """Gives sound search with a model of the user's or our checkpoints in the folder; None where
+    there are no such checkpoints."""
+    names = sound_search.MODELS
+    if not model and len(available(folder, names)) < len(names):
+        return None
+
+    def load() -> "SoundSearch":
+        from earshot.pipelines.sound_search import SoundSearch  # late, for it loads torch
+
+        return SoundSearch.from_pretrained(model or [folder / name for name in names], device)
+
+    return once(load)
+
+
+def word_embeddings(folder: Path, device: str) -> Callable[[], "Words"] | None:
+    """Gives the networks of the words tab; None where the folder has no such checkpoint."""
+
+    def load() -> "Words":
+        from earshot.pipelines.words import Words  # late, for it loads torch
+
+        return Words.from_pretrained(folder / words.MODEL, device)
+
+    return once(load) if available(folder, [words.MODEL]) else None
+
+
+def lip_reader(folder: Path, device: str) -> Callable[[], "LipToSpeech"] | None:
+    """Gives lip to speech; None where the folder has no such checkpoint."""
+
+    def load() -> "LipToSpeech":
+        from earshot.pipelines.lip_to_speech import LipToSpeech  # late, for it loads torch
+
+        return LipToSpeech.from_pretrained(folder / lip_to_speech.MODEL, device)
+
+    return once(load) if available(folder, [lip_to_speech.MODEL]) else None
+
+
+def once(load: Callable[P, T]) -> Callable[P, T]:
+    """What loads at the first call, and gives the same from then on, whoever asks meanwhile."""
+    lock, loaded = threading.Lock(), cache(load)
+
+    def get(*args: P.args, **kwargs: P.kwargs) -> T:
+        with lock:
+            return loaded(*args, **kwargs)
+
+    return get
+
+
+def available(folder: Path, names: Sequence[str]) -> list[str]:
+    """Those of the names whose checkpoint is in the folder."""
+    return [name for name in names if (folder / name / "config.json").exists()]

@@ -1,0 +1,68 @@
+"""The command line's options."""
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+
+from earshot.pipelines.sound_search.query import BACKENDS
+
+ABOUT = "Earshot: speech systems to hear, take apart and test."
+
+
+def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argparse.Namespace:
+    """The command line's options; EARSHOT_HOST and so on in the environment stand in for them."""
+    parser = argparse.ArgumentParser(prog="earshot", description=ABOUT)
+    parser.add_argument("--host", help="address to listen on (default: this machine only)")
+    parser.add_argument("--port", type=int, help="port to listen on (default: 7860 or the next)")
+    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+    parser.add_argument(
+        "--sound-model",
+        nargs="+",
+        metavar="NAME_OR_FOLDER",
+        help="what searches sounds: a CLAP model, or checkpoints of ours, together",
+    )
+    parser.add_argument(
+        "--sounds",
+        metavar="FOLDER",
+        help="searches these sounds, or those of s3://BUCKET/PREFIX: "
+        "python -m earshot.pipelines.sound_search watch FOLDER indexes them",
+    )
+    parser.add_argument(
+        "--index-backend",
+        choices=BACKENDS,
+        help="searches them in memory, or from the disk (default: as their index was made)",
+    )
+    parser.add_argument("--share", action="store_true", help="make a public link by gradio.live")
+    parser.add_argument("--max-queue", type=int, default=20, help="visitors that may wait")
+    parser.add_argument("--preload", action="store_true", help="load every model before serving")
+    parser.add_argument(
+        "--live", type=int, default=cores(), help="live conversions at once (default: one a core)"
+    )
+    parser.add_argument("--studies", default="studies", help="folder of listening tests")
+    parser.add_argument(
+        "--studies-key",
+        help="lets only visitors who type it open tests (default: anybody, but on a Space nobody)",
+    )
+    parser.add_argument("--database", help="URL for their answers (default: a file in the folder)")
+    parser.add_argument("--no-publish", action="store_true", help="visitors cannot open tests")
+    parser.add_argument(
+        "--no-hub", action="store_true", help="visitors cannot load models of the Hugging Face hub"
+    )
+    given: list[str] = []
+    plain = (
+        "host port device sound-model sounds index-backend max-queue live studies studies-key "
+        "database".split()
+    )
+    for name in plain:
+        if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
+            given += [f"--{name}", *(value.split() if name == "sound-model" else [value])]
+    for name in ("share", "preload", "no-publish", "no-hub"):
+        variable = "EARSHOT_" + name.upper().replace("-", "_")
+        if environment.get(variable, "").lower() in ("1", "true", "yes", "on"):
+            given.append(f"--{name}")
+    return parser.parse_args([*given, *arguments])
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,79 @@
+"""The page: every tab over its pipeline."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import gradio as gr
+
+from earshot.app import models
+from earshot.app.health import Health, probes
+from earshot.core.paths import ASSETS, CHECKPOINTS
+from earshot.pipelines.hub_download import Permission as HubPermission
+from earshot.tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
+from earshot.tabs.shared.drafts import Drafts
+from earshot.tabs.shared.jobs import stop_jobs
+from earshot.tabs.shared.page import FOOTER, HEADER, model_cards
+
+if TYPE_CHECKING:
+    from earshot.study.library import Library
+
+SOUNDS: Final = ASSETS / "sounds.index"
+WORDS: Final = ASSETS / "words.index"
+# Every 10 minutes, a visitor's files older than 50 go: in an hour, as the footer says.
+DELETE: Final = (600, 3000)  # seconds
+
+
+def build(
+    device: str = "auto",
+    folder: Path = CHECKPOINTS,
+    preload: bool = False,
+    sound_model: Sequence[str] | None = None,
+    index: Path = SOUNDS,
+    word_index: Path = WORDS,
+    tests: "Library | None" = None,
+    publishing: bool = True,
+    health: Health | None = None,
+    tickets: voice_conversion.Tickets | None = None,
+    hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
+    index_backend: str | None = None,
+) -> gr.Blocks:
+    """The whole page. Loads no model unless preload says so. index, word_index: of our libraries
+    of sounds and of words; tests: listening tests, which launch must be given too; publishing:
+    whether visitors may open tests of their own to raters; health: is to watch the models, and
+    launch must be given it too; tickets: lend visitors' own voices to live conversion, as launch is
+    told; hub: which models of the hub visitors may load; index_backend: where the index is
+    searched, if not as it was made."""
+    convert = models.converters(folder, device)
+    conversions = models.installed_conversion_models(folder)
+    embeddings = models.word_embeddings(folder, device)
+    search = models.sounds(folder, device, sound_model)
+    lips = models.lip_reader(folder, device)
+    if health:
+        health.watch(probes(convert, conversions, embeddings, search, lips))
+    if preload:
+        for name in conversions:
+            convert(name)
+        for load in filter(None, (embeddings, search, lips)):
+            load()
+    with gr.Blocks(title="Earshot", analytics_enabled=False, delete_cache=DELETE) as page:
+        gr.HTML(HEADER, apply_default_css=False)
+        drafts = Drafts() if tests else None
+        # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
+        with gr.Tabs(overflow_behavior="wrap"):
+            with gr.Tab("Voice conversion"):
+                voice_conversion.build(convert, conversions, drafts, tickets, hub, device)
+            with gr.Tab("Words"):
+                words.build(embeddings, word_index, drafts, hub, device)
+            with gr.Tab("Sound search"):
+                sound_search.build(search, index, drafts, hub, device, index_backend)
+            with gr.Tab("Lip to speech"):
+                lip_to_speech.build(lips, drafts)
+            if tests and drafts:
+                with gr.Tab("Listening tests"):
+                    listening_tests.build(tests, drafts, publishing)
+        with gr.Accordion("Model cards", open=False):
+            gr.Markdown(model_cards(folder))
+        gr.HTML(FOOTER, apply_default_css=False)
+        page.unload(stop_jobs)  # nobody waits for them any more
+    return page

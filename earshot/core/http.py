@@ -1,0 +1,85 @@
+"""What one request, and one address, may ask of the server."""
+
+import hashlib
+import ipaddress
+import secrets
+import threading
+import time
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+from typing import Final
+
+from fastapi import HTTPException, Request
+from starlette.requests import HTTPConnection
+
+MAX_BYTES: Final = 16_384  # of a request; the longest that the page sends has 500
+TOO_LONG: Final = "This request is too long."
+MAX_ADDRESSES: Final = 10_000
+
+
+class SmallRequest(Request):
+    """A request whose body is refused (413) while it is read, whatever length it declares: a body
+    is parsed and checked where all others wait."""
+
+    async def stream(self) -> AsyncGenerator[bytes, None]:
+        size = 0
+        async for chunk in super().stream():
+            size += len(chunk)
+            if size > MAX_BYTES:
+                raise HTTPException(413, TOO_LONG)
+            yield chunk
+
+
+@dataclass
+class RateLimit:
+    """How often something is allowed to one address: `burst` times at once, then `per_minute`.
+
+    Addresses are kept in memory only, as hashes with a salt of this process.
+    """
+
+    burst: int
+    per_minute: float
+    _salt: bytes = field(default_factory=lambda: secrets.token_bytes(16))
+    _left: dict[bytes, tuple[float, float]] = field(default_factory=dict)  # how often, and when
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def take(self, address: str, now: float | None = None) -> float:
+        """Counts one → seconds until the next is allowed, 0 where this one is."""
+        now = time.monotonic() if now is None else now
+        who = self._hash(address)
+        with self._lock:
+            left, then = self._left.get(who, (float(self.burst), now))
+            left = min(self.burst, left + (now - then) * self.per_minute / 60)
+            allowed = left >= 1
+            if who not in self._left and len(self._left) >= MAX_ADDRESSES:
+                self._left.pop(next(iter(self._left)))
+            self._left[who] = left - allowed, now
+        return 0.0 if allowed else (1 - left) * 60 / self.per_minute
+
+    def give_back(self, address: str) -> None:
+        """Takes one back that came to nothing."""
+        who = self._hash(address)
+        with self._lock:
+            if who in self._left:
+                left, then = self._left[who]
+                self._left[who] = min(self.burst, left + 1), then
+
+    def _hash(self, address: str) -> bytes:
+        return hashlib.blake2b(address.encode(), key=self._salt).digest()
+
+
+def address_of(request: HTTPConnection) -> str:
+    """Whom a request, or a WebSocket, comes from: behind a proxy, which has a private address, what
+    the proxy says (the last entry of the last X-Forwarded-For; those before it the client may have
+    made up)."""
+    peer = request.client.host if request.client else ""
+    lines = request.headers.getlist("x-forwarded-for") or [""]
+    forwarded = lines[-1].rsplit(",", 1)[-1].strip()
+    return forwarded if forwarded and _private(peer) else peer
+
+
+def _private(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_private
+    except ValueError:  # a socket, or a test
+        return True

@@ -1,0 +1,93 @@
+"""Samples of what a visitor sends: an array, or a file, which a worker process decodes."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from earshot.core.errors import InputError
+from earshot.media.audio.samples import (
+    check_length,
+    check_rate,
+    check_values,
+    clipped_count,
+    to_float,
+)
+from earshot.media.workers import stream
+
+# A path, the bytes of a file, or (sample_rate, samples): integers or floats, (T,) or (T, channels).
+Source = str | Path | bytes | tuple[int, np.ndarray]
+
+
+class Decoded(NamedTuple):
+    """Blocks are float32 (channels, T), one after the other; damaged: some audio was missing."""
+
+    blocks: list[np.ndarray]
+    sample_rate: int
+    damaged: bool
+
+
+class Mono(NamedTuple):
+    """waveform: float32 (T,), the mean of all channels; damaged: some audio was missing;
+    clipped_share: of the samples of all channels."""
+
+    waveform: np.ndarray
+    sample_rate: int
+    damaged: bool
+    clipped_share: float
+
+
+def decode(source: Source, max_seconds: float) -> Decoded:
+    """Decodes every channel of the source, but no more than max_seconds of it.
+
+    Raises InputError if it is longer or holds too many samples, for what is no audio, and for what
+    has none that can be decoded.
+    """
+    if isinstance(source, tuple):
+        rate, samples = _checked(*source, max_seconds)
+        check_values(samples.size, mono=False)
+        return Decoded([samples], rate, damaged=False)
+    messages = _messages(source, max_seconds, mono=False)
+    header, _ = messages.pop()
+    blocks = [block for _, block in messages]
+    return Decoded(
+        blocks or [np.zeros((1, 0), np.float32)], header["sample_rate"], header["damaged"]
+    )
+
+
+def decode_mono(source: Source, max_seconds: float) -> Mono:
+    """As decode, but mixed to mono block by block, so that many channels take no more memory."""
+    if isinstance(source, tuple):
+        rate, samples = _checked(*source, max_seconds)
+        share = clipped_count(samples) / max(samples.size, 1)
+        return Mono(samples.mean(axis=0), rate, False, share)
+    messages = _messages(source, max_seconds, mono=True)
+    header, _ = messages.pop()
+    values = sum(header["values"] for header, _ in messages)
+    clipped = sum(header["clipped"] for header, _ in messages)
+    empty = np.zeros(0, np.float32)
+    waveform = np.concatenate([empty, *(block[0] for _, block in messages)])
+    share = clipped / max(values, 1)
+    return Mono(waveform, header["sample_rate"], header["damaged"], share)
+
+
+def _messages(
+    source: str | Path | bytes, max_seconds: float, mono: bool
+) -> list[tuple[dict, np.ndarray]]:
+    """What the worker says, counted again here: it may have been taken over by the file."""
+    messages, kept = [], 0
+    for header, block in stream("audio", source, max_seconds=max_seconds, mono=mono):
+        assert block is not None
+        kept += block.size
+        check_values(kept, mono)
+        messages.append((header, block))
+    return messages
+
+
+def _checked(rate: int, samples: np.ndarray, max_seconds: float) -> tuple[int, np.ndarray]:
+    """An array's rate and its samples as float32 (channels, T)."""
+    if samples.ndim not in (1, 2) or samples.dtype.kind not in "iuf":
+        raise InputError("Samples must be integers or floats, of shape (T,) or (T, channels).")
+    check_rate(rate)
+    check_length(len(samples) / rate, max_seconds)
+    return rate, to_float(np.atleast_2d(samples.T))

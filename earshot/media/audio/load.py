@@ -1,0 +1,144 @@
+"""Recordings ready for use: mono, resampled, checked; and loudness as in ITU-R BS.1770."""
+
+import io
+import math
+import struct
+import wave
+from dataclasses import dataclass
+
+import numpy as np
+import pyloudnorm
+import soxr
+
+from earshot.core.errors import InputError
+from earshot.media.audio.decode import Source, decode_mono
+from earshot.media.audio.samples import FULL_SCALE as FULL_SCALE
+
+# None is what Gradio gives where nothing was recorded.
+Audio = Source | None
+
+CLIPPED_SHARE = 1e-3  # of the samples; fewer are hardly heard
+SILENT_PEAK = 1e-3  # -60 dBFS
+QUIET_PEAK = 0.03  # -30 dBFS
+LOUDNESS_BLOCK = 0.4  # seconds, from BS.1770
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Mono audio: waveform float32 (T,) in [-1, 1], sample_rate in Hz.
+
+    notices are sentences for the visitor about what could be used but is not as it should be.
+    """
+
+    waveform: np.ndarray
+    sample_rate: int
+    notices: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        return len(self.waveform) / self.sample_rate
+
+
+def load(
+    audio: Audio,
+    sample_rate: int = 16_000,
+    max_seconds: float = 60.0,
+    min_seconds: float = 0.1,
+) -> Recording:
+    """Decodes audio, mixes it to mono, removes its DC offset and resamples it.
+
+    Raises InputError for what cannot be used: nothing, not audio, empty, shorter than min_seconds
+    or longer than max_seconds (found without decoding the rest), NaN or infinite values. Silence
+    is no error: it comes back with a notice.
+    """
+    if audio is None:
+        raise InputError("There is no recording yet. Record or upload one first.")
+    waveform, rate, damaged, clipped_share = decode_mono(audio, max_seconds)
+    seconds = len(waveform) / rate
+    if seconds == 0:
+        raise InputError("The recording is empty. Record or upload it again.")
+    if seconds < min_seconds:
+        raise InputError(
+            f"The recording is too short ({seconds:.2f} s). It must last {min_seconds:g} s or more."
+        )
+    if not np.isfinite(waveform).all():
+        raise InputError(
+            "The recording holds values that are not numbers (NaN or infinity). "
+            "Export it again, as 16-bit WAV for example."
+        )
+    waveform = waveform - np.float32(waveform.mean(dtype=np.float64))
+    waveform = soxr.resample(waveform.astype(np.float32), rate, sample_rate)
+    waveform = waveform[: round(max_seconds * sample_rate)]
+    peak = float(np.abs(waveform).max())
+    notices = []
+    if damaged:
+        notices.append(f"The file is damaged or ends early: {seconds:.1f} s of it could be used.")
+    if rate < sample_rate:
+        notices.append(
+            f"The recording holds nothing above {rate / 2000:g} kHz, as on the telephone: "
+            "sounds such as s and f may be mistaken."
+        )
+    if peak < SILENT_PEAK:
+        notices.append("The recording is silent. Check that the right microphone is on.")
+    elif peak < QUIET_PEAK:
+        notices.append("The recording is very quiet. Speak closer to the microphone.")
+    if clipped_share > CLIPPED_SHARE:
+        notices.append(
+            "The recording is clipped: it was too loud, and may sound distorted. "
+            "Speak further from the microphone."
+        )
+    return Recording(waveform / max(peak, 1.0), sample_rate, tuple(notices))
+
+
+def to_int16(waveform: np.ndarray) -> np.ndarray:
+    """Samples in [-1, 1] as int16 of the same shape; what is outside is clipped."""
+    return np.round(np.clip(waveform, -1, 1) * 32767).astype(np.int16)
+
+
+def wav_bytes(waveform: np.ndarray, sample_rate: int, comment: str = "") -> bytes:
+    """A mono 16-bit WAV file of the waveform (T,), with a comment (ASCII) for who opens it."""
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(sample_rate)
+        file.writeframes(to_int16(waveform).astype("<i2").tobytes())
+    if comment:
+        _append_info(buffer, comment)
+    return buffer.getvalue()
+
+
+def _append_info(file: io.BytesIO, comment: str) -> None:
+    """Append a LIST chunk of type INFO with a comment to a RIFF file, which ends the file."""
+    text = comment.encode("ascii") + b"\0"
+    text += b"\0" * (len(text) % 2)
+    info = b"INFO" + b"ICMT" + struct.pack("<I", len(text)) + text
+    file.seek(0, io.SEEK_END)
+    file.write(b"LIST" + struct.pack("<I", len(info)) + info)
+    size = file.tell()
+    file.seek(4)
+    file.write(struct.pack("<I", size - 8))
+
+
+def loudness(waveform: np.ndarray, sample_rate: int) -> float:
+    """Integrated loudness of the waveform (T,) in LUFS (ITU-R BS.1770-4); -inf for silence."""
+    if not np.any(waveform):
+        return -math.inf
+    # What is shorter than the measuring block is repeated, which keeps its power.
+    length = max(len(waveform), math.ceil(LOUDNESS_BLOCK * sample_rate))
+    meter = pyloudnorm.Meter(sample_rate, block_size=LOUDNESS_BLOCK)
+    return float(meter.integrated_loudness(np.resize(waveform, length).astype(np.float64)))
+
+
+def match_loudness(
+    waveform: np.ndarray, sample_rate: int, lufs: float, peak: float = -1.0
+) -> np.ndarray:
+    """The waveform (T,) at lufs (LUFS), or as near below as its peak (dBFS) allows.
+
+    Silence, and a target of -inf, give silence.
+    """
+    level = loudness(waveform, sample_rate)
+    if math.isinf(level):
+        return np.zeros_like(waveform)
+    gain = min(10 ** ((lufs - level) / 20), 10 ** (peak / 20) / float(np.abs(waveform).max()))
+    return (waveform * gain).astype(waveform.dtype)

@@ -1,0 +1,46 @@
+"""Log-mel spectrograms of sounds at 32 kHz (Primus, Koutini & Widmer 2023, section 2.5)."""
+
+import math
+from functools import cache
+from typing import Final
+
+import librosa
+import numpy as np
+from scipy.sparse import csr_array
+
+SAMPLE_RATE: Final = 32_000  # Hz
+N_FFT: Final = 1024  # samples: 32 ms
+HOP_LENGTH: Final = 320  # samples: 10 ms
+N_MELS: Final = 128
+FLOOR: Final = 1e-6  # power added to each band: at the level of 16-bit quantisation noise
+SEGMENT_SECONDS: Final = 10.0
+MIN_SECONDS: Final = 1.0  # shorter sounds are padded with silence
+
+
+def log_mel(waveform: np.ndarray) -> np.ndarray:
+    """Natural logarithm of power in mel bands: (T,) or (N, T) → (…, T // HOP_LENGTH, N_MELS)."""
+    spectrum = librosa.stft(waveform, n_fft=N_FFT, hop_length=HOP_LENGTH, dtype=np.complex64)
+    power = np.square(np.abs(spectrum))[..., : waveform.shape[-1] // HOP_LENGTH]
+    mel = np.stack([_mel_filters() @ sound for sound in power.reshape(-1, *power.shape[-2:])])
+    return np.log(np.swapaxes(mel, -1, -2) + FLOOR).reshape(*power.shape[:-2], -1, N_MELS)
+
+
+def split(waveform: np.ndarray) -> np.ndarray:
+    """Equal segments of at most SEGMENT_SECONDS that cover the whole sound: (T,) → (N, T').
+
+    The sound is normalised to a peak of 1 first, so that its level does not matter, and padded with
+    silence to full segments and to MIN_SECONDS.
+    """
+    waveform = waveform / max(float(np.abs(waveform).max(initial=0.0)), 1e-4)
+    n_segments = max(1, math.ceil(len(waveform) / (SEGMENT_SECONDS * SAMPLE_RATE)))
+    hops = math.ceil(len(waveform) / n_segments / HOP_LENGTH)
+    length = max(hops * HOP_LENGTH, round(MIN_SECONDS * SAMPLE_RATE))
+    padded = np.pad(waveform, (0, n_segments * length - len(waveform)))
+    return padded.reshape(n_segments, length).astype(np.float32)
+
+
+@cache
+def _mel_filters() -> csr_array:
+    """Sparse, because BLAS threads would compete with those of torch: a dense product makes the
+    network after it take three times as long."""
+    return csr_array(librosa.filters.mel(sr=SAMPLE_RATE, n_fft=N_FFT, n_mels=N_MELS))

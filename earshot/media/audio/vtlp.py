@@ -1,0 +1,43 @@
+"""Vocal tract length perturbation (VTLP, Jaitly & Hinton 2013) of log-mel frames: the frequency
+axis is scaled by a factor, as by a longer or shorter vocal tract.
+
+Shapes: B batch, S frames, M mel bands.
+"""
+
+from functools import cache
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+N_MELS: Final = (
+    80  # as in earshot.media.audio.features, which is not imported: training has no librosa
+)
+FLOOR: Final = float(np.log(1e-5))
+N_FACTORS: Final = 13
+LARGEST: Final = 0.13  # change of frequencies, as a share
+FACTORS: Final = torch.linspace(1 - LARGEST, 1 + LARGEST, N_FACTORS)
+
+
+def vtlp(mel: Tensor, indices: Tensor) -> Tensor:
+    """Log-mel frames (B, S, M), each scaled by FACTORS[indices], indices (B,): (B, S, M).
+
+    Further columns, of what has no frequency axis, stay as they are.
+    """
+    maps = _maps().to(mel.device)
+    scaled = torch.bmm(mel[..., :N_MELS] - FLOOR, maps[indices.to(mel.device)]) + FLOOR
+    return torch.cat([scaled, mel[..., N_MELS:]], dim=-1)
+
+
+@cache
+def _maps() -> Tensor:
+    """Linear interpolation between mel bands, for each factor: (N_FACTORS, M, M)."""
+    bands = np.arange(N_MELS)
+    maps = np.zeros((N_FACTORS, N_MELS, N_MELS), np.float32)
+    for matrix, factor in zip(maps, FACTORS.tolist(), strict=True):
+        source = np.minimum(bands * factor, N_MELS - 1.001)
+        low = source.astype(int)
+        matrix[low, bands] += 1 - (source - low)
+        matrix[low + 1, bands] += source - low
+    return torch.from_numpy(maps)

@@ -1,0 +1,159 @@
+"""One phoneme inventory, in IPA, for English, Arabic and Mandarin; parsers of IPA, ARPAbet, pinyin.
+
+English is broad General American. The dictionaries used do not mark stress, so ʌ and ə are one
+phoneme here. Mandarin tones are phonemes of their own that follow their syllable.
+"""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from earshot.core.errors import InputError
+
+ARPABET: Final[Mapping[str, str]] = {
+    phone: ipa
+    for phone, _, ipa in (
+        pair.partition(":")
+        for pair in (
+            "AA:ɑ AE:æ AH:ə AO:ɔ AW:aʊ AY:aɪ B:b CH:tʃ D:d DH:ð EH:ɛ ER:ɝ EY:eɪ F:f G:ɡ HH:h IH:ɪ "
+            "IY:i JH:dʒ K:k L:l M:m N:n NG:ŋ OW:oʊ OY:ɔɪ P:p R:ɹ S:s SH:ʃ T:t TH:θ UH:ʊ UW:u V:v "
+            "W:w Y:j Z:z ZH:ʒ"
+        ).split()
+    )
+}
+ARABIC: Final = tuple("aː iː uː a r x q ʔ ʕ ħ ɣ sˤ dˤ tˤ ðˤ".split())
+INITIALS: Final[Mapping[str, str]] = {
+    pinyin: ipa
+    for pinyin, _, ipa in (
+        pair.partition(":")
+        for pair in (
+            "b:p p:pʰ m:m f:f d:t t:tʰ n:n l:l g:k k:kʰ h:x j:tɕ q:tɕʰ x:ɕ zh:ʈʂ ch:ʈʂʰ sh:ʂ "
+            "r:ɻ z:t͡s c:t͡sʰ s:s"
+        ).split()
+    )
+}
+FINALS: Final[Mapping[str, tuple[str, ...]]] = {
+    name: tuple(phonemes.split("."))
+    for name, _, phonemes in (
+        pair.partition(":")
+        for pair in (
+            "a:a o:u.o e:ɤ ai:a.i ei:e.i ao:a.u ou:o.u an:a.n en:ə.n ang:a.ŋ eng:ə.ŋ ong:u.ŋ "
+            "er:ɤ.ɻ i:i ia:i.a ie:i.ɛ iao:i.a.u iu:i.o.u ian:i.ɛ.n in:i.n iang:i.a.ŋ ing:i.ŋ "
+            "iong:i.u.ŋ u:u ua:u.a uo:u.o uai:u.a.i ui:u.e.i uan:u.a.n un:u.ə.n uang:u.a.ŋ "
+            "ueng:u.ə.ŋ ü:y üe:y.ɛ üan:y.ɛ.n ün:y.n"
+        ).split()
+    )
+}
+APICAL: Final = "ɨ"  # the vowel that is written i after z, c, s, zh, ch, sh and r
+TONES: Final = ("˥", "˧˥", "˨˩˦", "˥˩")  # the neutral fifth tone is not written
+WITHOUT_INITIAL: Final[Mapping[str, str]] = {  # how pinyin spells a final that begins its syllable
+    "yi": "i", "ya": "ia", "ye": "ie", "yao": "iao", "you": "iu", "yan": "ian", "yin": "in",
+    "yang": "iang", "ying": "ing", "yong": "iong", "wu": "u", "wa": "ua", "wo": "uo", "wai": "uai",
+    "wei": "ui", "wan": "uan", "wen": "un", "wang": "uang", "weng": "ueng", "yu": "ü", "yue": "üe",
+    "yuan": "üan", "yun": "ün",
+}  # fmt: skip
+
+# The index of a phoneme here is its number in every network; 0 is padding. New ones go to the end.
+PHONEMES: Final[tuple[str, ...]] = (
+    "",
+    *dict.fromkeys(
+        [
+            *ARPABET.values(),
+            *ARABIC,
+            *INITIALS.values(),
+            *(phoneme for final in FINALS.values() for phoneme in final),
+            APICAL,
+            *TONES,
+        ]
+    ),
+)
+_NUMBERS: Final = {phoneme: number for number, phoneme in enumerate(PHONEMES)}
+# Other notations of phonemes in the inventory, and marks that are ignored.
+_ALIASES: Final[Mapping[str, str]] = {
+    "ʌ": "ə", "ɐ": "ə", "ɜ": "ɝ", "ɚ": "ɝ", "ɒ": "ɑ", "g": "ɡ", "ɫ": "l", "ɾ": "t", "χ": "x",
+    "t͡ʃ": "tʃ", "d͡ʒ": "dʒ", "ʧ": "tʃ", "ʤ": "dʒ", "t͡ɕ": "tɕ", "t͡ɕʰ": "tɕʰ",
+    "ʈ͡ʂ": "ʈʂ", "ʈ͡ʂʰ": "ʈʂʰ", "əʊ": "oʊ", "ai": "aɪ", "au": "aʊ", "ei": "eɪ", "ou": "oʊ",
+    "ɑː": "ɑ", "ɔː": "ɔ", "ɝː": "ɝ", "ɜː": "ɝ", "ɥ": "y",
+}  # fmt: skip
+_MARKS: Final = str.maketrans("", "", "ˈˌ'.‿/[]- ̪̩̯")
+_LONGEST: Final = max(map(len, (*PHONEMES, *_ALIASES)))
+
+
+def from_arpabet(text: str) -> tuple[str, ...]:
+    """Phonemes of "K AE1 T": ARPAbet separated by spaces, with or without stress, in either case.
+
+    Raises InputError naming the symbol that is not ARPAbet.
+    """
+    symbols = [symbol.upper().rstrip("012") for symbol in text.split()]
+    for symbol in symbols:
+        if symbol not in ARPABET:
+            raise InputError(f"“{symbol}” is not a symbol of ARPAbet. Try one like K AE T.")
+    return tuple(ARPABET[symbol] for symbol in symbols)
+
+
+def from_pinyin(text: str) -> tuple[str, ...]:
+    """Phonemes of "bei3 jing1": syllables separated by spaces, each with the number of its tone.
+
+    v stands for ü. Raises InputError naming the syllable that is not pinyin.
+    """
+    return tuple(phoneme for syllable in text.lower().split() for phoneme in _syllable(syllable))
+
+
+def from_ipa(text: str) -> tuple[str, ...]:
+    """Phonemes of "taraːʒuʕ". Stress and syllable marks are ignored; ts is t and s unless tied.
+
+    Raises InputError naming the first symbol that stands for no phoneme of the inventory.
+    """
+    rest = unicodedata.normalize("NFD", text).translate(_MARKS)
+    rest = unicodedata.normalize("NFC", rest).replace(":", "ː")
+    phonemes = []
+    while rest:
+        for length in range(min(_LONGEST, len(rest)), 0, -1):
+            piece = rest[:length]
+            phoneme = piece if piece in _NUMBERS else _ALIASES.get(piece)
+            if phoneme:
+                phonemes.append(phoneme)
+                rest = rest[length:]
+                break
+        else:
+            raise InputError(f"“{rest[0]}” stands for no sound that is known here.")
+    return tuple(phonemes)
+
+
+def numbers(phonemes: Sequence[str]) -> list[int]:
+    """The phonemes' numbers in the networks. Raises KeyError for one outside the inventory."""
+    return [_NUMBERS[phoneme] for phoneme in phonemes]
+
+
+def edit_distance(reference: Sequence[object], hypothesis: Sequence[object]) -> int:
+    """Levenshtein distance: the fewest insertions, deletions and substitutions between the two."""
+    row = list(range(len(hypothesis) + 1))
+    for i, word in enumerate(reference, 1):
+        diagonal, row[0] = row[0], i
+        for j, other in enumerate(hypothesis, 1):
+            best = min(row[j] + 1, row[j - 1] + 1, diagonal + (word != other))
+            diagonal, row[j] = row[j], best
+    return row[-1]
+
+
+def _syllable(syllable: str) -> tuple[str, ...]:
+    """Initial, final and tone of a syllable of pinyin."""
+    name, tone = syllable[:-1].replace("v", "ü"), syllable[-1:]
+    if tone not in tuple("12345"):
+        raise InputError(f"“{syllable}” has no tone. Write pinyin like bei3 jing1, 5 for no tone.")
+    initial = next((i for i in ("zh", "ch", "sh") if name.startswith(i)), name[:1])
+    final = name.removeprefix(initial)
+    if initial in ("j", "q", "x"):
+        final = final.replace("u", "ü", 1) if final.startswith("u") else final
+    if initial not in INITIALS:
+        initial, final = "", WITHOUT_INITIAL.get(name, name)
+    if final not in FINALS:
+        raise InputError(f"“{syllable}” is not a syllable of pinyin. Write it like bei3 jing1.")
+    phonemes = FINALS[final]
+    if final == "i" and initial in ("zh", "ch", "sh", "r", "z", "c", "s"):
+        phonemes = (APICAL,)
+    if final == "o":  # bo, po, mo and fo have a glide before the vowel; the interjection has not
+        phonemes = phonemes if initial else ("o",)
+    if initial:
+        phonemes = (INITIALS[initial], *phonemes)
+    return phonemes if tone == "5" else (*phonemes, TONES[int(tone) - 1])

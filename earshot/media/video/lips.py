@@ -1,0 +1,163 @@
+"""Mouth crops for lip reading: aligned, of one scale, at 25 frames per second.
+
+Shapes: N frames of the video, F frames of 40 ms, H side of a crop, L landmarks of the lips.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from earshot.core.errors import InputError
+from earshot.media.constants import VIDEO_RATE
+from earshot.media.video.face import INNER_LIPS, OUTER_LIPS, FaceTrack, pose
+
+SIDE: Final = 80  # pixels of a crop
+SCALE: Final = 33.0  # pixels per unit (see earshot.media.video.face) of a crop
+SMOOTHING: Final = 0.08  # s: std of the Gaussian over scale, rotation and position
+LIPS: Final = (*OUTER_LIPS, *INNER_LIPS)
+MAX_GAP: Final = 0.4  # s without a face that are interpolated
+MAX_LOST: Final = 0.25  # of the frames
+BRIGHT: Final = 95  # percentile of the grey levels
+SMALL: Final = 40.0  # pixels between the outer corners of the eyes
+DARK: Final = 0.2  # of white
+TURNED: Final = 0.35  # of a full profile
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """Capture quality per frame, (F,) each: found, whether a face was found; size in pixels of the
+    video between the outer corners of the eyes; turn, from −1 (one profile) over 0 (frontal) to 1
+    (the other); light, from 0 to 1, of the bright parts around the mouth."""
+
+    found: np.ndarray
+    size: np.ndarray
+    turn: np.ndarray
+    light: np.ndarray
+
+    def hints(self) -> tuple[str, ...]:
+        """What to do better next time; empty where all is well."""
+        hints = {
+            "Your face is small in the picture: come closer.": np.median(self.size) < SMALL,
+            "It is dark: turn towards a light.": np.median(self.light) < DARK,
+            "You look to the side: face the camera.": np.median(abs(self.turn)) > TURNED,
+            "The face was lost now and then: keep hands and hair away from it.": np.any(
+                ~self.found
+            ),
+        }
+        return tuple(hint for hint, applies in hints.items() if applies)
+
+
+@dataclass(frozen=True, eq=False)
+class MouthClip:
+    """crops (F, 80, 80) uint8; portraits (K, 64, 64, 3) uint8; outline (F, 468, 2): the whole mesh
+    in pixels of the video."""
+
+    crops: np.ndarray
+    portraits: np.ndarray
+    outline: np.ndarray
+    quality: Quality
+
+    @property
+    def seconds(self) -> float:
+        return len(self.crops) / VIDEO_RATE
+
+
+def crop_mouth(track: FaceTrack) -> MouthClip:
+    """Crop the mouth in every frame, with scale, rotation and position smoothed over time.
+
+    Raises InputError for no face, two faces, or a face that is lost for too long.
+    """
+    found = np.isfinite(track.points[:, 0])
+    _check(track, found)
+    known = np.flatnonzero(found)
+    times = track.times
+    points = _filled(times, times[known], track.points[known])
+    origins, turns = pose(points)
+    mouth = ((points[:, list(LIPS)].mean(axis=1) - origins) / turns)[known]
+    # One position of the mouth in the face for the whole video, so that jaw movement stays.
+    middle = complex(np.median(mouth.real), np.median(mouth.imag))
+    rate = len(times) / (times[-1] - times[0] + 1 / VIDEO_RATE)
+    origins, turns = (_smooth(values, SMOOTHING * rate) for values in (origins, turns))
+    centres = origins + middle * turns
+    crops = [
+        _crop(
+            track.patches[i],
+            (centres[i] - track.origins[i]) * track.zooms[i],
+            turns[i] * track.zooms[i],
+        )
+        for i in known
+    ]
+    duration = times[-1] + 1 / VIDEO_RATE - times[0]
+    grid = np.arange(round(duration * VIDEO_RATE)) / VIDEO_RATE + times[0]
+    outline = _filled(grid, times, points)
+    frames = _filled(grid, times[known], np.array(crops, np.float32))
+    # The bright parts only: dark skin in good light is no dark video.
+    light = np.percentile(track.patches[known], BRIGHT, axis=(1, 2)) / 255
+    quality = Quality(
+        found=_filled(grid, times, found.astype(float)) > 0.5,
+        size=2 * abs(_filled(grid, times, turns)),
+        turn=_turn(outline),
+        light=_filled(grid, times[known], light),
+    )
+    return MouthClip(
+        crops=np.round(frames).astype(np.uint8),
+        portraits=track.portraits,
+        outline=_pairs(outline).astype(np.float32),
+        quality=quality,
+    )
+
+
+def _check(track: FaceTrack, found: np.ndarray) -> None:
+    if track.faces > 1:
+        raise InputError("There are two faces in the picture. Let only one person be seen.")
+    if not found.any():
+        raise InputError(
+            "No face can be found. Face the camera, with light on your face, not behind you."
+        )
+    known = np.concatenate([[track.times[0]], track.times[found], [track.times[-1]]])
+    if found.mean() < 1 - MAX_LOST or np.diff(known).max() > MAX_GAP:
+        raise InputError(
+            "The face is lost for too long. Stay in the picture, facing the camera, and "
+            "keep hands away from the mouth."
+        )
+
+
+def _crop(patch: np.ndarray, centre: complex, turn: complex) -> np.ndarray:
+    """The mouth around ``centre`` of a patch, rotated upright, at SCALE: (80, 80)."""
+    import cv2
+
+    step = turn / SCALE
+    corner = centre - (1 + 1j) * (SIDE - 1) / 2 * step
+    back = np.array([[step.real, -step.imag, corner.real], [step.imag, step.real, corner.imag]])
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    return cv2.warpAffine(patch, back, (SIDE, SIDE), flags=flags, borderMode=cv2.BORDER_REPLICATE)
+
+
+def _smooth(values: np.ndarray, width: float) -> np.ndarray:
+    """Complex values (N,), smoothed by a Gaussian of so many frames."""
+    parts = gaussian_filter1d(_pairs(values), width, axis=0, mode="nearest")
+    return parts[:, 0] + 1j * parts[:, 1]
+
+
+def _filled(times: np.ndarray, known: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Values (N, …) at the times ``known``, interpolated linearly at ``times``."""
+    after = np.clip(np.searchsorted(known, times), 1, max(len(known) - 1, 1))
+    before = after - 1
+    after = np.minimum(after, len(known) - 1)
+    gap = np.maximum(known[after] - known[before], 1e-9)
+    share = np.clip((times - known[before]) / gap, 0, 1).reshape(-1, *[1] * (values.ndim - 1))
+    return (1 - share) * values[before] + share * values[after]
+
+
+def _turn(points: np.ndarray) -> np.ndarray:
+    """Head yaw from −1 to 1, by the position of the nose's tip between the cheeks."""
+    nose, right, left = points[:, 1], points[:, 234], points[:, 454]
+    across = (left - right) / abs(left - right) ** 2
+    return 2 * ((nose - right) * across.conj()).real - 1
+
+
+def _pairs(places: np.ndarray) -> np.ndarray:
+    """Complex positions as x and y in a last dimension."""
+    return np.stack([np.real(places), np.imag(places)], axis=-1)

@@ -1,0 +1,110 @@
+"""Bottlenecks over one content encoder: continuous numbers, or units of one or more codebooks.
+
+Shapes: B batch, U steps of 20 ms, D content width.
+"""
+
+from dataclasses import dataclass
+from math import log2
+from typing import Final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from earshot.models.vqvae.vqvae import Codebook
+
+CONTINUOUS: Final = "continuous"
+STEPS_PER_SECOND: Final = 50.0
+
+
+@dataclass(frozen=True)
+class BottleneckConfig:
+    """Single codebooks of several sizes, and residual ones that refine the largest."""
+
+    content_width: int = 32
+    sizes: tuple[int, ...] = (64, 128, 256, 512)
+    residual: tuple[int, ...] = (512, 512)
+    noise: float = 0.25  # standard deviation, on continuous content in training
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All bottlenecks: continuous, units-64 …, units-512x2 …"""
+        refined = [f"{self.singles[-1]}x{2 + n}" for n in range(len(self.residual))]
+        return (CONTINUOUS, *self.singles, *refined)
+
+    @property
+    def singles(self) -> tuple[str, ...]:
+        """Those of one codebook, the largest last."""
+        return tuple(f"units-{size}" for size in self.sizes)
+
+
+class Bottleneck(nn.Module):
+    """All bottlenecks; each row of a batch passes through the one that is chosen for it."""
+
+    def __init__(self, config: BottleneckConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.codebooks = nn.ModuleList(Codebook(n, config.content_width) for n in config.sizes)
+        self.refining = nn.ModuleList(Codebook(n, config.content_width) for n in config.residual)
+
+    def forward(self, content: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
+        """What passes, with the gradient straight through, and the commitment loss.
+
+        content: (B, U, D); chosen: (B,) indices of config.names. In training every codebook
+        follows all the content (exponential moving average), whatever is chosen.
+        """
+        noise = self.config.noise * torch.randn_like(content) if self.training else 0.0
+        passed = [content + noise, *self._quantized(content.detach())]
+        straight = [passed[0], *(content + (q - content).detach() for q in passed[1:])]
+        places = torch.arange(len(content), device=content.device)
+        target = torch.stack([content, *passed[1:]])[chosen, places]
+        rows = torch.stack(straight)[chosen, places]
+        return rows, F.mse_loss(content, target.detach())
+
+    def encode(self, content: Tensor, name: str) -> Tensor:
+        """Codes of content (U, D) in the bottleneck ``name``: (U, number of codebooks)."""
+        codes = []
+        for codebook in self._stack(name):
+            codes.append(codebook.nearest(content[None])[0])
+            content = content - codebook.vectors[codes[-1]]
+        return torch.stack(codes, dim=1)
+
+    def decode(self, codes: Tensor, name: str) -> Tensor:
+        """What passes for codes (U, number of codebooks): (U, D)."""
+        books = self._stack(name)
+        return torch.stack([b.vectors[codes[:, n]] for n, b in enumerate(books)]).sum(dim=0)
+
+    def codebook(self, name: str) -> Tensor:
+        """The vectors of a bottleneck of one codebook: (K, D)."""
+        return self._stack(name)[0].vectors
+
+    def bits_per_second(self, name: str) -> float:
+        """The rate of a bottleneck's codes; infinite where it is continuous."""
+        if name == CONTINUOUS:
+            return float("inf")
+        return STEPS_PER_SECOND * sum(log2(len(book.vectors)) for book in self._stack(name))
+
+    def _stack(self, name: str) -> list[Codebook]:
+        """The codebooks of a bottleneck, the refining ones after the one that they refine."""
+        place = self.config.names.index(name) - 1
+        singles = len(self.config.sizes)
+        if place < singles:
+            return [self.codebooks[place]]  # type: ignore[list-item]
+        return [self.codebooks[-1], *self.refining[: place - singles + 1]]  # type: ignore[list-item]
+
+    def _quantized(self, content: Tensor) -> list[Tensor]:
+        """Content (B, U, D) through every set of units."""
+        passed = [self._nearest(book, content) for book in self.codebooks]
+        total = passed[-1]
+        for book in self.refining:
+            total = total + self._nearest(book, content - total)
+            passed.append(total)
+        return passed
+
+    def _nearest(self, book: nn.Module, content: Tensor) -> Tensor:
+        assert isinstance(book, Codebook)
+        codes = book.nearest(content)
+        quantized = book.vectors[codes]
+        if self.training:
+            book.update(content, codes)
+        return quantized

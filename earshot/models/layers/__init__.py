@@ -1,0 +1,1 @@
+"""Layers that several networks are built from."""

@@ -1,0 +1,159 @@
+"""Mouth crops in, speech frames out: Lip2Speech with a CTC head over the words.
+
+The decoder predicts all frames at once given the encoder states, or one after the other,
+p(S_t | S_<t, F).
+
+Shapes: B batch, F frames of 40 ms, H side of a crop, C width, S mel frames of 10 ms, M mel bands,
+W words and the blank (0) of CTC, V size of a voice embedding.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from earshot.models.layers.conformer import ConformerLayer
+from earshot.models.lip_to_speech.mel_decoder import AutoregressiveDecoder, ParallelDecoder
+
+CONTEXT: Final = 5  # frames in the window of the first convolution
+
+
+@dataclass(frozen=True)
+class LipReaderConfig:
+    """side: H; width: C; n_words: W; n_mels: M; voice: V.
+
+    decoder: all frames at once, or one after the other; mean and std: of the log-mel frames, which
+    the decoder predicts normalised; dropout: of the inputs of encoder and decoder; inner_dropout:
+    within their layers.
+    """
+
+    side: int = 64
+    channels: tuple[int, ...] = (16, 32, 64, 128)
+    width: int = 192
+    inner: int = 512
+    layers: int = 4
+    heads: int = 4
+    decoder: Literal["parallel", "autoregressive"] = "parallel"
+    n_words: int = 52
+    n_mels: int = 80
+    voice: int = 64
+    mean: float = -5.5
+    std: float = 2.5
+    dropout: float = 0.1
+    inner_dropout: float = 0.0
+
+
+class Prediction(NamedTuple):
+    """log_mel (B, S, M); voicing (B, S), a logit; log_f0 (B, S): the log-F0 contour, relative to
+    the mean log F0 of the voice."""
+
+    log_mel: Tensor
+    voicing: Tensor
+    log_f0: Tensor
+
+
+class LipReader(nn.Module):
+    """A convolutional front-end per frame, a conformer over the frames, a CTC head, and a decoder
+    that predicts mel frames given the states, the CTC posteriors and a voice embedding."""
+
+    def __init__(self, config: LipReaderConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.frontend: nn.Module = VisualFrontend(config.channels)
+        features = config.channels[-1]
+        self.entry = nn.Sequential(nn.LayerNorm(features), nn.Linear(features, config.width))
+        self.layers = nn.ModuleList(
+            ConformerLayer(config.width, config.heads, config.inner, config.inner_dropout)
+            for _ in range(config.layers)
+        )
+        self.ctc_head = nn.Linear(config.width, config.n_words)
+        self.ctc_embedding = nn.Linear(config.n_words, config.width)
+        self.voice = nn.Linear(config.voice, config.width)
+        sizes = (config.width, config.heads, config.inner, config.n_mels)
+        if config.decoder == "parallel":
+            self.decoder = ParallelDecoder(*sizes, dropout=config.inner_dropout)
+        else:
+            self.decoder = AutoregressiveDecoder(*sizes)
+
+    def encode(self, crops: Tensor) -> tuple[Tensor, Tensor]:
+        """Crops (B, F, H, H) from 0 to 1 → states (B, F, C) and CTC logits (B, F, W)."""
+        x = F.dropout(self.entry(self.frontend(crops)), self.config.dropout, self.training)
+        mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x, self.ctc_head(x)
+
+    def decode(
+        self,
+        states: Tensor,
+        ctc_logits: Tensor,
+        voice: Tensor,
+        frames: int,
+        reference: Tensor | None = None,
+    ) -> Prediction:
+        """States (B, F, C), CTC logits (B, F, W) and voice (B, V) → so many mel frames.
+
+        reference: log-mel frames (B, S, M) for teacher forcing of the autoregressive decoder.
+        """
+        words = self.ctc_embedding(ctc_logits.float().softmax(dim=-1).to(states.dtype))
+        x = F.dropout(states + words, self.config.dropout, self.training)
+        x = x + self.voice(voice)[:, None]
+        mean, std = self.config.mean, self.config.std
+        if isinstance(self.decoder, ParallelDecoder):
+            predicted = self.decoder(x, frames)
+        else:
+            teacher = None if reference is None else (reference - mean) / std
+            predicted = self.decoder(x, frames, teacher)
+        log_mel, voicing, log_f0 = predicted.float().split([self.config.n_mels, 1, 1], dim=-1)
+        return Prediction(log_mel * std + mean, voicing[..., 0], log_f0[..., 0])
+
+
+class VisualFrontend(nn.Module):
+    """A 3-D convolution over CONTEXT frames, written as a 2-D one with frames as channels, then a
+    small residual network per frame and a global average."""
+
+    def __init__(self, channels: tuple[int, ...]) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(CONTEXT, channels[0], 5, stride=2, padding=2, bias=False)
+        self.norm = nn.BatchNorm2d(channels[0])
+        self.blocks = nn.Sequential(
+            *(ResidualBlock(a, b) for a, b in zip(channels[:-1], channels[1:], strict=True))
+        )
+
+    def forward(self, crops: Tensor) -> Tensor:
+        """(B, F, H, H) from 0 to 1 → (B, F, channels[-1])."""
+        batch, frames, side, _ = crops.shape
+        crops = _normalized(crops)
+        # The first and the last frame are repeated at the edges.
+        padded = F.pad(crops.flatten(2).transpose(1, 2), (CONTEXT // 2,) * 2, mode="replicate")
+        windows = padded.unfold(2, CONTEXT, 1).transpose(1, 2)  # (B, F, H * H, CONTEXT)
+        x = windows.reshape(batch * frames, side, side, CONTEXT).permute(0, 3, 1, 2)
+        x = self.blocks(F.relu(self.norm(self.first(x))))
+        return x.mean(dim=(2, 3)).view(batch, frames, -1)
+
+
+class ResidualBlock(nn.Module):
+    """Two convolutions, the first of which halves the resolution, and a shortcut."""
+
+    def __init__(self, channels: int, wider: int) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(channels, wider, 3, stride=2, padding=1, bias=False)
+        self.first_norm = nn.BatchNorm2d(wider)
+        self.second = nn.Conv2d(wider, wider, 3, padding=1, bias=False)
+        self.second_norm = nn.BatchNorm2d(wider)
+        self.shortcut = nn.Conv2d(channels, wider, 1, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(N, channels, H, H) → (N, wider, H / 2, H / 2)."""
+        y = F.relu(self.first_norm(self.first(x)))
+        y = self.second_norm(self.second(y))
+        return F.relu(y + self.shortcut(F.avg_pool2d(x, 2)))
+
+
+def _normalized(crops: Tensor) -> Tensor:
+    """Mean 0 and standard deviation 1 over a whole clip, so that room light does not matter."""
+    mean = crops.mean(dim=(1, 2, 3), keepdim=True)
+    std = (crops - mean).square().mean(dim=(1, 2, 3), keepdim=True).sqrt()
+    return (crops - mean) / std.clamp(min=0.02)

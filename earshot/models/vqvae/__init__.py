@@ -1,0 +1,1 @@
+"""The Transformer VQ-VAE and its codebook inverter."""

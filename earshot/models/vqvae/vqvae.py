@@ -1,0 +1,233 @@
+"""Transformer VQ-VAE for unit discovery (Tjandra, Sakti & Nakamura, ZeroSpeech 2020, section 3).
+
+Shapes: B batch, S input frames of 10 ms, U units (U = S / stride), K codebook size.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from earshot.models.layers.transformer import TransformerLayer
+
+
+@dataclass(frozen=True)
+class VQVAEConfig:
+    """Sizes of the network and weights of its losses."""
+
+    codebook_size: int = 128
+    strides: tuple[int, ...] = (2, 2)  # one encoder block each
+    n_features: int = 39
+    width: int = 128
+    heads: int = 2
+    inner: int = 512
+    code_width: int = 64
+    speaker_width: int = 64
+    n_speakers: int = 1
+    dropout: float = 0.0
+    commitment: float = 0.25  # γ, Eq. (7)
+    smoothing: float = 1e-3  # λ, Eq. (10)
+    jitter: float = 0.05  # p, Eq. (11)
+    # Weight of the InfoNCE loss between two augmented views; 0 is the paper's model.
+    contrastive_weight: float = 0.0
+    mean_prior: float = 100.0  # frames that the training mean counts for in normalize
+
+    @property
+    def stride(self) -> int:
+        """Input frames per unit."""
+        return prod(self.strides)
+
+
+@dataclass(frozen=True)
+class VQVAEOutput:
+    """What training needs of one forward pass.
+
+    z: (B, U, code_width), encoder outputs before quantisation; codes: (B, U);
+    reconstruction: (B, S, n_features); the losses of Eq. (7) and Eq. (10), and their weighted sum.
+    """
+
+    z: Tensor
+    reconstruction: Tensor
+    codes: Tensor
+    reconstruction_loss: Tensor
+    commitment_loss: Tensor
+    smoothing_loss: Tensor
+    loss: Tensor
+
+
+class VQVAE(nn.Module):
+    """Encoder, codebook and speaker-conditioned decoder."""
+
+    feature_mean: Tensor
+    feature_std: Tensor
+
+    def __init__(self, config: VQVAEConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.register_buffer("feature_mean", torch.zeros(config.n_features))
+        self.register_buffer("feature_std", torch.ones(config.n_features))
+        self.encoder = Encoder(config)
+        self.codebook = Codebook(config.codebook_size, config.code_width)
+        self.speakers = nn.Embedding(config.n_speakers, config.speaker_width)
+        self.decoder = Decoder(config)
+
+    def normalize(self, features: Tensor) -> Tensor:
+        """Normalise features by the utterance's mean and the training set's standard deviation.
+
+        The mean, which holds much of speaker and channel, is over the frames louder than average
+        (speech, not pauses). It is shrunk towards the training mean as if ``mean_prior`` further
+        frames had that value, for short recordings. (B, S, n_features) → (B, S, n_features).
+        """
+        level = features[..., 0]
+        loud = (level >= level.mean(dim=1, keepdim=True)).to(features.dtype)[..., None]
+        prior = self.config.mean_prior
+        total = (features * loud).sum(dim=1, keepdim=True) + prior * self.feature_mean
+        return (features - total / (loud.sum(dim=1, keepdim=True) + prior)) / self.feature_std
+
+    def encode(self, normalized: Tensor) -> Tensor:
+        """Codes of normalised features, S a multiple of the stride: (B, S, n_features) → (B, U)."""
+        return self.codebook.nearest(self.encoder(normalized))
+
+    def forward(self, features: Tensor, target: Tensor, speaker: Tensor) -> VQVAEOutput:
+        """Reconstruct ``target`` from ``features``: the same speech, or an augmented view of it.
+
+        features, target: (B, S, n_features), not normalised; speaker: (B, S) indices.
+        """
+        target = (target - self.feature_mean) / self.feature_std
+        z = self.encoder(self.normalize(features)).float()
+        codes = self.codebook.nearest(z)
+        if self.training:
+            self.codebook.update(z.detach(), codes)
+        quantized = self.codebook.vectors[codes]
+        # Straight-through: the decoder sees the codebook, the gradient passes to the encoder.
+        passed = z + (quantized - z).detach()
+        if self.training:
+            passed = _jitter(passed, self.config.jitter)
+        reconstruction = self.decoder(passed, self.speakers(speaker))
+        reconstruction_loss = F.mse_loss(reconstruction, target)
+        commitment_loss = F.mse_loss(z, quantized)
+        smoothing_loss = F.mse_loss(z[:, 1:], z[:, :-1])
+        return VQVAEOutput(
+            z,
+            reconstruction,
+            codes,
+            reconstruction_loss,
+            commitment_loss,
+            smoothing_loss,
+            reconstruction_loss
+            + self.config.commitment * commitment_loss
+            + self.config.smoothing * smoothing_loss,
+        )
+
+
+class Encoder(nn.Module):
+    """Blocks of two Transformer layers and a strided convolution (Fig. 3a)."""
+
+    def __init__(self, config: VQVAEConfig) -> None:
+        super().__init__()
+        self.input = nn.Conv1d(config.n_features, config.width, 3, padding=1)
+        self.blocks = nn.ModuleList(_EncoderBlock(config, stride) for stride in config.strides)
+        self.output = nn.Linear(config.width, config.code_width)
+        self.unit_variance = config.contrastive_weight > 0
+
+    def forward(self, features: Tensor) -> Tensor:
+        """(B, S, n_features) → (B, U, code_width), layer-normalised with a contrastive loss.
+
+        The contrastive loss compares directions only. Without the layer norm, the commitment loss
+        would collapse the outputs onto the few directions in which spectra vary most.
+        """
+        x = self.input(features.transpose(1, 2)).transpose(1, 2)
+        for block in self.blocks:
+            x = block(x)
+        z = self.output(x)
+        return F.layer_norm(z, z.shape[-1:]) if self.unit_variance else z
+
+
+class _EncoderBlock(nn.Module):
+    def __init__(self, config: VQVAEConfig, stride: int) -> None:
+        super().__init__()
+        layer = (config.width, config.heads, config.inner, config.dropout, True)
+        self.layers = nn.Sequential(TransformerLayer(*layer), TransformerLayer(*layer))
+        kernel = stride + 2  # 4 where the rate is halved, 3 where it is kept
+        self.convolution = nn.Conv1d(config.width, config.width, kernel, stride, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.convolution(self.layers(x).transpose(1, 2)).transpose(1, 2)
+
+
+class Decoder(nn.Module):
+    """Convolutions and up-sampling (Fig. 3b), given the speaker embedding."""
+
+    def __init__(self, config: VQVAEConfig) -> None:
+        super().__init__()
+        self.strides = config.strides[::-1]
+        widths = [config.code_width] + [config.width] * len(self.strides)
+        self.convolutions = nn.ModuleList(
+            nn.Conv1d(width + config.speaker_width, config.width, 5, padding=2) for width in widths
+        )
+        self.output = nn.Conv1d(config.width, config.n_features, 5, padding=2)
+
+    def forward(self, codes: Tensor, speaker: Tensor) -> Tensor:
+        """codes (B, U, code_width), speaker (B, S, speaker_width) → (B, S, n_features)."""
+        x, speaker = codes.transpose(1, 2), speaker.transpose(1, 2)
+        for convolution, stride in zip(self.convolutions, (*self.strides, 1), strict=True):
+            here = speaker[..., :: speaker.shape[-1] // x.shape[-1]]
+            x = F.gelu(convolution(torch.cat([x, here], dim=1)))
+            x = F.interpolate(x, scale_factor=stride, mode="nearest") if stride > 1 else x
+        return self.output(x).transpose(1, 2)
+
+
+class Codebook(nn.Module):
+    """K vectors that follow the encoder by exponential moving average (van den Oord et al. 2017).
+
+    A vector that is hardly used restarts at a random encoder output (Dhariwal et al. 2020).
+    """
+
+    DECAY = 0.99
+    RESTART_BELOW = 0.1  # expected uses of a unit in a batch
+
+    vectors: Tensor
+    usage: Tensor
+    total: Tensor
+
+    def __init__(self, size: int, width: int) -> None:
+        super().__init__()
+        self.register_buffer("vectors", torch.randn(size, width))
+        self.register_buffer("usage", torch.ones(size))
+        self.register_buffer("total", self.vectors.clone())
+
+    def nearest(self, z: Tensor) -> Tensor:
+        """Index of the nearest vector by L2 distance, Eq. (4): (B, U, width) → (B, U)."""
+        with torch.autocast(z.device.type, enabled=False):  # half precision confuses close vectors
+            distance = self.vectors.square().sum(dim=-1) - 2 * z.float() @ self.vectors.T
+        return distance.argmin(dim=-1)
+
+    @torch.no_grad()
+    def update(self, z: Tensor, codes: Tensor) -> None:
+        """Move each vector towards the mean of the outputs assigned to it; restart unused ones.
+
+        z: (B, U, width) encoder outputs; codes: (B, U).
+        """
+        z, codes = z.flatten(0, 1), codes.flatten()
+        counts = torch.bincount(codes, minlength=len(self.vectors)).to(z.dtype)
+        self.usage.lerp_(counts, 1 - self.DECAY)
+        self.total.lerp_(torch.zeros_like(self.total).index_add_(0, codes, z), 1 - self.DECAY)
+        dead = self.usage < self.RESTART_BELOW
+        if dead.any():
+            self.total[dead] = z[torch.randint(len(z), (int(dead.sum()),), device=z.device)]
+            self.usage[dead] = 1.0
+        self.vectors.copy_(self.total / self.usage[:, None])
+
+
+def _jitter(x: Tensor, probability: float) -> Tensor:
+    """Replace units by their left or right neighbour: Eq. (11) to (13). x: (B, U, D).
+
+    probability: of either neighbour.
+    """
+    frames = x.shape[1]
+    draw = torch.rand(x.shape[:2], device=x.device)
+    step = (draw > 1 - probability).long() - (draw < probability).long()
+    source = (torch.arange(frames, device=x.device) + step).clamp(0, frames - 1)
+    return x.gather(1, source[..., None].expand_as(x))

@@ -1,0 +1,1 @@
+"""Acoustic word embeddings and letters to phonemes."""

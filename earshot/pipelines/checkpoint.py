@@ -1,0 +1,157 @@
+"""Read a checkpoint: config.json, model.safetensors and metrics.json, strictly and whole.
+
+A checkpoint is a folder, the name of one that is shipped, ``USER/REPO`` of the Hugging Face hub, or
+``USER/REPO/NAME``, a folder of a hub repository that holds several. Some need others (a vocoder, a
+second network): these lie beside it or inside it.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import nn
+
+from earshot.core.errors import InputError
+from earshot.core.paths import CHECKPOINTS
+from earshot.pipelines.accelerator import choose_device as choose_device
+
+if TYPE_CHECKING:
+    from earshot.pipelines.front_end import FrontEnd
+
+COMPANION_KEYS: Final = (
+    "vocoder",
+    "ensemble_with",
+    "g2p",
+)  # of a config: names of what else it needs
+
+log = logging.getLogger(__name__)
+
+
+class CheckpointError(InputError):
+    """A checkpoint that is there and cannot be used. Shown to visitors, and logged for whoever
+    runs the app."""
+
+
+def locate(name: str | Path) -> Path:
+    """The folder of a checkpoint: a local one as it is, one that is shipped, else one of the hub,
+    downloaded with what it needs (offline: from the hub's cache).
+
+    Raises FileNotFoundError when it is none of them.
+    """
+    folder = Path(name)
+    for local in (folder, CHECKPOINTS / folder):
+        if (local / "config.json").exists():
+            return local
+    if folder.is_absolute() or folder.exists() or len(folder.parts) not in (2, 3):
+        raise FileNotFoundError(f"There is no checkpoint in {folder}.")
+    try:
+        return _download("/".join(folder.parts[:2]), "/".join(folder.parts[2:]))
+    except Exception as error:
+        message = f"{name} is neither a checkpoint folder nor a hub id that can be reached."
+        raise FileNotFoundError(message) from error
+
+
+def companion(folder: Path, name: str) -> Path:
+    """The folder of another checkpoint that the one in ``folder`` needs: inside it, or beside it.
+
+    Raises FileNotFoundError when there is none.
+    """
+    return locate(folder / name if (folder / name).exists() else folder.parent / name)
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The config that travels with the weights. Raises CheckpointError when it cannot be read."""
+    try:
+        return json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _unusable(folder, "its config.json cannot be read") from error
+
+
+def load_weights(
+    network: nn.Module,
+    folder: Path,
+    device: torch.device,
+    renamed: Mapping[str, str] | None = None,
+) -> None:
+    """Load the weights, every one of them, in single precision, ready for inference.
+
+    renamed: the beginning of a weight's name in the file → what it is called in the network, for
+    weights that were trained before modules were renamed.
+    Raises CheckpointError when the file is missing, damaged, of another network, or not the one
+    whose SHA-256 stands in metrics.json.
+    """
+    path = folder / "model.safetensors"
+    try:
+        _check_hash(path)
+        weights = {
+            _current_name(name, renamed or {}): w.float() if w.is_floating_point() else w
+            for name, w in load_file(path).items()
+        }
+        network.load_state_dict(weights, strict=True)
+    except FileNotFoundError as error:
+        raise _unusable(folder, "its weights are missing") from error
+    except (OSError, SafetensorError, RuntimeError) as error:
+        raise _unusable(folder, "its weights are damaged, or of another network") from error
+    network.to(device).eval().requires_grad_(False)
+
+
+def load_front_end(config: dict[str, Any], device: torch.device) -> "FrontEnd | None":
+    """The frozen speech model that a config names, whose frames its network takes; None where it
+    takes our own.
+
+    Raises FileNotFoundError where that model cannot be loaded.
+    """
+    if "front_end" not in config:
+        return None
+    from earshot.pipelines.front_end import FrontEnd  # late, for it loads transformers
+
+    return FrontEnd.from_pretrained(config["front_end"], str(device))
+
+
+def _current_name(name: str, renamed: Mapping[str, str]) -> str:
+    for old, new in renamed.items():
+        if name.startswith(old):
+            return new + name.removeprefix(old)
+    return name
+
+
+def _download(repository: str, name: str) -> Path:
+    """A repository that is one checkpoint (``name`` is empty), or the named folder of one, with
+    the folders that it needs."""
+    from huggingface_hub import snapshot_download  # only where a hub is asked
+
+    if not name:
+        return Path(snapshot_download(repository))
+    names, root = [name], Path()
+    for each in names:  # grows by what each one needs
+        root = Path(snapshot_download(repository, allow_patterns=f"{each}/*"))
+        names += [other for other in _needed(read_config(root / each)) if other not in names]
+    return root / name
+
+
+def _needed(config: dict[str, Any]) -> list[str]:
+    values = [config[key] for key in COMPANION_KEYS if key in config]
+    return [name for value in values for name in ([value] if isinstance(value, str) else value)]
+
+
+def _check_hash(path: Path) -> None:
+    metrics = path.with_name("metrics.json")
+    if not metrics.exists():
+        return
+    expected = json.loads(metrics.read_text(encoding="utf-8")).get("sha256")
+    if expected and hashlib.sha256(path.read_bytes()).hexdigest() != expected:
+        raise OSError(f"{path} does not have the hash of metrics.json")
+
+
+def _unusable(folder: Path, reason: str) -> CheckpointError:
+    log.error("The checkpoint %s cannot be used: %s.", folder, reason)
+    return CheckpointError(
+        f"The model {folder.name} cannot be used: {reason}. The other tabs still work; whoever "
+        "runs this demo can put the files back."
+    )

@@ -1,0 +1,64 @@
+"""Read the lips of videos, from the command line; their sound is ignored.
+
+python -m earshot.pipelines.lip_to_speech in.mp4                 # prints the words
+python -m earshot.pipelines.lip_to_speech in.mp4 -o out.wav      # and speaks them
+python -m earshot.pipelines.lip_to_speech FOLDER -o OUT --json
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from earshot.media.audio.load import wav_bytes
+from earshot.pipelines import command_line
+
+if TYPE_CHECKING:
+    from earshot.pipelines.lip_to_speech.result import LipReading
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """See above."""
+    parser = command_line.parser_of("lip_to_speech", "videos of a speaking face", __doc__)
+    parser.add_argument("-o", "--out", type=Path, help="the speech: a .wav; a folder")
+    parser.add_argument("--vocoder", choices=["neural", "griffin-lim"], default="neural")
+    parser.add_argument("--model", default="lip-to-speech", help="a folder, or a hub id")
+    parser.add_argument("--json", action="store_true", help="print a JSON document a video")
+    options = parser.parse_args(arguments)
+    with command_line.explained():
+        files = command_line.files_of(options.inputs)
+        outputs = (
+            command_line.outputs_of(options.inputs, options.out, ".wav") if options.out else {}
+        )
+        from earshot.pipelines.lip_to_speech import LipToSpeech  # late, for it loads torch
+
+        pipeline = LipToSpeech.from_pretrained(options.model, options.device)
+
+        def read(video: Path) -> str:
+            reading = pipeline.encode(video)
+            if video in outputs:
+                speech = pipeline.speak(reading, reading.voice, options.vocoder).speech
+                outputs[video].parent.mkdir(parents=True, exist_ok=True)
+                outputs[video].write_bytes(wav_bytes(speech.waveform, speech.sample_rate))
+            return _line(video, reading, options.json)
+
+        command_line.for_each(files, read)
+
+
+def _line(video: Path, reading: "LipReading", as_json: bool) -> str:
+    sentence = " ".join(word.text for word in reading.caption)
+    if not as_json:
+        return f"{video}\t{sentence}\t{reading.confidence:.2f}"
+    return command_line.as_json(
+        {
+            "file": str(video),
+            "sentence": sentence,
+            "confidence": reading.confidence,
+            "words": [asdict(word) for word in reading.caption],
+            "notices": reading.notices,
+        }
+    )
+
+
+if __name__ == "__main__":
+    main()

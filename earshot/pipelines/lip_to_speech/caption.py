@@ -1,0 +1,117 @@
+"""Caption CTC outputs: the best path through the grammar, with a posterior per word.
+
+Shapes: F frames of 40 ms, W words and the blank (0) of CTC, Q states of the grammar.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from earshot.media.constants import VIDEO_RATE
+from earshot.media.text.grammar import GRID, GRID_WORDS
+
+NEVER: Final = -1e9  # log probability
+
+
+@dataclass(frozen=True)
+class SpokenWord:
+    """confidence: posterior from 0 to 1 of this word among those of its slot; start and end in
+    seconds."""
+
+    text: str
+    confidence: float
+    start: float
+    end: float
+
+
+class Graph(NamedTuple):
+    """States of the grammar: the words in their order, then a pause before each slot. classes (Q,):
+    the CTC class of each; follows (Q, Q): whether the second may follow the first."""
+
+    classes: np.ndarray
+    follows: np.ndarray
+
+
+def caption(
+    log_probabilities: np.ndarray, temperature: float, max_confidence: float = 1.0
+) -> tuple[SpokenWord, ...]:
+    """The most likely sentences, one after the other, given CTC log probabilities (F, W).
+
+    temperature: divides the scores, as frames of one word are not independent. It changes the
+    confidence of the words, never the words. max_confidence: no word is more certain, as some look
+    alike to any reader (B, P and M). Empty where there are too few frames for a sentence.
+    """
+    graph = _graph()
+    scores = log_probabilities[:, graph.classes] / temperature  # (F, Q)
+    path = _best_path(scores, graph.follows)
+    if path is None:
+        return ()
+    posteriors = _posteriors(scores, graph.follows)
+    edges = np.flatnonzero(np.diff(path, prepend=-1, append=-1))
+    return tuple(
+        SpokenWord(
+            text=GRID_WORDS[path[start]],
+            confidence=min(float(np.exp(posteriors[start:end, path[start]].max())), max_confidence),
+            start=start / VIDEO_RATE,
+            end=end / VIDEO_RATE,
+        )
+        for start, end in zip(edges[:-1], edges[1:], strict=True)
+        if path[start] < len(GRID_WORDS)
+    )
+
+
+@cache
+def _graph() -> Graph:
+    slots = np.repeat(np.arange(len(GRID)), [len(slot) for slot in GRID])
+    pauses = np.arange(len(GRID))
+    slot = np.concatenate([slots, pauses])
+    is_pause = np.arange(len(slot)) >= len(slots)
+    after = (slot[None] - slot[:, None]) % len(GRID) == 1
+    word_then = ~is_pause[:, None] & after
+    pause_then_word = is_pause[:, None] & ~is_pause[None] & (slot[:, None] == slot[None])
+    follows = word_then | pause_then_word | np.eye(len(slot), dtype=bool)
+    classes = np.concatenate([np.arange(1, len(slots) + 1), np.zeros(len(GRID), int)])
+    return Graph(classes, follows)
+
+
+def _ends() -> tuple[np.ndarray, np.ndarray]:
+    """Log weights (Q,) of the initial and of the final states."""
+    first, last = np.full((2, len(GRID_WORDS) + len(GRID)), NEVER)
+    first[: len(GRID[0])] = first[len(GRID_WORDS)] = 0.0
+    last[len(GRID_WORDS) - len(GRID[-1]) : len(GRID_WORDS) + 1] = 0.0
+    return first, last
+
+
+def _best_path(scores: np.ndarray, follows: np.ndarray) -> np.ndarray | None:
+    """The state of each frame (F,), by the Viterbi algorithm; None where no sentence fits."""
+    first, last = _ends()
+    allowed = np.where(follows, 0.0, NEVER)
+    best = first + scores[0]
+    origins = []
+    for score in scores[1:]:
+        candidates = best[:, None] + allowed
+        origins.append(candidates.argmax(axis=0))
+        best = candidates.max(axis=0) + score
+    best = best + last
+    if best.max() < NEVER / 2 or best.argmax() == len(GRID_WORDS) and len(scores) < len(GRID):
+        return None
+    path = [int(best.argmax())]
+    for origin in reversed(origins):
+        path.append(int(origin[path[-1]]))
+    return np.array(path[::-1])
+
+
+def _posteriors(scores: np.ndarray, follows: np.ndarray) -> np.ndarray:
+    """Log posterior of each state in each frame, by the forward-backward algorithm: (F, Q)."""
+    first, last = _ends()
+    allowed = np.where(follows, 0.0, NEVER)
+    forward, backward = [first + scores[0]], [last]
+    for score in scores[1:]:
+        forward.append(logsumexp(forward[-1][:, None] + allowed, axis=0) + score)
+    for score in scores[:0:-1]:
+        backward.append(np.asarray(logsumexp(allowed + (score + backward[-1])[None], axis=1)))
+    joint = np.array(forward) + np.array(backward[::-1])
+    return joint - logsumexp(joint, axis=1, keepdims=True)

@@ -1,0 +1,193 @@
+"""Lip to speech: a video of a speaking face → its words and its speech, in a voice that fits the
+face."""
+
+import time
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from earshot.core.errors import InputError
+from earshot.media.audio import features
+from earshot.media.constants import FRAMES_PER_SECOND, SAMPLE_RATE, VIDEO_RATE
+from earshot.media.video import frames
+from earshot.media.video.face import track_face
+from earshot.media.video.lips import MouthClip, crop_mouth
+from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
+from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig
+from earshot.models.vocoder import Vocoder, VocoderConfig
+from earshot.pipelines.checkpoint import choose_device, companion, load_weights, locate, read_config
+from earshot.pipelines.lip_to_speech.caption import caption
+from earshot.pipelines.lip_to_speech.result import LipReading, LipSpeech, Voice
+from earshot.pipelines.lip_to_speech.weights import WEIGHT_KEYS, current_config
+from earshot.pipelines.speech import Speech
+from earshot.pipelines.windows import in_windows
+
+
+class LipToSpeech:
+    """A lip reader, a face encoder and a vocoder, shared by all visitors."""
+
+    MAX_SECONDS: Final = 30.0
+    MIN_SECONDS: Final = 0.5
+    PITCHES: Final = (70.0, 300.0)  # Hz
+    VOCODERS: Final = ("neural", "griffin-lim")  # the default first
+    WINDOW: Final = 75  # frames of 40 ms per window of the network: the length of training clips
+    OVERLAP: Final = 25
+    HOPS: Final = round(FRAMES_PER_SECOND / VIDEO_RATE)  # mel frames per frame
+
+    def __init__(
+        self,
+        config: dict[str, Any],
+        reader: LipReader,
+        faces: FaceEncoder,
+        vocoder: Vocoder,
+        device: torch.device,
+    ) -> None:
+        self.name: str = config["name"]
+        self.min_confidence: float = config["min_confidence"]  # below it, a notice is shown
+        self.temperature: float = config["temperature"]  # of the CTC scores, see calibration.py
+        self.max_confidence: float = config["max_confidence"]  # of a word
+        self.speakers: tuple[str, ...] = tuple(config["speakers"])  # from dark to bright voices
+        self.device = device
+        self._voices = torch.tensor(config["voices"], device=device)  # (speakers, V)
+        self._reader, self._faces, self._vocoder = reader, faces, vocoder
+
+    @classmethod
+    def from_pretrained(cls, name: str | Path, device: str = "auto") -> "LipToSpeech":
+        """Load a checkpoint folder, or a hub id.
+
+        Raises FileNotFoundError when there is none.
+        """
+        folder, place = locate(name), choose_device(device)
+        config = current_config(read_config(folder))
+        reader = LipReader(LipReaderConfig(**config["reader"]))
+        faces = FaceEncoder(FaceEncoderConfig(**config["faces"]))
+        networks = nn.ModuleDict({"reader": reader, "faces": faces})
+        load_weights(networks, folder, place, WEIGHT_KEYS)
+        vocoder_folder = companion(folder, config["vocoder"])
+        vocoder = Vocoder(VocoderConfig(**read_config(vocoder_folder)))
+        load_weights(vocoder, vocoder_folder, place)
+        return cls(config, reader, faces, vocoder, place)
+
+    def __call__(self, video: str | Path | None, vocoder: str = "neural") -> LipSpeech:
+        """Read the lips of a video, and speak in the voice that its face suggests.
+
+        Raises InputError for a video that cannot be used.
+        """
+        reading = self.encode(video)
+        return self.speak(reading, reading.voice, vocoder)
+
+    @torch.inference_mode()
+    def encode(self, video: str | Path | None) -> LipReading:
+        """Track the face, crop the mouth and read the lips. The audio track is never decoded.
+
+        Raises InputError for a video that cannot be used.
+        """
+        began = time.perf_counter()
+        mouth = crop_mouth(track_face(frames(video, self.MAX_SECONDS)))
+        if mouth.seconds < self.MIN_SECONDS:
+            raise InputError("The video is too short. Say a whole sentence of six words.")
+        states, ctc_logits = self._read_lips(mouth)
+        log_probabilities = ctc_logits.float().log_softmax(dim=-1).cpu().numpy()
+        words = caption(log_probabilities, self.temperature, self.max_confidence)
+        confidence = float(np.mean([word.confidence for word in words])) if words else 0.0
+        return LipReading(
+            mouth=mouth,
+            states=states.cpu().numpy(),
+            ctc_logits=ctc_logits.cpu().numpy(),
+            caption=words,
+            confidence=confidence,
+            voice=self._suggest_voice(mouth.portraits),
+            notices=self._notices(mouth, confidence),
+            compute_seconds=time.perf_counter() - began,
+        )
+
+    @torch.inference_mode()
+    def speak(self, reading: LipReading, voice: Voice, vocoder: str = "neural") -> LipSpeech:
+        """Decode an encoded video in a voice; the video itself is not read again.
+
+        Raises InputError for a voice out of range, or an unknown vocoder.
+        """
+        self._check(voice, vocoder)
+        began = time.perf_counter()
+        log_mel, log_f0 = self._predict_mel(reading, self._voice_embedding(voice.timbre))
+        predicted = log_mel.cpu().numpy()
+        if vocoder == "neural":
+            pitch = torch.where(log_f0.isfinite(), log_f0.exp() * voice.pitch, 0.0)
+            waveform = self._vocoder(log_mel[None], pitch[None])[0].cpu().numpy()
+            # The vocoder's output deviates from its input: a filter brings the mel frames back.
+            waveform = features.filtered(waveform, predicted, pitch.cpu().numpy())
+        else:
+            waveform = features.griffin_lim(features.linear_from_log_mel(predicted))
+        waveform = waveform / max(1.0, float(np.abs(waveform).max()))
+        taken = time.perf_counter() - began
+        speech = Speech(waveform, SAMPLE_RATE, features.log_mel(waveform), taken)
+        return LipSpeech(reading, voice, predicted, speech, reading.compute_seconds + taken)
+
+    def _read_lips(self, mouth: MouthClip) -> tuple[Tensor, Tensor]:
+        """Encoder states (F, C) and CTC logits (F, W)."""
+        side = self._reader.config.side
+        edge = (mouth.crops.shape[1] - side) // 2
+        crops = mouth.crops[:, edge:-edge, edge:-edge].astype(np.float32) / 255
+
+        def encode(windows: Tensor) -> Tensor:
+            return torch.cat(self._reader.encode(windows.unflatten(-1, (side, side))), dim=-1)
+
+        inputs = torch.from_numpy(crops.reshape(len(crops), -1)).to(self.device)
+        encoded = in_windows(encode, inputs, self.WINDOW, self.OVERLAP)
+        width = self._reader.config.width
+        return encoded[:, :width], encoded[:, width:]
+
+    def _predict_mel(self, reading: LipReading, voice: Tensor) -> tuple[Tensor, Tensor]:
+        """Log-mel frames (S, M), and the log-F0 contour (S,) relative to the voice's mean, infinite
+        where unvoiced."""
+        encoded = torch.from_numpy(np.concatenate([reading.states, reading.ctc_logits], axis=1))
+        width = reading.states.shape[1]
+
+        def decode(windows: Tensor) -> Tensor:
+            predicted = self._reader.decode(
+                windows[..., :width],
+                windows[..., width:],
+                voice.expand(len(windows), -1),
+                windows.shape[1] * self.HOPS,
+            )
+            source = torch.stack([predicted.voicing, predicted.log_f0], dim=-1)
+            return torch.cat([predicted.log_mel, source], dim=-1)
+
+        made = in_windows(decode, encoded.to(self.device), self.WINDOW, self.OVERLAP, self.HOPS)
+        return made[:, :-2], torch.where(made[:, -2] > 0, made[:, -1], torch.inf)
+
+    def _suggest_voice(self, portraits: np.ndarray) -> Voice:
+        """The voice that the face suggests: its mean F0, and the timbre whose embedding is nearest
+        to the face encoder's by cosine."""
+        pictures = torch.from_numpy(portraits).to(self.device).permute(0, 3, 1, 2) / 255
+        embeddings, log_f0 = self._faces(pictures)
+        timbres = torch.linspace(0, 1, 101, device=self.device)
+        candidates = torch.stack([self._voice_embedding(float(timbre)) for timbre in timbres])
+        nearest = (candidates @ embeddings.mean(dim=0)).argmax()
+        pitch = float(log_f0.mean().exp().clamp(*self.PITCHES))
+        return Voice(pitch, float(timbres[nearest]))
+
+    def _voice_embedding(self, timbre: float) -> Tensor:
+        """(V,): interpolated between the two training speakers nearest to that timbre."""
+        position = timbre * (len(self._voices) - 1)
+        low = min(int(position), len(self._voices) - 2)
+        mixed = torch.lerp(self._voices[low], self._voices[low + 1], position - low)
+        return nn.functional.normalize(mixed, dim=0)
+
+    def _notices(self, mouth: MouthClip, confidence: float) -> tuple[str, ...]:
+        unsure = confidence < self.min_confidence
+        return mouth.quality.hints() + (
+            ("This does not look like a sentence I know.",) if unsure else ()
+        )
+
+    def _check(self, voice: Voice, vocoder: str) -> None:
+        lowest, highest = self.PITCHES
+        if not lowest <= voice.pitch <= highest or not 0 <= voice.timbre <= 1:
+            raise InputError(
+                f"A voice has a pitch of {lowest:g} to {highest:g} Hz and a timbre from 0 to 1."
+            )
+        if vocoder not in self.VOCODERS:
+            raise InputError(f"There is no vocoder {vocoder}. Choose {' or '.join(self.VOCODERS)}.")

@@ -1,0 +1,186 @@
+"""Search a folder of sounds, from the command line.
+
+python -m earshot.pipelines.sound_search search "a dog barks" --without rain
+python -m earshot.pipelines.sound_search search --like dog.wav --index FOLDER.index
+python -m earshot.pipelines.sound_search index FOLDER    # makes or updates FOLDER.index
+python -m earshot.pipelines.sound_search index s3://BUCKET/PREFIX    # makes s3-BUCKET-PREFIX.index
+python -m earshot.pipelines.sound_search index FOLDER --ray auto    # on a Ray cluster
+python -m earshot.pipelines.sound_search watch FOLDER    # and keeps it in sync with the folder
+"""
+
+import argparse
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from earshot.core.paths import ASSETS
+from earshot.pipelines import command_line
+from earshot.pipelines.sound_search.large.bucket import folder_of, name_of
+from earshot.pipelines.sound_search.query import BACKENDS, index_of
+
+if TYPE_CHECKING:
+    from earshot.pipelines.sound_search import SearchResult
+    from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
+    from earshot.pipelines.sound_search.index import Report
+    from earshot.pipelines.sound_search.large.cluster import Workers
+
+LIBRARY: Final = ASSETS / "sounds.index"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """See above."""
+    parser = argparse.ArgumentParser(
+        prog="python -m earshot.pipelines.sound_search",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("search", help="find sounds by a text, a sound, or both")
+    command.add_argument("text", nargs="?", default="", help="what you would like to hear")
+    command.add_argument("--like", type=Path, metavar="FILE", help="a sound that they resemble")
+    command.add_argument("--without", default="", metavar="TEXT", help="what they do not contain")
+    command.add_argument("--index", type=Path, default=LIBRARY, help="default: our sounds")
+    _add_backend(command, "as it was made")
+    command.add_argument("-n", type=int, default=10, help="how many sounds (default: 10)")
+    command.add_argument("--json", action="store_true", help="print a JSON document a sound")
+    command.set_defaults(run=_search)
+    _add_models(command)
+    for name, run, purpose in (
+        ("index", _index, "make or update the index of a folder of sounds"),
+        ("watch", _watch, "make the index, and update it whenever the folder changes"),
+    ):
+        command = commands.add_parser(name, help=purpose)
+        command.add_argument("folder", help="or, for index, a part of a bucket: s3://BUCKET/PREFIX")
+        command.add_argument("--index", type=Path, help="default: FOLDER.index")
+        _add_backend(command, "as it was made, a new one in memory")
+        command.set_defaults(run=run)
+        if run is _index:
+            command.add_argument(
+                "--ray",
+                metavar="ADDRESS",
+                help="embed on this Ray cluster, whose machines see the folder under the same name "
+                "or may read the bucket (auto: the cluster that this machine belongs to)",
+            )
+        _add_models(command)
+    options = parser.parse_args(arguments)
+    with command_line.explained():
+        options.run(options)
+
+
+def _add_backend(command: argparse.ArgumentParser, default: str) -> None:
+    command.add_argument(
+        "--index-backend",
+        choices=BACKENDS,
+        help="search the index in memory, or from the disk, where it may be larger than memory "
+        f"(default: {default})",
+    )
+
+
+def _add_models(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--sound-model",
+        nargs="+",
+        metavar="NAME_OR_FOLDER",
+        help="checkpoints of ours, together, or a CLAP model (default: ours)",
+    )
+    command_line.add_device(command)
+
+
+def _search(options: argparse.Namespace) -> None:
+    from earshot.pipelines.sound_search import SoundSearch  # late, for it loads torch
+    from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL
+    from earshot.pipelines.sound_search.index import SoundIndex
+
+    search = SoundSearch.from_pretrained(options.sound_model or DEFAULT_MODEL, options.device)
+    index = SoundIndex.open(options.index, search.encoder, options.index_backend)
+    result = search(index, options.text, options.like, options.without, limit=options.n)
+    for line in (_documents if options.json else _lines)(result):
+        print(line)
+
+
+def _lines(result: "SearchResult") -> list[str]:
+    lines = [
+        f"{hit.score:.2f}\t{hit.start:4.0f} s\t{name_of(hit.sound.path)}\t{hit.sound.caption}"
+        for hit in result.hits
+    ]
+    heading = [] if result.matched else ["Nothing matches. The nearest sounds:"]
+    return [*result.notices, *heading, *lines]
+
+
+def _documents(result: "SearchResult") -> list[str]:
+    return [
+        command_line.as_json(
+            {
+                "file": name_of(hit.sound.path),
+                "caption": hit.sound.caption,
+                "score": hit.score,
+                "matches": hit.score >= result.threshold,
+                "start": hit.start,
+            }
+        )
+        for hit in result.hits
+    ]
+
+
+def _index(options: argparse.Namespace) -> None:
+    from earshot.pipelines.sound_search.scan import scan  # late: loads torch
+
+    folder, out = _folders(options)
+    bar, backend = command_line.Bar(), options.index_backend
+    _tell(out, scan(folder, out, _encoder(options), bar, backend, _workers(options)))
+
+
+def _watch(options: argparse.Namespace) -> None:
+    from earshot.pipelines.sound_search.watch import watch  # late: loads torch
+
+    folder, out = _folders(options)
+    print(f"Watching {folder.absolute()}. Ctrl+C ends it.", flush=True)
+    tell, backend = partial(_tell, out), options.index_backend
+    watch(folder, out, _encoder(options), tell, backend=backend)
+
+
+def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
+    """The folder of sounds, and that of its index."""
+    folder = folder_of(options.folder)
+    return folder, options.index or index_of(folder)
+
+
+def _encoder(options: argparse.Namespace) -> "SoundEncoder":
+    from earshot.pipelines.sound_search.encoders.models import (  # late: loads torch
+        DEFAULT_MODEL,
+        load_encoder,
+    )
+
+    return load_encoder(options.sound_model or DEFAULT_MODEL, options.device)
+
+
+def _workers(options: argparse.Namespace) -> "Workers | None":
+    if options.ray is None:
+        return None
+    from earshot.pipelines.sound_search.encoders.models import (  # late: loads torch
+        DEFAULT_MODEL,
+        load_encoder,
+    )
+    from earshot.pipelines.sound_search.large.cluster import Workers
+
+    model = options.sound_model or DEFAULT_MODEL
+    return Workers(options.ray, partial(load_encoder, model, options.device))
+
+
+def _tell(out: Path, report: "Report | str") -> None:
+    """Print what a scan did, or why it did nothing."""
+    if isinstance(report, str):
+        print(report, flush=True)
+        return
+    for name, reason in report.skipped:
+        print(f"skipped {name}: {reason}")
+    print(
+        f"{out}: {report.added} added, {report.unchanged} unchanged, {report.removed} removed, "
+        f"{len(report.skipped)} skipped",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+"""Sound search: a text or a sound → ranked sounds of a library, and where in them they match.
+
+python -m earshot.pipelines.sound_search index FOLDER builds or updates the index of a folder.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from earshot.core.errors import InputError
+from earshot.media.audio.load import SILENT_PEAK, Audio, load
+from earshot.pipelines import map_layout
+from earshot.pipelines.sound_search.compound import Compound, parse
+from earshot.pipelines.sound_search.embedding import embed
+from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
+from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL, load_encoder
+from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.languages import read
+from earshot.pipelines.sound_search.library import Found, Library
+from earshot.pipelines.sound_search.order import find, part_scores_of, place
+from earshot.pipelines.sound_search.query import (
+    EVERYTHING,
+    NONE_LEFT,
+    Filter,
+    check,
+    check_length,
+    clean,
+)
+from earshot.pipelines.sound_search.result import Hit, SearchResult
+
+
+class SoundSearch:
+    """One encoder, shared by all visitors; libraries, queries and votes are arguments of a call."""
+
+    MAX_SECONDS: Final = 60.0  # of an example sound
+    WITHOUT: Final = 0.5  # weight of the excluded text, relative to the query
+    LIKED: Final = 0.5  # weights of relevance feedback, relative to the query (Rocchio 1971)
+    DISLIKED: Final = 0.5
+    # Of the threshold of a match, for several parts: seconds score lower than segments.
+    COMPOUND: Final = 0.7
+
+    def __init__(self, encoder: SoundEncoder) -> None:
+        self.encoder = encoder
+
+    @classmethod
+    def from_pretrained(
+        cls, model: str | Path | Sequence[str | Path] = DEFAULT_MODEL, device: str = "auto"
+    ) -> "SoundSearch":
+        """Load our checkpoints (several form an ensemble) or one CLAP model: folders or hub ids.
+
+        Raises OSError if there is no such model.
+        """
+        return cls(load_encoder(model, device))
+
+    def query(
+        self,
+        text: str = "",
+        like: Audio = None,
+        without: str = "",
+        index: SoundIndex | None = None,
+    ) -> tuple[np.ndarray, float]:
+        """The unit vector (D,) of an English text, an example sound or both, minus another text;
+        and the score of what is wanted itself, which is 1 unless a text is taken away.
+
+        like: a recording, or the id of a sound in ``index``. Raises InputError for a query that is
+        empty, too long, without words or silent.
+        """
+        text, without = clean(text), clean(without)
+        if not text and like is None:
+            raise InputError(
+                "“But not” only takes away. Say also what you would like to hear."
+                if without
+                else "Type what you would like to hear, “rain on a tin roof” for example."
+            )
+        words = [part for part in (text, without) if part]
+        for part in words:
+            check(part)
+        vectors = dict(zip(words, self.encoder.embed_text(words), strict=True)) if words else {}
+        wanted = vectors[text] if text else np.zeros(self.encoder.dimension, np.float32)
+        if like is not None:
+            wanted = wanted + self._embed_example(like, index)
+        wanted = wanted / np.linalg.norm(wanted)
+        query = wanted - self.WITHOUT * vectors[without] if without else wanted
+        query = (query / np.linalg.norm(query)).astype(np.float32)
+        return query, float(query @ wanted)
+
+    def __call__(
+        self,
+        index: SoundIndex,
+        text: str = "",
+        like: Audio = None,
+        without: str = "",
+        votes: Mapping[str, int] | None = None,
+        limit: int = 10,
+        only: Filter = EVERYTHING,
+    ) -> SearchResult:
+        """Search ``index``.
+
+        text, without: in English, or a language of languages/, which is put into English. text may
+        name several sounds, in order or together (see compound.py), which are then scored second by
+        second; beside an example it is one sound.
+        like: a recording, or the id of a sound in the index, which is then left out of the results.
+        votes: +1 or -1 for ids of sounds: these come first or last, and the others are re-ranked by
+        their similarity to them; scores stay those of the query. only: the sounds that may be
+        found. Raises InputError for a
+        query that cannot be used, for an index that is empty or was made by another model, and
+        where no sound passes the filter.
+        """
+        began = time.perf_counter()
+        library = index.library
+        if not library.sounds:
+            raise InputError("This library is empty. Add sounds to it first.")
+        if index.encoder.fingerprint != self.encoder.fingerprint:
+            raise InputError("Another model made this library. Add its sounds again.")
+        for part in (text, without):
+            check_length(clean(part))
+        wanted, unwanted = read(clean(text)), read(clean(without))
+        compound = Compound((wanted.english,)) if like is not None else parse(wanted.english)
+        queries, best = zip(
+            *(self.query(part, like, unwanted.english, index) for part in compound.parts),
+            strict=True,
+        )
+        among = None if only == EVERYTHING else _passing(library, only)
+        found = find(library, np.stack(queries), compound, limit + 1, among)
+        scores = np.full(len(library.sounds), np.nan, np.float32)
+        scores[found.numbers] = found.scores
+        ranked = self._rank(library, found, votes or {})
+        if isinstance(like, str):
+            ranked = ranked[ranked != library.numbers.get(like, -1)]
+        hits = tuple(
+            _hit(library, number, scores, np.stack(queries), compound) for number in ranked[:limit]
+        )
+        share = self.COMPOUND if compound.links else 1.0
+        threshold = share * self.encoder.threshold * float(np.mean(best))
+        point = map_layout.place(found.scores[None], library.layout[found.numbers])[0]
+        return SearchResult(
+            hits=hits,
+            matched=bool(np.any(scores[ranked] >= threshold)),
+            threshold=threshold,
+            scores=scores,
+            point=(float(point[0]), float(point[1])),
+            notices=tuple(filter(None, (wanted.notice, unwanted.notice))),
+            compute_seconds=time.perf_counter() - began,
+            compound=compound,
+        )
+
+    def _rank(self, library: Library, found: Found, votes: Mapping[str, int]) -> np.ndarray:
+        """Positions of the sounds found, re-ranked by the votes (Rocchio 1971)."""
+        vote = np.zeros(len(library.sounds))
+        for sound_id, sign in votes.items():
+            if sound_id in library.numbers:
+                vote[library.numbers[sound_id]] = np.sign(sign)
+        towards = np.zeros(self.encoder.dimension, np.float32)
+        for voted, weight in ((vote > 0, self.LIKED), (vote < 0, -self.DISLIKED)):
+            if voted.any():
+                towards += weight * library.means(np.flatnonzero(voted)).mean(axis=0)
+        if not vote.any():
+            return found.numbers
+        scores = found.scores + library.means(found.numbers) @ towards
+        return found.numbers[np.lexsort((-scores, -vote[found.numbers]))]
+
+    def _embed_example(self, like: Audio, index: SoundIndex | None) -> np.ndarray:
+        """The unit vector (D,) of a recording, or of a sound in the index."""
+        if isinstance(like, str) and index is not None and like in index:
+            return index.library.means(np.array([index.library.numbers[like]]))[0]
+        waveform = load(like, self.encoder.sample_rate, self.MAX_SECONDS).waveform
+        if np.abs(waveform).max() < SILENT_PEAK:
+            raise InputError("The recording is silent. Check the microphone, or take another.")
+        vectors, _ = embed(self.encoder, waveform)
+        mean = vectors.mean(axis=0)
+        return mean / np.linalg.norm(mean)
+
+
+def _passing(library: Library, only: Filter) -> np.ndarray:
+    """Which sounds pass the filter: (n,). Raises InputError where none does."""
+    passes = library.passing(only)
+    if not passes.any():
+        raise InputError(NONE_LEFT)
+    return passes
+
+
+def _hit(
+    library: Library, number: int, scores: np.ndarray, queries: np.ndarray, compound: Compound
+) -> Hit:
+    part_scores = part_scores_of(library, number, queries)
+    seconds = place(part_scores, compound.steps)
+    sound = library.sounds[number]
+    return Hit(sound, float(scores[number]), part_scores, tuple(map(float, seconds)))

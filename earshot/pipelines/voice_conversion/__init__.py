@@ -1,0 +1,28 @@
+"""Voice conversion: speech → discovered units → the same words in another voice."""
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+# Loaded when first used, for torch takes seconds to import.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "any_voice": ["AnyVoiceConversion"],
+        "pipeline": ["VoiceConversion"],
+        "result": ["Conversion"],
+        "settings": ["MUTED"],
+        "units": ["Units"],
+        "voice": ["Voice"],
+    },
+)
+
+if TYPE_CHECKING:
+    from earshot.pipelines.voice_conversion.any_voice import (
+        AnyVoiceConversion as AnyVoiceConversion,
+    )
+    from earshot.pipelines.voice_conversion.pipeline import VoiceConversion as VoiceConversion
+    from earshot.pipelines.voice_conversion.result import Conversion as Conversion
+    from earshot.pipelines.voice_conversion.settings import MUTED as MUTED
+    from earshot.pipelines.voice_conversion.units import Units as Units
+    from earshot.pipelines.voice_conversion.voice import Voice as Voice

@@ -1,0 +1,26 @@
+"""The models of voice conversion by name."""
+
+from pathlib import Path
+
+from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
+from earshot.pipelines.voice_conversion.converter import Converter
+from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
+from earshot.pipelines.voice_conversion.settings import ANY_VOICE, MODELS
+
+
+class Converters:
+    """The models of settings.MODELS by name; the checkpoint that some share is loaded once."""
+
+    def __init__(self, folder: Path, device: str = "auto") -> None:
+        """folder: of the checkpoints."""
+        self._folder, self._device = folder, device
+        self._any_voice: AnyVoiceConversion | None = None
+
+    def __call__(self, name: str) -> Converter:
+        """Raises FileNotFoundError where the model's checkpoint is not in the folder."""
+        folder = self._folder / MODELS[name].checkpoint
+        if folder.name != ANY_VOICE:
+            return VoiceConversion.from_pretrained(folder, self._device)
+        if self._any_voice is None:
+            self._any_voice = AnyVoiceConversion.from_pretrained(folder, self._device)
+        return self._any_voice.at(name)

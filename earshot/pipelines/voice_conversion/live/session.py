@@ -1,0 +1,58 @@
+"""A live conversion at the sampling rate of a device."""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from earshot.core.errors import InputError
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pipelines.voice_conversion.live.choice import Choice
+from earshot.pipelines.voice_conversion.live.conversion import LiveConversion
+from earshot.pipelines.voice_conversion.live.networks import LiveNetworks
+from earshot.pipelines.voice_conversion.live.resampler import Resampler
+from earshot.pipelines.voice_conversion.settings import MUTED
+
+LOWEST: Final = 8_000  # Hz
+HIGHEST: Final = 192_000
+
+
+@dataclass(frozen=True, eq=False)
+class Spoken:
+    """What a push gave: samples (T,) at the rate of the device; the units spoken, by their colours,
+    None for silence; behind: how many samples the last of them is behind the last that went in."""
+
+    samples: np.ndarray
+    units: list[str | None]
+    behind: int
+
+
+class LiveSession:
+    """A LiveConversion between two resamplers."""
+
+    def __init__(self, networks: LiveNetworks, rate: int, choice: Choice) -> None:
+        """rate: in Hz. Raises InputError for a rate that no device has, and as change does."""
+        if not LOWEST <= rate <= HIGHEST:
+            raise InputError(f"A microphone at {rate} Hz cannot be used.")
+        networks.check(choice)
+        self.rate = rate
+        self._networks = networks
+        self._conversion = LiveConversion(networks, choice)
+        self._down, self._up = Resampler(rate, SAMPLE_RATE), Resampler(SAMPLE_RATE, rate)
+        self._delay = self._down.delay + self._conversion.timing.delay + self._up.delay  # seconds
+        self._heard = self._played = 0  # samples
+
+    def change(self, choice: Choice) -> None:
+        """Goes on so. Raises InputError for a choice that the networks do not have."""
+        self._networks.check(choice)
+        self._conversion.choice = choice
+
+    def push(self, samples: np.ndarray) -> Spoken:
+        """The next samples heard (T,) → those to be played."""
+        self._heard += len(samples)
+        spoken = self._up(self._conversion.push(self._down(samples)))
+        self._played += len(spoken)
+        palette = self._networks.colors(self._conversion.choice)
+        colors = [None if unit == MUTED else palette[unit] for unit in self._conversion.units]
+        behind = self._heard - self._played + round(self._delay * self.rate)
+        return Spoken(spoken, colors, behind)

@@ -1,0 +1,102 @@
+"""A text to read, new each time, and whether a recording is of somebody reading just that.
+
+Whoever gives a voice must be there to read words that nobody could have recorded beforehand: no
+voice is taken from a recording of somebody else. A recogniser that knows the text, but not the
+words drawn for its slots, must find these words.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+import numpy as np
+import pocketsphinx
+
+from earshot.core.errors import InputError
+from earshot.media.audio.load import to_int16
+from earshot.media.constants import SAMPLE_RATE
+
+OPENING: Final = "i lend my voice to earshot for this visit only"
+LINES: Final = (
+    "the {colour} {animal} {verb} {preposition} the {place} at {number} o'clock",
+    "{number} {colour} boats came back to the {place} before {weekday} evening",
+    "my {relative} saw a {animal} near the {place} on {weekday} morning",
+    "nobody told the {animal} that the {colour} {place} was closed on {weekday}",
+)
+SLOTS: Final = {
+    "animal": "horse rabbit spider monkey turtle pigeon tiger donkey".split(),
+    "colour": "red blue green yellow purple orange silver brown".split(),
+    "number": "two three four five six seven eight nine".split(),
+    "place": "river garden mountain harbor village market station forest".split(),
+    "preposition": "over across around behind beyond".split(),
+    "relative": "sister brother mother father uncle teacher neighbor doctor".split(),
+    "verb": "walked jumped wandered hurried climbed travelled".split(),
+    "weekday": "monday tuesday wednesday thursday friday saturday sunday".split(),
+}
+N_LINES: Final = 3
+MIN_RIGHT: Final = 0.5  # share of the slots; guessing finds one in seven
+MARGIN: Final = 1600  # samples of silence around a recording, for the pauses that sphinx expects
+# Wider than usual, for the text is known; the last bounds the time.
+BEAMS: Final = {"beam": 1e-90, "wbeam": 1e-70, "pbeam": 1e-90, "maxhmmpf": 2000}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text with slots, and the words drawn for them in order."""
+
+    lines: tuple[str, ...]
+    words: tuple[str, ...]
+
+    @classmethod
+    def draw(cls, random: Random) -> "Reading":
+        """The opening, and some of the lines with words for their slots."""
+        lines = (OPENING, *random.sample(LINES, N_LINES))
+        slots = [slot for line in lines for slot in _slots(line)]
+        return cls(lines, tuple(random.choice(SLOTS[slot]) for slot in slots))
+
+    @property
+    def text(self) -> str:
+        """What is to be read, as one writes it."""
+        drawn = iter(self.words)
+        spoken = [re.sub(r"\{\w+\}", lambda _: next(drawn), line) for line in self.lines]
+        names = {"i": "I", "earshot": "Earshot", **{d: d.title() for d in SLOTS["weekday"]}}
+        written = [" ".join(names.get(word, word) for word in line.split()) for line in spoken]
+        return " ".join(f"{line[0].upper()}{line[1:]}." for line in written)
+
+    def check(self, waveform: np.ndarray) -> None:
+        """Raises InputError unless the waveform (T,) at 16 kHz is somebody reading the text."""
+        found = _recognised(self.lines, waveform)
+        right = sum(a == b for a, b in zip(found, self.words, strict=False))
+        if right < MIN_RIGHT * len(self.words):
+            raise InputError(
+                "That did not sound like the text. Record again: read just these words, at your "
+                "usual pace, close to the microphone, where it is quiet."
+            )
+
+
+def _recognised(lines: Sequence[str], waveform: np.ndarray) -> list[str]:
+    """The words that were said in the slots, as far as the text was read."""
+    rule = " ".join(re.sub(r"\{(\w+)\}", r"<\1>", line) for line in lines)
+    rules = "".join(f" <{slot}> = {' | '.join(words)};" for slot, words in SLOTS.items())
+    decoder = pocketsphinx.Decoder(
+        samprate=SAMPLE_RATE,
+        loglevel="FATAL",
+        lm=None,
+        dither=True,  # digital silence confuses it
+        **BEAMS,
+    )
+    decoder.add_jsgf_string("reading", f"#JSGF V1.0; grammar g; public <text> = {rule};{rules}")
+    decoder.activate_search("reading")
+    decoder.start_utt()
+    decoder.process_raw(np.pad(to_int16(waveform), MARGIN).tobytes(), full_utt=True)
+    decoder.end_utt()
+    best = decoder.hyp()
+    words = best.hypstr.split() if best else []
+    template = [word for line in lines for word in line.split()]
+    return [word for word, slot in zip(words, template, strict=False) if slot.startswith("{")]
+
+
+def _slots(line: str) -> list[str]:
+    return re.findall(r"\{(\w+)\}", line)

@@ -1,0 +1,66 @@
+"""A voice as data: a vector that the inverter is given, and how high and how widely it moves."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from earshot.core.errors import InputError
+
+# Cosine of the vectors of 3 s of speech each, for any-voice. References of 10 to 30 s by one
+# validation or test speaker of LibriSpeech have .30 or more, 31 of 32 by two have .14 or less.
+ONE_VOICE = 0.2
+VARIANCE = 0.05  # of the log-F0 of most people's speech
+BELIEF = 50.0  # frames' worth of belief in that, where little speech is voiced
+
+
+@dataclass(frozen=True, eq=False)
+class Voice:
+    """vector: float32 (128,) of mean 0 and variance 1; mean and standard deviation of log-F0 in
+    log Hz."""
+
+    name: str
+    vector: np.ndarray
+    pitch_mean: float
+    pitch_std: float
+
+    def blend(self, other: "Voice", share: float) -> "Voice":
+        """A voice between this one (share 0) and another (share 1).
+
+        Raises InputError for a share outside 0 to 1.
+        """
+        if not 0 <= share <= 1:
+            raise InputError("A blend is between 0 (the first voice) and 1 (the second).")
+        vector = (1 - share) * self.vector + share * other.vector
+        vector = vector - vector.mean()
+        return Voice(
+            f"{self.name} {100 * (1 - share):.0f} %, {other.name} {100 * share:.0f} %",
+            (vector / max(float(vector.std()), 1e-6)).astype(np.float32),
+            (1 - share) * self.pitch_mean + share * other.pitch_mean,
+            (1 - share) * self.pitch_std + share * other.pitch_std,
+        )
+
+
+def check_one_voice(vectors: np.ndarray) -> None:
+    """Raises InputError where vectors of consecutive pieces of speech (N, 128) are of two voices.
+
+    A quarter of the pairs may differ: laughter, a cough, a piece that is mostly noise.
+    """
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    pairs = (unit @ unit.T)[np.triu_indices(len(unit), 1)]
+    if len(pairs) and np.percentile(pairs, 25) < ONE_VOICE:
+        raise InputError(
+            "This sounds like more than one voice. Record again where nobody else speaks and no "
+            "music plays."
+        )
+
+
+def pitch_statistics(pitch: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation of the log-F0 of a contour in Hz (S,), 0 where unvoiced.
+
+    Without a voiced frame the mean is that of 150 Hz.
+    """
+    voiced = pitch[pitch > 0]
+    log_f0 = np.log(voiced if len(voiced) else np.array([150.0]))
+    mean = float(log_f0.mean())
+    square = float(((log_f0 - mean) ** 2).sum()) + BELIEF * VARIANCE
+    return mean, float(np.sqrt(square / (len(log_f0) + BELIEF)))

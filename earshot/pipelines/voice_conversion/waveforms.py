@@ -1,0 +1,45 @@
+"""Waveforms before and after the networks: their level, where they are silent, their spectrogram.
+
+Shapes: T samples, U units.
+"""
+
+import time
+from typing import Final
+
+import numpy as np
+
+from earshot.media.audio.features import log_mel
+from earshot.media.audio.load import match_loudness
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pipelines.speech import Speech
+
+LEVEL: Final = -23.0  # LUFS of the networks' input
+GATE: Final = -60.0  # dBFS: quieter is silence, and becomes silence
+
+
+def prepared(waveform: np.ndarray, unit_samples: int) -> np.ndarray:
+    """The waveform at the level of the networks' input, with silence up to whole units: (T,)."""
+    waveform = np.pad(waveform, (0, -len(waveform) % unit_samples))
+    if 20 * np.log10(np.abs(waveform).max() + 1e-12) < GATE:
+        return np.zeros_like(waveform)
+    return match_loudness(waveform, SAMPLE_RATE, LEVEL)
+
+
+def silent_units(waveform: np.ndarray, n_units: int) -> np.ndarray:
+    """Whether each unit and its neighbours are below the gate: (U,)."""
+    power = np.square(waveform.reshape(n_units, -1)).mean(axis=1)
+    loudest = np.max([np.roll(power, -1), power, np.roll(power, 1)], axis=0)
+    return loudest < 10 ** (GATE / 10)
+
+
+def muted(waveform: np.ndarray, silent: np.ndarray) -> np.ndarray:
+    """The waveform (T,) without its silent units (U,), fading over 5 ms at their edges."""
+    gain = np.repeat(1.0 - silent, len(waveform) // len(silent))
+    fade = np.hanning(round(0.01 * SAMPLE_RATE))
+    gain = np.minimum(gain, np.convolve(gain, fade / fade.sum(), mode="same"))
+    return (waveform * gain).astype(np.float32)
+
+
+def speech(waveform: np.ndarray, began: float) -> Speech:
+    """The waveform (T,) as a pipeline returns it; began: time.perf_counter() before it was made."""
+    return Speech(waveform, SAMPLE_RATE, log_mel(waveform), time.perf_counter() - began)

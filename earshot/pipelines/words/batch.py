@@ -1,0 +1,63 @@
+"""Many recordings of a word each → a table of their vectors and nearest words."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from earshot.core import cancellation
+from earshot.core.errors import InputError
+from earshot.media.text.spreadsheet import safe_cell
+from earshot.pipelines.words.library import View, WordLibrary
+from earshot.pipelines.words.pipeline import Words
+from earshot.pipelines.words.result import Neighbour, Spoken
+
+NEIGHBOURS: Final = 5
+
+
+@dataclass(frozen=True)
+class Row:
+    """A recording by its name, with its word and the nearest words, or why it could not be used."""
+
+    name: str
+    spoken: Spoken | None
+    neighbours: tuple[Neighbour, ...] = ()
+    error: str = ""
+
+
+def embed_files(
+    words: Words,
+    library: WordLibrary,
+    files: Iterable[str | Path],
+    view: View = "written",
+    limit: int = NEIGHBOURS,
+) -> Iterator[Row]:
+    """Embed each file; one that cannot be used is a row with the reason."""
+    for path in map(Path, files):
+        cancellation.check()
+        try:
+            spoken = words.embed_audio(path)
+        except InputError as error:
+            yield Row(path.name, None, error=str(error))
+            continue
+        yield Row(path.name, spoken, words.nearest(library, spoken.vector, view, limit))
+
+
+def embeddings_csv(rows: Iterable[Row], limit: int = NEIGHBOURS) -> str:
+    """A CSV with a header: file, start and end of the word in seconds, the nearest words with their
+    cosines, the reason where a file could not be used, and the D numbers of the vector."""
+    rows = list(rows)
+    width = next((len(row.spoken.vector) for row in rows if row.spoken), 0)
+    near = [f"{name}_{i}" for i in range(1, limit + 1) for name in ("word", "cosine")]
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(["file", "start", "end", *near, "error", *(f"v{i}" for i in range(width))])
+    for row in rows:
+        found = [x for n in row.neighbours for x in (safe_cell(n.word.spelling), f"{n.cosine:.4f}")]
+        found += [""] * (len(near) - len(found))
+        span = [f"{row.spoken.start:.3f}", f"{row.spoken.end:.3f}"] if row.spoken else ["", ""]
+        vector = [f"{x:.5f}" for x in row.spoken.vector] if row.spoken else [""] * width
+        table.writerow([safe_cell(row.name), *span, *found, row.error, *vector])
+    return text.getvalue()

@@ -1,0 +1,196 @@
+"""python -m earshot.study COMMAND: a listening test from start to figures.
+
+Commands: new, check, simulate, serve, invite, export, analyse, compare, import.
+
+TEST is a folder with test.yaml, or a YAML file of webMUSHRA's.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+from earshot.core.errors import InputError
+from earshot.study import invitations
+from earshot.study.design import DESIGNS, Test, spec
+from earshot.study.design.spec import FILE, SpecError
+from earshot.study.design.template import template
+from earshot.study.imports.p808 import CLIPS, SCALES
+from earshot.study.sounds import stimuli
+from earshot.study.storage.export import export
+from earshot.study.storage.store import Store
+
+REHEARSAL = "simulated"  # the folder of what simulated raters answer
+RATERS = 20
+ANSWERS = "answers.db"  # where `serve` keeps them, in the folder that it serves
+
+
+def new(options: argparse.Namespace) -> None:
+    """Writes an example to fill in."""
+    file = options.folder / FILE
+    options.folder.mkdir(parents=True, exist_ok=True)
+    if file.exists():
+        sys.exit(f"{file} is there already: choose another folder.")
+    file.write_text(template(options.design), encoding="utf-8")
+    print(f"Wrote {file}: fill it in, then python -m earshot.study check {options.folder}")
+
+
+def check(options: argparse.Namespace) -> None:
+    """Says what must be mended before the test can open."""
+    test = spec.load(options.test)
+    if problems := stimuli.check(test):
+        sys.exit("\n".join(problems))
+    scored = len(test.of_kind("trial"))
+    print(
+        f"{test.name} is ready: {test.design}, {len(test.systems)} systems, {scored} trials, "
+        f"{test.trials_per_rater} for each rater and {len(test.trials) - scored} beside."
+    )
+
+
+def serve(options: argparse.Namespace) -> None:
+    """Serves the rater's page."""
+    from earshot.study.web.server import serve  # loads a web server
+
+    serve(options.folder, options.database, options.host, options.port)
+
+
+def invite(options: argparse.Namespace) -> None:
+    """Prints a link for each of so many raters."""
+    test = spec.load(options.test)
+    if not test.invited:
+        sys.exit(f"{test.name} is open to anybody: write invited: true into its YAML.")
+    key = _store(test, options.database).open(test)
+    print(*invitations.links(options.address, test.name, key, options.raters), sep="\n")
+
+
+def results(options: argparse.Namespace) -> None:
+    """Writes everything, or its analysis, to a folder."""
+    test = spec.load(options.test)
+    store, folder = _store(test, options.database), options.out or test.folder / "results"
+    store.open(test)  # which tells if it is another test of that name
+    if options.command == "export":
+        print(*export(test, store, folder), sep="\n")
+        return
+    _report(test, store.ratings(test), folder)
+
+
+def compare(options: argparse.Namespace) -> None:
+    """Writes a page of two tests side by side."""
+    from earshot.study.analysis import analyse  # loads statsmodels and matplotlib
+    from earshot.study.analysis.comparison import compare
+    from earshot.study.analysis.report.comparison import page
+
+    found = []
+    for test in map(spec.load, (options.test, options.other)):
+        store = _store(test, options.database)
+        store.open(test)
+        found.append(analyse(test, store.ratings(test)))
+    options.out.write_text(page(compare(*found)), encoding="utf-8")
+    print(options.out)
+
+
+def read_ratings(options: argparse.Namespace) -> None:
+    """Analyses ratings that were collected elsewhere."""
+    from earshot.study.imports import read
+
+    found = read(options.file, options.clips, options.scale)
+    _report(
+        found.test,
+        found.table,
+        options.out or options.file.with_name(f"{options.file.stem}-results"),
+    )
+
+
+def simulate(options: argparse.Namespace) -> None:
+    """Lets made-up raters take the test, and writes what the report would be like."""
+    from earshot.study.simulation.raters import simulate  # loads scipy
+
+    test = spec.load(options.test)
+    folder = options.out or test.folder / REHEARSAL
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in folder.glob(f"{ANSWERS}*"):  # of the rehearsal before, SQLite's own beside it
+        file.unlink()
+    store = Store(f"sqlite:///{folder / ANSWERS}")
+    simulate(test, store, options.raters or test.raters or RATERS, options.seed)
+    export(test, store, folder)
+    print("These raters are simulated, and so is what they say:")
+    _report(test, store.ratings(test), folder)
+
+
+def _report(test: Test, ratings: pd.DataFrame, folder: Path) -> None:
+    """Writes the report, and prints its sentences and where it is."""
+    from earshot.study.analysis import analyse, write  # loads statsmodels and matplotlib
+    from earshot.study.analysis.report.words import concluded, more_raters
+
+    results = analyse(test, ratings)
+    write(results, folder)
+    who = f"{results.started} raters, {len(results.exclusions)} of them left out by the rules."
+    print(who, concluded(results), *more_raters(test, results.kept), folder, sep="\n")
+
+
+def _store(test: Test, url: str | None) -> Store:
+    """The answers at the URL, else beside the test, else in the folder of all tests."""
+    folders = (test.folder, test.folder.parent)
+    found = [folder / ANSWERS for folder in folders if (folder / ANSWERS).exists()]
+    if not url and not found:
+        sys.exit(f"There is no {ANSWERS} in {test.folder}: name the store with --database URL.")
+    return Store(url or f"sqlite:///{found[0]}")
+
+
+def main() -> None:
+    """See above."""
+    parser = argparse.ArgumentParser(prog="python -m earshot.study", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("new", help="write an example test.yaml")
+    command.add_argument("folder", type=Path)
+    command.add_argument("--design", choices=DESIGNS, default="acr")
+    command.set_defaults(run=new)
+    command = commands.add_parser("check", help="say what is wrong in a test and its sounds")
+    command.add_argument("test", type=Path)
+    command.set_defaults(run=check)
+    command = commands.add_parser("simulate", help="rehearse with simulated raters")
+    command.add_argument("test", type=Path)
+    command.add_argument("--raters", type=int, help=f"default: those of the YAML, else {RATERS}")
+    command.add_argument("--seed", type=int, default=0)
+    command.add_argument("--out", type=Path, help=f"folder, default: TEST/{REHEARSAL}")
+    command.set_defaults(run=simulate)
+    command = commands.add_parser("serve", help="let raters take the tests of a folder")
+    command.add_argument("folder", type=Path)
+    command.add_argument("--database", metavar="URL", help=f"default: FOLDER/{ANSWERS}")
+    command.add_argument("--host", default="127.0.0.1")
+    command.add_argument("--port", type=int, default=8000)
+    command.set_defaults(run=serve)
+    command = commands.add_parser("invite", help="print links that let one rater in each")
+    command.add_argument("test", type=Path)
+    command.add_argument("--raters", type=int, required=True, metavar="N")
+    command.add_argument("--address", default="http://127.0.0.1:8000", help="where it is served")
+    command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
+    command.set_defaults(run=invite)
+    for name, what in [("export", "all answers as JSONL and CSV"), ("analyse", "the report")]:
+        command = commands.add_parser(name, help=f"write {what}")
+        command.add_argument("test", type=Path)
+        command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
+        command.add_argument("--out", type=Path, help="folder, default: TEST/results")
+        command.set_defaults(run=results)
+    command = commands.add_parser("compare", help="write a page of two tests side by side")
+    command.add_argument("test", type=Path)
+    command.add_argument("other", type=Path, help="a test of the same design")
+    command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
+    command.add_argument("--out", type=Path, default=Path("comparison.html"), help="file")
+    command.set_defaults(run=compare)
+    command = commands.add_parser("import", help="analyse a CSV of webMUSHRA or the P.808 toolkit")
+    command.add_argument("file", type=Path)
+    command.add_argument("--clips", default=CLIPS, help="how P.808 clips are called: %(default)s")
+    command.add_argument("--scale", choices=SCALES, default=SCALES[0], help="of P.835: %(default)s")
+    command.add_argument("--out", type=Path, help="folder, default: FILE-results")
+    command.set_defaults(run=read_ratings)
+    options = parser.parse_args()
+    try:
+        options.run(options)
+    except (SpecError, InputError) as error:
+        sys.exit(str(error))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,74 @@
+"""From ratings to results: analyse, then write, or show study.analysis.report.page."""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from earshot.study.analysis.exclusions import Exclusion, Rules, screen
+from earshot.study.analysis.report import figures, page, pdf
+from earshot.study.analysis.results import Analysis, Results, evaluate
+from earshot.study.analysis.tables import Table
+from earshot.study.design import Test
+
+__all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse", "write"]
+
+COLUMNS = (
+    "test rater trial order position system other stimulus answer kind expected plays "
+    "milliseconds headphones finished started"
+).split()
+
+
+def analyse(test: Test, ratings: pd.DataFrame, rules: Rules | None = None) -> Results:
+    """Everything that can be said of a test's ratings (the tidy table of Store.ratings).
+
+    Rows whose answer is no finite number are left out, and so is practice. Any number of ratings
+    will do: where there are too few for a figure it is NaN, and the notes say why.
+    """
+    rules = rules or Rules()
+    table: Table = ratings.reindex(columns=COLUMNS)
+    for column in ("answer", "expected", "milliseconds", "trial"):
+        numbers: Table = pd.to_numeric(table[column], errors="coerce")
+        table[column] = numbers.astype(float)
+    table = table[np.isfinite(table["answer"])].astype(
+        {"rater": str, "system": str, "stimulus": str}
+    )
+    table["other"] = table["other"].fillna("").astype(str)
+    scored = table[table["kind"] == "trial"]
+    excluded = screen(test, table, rules)
+    left_out = [exclusion.rater for exclusion in excluded]
+    kept = scored[~scored["rater"].isin(left_out)]
+    everyone = evaluate(test, scored)
+    return Results(
+        test=test,
+        kept=evaluate(test, kept) if excluded else everyone,
+        everyone=everyone,
+        rules=rules,
+        exclusions=excluded,
+        started=table["rater"].nunique(),
+        finished=table.loc[table["finished"].eq(True).fillna(False), "rater"].nunique(),
+    )
+
+
+def write(results: Results, folder: Path) -> None:
+    """report.html and .pdf; the figure and the map of stimuli, as figure.* and stimuli.* (pdf, svg
+    and png), and the tables as CSV; the same with everyone in everyone-*, where raters are left
+    out. The folder is made where there is none."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "report.html").write_text(page.page(results), encoding="utf-8")
+    (folder / "report.pdf").write_bytes(pdf.document(results))
+    _write_analysis(results.test, results.kept, folder, "")
+    if results.exclusions:
+        _write_analysis(results.test, results.everyone, folder, "everyone-")
+
+
+def _write_analysis(test: Test, analysis: Analysis, folder: Path, prefix: str) -> None:
+    if analysis.answers.empty:
+        return
+    figures.save(partial(figures.figure, test, analysis), folder / f"{prefix}figure")
+    figures.save(partial(figures.stimuli, test, analysis), folder / f"{prefix}stimuli")
+    for name in ("systems", "pairs", "power"):
+        table: Table = getattr(analysis, name)
+        if len(table):
+            table.to_csv(folder / f"{prefix}{name}.csv", index=False)

@@ -1,0 +1,71 @@
+"""Mean opinion scores and their differences: ACR, DCR, MUSHRA's means, and shares of "same"."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from earshot.study.analysis.clustered import Estimate, difference
+from earshot.study.analysis.tables import (
+    WHOLE_LINE,
+    Table,
+    codes,
+    estimate_row,
+    holm,
+    mean_of,
+    share_row,
+    size,
+)
+
+Differences = dict[tuple[str, str], Estimate]
+
+
+def systems(ratings: Table, bounds: tuple[float, float] = WHOLE_LINE) -> Table:
+    """A row a system, the best first: its mean answer with its interval (see clustered.Variance).
+
+    Columns: system, ratings, raters, stimuli, value, low, high, standard_error, df. bounds are the
+    ends of the scale; between 0 and 1 the answers are taken as shares.
+    """
+    as_row = share_row if bounds == (0, 1) else lambda estimate: estimate_row(estimate, bounds)
+    rows = [
+        {"system": system, **size(own), **as_row(mean_of(own))}
+        for system, own in ratings.groupby("system", sort=False)
+    ]
+    table = pd.DataFrame(rows).drop(columns="p")
+    return table.sort_values("value", ascending=False, kind="stable", ignore_index=True)
+
+
+def differences(ratings: Table, ranking: list[str]) -> Differences:
+    """The mean of each system less that of each other one that comes after it in the ranking.
+
+    Each is estimated from the ratings of these two alone. What a rater or a stimulus adds to both
+    cancels, so with complete data this is the paired comparison.
+    """
+    found = {}
+    for one, other in combinations(ranking, 2):
+        both = ratings[ratings["system"].isin((one, other))]
+        first = (both["system"] == one).to_numpy(bool)
+        answers = both["answer"].to_numpy(float)
+        found[one, other] = difference(answers, first, *codes(both))
+    return found
+
+
+def pairs(estimates: Differences) -> Table:
+    """A row a pair: system, other, value (the difference), low, high, p, and p_holm over all."""
+    rows = [
+        {"system": one, "other": other, **estimate_row(estimate)}
+        for (one, other), estimate in estimates.items()
+    ]
+    table = pd.DataFrame(rows, columns=["system", "other", *_ESTIMATE])
+    return table.assign(p_holm=holm(table["p"]))
+
+
+def judged_same(ratings: Table) -> Table:
+    """Answers of the four-level similarity scale as 1 (the same speaker, sure or not) or 0.
+
+    So the Voice Conversion Challenge 2018 sums them up (Lorenzo-Trueba et al., Odyssey 2018).
+    """
+    return ratings.assign(answer=np.where(ratings["answer"] <= 2, 1.0, 0.0))
+
+
+_ESTIMATE = ["value", "low", "high", "standard_error", "df", "p"]

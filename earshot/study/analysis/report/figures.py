@@ -1,0 +1,134 @@
+"""Figures for a paper and for the report; each reads without its colours too."""
+
+import io
+import re
+from collections.abc import Callable
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+
+from earshot.study.analysis.report import heatmap, panels
+from earshot.study.analysis.report.panels import INK, LINE, QUIET
+from earshot.study.analysis.results import Analysis
+from earshot.study.analysis.stimuli import by_stimulus
+from earshot.study.analysis.tables import simulated
+from earshot.study.design import Test
+
+Draw = Callable[[], Figure]
+STYLE: Final[dict[str, Any]] = {
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "text.parse_math": False,  # a dollar in a name is a dollar
+    "text.color": INK,
+    "axes.edgecolor": QUIET,
+    "axes.labelcolor": INK,
+    "xtick.color": QUIET,
+    "xtick.labelcolor": INK,
+    "ytick.color": INK,
+    "pdf.fonttype": 42,  # text that can be selected
+}
+WIDTH, ROW, REST = 5.2, 0.4, 0.8  # inches
+MAX_PAIRS: Final = 15  # in one figure: those of six systems
+FORMATS: Final = ("pdf", "svg", "png")
+
+
+def save(draw: Draw, stem: Path) -> list[Path]:
+    """Writes the figure as stem.pdf, stem.svg and stem.png (300 dpi), on white."""
+    paths = [stem.with_suffix(f".{kind}") for kind in FORMATS]
+    with rc_context(_style({"svg.hashsalt": stem.name})):
+        drawn = draw()
+        for path in paths:
+            stamp = {"CreationDate": None} if path.suffix == ".pdf" else {"Date": None}
+            metadata = None if path.suffix == ".png" else stamp
+            drawn.savefig(path, dpi=300, facecolor="white", metadata=metadata)
+    return paths
+
+
+def png(draw: Draw) -> tuple[bytes, float]:
+    """The figure as a picture on white, of 200 dpi, and its height by its width."""
+    file = io.BytesIO()
+    with rc_context(_style({})):
+        drawn = draw()
+        drawn.savefig(file, format="png", dpi=200, facecolor="white")
+    width, height = drawn.get_size_inches()
+    return file.getvalue(), height / width
+
+
+def inline(draw: Draw, name: str, label: str) -> str:
+    """The figure as a <figure> element in the inks of the page: var(--ink), --quiet and --line.
+    name: of the figure, unlike that of any other on the page; label: what it says, for those who
+    do not see it."""
+    file = io.StringIO()
+    with rc_context(_style({"svg.fonttype": "none", "svg.hashsalt": name})):
+        metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        draw().savefig(file, format="svg", transparent=True, metadata=metadata)
+    svg = file.getvalue()[file.getvalue().index("<svg") :]
+    for colour, ink in ((INK, "ink"), (QUIET, "quiet"), (LINE, "line")):
+        svg = svg.replace(colour, f"var(--{ink})")
+    svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
+    said = f'role="img" aria-label="{escape(label)}"'
+    svg = re.sub(r'width="[^"]*pt" height="[^"]*pt"', lambda _: said, svg, count=1)
+    return f'<figure tabindex="0">{svg}</figure>'
+
+
+def figure(test: Test, analysis: Analysis) -> Figure:
+    """What the design is known by: intervals over answers, boxes, or bars of votes. Strengths alone
+    where pairs are many: the tables have them all."""
+    scaled = test.design == "ab" and len(analysis.systems) > 0
+    if scaled and len(analysis.pairs) > MAX_PAIRS:
+        return _strengths(analysis)
+    table = analysis.systems if test.design not in ("ab", "abx", "ccr") else analysis.pairs
+    heights = [len(table) * ROW + REST]
+    if scaled:
+        heights.append(len(analysis.systems) * ROW + REST)
+    drawn = Figure(figsize=(WIDTH, sum(heights)), layout="constrained")
+    axes = drawn.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
+    first, table = axes[0], table.iloc[::-1].reset_index(drop=True)  # the best row on top
+    panels.frame(first, table)
+    if test.design == "mushra":
+        panels.boxes(first, test, table, analysis.answers)
+    elif test.design == "ab":
+        panels.votes(first, table)
+    elif test.design == "abx":
+        panels.raters(first, table, analysis.answers)
+    elif test.design == "similarity":
+        panels.levels(first, test, table, analysis.answers)
+    else:
+        panels.ratings(first, test, table, analysis.answers)
+    if scaled:
+        panels.strengths(axes[1], analysis.systems.iloc[::-1].reset_index(drop=True))
+    _stamp(axes[-1], analysis)
+    return drawn
+
+
+def _strengths(analysis: Analysis) -> Figure:
+    """Those of Bradley and Terry."""
+    drawn = Figure(figsize=(WIDTH, len(analysis.systems) * ROW + REST), layout="constrained")
+    axis = drawn.subplots()
+    panels.strengths(axis, analysis.systems.iloc[::-1].reset_index(drop=True))
+    _stamp(axis, analysis)
+    return drawn
+
+
+def stimuli(test: Test, analysis: Analysis) -> Figure:
+    """The map of systems × stimuli."""
+    means = by_stimulus(test, analysis)
+    height = len(means) * ROW * 0.8 + (1.3 if means.shape[1] <= heatmap.NAMED else 0.6)
+    drawn = Figure(figsize=(WIDTH, height), layout="constrained")
+    axis = drawn.subplots()
+    heatmap.heatmap(axis, test, means)
+    _stamp(axis, analysis)
+    return drawn
+
+
+def _stamp(axis: Any, analysis: Analysis) -> None:
+    """Says below the axis where raters are made up."""
+    if not analysis.answers.empty and simulated(analysis.answers):
+        axis.set_xlabel("\n".join(filter(None, [axis.get_xlabel(), "simulated raters"])))
+
+
+def _style(more: dict[str, str]) -> Any:
+    return STYLE | more

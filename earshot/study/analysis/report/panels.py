@@ -1,0 +1,194 @@
+"""What the figures show of each design, on an axis of matplotlib with a row a system or pair.
+
+The tables have the last row first, since rows count upwards on the axis.
+"""
+
+from typing import Any, Final
+
+import numpy as np
+
+from earshot.study.analysis.report.words import MEASURES, interval, number
+from earshot.study.analysis.results import BOUNDS
+from earshot.study.analysis.tables import Table, percent
+from earshot.study.design import Test
+
+INK, QUIET, LINE = "#1b2430", "#5b6570", "#e3e0d8"
+# The palette of Okabe and Ito, which the colour-blind can tell apart.
+BLUE, ORANGE = "#0072b2", "#e69f00"
+COLOURS: Final = (BLUE, "#d55e00", "#009e73", "#cc79a7", ORANGE, "#56b4e9")
+LONGEST: Final = 24  # characters of a name
+
+
+def frame(axis: Any, table: Table) -> None:
+    """A row for each of the table's, by name."""
+    names = [" and ".join(_named(row)) for row in table.to_dict("records")]
+    axis.set_yticks(range(len(table)), names)
+    axis.set_ylim(-0.6, len(table) - 0.4)
+    axis.tick_params(axis="y", length=0)
+    axis.spines[["top", "right", "left"]].set_visible(False)
+    axis.set_axisbelow(True)
+
+
+def _named(row: dict[str, Any]) -> list[str]:
+    return [short(row[key]) for key in ("system", "other") if key in row]
+
+
+def short(name: str, longest: int = LONGEST) -> str:
+    """A name that fits beside an axis."""
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def _colour(test: Test, row: dict[str, Any]) -> str:
+    """A system keeps its colour, whatever its rank."""
+    if "other" in row or row["system"] not in test.conditions:
+        return BLUE
+    return COLOURS[test.conditions.index(row["system"]) % len(COLOURS)]
+
+
+def estimates(axis: Any, table: Table, lift: float = 0.0) -> None:
+    """Values and their intervals, so far above their rows."""
+    for y, row in enumerate(table.to_dict("records")):
+        axis.plot([row["low"], row["high"]], [y + lift] * 2, color=INK, linewidth=1.6)
+        axis.plot(row["value"], y + lift, "o", color=INK, markersize=5)
+
+
+def _own(answers: Table, row: dict[str, Any]) -> np.ndarray:
+    """The answers that a row of the table is about, told of its system."""
+    own = answers["system"] == row["system"]
+    if "other" not in row:
+        return answers.loc[own, "answer"].to_numpy(float)
+    turned = (answers["system"] == row["other"]) & (answers["other"] == row["system"])
+    straight = own & (answers["other"] == row["other"])
+    both = (answers.loc[straight, "answer"], -answers.loc[turned, "answer"])
+    return np.concatenate(both).astype(float)
+
+
+def ratings(axis: Any, test: Test, table: Table, answers: Table) -> None:
+    """Intervals, above discs as large as the share of each answer."""
+    low, high = BOUNDS[test.design]
+    for y, row in enumerate(table.to_dict("records")):
+        values, counts = np.unique(_own(answers, row), return_counts=True)
+        colour = _colour(test, row)
+        shares = 420 * counts / counts.sum()
+        axis.scatter(values, np.full(len(values), y), shares, color=colour, alpha=0.3, linewidths=0)
+        signed = low < 0
+        text = f"{number(test.design, row['value'], signed)} "
+        text += interval(test.design, row["low"], row["high"], signed).replace("–", "")
+        axis.annotate(text, (1.01, y), xycoords=("axes fraction", "data"), va="center")
+    estimates(axis, table)
+    axis.set_xlim(low - 0.35, high + 0.35)
+    axis.set_xticks(range(low, high + 1))
+    axis.grid(axis="x", color=LINE, linewidth=0.8)
+    if low < 0:
+        axis.axvline(0, color=QUIET, linewidth=0.8)
+    what = (
+        "first of the two, compared with the second" if low < 0 else "discs: shares of the answers"
+    )
+    axis.set_xlabel(f"{MEASURES[test.design]} and 95 % interval; {what}")
+
+
+def boxes(axis: Any, test: Test, table: Table, answers: Table) -> None:
+    """Medians, quartiles, whiskers of at most 1.5 times their distance, and what lies beyond."""
+    drawn = axis.boxplot(
+        [_own(answers, row) for row in table.to_dict("records")],
+        positions=range(len(table)),
+        orientation="horizontal",
+        widths=0.55,
+        patch_artist=True,
+        manage_ticks=False,
+        showmeans=True,
+        medianprops={"color": INK, "linewidth": 2},
+        meanprops={"marker": "D", "markersize": 4, "markerfacecolor": "white"}
+        | {"markeredgecolor": INK},
+        whiskerprops={"color": INK},
+        capprops={"color": INK},
+        flierprops={"marker": "o", "markersize": 2.5, "alpha": 0.5, "markeredgecolor": QUIET},
+    )
+    for box, row in zip(drawn["boxes"], table.to_dict("records"), strict=True):
+        box.set(facecolor=_colour(test, row), alpha=0.55, edgecolor=INK)
+    axis.set_xlim(-2, 102)
+    axis.set_xticks(range(0, 101, 20))
+    axis.grid(axis="x", color=LINE, linewidth=0.8)
+    axis.set_xlabel("MUSHRA score: median, quartiles, mean (diamond)")
+
+
+def votes(axis: Any, table: Table) -> None:
+    """Bars of won, tied and lost votes, the interval of the share below each. No bar where a pair
+    was never asked, of which the model of an adaptive test says something all the same."""
+    rows = table.to_dict("records")
+    for y, row in enumerate(rows):
+        asked = max(row["ratings"], 1)
+        won, tied, lost = (row[key] / asked for key in ("won", "tied", "lost"))
+        parts = [(won, BLUE, "#ffffff"), (tied, LINE, INK), (lost, ORANGE, "#000000")]
+        _stack(axis, y, parts)
+    estimates(axis, table, lift=-0.41)
+    axis.axvline(0.5, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
+    axis.set_yticks(range(len(rows)), [short(row["system"]) for row in rows])
+    right = axis.secondary_yaxis("right")
+    right.set_yticks(range(len(rows)), [short(row["other"]) for row in rows])
+    right.tick_params(length=0)
+    right.spines["right"].set_visible(False)
+    _shares(
+        axis,
+        "Preferred · no preference · the other preferred\nBelow: ties as half, 95 % interval",
+    )
+
+
+def strengths(axis: Any, table: Table) -> None:
+    """Bradley and Terry's, with their intervals."""
+    frame(axis, table)
+    axis.axvline(0, color=QUIET, linewidth=0.8)
+    estimates(axis, table)
+    axis.set_xlabel("Bradley–Terry strength (logit), mean and 95 % interval")
+
+
+def levels(axis: Any, test: Test, table: Table, answers: Table) -> None:
+    """Bars of the four levels, from the same speaker for sure to another for sure."""
+    colours = ((BLUE, "#ffffff"), ("#9cc9e3", "#000000"), ("#f6d58a", "#000000"))
+    for y, row in enumerate(table.to_dict("records")):
+        own = _own(answers, row)
+        parts = [
+            (float(np.mean(own == level)), *ink)
+            for level, ink in enumerate((*colours, (ORANGE, "#000000")), start=1)
+        ]
+        _stack(axis, y, parts)
+    estimates(axis, table, lift=-0.41)
+    _shares(
+        axis,
+        "Same, sure · same, not sure · different, not sure · different, sure\n"
+        "Below: judged the same, 95 % interval",
+    )
+
+
+def raters(axis: Any, table: Table, answers: Table) -> None:
+    """The share right with its interval, and a ring for each rater."""
+    for y, row in enumerate(table.to_dict("records")):
+        pair = {row["system"], row["other"]}
+        own = answers[
+            [set(two) == pair for two in zip(answers["system"], answers["other"], strict=True)]
+        ]
+        means = own.groupby("rater")["answer"].mean()
+        axis.scatter(
+            means, np.full(len(means), y), 26, facecolors="none", edgecolors=BLUE, alpha=0.7
+        )
+    estimates(axis, table, lift=-0.3)
+    axis.axvline(0.5, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
+    _shares(axis, "Right answers. Ring: a rater; dashed: chance\nBelow: all raters, 95 % interval")
+    axis.set_xlim(-0.03, 1.03)
+
+
+def _stack(axis: Any, y: int, parts: list[tuple[float, str, str]]) -> None:
+    """A bar of shares, each with its colour and the ink for its percentage."""
+    start = 0.0
+    for share, colour, ink in parts:
+        axis.barh(y, share, 0.62, start, color=colour, linewidth=0)
+        if share >= 0.07:
+            where = (start + share / 2, y)
+            axis.annotate(percent(share), where, ha="center", va="center", color=ink)
+        start += share
+
+
+def _shares(axis: Any, label: str) -> None:
+    axis.set_xlim(0, 1)
+    axis.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
+    axis.set_xlabel(label)

@@ -1,0 +1,137 @@
+"""The results as a PDF to file or to send: the report without its page."""
+
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any, Final
+
+import matplotlib
+from reportlab.lib.colors import HexColor
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.styles import ParagraphStyle
+from reportlab.lib.units import mm
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
+from reportlab.pdfbase.pdfmetrics import registerFont
+from reportlab.pdfbase.ttfonts import TTFont
+from reportlab.platypus import Image, Paragraph, SimpleDocTemplate, Table, TableStyle
+
+from earshot.study.analysis.report import figures, tables
+from earshot.study.analysis.report.method import method
+from earshot.study.analysis.report.panels import INK, LINE, QUIET
+from earshot.study.analysis.report.words import TOO_LITTLE, concluded, facts, more_raters, overall
+from earshot.study.analysis.results import Results
+
+REGULAR, BOLD = "DejaVuSans", "DejaVuSans-Bold"  # with Greek letters and signs of mathematics
+# Chinese and Japanese, which the others lack. It is not in the file: who reads it has the font.
+CHINESE: Final = "STSong-Light"
+IDEOGRAMS: Final = re.compile("[\u2e80-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]+")
+FONTS: Final = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+MARGIN: Final = 20 * mm
+PADDING: Final = 6  # points, of reportlab's frame
+WIDTH: Final = A4[0] - 2 * MARGIN
+LONGEST: Final = 300  # characters of a cell: one that is higher than a page has no place
+
+BODY: Final = ParagraphStyle(
+    "body", fontName=REGULAR, fontSize=9, leading=13, textColor=HexColor(INK)
+)
+SMALL: Final = ParagraphStyle("small", BODY, fontSize=7.5, leading=10)
+COLUMN: Final = ParagraphStyle("column", SMALL, fontName=BOLD)
+QUIETER: Final = ParagraphStyle("quiet", BODY, textColor=HexColor(QUIET))
+TITLE: Final = ParagraphStyle("title", BODY, fontName=BOLD, fontSize=16, leading=20)
+HEAD: Final = ParagraphStyle(
+    "head", BODY, fontName=BOLD, fontSize=11, spaceBefore=14, spaceAfter=4, keepWithNext=1
+)
+VERDICT: Final = ParagraphStyle("verdict", BODY, fontSize=11, leading=16, spaceBefore=10)
+
+
+def document(results: Results) -> bytes:
+    """The bytes of the PDF, A4; the same for the same results."""
+    for name in (REGULAR, BOLD):
+        registerFont(TTFont(name, FONTS / f"{name}.ttf"))
+    registerFont(UnicodeCIDFont(CHINESE))
+    file = io.BytesIO()
+    pages = SimpleDocTemplate(
+        file,
+        pagesize=A4,
+        leftMargin=MARGIN - PADDING,
+        rightMargin=MARGIN - PADDING,
+        topMargin=MARGIN,
+        bottomMargin=MARGIN,
+        title=results.test.title,
+        author="Earshot’s listening tests",
+        invariant=1,
+    )
+    number = partial(_number, results.test.name)
+    pages.build([*_story(results)], onFirstPage=number, onLaterPages=number)
+    return file.getvalue()
+
+
+def _story(results: Results) -> Iterator[Any]:
+    test, kept = results.test, results.kept
+    yield _text(test.title, TITLE)
+    yield _text(" · ".join(facts(results)), QUIETER)
+    yield _text(concluded(results), VERDICT)
+    yield from _list(kept.notes)
+    if not kept.answers.empty:
+        yield _image(partial(figures.figure, test, kept))
+        for sheet in tables.of_analysis(test.design, kept):
+            yield _table(sheet)
+        yield from _list(overall(kept))
+        yield _text("Which sounds decide?", HEAD)
+        yield _image(partial(figures.stimuli, test, kept))
+    yield _text("How many more raters?", HEAD)
+    yield from _list(more_raters(test, kept)) or [_text(TOO_LITTLE)]
+    yield _text("Who is left out", HEAD)
+    if results.exclusions:
+        for sheet in (tables.left_out(results), tables.both_ways(results)):
+            yield _table(sheet)
+    else:
+        yield _text("Nobody, by the rules that are stated under Method.")
+    yield _text("Method", HEAD)
+    for paragraph in method(results):
+        yield _text(paragraph, QUIETER)
+
+
+def _text(text: str, style: ParagraphStyle = BODY) -> Paragraph:
+    marked, found = IDEOGRAMS.subn(rf'<font name="{CHINESE}">\g<0></font>', escape(text))
+    # They have no spaces to break a line at.
+    return Paragraph(marked, ParagraphStyle("broken", style, wordWrap="CJK") if found else style)
+
+
+def _list(items: Iterable[str]) -> list[Paragraph]:
+    return [_text(f"• {item}") for item in items]
+
+
+def _image(draw: Callable[[], Any]) -> Image:
+    picture, ratio = figures.png(draw)
+    # At most two thirds of a page high.
+    width = min(WIDTH, 2 / 3 * A4[1] / ratio)
+    return Image(io.BytesIO(picture), width, width * ratio)
+
+
+def _table(sheet: tables.Sheet) -> Table:
+    caption = [_text(sheet.caption, QUIETER), *[""] * (len(sheet.head) - 1)]
+    head = [_text(cell, COLUMN) for cell in sheet.head]
+    body = [[_text(cell[:LONGEST], SMALL) for cell in row] for row in sheet.rows]
+    rule = TableStyle(
+        [
+            ("SPAN", (0, 0), (-1, 0)),
+            ("LINEBELOW", (0, 1), (-1, -1), 0.5, HexColor(LINE)),
+            ("VALIGN", (0, 0), (-1, -1), "TOP"),
+            ("LEFTPADDING", (0, 0), (-1, -1), 0),
+        ]
+    )
+    widths = [WIDTH / len(head)] * len(head)
+    rows = [caption, head, *body]
+    return Table(rows, widths, repeatRows=2, style=rule, spaceBefore=8, spaceAfter=8)
+
+
+def _number(name: str, canvas: Any, pages: Any) -> None:
+    """The foot of a page."""
+    canvas.setFont(REGULAR, 7.5)
+    canvas.setFillColor(HexColor(QUIET))
+    canvas.drawString(MARGIN, MARGIN / 2, name)
+    canvas.drawRightString(A4[0] - MARGIN, MARGIN / 2, str(pages.page))

@@ -1,0 +1,136 @@
+"""The tables of the report, for its pages of HTML and of PDF."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from earshot.study.analysis.report.words import MEASURES, interval, number, p_value
+from earshot.study.analysis.results import Analysis, Results
+from earshot.study.design import Design
+from earshot.study.storage.raters import SIMULATED
+
+PLAIN: Design = "ccr"  # its numbers are no shares and have two decimals
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A table as it is read: head and rows of cells, of which the first are text (so many), and the
+    others figures. names: how many of the text are names, which stay on one line."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    text: int = 1
+    names: int = 1
+
+
+def systems(design: Design, analysis: Analysis) -> Sheet:
+    """What is known of each system."""
+    if design == "ab":
+        rows = [[row["system"], *_estimate(PLAIN, row, True)] for row in _rows(analysis.systems)]
+        return Sheet("Bradley–Terry strengths", ["System", "Strength", "95 % interval"], rows)
+    head = ["System", MEASURES[design], "95 % interval"]
+    rows = [[row["system"], *_estimate(design, row)] for row in _rows(analysis.systems)]
+    if design == "mushra":
+        head += ["Median", "Quartiles"]
+        for cells, row in zip(rows, _rows(analysis.systems), strict=True):
+            quartiles = f"{number(design, row['q1'])} – {number(design, row['q3'])}"
+            cells += [number(design, row["median"]), quartiles]
+    head.append("Ratings")
+    for cells, row in zip(rows, _rows(analysis.systems), strict=True):
+        cells.append(str(row["ratings"]))
+    return Sheet("Systems", head, rows)
+
+
+def pairs(design: Design, analysis: Analysis) -> Sheet:
+    """How each two systems differ."""
+    rows = []
+    for row in _rows(analysis.pairs):
+        signed = design not in ("ab", "abx")
+        cells = [row["system"], row["other"], *_estimate(design, row, signed)]
+        if design == "abx":
+            cells += [number(PLAIN, row["d_prime"]), interval(PLAIN, row["d_low"], row["d_high"])]
+        if design == "ab":
+            cells += [f"{row['won']} / {row['tied']} / {row['lost']}", p_value(row["p_binomial"])]
+        rows.append([*cells, p_value(row["p_holm"])])
+    extra = {
+        "abx": ["d′", "95 % interval"],
+        "ab": ["Won / tied / lost", "p, sign test"],
+    }.get(design, [])
+    value = {"ab": "Preferred", "abx": "Right"}.get(design, "Difference")
+    tested = "p, Wilcoxon, Holm" if design == "mushra" else "p, Holm"
+    head = ["System", "Other", value, "95 % interval", *extra, tested]
+    return Sheet("Pairs", head, rows, text=2, names=2)
+
+
+def of_analysis(design: Design, analysis: Analysis) -> list[Sheet]:
+    """The tables of systems and of pairs, where there is something to say."""
+    found = [systems(design, analysis)] if len(analysis.systems) else []
+    return found + ([pairs(design, analysis)] if len(analysis.pairs) else [])
+
+
+def left_out(results: Results) -> Sheet:
+    """Whom the rules exclude, and why."""
+    rows = [
+        [who.rater.removeprefix(SIMULATED)[:8], "; ".join(who.reasons)]
+        for who in results.exclusions
+    ]
+    return Sheet("Raters left out", ["Rater", "Reasons"], rows, text=2)
+
+
+def both_ways(results: Results) -> Sheet:
+    """What the exclusions change, a row a system or pair."""
+    design = results.test.design
+    of_pairs = design in ("ab", "abx", "ccr")
+    tables = [a.pairs if of_pairs else a.systems for a in (results.kept, results.everyone)]
+    # A pair may be named the other way round, when another system leads.
+    keys = [{_key(row): row for row in _rows(table)} for table in tables]
+    rows = []
+    for key, whole in keys[1].items():
+        own = keys[0].get(key)
+        if own is None and len(key) == 2 and key[::-1] in keys[0]:
+            own = _turned(design, keys[0][key[::-1]])
+        cells = _estimate(design, own) if own else ["–", "–"]
+        rows.append([" and ".join(key), *cells, *_estimate(design, whole)])
+    who = "Pair" if of_pairs else "System"
+    head = [who, "Without them", "95 % interval", "With everyone", "95 % interval"]
+    return Sheet("Both ways", head, rows)
+
+
+def html(sheet: Sheet) -> str:
+    """The table as HTML."""
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        kinds = [' class="name"'] * sheet.names + [""] * (sheet.text - sheet.names)
+        kinds += [' class="number"'] * (len(cells) - sheet.text)
+        pairs = zip(kinds, cells, strict=True)
+        return f"<tr>{''.join(f'<{tag}{kind}>{escape(cell)}</{tag}>' for kind, cell in pairs)}</tr>"
+
+    body = "".join(line("td", row) for row in sheet.rows)
+    return (
+        f'<div class="wide" tabindex="0"><table><caption>{escape(sheet.caption)}</caption>'
+        f"<thead>{line('th', sheet.head)}</thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _key(row: dict[str, Any]) -> tuple[str, ...]:
+    return (row["system"], row["other"]) if "other" in row else (row["system"],)
+
+
+def _turned(design: Design, row: dict[str, Any]) -> dict[str, Any]:
+    """The row of a pair, told of the other system."""
+    if design == "abx":
+        return row
+    whole = 1 if design == "ab" else 0
+    low, high = whole - row["high"], whole - row["low"]
+    return row | {"value": whole - row["value"], "low": low, "high": high}
+
+
+def _estimate(design: Design, row: dict[str, Any], signed: bool = False) -> list[str]:
+    within = interval(design, row["low"], row["high"], signed)
+    return [number(design, row["value"], signed), within]
+
+
+def _rows(table: Any) -> list[dict[str, Any]]:
+    return table.to_dict("records")

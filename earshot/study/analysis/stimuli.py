@@ -1,0 +1,41 @@
+"""The mean answer to each system with each stimulus: which sounds decide, and which stand out."""
+
+import pandas as pd
+
+from earshot.study.analysis.mos import judged_same
+from earshot.study.analysis.preference import EVEN, both_ways
+from earshot.study.analysis.results import Analysis
+from earshot.study.analysis.tables import Table
+from earshot.study.design import Design, Test
+from earshot.study.design.model import PAIRED
+
+
+def told(design: Design, answers: Table) -> Table:
+    """The answers as one averages them: of pairs told of either, in abx the same of both; 1 or 0
+    where a voice was judged the same or not."""
+    if design == "similarity":
+        return judged_same(answers)
+    if design == "abx":  # which of two is named first means nothing
+        turned = answers.assign(system=answers["other"], other=answers["system"])
+        return pd.concat([answers, turned], ignore_index=True)
+    if design in PAIRED:
+        return both_ways(answers, EVEN if design == "ab" else 0.0)
+    return answers
+
+
+def by_stimulus(test: Test, analysis: Analysis) -> Table:
+    """A row a system, or a pair ("one and other"), as the analysis ranks them; a column a stimulus,
+    the one that is rated lowest over all rows first; NaN where nothing is rated.
+
+    In ab and ccr the answer is told of the first of a pair; in abx it is the share right, in
+    similarity the share judged the same.
+    """
+    answers, ranked = told(test.design, analysis.answers), analysis.systems
+    if test.design in PAIRED:
+        answers, ranked = (
+            table.assign(system=table["system"] + " and " + table["other"])
+            for table in (answers, analysis.pairs)
+        )
+    means = answers.pivot_table(index="system", columns="stimulus", values="answer", aggfunc="mean")
+    means = means.reindex(ranked["system"].tolist()).dropna(axis="columns", how="all")
+    return means[means.mean().sort_values(kind="stable").index]

@@ -1,0 +1,91 @@
+"""A draft of a test: sounds that somebody chose one by one, each with its source and settings."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from earshot.core.errors import InputError
+from earshot.study.design.folder import describe
+from earshot.study.design.model import REFERENCE
+from earshot.study.design.spec import FILE
+
+MOST: Final = 60  # sounds in a draft
+SECONDS: Final = 60.0  # that a sound may last
+NOTES: Final = "sounds.jsonl"
+
+
+@dataclass(frozen=True)
+class DraftItem:
+    """A sound for a test: system is what made it, from `source` with these settings. Sounds of the
+    same source are one stimulus; sound is a file, and source is one too, or a text."""
+
+    system: str
+    sound: bytes
+    source: bytes | str
+    settings: Mapping[str, Any]
+
+    @property
+    def stimulus(self) -> str:
+        """What the sounds from one source are called."""
+        source = self.source if isinstance(self.source, bytes) else self.source.encode()
+        return hashlib.sha256(source).hexdigest()[:8]
+
+
+@dataclass
+class Draft:
+    """The draft of one visitor: its items by system and stimulus."""
+
+    items: dict[tuple[str, str], DraftItem] = field(default_factory=dict)
+
+    def add(self, item: DraftItem) -> None:
+        """Adds the item, in place of one of the same system and source."""
+        if len(self.items) >= MOST:
+            raise InputError(f"A draft holds {MOST} sounds. Download it, and begin another.")
+        self.items[item.system, item.stimulus] = item
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self.items.clear()
+
+    def write(self, folder: Path) -> None:
+        """A folder for each system, one for recorded sources as references, the test's YAML, and a
+        line of JSON for each sound with its settings."""
+        lines = []
+        for (system, stimulus), item in self.items.items():
+            file, source = f"{_name(system)}/{stimulus}.wav", item.source
+            _write(folder / file, item.sound)
+            if isinstance(source, bytes):
+                reference = f"{REFERENCE}/{stimulus}.wav"
+                _write(folder / reference, source)
+                source = reference
+            note = {
+                "file": file,
+                "source": source,
+                "system": system,
+                "settings": item.settings,
+            }
+            lines.append(json.dumps(note, ensure_ascii=False) + "\n")
+        (folder / NOTES).write_text("".join(lines), encoding="utf-8")
+        design = "ab" if len({system for system, _ in self.items}) > 1 else "acr"
+        (folder / FILE).write_text(describe(folder, design), encoding="utf-8")
+
+
+def _name(system: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", system).strip("-")
+
+
+def _write(path: Path, sound: bytes) -> None:
+    """The sound as a mono WAV file."""
+    # Late, for they load scipy.
+    from earshot.media.audio.decode import decode
+    from earshot.media.audio.load import wav_bytes
+
+    blocks, rate, _ = decode(sound, SECONDS)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(wav_bytes(np.concatenate([block.mean(axis=0) for block in blocks]), rate))

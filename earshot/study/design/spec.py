@@ -1,0 +1,209 @@
+"""Reads a test's YAML file: our own here, webMUSHRA's in study.design.webmushra."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+from earshot.study.design import webmushra
+from earshot.study.design.listed import listed
+from earshot.study.design.model import (
+    ANCHORS,
+    DESIGNS,
+    MAX_CONDITIONS,
+    PAIRED,
+    QUESTIONS,
+    REFERENCE,
+    REFERENCED,
+    SCALES,
+    UNREFERENCED,
+    Design,
+    Pairing,
+    Test,
+    Trial,
+)
+from earshot.study.design.panel import read_closes, read_panel, read_raters
+from earshot.study.design.patterns import Pattern
+from earshot.study.design.questions import read_questions
+from earshot.study.design.texts import read_texts
+from earshot.study.design.trials import (
+    MAX_TRIALS,
+    MAX_TRIALS_PER_RATER,
+    count,
+    numbered,
+    practice,
+    scored,
+)
+from earshot.study.design.yaml_lines import SpecError, Value, read
+
+__all__ = ["SpecError", "load"]
+
+FILE = "test.yaml"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+KEYS = (
+    "title design systems reference trials practice attention gold instructions consent question "
+    "words language no_preference loudness seed invited panel raters closes texts pairing "
+    "mention_reference questions"
+).split()
+LOUDNESS = (-60.0, -10.0)  # LUFS, what can be meant
+
+
+def load(path: Path) -> Test:
+    """The test in a YAML file, ours or webMUSHRA's, or in the folder that holds test.yaml.
+
+    Its name is the folder's, for another file than test.yaml the file's. Sounds may be missing:
+    see earshot.study.sounds.stimuli. Raises SpecError with all that is wrong.
+    """
+    path = (path / FILE if path.is_dir() else path).resolve()
+    name = path.parent.name if path.name == FILE else path.stem
+    document = read(path)
+    if not NAME.fullmatch(name):
+        document.problem(
+            f'rename "{name}" to letters, digits, - and _ only: the name is part of the link.'
+        )
+    read_test = webmushra.test if document.has("pages") else _test
+    test = read_test(document, name, path.parent)
+    others = len(test.trials) - len(test.of_kind("trial"))
+    if len(test.trials) > MAX_TRIALS:
+        document.problem(
+            f"a test has {MAX_TRIALS} trials at most, and this one {len(test.trials)}."
+        )
+    if test.trials_per_rater + others > MAX_TRIALS_PER_RATER:
+        document.at("trials").problem(
+            f"a rater gets {MAX_TRIALS_PER_RATER} trials at most, with practice and checks: write "
+            '"trials" and a lower number.'
+        )
+    document.problems.raise_any()
+    return test
+
+
+def _test(document: Value, name: str, folder: Path) -> Test:
+    """The test in our own format as far as it can be read; problems are noted in the document."""
+    document.only(KEYS)
+    design: Design = document.take("design", str)
+    if design not in DESIGNS:
+        document.at("design").problem(f'"design" must be one of {", ".join(DESIGNS)}.')
+        document.problems.raise_any()
+    systems, trials = _scored(document, design, folder)
+    number = document.take("trials", int, len(trials))
+    if trials and not 1 <= number <= len(trials):
+        document.at("trials").problem(
+            f'"trials", the number for each rater, must be 1 to {len(trials)}.'
+        )
+    seed = document.take("seed", int, 0)
+    if seed < 0:
+        document.at("seed").problem('"seed" must be 0 or more.')
+    others = _practice(document, design, folder, trials, seed)
+    for kind in ("attention", "gold"):
+        for each in document.take(kind, list, []):
+            others += listed(each, kind, design, folder)
+    no_preference = document.take("no_preference", bool, True)
+    loudness = document.take("loudness", float) if document.has("loudness") else None
+    if loudness is not None and not LOUDNESS[0] <= loudness <= LOUDNESS[1]:
+        document.at("loudness").problem('"loudness" must be -60 to -10 (LUFS): -23 suits speech.')
+    words = _words(document, design, no_preference)
+    pairing = document.take("pairing", str, "balanced")
+    if pairing not in get_args(Pairing):
+        document.at("pairing").problem(f'"pairing" must be {" or ".join(get_args(Pairing))}.')
+    elif pairing == "adaptive" and design != "ab":
+        document.at("pairing").problem('only in ab can "pairing" be adaptive.')
+    return Test(
+        name=name,
+        title=document.take("title", str),
+        design=design,
+        systems=systems,
+        trials=numbered([*trials, *others]),
+        trials_per_rater=number,
+        folder=folder,
+        question=document.take("question", str, _question(design, trials)),
+        words=words,
+        instructions=document.take("instructions", str, ""),
+        consent=document.take("consent", str, ""),
+        language=document.take("language", str, "en"),
+        no_preference=no_preference,
+        loudness=loudness,
+        seed=seed,
+        invited=document.take("invited", bool, False),
+        panel=read_panel(document),
+        raters=read_raters(document),
+        closes=read_closes(document),
+        pairing=pairing,
+        questions=read_questions(document),
+        texts=read_texts(document, len(words)),
+    )
+
+
+def _question(design: Design, trials: list[Trial]) -> str:
+    """The standard's."""
+    alone = design == "mushra" and trials and trials[0].reference is None
+    return UNREFERENCED if alone else QUESTIONS[design]
+
+
+def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, ...], list[Trial]]:
+    """The names of the systems, and the trials of every stimulus that any of them has."""
+    given: dict[str, Value] = document.take("systems", dict)
+    systems = {name: Pattern(folder, value, name) for name, value in given.items()}
+    reference = None
+    if document.has("reference"):
+        reference = Pattern(folder, document.at("reference"), REFERENCE)
+        if design not in (*REFERENCED, *PAIRED):
+            document.at("reference").problem(f"{design} has no reference: leave it out.")
+    elif design in REFERENCED and design != "mushra":
+        document.problem(f'{design} needs "reference": the pattern of its files.')
+    for name in {REFERENCE, *ANCHORS} & set(given):
+        given[name].problem(f'a system cannot be called "{name}": that is another sound.')
+    fewest = 2 if design in PAIRED and reference is None else 1
+    if len(systems) < fewest:
+        document.at("systems").problem(f"{design} needs {fewest} or more systems.")
+    mentioned = document.take("mention_reference", bool, True)
+    if not mentioned and (design != "mushra" or reference is None):
+        document.at("mention_reference").problem(
+            '"mention_reference" belongs to mushra\'s reference.'
+        )
+    most = MAX_CONDITIONS - (1 + len(ANCHORS) if reference else 0)
+    if design == "mushra" and len(systems) > most:
+        document.at("systems").problem(f"mushra takes {most} systems at most: a trial shows all.")
+    if document.problems.found:
+        return tuple(systems), []
+    stimuli = sorted({name for pattern in systems.values() for name in pattern.stimuli})
+    number = count(design, len(stimuli), len(systems), reference is not None)
+    if number > MAX_TRIALS:  # before they take memory
+        document.at("systems").problem(f"this makes {number} trials: {MAX_TRIALS} are the most.")
+        return tuple(systems), []
+    return tuple(systems), [
+        trial
+        for stimulus in stimuli
+        for trial in scored(
+            design,
+            folder,
+            stimulus,
+            {name: pattern.path(stimulus) for name, pattern in systems.items()},
+            reference and reference.path(stimulus),
+            mentioned=mentioned,
+        )
+    ]
+
+
+def _practice(
+    document: Value, design: Design, folder: Path, trials: list[Trial], seed: int
+) -> list[Trial]:
+    """As many of the trials as is said, or the ones that are listed."""
+    given = document.at("practice")
+    if isinstance(given.content, list):
+        return [
+            trial for each in given.content for trial in listed(each, "practice", design, folder)
+        ]
+    number = document.take("practice", int, 0)
+    if number < 0:
+        given.problem('"practice" must be 0 or more.')
+    return practice(trials, max(number, 0), seed)
+
+
+def _words(document: Value, design: Design, no_preference: bool) -> tuple[str, ...]:
+    """The scale's words, those of the standard where none are given."""
+    standard = [word for value, word in SCALES[design] if no_preference or value != "same"]
+    given: list[Value] = document.take("words", list, [])
+    if given and len(given) != len(standard):
+        document.at("words").problem(
+            f'"words" must be {len(standard)}, for: {"; ".join(standard)}.'
+        )
+    return tuple(each.be(str, "words") for each in given) or tuple(standard)

@@ -1,0 +1,77 @@
+"""The file that a new test starts from."""
+
+from earshot.study.design.model import ANCHORS, PAIRED, QUESTIONS, REFERENCED, Design
+
+HEAD = """\
+# A listening test. "python -m earshot.study check" says what is still missing.
+
+title: {title}
+design: {design}    # acr dcr ccr ab abx mushra similarity
+
+# Where the sounds are: * stands for the stimulus, and must find the same ones for every system.
+systems:
+  ours: ours/*.wav
+  baseline: baseline/*.wav
+"""
+REFERENCES = {
+    "dcr": "The originals, heard first in every trial.",
+    "similarity": "What every sound is compared with.",
+    "mushra": f"Open, and hidden among the systems; {' and '.join(ANCHORS)} are made from it. "
+    "Without it,\n# or with mention_reference: false, raters judge quality, not likeness.",
+}
+AGAINST = """\
+# Without it, all pairs of systems are compared; with it, each system with the reference.
+# reference: reference/*.wav
+"""
+REST = """
+# How many trials a rater gets; all without this line. Every trial is rated equally often.
+# trials: 20
+# Trials to begin with that do not count.
+practice: 1
+# All sounds are brought to this loudness (LUFS); without the line they stay as they are.
+loudness: -23
+# The order of everything is drawn from this.
+seed: 1
+
+question: {question}
+instructions: |
+  Wear headphones and sit somewhere quiet.
+  Listen to every recording as often as you like, then answer.
+# Shown before anything else; raters must agree. Say who asks, why, and whom to write to.
+consent: |
+  Your answers are stored without your name or address, and used for research.
+  You can stop at any time, and have your answers deleted.
+
+# Recordings that say what to answer, to see who listens, and trials whose answer is known. With
+# tolerance: 1 beside expected, an answer may be off by so much.
+{checks}"""
+CHECK = """\
+# {kind}:
+#   - sounds: {sounds}{reference}{expected}
+"""
+NOT_PREFERRED = "no_preference: true    # whether raters may prefer neither\n"
+
+
+def template(design: Design) -> str:
+    """The YAML of a test with this design, to be filled in."""
+    parts = [HEAD.format(title="My listening test", design=design)]
+    if design in REFERENCED:
+        parts.append(f"# {REFERENCES[design]}\nreference: reference/*.wav\n")
+    elif design in PAIRED:
+        parts.append(AGAINST)
+    if design == "ab":
+        parts.append(NOT_PREFERRED)
+    sounds = "[checks/first.wav, checks/second.wav]" if design in PAIRED else "checks/one.wav"
+    expected = {"ab": "first", "abx": "", "ccr": "-3", "mushra": "100", "similarity": "4"}
+    answer = expected.get(design, "5")
+    checks = [
+        CHECK.format(
+            kind=kind,
+            sounds=sounds,
+            reference="\n#     reference: checks/reference.wav" if design in REFERENCED else "",
+            expected=f"\n#     expected: {answer}    # of the first sound" if answer else "",
+        )
+        for kind in ("attention", "gold")
+    ]
+    parts.append(REST.format(question=QUESTIONS[design], checks="".join(checks)))
+    return "".join(parts)

@@ -1,0 +1,115 @@
+"""Reads the YAML of webMUSHRA (Schoeffler et al., 2018): pages of MUSHRA, ABX and preference.
+
+Blocks, random or not, are read as one sequence, for our order is random for every rater. Texts of
+other pages become instructions; volume and finish pages are ours anyway.
+"""
+
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from earshot.study.design.model import (
+    ANCHORS,
+    MAX_CONDITIONS,
+    QUESTIONS,
+    REFERENCE,
+    SCALES,
+    Design,
+    Test,
+    Trial,
+)
+from earshot.study.design.patterns import inside
+from earshot.study.design.trials import numbered, scored
+from earshot.study.design.yaml_lines import Value
+
+# A paired comparison asks which of two is the reference, heard beside them: that is ABX.
+DESIGN: dict[str, Design] = {
+    "mushra": "mushra",
+    "paired_comparison": "abx",
+    "abx": "abx",
+    "preference_test": "ab",
+}
+OTHERS = {REFERENCE, *ANCHORS}  # sounds of a trial that are no systems
+TEXTS = ("generic", "consent")
+OURS = ("volume", "finish", "headphones", "headphones_screen")
+ANCHOR_KEYS = dict(zip(ANCHORS, ("createAnchor35", "createAnchor70"), strict=True))
+
+
+def test(document: Value, name: str, folder: Path) -> Test:
+    """The test as far as it can be read; what is wrong is noted in the document."""
+    # webMUSHRA keeps its files in configs/ and names sounds from the folder above.
+    root = folder.parent if folder.name == "configs" else folder
+    texts: dict[str, list[str]] = {kind: [] for kind in TEXTS}
+    trials: list[Trial] = []
+    designs: dict[Design, Value] = {}
+    for page in _pages(document.at("pages")):
+        kind = page.take("type", str)
+        if kind in DESIGN:
+            designs.setdefault(DESIGN[kind], page)
+            trials += _trials(page, DESIGN[kind], root)
+        elif kind in TEXTS:
+            texts[kind].append(_plain(page.take("content", str, "")))
+        elif kind not in OURS:
+            page.problem(f'pages of type "{kind}" cannot be read: there are {", ".join(DESIGN)}.')
+    if not designs:
+        document.at("pages").problem(f"there is no page of type {', '.join(DESIGN)}.")
+        document.problems.raise_any()
+    for other in list(designs.values())[1:]:
+        other.problem("this page is of another design: put it into a test of its own.")
+    design = next(iter(designs))
+    systems = [name for trial in trials for name in trial.sounds if name not in OTHERS]
+    return Test(
+        name=name,
+        title=document.take("testname", str),
+        design=design,
+        systems=tuple(dict.fromkeys(systems)),
+        trials=numbered(trials),
+        trials_per_rater=len(trials),
+        folder=root,
+        question=QUESTIONS[design],
+        words=tuple(word for _, word in SCALES[design] if word != "No preference"),
+        instructions="\n\n".join(texts["generic"]),
+        consent="\n\n".join(texts["consent"]),
+        language=document.take("language", str, "en"),
+        no_preference=False,
+    )
+
+
+def _pages(value: Value) -> Iterator[Value]:
+    """The pages of a list and of the lists within."""
+    if isinstance(value.content, dict):
+        yield value
+    elif isinstance(value.content, list):
+        for each in value.content:
+            yield from _pages(each)
+    elif value.content != "random":
+        value.problem("this must be a page, or a list of pages.")
+
+
+def _trials(page: Value, design: Design, root: Path) -> list[Trial]:
+    given: dict[str, Value] = page.take("stimuli", dict)
+    systems = {name: inside(root, value, name) for name, value in given.items()}
+    reference = None
+    if design != "ab":
+        page.take("reference", str)
+        reference = inside(root, page.at("reference"), "reference")
+    for name in OTHERS & set(systems):
+        given[name].problem(f'a system cannot be called "{name}": that is another sound.')
+    if page.has("unforced"):
+        page.at("unforced").problem('ABX asks for one of two: leave "unforced" out.')
+    anchors = [name for name, key in ANCHOR_KEYS.items() if page.take(key, bool, False)]
+    if design == "mushra" and len(systems) + 1 + len(anchors) > MAX_CONDITIONS:
+        page.problem(f"a trial shows {MAX_CONDITIONS} conditions at most.")
+    if page.problems.found:
+        return []
+    return scored(design, root, page.take("id", str), systems, reference, anchors)
+
+
+def _plain(content: str) -> str:
+    """The text of HTML, a line for each of its lines.
+
+    A tag ends at the next bracket of either kind, which keeps the time linear in the length.
+    """
+    lines = re.sub(r"(?i)<\s*(br|/p|/div|/h\d|/li)[^<>]*>", "\n", content)
+    return html.unescape(re.sub(r"<[^<>]*>", "", lines)).strip()

@@ -1,0 +1,161 @@
+"""Results of the P.808 toolkit (Naderi and Cutler 2020): answers as a platform hands them out, or
+the toolkit's votes per worker. Of ACR, DCR, CCR, and one scale of P.835."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from earshot.core.errors import InputError
+from earshot.study.design import REFERENCE, Design
+from earshot.study.design.model import Kind
+from earshot.study.imports.ratings import Names, Rating
+from earshot.study.imports.rows import Row
+
+SOURCE: Final = "the P.808 toolkit"
+VOTES: Final = ("workerid", "file", "vote")
+SCALES: Final = ("ovrl", "sig", "bak")  # of P.835: overall, speech signal, background noise
+# By the toolkit's question_type, the design, and the scale where there are several.
+TYPES: Final[dict[str, tuple[Design, str]]] = {
+    "MOS": ("acr", ""),
+    "DMOS": ("dcr", ""),
+    "CMOS": ("ccr", ""),
+    **{f"MOS_{scale.upper()}": ("acr", scale) for scale in SCALES},
+}
+RATED: Final = re.compile(r"answer\.(q\d+)_url")
+SCALED: Final = re.compile(r"answer\.q\d+_ovrl")
+PAIRED: Final = "answer.audio_n_finish_q_a"  # of DCR and CCR, whose questions have two clips
+# Where the toolkit's configuration has the clips whose answer is known, and how far one may miss.
+CHECKS: Final[tuple[tuple[str, float, Kind], ...]] = (
+    ("input.tp", 0.0, "attention"),
+    ("input.gold_clips", 1.0, "gold"),
+)
+# In DCR and CCR a reference against itself, and answers that the toolkit takes for right.
+SAME: Final[dict[Design, tuple[float, float]]] = {"dcr": (5.0, 1.0), "ccr": (0.0, 1.0)}
+UNSCORED: Final = ("input.gold_url", "input.gold_url_2")  # clips whose answer is known in code only
+GAPS: Final = ("{system}", "{stimulus}")
+CLIPS: Final = "{system}/{stimulus}"
+LONGEST: Final = 2000  # characters of a clip's address
+
+
+def normal(column: str) -> str:
+    """The name of a column as the toolkit reads it."""
+    return column.strip().lower().replace("_slide", "")
+
+
+def is_p808(columns: Sequence[str]) -> bool:
+    """Whether a file with these columns is one that we can read."""
+    names = {normal(name) for name in columns}
+    rated = any(RATED.fullmatch(name) for name in names)
+    return {*VOTES} <= names or ("workerid" in names and rated)
+
+
+class Clips:
+    """Which system and which stimulus a clip is, by its address: text ends as the address does, in
+    which {system} and {stimulus} stand for anything within a folder."""
+
+    def __init__(self, text: str = CLIPS) -> None:
+        if any(text.count(gap) != 1 for gap in GAPS) or len(text) > LONGEST:
+            raise InputError(f"Write what a clip is called with {' and '.join(GAPS)}: {CLIPS}.")
+        whole = re.escape(text)
+        for gap in GAPS:
+            whole = whole.replace(re.escape(gap), f"(?P<{gap[1:-1]}>[^/]+?)")
+        self.text, self._whole = text, re.compile(f"(?:.*/)?{whole}(?:\\.\\w+)?")
+
+    def of(self, row: Row, address: str) -> tuple[str, str]:
+        """System and stimulus."""
+        found = self._whole.fullmatch(address) if len(address) <= LONGEST else None
+        if found is None:
+            raise InputError(f"Row {row.line}: “{address[:80]}” is not called like {self.text}.")
+        return found["system"], found["stimulus"]
+
+
+def read(
+    columns: Sequence[str], rows: Iterable[Row], clips: Clips, scale: str
+) -> tuple[str, Design, list[Rating]]:
+    """What collected the ratings of a file, their design, and they. scale: which of P.835's.
+
+    In CCR each system is compared with the reference. Trapping and gold clips become attention
+    checks and gold trials.
+    """
+    names = {normal(name) for name in columns}
+    if {*VOTES} <= names:
+        return _votes(rows, clips, scale)
+    suffix = f"_{scale}" if any(SCALED.fullmatch(name) for name in names) else ""
+    paired = any(name.startswith(PAIRED) for name in names)
+    raters = Names()
+    found = [
+        each for row in rows for each in _of_answer(_normal(row), clips, raters, suffix, paired)
+    ]
+    design, found = _against_reference(found) if paired else ("acr", found)
+    return _source(suffix[1:]), design, found
+
+
+def _votes(rows: Iterable[Row], clips: Clips, scale: str) -> tuple[str, Design, list[Rating]]:
+    found: dict[str, list[Rating]] = {}
+    raters = Names()
+    for row in map(_normal, rows):
+        kind = row.cells.get("question_type", "MOS")
+        if kind not in TYPES:
+            raise InputError(f"Of the toolkit's votes, those of {', '.join(TYPES)} can be read.")
+        design, system, stimulus = TYPES[kind][0], *clips.of(row, row.cells["file"])
+        low, high, other = (-3, 3, REFERENCE) if design == "ccr" else (1, 5, "")
+        rater, vote = raters.of(row.cells["workerid"]), row.number("vote", low, high)
+        found.setdefault(kind, []).append(Rating(rater, stimulus, system, vote, other))
+    kinds = [kind for kind in found if TYPES[kind][1] in ("", scale)]
+    if len(kinds) != 1:
+        known = ", ".join(found) or "nothing"
+        raise InputError(f"This file has votes of {known}. Bring those of one method.")
+    design, scale = TYPES[kinds[0]]
+    return _source(scale), design, found[kinds[0]]
+
+
+def _source(scale: str) -> str:
+    return f"{SOURCE} (P.835, {scale.upper()})" if scale else SOURCE
+
+
+def _against_reference(found: list[Rating]) -> tuple[Design, list[Rating]]:
+    """Ratings of DCR or CCR, which only their scales tell apart."""
+    answers = [each.answer for each in found]
+    design: Design = "ccr" if answers and min(answers) < 1 else "dcr"
+    if design == "ccr" and max(answers) > 3:
+        raise InputError("Answers are from −3 to 3 (CCR) or from 1 to 5 (DCR), and here are both.")
+    expected, tolerance = SAME[design]
+    other = REFERENCE if design == "ccr" else ""
+    return design, [
+        replace(each, other=other)
+        if each.kind == "trial"
+        else replace(each, other=other, expected=expected, tolerance=tolerance)
+        for each in found
+    ]
+
+
+def _normal(row: Row) -> Row:
+    return Row(row.line, {normal(name): cell for name, cell in row.cells.items()})
+
+
+def _of_answer(
+    row: Row, clips: Clips, raters: Names, suffix: str, paired: bool
+) -> Iterator[Rating]:
+    """The ratings of one submission. suffix: of the scale; paired: whether of DCR or CCR."""
+    cells, rater = row.cells, raters.of(row.cells["workerid"])
+    if cells.get("assignmentstatus", "").lower() == "rejected":
+        return
+    for column, address in cells.items():
+        question = RATED.fullmatch(column)
+        if question is None or not address or address in map(cells.get, UNSCORED):
+            continue
+        check = next((each for each in CHECKS if address == cells.get(each[0])), None)
+        # In P.835 a check asks for a number of all scales, and the toolkit looks at the overall.
+        asked = f"answer.{question[1]}{'_ovrl' if suffix and check else suffix}"
+        if not cells.get(asked):
+            continue
+        answer = row.number(asked, -3 if paired else 1, 5)
+        if check is None:
+            system, stimulus = clips.of(row, address)
+            yield Rating(rater, stimulus, system, answer)
+        elif paired or f"{check[0]}_ans" in cells:
+            where, tolerance, kind = check
+            expected = None if paired else row.number(f"{where}_ans", 1, 5)
+            name = address.rsplit("/", 1)[-1]
+            yield Rating(rater, name, name, answer, "", 0, kind, expected, tolerance)

@@ -1,0 +1,156 @@
+"""The tests of some folders, read when they are first asked for and again when they change."""
+
+import hmac
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from earshot.core.errors import InputError
+from earshot.study.design import Item, Test, spec
+from earshot.study.design.trials import PREPARED
+from earshot.study.permission import ANYBODY, Permission
+from earshot.study.sounds.copies import Copy
+from earshot.study.storage.store import Store
+
+UNKNOWN: Final = "There is no listening test at this address. Check the link that you were given."
+CLOSED: Final = "This listening test is not open. Ask whoever sent you the link."
+BUSY: Final = "The sounds of this listening test are being prepared. Try again in a few seconds."
+READERS: Final = 2  # tests whose sounds are decoded at the same time
+
+
+class BusyError(InputError):
+    """The test is being read by somebody else's request; it can be asked for again soon."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A test that raters can take, what they hear by the path in its trials, and the key to its
+    results; public: whether the report is shown without the key."""
+
+    test: Test
+    copies: Mapping[Path, Copy]
+    key: str
+    public: bool = False
+
+    def sounds(self, item: Item) -> list[Copy]:
+        """What is heard in an item by position, then the open reference where there is one."""
+        trial = self.test.trials[item.trial]
+        paths = [trial.sounds[system] for system in item.shown]
+        return [self.copies[path] for path in [*paths, *filter(None, [trial.reference])]]
+
+    def noise(self, rater: str, order: int, place: int) -> bytes:
+        """The seed (32 bytes) of what makes the bytes of a sound differ from any other's."""
+        return hmac.digest(self.key.encode(), f"noise {rater} {order} {place}".encode(), "sha256")
+
+
+@dataclass
+class Entry:
+    """What is known of a test since its file was read; failure: why it cannot be opened."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    changed: float = 0.0
+    opened: Opened | None = None
+    failure: Exception | None = None
+
+
+class Library:
+    """Tests by name. A folder is a test's own, with a test.yaml in it, or holds folders of tests;
+    new tests go into the first, and so do copies of sounds whose folder is none of ours.
+
+    public: tests whose report anybody may see. least_time: how much of the length of a trial's
+    sounds must pass before its answer is taken. permission: who may add tests of their own.
+    """
+
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        store: Store,
+        public: Collection[str] = (),
+        least_time: float = 0.9,
+        permission: Permission = ANYBODY,
+    ) -> None:
+        self.folders, self.store = [folder.resolve() for folder in folders], store
+        self.public, self.least_time, self.permission = public, least_time, permission
+        self._entries: dict[str, Entry] = {}
+        self._readers = threading.BoundedSemaphore(READERS)
+
+    def files(self) -> dict[str, Path]:
+        """The file of every test that is there, open or not, by name."""
+        found: dict[str, Path] = {}
+        for folder in self.folders:
+            own = folder / spec.FILE
+            files = [own] if own.is_file() else sorted(folder.glob(f"*/{spec.FILE}"))
+            found |= {file.parent.name: file for file in files if file.parent.name not in found}
+        return found
+
+    def get(self, name: str) -> Opened:
+        """The test of that name, for raters. Raises InputError where it cannot be taken, and
+        BusyError, without waiting, where its sounds are being read."""
+        try:
+            return self._open(name, wait=False)
+        except spec.SpecError as error:
+            raise InputError(CLOSED) from error
+
+    def open(self, name: str, most_samples: int | None = None) -> Opened:
+        """The same, but waits, and raises SpecError with all that is wrong, for organisers.
+        most_samples: that all sounds together may hold."""
+        return self._open(name, wait=True, most_samples=most_samples)
+
+    def _open(self, name: str, wait: bool, most_samples: int | None = None) -> Opened:
+        file = self._file(name)
+        if file is None:
+            raise InputError(UNKNOWN)
+        entry = self._entries.setdefault(name, Entry())
+        changed = file.stat().st_mtime
+        # A test that is read holds up nobody but those who wait for it; raters do not, for each
+        # would hold a thread of the server.
+        if entry.changed != changed or (wait and entry.failure):  # organisers may have mended it
+            if not entry.lock.acquire(blocking=wait):
+                raise BusyError(BUSY)
+            try:
+                if entry.changed != changed or (wait and entry.failure):
+                    self._read(file, entry, wait, most_samples)
+                    entry.changed = changed
+            finally:
+                entry.lock.release()
+        if entry.opened is None:
+            raise entry.failure or InputError(CLOSED)
+        return entry.opened
+
+    def _file(self, name: str) -> Path | None:
+        """The file of a test, found without listing the folders."""
+        if not spec.NAME.fullmatch(name):
+            return None
+        for folder in self.folders:
+            own = (folder / spec.FILE).is_file()
+            file = folder / spec.FILE if own else folder / name / spec.FILE
+            if (not own or folder.name == name) and file.is_file():
+                return file
+        return None
+
+    def _read(self, file: Path, entry: Entry, wait: bool, most_samples: int | None) -> None:
+        """Reads a test into its entry. What is wrong with it is remembered too, or everybody who
+        comes to a broken test would have all of its sounds decoded."""
+        from earshot.study.sounds import stimuli  # late, for it loads scipy
+
+        if not self._readers.acquire(blocking=wait):
+            raise BusyError(BUSY)
+        try:
+            entry.opened = entry.failure = None
+            test = spec.load(file)
+            copies = stimuli.prepare(test, self._copies(test), most_samples)
+            entry.opened = Opened(test, copies, self.store.open(test), test.name in self.public)
+        except spec.SpecError as error:
+            entry.failure = error
+        except InputError as error:
+            entry.failure = spec.SpecError(str(error))
+        finally:
+            self._readers.release()
+
+    def _copies(self, test: Test) -> Path:
+        """Where the copies of a test's sounds are kept."""
+        if test.folder.is_relative_to(self.folders[0]):
+            return test.folder / PREPARED
+        return self.folders[0] / PREPARED / test.name

@@ -1,0 +1,44 @@
+"""Who may open tests on a server that anybody can visit."""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from earshot.core.errors import InputError
+
+SPACE: Final = "SPACE_ID"  # in the environment of a Space of Hugging Face's
+NO_KEY: Final = "Type the key of this server: only who has it from its owner can open tests here."
+NOBODY: Final = (
+    "Nobody opens tests on this server but whoever runs it. Download yours, and serve it with "
+    "python -m earshot.study serve."
+)
+
+
+@dataclass(frozen=True)
+class Permission:
+    """Who may open tests: those with the key; without one anybody, or nobody."""
+
+    key: str | None = None
+    anybody: bool = True
+
+    @classmethod
+    def of(cls, key: str | None, environment: Mapping[str, str]) -> "Permission":
+        """That of a server with this key: on a Space, nobody opens tests without one."""
+        return cls(key or None, anybody=SPACE not in environment)
+
+    @property
+    def possible(self) -> bool:
+        """Whether a visitor can open a test at all."""
+        return self.key is not None or self.anybody
+
+    def check(self, given: str) -> None:
+        """Raises InputError for who may not."""
+        if self.key is None:
+            if not self.anybody:
+                raise InputError(NOBODY)
+        elif not secrets.compare_digest(given.strip().encode(), self.key.encode()):
+            raise InputError(NO_KEY)
+
+
+ANYBODY: Final = Permission()

@@ -1,0 +1,99 @@
+"""Tests that visitors open to raters: within a quota, and deleted again."""
+
+import re
+import secrets
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from earshot.core.errors import InputError
+from earshot.study.design import spec
+from earshot.study.design.trials import PREPARED
+from earshot.study.library import UNKNOWN, Library
+
+MARK: Final = ".published"  # in the folder of a test that a visitor opened: when, in UTC
+MAX_TESTS: Final = 200  # of visitors
+MAX_BYTES: Final = 5_000_000_000  # of them, with the copies that raters hear
+KEEP_FREE: Final = 1_000_000_000  # bytes of the disk, for answers
+UNUSED: Final = timedelta(days=7)  # after which a test that nobody has taken is deleted
+FULL: Final = "This server has no room for another test. Download yours, and serve it yourself."
+
+
+def publish(folder: Path, title: str, tests: Library) -> str:
+    """Copies a visitor's test among those that open → its name, which cannot be guessed.
+
+    Raises SpecError with what is wrong, and InputError where there is no room; both leave nothing.
+    """
+    from earshot.study.sounds.stimuli import MAX_SAMPLES  # late, for it loads scipy
+
+    expire(tests)
+    target = tests.folders[0]
+    others = _published(tests)
+    # The copies that raters hear may take as much again.
+    needed = 2 * size(folder)
+    free = shutil.disk_usage(target).free
+    if len(others) >= MAX_TESTS or free - needed < KEEP_FREE:
+        raise InputError(FULL)
+    if sum(map(size, others)) + needed > MAX_BYTES:
+        raise InputError(FULL)
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-")
+    name = f"{words or 'test'}-{secrets.token_hex(4)}"
+    target = target / name
+    try:
+        target.mkdir()
+        (target / MARK).write_text(datetime.now(UTC).isoformat())
+        ignored = shutil.ignore_patterns(PREPARED, "results", ".*")
+        shutil.copytree(folder, target, ignore=ignored, dirs_exist_ok=True)
+        tests.open(name, MAX_SAMPLES)
+    except BaseException:
+        shutil.rmtree(target, ignore_errors=True)
+        raise
+    return name
+
+
+def published(name: str, tests: Library) -> bool:
+    """Whether a visitor opened the test of that name."""
+    return bool(spec.NAME.fullmatch(name)) and (tests.folders[0] / name / MARK).is_file()
+
+
+def delete(name: str, tests: Library) -> None:
+    """Deletes a visitor's test with its sounds and all answers. Of a test of whoever runs the
+    server all answers, for its files are theirs. Raises InputError where there is none."""
+    if published(name, tests):
+        folder = tests.folders[0] / name
+        (folder / spec.FILE).unlink(missing_ok=True)  # first, so that nobody begins it meanwhile
+        tests.store.delete(name)
+        shutil.rmtree(folder, ignore_errors=True)
+    elif name in tests.files():
+        tests.store.delete(name, answers_only=True)
+    else:
+        raise InputError(UNKNOWN)
+
+
+def expire(tests: Library, now: datetime | None = None) -> list[str]:
+    """Deletes visitors' tests that nobody has taken within a week → their names."""
+    now = now or datetime.now(UTC)
+    old = [
+        folder.name
+        for folder in _published(tests)
+        if now - _when(folder) > UNUSED and not tests.store.raters(folder.name)
+    ]
+    for name in old:
+        delete(name, tests)
+    return old
+
+
+def size(folder: Path) -> int:
+    """The bytes of all files in a folder."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def _published(tests: Library) -> list[Path]:
+    """The folders of visitors' tests."""
+    return [mark.parent for mark in tests.folders[0].glob(f"*/{MARK}")]
+
+
+def _when(folder: Path) -> datetime:
+    """When a visitor opened the test."""
+    return datetime.fromisoformat((folder / MARK).read_text())

@@ -1,0 +1,137 @@
+"""The copies of a test's sounds that raters hear, and how they are sent.
+
+All are FLAC of 24 bits without tags, and are sent as WAV with noise of one step of these 24 bits
+(-138 dBFS), another for each rater and position. So neither format, tags, size nor bytes tell one
+system from another, or the hidden reference from the open one.
+"""
+
+import hashlib
+import json
+import re
+import struct
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+import soundfile
+
+from earshot.core.errors import InputError
+from earshot.study.design import Test
+
+if TYPE_CHECKING:  # it loads scipy, and a server that is asked for nothing needs none
+    from earshot.study.sounds.sound import Sound
+
+MARK: Final = "checked.json"
+OURS: Final = re.compile(r"[0-9a-f]{16}\.(flac|wav)")  # what we write, or once wrote
+BLOCK: Final = 65_536  # frames that are sent at once
+DEPTH: Final = 24  # bits of a sample
+PCM: Final = 1  # the code of WAV
+HEADER: Final = struct.Struct("<4sI4s4sIHHIIHH4sI")
+
+
+class Source(NamedTuple):
+    """What a copy is made of: a file, for anchors below cutoff in Hz."""
+
+    path: Path
+    cutoff: float | None = None
+
+
+class Copy(NamedTuple):
+    """A sound as raters hear it: a file, and how long it lasts."""
+
+    path: Path
+    seconds: float
+
+
+class Copies:
+    """The copies of a test in a folder, one for each source."""
+
+    def __init__(self, folder: Path, test: Test, sources: Iterable[Source]) -> None:
+        self.folder, self.test, self.sources = folder, test, list(dict.fromkeys(sources))
+        self._seconds: dict[str, float] = {}
+
+    def of(self, source: Source) -> Copy:
+        """The copy of a source, once all are checked."""
+        name = self._name(source)
+        return Copy(self.folder / name, self._seconds[name])
+
+    def write(self, source: Source, heard: "Sound") -> None:
+        """Writes the copy, which is then there as a whole or not at all."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        part = self.folder / f"{uuid4().hex}.part"
+        try:
+            soundfile.write(part, heard.samples, heard.sample_rate, f"PCM_{DEPTH}", format="FLAC")
+            part.replace(self.folder / self._name(source))
+        except soundfile.LibsndfileError as error:
+            raise InputError(
+                f"{heard.sample_rate} Hz cannot be kept: resample it, to 48000 Hz for example."
+            ) from error
+        finally:
+            part.unlink(missing_ok=True)
+        self._seconds[self._name(source)] = heard.seconds
+
+    def checked(self) -> bool:
+        """Whether the mark says that these very sources were found good, and all copies stand."""
+        try:
+            mark = json.loads((self.folder / MARK).read_text())
+            state, seconds = mark["state"], dict(mark["seconds"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+        if not all(source.path.is_file() for source in self.sources) or state != self._state():
+            return False
+        names = {self._name(source) for source in self.sources}
+        if names != {*seconds} or not all((self.folder / name).is_file() for name in names):
+            return False
+        self._seconds = seconds
+        return True
+
+    def mark(self) -> None:
+        """Notes that all was found good, and deletes the copies of what is no longer there."""
+        part = self.folder / f"{uuid4().hex}.part"
+        part.write_text(json.dumps({"state": self._state(), "seconds": self._seconds}))
+        part.replace(self.folder / MARK)
+        for path in self.folder.iterdir():
+            if OURS.fullmatch(path.name) and path.name not in self._seconds:
+                path.unlink(missing_ok=True)
+
+    def _state(self) -> str:
+        """Changes with anything that was checked."""
+        content = [self.test.design, self.test.fingerprint, sorted(map(self._name, self.sources))]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+
+    def _name(self, source: Source) -> str:
+        """Changes with the file, and with what is done to it."""
+        file = source.path.stat()
+        path = source.path.relative_to(self.test.folder).as_posix()
+        content = [path, file.st_size, file.st_mtime_ns, source.cutoff, self.test.loudness]
+        return f"{hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]}.flac"
+
+
+def as_wav(path: Path, seed: bytes) -> tuple[int, Iterator[bytes]]:
+    """The copy as a WAV file: its size in bytes, and its bytes in blocks. The seed (32 bytes) gives
+    the noise of one step."""
+    file = soundfile.SoundFile(path)
+    width = DEPTH // 8 * file.channels
+    size = file.frames * width
+    header = HEADER.pack(
+        b"RIFF", HEADER.size - 8 + size, b"WAVE", b"fmt ", 16, PCM, file.channels,
+        file.samplerate, file.samplerate * width, width, DEPTH, b"data", size,
+    )  # fmt: skip
+
+    def blocks() -> Iterator[bytes]:
+        random = np.random.Generator(np.random.SFC64(np.frombuffer(seed, "<u4").tolist()))
+        yield header
+        with file:
+            for block in file.blocks(BLOCK, dtype="int32", always_2d=True):
+                steps = np.right_shift(block, 32 - DEPTH, dtype=np.int32)
+                steps += random.integers(-1, 2, block.shape, dtype=np.int32)
+                yield _packed(np.clip(steps, -(2**23), 2**23 - 1))
+
+    return HEADER.size + size, blocks()
+
+
+def _packed(samples: np.ndarray) -> bytes:
+    """Samples of 24 bits (T, channels) as WAV takes them: three bytes each, the lowest first."""
+    return samples.astype("<i4").view(np.uint8).reshape(-1, 4)[:, :3].tobytes()

@@ -1,0 +1,89 @@
+"""Which trials a rater gets, in which order and at which position: balanced, and seeded."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from earshot.study.design import Item, Test, Trial
+from earshot.study.design.model import UNDRAWN
+
+
+def assign(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
+    """The sequence of the rater who comes as that number: the same for the same arguments.
+
+    counts holds how many ratings each scored trial has, or is still going to get from those at it,
+    by its id. The least rated trials come first, so that all stay within one rating of each other
+    while raters come; after some have left they are so again, at the latest when as many have come.
+    Among trials rated equally often, a rater gets each system and each stimulus equally often.
+
+    Practice comes first, then the trials in random order with attention checks and gold trials
+    anywhere among them, sides and positions balanced too. In an adaptive test, the trials are left
+    to be drawn.
+    """
+    rng = np.random.default_rng([test.seed, number])
+    if test.pairing == "adaptive":
+        scored = [(None, 0)] * test.trials_per_rater
+    else:
+        # Each half of the trials has one side first, and each half of those one X.
+        quarters = rng.permutation(test.trials_per_rater) % 4
+        scored = list(zip(_draw(test, counts, rng), quarters, strict=True))
+    practice, attention, gold = (
+        [(trial, rng.integers(4)) for trial in test.of_kind(kind)]
+        for kind in ("practice", "attention", "gold")
+    )
+    rest = [*scored, *attention, *gold]
+    asked = [*practice, *(rest[i] for i in rng.permutation(len(rest)))]
+    return [
+        Item(order, trial.id, shown(test, trial, int(quarter), rng))
+        if trial
+        else Item(order, UNDRAWN, ())
+        for order, (trial, quarter) in enumerate(asked)
+    ]
+
+
+def _draw(test: Test, counts: Mapping[int, int], rng: np.random.Generator) -> list[Trial]:
+    """The rater's scored trials: the least rated, and varied where several are equally so."""
+    trials = test.of_kind("trial")
+    stimuli = _memberships([[trial.stimulus] for trial in trials]).argmax(axis=1)
+    systems = _memberships([list(trial.sounds) for trial in trials])
+    rated = np.array([counts.get(trial.id, 0) for trial in trials])
+    chance = rng.permutation(len(trials))
+    # How often the rater gets each stimulus and each system so far.
+    of_stimulus = np.zeros(stimuli.max() + 1, dtype=np.int64)
+    of_system = np.zeros(systems.shape[1], dtype=np.int64)
+    free = np.ones(len(trials), dtype=bool)
+    drawn: list[int] = []
+    for _ in range(test.trials_per_rater):
+        best = np.flatnonzero(free)
+        best = best[_lowest(rated[best])]
+        best = best[_lowest(of_stimulus[stimuli[best]])]
+        best = best[_lowest(systems[best] @ of_system)]
+        found = best[chance[best].argmin()]
+        free[found] = False
+        of_stimulus[stimuli[found]] += 1
+        of_system += systems[found]
+        drawn.append(int(found))
+    return [trials[i] for i in drawn]
+
+
+def _lowest(values: np.ndarray) -> np.ndarray:
+    """Where the lowest of the values stand."""
+    return np.flatnonzero(values == values.min())
+
+
+def _memberships(names: list[list[str]]) -> np.ndarray:
+    """Which names each trial has: (trials, names), 0 or 1."""
+    index = {name: i for i, name in enumerate(sorted({name for each in names for name in each}))}
+    table = np.zeros((len(names), len(index)), dtype=np.int64)
+    for row, each in zip(table, names, strict=True):
+        row[[index[name] for name in each]] = 1
+    return table
+
+
+def shown(test: Test, trial: Trial, quarter: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """The systems by position; quarter, 0 to 3, decides the sides of two, and X."""
+    systems = list(trial.sounds)
+    if len(systems) != 2 or test.design == "mushra":
+        return tuple(systems[i] for i in rng.permutation(len(systems)))
+    pair = systems if quarter % 2 else systems[::-1]
+    return (*pair, systems[quarter // 2]) if test.design == "abx" else tuple(pair)

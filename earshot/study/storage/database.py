@@ -1,0 +1,90 @@
+"""The database of a store, set so that what is committed is on the disk."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.exc import DBAPIError, TimeoutError
+from sqlalchemy.pool import QueuePool
+
+from earshot.study.storage.migrations import upgrade
+
+# Seconds for others who write. Each who waits holds a thread of the server, and the page of a rater
+# who is refused sends again.
+WAIT = 10
+MEMORY = "sqlite://"
+PRAGMAS = (
+    "journal_mode = WAL",  # who reads waits for nobody
+    "synchronous = FULL",  # a commit returns when it is on the disk
+    "foreign_keys = ON",
+    "secure_delete = ON",  # what is withdrawn is overwritten
+)
+
+
+def connect(url: str) -> Engine:
+    """The engine for SQLite, in a file or MEMORY, or PostgreSQL, its tables made or brought up to
+    date.
+
+    With the execution option write=True, SQLite's lock is taken when a transaction begins: one that
+    reads first and then writes could fail otherwise.
+    """
+    # No answers in errors, which are logged.
+    if not url.startswith("sqlite"):
+        engine = create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_timeout=WAIT)
+    else:
+        waiting: dict[str, Any] = {"connect_args": {"timeout": WAIT}, "pool_timeout": WAIT}
+        if url == MEMORY:  # is its one connection's own, which threads take in turn
+            waiting["connect_args"]["check_same_thread"] = False
+            waiting |= {"poolclass": QueuePool, "pool_size": 1, "max_overflow": 0}
+        engine = create_engine(url, hide_parameters=True, **waiting)
+        event.listen(engine, "connect", _set_up)
+        event.listen(engine, "begin", _begin)
+    with engine.execution_options(write=True).begin() as connection:
+        upgrade(connection)
+    if engine.url.get_backend_name() == "sqlite" and (file := engine.url.database):
+        _hold_on_to(engine, Path(file))
+    return engine
+
+
+class StoreRemovedError(RuntimeError):
+    """The file of the answers was deleted or replaced while the server ran."""
+
+
+# What a store raises that cannot be written or reached now: locked, read-only, a full disk, gone.
+# ConnectionError: PostgreSQL ended while pg8000 began a connection, which passes the error on bare.
+UNAVAILABLE = (DBAPIError, TimeoutError, ConnectionError, StoreRemovedError)
+
+
+def _hold_on_to(engine: Engine, file: Path) -> None:
+    """Lets nothing be committed, and nothing more be connected, where the file is no longer the one
+    that was opened: SQLite goes on writing into a deleted file, and who answers would be told that
+    it is stored."""
+    opened = _identity(file)
+
+    def check(*_: Any) -> None:
+        if _identity(file) != opened:
+            raise StoreRemovedError(f"{file} was removed or replaced: restart the server.")
+
+    event.listen(engine, "do_connect", check)
+    event.listen(engine, "commit", check)
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    """Which file it is, whatever it is called; None where there is none."""
+    try:
+        found = os.stat(file)
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _set_up(connection: Any, _: Any) -> None:
+    connection.isolation_level = None  # so that transactions begin in _begin only
+    for pragma in PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("write")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

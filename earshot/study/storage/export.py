@@ -1,0 +1,98 @@
+"""Everything that is known of a test, to take away: JSON lines, and the tidy table as CSV."""
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from earshot.study.design import Test
+from earshot.study.storage.store import Store
+from earshot.study.storage.tables import ItemRow, RaterRow
+
+FORMULA = re.compile(r"[=+@\t\r-]")  # how a cell begins that a spreadsheet may run
+
+
+def export(test: Test, store: Store, folder: Path) -> tuple[Path, Path]:
+    """Writes NAME.jsonl and NAME.csv into the folder: see lines, and study.storage.tidy."""
+    folder.mkdir(parents=True, exist_ok=True)
+    everything, table = folder / f"{test.name}.jsonl", folder / f"{test.name}.csv"
+    with open(everything, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines(test, store))
+    table.write_text(csv(store.ratings(test)), encoding="utf-8")
+    return everything, table
+
+
+def csv(ratings: pd.DataFrame) -> str:
+    """The tidy table as CSV; text that a spreadsheet would run as a formula gets an apostrophe."""
+
+    def plain(cell: object) -> object:
+        return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
+
+    return ratings.map(plain).to_csv(index=False)
+
+
+def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
+    """{"test": ...}, the test with its trials, then {"rater": ...} for each rater who came, with
+    their whole sequence and the answers as they were given, null where there is none yet; the
+    completion code is null until all is answered. outcome: see design.panel; panel: keyed
+    hashes of what the panel's link said, see storage.panel."""
+    yield {"test": described(test)}
+    with Session(store.engine) as session:
+        raters = select(RaterRow).where(RaterRow.test == test.name).order_by(RaterRow.id)
+        for rater in session.scalars(raters):
+            items = select(ItemRow).where(ItemRow.rater == rater.id).order_by(ItemRow.place)
+            yield {
+                "rater": {
+                    "id": rater.id,
+                    "started": rater.started.isoformat(),
+                    "headphones": rater.headphones,
+                    "withdrawn": rater.withdrawn,
+                    "code": rater.code,
+                    "outcome": rater.outcome,
+                    "panel": rater.panel,
+                    "language": rater.language,
+                    "replies": rater.replies or [],
+                    "items": [
+                        {
+                            "order": item.place,
+                            "trial": item.trial,
+                            "shown": item.shown,
+                            "answer": item.answer,
+                            "plays": item.plays,
+                            "milliseconds": item.milliseconds,
+                            "server_milliseconds": item.server_milliseconds,
+                            "knew": item.knew,
+                            "drawn": item.drawn,
+                            "voted": item.voted,
+                        }
+                        for item in session.scalars(items)
+                    ],
+                }
+            }
+
+
+def described(test: Test) -> dict[str, Any]:
+    """The test as JSON takes it; files are relative to its folder."""
+
+    def file(path: Path | None) -> str | None:
+        return path and path.relative_to(test.folder).as_posix()
+
+    hidden = ("folder", "trials", "panel")  # what proves a rater's work stays here
+    names = [field.name for field in dataclasses.fields(test) if field.name not in hidden]
+    fields = {name: getattr(test, name) for name in names}
+    fields["questions"] = [vars(question) for question in test.questions]
+    fields["texts"] = {name: vars(texts) for name, texts in test.texts.items()}
+    fields["closes"] = test.closes and test.closes.isoformat()
+    trials = [
+        vars(trial)
+        | {"sounds": {name: file(path) for name, path in trial.sounds.items()}}
+        | {"reference": file(trial.reference)}
+        for trial in test.trials
+    ]
+    return fields | {"conditions": test.conditions, "trials": trials}

@@ -1,0 +1,76 @@
+"""What the store asks its tables again and again."""
+
+import secrets
+from contextlib import suppress
+
+from sqlalchemy import func, or_, select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from earshot.core.errors import InputError
+from earshot.study.design import Test
+from earshot.study.design.panel import SCREENS
+from earshot.study.storage import places
+from earshot.study.storage.raters import rater_id
+from earshot.study.storage.tables import ItemRow, RaterRow, TestRow
+
+NOBODY = "Nobody with this link takes part in this test. Open it again."
+SCREENED = "You cannot go on with this test. Open the link again to see why."
+
+
+def opened(session: Session, test: Test) -> TestRow:
+    """The test's row, made if it is new, and locked until the transaction ends."""
+    row = session.get(TestRow, test.name, with_for_update=True)
+    if row is None:
+        row = TestRow(name=test.name, fingerprint=test.fingerprint, key=secrets.token_urlsafe(24))
+        # Unless another process has just opened it.
+        with suppress(IntegrityError), session.begin_nested():
+            session.add(row)
+        row = session.get_one(TestRow, test.name, with_for_update=True, populate_existing=True)
+    if row.fingerprint != test.fingerprint:
+        raise InputError(
+            "The sounds or trials of this test are not those that raters have answered: "
+            "give the changed test another name."
+        )
+    return row
+
+
+def number(session: Session, test: Test) -> int:
+    """How many raters the test has."""
+    raters = select(func.count()).select_from(RaterRow).where(RaterRow.test == test.name)
+    return session.scalars(raters).one()
+
+
+def events(session: Session, test: Test) -> int:
+    """How many events there are in the log of an adaptive test."""
+    of_test = select(TestRow.events).where(TestRow.name == test.name)
+    return session.scalars(of_test).one()
+
+
+def counts(session: Session, test: Test) -> dict[int, int]:
+    """How many ratings each trial has, or is still going to get from those at it, by its id."""
+    rated = (
+        select(ItemRow.trial, func.count())
+        .join(RaterRow, RaterRow.id == ItemRow.rater)
+        .where(RaterRow.test == test.name, places.counted())
+        .where(or_(ItemRow.milliseconds.is_not(None), places.present()))
+        .group_by(ItemRow.trial)
+    )
+    return dict(session.execute(rated).all())
+
+
+def unanswered(session: Session, rater: RaterRow) -> int:
+    """How many items of the rater have no answer yet."""
+    items = select(func.count()).select_from(ItemRow).where(ItemRow.rater == rater.id)
+    return session.scalars(items.where(ItemRow.milliseconds.is_(None))).one()
+
+
+def taking(session: Session, test: Test, token: str) -> RaterRow:
+    """The rater's row, locked until the transaction ends. Raises InputError for nobody's token, and
+    for who has withdrawn or was screened out."""
+    row = session.get(RaterRow, rater_id(test, token), with_for_update=True)
+    if row is None or row.withdrawn:
+        raise InputError(NOBODY)
+    if row.outcome in SCREENS:
+        raise InputError(SCREENED)
+    return row

@@ -1,0 +1,77 @@
+"""Raters as the tables know them."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import cast
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from earshot.study.design import Item, Test
+from earshot.study.design.panel import Outcome
+from earshot.study.storage.tables import ItemRow, RaterRow
+
+SIMULATED = "simulated-"  # how tokens of made-up raters begin, and their ids
+
+
+@dataclass(frozen=True)
+class Rater:
+    """Someone taking a test, as they stand now. token is the secret in their link.
+
+    attempts: headphone checks so far; headphones: whether it was passed, None before the last.
+    code: the completion code, None until all is answered; outcome: how it ended, None before.
+    items is empty once withdrawn. replied: to which questions, and after how many trials.
+    """
+
+    id: str
+    token: str
+    items: tuple[Item, ...]
+    answered: frozenset[int]
+    attempts: int
+    headphones: bool | None
+    code: str | None
+    withdrawn: bool
+    outcome: Outcome | None = None
+    language: str | None = None
+    replied: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def next(self) -> Item | None:
+        """The first item that is not answered; None when all are."""
+        return next((item for item in self.items if item.order not in self.answered), None)
+
+    @property
+    def finished(self) -> bool:
+        return bool(self.items) and self.next is None
+
+
+def rater_id(test: Test, token: str) -> str:
+    """What a token is stored as: nobody gets from this to the link, nor from test to test. Raters
+    who are made up (earshot.study.simulation) are called so."""
+    if token.startswith(SIMULATED):
+        return token
+    return hashlib.sha256(f"{test.name}/{token}".encode()).hexdigest()[:32]
+
+
+def read(session: Session, row: RaterRow, token: str) -> Rater:
+    """The rater of the row, whose token no table knows."""
+    of_rater = select(ItemRow).where(ItemRow.rater == row.id).order_by(ItemRow.place)
+    items = session.scalars(of_rater).all()
+    return Rater(
+        id=row.id,
+        token=token,
+        items=tuple(item_of(each) for each in items),
+        answered=frozenset(each.place for each in items if each.milliseconds is not None),
+        attempts=row.attempts,
+        headphones=row.headphones,
+        code=row.code,
+        withdrawn=row.withdrawn,
+        language=row.language,
+        replied=tuple((each["question"], each["trials"]) for each in row.replies or []),
+        outcome=cast(Outcome | None, row.outcome),
+    )
+
+
+def item_of(row: ItemRow) -> Item:
+    """The item of the row."""
+    return Item(row.place, row.trial, tuple(row.shown))

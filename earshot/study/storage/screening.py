@@ -1,0 +1,27 @@
+"""Whether a rater who fails attention checks goes on."""
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from earshot.study.design import Test
+from earshot.study.design.model import FAILED_CHECKS
+from earshot.study.storage.answers import rows
+from earshot.study.storage.raters import item_of
+from earshot.study.storage.tables import ItemRow
+
+
+def inattentive(session: Session, test: Test, rater: str) -> bool:
+    """Whether more of the rater's attention checks failed than is allowed of all that they get, so
+    that nothing they still answer can mend it."""
+    checks = {trial.id: trial for trial in test.of_kind("attention")}
+    if not checks:
+        return False
+    of_rater = select(ItemRow).where(ItemRow.rater == rater, ItemRow.trial.in_(checks))
+    failed = 0
+    for row in session.scalars(of_rater.where(ItemRow.milliseconds.is_not(None))):
+        assert row.answer is not None
+        rated = rows(test, item_of(row), row.answer, row.plays or [])
+        known = next(each for each in rated if each.expected is not None)
+        off = abs(known.answer - (known.expected or 0.0))
+        failed += off > checks[row.trial].tolerance
+    return failed > FAILED_CHECKS * len(checks)

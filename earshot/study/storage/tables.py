@@ -1,0 +1,77 @@
+"""The tables of the store. Names, addresses and tokens are in none of them."""
+
+from datetime import date, datetime
+from typing import Any
+
+from sqlalchemy import JSON, ForeignKey, String, false
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+
+class Base(DeclarativeBase):
+    """Knows every table (Base.metadata)."""
+
+
+class TestRow(Base):
+    """A test that has been opened; key lets its organiser see the results. closed: by them. events:
+    how many choices and votes there are in an adaptive test (study.pairing.adaptive)."""
+
+    __tablename__ = "tests"
+
+    name: Mapped[str] = mapped_column(String(100), primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(String(64))
+    key: Mapped[str] = mapped_column(String(43))
+    closed: Mapped[bool] = mapped_column(default=False, server_default=false())
+    events: Mapped[int] = mapped_column(default=0, server_default="0")
+
+
+class RaterRow(Base):
+    """Someone who agreed to take a test; id is a hash of the token in their link.
+
+    seen is when they agreed or gave their last new answer, in UTC without a zone; no more than its
+    hour leaves the store, and that of who has finished. attempts counts their headphone checks;
+    headphones is the final result. code is the completion code, None until all is answered; outcome
+    is how it ended (study.design.panel), None for who is at it. language is the one that the page
+    spoke to them, panel holds keyed hashes of what a panel's link said (study.storage.panel).
+    replies: {"question", "trials", "reply"}, where trials were answered before. Of who has
+    withdrawn, this row alone is left.
+    """
+
+    __tablename__ = "raters"
+
+    id: Mapped[str] = mapped_column(String(32), primary_key=True)
+    test: Mapped[str] = mapped_column(ForeignKey("tests.name"), index=True)
+    started: Mapped[date]
+    seen: Mapped[datetime]
+    attempts: Mapped[int] = mapped_column(default=0, server_default="0")
+    headphones: Mapped[bool | None]
+    code: Mapped[str | None] = mapped_column(String(8))
+    withdrawn: Mapped[bool] = mapped_column(default=False)
+    outcome: Mapped[str | None] = mapped_column(String(16))
+    language: Mapped[str | None] = mapped_column(String(8))
+    replies: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON(none_as_null=True))
+    panel: Mapped[dict[str, str] | None] = mapped_column(JSON(none_as_null=True))
+
+
+class ItemRow(Base):
+    """A place in a rater's sequence, and the answer once it is given (see earshot.study.design).
+
+    milliseconds is how long the trial took as the page says, server_milliseconds the time since the
+    rater's answer before (or their consent) by the server's clock. In an adaptive test, knew, drawn
+    and voted are the log of the choice (study.pairing.adaptive.Event).
+    """
+
+    __tablename__ = "items"
+
+    rater: Mapped[str] = mapped_column(
+        ForeignKey("raters.id", ondelete="CASCADE"), primary_key=True
+    )
+    place: Mapped[int] = mapped_column(primary_key=True)
+    trial: Mapped[int]
+    shown: Mapped[list[str]] = mapped_column(JSON)
+    answer: Mapped[Any | None] = mapped_column(JSON(none_as_null=True))
+    plays: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))
+    milliseconds: Mapped[int | None]
+    server_milliseconds: Mapped[int | None]
+    knew: Mapped[int | None]
+    drawn: Mapped[int | None]
+    voted: Mapped[int | None]

@@ -1,0 +1,136 @@
+"""What the rater's page is told: nothing by which one system could be told from another."""
+
+import json
+import re
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from fastapi.responses import HTMLResponse
+
+from earshot.study.design import Item, Test
+from earshot.study.design.model import UNDRAWN
+from earshot.study.design.panel import Outcome
+from earshot.study.design.questions import Question
+from earshot.study.pairing.adaptive import AHEAD
+from earshot.study.sounds import headphones
+from earshot.study.storage.raters import Rater
+from earshot.study.web import languages
+from earshot.study.web.wording import Wording, wording
+
+GAP: Final = re.compile(r"\{\{(\w+)\}\}")
+PAGE: Final = Path(__file__).parent / "page"
+NUMBERED: Final = ("acr", "dcr", "ccr")  # designs whose answers are known by their numbers
+HEADERS: Final = {
+    "Cache-Control": "private, no-store",
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def html(test: Test, language: str) -> HTMLResponse:
+    """The page itself, the same for every rater of a test who reads the language."""
+    words = languages.words(language)
+    parts = {name: escape(words[name]) for name in ("direction", "progress", "no_script")}
+    parts |= {"title": escape(wording(test, language).title), "language": escape(language)}
+    # Data, not HTML: no text can end the element that holds it.
+    parts["words"] = json.dumps(words, ensure_ascii=False).replace("<", "\\u003c")
+    text = (PAGE / "rater.html").read_text()
+    return HTMLResponse(GAP.sub(lambda gap: parts[gap.group(1)], text), headers=HEADERS)
+
+
+def message(
+    title: str, text: str, status: int, headers: Mapping[str, str] = MappingProxyType({})
+) -> HTMLResponse:
+    """A page that says one thing."""
+    page = (PAGE / "message.html").read_text()
+    page = page.replace("{{title}}", escape(title)).replace("{{text}}", escape(text))
+    return HTMLResponse(page, status, HEADERS | dict(headers))
+
+
+def ended(test: Test, rater: Rater | None, outcome: Outcome | None = None) -> dict[str, Any]:
+    """How it ended, None while it goes on; the completion code; and back: the panel's address or
+    code for it, which nobody is told before. outcome: where it is not the rater's own."""
+    outcome = outcome or (rater and rater.outcome)
+    return {
+        "outcome": outcome,
+        "code": rater and rater.code,
+        "back": test.panel.back(outcome),
+    }
+
+
+def about(
+    test: Test,
+    rater: Rater | None,
+    language: str,
+    outcome: Outcome | None = None,
+    preview: bool = False,
+) -> dict[str, Any]:
+    """The test, and where the rater stands in it; None: somebody who has not agreed yet. outcome:
+    theirs, or why nobody can begin or go on."""
+    scored = test.trials_per_rater + len(test.of_kind("attention")) + len(test.of_kind("gold"))
+    said = wording(test, language)
+    return {
+        "title": said.title,
+        "instructions": said.instructions,
+        "consent": said.consent,
+        "count": scored,
+        "checks": headphones.TRIALS,
+        "attempt": rater.attempts if rater else 0,
+        "consented": rater is not None,
+        "withdrawn": rater is not None and rater.withdrawn,
+        "headphones": rater and rater.headphones,
+        "preview": preview,
+        "questions": [
+            _question(number, each, language) for number, each in enumerate(test.questions)
+        ],
+        "replied": rater.replied if rater else [],
+        "link": test.panel.link,
+        "decline": test.panel.back("no_consent"),
+        **ended(test, rater, outcome),
+        "trials": [_trial(test, said, rater, item) for item in rater.items] if rater else [],
+    }
+
+
+def coming(test: Test, rater: Rater, language: str) -> list[dict[str, Any]]:
+    """The rater's next trials of an adaptive test, which were not chosen when the page asked."""
+    if test.pairing != "adaptive":
+        return []
+    said = wording(test, language)
+    ahead = [item for item in rater.items if item.order not in rater.answered][:AHEAD]
+    return [_trial(test, said, rater, item) for item in ahead]
+
+
+def _question(number: int, question: Question, language: str) -> dict[str, Any]:
+    ask, choices = question.said(language)
+    when, every = question.when, question.every
+    return {"number": number, "when": when, "every": every, "ask": ask, "choices": choices}
+
+
+def _trial(test: Test, said: Wording, rater: Rater, item: Item) -> dict[str, Any]:
+    asked = test.trials[item.trial] if item.trial != UNDRAWN else None
+    referenced = asked is not None and asked.reference is not None
+    words = [
+        {"value": value, "label": word, "number": _number(test, value)}
+        for (value, _), word in zip(test.scale, said.words, strict=True)
+    ]
+    return {
+        "order": item.order,
+        "design": test.design,
+        "question": said.question,
+        "words": words,
+        "practice": asked is not None and asked.kind == "practice",
+        "referenced": referenced,
+        "sounds": len(item.shown) + referenced,
+        "answered": item.order in rater.answered,
+    }
+
+
+def _number(test: Test, value: int | str) -> str | None:
+    """How an answer is called by its number, with a minus that is one."""
+    if test.design not in NUMBERED:
+        return None
+    return f"{value:+d}".replace("-", "−") if test.design == "ccr" and value else str(value)

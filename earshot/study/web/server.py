@@ -1,0 +1,62 @@
+"""Serves listening tests on their own: `python -m earshot.study serve FOLDER`."""
+
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import APIRouter, FastAPI
+
+from earshot.core.errors import InputError
+from earshot.study.design.yaml_lines import SpecError
+from earshot.study.library import Library
+from earshot.study.storage.store import Store
+from earshot.study.web import routes
+from earshot.study.web.results import routes as results
+
+
+def library(*folders: Path, database: str | None = None, **more: Any) -> Library:
+    """The tests of the folders, with answers at the URL of a database, else in the first folder.
+    more: see Library."""
+    folders[0].mkdir(parents=True, exist_ok=True)
+    store = Store(database or f"sqlite:///{folders[0] / 'answers.db'}")
+    return Library(folders, store, **more)
+
+
+def routers(tests: Library) -> list[APIRouter]:
+    """Everything that raters and organisers ask for."""
+    return [routes.router(tests), results.router(tests)]
+
+
+def app(tests: Library) -> FastAPI:
+    """An app that serves the tests and nothing else."""
+    served = FastAPI(title="Listening tests", openapi_url=None)
+    for router in routers(tests):
+        served.include_router(router)
+    return served
+
+
+def links(tests: Library, address: str) -> str:
+    """What to tell the organiser: a test's links, or why it is not open."""
+    lines = []
+    for name in tests.files():
+        try:
+            opened = tests.open(name)
+        except (SpecError, InputError) as error:
+            lines += [f"{name}: not open", *(f"  {line}" for line in str(error).splitlines())]
+            continue
+        lines += [
+            f"{name}: {opened.test.title}",
+            f"  for raters    {address}/listen/{name}",
+            f"  for you only  {address}/results/{name}?key={opened.key}",
+        ]
+    return "\n".join(lines) or "There is no test in this folder: a test is a folder with test.yaml."
+
+
+def serve(
+    folder: Path, database: str | None = None, host: str = "127.0.0.1", port: int = 8000
+) -> None:
+    """Serves the test in the folder, or the tests in its folders, until it is stopped."""
+    tests = library(folder, database=database)
+    print(links(tests, f"http://{host}:{port}"), flush=True)
+    # No log of requests: it would hold addresses of raters.
+    uvicorn.run(app(tests), host=host, port=port, access_log=False, log_level="warning")

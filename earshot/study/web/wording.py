@@ -1,0 +1,54 @@
+"""What a test says to a rater, in their language."""
+
+from dataclasses import dataclass
+
+from earshot.study.design import QUESTIONS, SCALES, Test
+from earshot.study.design.model import UNREFERENCED
+from earshot.study.design.texts import Texts
+from earshot.study.web import languages
+
+
+@dataclass(frozen=True)
+class Wording:
+    """See study.design.Test; words are those of the scale."""
+
+    title: str
+    instructions: str
+    consent: str
+    question: str
+    words: tuple[str, ...]
+
+
+def written(test: Test) -> tuple[str, ...]:
+    """The languages in which there is a text of the test's own."""
+    return (test.language, *test.texts)
+
+
+def wording(test: Test, language: str) -> Wording:
+    """The test's texts in the language; where they are not written, its question and scale are
+    still those of the standard where it asks by these, and the rest is in its own language."""
+    given = test.texts.get(language, Texts())
+    return Wording(
+        title=given.title or test.title,
+        instructions=given.instructions or test.instructions,
+        consent=given.consent or test.consent,
+        question=given.question or _question(test, language),
+        words=given.words or _words(test, language),
+    )
+
+
+def _question(test: Test, language: str) -> str:
+    keys = {QUESTIONS[test.design]: test.design, UNREFERENCED: "mushra.alone"}
+    key = f"question.{keys.get(test.question)}"
+    return languages.words(language).get(key, test.question)
+
+
+def _words(test: Test, language: str) -> tuple[str, ...]:
+    standard = {word for _, word in SCALES[test.design]}
+    if not {*test.words} <= standard:
+        return test.words
+    values = [str(value) for value, _ in test.scale]
+    translated = languages.words(language).get(f"scale.{test.design}", {})
+    return tuple(
+        translated.get(value, word) for value, word in zip(values, test.words, strict=True)
+    )

@@ -1,0 +1,191 @@
+"""Map: points in a plane, each with a colour and shape by category and a sound; and a query.
+
+A Chart is the content of one map. map.js adds the behaviour; without it there remain a picture and
+a list. The map's events are select (a point was chosen and played) and submit (its button was
+pressed), each with {"id"}, and edit (an area was drawn; see area.js), with {"ids"}.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby, repeat
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import gradio as gr
+
+from earshot.tabs.components.map.markers import REST, SIZE, STAR, marker, outline, shape
+from earshot.tabs.components.timeline.timeline import TEMPLATE, File
+from earshot.tabs.shared.icons import icon
+
+SCRIPTS: Final = [Path(__file__).with_name(name) for name in ("map.js", "area.js")]
+WIDTH, HEIGHT, MARGIN = 1000, 760, 42  # of the picture, in its own units
+FEW: Final = 600  # points; more are smaller, so that they cover the same share of the plane
+SMALLEST: Final = 4
+AREA_HINT: Final = (
+    "Draw around some points. By keyboard: walk by the arrows, + and − change a circle, and Enter "
+    "takes what is in it."
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """A point: x and y from 0 to 1 (left to right, top to bottom), and its sound if it has one."""
+
+    id: str
+    x: float
+    y: float
+    name: str
+    category: str
+    sound: Path | bytes | None = None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Everything that one map shows. name: the accessible name. categories: in the order of their
+    colours and shapes; rest: one more category, in the background. button: the label of the button
+    of a chosen point; area: of that which begins to choose many, where that can be done."""
+
+    name: str
+    points: Sequence[Point]
+    categories: Sequence[str]
+    button: str = ""
+    rest: str = ""
+    area: str = ""
+
+    def value(self) -> dict[str, Any]:
+        """The value of a map: its HTML, and the files that the HTML refers to."""
+        sounds, files = self._sounds()
+        return {"html": self._page(sounds), "files": [file.data() for file in files]}
+
+    def html(self) -> str:
+        """The HTML; placeholders @file0, @file1… stand for addresses of sounds (see TEMPLATE)."""
+        return self._page(self._sounds()[0])
+
+    def _sounds(self) -> tuple[list[str], list[File]]:
+        """The address of each point's sound, and the files that the page is told: one a folder, to
+        which the others are relative. Thousands of files would take the page seconds."""
+        sounds: list[str] = []
+        files: list[File] = []
+        folders: dict[Path, tuple[int, Path]] = {}
+        for i, point in enumerate(self.points):
+            if point.sound is None:
+                sounds.append("")
+                continue
+            if isinstance(point.sound, Path) and point.sound.parent in folders:
+                number, first = folders[point.sound.parent]
+                relative = "" if point.sound == first else f"/../{quote(point.sound.name)}"
+                sounds.append(f"@file{number}{relative}")
+                continue
+            if isinstance(point.sound, Path):
+                folders[point.sound.parent] = len(files), point.sound
+            sounds.append(f"@file{len(files)}")
+            files.append(File(point.name, f"{i}.wav", point.sound))
+        return sounds, files
+
+    def _page(self, sounds: Sequence[str]) -> str:
+        size = max(SMALLEST, SIZE * min(1.0, FEW / max(1, len(self.points))) ** 0.5)
+        dots = "".join(map(self._dot, self.points, sounds, repeat(size)))
+        return (
+            f'<figure class="map"><div class="map-plane" role="listbox" tabindex="0" '
+            f'aria-label="{escape(self.name)}"><svg viewBox="0 0 {WIDTH} {HEIGHT}">{dots}'
+            '<path class="map-area"/><g class="map-query-layer"></g></svg>'
+            f'<div class="map-tip" hidden></div></div>{self._area()}'
+            f'<figcaption class="map-legend">{self._legend()}</figcaption>'
+            f'<p class="map-chosen" role="status" hidden>{icon("play")}{icon("pause")}<b></b>'
+            f'<button type="button">{escape(self.button)}</button></p>'
+            f'<audio preload="none"></audio>{self._list(sounds)}</figure>'
+        )
+
+    def _area(self) -> str:
+        if not self.area:
+            return ""
+        return (
+            f'<p class="map-choose"><button type="button" aria-pressed="false">{icon("area")}'
+            f"{escape(self.area)}</button>"
+            f'<span role="status" data-hint="{escape(AREA_HINT)}"></span></p>'
+        )
+
+    def _dot(self, point: Point, sound: str, size: float) -> str:
+        x, y = _place(point.x, point.y)
+        label = escape(f"{point.name}, {point.category}")
+        return (
+            f'<path class="map-point" role="option" aria-selected="false" aria-label="{label}" '
+            f'data-id="{escape(point.id)}" data-name="{escape(point.name)}" data-sound="{sound}" '
+            f'data-x="{x}" data-y="{y}" {shape(self._number(point), size, x, y)}/>'
+        )
+
+    def _number(self, point: Point) -> int:
+        return REST if point.category == self.rest else self.categories.index(point.category)
+
+    def _legend(self) -> str:
+        present = {point.category for point in self.points}
+        named = [*enumerate(self.categories), (REST, self.rest)]
+        return "".join(
+            f"<span>{marker(i)}{escape(category)}</span>"
+            for i, category in named
+            if category in present
+        )
+
+    def _list(self, sounds: Sequence[str]) -> str:
+        pairs = sorted(zip(self.points, sounds, strict=True), key=lambda p: self._number(p[0]))
+        groups = "".join(
+            f"<dt>{escape(category)}</dt>" + "".join(_item(point, sound) for point, sound in group)
+            for category, group in groupby(pairs, key=lambda pair: pair[0].category)
+        )
+        # Inside noscript: thousands of invisible items would take a second.
+        return f'<noscript><dl class="map-list">{groups}</dl></noscript>'
+
+
+@dataclass(frozen=True)
+class QueryMarker:
+    """The query: a star at (x, y) from 0 to 1; highlighted: ids of points to emphasise."""
+
+    x: float
+    y: float
+    name: str
+    highlighted: Sequence[str] = ()
+
+    def html(self) -> str:
+        left, top = _place(self.x, self.y)
+        return (
+            f'<g class="map-query" style="translate:{left}px {top}px">'
+            f'<title>{escape(self.name)}</title><path d="{outline(STAR, SIZE)}"/></g>'
+        )
+
+
+def show(marker: QueryMarker | None, chart: Chart | None = None) -> gr.HTML:
+    """An update of a map: the query's marker, or none; and the other content, if it changes."""
+    update = {
+        "marker": marker.html() if marker else "",
+        "highlighted": list(marker.highlighted) if marker else [],
+    }
+    return gr.HTML(chart.value(), **update) if chart else gr.HTML(**update)
+
+
+def sound_map(elem_id: str) -> gr.HTML:
+    """An empty map; return show() to fill it."""
+    return gr.HTML(
+        {"html": "", "files": []},
+        html_template=TEMPLATE,  # without the marker, which moves while the points stay
+        css_template=Path(__file__).with_name("map.css").read_text(),
+        js_on_load="\n".join(map(Path.read_text, SCRIPTS)),
+        apply_default_css=False,
+        elem_id=elem_id,
+        marker="",
+        highlighted=[],
+    )
+
+
+def _place(x: float, y: float) -> tuple[int, int]:
+    """(x, y) from 0 to 1 in units of the picture."""
+    return (
+        round(MARGIN + x * (WIDTH - 2 * MARGIN)),
+        round(MARGIN + y * (HEIGHT - 2 * MARGIN)),
+    )
+
+
+def _item(point: Point, sound: str) -> str:
+    name = escape(point.name)
+    return f'<dd><a href="{sound}">{name}</a></dd>' if sound else f"<dd>{name}</dd>"

@@ -1,0 +1,164 @@
+"""The lanes of a Timeline: each renders itself as HTML, as wide as its duration.
+
+Tabs may add kinds of their own: anything with the attributes of Lane.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+from typing import Final, Protocol
+
+import numpy as np
+
+from earshot.media.constants import NYQUIST
+from earshot.pipelines.voice_conversion.settings import MUTED
+from earshot.tabs.shared.images import frequency_ticks, ink_on, spectrogram_png, viridis_colors
+
+PEAKS_PER_SECOND: Final = 100
+MAX_PEAKS: Final = 12_000  # of a waveform: two minutes in full
+QUIET: Final = 0.1  # peak under which a waveform is not scaled up to the full height
+MAX_CELLS: Final = 240  # of a heat strip; a longer one shows the maximum of several seconds a cell
+
+
+class Lane(Protocol):
+    """What a timeline can show: html() fills a box that spans `seconds` of the time axis."""
+
+    @property
+    def label(self) -> str: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def stale(self) -> bool: ...
+    def html(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Waveform:
+    """Envelope of a sound: its largest absolute sample in every 10 ms, longer for long sounds."""
+
+    label: str
+    peaks: tuple[float, ...]
+    seconds: float
+    stale: bool = False
+
+    @classmethod
+    def of(cls, label: str, waveform: np.ndarray, sample_rate: int) -> "Waveform":
+        """The envelope of a waveform (T,) in [-1, 1]."""
+        bucket = max(sample_rate // PEAKS_PER_SECOND, -(-len(waveform) // MAX_PEAKS))
+        padded = np.pad(np.abs(waveform), (0, -len(waveform) % bucket))
+        peaks = padded.reshape(-1, bucket).max(axis=1).round(3)
+        return cls(label, tuple(peaks.tolist()), len(waveform) / sample_rate)
+
+    def html(self) -> str:
+        # Scaled to the height of the lane, but near silence is not made to look like sound.
+        scale = max(QUIET, *self.peaks)
+        points = [f"{i},{1 - peak / scale:.3f}" for i, peak in enumerate(self.peaks)]
+        mirror = [f"{i},{1 + peak / scale:.3f}" for i, peak in enumerate(self.peaks)][::-1]
+        return (
+            f'<svg class="tl-wave" viewBox="0 0 {len(self.peaks)} 2" preserveAspectRatio="none" '
+            f'role="img" aria-label="Waveform: {escape(self.label)}">'
+            f'<path d="M{" ".join(points + mirror)}Z"/></svg>'
+        )
+
+
+@dataclass(frozen=True)
+class Spectrogram:
+    """A log-mel spectrogram as an image, with a frequency axis."""
+
+    label: str
+    picture: str  # data URI
+    seconds: float
+    stale: bool = False
+    nyquist: float = NYQUIST  # Hz
+
+    @classmethod
+    def of(cls, label: str, log_mel: np.ndarray, seconds: float) -> "Spectrogram":
+        """The image of log_mel (S, M), natural logarithm of magnitude."""
+        return cls(label, spectrogram_png(log_mel), seconds)
+
+    def html(self) -> str:
+        ticks = "".join(
+            f'<i style="bottom:{place:.1%}">{label}</i>'
+            for label, place in frequency_ticks(self.nyquist)
+        )
+        return (
+            f'<img class="tl-picture" src="{self.picture}" draggable="false" '
+            f'alt="Spectrogram: {escape(self.label)}">'
+            f'<div class="tl-ticks" aria-hidden="true">{ticks}</div>'
+        )
+
+
+@dataclass(frozen=True)
+class UnitCells:
+    """One coloured cell for each unit; runs of the same unit are joined and numbered once.
+
+    codes: (U,), where MUTED is hatched; step: duration of a unit in seconds; colors: one for each
+    unit of the codebook, as "#rrggbb".
+    """
+
+    label: str
+    codes: tuple[int, ...]
+    step: float
+    colors: Sequence[str]
+    selectable: bool = False
+    stale: bool = False
+
+    @property
+    def seconds(self) -> float:
+        return len(self.codes) * self.step
+
+    def html(self) -> str:
+        runs, start = [], 0
+        for code, group in groupby(self.codes):
+            length = len(list(group))
+            runs.append(self._run(code, start, length))
+            start += length
+        role = 'role="listbox" aria-multiselectable="true" tabindex="0"' if self.selectable else ""
+        return f'<ol class="tl-units" {role} aria-label="{escape(self.label)}">{"".join(runs)}</ol>'
+
+    def _run(self, code: int, start: int, length: int) -> str:
+        name = "muted" if code == MUTED else f"unit {code}"
+        role = 'role="option" aria-selected="false"' if self.selectable else 'role="img"'
+        cells = "".join(
+            f'<i {role} data-name="{name}" aria-label="{name}, {i * self.step:.2f} s"></i>'
+            for i in range(start, start + length)
+        )
+        if code == MUTED:
+            return f'<li class="tl-muted" style="flex-grow:{length}">{cells}</li>'
+        color = self.colors[code]
+        return (
+            f'<li style="flex-grow:{length};--unit:{color};color:{ink_on(color)}">'
+            f"{cells}<b>{code}</b></li>"
+        )
+
+
+@dataclass(frozen=True)
+class Heat:
+    """Scores over time as a strip in viridis, one cell a second.
+
+    scores: (ceil(seconds),); low, high: the ends of the colour scale.
+    """
+
+    label: str
+    scores: tuple[float, ...]
+    seconds: float
+    low: float
+    high: float
+    stale: bool = False
+
+    def html(self) -> str:
+        step = -(-len(self.scores) // MAX_CELLS)  # seconds a cell, rounded up
+        starts = range(0, len(self.scores), step)
+        best = [max(self.scores[start : start + step]) for start in starts]
+        levels = (np.array(best) - self.low) / max(self.high - self.low, 1e-6)
+        colors = viridis_colors(levels)
+        cells = "".join(map(self._cell, starts, [step] * len(best), best, colors))
+        return f'<div class="tl-cells" role="group" aria-label="{escape(self.label)}">{cells}</div>'
+
+    def _cell(self, start: int, step: int, score: float, color: str) -> str:
+        end = round(min(start + step, self.seconds), 2)
+        return (
+            f'<i role="img" style="flex-grow:{end - start:g};background:{color}" '
+            f'aria-label="{start} to {end:g} s: {score:.2f}"></i>'
+        )

@@ -1,0 +1,35 @@
+"""The capture coach: what to say into the camera, what would make it easier to read, and when."""
+
+import json
+from html import escape
+from pathlib import Path
+from typing import Final
+
+import gradio as gr
+
+from earshot.media.text.grammar import GRID
+
+SECONDS: Final = 5  # the longest recording
+START: Final = "Open the camera below, or upload a video of one person who speaks."
+
+
+def coach(camera: str) -> gr.HTML:
+    """The coach of the gr.Video whose elem_id is `camera`. A random sentence is shown for each
+    recording."""
+    slots = [[spelled(word) for word in slot] for slot in GRID]
+    return gr.HTML(
+        f'<div class="coach" data-slots="{escape(json.dumps(slots))}" data-camera="{camera}" '
+        f'data-seconds="{SECONDS}"><p class="coach-say"><span>Say, aloud or without a sound:</span>'
+        '<button type="button" class="coach-other">another sentence</button></p>'
+        '<p class="coach-sentence"></p>'
+        f'<p class="coach-hint" role="status" data-start="{START}">{START}</p></div>',
+        css_template=Path(__file__).with_name("coach.css").read_text(),
+        js_on_load=Path(__file__).with_name("coach.js").read_text(),
+        apply_default_css=False,
+        elem_id="lip-coach",
+    )
+
+
+def spelled(word: str) -> str:
+    """A word of the grammar as it is written in a sentence: letters are capitals."""
+    return word.upper() if len(word) == 1 else word

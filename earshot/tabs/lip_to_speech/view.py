@@ -1,0 +1,186 @@
+"""What the tab shows of a video: its words, its speech, and the predicted spectrogram."""
+
+import json
+from dataclasses import dataclass, replace
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from earshot.media.constants import VIDEO_RATE
+from earshot.tabs.components.timeline.lanes import Spectrogram
+from earshot.tabs.components.timeline.timeline import File, TimelineSpec
+from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word, Words
+from earshot.tabs.lip_to_speech.coach import spelled
+from earshot.tabs.voice_conversion.view import Sound, wav
+
+if TYPE_CHECKING:
+    from earshot.media.video.lips import MouthClip
+    from earshot.pipelines.lip_to_speech.result import LipSpeech
+    from earshot.study.design.draft import DraftItem
+
+NO_SENTENCE: Final = "No sentence could be read"
+ORIGINAL: Final = "Original audio"
+
+
+@dataclass(frozen=True, eq=False)
+class LipResult:
+    """What is shown. video: the visitor's frames with the predicted speech, MP4; speech: WAV;
+    landmarks: JSON; confidence in the whole sentence, from 0 to 1; predicted: the mel frames of the
+    network; pitch in Hz and timbre of the voice; original: the video's own audio, if asked for."""
+
+    video: bytes
+    speech: bytes
+    landmarks: bytes
+    words: tuple[Word, ...]
+    confidence: float
+    predicted: Spectrogram
+    mouths: VideoStrip
+    pitch: float
+    timbre: float
+    numbers: str
+    original: Sound | None = None
+
+    def heading(self) -> str:
+        """The predicted sentence with its confidence, as HTML."""
+        sentence = " ".join(word.text for word in self.words) or NO_SENTENCE
+        return (
+            f'<div class="found"><h3>{escape(sentence)}</h3><p>read from the lips, confidence '
+            f"<b>{self.confidence:.0%}</b> · spoken at <b>{self.pitch:.0f}</b> Hz</p></div>"
+        )
+
+    def line(self) -> str:
+        """The line of numbers as HTML, its figures set off."""
+        parts = [part.split(" ", 1) for part in self.numbers.split(" · ")]
+        return " · ".join(f"<b>{escape(figure)}</b> {escape(rest)}" for figure, rest in parts)
+
+    def timeline(self) -> TimelineSpec:
+        """The lanes, the video and the downloads of the timeline."""
+        words = Words("Predicted words, by confidence", self.words, self.mouths.seconds)
+        tracks = [File("Speech from the lips", "lip-to-speech.mp4", self.video)]
+        if self.original:
+            tracks.append(self.original.file(ORIGINAL, "original"))
+        return TimelineSpec(
+            name="The video, its predicted words and its predicted speech, on one time axis",
+            lanes=[
+                words,
+                self.predicted,
+                self.mouths,
+                *(self.original.lanes(ORIGINAL)[1:] if self.original else ()),
+            ],
+            tracks=tracks,
+            downloads=(
+                File("Video", "lip-to-speech.mp4", self.video),
+                File("WAV", "lip-to-speech.wav", self.speech),
+                File("Landmarks", "landmarks.json", self.landmarks),
+            ),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class VisitorVideo:
+    """A visitor's video after reading. speech: the last that was made of it; silent: its frames,
+    MP4; landmarks: JSON; audio: its own audio track (T,) at the rate of the speech, if it has one;
+    compared: whether the visitor asked for that."""
+
+    speech: "LipSpeech"
+    silent: bytes
+    landmarks: bytes
+    audio: np.ndarray | None
+    compared: bool = False
+
+    def respoken(self, speech: "LipSpeech") -> "VisitorVideo":
+        """The same in another voice."""
+        return replace(self, speech=speech)
+
+    def result(self) -> LipResult:
+        """What the tab shows of it."""
+        from earshot.media.video.encode import add_audio  # late, for it loads av
+
+        speech, reading = self.speech.speech, self.speech.reading
+        seconds = reading.mouth.seconds
+        result = LipResult(
+            video=add_audio(self.silent, speech.waveform, speech.sample_rate),
+            speech=wav(speech),
+            landmarks=self.landmarks,
+            words=tuple(
+                Word(spelled(word.text), word.confidence, word.start, word.end)
+                for word in reading.caption
+            ),
+            confidence=reading.confidence,
+            predicted=Spectrogram.of("Predicted spectrogram", self.speech.predicted_mel, seconds),
+            mouths=VideoStrip.of("Mouth crops, the network's input", reading.mouth.crops, seconds),
+            pitch=self.speech.voice.pitch,
+            timbre=self.speech.voice.timbre,
+            numbers=numbers(self.speech),
+        )
+        return self._with_original(result) if self.compared and self.audio is not None else result
+
+    def _with_original(self, result: LipResult) -> LipResult:
+        from earshot.media.audio import features  # late, for it loads librosa
+        from earshot.media.audio.intelligibility import intelligibility
+        from earshot.pipelines.speech import Speech
+
+        predicted, rate = self.speech.speech.waveform, self.speech.speech.sample_rate
+        assert self.audio is not None
+        audio = self.audio[: len(predicted)]
+        original = Speech(audio, rate, features.log_mel(audio), 0.0)
+        stoi, estoi = intelligibility(predicted, audio)
+        line = f"{result.numbers} · {stoi:.2f} STOI · {estoi:.2f} ESTOI"
+        return replace(result, original=Sound.of(original), numbers=line)
+
+
+def landmarks(mouth: "MouthClip") -> bytes:
+    """The lips' landmarks in each frame, as JSON: positions in pixels of the video, to the
+    right and down."""
+    from earshot.media.video.lips import LIPS  # late, for it loads scipy
+
+    data = {
+        "frames_per_second": VIDEO_RATE,
+        "points_of_the_face_mesh": list(LIPS),
+        "lips": mouth.outline[:, list(LIPS)].round(1).astype(float).tolist(),
+    }
+    return json.dumps(data).encode()
+
+
+def numbers(speech: "LipSpeech") -> str:
+    """The line of numbers under a result."""
+    mouth, taken = speech.reading.mouth, speech.compute_seconds
+    return (
+        f"{mouth.seconds:.1f} s of video · {len(mouth.crops)} frames · "
+        f"{speech.reading.compute_seconds:.1f} s to read · "
+        f"{speech.speech.compute_seconds:.1f} s to speak · "
+        f"{taken / mouth.seconds:.2f}× real time"
+    )
+
+
+def read_out(speech: "LipSpeech") -> dict[str, Any]:
+    """The reading, for programs: see LipEvents.api_read."""
+    reading = speech.reading
+    return {
+        "sentence": " ".join(spelled(word.text) for word in reading.caption),
+        "confidence": reading.confidence,
+        "words": [
+            {"word": w.text, "confidence": w.confidence, "start": w.start, "end": w.end}
+            for w in reading.caption
+        ],
+        "voice": {"pitch": speech.voice.pitch, "timbre": speech.voice.timbre},
+        "notices": list(reading.notices),
+        "compute_seconds": speech.compute_seconds,
+    }
+
+
+def draft_item(video: VisitorVideo | None) -> "DraftItem | None":
+    """The speech for a listening test, with the original audio where the video has any; None before
+    the first video."""
+    if video is None:
+        return None
+    from earshot.media.audio.load import wav_bytes  # late, for they load scipy
+    from earshot.study.design.draft import DraftItem
+
+    speech, voice = video.speech, video.speech.voice
+    read = read_out(speech)
+    rate = speech.speech.sample_rate
+    source = read["sentence"] if video.audio is None else wav_bytes(video.audio, rate)
+    system = f"lip-to-speech {voice.pitch:.0f} Hz {voice.timbre:.2f}"
+    return DraftItem(system, wav(speech.speech), source, read)

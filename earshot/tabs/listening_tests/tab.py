@@ -1,0 +1,181 @@
+"""Listening tests: take the example, make one of your own sounds, open it to raters."""
+
+import os
+from pathlib import Path
+from typing import Any, Final
+
+import gradio as gr
+from starlette.routing import BaseRoute
+
+from earshot.study.design import DESIGNS
+from earshot.study.library import Library
+from earshot.study.permission import ANYBODY, Permission
+from earshot.study.web import server
+from earshot.tabs.listening_tests import imports
+from earshot.tabs.listening_tests.events import (
+    EXAMPLE,
+    Parts,
+    StudyEvents,
+    check_listening_test,
+    example,
+)
+from earshot.tabs.listening_tests.workspace import Workspace
+from earshot.tabs.shared.drafts import CSS as DRAFTS_CSS
+from earshot.tabs.shared.drafts import Drafts
+from earshot.tabs.shared.events import HIDDEN, on_model, reporting, say
+from earshot.tabs.shared.parts import how_it_works, main_button
+from earshot.tabs.shared.sessions import SessionStore
+
+INTRO: Final = """
+<header class="intro"><h2>Which one sounds better? Let people listen and say so, from your sounds to
+figures that you can publish.</h2>
+<p>Designs and scales of ITU-T P.800 and ITU-R BS.1534, every sound rated equally often, statistics
+that know that ratings of one person belong together. Raters come by a link; who they are is not
+stored.</p></header>
+"""
+STEP: Final = '<h3 class="step">Your own test <span>a zip, or single sounds</span></h3>'
+HINT: Final = """<p class="hint">A folder for each system, the same file names in each, and
+<b>reference</b> for the originals; or sounds that are named <b>system_sentence.wav</b>.</p>"""
+EDIT: Final = """<h3 class="step">The test <span>read from its YAML, which you can
+change</span></h3>"""
+# On a Space, whose disk is empty after every restart.
+NO_DISK: Final = (
+    "This Space keeps no files: a test that you open here is gone when it restarts. If it matters, "
+    "download it and serve it yourself."
+)
+NO_DATABASE: Final = " Answers are lost then too, for it has no database."
+NAMES: Final = {
+    "ab": "AB: which of two is better",
+    "abx": "ABX: can a difference be heard",
+    "acr": "MOS: how good is it, from 1 to 5",
+    "ccr": "CMOS: how much better than another",
+    "dcr": "DMOS: how much worse than the original",
+    "mushra": "MUSHRA: several at once, from 0 to 100",
+    "similarity": "Is it the same speaker",
+}
+
+
+def opened(folder: Path, database: str | None, permission: Permission = ANYBODY) -> Library:
+    """The tests in a folder, with the example; answers go to the URL of a database, else into the
+    folder. permission: which visitors may open tests of their own."""
+    public = {EXAMPLE.name}
+    return server.library(folder, EXAMPLE, database=database, public=public, permission=permission)
+
+
+def routes(tests: Library) -> list[BaseRoute]:
+    """What raters and organisers ask for, to stand before Gradio's own routes."""
+    return [route for router in server.routers(tests) for route in router.routes]
+
+
+def build(tests: Library, drafts: Drafts, publishing: bool = True) -> gr.Blocks:
+    """The tab. tests: those that are open here; drafts: what visitors add in the other tabs;
+    publishing: whether visitors may open tests of their own to raters here."""
+    with gr.Blocks(title="Listening tests") as tab:
+        _layout(tab, tests, drafts, publishing)
+    return tab
+
+
+def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) -> None:
+    gr.HTML(INTRO)
+    if os.environ.get("SPACE_ID"):
+        kept = tests.store.engine.dialect.name != "sqlite"
+        gr.HTML(say(NO_DISK if kept else NO_DISK + NO_DATABASE))
+    workspaces = SessionStore(Workspace)
+    workspace = workspaces.state()
+    with gr.Row(elem_classes="room"):
+        with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
+            example_links = _panel()
+            gr.HTML(STEP)
+            files = gr.File(
+                file_count="multiple",
+                file_types=[".zip", ".yaml", "audio"],
+                label="Sounds of your systems",
+                show_label=False,
+                height=132,
+                elem_id="study-files",
+            )
+            gr.HTML(HINT)
+            design = gr.Dropdown(
+                [(NAMES[name], name) for name in sorted(DESIGNS)], value="ab", label="Raters say"
+            )
+            message = _panel()
+            make, stop = main_button("Make a test", ready=False)
+            with gr.Accordion("Your draft", open=False):
+                drafts.shown.render()
+                use = gr.Button("Make a test of these", size="sm")
+            imports.build(workspaces, workspace)
+        with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
+            gr.HTML(EDIT)
+            yaml = gr.Code(
+                (EXAMPLE / "test.yaml").read_text(),
+                language="yaml",
+                show_label=False,
+                lines=16,
+                max_lines=32,
+                interactive=True,
+                wrap_lines=True,  # or a phone's page is as wide as its longest line
+                elem_id="study-yaml",
+            )
+            with gr.Row(elem_classes="under-timeline"):
+                numbers = gr.HTML(elem_classes="numbers")
+                check = gr.Button("Check it", size="sm", scale=0, min_width=110)
+                pack = gr.Button("Download the test", size="sm", scale=0, min_width=150)
+                publish = gr.Button(
+                    "Open it to raters",
+                    size="sm",
+                    scale=0,
+                    min_width=150,
+                    visible=publishing and tests.permission.possible,
+                )
+                key = gr.Textbox(
+                    label="Key for opening tests",
+                    type="password",
+                    visible=publishing and tests.permission.key is not None,
+                    min_width=150,
+                )
+                zip_file = gr.DownloadButton(size="sm", scale=0, min_width=150, visible=False)
+            shown = _panel(elem_id="study-links")
+    how_it_works(__file__)
+
+    parts = Parts(workspace, message, yaml, numbers, shown, zip_file)
+    events = StudyEvents(tests, drafts, workspaces, parts)
+    test = [parts.workspace, yaml]
+    report = [message, numbers, shown, zip_file]
+    work: dict[str, Any] = {"show_progress_on": shown, "api_visibility": "private"}
+
+    _api()
+    tab.load(lambda: example(tests), None, example_links, **HIDDEN)
+    files.change(
+        lambda given: gr.Button(interactive=bool(given)), inputs=files, outputs=make, **HIDDEN
+    )
+    on_model(
+        make.click,
+        reporting(events.from_upload, message),
+        [parts.workspace, files, design],
+        [parts.workspace, yaml, *report],
+        progress_on=yaml,
+        start=make,
+        stop=stop,
+    )
+    use.click(
+        reporting(events.from_draft, message),
+        [parts.workspace, drafts.state, design],
+        [parts.workspace, yaml, *report],
+        **work,
+    )
+    check.click(reporting(events.check, message), test, report, **work)
+    if publishing:  # a hidden button alone could still be pressed by a program
+        publish.click(reporting(events.open, message), [*test, key], report, **work)
+    # Queued, one at a time for all visitors: packing takes disk and time.
+    pack.click(reporting(events.download, message), test, [message, zip_file], **work)
+
+
+def _panel(content: str = "", **more: Any) -> gr.HTML:
+    return gr.HTML(content, css_template=DRAFTS_CSS.read_text(), apply_default_css=False, **more)
+
+
+def _api() -> None:
+    """The endpoint for programs: what is wrong with a test."""
+    with gr.Row(visible=False):
+        call, file, report = gr.Button(), gr.File(label="file"), gr.JSON(label="report")
+    call.click(check_listening_test, file, report, api_name="check_listening_test")

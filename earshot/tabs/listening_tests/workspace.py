@@ -1,0 +1,67 @@
+"""The test that a visitor works on before it is opened to raters."""
+
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from earshot.study.design import Design, Test, folder, spec
+from earshot.study.design.yaml_lines import MAX_BYTES, SpecError
+
+
+@dataclass
+class Workspace:
+    """Where a visitor's test lies while they work on it, and how many they have opened."""
+
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="earshot-test-")))
+    opened: int = 0
+
+    @property
+    def zip(self) -> Path:
+        """The file to download it by."""
+        return self.folder.with_name(f"{self.folder.name}-zip") / "listening-test.zip"
+
+    def reports(self) -> Path:
+        """An empty folder for reports on imported ratings."""
+        shutil.rmtree(self._reports, ignore_errors=True)
+        self._reports.mkdir()
+        return self._reports
+
+    @property
+    def _reports(self) -> Path:
+        return self.folder.with_name(f"{self.folder.name}-reports")
+
+    def clear(self) -> None:
+        """Deletes the test, and what was made of it."""
+        shutil.rmtree(self._reports, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.zip.parent, ignore_errors=True)
+
+    def yaml(self, design: Design) -> str:
+        """The YAML that came with the sounds, else one of this design that fits them."""
+        file = self.folder / spec.FILE
+        if file.exists():
+            # Its size is checked when it is read as YAML; the editor shows no more than that.
+            with file.open(encoding="utf-8", errors="replace") as opened:
+                return opened.read(MAX_BYTES + 1)
+        return folder.describe(self.folder, design)
+
+    def write(self, yaml: str) -> None:
+        """Writes the YAML beside the sounds."""
+        (self.folder / spec.FILE).write_text(yaml, encoding="utf-8", errors="replace")
+
+    def check(self) -> tuple[Test | None, list[str]]:
+        """The test, None where its YAML cannot be read, and its problems."""
+        try:
+            test = spec.load(self.folder)
+        except SpecError as error:
+            return None, str(error).splitlines()
+        from earshot.study.sounds import stimuli  # late, for it loads scipy
+
+        return test, stimuli.check(test, stimuli.MAX_SAMPLES)
+
+    def empty(self) -> Path:
+        """The folder with nothing in it."""
+        self.clear()
+        self.folder.mkdir()
+        return self.folder

@@ -1,0 +1,169 @@
+"""How the events of every tab run, fail and stop.
+
+What a visitor can cause is said beside the input, and leaves the rest as it was. Bugs are logged.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from html import escape
+from inspect import isgeneratorfunction
+from typing import Any, Final, ParamSpec, TypeVar
+
+import gradio as gr
+from gradio.components import Component
+from gradio.events import Dependency
+
+from earshot.core.errors import InputError
+from earshot.tabs.shared.jobs import stop_jobs, stoppable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+logger = logging.getLogger("earshot")
+
+# The concurrency_id of each queue. Each does one job at a time, first come, first served, and none
+# waits for another: what a visitor waits for took no longer than what they asked for themselves.
+QUICK_QUEUE: Final = "quick"  # less than a second: search, words, speaking again
+CONVERSION_QUEUE: Final = "conversion"  # a second or a few: conversion to one voice
+LONG_QUEUE: Final = "long"  # reading lips, adding sounds, fitting a voice
+OUR_FAULT: Final = "Something went wrong on our side. Please try again, or try another input."
+SHOW: Final = """() => {
+  const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
+  document.getElementById("%s").scrollIntoView({ block: "nearest", behavior });
+  return [];
+}"""
+# In the page itself: a round trip later it could empty what the visitor gave meanwhile.
+EMPTIED: Final = "() => null"
+# A name of its own, so that no handler takes the name of an endpoint.
+PRIVATE: Final[dict[str, Any]] = {"api_visibility": "private", "api_name": "private"}
+HIDDEN: Final[dict[str, Any]] = {"queue": False, "show_progress": "hidden", **PRIVATE}
+
+
+def say(message: str, kind: str = "notice") -> str:
+    """A message for beside the input, as HTML: an "error", read out at once, or a "notice"."""
+    role = "alert" if kind == "error" else "status"
+    return f'<p class="message {kind}" role="{role}">{escape(message)}</p>' if message else ""
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turns every error into a gr.Error for the visitor; a bug is logged, and not shown."""
+    try:
+        yield
+    except InputError as error:
+        raise gr.Error(str(error), print_exception=False) from error
+    except Exception as error:
+        logger.exception("an event failed")
+        raise gr.Error(OUR_FAULT, print_exception=False) from error
+
+
+def answering(handler: Callable[P, T]) -> Callable[P, T]:
+    """For an API endpoint: errors reach the client as gr.Error."""
+
+    @wraps(handler)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        with explained():
+            return handler(*args, **kwargs)
+
+    return stoppable(run)
+
+
+def inline(outputs: int) -> Callable[[Callable], Callable]:
+    """For an event whose outputs are a message and `outputs` others: an error becomes the message,
+    and the others stay as they were. The handler may be a generator."""
+
+    def failed(error: gr.Error) -> tuple:
+        return (say(error.message, "error"), *[gr.skip()] * outputs)
+
+    def decorate(handler: Callable[P, T]) -> Callable:
+        @wraps(handler)
+        def run(*args: P.args, **kwargs: P.kwargs) -> T | tuple:
+            try:
+                with explained():
+                    return handler(*args, **kwargs)
+            except gr.Error as error:
+                return failed(error)
+
+        @wraps(handler)
+        def stream(*args: P.args, **kwargs: P.kwargs) -> Iterator[tuple]:
+            try:
+                with explained():
+                    yield from handler(*args, **kwargs)  # type: ignore[misc]
+            except gr.Error as error:
+                yield failed(error)
+
+        return stream if isgeneratorfunction(handler) else run
+
+    return decorate
+
+
+def reporting(handler: Callable[P, T], message: Component) -> Callable:
+    """For an event whose handler returns {component: value}: an error is shown in ``message``, and
+    every other component stays as it was. The handler may be a generator."""
+
+    @wraps(handler)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T | dict[Component, str]:
+        try:
+            with explained():
+                return handler(*args, **kwargs)
+        except gr.Error as error:
+            return {message: say(error.message, "error")}
+
+    @wraps(handler)
+    def stream(*args: P.args, **kwargs: P.kwargs) -> Iterator[dict]:
+        try:
+            with explained():
+                yield from handler(*args, **kwargs)  # type: ignore[misc]
+        except gr.Error as error:
+            yield {message: say(error.message, "error")}
+
+    return stream if isgeneratorfunction(handler) else run
+
+
+def on_model(
+    trigger: Callable[..., Dependency],
+    handler: Callable,
+    inputs: Sequence[Component],
+    outputs: Sequence[Component],
+    *,
+    progress_on: Component,
+    start: Component,
+    stop: gr.Button,
+    queue: str = LONG_QUEUE,
+    seconds: float | None = None,
+) -> Dependency:
+    """Runs handler on a queue that all tabs share, for at most so many seconds; meanwhile `stop`
+    stands in for `start`, and ends the work at its next step.
+
+    Returns the run, for what comes after it.
+    """
+
+    handler = stoppable(handler, seconds)
+
+    def busy() -> tuple[gr.Button, gr.Button]:
+        return gr.Button(visible=False), gr.Button(visible=True)
+
+    def idle() -> tuple[gr.Button, gr.Button]:
+        return gr.Button(visible=True), gr.Button(visible=False)
+
+    buttons = [start, stop]
+    # On a phone the result lies below what was pressed.
+    show = SHOW % progress_on.elem_id
+    job = trigger(busy, outputs=buttons, js=show, **HIDDEN).then(
+        handler,
+        list(inputs),
+        list(outputs),
+        concurrency_id=queue,
+        concurrency_limit=1,
+        show_progress_on=progress_on,
+        **PRIVATE,
+    )
+    job.then(idle, outputs=buttons, **HIDDEN)
+
+    def stopped(request: gr.Request) -> tuple[gr.Button, gr.Button]:
+        stop_jobs(request)
+        return idle()
+
+    stop.click(stopped, outputs=buttons, cancels=job, **HIDDEN)
+    return job

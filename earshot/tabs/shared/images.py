@@ -1,0 +1,69 @@
+"""Arrays as images in data URIs, and text colours that are legible on a background."""
+
+import base64
+import io
+from functools import cache
+
+import numpy as np
+from PIL import Image
+
+from earshot.media.constants import NYQUIST
+
+TICKS = (500, 1_000, 2_000, 4_000, 8_000)  # Hz
+RANGE = 8.0  # nepers (70 dB) below the maximum that are shown
+MIN_MAXIMUM = -3.5  # log magnitude: silence stays dark instead of showing its noise floor
+
+
+def spectrogram_png(log_mel: np.ndarray) -> str:
+    """Data URI of log_mel (S, M) in viridis: one pixel for each frame and band, low bands below."""
+    top = max(float(log_mel.max()), MIN_MAXIMUM)
+    level = np.clip((log_mel - top) / RANGE + 1, 0, 1)
+    image = Image.fromarray((level.T[::-1] * 255).astype(np.uint8))
+    image.putpalette(_viridis())
+    return _data_uri(image, "png")
+
+
+def grey_jpeg(image: np.ndarray) -> str:
+    """Data URI of a grey image (H, W) uint8."""
+    return _data_uri(Image.fromarray(image), "jpeg")
+
+
+def frequency_ticks(nyquist: float = NYQUIST) -> list[tuple[str, float]]:
+    """Labels in kHz with their position, 0 to 1, on a mel axis from 0 to nyquist (Hz)."""
+    ticks = [(f"{hz / 1000:g}", _mel(hz) / _mel(nyquist)) for hz in TICKS if hz < nyquist]
+    return [*ticks, ("kHz", 0.95)]
+
+
+def viridis_colors(levels: np.ndarray) -> list[str]:
+    """Levels (N,), clipped to [0, 1], as "#rrggbb"."""
+    table = np.frombuffer(_viridis(), np.uint8).reshape(-1, 3)
+    rows = np.round(np.clip(levels, 0, 1) * 255).astype(int)
+    return ["#" + table[row].tobytes().hex() for row in rows]
+
+
+def ink_on(color: str) -> str:
+    """Black or white, whichever contrasts more with color (#rrggbb): at least 4.5 : 1."""
+    channels = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    luminance = float(linear @ (0.2126, 0.7152, 0.0722))
+    return "#000" if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else "#fff"
+
+
+def _data_uri(image: Image.Image, kind: str) -> str:
+    file = io.BytesIO()
+    image.save(file, kind, optimize=True)
+    return f"data:image/{kind};base64," + base64.b64encode(file.getvalue()).decode()
+
+
+def _mel(hz: float) -> float:
+    """Slaney's mel scale: linear to 1 kHz, logarithmic above."""
+    return 3 * hz / 200 if hz < 1000 else 15 + 27 * float(np.log(hz / 1000) / np.log(6.4))
+
+
+@cache
+def _viridis() -> bytes:
+    # Imported late: matplotlib would slow down the start of the app.
+    from matplotlib import colormaps
+
+    table = colormaps["viridis"](np.arange(256))[:, :3]
+    return (table * 255).round().astype(np.uint8).tobytes()

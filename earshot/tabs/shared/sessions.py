@@ -1,0 +1,115 @@
+"""What is kept of a visitor: recordings go once they were used, the rest when they leave."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+from weakref import WeakValueDictionary
+
+import gradio as gr
+
+from earshot.core.errors import InputError
+from earshot.tabs.shared.gradio_internals import content_addressed, current_page, upload_folder
+
+if TYPE_CHECKING:
+    from earshot.pipelines.words import Spoken, Words
+
+SEVERAL: Final = "This is more than one word. Say one only, without a pause."
+TIME_TO_LIVE: Final = 3600  # seconds, for visitors who leave the page open
+# Seconds after which a visitor is gone for good. A connection that is lost for an instant looks
+# just like a page that is closed, and their work must not go with it.
+GRACE: Final = 300.0
+
+
+class Kept(Protocol):
+    """Something that can be forgotten."""
+
+    def clear(self) -> None: ...
+
+
+K = TypeVar("K", bound=Kept)
+
+
+class SessionStore(Generic[K]):
+    """One thing for each visitor, which `make` makes; their gr.State owns it."""
+
+    def __init__(self, make: Callable[[], K]) -> None:
+        self._make = make
+        # Only to find what a visitor who leaves had kept.
+        self._kept: WeakValueDictionary[str, K] = WeakValueDictionary()
+        self._leaving: dict[str, threading.Timer] = {}
+        self._lock = threading.Lock()
+
+    def state(self) -> gr.State:
+        """The state that holds it, empty at first; what it holds is cleared some minutes after the
+        visitor left, or after an hour."""
+        if page := current_page():
+            page.unload(self.leave)
+        return gr.State(None, time_to_live=TIME_TO_LIVE, delete_callback=_clear)
+
+    def of(self, held: K | None, request: gr.Request) -> K:
+        """What the visitor's state holds, or a new one. A visitor who uses it is still here."""
+        session = str(request.session_hash)
+        with self._lock:
+            if timer := self._leaving.pop(session, None):
+                timer.cancel()
+        if held is None:
+            held = self._make()
+        self._kept[session] = held
+        return held
+
+    def leave(self, request: gr.Request) -> None:
+        """Clears what a visitor had kept GRACE seconds after their connection ended, unless they
+        use it again."""
+        session = str(request.session_hash)
+        timer = threading.Timer(GRACE, self.expire, [session])
+        timer.daemon = True
+        with self._lock:
+            if session not in self._kept:
+                return
+            if earlier := self._leaving.pop(session, None):
+                earlier.cancel()
+            self._leaving[session] = timer
+        timer.start()
+
+    def expire(self, session: str) -> None:
+        """Clears what a visitor had kept, if they have left and not used it since."""
+        with self._lock:
+            if not self._leaving.pop(session, None):
+                return  # used again, just now
+            kept = self._kept.pop(session, None)
+        _clear(kept)
+
+
+def is_upload(path: str | Path) -> bool:
+    """Whether a file is one visitor's own: a request may name any file that Gradio serves, and
+    what Gradio names after its content may be somebody else's too."""
+    path = Path(path).resolve()
+    return path.is_relative_to(upload_folder().resolve()) and not content_addressed(path)
+
+
+@contextmanager
+def delete_after_use(upload: str | None) -> Iterator[None]:
+    """Deletes the file of an upload afterwards, whatever happens. Files that visitors share stay
+    until Gradio deletes them, within the hour."""
+    try:
+        yield
+    finally:
+        if upload and is_upload(upload):
+            Path(upload).unlink(missing_ok=True)
+
+
+def one_word(words: "Words", recording: str | None) -> "Spoken":
+    """The word of a recording. Raises InputError where there is none, or more."""
+    from earshot.pipelines.words.spoken_word import CutNeededError  # late, for pipelines load torch
+
+    try:
+        return words.embed_audio(recording)
+    except CutNeededError:
+        raise InputError(SEVERAL) from None
+
+
+def _clear(kept: Kept | None) -> None:
+    if kept is not None:
+        kept.clear()

@@ -1,0 +1,157 @@
+"""Results as cards: each a sound with its caption, its score, and a Timeline that shows where it
+matches. The cards' events are edit (a vote, "up" or "down"), submit ("more"), apply ("keep") and
+select ("compare"), each with {"sound": id, "action"}. The prop kept has the ids of sounds that are
+in the visitor's collection."""
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+
+from earshot.core.errors import InputError
+from earshot.media.constants import SOUND_SAMPLE_RATE
+from earshot.tabs.components.map.markers import marker
+from earshot.tabs.components.timeline import timeline
+from earshot.tabs.components.timeline.lanes import Heat, Lane, Spectrogram
+from earshot.tabs.components.timeline.timeline import TEMPLATE, Action, File, TimelineSpec
+from earshot.tabs.sound_search.catalogue import Catalogue, title
+from earshot.tabs.sound_search.search import Search
+
+if TYPE_CHECKING:
+    from earshot.pipelines.sound_search import Hit, SearchResult
+    from earshot.pipelines.sound_search.compound import Compound
+
+NYQUIST: Final = SOUND_SAMPLE_RATE / 2  # Hz: the top of the spectrograms
+LONG: Final = 20.0  # seconds; longer sounds start where they match best
+MATCHED: Final = "Where it matched"
+LIKE_THE_REST: Final = "Where it is like the rest"
+GONE: Final = "This sound's file cannot be reached."
+
+# One Timeline for each card. When results change, Gradio keeps the elements and changes their
+# content, so a card that shows another sound now is replaced: the old sound must not play on.
+SCRIPT: Final = """
+const timelines = new WeakMap();
+const EVENTS = { keep: "apply", compare: "select" };
+const showKept = () => {
+  for (const button of element.querySelectorAll('.card [data-action="keep"]'))
+    button.setAttribute("aria-pressed", props.kept.includes(button.closest(".card").dataset.sound));
+};
+const render = () => {
+  for (let card of element.querySelectorAll(".card")) {
+    const { sound } = card.dataset;
+    const known = timelines.get(card);
+    if (known?.sound === sound) { known.render(); continue; }
+    if (known) {
+      const fresh = card.cloneNode(true);
+      card.replaceWith(fresh);
+      card = fresh;
+    }
+    const tell = (event, detail) => trigger(EVENTS[detail.action] ?? event, { ...detail, sound });
+    timeline(card, tell, (_, update) => timelines.set(card, { sound, render: update }));
+  }
+  showKept();
+};
+watch("value", render);
+watch("kept", showKept);
+render();
+"""
+
+
+def sound_cards(elem_id: str) -> gr.HTML:
+    """An empty list of cards; return cards_value() or panel() to fill it."""
+    script = timeline.SCRIPT.read_text()
+    styles = [timeline.CSS.read_text(), Path(__file__).with_name("cards.css").read_text()]
+    return gr.HTML(
+        panel(""),
+        html_template=TEMPLATE,
+        css_template="\n".join(styles),
+        js_on_load=f"const timeline = (element, trigger, watch) => {{\n{script}\n}};{SCRIPT}",
+        apply_default_css=False,
+        elem_id=elem_id,
+        kept=[],
+    )
+
+
+def panel(html: str) -> dict[str, Any]:
+    """The value of a list that shows other content instead of cards."""
+    return {"html": html, "files": []}
+
+
+def cards_value(
+    result: "SearchResult",
+    hits: Sequence["Hit"],
+    catalogue: Catalogue,
+    search: Search,
+    fold: str = "",
+) -> dict[str, Any]:
+    """The value of a list with cards for some hits of the result; `fold`: the title of a closed
+    section around them, if any."""
+    scores = [float(score) for hit in result.hits for score in hit.part_scores.ravel()]
+    scale = (min(scores, default=0.0), max([result.threshold, *scores]))
+    cards, files = "", []
+    for hit in hits:
+        spec = _timeline(hit, result.compound, catalogue, search, scale)
+        cards += _card(result.hits.index(hit) + 1, hit, catalogue, spec.html(len(files)))
+        files += spec.files
+    html = f'<ol class="cards">{cards}</ol>' if cards else ""
+    if fold:
+        html = f'<details class="nearest"><summary>{escape(fold)}</summary>{html}</details>'
+    return {"html": html, "files": [file.data() for file in files]}
+
+
+def _card(rank: int, hit: "Hit", catalogue: Catalogue, timeline: str) -> str:
+    sound = hit.sound
+    category = catalogue.category(sound)
+    about = f"{category}, {sound.kind.replace('_', ' ')}" if sound.kind else category
+    if copies := catalogue.copies(sound):
+        about += f" · same file as {copies} other{'s' if copies > 1 else ''}"
+    return (
+        f'<li class="card" data-sound="{escape(sound.id)}"><header><i>{rank}</i>'
+        f"<div><h4>{escape(title(sound))}</h4>"
+        f"<p>{marker(catalogue.categories.index(category))}{escape(about)}</p></div>"
+        f'<b title="Score: cosine similarity with the query, at most 1">{hit.score:.2f}</b>'
+        f"</header>{timeline}</li>"
+    )
+
+
+def _timeline(
+    hit: "Hit",
+    compound: "Compound",
+    catalogue: Catalogue,
+    search: Search,
+    scale: tuple[float, float],
+) -> TimelineSpec:
+    sound = hit.sound
+    names = compound.parts if compound.links else (LIKE_THE_REST if search.listing else MATCHED,)
+    vote = search.votes.get(sound.id, 0)
+    votes = [
+        Action("up", "Fits", needs_cells=False, icon="up", pressed=vote > 0),
+        Action("down", "Doesn’t", needs_cells=False, icon="down", pressed=vote < 0),
+    ]
+    lanes: list[Lane] = [
+        Heat(name, tuple(scores), sound.seconds, *scale)
+        for name, scores in zip(names, hit.part_scores.tolist(), strict=True)
+    ]
+    tracks, hint = [], ""
+    try:
+        tracks = [File("Play", sound.name, sound.file)]
+        if picture := catalogue.picture(sound):
+            lanes.insert(0, Spectrogram("", picture, sound.seconds, nyquist=NYQUIST))
+    except InputError:
+        tracks, hint = [], GONE
+    return TimelineSpec(
+        name=f"{title(sound)}: its spectrogram, and where it matched",
+        lanes=lanes,
+        tracks=tracks,
+        actions=[
+            *([] if search.listing else votes),
+            Action("keep", "Keep", needs_cells=False, icon="keep", pressed=False),
+            Action("compare", "A/B", needs_cells=False),
+            Action("more", "More like this", "submit", needs_cells=False, icon="similar"),
+        ],
+        hint=hint,
+        start=hit.start if sound.seconds > LONG else 0.0,
+        plays=True,
+    )

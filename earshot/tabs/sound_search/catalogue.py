@@ -1,0 +1,103 @@
+"""Sounds as the page shows them: names, spectrograms, and the map."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from earshot.pipelines.sound_search.large import bucket
+from earshot.tabs.components.map.map import Chart, Point
+from earshot.tabs.shared.images import spectrogram_png
+from earshot.tabs.sound_search.families import CATEGORIES, family
+
+if TYPE_CHECKING:
+    from earshot.pipelines.sound_search.store import Library as Stored
+    from earshot.pipelines.sound_search.store import Sound
+
+MAX_PICTURE_SECONDS: Final = 600.0  # longer sounds have no spectrogram
+COLUMNS: Final = 360  # of a spectrogram
+MAX_POINTS: Final = 20_000  # on the map
+YOURS: Final = "your sounds"  # the category of a visitor's own
+
+
+class Catalogue:
+    """The sounds of an index; needs no model. Each spectrogram is computed once."""
+
+    def __init__(self, stored: Callable[[], "Stored"], own: bool = False) -> None:
+        """stored: returns the current snapshot of the index; own: whether they are a visitor's."""
+        self.stored = stored
+        self.own = own
+        self.pictures: dict[str, str] = {}
+
+    @property
+    def sounds(self) -> Sequence["Sound"]:
+        return self.stored().sounds
+
+    @property
+    def categories(self) -> Sequence[str]:
+        """The categories of the map."""
+        return (YOURS,) if self.own else CATEGORIES
+
+    def category(self, sound: "Sound") -> str:
+        return YOURS if self.own else family(sound.kind)
+
+    def picture(self, sound: "Sound") -> str:
+        """The sound's spectrogram as a data URI; empty if the sound is longer than
+        MAX_PICTURE_SECONDS. Raises InputError if its file is gone.
+        """
+        if sound.seconds > MAX_PICTURE_SECONDS:
+            return ""
+        if sound.id not in self.pictures:
+            self.pictures[sound.id] = _spectrogram(sound.file)
+        return self.pictures[sound.id]
+
+    def copies(self, sound: "Sound") -> int:
+        """How many other sounds are files of the same content."""
+        return self.stored().copies(sound.content_hash) - 1
+
+    @property
+    def step(self) -> int:
+        """The map shows every so many of the sounds: all, unless the library is large."""
+        return max(1, -(-len(self.sounds) // MAX_POINTS))
+
+    def chart(self) -> Chart:
+        """The map of the sounds."""
+        stored, step = self.stored(), self.step
+        shown = zip(stored.sounds[::step], stored.layout[::step].tolist(), strict=True)
+        points = [
+            Point(sound.id, x, y, title(sound), self.category(sound), _playable(sound))
+            for sound, (x, y) in shown
+        ]
+        of_all = f" of {len(stored.sounds)}" if step > 1 else ""
+        name = f"Map of {len(points)}{of_all} sounds: similar sounds lie close together"
+        return Chart(name, points, self.categories, "More like this", area="Choose an area")
+
+
+def title(sound: "Sound") -> str:
+    """The name of a sound on the page: its first caption, else its file name."""
+    caption = sound.caption.split(" | ")[0]
+    return caption[:1].upper() + caption[1:] or sound.name
+
+
+def _playable(sound: "Sound") -> Path | None:
+    """The file that the map plays. Those of a bucket, of which there are thousands, it does not."""
+    return None if bucket.holds(sound.path) else sound.path
+
+
+def _spectrogram(path: Path) -> str:
+    # Late, for they load scipy.
+    from earshot.media.audio.load import load
+    from earshot.media.audio.sound_features import SAMPLE_RATE, log_mel, split
+
+    waveform = load(path, SAMPLE_RATE, MAX_PICTURE_SECONDS + 1, min_seconds=0.0).waveform
+    power = log_mel(split(waveform))  # (segments, frames, bands)
+    magnitude = power.reshape(-1, power.shape[-1]) / 2
+    return spectrogram_png(_columns(magnitude[: max(1, len(waveform) * 100 // SAMPLE_RATE)]))
+
+
+def _columns(log_mel: np.ndarray) -> np.ndarray:
+    """(S, M) max-pooled to at most COLUMNS frames and half of the bands."""
+    step = -(-len(log_mel) // COLUMNS)
+    padded = np.pad(log_mel, ((0, -len(log_mel) % step), (0, 0)), mode="edge")
+    return padded.reshape(-1, step, padded.shape[1] // 2, 2).max(axis=(1, 3))

@@ -1,0 +1,116 @@
+"""Two sounds side by side, A and B: one playhead, which stays where it is on changing sides."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+
+from earshot.core.errors import InputError
+from earshot.tabs.components.timeline.lanes import Spectrogram
+from earshot.tabs.components.timeline.timeline import Action, File, TimelineSpec, nothing, timeline
+from earshot.tabs.shared.events import HIDDEN, SHOW, reporting
+from earshot.tabs.shared.gradio_internals import event_data
+from earshot.tabs.shared.sessions import TIME_TO_LIVE
+from earshot.tabs.sound_search.cards import GONE, NYQUIST
+from earshot.tabs.sound_search.catalogue import MAX_PICTURE_SECONDS, Catalogue, title
+from earshot.tabs.sound_search.events import sound_id
+from earshot.tabs.sound_search.library import DemoLibrary, VisitorLibrary
+from earshot.tabs.sound_search.view import Update
+
+if TYPE_CHECKING:
+    from earshot.pipelines.sound_search.store import Sound
+
+SIDES: Final = "AB"
+ONE: Final = "A is “{name}”. Press “A/B” on another sound to hear them side by side."
+TOO_LONG: Final = (
+    f"Sounds of more than {MAX_PICTURE_SECONDS / 60:.0f} minutes cannot be compared here."
+)
+
+Pair = tuple[str, ...]  # ids of at most two sounds: A, B
+
+
+def joined(pair: Pair, sound_id: str) -> Pair:
+    """The pair with this sound as A, or as B in the place of another; without it where it is."""
+    if sound_id in pair:
+        return tuple(other for other in pair if other != sound_id)
+    return (*pair[:1], sound_id)
+
+
+def changed(pair: Pair, action: object) -> Pair:
+    """The pair after a button of the panel was pressed: "swap" or "close"."""
+    return {"swap": pair[::-1], "close": ()}.get(str(action), pair)
+
+
+def compared(pair: Pair, catalogues: Sequence[Catalogue]) -> dict[str, Any]:
+    """The value of the panel. Raises InputError for a sound that is in none of the catalogues, has
+    lost its file, or is too long."""
+    found = [_find(sound_id, catalogues) for sound_id in pair]
+    if len(found) < len(SIDES):
+        return nothing(ONE.format(name=title(found[0][1])) if found else "")
+    lanes, tracks = [], []
+    for side, (catalogue, sound) in zip(SIDES, found, strict=True):
+        label, picture = f"{side}: {title(sound)}", _picture(catalogue, sound)
+        lanes.append(Spectrogram(label, picture, sound.seconds, nyquist=NYQUIST))
+        tracks.append(File(side, sound.name, sound.file))
+    return TimelineSpec(
+        name="Two sounds, A and B, with one playhead",
+        lanes=lanes,
+        tracks=tracks,
+        actions=[
+            Action("swap", "Exchange", needs_cells=False),
+            Action("close", "Close", needs_cells=False),
+        ],
+        plays=True,
+    ).value()
+
+
+class CompareEvents:
+    """The handlers. The pair is an argument and a result."""
+
+    def __init__(self, demo: DemoLibrary, message: gr.HTML, pair: gr.State, shown: gr.HTML) -> None:
+        self.demo, self.message, self.pair, self.shown = demo, message, pair, shown
+
+    def choose(self, pair: Pair, own: VisitorLibrary | None, event: gr.EventData) -> Update:
+        """Takes the sound whose button was pressed as A, as B, or out again."""
+        return self._update(joined(pair, sound_id(event)), own)
+
+    def change(self, pair: Pair, own: VisitorLibrary | None, event: gr.EventData) -> Update:
+        """Exchanges A and B, or closes the panel."""
+        return self._update(changed(pair, event_data(event).get("action")), own)
+
+    def _update(self, pair: Pair, own: VisitorLibrary | None) -> Update:
+        catalogues = [self.demo.catalogue()[1], *([own] if own else [])]
+        panel = gr.HTML(compared(pair, catalogues), visible=bool(pair))
+        return {self.message: "", self.pair: pair, self.shown: panel}
+
+    def wire(self, cards: Sequence[gr.HTML], own: gr.State) -> None:
+        """Connects the cards and the panel."""
+        changed = [self.message, self.pair, self.shown]
+        for trigger, handler in (
+            *((component.select, self.choose) for component in cards),
+            (self.shown.edit, self.change),
+        ):
+            run = trigger(reporting(handler, self.message), [self.pair, own], changed, **HIDDEN)
+            run.then(js=SHOW % self.shown.elem_id, **HIDDEN)
+
+
+def compare_panel() -> tuple[gr.State, gr.HTML]:
+    """The pair and the panel, which is hidden at first, in the layout that is being built."""
+    pair = gr.State((), time_to_live=TIME_TO_LIVE)
+    shown = timeline("compared", "")
+    shown.visible = False
+    return pair, shown
+
+
+def _find(sound_id: str, catalogues: Sequence[Catalogue]) -> "tuple[Catalogue, Sound]":
+    for catalogue in catalogues:
+        stored = catalogue.stored()
+        if sound_id in stored.numbers:
+            return catalogue, stored.sounds[stored.numbers[sound_id]]
+    raise InputError(GONE)
+
+
+def _picture(catalogue: Catalogue, sound: "Sound") -> str:
+    if not (picture := catalogue.picture(sound)):
+        raise InputError(TOO_LONG)
+    return picture

@@ -1,0 +1,214 @@
+"""Event handlers of the sound search tab: each returns {component: value}."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import gradio as gr
+
+from earshot.core.errors import InputError
+from earshot.pipelines.sound_search.query import clean
+from earshot.tabs.components.hub_picker import HubModels
+from earshot.tabs.shared.events import answering, say
+from earshot.tabs.shared.gradio_internals import event_data
+from earshot.tabs.sound_search.catalogue import Catalogue, title
+from earshot.tabs.sound_search.chips import chips, edited
+from earshot.tabs.sound_search.example import read_finished
+from earshot.tabs.sound_search.filters import chosen
+from earshot.tabs.sound_search.kept_collections import Collections
+from earshot.tabs.sound_search.library import DemoLibrary, Library, VisitorLibrary
+from earshot.tabs.sound_search.search import DEMO, OWN, RECORDING, Search
+from earshot.tabs.sound_search.view import Components, Update
+
+if TYPE_CHECKING:
+    from earshot.pipelines.sound_search import SoundSearch
+
+Engine = tuple["SoundSearch", DemoLibrary]
+
+NONE_YET: Final = "There are no sounds of yours here. Add some under “Your own sounds”."
+GONE: Final = "This sound is no longer in the library. Search again."
+EXAMPLE: Final = "an example to begin with"
+NO_AREA: Final = "There are no sounds in this area. Draw around some."
+SHOWN: Final = 9  # sounds: the best beside the map, and the others in two columns
+LISTED: Final = 21  # sounds of a list
+
+
+class SoundEvents:
+    """Handlers. A visitor's last search and own library are arguments and results."""
+
+    def __init__(
+        self,
+        pipeline: Callable[[], "SoundSearch"],
+        demo: DemoLibrary,
+        components: Components,
+        hub: "HubModels[Engine] | None" = None,
+    ) -> None:
+        """hub: models that a visitor can choose, each with the library that it embedded."""
+        self.pipeline = pipeline
+        self.demo = demo
+        self.components = components
+        self.result = components.result
+        self.hub = hub
+
+    def first_look(self) -> Update:
+        """What the page shows before the first search: a finished example."""
+        try:
+            fingerprint, catalogue = self.demo.catalogue()
+        except InputError as error:
+            wait = self.result.wait(Search(), None)
+            return {**wait, self.result.message: say(str(error), "error")}
+        finished = read_finished(catalogue.stored(), fingerprint)
+        if finished is None:
+            return self.wait(Search(), catalogue)
+        text, result = finished
+        return {
+            **self.result.show(Search(text), result, catalogue, EXAMPLE),
+            **self.components.filters.offered(catalogue),
+            self.result.message: "",
+            self.components.understood: chips(text),
+        }
+
+    def wait(self, search: Search, catalogue: Catalogue) -> Update:
+        """A library before a search in it."""
+        return {
+            **self.result.wait(search, catalogue),
+            **self.components.filters.offered(catalogue),
+            self.result.message: "",
+            self.components.understood: "",
+        }
+
+    def search(
+        self,
+        past: Search,
+        own: VisitorLibrary | None,
+        text: str,
+        recording: str | None,
+        without: str,
+        liked: tuple[str, str] | None,
+        scope: str,
+        collections: Collections,
+        title: str = "",
+        families: Sequence[str] = (),
+        licences: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        among: Sequence[str] = (),
+        shortest: float | None = None,
+        longest: float | None = None,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
+    ) -> Update:
+        """Searches for a text, and for sounds like a recording or a result, among those that pass
+        the filters. among: names of the visitor's collections."""
+        filters = (title, families, licences, tags, among, shortest, longest)
+        like, name = (recording, RECORDING) if recording else liked or (None, "")
+        search = replace(
+            past,
+            text=clean(text),
+            like=like,
+            like_name=name,
+            without=clean(without),
+            scope=scope,
+            only=chosen(collections, scope == DEMO, *filters),
+            listing="",
+            ids=(),
+        )
+        return self.run(search, own, progress)
+
+    @answering
+    def like(self, past: Search, own: VisitorLibrary | None, event: gr.EventData) -> Update:
+        """Makes the sound whose button was pressed the example of the next query."""
+        catalogue = own if past.scope == OWN and own else self.demo.catalogue()[1]
+        stored, liked = catalogue.stored(), sound_id(event)
+        if liked not in stored.numbers:
+            raise InputError(GONE)
+        name = title(stored.sounds[stored.numbers[liked]])
+        return {
+            self.components.liked: (liked, name),
+            self.components.liked_chip: gr.Button(f"Like “{name}” ✕", visible=True),
+            self.components.text: "",
+            self.components.recording: None,
+        }
+
+    def change_parts(self, past: Search, event: gr.EventData) -> str:
+        """The text of the query after a chip of it was pressed."""
+        data = event_data(event)
+        return edited(past.text, data.get("action"), data.get("number"))
+
+    def unlike(self) -> Update:
+        """Removes the example sound from the query."""
+        return {
+            self.components.liked: None,
+            self.components.liked_chip: gr.Button(visible=False),
+        }
+
+    def vote(self, past: Search, own: VisitorLibrary | None, event: gr.EventData) -> Update:
+        """Re-ranks the results by a vote."""
+        sound = self.library(past, own).index[sound_id(event)]
+        vote = 1 if event_data(event).get("action") == "up" else -1
+        return self.run(past.voted(sound.id, vote), own)
+
+    def area(self, past: Search, own: VisitorLibrary | None, event: gr.EventData) -> Update:
+        """Lists the sounds of an area of the map."""
+        ids = event_data(event).get("ids")
+        ids = [str(sound) for sound in ids] if isinstance(ids, list) else []
+        if not ids:
+            raise InputError(NO_AREA)
+        name = f"{len(ids)} sound{'s' if len(ids) > 1 else ''} of the map"
+        return self.run(past.listed(name, ids), own)
+
+    def choose_model(
+        self,
+        name: str,
+        past: Search,
+        own: VisitorLibrary | None,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> Update:
+        """Loads a model of the hub, or takes ours again, and embeds the library by it."""
+        if name and self.hub:
+            self.hub.load(name, progress)
+        search = Search(scope=past.scope, labels=past.labels, model=name)
+        return self.wait(search, self.library(search, own, progress))
+
+    def engine(self, model: str) -> "Engine":
+        """The model of a search, and Earshot's sounds as it embeds them."""
+        return self.hub(model) if model and self.hub else (self.pipeline(), self.demo)
+
+    def library(
+        self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None = None
+    ) -> Library:
+        """The library to search. Raises InputError if the visitor has none."""
+        pipeline, demo = self.engine(search.model)
+        if search.scope != OWN:
+            return demo(pipeline, progress)
+        if own is None or not own.sounds:
+            raise InputError(NONE_YET)
+        own.embed_by(pipeline, progress)
+        return own
+
+    def run(
+        self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None = None
+    ) -> Update:
+        """Searches, or lists chosen sounds, and shows the result."""
+        from earshot.pipelines.sound_search import listed  # late, for it loads torch
+
+        if progress:
+            progress(0.2, desc="Getting ready")
+        pipeline, _ = self.engine(search.model)
+        library = self.library(search, own, progress)
+        if progress:
+            progress(0.8, desc=f"Comparing with {len(library.sounds)} sounds")
+        if search.listing:
+            result = listed(library.index, search.ids, search.listing, LISTED)
+        else:
+            query = (search.text, search.like, search.without, search.votes)
+            result = pipeline(library.index, *query, limit=SHOWN, only=search.only)
+        return {
+            self.components.understood: "" if search.like else chips(search.text),
+            self.result.message: say(" ".join(result.notices)),
+            **self.result.show(search, result, library),
+        }
+
+
+def sound_id(event: gr.EventData) -> str:
+    """The id of the sound that an event of the cards or of the map concerns."""
+    data = event_data(event)
+    return str(data.get("sound", data.get("id")))

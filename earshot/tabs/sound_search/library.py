@@ -1,0 +1,206 @@
+"""Libraries to search: that of the demo, shared by all, and a visitor's own, which is private."""
+
+import os
+import shutil
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+import gradio as gr
+
+from earshot.core.errors import InputError
+from earshot.pipelines.sound_search.large.bucket import UnreachableError
+from earshot.tabs.shared.gradio_internals import upload_folder
+from earshot.tabs.sound_search.catalogue import Catalogue
+
+if TYPE_CHECKING:
+    from earshot.pipelines.sound_search import SoundSearch
+    from earshot.pipelines.sound_search.index import SoundIndex
+    from earshot.pipelines.sound_search.library import Description
+
+MAX_FILES: Final = 200  # of one visitor
+MAX_SECONDS: Final = 7200.0  # of these files together
+UNREACHABLE: Final = "The sounds cannot be fetched now. Try again later, or take our model."
+FILES_AT_ONCE: Final = 4  # added between two moments at which the visitor can stop
+# Formats that browsers play; others are converted to WAV.
+PLAYABLE: Final = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a", ".webm", ".mp4")
+
+
+class Library(Catalogue):
+    """A catalogue with a searchable index."""
+
+    def __init__(self, index: "SoundIndex", own: bool = False) -> None:
+        super().__init__(lambda: index.library, own)
+        self.index = index
+
+
+class VisitorLibrary(Library):
+    """One visitor's sounds, in a folder of their own."""
+
+    def __init__(self, search: "SoundSearch") -> None:
+        from earshot.pipelines.sound_search.index import SoundIndex  # late, for it loads torch
+
+        super().__init__(SoundIndex.empty(search.encoder), own=True)
+        upload_folder().mkdir(parents=True, exist_ok=True)
+        # Gradio serves files in its folder. The subfolder is deleted with this object.
+        self.folder = TemporaryDirectory(prefix="sounds-", dir=upload_folder())
+
+    @property
+    def seconds(self) -> float:
+        """Total duration of the sounds."""
+        return sum(sound.seconds for sound in self.sounds)
+
+    def clear(self) -> None:
+        """Remove the sounds and delete their files."""
+        self.index.remove([sound.id for sound in self.sounds])
+        self.pictures.clear()
+        for folder in Path(self.folder.name).iterdir():
+            shutil.rmtree(folder)
+
+    def embed_by(self, search: "SoundSearch", progress: gr.Progress | None = None) -> None:
+        """Embeds the sounds anew where they were embedded by another model."""
+        if search.encoder.fingerprint != self.index.encoder.fingerprint:
+            self.index = index = _embedded(self, search, progress)
+            self.stored = lambda: index.library
+
+    def add(self, files: Sequence[str]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
+        """Add uploaded files in small steps. Yields after each step the number of files done, and
+        (name, reason) of all that were skipped; what was added can be searched by then. A
+        captions.csv among them describes the others (see scan)."""
+        from earshot.pipelines.sound_search.scan import (  # late, for it loads torch
+            CAPTIONS,
+            read_captions,
+        )
+
+        skipped: list[tuple[str, str]] = []
+        captions: dict[str, Description] = {}
+        for table in (file for file in map(Path, files) if file.name == CAPTIONS):
+            try:
+                captions |= read_captions(table)
+            except InputError as error:
+                skipped.append((table.name, str(error)))
+        files = [file for file in files if Path(file).name != CAPTIONS]
+        if not files:
+            yield 0, skipped or [(CAPTIONS, "Add it together with the sounds that it describes.")]
+        for first in range(0, len(files), FILES_AT_ONCE):
+            paths = []
+            for file in map(Path, files[first : first + FILES_AT_ONCE]):
+                try:
+                    paths.append(self._copy(file, len(paths)))
+                except InputError as error:
+                    skipped.append((file.name, str(error)))
+            skipped += self.index.add(paths, captions).skipped
+            yield min(first + FILES_AT_ONCE, len(files)), skipped
+
+    def _copy(self, file: Path, waiting: int) -> Path:
+        """Copy an upload to the visitor's folder, in a format that browsers play.
+
+        The upload itself stays: another visitor who uploads the same file has the same path. Its
+        folder is named by a hash of its content, and so is its folder here, so that files with the
+        same name stay apart.
+        """
+        if len(self.sounds) + waiting >= MAX_FILES:
+            raise InputError(f"There is room for {MAX_FILES} files only.")
+        if self.seconds > MAX_SECONDS:
+            raise InputError(f"There is room for {MAX_SECONDS / 3600:g} hours of sound only.")
+        if not file.exists():
+            raise InputError("The upload did not arrive. Add it again.")
+        folder = Path(self.folder.name) / file.parent.name
+        folder.mkdir(exist_ok=True)
+        if file.suffix.lower() in PLAYABLE:
+            return _link(file, folder / file.name)
+        from earshot.media.audio.load import load, wav_bytes  # late, for it loads scipy
+
+        recording = load(file, 32_000, max_seconds=3600)
+        path = folder / f"{file.stem}.wav"
+        path.write_bytes(wav_bytes(recording.waveform, recording.sample_rate))
+        return path
+
+
+class DemoLibrary:
+    """The library of the demo: its sounds at once, and its index when the model is loaded."""
+
+    def __init__(self, folder: Path, backend: str | None = None) -> None:
+        """backend: where the index is searched, if not as it was made."""
+        self.folder, self.backend = folder, backend
+        self._library: Library | None = None
+        self._opened = 0  # when the index was written that the library was opened from
+        self._read: tuple[int, str, Catalogue] | None = None
+        self._lock = threading.Lock()
+
+    def catalogue(self) -> tuple[str, Catalogue]:
+        """The fingerprint of the model that made the index, and the sounds; loads no model.
+
+        Raises InputError if the index is missing or damaged.
+        """
+        from earshot.pipelines.sound_search import store  # late, for it loads FAISS
+
+        # Read again only when the index was replaced: every visit to the page comes here.
+        if self._library and not self._replaced():
+            return self._library.index.encoder.fingerprint, self._library
+        written = store.written(self.folder)
+        if self._read is None or self._read[0] != written:
+            about, stored = store.read(self.folder, self.backend)
+            self._read = written, about.fingerprint, Catalogue(lambda: stored)
+        return self._read[1:]
+
+    def __call__(self, search: "SoundSearch", progress: gr.Progress | None = None) -> Library:
+        """The library for this model, opened again when its index was replaced. With another model
+        than made the index, its sounds are embedded anew.
+
+        Raises InputError if the index is missing or damaged.
+        """
+        from earshot.pipelines.sound_search import store  # late, for it loads torch
+        from earshot.pipelines.sound_search.index import SoundIndex
+
+        with self._lock:
+            if self._library is None or self._replaced():
+                written = store.written(self.folder)
+                fingerprint, catalogue = self.catalogue()
+                if fingerprint == search.encoder.fingerprint:
+                    library = Library(SoundIndex.open(self.folder, search.encoder, self.backend))
+                else:
+                    library = Library(_embedded(catalogue, search, progress))
+                library.pictures.update(catalogue.pictures)
+                self._library, self._opened = library, written
+            return self._library
+
+    def _replaced(self) -> bool:
+        """Whether the index is another than was opened; not while there is none."""
+        from earshot.pipelines.sound_search import store  # late, for it loads FAISS
+
+        try:
+            return store.written(self.folder) != self._opened
+        except InputError:
+            return False
+
+
+def _embedded(
+    catalogue: Catalogue, search: "SoundSearch", progress: gr.Progress | None
+) -> "SoundIndex":
+    """The same sounds in an index of this model."""
+    from earshot.pipelines.sound_search.index import SoundIndex  # late, for it loads torch
+
+    def show(done: int, total: int, _: str) -> None:
+        if progress:
+            progress((done, total), desc="Embedding the library with a new model", unit="sounds")
+
+    index, sounds = SoundIndex.empty(search.encoder), catalogue.sounds
+    captions = {sound.name: sound.description for sound in sounds}
+    try:
+        index.add([sound.path for sound in sounds], captions, show)
+    except UnreachableError as error:
+        raise InputError(UNREACHABLE) from error
+    return index
+
+
+def _link(file: Path, target: Path) -> Path:
+    """A second name for the file, or a copy where the disk has no hard links."""
+    target.unlink(missing_ok=True)
+    try:
+        os.link(file.resolve(), target)
+    except OSError:
+        shutil.copyfile(file, target)
+    return target

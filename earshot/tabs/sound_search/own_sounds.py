@@ -1,0 +1,152 @@
+"""A visitor's own sounds: adding files, folders and recordings, and which library is searched."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import gradio as gr
+from gradio.components import Component
+
+from earshot.core.errors import InputError
+from earshot.tabs.shared.events import EMPTIED, HIDDEN, on_model, reporting, say
+from earshot.tabs.shared.sessions import SessionStore
+from earshot.tabs.sound_search.events import SoundEvents
+from earshot.tabs.sound_search.library import VisitorLibrary
+from earshot.tabs.sound_search.search import DEMO, OWN, Search
+from earshot.tabs.sound_search.view import Update
+
+INTRO: Final = """<p class="hint">Search your own recordings: up to 200 files, 2 hours
+together. Nobody else sees them. They leave the library when you do, and are deleted within the
+hour.</p>"""
+EMPTY: Final = "There are no files in this. Choose files, or a folder with sounds in it."
+DELETED: Final = "Your sounds are deleted."
+MAX_NAMED: Final = 8  # skipped files that a message lists
+
+
+@dataclass(frozen=True)
+class OwnSounds:
+    """The components of the section."""
+
+    adding: list[gr.UploadButton]
+    recorder: gr.Audio
+    stop: gr.Button
+    scope: gr.Radio
+    contents: gr.HTML
+    forget: gr.Button
+
+
+def own_section() -> OwnSounds:
+    """The section, in the layout that is being built."""
+    gr.HTML(INTRO)
+    with gr.Row():
+        several: dict[str, Any] = {"size": "sm", "min_width": 120}
+        files = gr.UploadButton("Add files", file_count="multiple", **several)
+        folder = gr.UploadButton("Add a folder", file_count="directory", **several)
+    recorder = gr.Audio(
+        sources=["microphone"],
+        type="filepath",
+        label="Record a sound into them",
+        buttons=[],
+        elem_id="record-own",
+    )
+    stop = gr.Button("Stop adding", size="sm", visible=False)
+    libraries = [("Earshot’s sounds", DEMO), ("My sounds", OWN)]
+    scope = gr.Radio(libraries, value=DEMO, label="Search in", visible=False)
+    contents = gr.HTML(elem_classes="numbers")
+    forget = gr.Button("Delete my sounds", size="sm", visible=False)
+    return OwnSounds([files, folder], recorder, stop, scope, contents, forget)
+
+
+class OwnSoundEvents:
+    """The handlers. The visitor's library is an argument and a result."""
+
+    def __init__(
+        self,
+        events: SoundEvents,
+        section: OwnSounds,
+        own: gr.State,
+        sessions: SessionStore[VisitorLibrary],
+    ) -> None:
+        self.events, self.section, self.own, self.sessions = events, section, own, sessions
+
+    def add(
+        self,
+        files: Sequence[str] | str | None,
+        past: Search,
+        own: VisitorLibrary | None,
+        request: gr.Request,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
+    ) -> Iterator[Update]:
+        """Adds uploads, or a recording, to the visitor's library."""
+        files = [files] if isinstance(files, str) else files or []
+        if not files:
+            raise InputError(EMPTY)
+        progress(0, desc="Getting ready")
+        own = self.sessions.of(own, request)
+        own.embed_by(self.events.engine(past.model)[0], progress)
+        search = Search(scope=OWN, labels=past.labels, model=past.model)
+        for done, skipped in own.add(files):
+            progress((done, len(files)), desc="Embedding your sounds", unit="files")
+            yield {
+                **self.events.wait(search, own),
+                self.events.result.message: _skipped(skipped),
+                self.own: own,
+                self.section.scope: gr.Radio(value=OWN, visible=True),
+                self.section.contents: _contents(own),
+            }
+
+    def forget(self, own: VisitorLibrary | None) -> Update:
+        """Deletes the visitor's library."""
+        if own:
+            own.clear()
+        return {
+            self.own: None,
+            self.section.scope: gr.Radio(value=DEMO, visible=False),
+            self.section.contents: DELETED,
+        }
+
+    def switch(self, past: Search, own: VisitorLibrary | None, scope: str) -> Update:
+        """Switches to the other library."""
+        search = Search(scope=scope, labels=past.labels, model=past.model)
+        return self.events.wait(search, self.events.library(search, own))
+
+    def wire(self, shown: list[Component]) -> None:
+        """Connects the section; shown: the components that show a library."""
+        section, result = self.section, self.events.result
+        library: list[Component] = [self.own, section.scope, section.contents]
+        added = [(button.upload, button) for button in section.adding]
+        recorded = (section.recorder.stop_recording, section.recorder)
+        for trigger, source in (*added, recorded):
+            run = on_model(
+                trigger,
+                reporting(self.add, result.message),
+                [source, result.search, self.own],
+                [*shown, *library],
+                progress_on=result.found,
+                start=section.adding[0] if source is section.recorder else source,
+                stop=section.stop,
+            )
+            if source is section.recorder:
+                run.then(None, None, section.recorder, js=EMPTIED, **HIDDEN)
+        self.own.change(
+            lambda own: gr.Button(visible=bool(own)), self.own, section.forget, **HIDDEN
+        )
+        deleted = section.forget.click(self.forget, self.own, library, **HIDDEN)
+        deleted.then(self.events.first_look, outputs=shown, **HIDDEN)
+        switch = reporting(self.switch, result.message)
+        section.scope.input(switch, [result.search, self.own, section.scope], shown, **HIDDEN)
+
+
+def _skipped(skipped: Sequence[tuple[str, str]]) -> str:
+    """A message that lists the files that were not added, each with the reason."""
+    if not skipped:
+        return ""
+    named = " ".join(f"{name}: {reason}" for name, reason in skipped[:MAX_NAMED])
+    more = f" And {len(skipped) - MAX_NAMED} more." if len(skipped) > MAX_NAMED else ""
+    return say(f"Not added: {named}{more}")
+
+
+def _contents(own: VisitorLibrary) -> str:
+    minutes = f"{own.seconds / 60:.1f} minutes" if own.seconds >= 60 else f"{own.seconds:.0f} s"
+    count = len(own.sounds)
+    return f"<b>{count}</b> sound{'s' if count != 1 else ''} of yours, <b>{minutes}</b>"

@@ -1,0 +1,241 @@
+"""The sound search tab: its layout, and which event runs which handler."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+from gradio.components import Component
+
+from earshot.pipelines.hub_download import Permission
+from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
+from earshot.tabs.components.map.map import sound_map
+from earshot.tabs.shared.drafts import Drafts
+from earshot.tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
+from earshot.tabs.shared.parts import (
+    how_it_works,
+    main_button,
+    missing_model,
+    query_input,
+    sound_input,
+)
+from earshot.tabs.shared.sessions import TIME_TO_LIVE, SessionStore
+from earshot.tabs.sound_search.cards import sound_cards
+from earshot.tabs.sound_search.chips import query_chips
+from earshot.tabs.sound_search.collections import (
+    CollectionEvents,
+    browser_store,
+    collections_section,
+)
+from earshot.tabs.sound_search.compare import CompareEvents, compare_panel
+from earshot.tabs.sound_search.endpoints import SoundEndpoints
+from earshot.tabs.sound_search.events import Engine, SoundEvents
+from earshot.tabs.sound_search.filters import filter_section
+from earshot.tabs.sound_search.library import DemoLibrary, VisitorLibrary
+from earshot.tabs.sound_search.own_sounds import OwnSoundEvents, OwnSounds, own_section
+from earshot.tabs.sound_search.search import Search
+from earshot.tabs.sound_search.view import Components, ResultView, draft_item
+
+if TYPE_CHECKING:
+    from earshot.pipelines.sound_search import SoundSearch
+
+MODELS: Final = ("sound-cnn",)  # in checkpoints/; several form an ensemble
+CLAPS: Final = Kind(
+    ("clap",),
+    {
+        "laion/clap-htsat-unfused": "0.6 GB",
+        "laion/larger_clap_general": "0.8 GB",
+        "laion/larger_clap_music_and_speech": "0.8 GB",
+    },
+)
+EXAMPLES: Final = (
+    "a fire crackles while a clock ticks",
+    "a doorbell rings, then somebody walks",
+    "a baby that wants its milk",
+    "someone knocks at the door",
+    "an alarm that gets you out of bed",
+    "an elephant trumpets",
+    "birds at dawn",
+)
+INTRO: Final = """
+<header class="intro"><h2>Describe a sound in your own words, and hear the sounds that match, right
+where they match.</h2>
+<p>An audio network and a sentence encoder with one embedding space, trained on everyday sounds of
+some two hundred kinds. They know English; German, French, Spanish, Chinese and Arabic are put into
+English word by word. They know kinds of sounds better than places, counts or who
+is speaking; the sounds of the library are synthetic.</p></header>
+"""
+STEP: Final = '<h3 class="step">What do you want to hear?</h3>'
+OTHER_MODEL: Final = """or start Earshot with <code>--sound-model
+laion/clap-htsat-unfused</code>"""
+
+
+def build(
+    pipeline: Callable[[], "SoundSearch"] | None,
+    index: Path,
+    drafts: Drafts | None = None,
+    hub: Permission = Permission(),  # noqa: B008  (frozen)
+    device: str = "auto",
+    backend: str | None = None,
+) -> gr.Blocks:
+    """The tab. pipeline: returns the model, loaded at the first call; None if there is none.
+    index: the folder of the demo library's index; drafts: of listening tests; hub: whether visitors
+    may search by a CLAP of the hub, on this device; backend: where the index is searched, if not
+    as it was made."""
+    gr.set_static_paths([index.with_suffix("")])  # the sounds, in the folder beside it
+    with gr.Blocks(title="Sound search") as tab:
+        if pipeline:
+            demo = DemoLibrary(index, backend)
+            _tab(tab, pipeline, demo, drafts, _claps(index, hub, device))
+        else:
+            missing_model("sound_search", MODELS[0], "sounds", OTHER_MODEL)
+    return tab
+
+
+def _tab(
+    tab: gr.Blocks,
+    pipeline: Callable[[], "SoundSearch"],
+    demo: DemoLibrary,
+    drafts: Drafts | None,
+    claps: HubModels[Engine],
+) -> None:
+    sessions = SessionStore(lambda: VisitorLibrary(pipeline()))
+    own = sessions.state()
+    collections = gr.State({}, time_to_live=TIME_TO_LIVE)
+    parts, ui = _layout(drafts, claps)
+    events = SoundEvents(pipeline, demo, ui, claps)
+    _wire(tab, events, ui, parts, own, collections)
+    OwnSoundEvents(events, parts.own, own, sessions).wire(ui.shown)
+    CollectionEvents(events, ui.filters, collections, *parts.collections).wire(own, ui.shown)
+    cards = ui.result.best, ui.result.rest
+    CompareEvents(demo, ui.result.message, *parts.compared).wire(cards, own)
+    SoundEndpoints(pipeline, demo).declare(*ui.query_inputs)
+
+
+def _claps(index: Path, hub: Permission, device: str) -> HubModels[Engine]:
+    """The CLAP models of the hub, each with a library of its own."""
+
+    def load(name: str, folder: Path) -> Engine:
+        from earshot.pipelines.sound_search import SoundSearch  # late, for it loads torch
+
+        return SoundSearch.from_pretrained(folder, device), DemoLibrary(index)
+
+    return HubModels(CLAPS, hub, load)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What starts and stops a search, and the sections that have handlers of their own."""
+
+    search: gr.Button
+    stop: gr.Button
+    examples: list[tuple[gr.Button, str]]
+    model: HubPicker | None
+    own: OwnSounds
+    collections: tuple[gr.Textbox, gr.HTML, gr.HTML]
+    compared: tuple[gr.State, gr.HTML]
+
+
+def _layout(drafts: Drafts | None, claps: HubModels[Engine]) -> tuple[Parts, Components]:
+    gr.HTML(INTRO)
+    search_state = gr.State(Search(), time_to_live=TIME_TO_LIVE)
+    liked = gr.State(None, time_to_live=TIME_TO_LIVE)
+    with gr.Row(elem_classes="room"):
+        with gr.Column(scale=1, min_width=300, elem_classes="room-input room-stays"):
+            gr.HTML(STEP)
+            text = query_input("What do you want to hear?", EXAMPLES[0], max_lines=3)
+            understood = query_chips()
+            liked_chip = gr.Button(visible=False, size="sm", elem_classes="liked")
+            message = gr.HTML()
+            search, stop = main_button("Search")
+            examples = _example_buttons()
+            with gr.Accordion("Search by a sound", open=False):
+                recording = sound_input("An example sound, up to 60 s")
+            with gr.Accordion("Options", open=False):
+                without = gr.Textbox("", label="But not …", placeholder="music")
+                filters = filter_section()
+                model = hub_picker(claps, "Model", "Ours")
+            with gr.Accordion("Your own sounds", open=False):
+                sounds = own_section()
+            with gr.Accordion("Collections", open=False):
+                collections = collections_section()
+        with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
+            with gr.Row(elem_classes="under-timeline"):
+                found = gr.HTML("<p>One moment …</p>", elem_id="found", elem_classes="found")
+                if drafts:
+                    drafts.button(search_state, draft_item)
+                labels = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=170)
+                export = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=190)
+            compared = compare_panel()
+            with gr.Row(elem_classes="best-and-map"):
+                best = sound_cards("best-sound")
+                chart = sound_map("sound-map")
+            rest = sound_cards("other-sounds")
+    store = browser_store()
+    how_it_works(__file__)
+    result = ResultView(message, search_state, found, best, chart, rest, labels, export)
+    ui = Components(result, text, understood, recording, without, liked, liked_chip, filters)
+    return Parts(search, stop, examples, model, sounds, (*collections, store), compared), ui
+
+
+def _example_buttons() -> list[tuple[gr.Button, str]]:
+    with gr.Row(elem_classes="chips"):
+        gr.HTML("<span>Or try</span>")
+        return [(gr.Button(text, size="sm", min_width=0, scale=0), text) for text in EXAMPLES]
+
+
+def _wire(
+    tab: gr.Blocks,
+    events: SoundEvents,
+    ui: Components,
+    parts: Parts,
+    own: gr.State,
+    collections: gr.State,
+) -> None:
+    """Connects what searches."""
+    result, shown, scope = ui.result, ui.shown, parts.own.scope
+    searched: list[Component] = [result.search, own]
+    asked = [*searched, *ui.query_inputs, ui.liked, scope, collections, *ui.filters.components]
+    main: dict[str, Any] = {
+        "progress_on": result.found,
+        "start": parts.search,
+        "stop": parts.stop,
+        "queue": QUICK_QUEUE,
+    }
+    tab.load(events.first_look, outputs=shown, **HIDDEN)
+    triggers: list[Callable] = [parts.search.click, ui.text.submit]
+    for button, text in parts.examples:
+        fresh = button.click(partial(_query_of, text), None, ui.query_inputs, **HIDDEN)
+        triggers.append(fresh.then(events.unlike, None, ui.like, **HIDDEN).then)
+    for sounds in (result.best, result.rest, result.chart):
+        liked = [*ui.like, ui.text, ui.recording]
+        more = sounds.submit(events.like, searched, liked, **HIDDEN)
+        triggers.append(more.success)
+    for edit, handler in (
+        (result.best.edit, events.vote),
+        (result.rest.edit, events.vote),
+        (result.chart.edit, events.area),
+    ):
+        edit(
+            reporting(handler, result.message),
+            searched,
+            shown,
+            concurrency_id=QUICK_QUEUE,
+            show_progress="hidden",
+            **PRIVATE,
+        )
+    if parts.model:
+        parts.model.wire(events.choose_model, searched, shown, result.found)
+    chip = ui.understood.edit(events.change_parts, result.search, ui.text, **HIDDEN)
+    triggers.append(chip.then)
+    for trigger in triggers:
+        on_model(trigger, reporting(events.search, result.message), asked, shown, **main)
+    for gone in (ui.liked_chip.click, ui.recording.input, scope.change):
+        gone(events.unlike, None, ui.like, **HIDDEN)
+
+
+def _query_of(text: str) -> tuple[str, None, str]:
+    """The inputs of a query that is an example: its text, and nothing else."""
+    return text, None, ""

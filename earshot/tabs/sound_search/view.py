@@ -1,0 +1,181 @@
+"""How the result of a search is shown."""
+
+from dataclasses import dataclass, fields, replace
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+import numpy as np
+from gradio.components import Component
+
+from earshot.core.errors import InputError
+from earshot.tabs.components.map.map import QueryMarker, show
+from earshot.tabs.components.timeline.timeline import File
+from earshot.tabs.sound_search.cards import cards_value, panel
+from earshot.tabs.sound_search.catalogue import Catalogue
+from earshot.tabs.sound_search.filters import Filters
+from earshot.tabs.sound_search.library import Library
+from earshot.tabs.sound_search.search import Search
+
+if TYPE_CHECKING:
+    from earshot.pipelines.sound_search import SearchResult
+    from earshot.study.design.draft import DraftItem
+
+FIRST: Final = (
+    '<p class="no-match">Describe a sound in your own words, or try an example: the best matches '
+    "appear here, each with the place where it matches.</p>"
+)
+Update = dict[Component, Any]  # component → its new value
+
+
+@dataclass(frozen=True)
+class ResultView:
+    """The components that show a search: a message beside the input, the visitor's last search,
+    one line on the result, cards of the best sound and of the others, the map, and downloads of the
+    votes and of the results."""
+
+    message: gr.HTML
+    search: gr.State
+    found: gr.HTML
+    best: gr.HTML
+    chart: gr.HTML
+    rest: gr.HTML
+    labels: gr.DownloadButton
+    export: gr.DownloadButton
+
+    @property
+    def components(self) -> list[Component]:
+        return [getattr(self, field.name) for field in fields(self)]
+
+    def show(
+        self, search: Search, result: "SearchResult", catalogue: Catalogue, note: str = ""
+    ) -> Update:
+        """A result. note: shown beside its numbers."""
+        hits = result.hits
+        marked = search.ids or [hit.sound.id for hit in hits]
+        marker = QueryMarker(*result.point, search.name, marked)
+        mapped = _map_id(search, catalogue)
+        chart = catalogue.chart() if search.mapped != mapped else None
+        if result.matched:
+            best = cards_value(result, hits[:1], catalogue, search)
+            rest = cards_value(result, hits[1:], catalogue, search)
+        else:
+            best = panel(_no_match(search, result))
+            fold = f"Show the {len(hits)} nearest sounds anyway"
+            rest = cards_value(result, hits, catalogue, search, fold) if hits else panel("")
+        best_sound = hits[0].sound if hits else None
+        return {
+            self.search: replace(search, mapped=mapped, best=best_sound),
+            self.found: _summary(search, result, catalogue, note),
+            self.best: best,
+            self.chart: show(marker, chart),
+            self.rest: rest,
+            self.labels: _labels(search, catalogue),
+            self.export: _export(result, catalogue),
+        }
+
+    def wait(self, search: Search, catalogue: Catalogue | None) -> Update:
+        """The same components before a search: the map alone, if there is one."""
+        update: Update = {self.found: "", self.best: panel(FIRST), self.rest: panel("")}
+        update[self.export] = gr.DownloadButton(visible=False)
+        if catalogue is None:
+            return {**update, self.search: search}
+        return {
+            **update,
+            self.search: replace(search, mapped=_map_id(search, catalogue)),
+            self.chart: show(None, catalogue.chart()),
+            self.labels: _labels(search, catalogue),
+        }
+
+
+@dataclass(frozen=True)
+class Components:
+    """The components of the tab that handlers change."""
+
+    result: ResultView
+    text: gr.Textbox
+    understood: gr.HTML  # the sounds that the text names
+    recording: gr.Audio
+    without: gr.Textbox
+    liked: gr.State  # (id, name) of a sound to find more like, or None
+    liked_chip: gr.Button
+    filters: Filters
+
+    @property
+    def query_inputs(self) -> tuple[gr.Textbox, gr.Audio, gr.Textbox]:
+        return self.text, self.recording, self.without
+
+    @property
+    def like(self) -> list[Component]:
+        return [self.liked, self.liked_chip]
+
+    @property
+    def shown(self) -> list[Component]:
+        """What shows a library and a search in it."""
+        return [*self.result.components, self.understood, self.filters.licences, self.filters.tags]
+
+
+def draft_item(search: Search) -> "DraftItem | None":
+    """The best sound, for a listening test."""
+    if search.best is None:
+        return None
+    try:
+        content = search.best.file.read_bytes()
+    except (InputError, OSError):  # it is gone
+        return None
+    from earshot.study.design.draft import DraftItem  # late, for it loads scipy
+
+    settings = {"query": search.query, "file": search.best.name}
+    return DraftItem("sound search", content, search.name, settings)
+
+
+def _map_id(search: Search, catalogue: Catalogue) -> str:
+    return f"{search.scope} {hash(catalogue.stored().layout[:: catalogue.step].tobytes())}"
+
+
+def _summary(search: Search, result: "SearchResult", catalogue: Catalogue, note: str) -> str:
+    if search.listing:
+        found = int(np.isfinite(result.scores).sum())
+        shown = f"<b>{found}</b> sounds, the most typical first"
+        if found > len(result.hits):
+            shown = f"The <b>{len(result.hits)}</b> most typical of <b>{found}</b> sounds"
+        return f"<h3>{escape(search.name)}</h3><p>{shown}</p>"
+    top = max((hit.score for hit in result.hits), default=None)
+    best = "" if top is None else f"best score <b>{top:.2f}</b> · "
+    also = f" · {escape(note)}" if note else ""
+    return (
+        f"<h3>{escape(search.name)}</h3><p>{best}<b>{len(catalogue.sounds)}</b> sounds searched in "
+        f"<b>{1000 * result.compute_seconds:.0f}</b> ms{also}</p>"
+    )
+
+
+def _no_match(search: Search, result: "SearchResult") -> str:
+    return (
+        f'<div class="no-match" role="status"><h3>Nothing here matches {escape(search.name)}.</h3>'
+        f"<p>A match scores {result.threshold:.2f} or more, and no sound here does. Describe it in "
+        "other words, or look at the nearest sounds below.</p></div>"
+    )
+
+
+def _labels(search: Search, catalogue: Catalogue) -> gr.DownloadButton:
+    """The download of all votes as graded labels; hidden without votes."""
+    count = sum(map(len, search.labels.values()))
+    if not count or not isinstance(catalogue, Library):
+        return gr.DownloadButton(visible=False)
+    from earshot.pipelines.sound_search import labels_csv  # late, for it loads torch
+
+    table = File("Labels", "labels.csv", labels_csv(catalogue.index, search.labels).encode())
+    label = f"Export {count} label{'s' if count > 1 else ''} (CSV)"
+    return gr.DownloadButton(label, value=table.data()["path"], visible=True)
+
+
+def _export(result: "SearchResult", catalogue: Catalogue) -> gr.DownloadButton:
+    """The download of the results; hidden where there is no index, or nothing was found."""
+    if not result.hits or not isinstance(catalogue, Library):
+        return gr.DownloadButton(visible=False)
+    from earshot.pipelines.sound_search import results_zip  # late, for it loads torch
+
+    packed = File("Results", "results.zip", results_zip(result, catalogue.index))
+    count = len(result.hits)
+    label = f"Export {count} result{'s' if count > 1 else ''} (zip)"
+    return gr.DownloadButton(label, value=packed.data()["path"], visible=True)

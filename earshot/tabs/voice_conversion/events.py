@@ -1,0 +1,206 @@
+"""What the buttons of the voice conversion tab do."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+from gradio.components import Component
+
+from earshot.core.errors import InputError
+from earshot.pipelines.voice_conversion import settings
+from earshot.pipelines.voice_conversion.units import Units
+from earshot.study.design.draft import DraftItem
+from earshot.tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells
+from earshot.tabs.components.timeline.timeline import File, TimelineSpec, nothing
+from earshot.tabs.shared.events import say
+from earshot.tabs.shared.gradio_internals import event_data
+from earshot.tabs.voice_conversion import edits
+from earshot.tabs.voice_conversion.example import read_finished
+from earshot.tabs.voice_conversion.targets import Speaking
+from earshot.tabs.voice_conversion.view import Result, rate, wav
+
+if TYPE_CHECKING:
+    from earshot.pipelines.voice_conversion import Conversion
+    from earshot.pipelines.voice_conversion.converter import Converter
+
+Update = dict[Component, Any]
+
+FIRST: Final = (
+    "Record or upload speech, or try an example: its spectrogram, its units and its conversion "
+    "appear here, on one time axis."
+)
+NO_UNITS: Final = "There are no units yet. Convert something first."
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The components that the handlers update."""
+
+    message: gr.HTML
+    result: gr.State
+    lanes: gr.HTML
+    numbers: gr.HTML
+    rates_message: gr.HTML
+    rates: gr.HTML
+
+
+@dataclass(frozen=True)
+class Models:
+    """The pipelines of the models that are installed, by name; loaded when first asked for."""
+
+    load: Callable[[str], "Converter"]
+    names: Sequence[str]
+
+    @property
+    def any_voice(self) -> bool:
+        """Whether there are models that take any voice as their target."""
+        return settings.CONTINUOUS in self.names
+
+    @property
+    def live(self) -> bool:
+        """Whether a checkpoint that converts live is installed."""
+        return any(settings.MODELS[name].checkpoint in settings.LIVE for name in self.names)
+
+    @property
+    def voices(self) -> Sequence[str]:
+        """The voices that can be chosen."""
+        return settings.VOICES if self.any_voice else settings.VQVAE_VOICES
+
+    def pipeline(self, model: str) -> "Converter":
+        """The pipeline of a model. Raises InputError when it is not installed."""
+        if model not in self.names:
+            raise InputError(f"There is no model {model!r} here, only {', '.join(self.names)}.")
+        return self.load(model)
+
+
+@dataclass(frozen=True)
+class ConversionEvents:
+    """Handlers; each returns the components that change with their values.
+
+    The result, which is a visitor's own, comes in from a gr.State and goes back to it.
+    """
+
+    models: Models
+    to: Outputs
+
+    def first_look(self) -> Update:
+        """Show the finished example, or what to do where there is none."""
+        result = read_finished()
+        return self._show(result) if result else {self.to.lanes: nothing(FIRST)}
+
+    def convert(
+        self,
+        audio: str | None,
+        model: str,
+        *speaking: Any,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
+    ) -> Update:
+        """Convert the recording and show it. speaking: the arguments of Speaking.of."""
+        progress(0.1, desc=f"Loading {model}")
+        pipeline, spoken = self.models.pipeline(model), Speaking.of(*speaking)
+        progress(0.4, desc=f"Encoding, then speaking as {spoken.target.label}")
+        conversion = pipeline(audio, *spoken.choices(pipeline))
+        result = Result.of(conversion, pipeline, spoken.target.label, spoken.vocoder)
+        return self._show(result, " ".join(conversion.notices))
+
+    def edit(self, result: Result | None, event: gr.EventData) -> Update:
+        """Apply an edit button to the selected units, without speaking them."""
+        if result is None:
+            raise InputError(NO_UNITS)
+        data = event_data(event)
+        if data.get("action") == "undo":
+            return self._show(result.undone())
+        units = edits.apply(
+            data.get("action"),
+            result.units,
+            data.get("cells", []),
+            unit=data.get("number"),
+            codebook_size=len(result.colors),
+        )
+        return self._show(result.edited(units))
+
+    def speak(
+        self,
+        result: Result | None,
+        *speaking: Any,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> Update:
+        """Synthesise the edited units."""
+        if result is None:
+            raise InputError(NO_UNITS)
+        spoken = Speaking.of(*speaking)
+        progress(0.3, desc=f"Speaking {len(result.units.codes)} units as {spoken.target.label}")
+        pipeline = self.models.pipeline(result.units.model)
+        speech = pipeline.decode(result.units, *spoken.choices(pipeline))
+        return self._show(result.respoken(speech, spoken.target.label, spoken.vocoder))
+
+    def load(
+        self,
+        file: str,
+        *speaking: Any,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> Update:
+        """Synthesise the units of a JSON file."""
+        units = Units.from_json(Path(file).read_text(errors="replace"))
+        spoken = Speaking.of(*speaking)
+        progress(0.3, desc=f"Speaking {len(units.codes)} units as {spoken.target.label}")
+        pipeline = self.models.pipeline(units.model)
+        speech = pipeline.decode(units, *spoken.choices(pipeline))
+        label, vocoder = spoken.target.label, spoken.vocoder
+        return self._show(Result.loaded(units, speech, pipeline, label, vocoder))
+
+    def compare_rates(
+        self,
+        result: Result | None,
+        *speaking: Any,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> Iterator[Update]:
+        """Convert the source shown by every model in turn, the fewest bits first."""
+        if result is None or result.source is None:
+            raise InputError("This needs a recording. Convert one first.")
+        source, spoken = result.source, Speaking.of(*speaking)
+        lanes: list[Lane] = []
+        tracks = [source.file("Source", "source")]
+        models = [self.models.pipeline(name) for name in reversed(self.models.names)]
+        models = [model for model in models if spoken.suits(model)]
+        for i, pipeline in enumerate(models):
+            progress((i, len(models)), desc=f"Converting by {pipeline.name}", unit="rates")
+            conversion = pipeline(source.content, *spoken.choices(pipeline))
+            lanes += _rate_lanes(pipeline.name, conversion, pipeline.colors)
+            tracks.append(File(pipeline.name, f"{pipeline.name}.wav", wav(conversion.converted)))
+            name = f"The same speech as {spoken.target.label} by every model"
+            spec = TimelineSpec(name, lanes, tracks)
+            yield {self.to.rates_message: "", self.to.rates: spec.value()}
+
+    def _show(self, result: Result, notice: str = "") -> Update:
+        return {
+            self.to.message: say(notice),
+            self.to.result: result,
+            self.to.lanes: result.timeline().value(),
+            self.to.numbers: result.line(),
+        }
+
+
+def draft_item(result: Result | None) -> DraftItem | None:
+    """The conversion and its source, for a listening test; None where there is no source."""
+    if result is None or result.source is None:
+        return None
+    units = result.spoken
+    chosen = {"model": units.model, "target": result.target, "vocoder": result.vocoder}
+    return DraftItem(
+        system=" ".join(chosen.values()),
+        sound=result.converted.content,
+        source=result.source.content,
+        settings=chosen | {"units": units.codes.tolist(), "numbers": result.numbers},
+    )
+
+
+def _rate_lanes(model: str, conversion: "Conversion", colors: Sequence[str]) -> list[Lane]:
+    units, speech = conversion.units, conversion.converted
+    label = f"{model} · {rate(conversion)}"
+    return [
+        UnitCells(label, tuple(units.codes.tolist()), units.step, colors),
+        Spectrogram.of(label, speech.log_mel, len(speech.waveform) / speech.sample_rate),
+    ]

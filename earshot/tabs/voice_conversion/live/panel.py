@@ -1,0 +1,128 @@
+"""The Live switch of the voice conversion tab, and what is seen while it is on."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import gradio as gr
+from gradio.components import Component
+
+from earshot.core.errors import InputError
+from earshot.pipelines.voice_conversion import settings
+from earshot.tabs.shared.events import HIDDEN, reporting
+from earshot.tabs.shared.gradio_internals import event_data
+from earshot.tabs.shared.icons import icon
+from earshot.tabs.shared.sessions import is_upload
+from earshot.tabs.voice_conversion.live.tickets import Tickets, Wish
+from earshot.tabs.voice_conversion.targets import ALONE, NO_OWN, OWN, VoiceVisit
+
+FOLDER: Final = Path(__file__).parent
+HTML: Final = f"""
+<section class="live" data-state="off" aria-label="Live conversion">
+<div class="live-bar">
+<button type="button" class="live-switch"><i></i><span>Live</span></button>
+<p>Hear yourself in the chosen voice while you speak. <b>Wear headphones.</b></p>
+</div>
+<div class="live-now" hidden>
+<div class="live-level" role="img" aria-label="Level of the microphone"><i></i></div>
+<canvas class="live-units" role="img" aria-label="Units as they are spoken"></canvas>
+<p class="live-line numbers"></p>
+</div>
+<p class="live-message message notice" role="status" hidden></p>
+<div class="live-kept" hidden>
+<p>The last 30 seconds. Nobody else has them.</p>
+<audio controls></audio>
+<div><a class="live-said" download="live.wav">{icon("download")}What you heard</a>
+<button type="button" class="live-take">Take what you said apart</button></div>
+</div>
+<label class="live-clean"><input type="checkbox"> Loudspeakers: cancel echo and noise</label>
+</section>
+"""
+# The panel is told by events, which rise to its script, of what is elsewhere on the page: that
+# something was changed there, and, when it has asked, what is chosen.
+CHANGED: Final = """() => {
+  document.querySelector(".live")?.dispatchEvent(new CustomEvent("changed", { bubbles: true }));
+  return [];
+}"""
+TELL: Final = """(wish) => {
+  const event = new CustomEvent("wish", { detail: wish, bubbles: true });
+  document.querySelector(".live")?.dispatchEvent(event);
+  return [];
+}"""
+NO_FILE: Final = "This recording did not arrive. Press Live and try again."
+
+
+@dataclass(frozen=True)
+class LivePanel:
+    """The switch; wish: what its page is to tell the socket."""
+
+    panel: gr.HTML
+    wish: gr.JSON
+
+    @classmethod
+    def layout(cls) -> "LivePanel":
+        """Off."""
+        panel = gr.HTML(
+            HTML,
+            css_template=(FOLDER / "live.css").read_text(),
+            js_on_load=(FOLDER / "live.js").read_text(),
+            apply_default_css=False,
+            elem_id="live",
+        )
+        return cls(panel, gr.JSON(visible="hidden"))
+
+    def wire(
+        self,
+        models: Sequence[str],
+        chosen: Sequence[Component],
+        changes: Sequence[Callable],
+        tickets: Tickets,
+    ) -> None:
+        """models: that are installed; chosen: the arguments of wished; changes: events after which
+        they may be others, while it is on; tickets: of the server."""
+
+        def asked(*values: Any) -> dict[str, Any]:
+            return wished(models, tickets, *values)
+
+        told = self.panel.ask(asked, list(chosen), self.wish, **HIDDEN)
+        told.then(None, self.wish, [], js=TELL, **HIDDEN)
+        gr.on(changes, None, None, [], js=CHANGED, **HIDDEN)
+
+    def keeping(self, recording: gr.Audio, message: gr.HTML) -> None:
+        """recording: takes what was said last, where the visitor wants to take it apart."""
+
+        def keep(event: gr.EventData) -> dict:
+            """The uploaded recording as the tab's own input."""
+            path = event_data(event).get("path")
+            if not isinstance(path, str) or not is_upload(path) or not Path(path).exists():
+                raise InputError(NO_FILE)
+            return {message: "", recording: path}
+
+        self.panel.keep(reporting(keep, message), outputs=[message, recording], **HIDDEN)
+
+
+def wished(
+    models: Sequence[str],
+    tickets: Tickets,
+    voice: str,
+    other: str,
+    share: float,
+    model: str,
+    intonation: str,
+    visit: VoiceVisit | None,
+) -> dict[str, Any]:
+    """What the page tells the socket, with a note for the visitor; or the error that there is."""
+    if settings.CONTINUOUS not in models:
+        return {"wish": asdict(Wish(voice)), "note": ""}
+    other = other if share else ALONE
+    ticket = None
+    if OWN in (voice, other):
+        if not visit or not visit.voice:
+            return {"error": NO_OWN}
+        ticket = tickets.issue(visit)
+    note = ""
+    if settings.MODELS[model].checkpoint != settings.ANY_VOICE:
+        note = f"{model} is for recordings. Live goes by {settings.CONTINUOUS} content."
+        model = settings.CONTINUOUS
+    return {"wish": asdict(Wish(voice, other, share, model, intonation, ticket)), "note": note}

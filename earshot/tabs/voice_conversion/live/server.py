@@ -1,0 +1,192 @@
+"""The socket that live voice conversion speaks through, on the app's own server."""
+
+import asyncio
+import json
+import logging
+import struct
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import numpy as np
+from starlette.requests import HTTPConnection, Request
+from starlette.responses import FileResponse, Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from earshot.core.errors import InputError
+from earshot.core.http import RateLimit, address_of
+from earshot.media.workers.protocol import WorkerError
+from earshot.pipelines.voice_conversion.live import LiveProcess, LiveProcesses
+from earshot.tabs.voice_conversion.live.places import Places
+from earshot.tabs.voice_conversion.live.tickets import Tickets
+from earshot.tabs.voice_conversion.live.visitor import FULL_SCALE, RefusedError, Visitor
+
+SECONDS: Final = 120.0  # of a visit
+LOST: Final = 1.0  # seconds without a sound, after which the visitor's network is lost
+GREETING: Final = 5.0  # seconds for the first message
+MAX_WAITING: Final = 20
+MAX_PER_ADDRESS: Final = 8  # sockets at once
+SCRIPTS: Final = {path.name: path for path in Path(__file__).parent.glob("*.js")}
+LENGTH: Final = struct.Struct("<I")
+
+OVER: Final = "Your two minutes are over. Press Live again for two more."
+FULL: Final = "Too many people are waiting already. Try again in a few minutes."
+MANY: Final = "Too many live conversions come from your network. Try again in a minute."
+BROKEN: Final = "Something went wrong on our side. Press Live again."
+CLOSED: Final = 1000  # as they were asked to
+REFUSED: Final = 1008
+
+logger = logging.getLogger("earshot")
+
+
+class LiveServer:
+    """Live conversions, ``most`` at once and ``seconds`` each; further visitors wait in line."""
+
+    def __init__(
+        self, processes: LiveProcesses, tickets: Tickets, most: int, seconds: float = SECONDS
+    ) -> None:
+        """tickets: that the page gets."""
+        self._processes, self._tickets = processes, tickets
+        self._places = Places(most, seconds)
+        self._newcomers = RateLimit(burst=30, per_minute=30)  # of one address
+        self._sockets: Counter[str] = Counter()
+
+    def routes(self) -> list[BaseRoute]:
+        """The socket, and the scripts that the page runs outside its main thread."""
+        return [WebSocketRoute("/live", self.serve), Route("/live/{name}", _script)]
+
+    async def serve(self, socket: WebSocket) -> None:
+        """One visitor, from the first message to the last."""
+        if is_foreign(socket):
+            return await socket.close(REFUSED)  # before it is accepted: 403
+        await socket.accept()
+        message, code = "", CLOSED
+        try:
+            with self._counted(address_of(socket)):
+                message = await self._visit(socket)
+        except (InputError, RefusedError) as error:
+            message, code = str(error), REFUSED
+        except (WebSocketDisconnect, TimeoutError):
+            return None
+        except Exception:
+            logger.exception("a live conversion failed")
+            message = BROKEN
+        with suppress(WebSocketDisconnect, RuntimeError):  # they have left
+            await tell(socket, state="ended", message=message)
+            await socket.close(code)
+        return None
+
+    async def _visit(self, socket: WebSocket) -> str:
+        """Returns what is to be said at the end."""
+        visitor = await asyncio.wait_for(Visitor.met(socket, self._tickets), GREETING)
+        if self._places.waiting >= MAX_WAITING:
+            return FULL
+        listening = asyncio.create_task(visitor.listen())
+        running = asyncio.create_task(self._take_turn(socket, visitor))
+        try:
+            await asyncio.wait({listening, running}, return_when="FIRST_COMPLETED")
+            await asyncio.wait({running}, timeout=LOST)  # it notices by itself, if it converts
+            if listening.done():
+                listening.result()  # what was refused comes first, though both have ended
+            return running.result() if running.done() else ""
+        finally:
+            for task in (listening, running):
+                task.cancel()
+            await asyncio.gather(listening, running, return_exceptions=True)
+
+    async def _take_turn(self, socket: WebSocket, visitor: Visitor) -> str:
+        async def wait(place: int, seconds: float) -> None:
+            await tell(socket, state="waiting", place=place, seconds=round(seconds))
+
+        async with self._places.place(wait), self._process(socket) as process:
+            await asyncio.to_thread(process.begin, visitor.rate, visitor.choice)
+            await tell(socket, state="running", seconds=self._places.seconds)
+            await _convert(socket, visitor, process, time.monotonic() + self._places.seconds)
+            return "" if visitor.gone else OVER
+
+    @asynccontextmanager
+    async def _process(self, socket: WebSocket) -> AsyncIterator[LiveProcess]:
+        """A process that is ready. One that was left in the middle of an answer is ended; one
+        that is left while it loads goes on loading, for the next."""
+        process, healthy = self._processes.take(), True
+        try:
+            if not process.ready:
+                await tell(socket, state="loading")
+                await asyncio.to_thread(process.wait_until_ready)
+            try:
+                yield process
+            except asyncio.CancelledError:
+                healthy = False
+                raise
+        except WorkerError:
+            healthy = False
+            raise
+        finally:
+            self._processes.give_back(process, healthy)
+
+    @contextmanager
+    def _counted(self, address: str) -> Iterator[None]:
+        if self._newcomers.take(address) or self._sockets[address] >= MAX_PER_ADDRESS:
+            raise RefusedError(MANY)
+        self._sockets[address] += 1
+        try:
+            yield
+        finally:
+            self._sockets[address] -= 1
+            if not self._sockets[address]:
+                del self._sockets[address]
+
+
+async def _convert(socket: WebSocket, visitor: Visitor, process: LiveProcess, until: float) -> None:
+    """Converts what is heard until the visitor is gone or their time is over.
+
+    Raises TimeoutError where nothing comes from them for LOST seconds, or nothing reaches them.
+    """
+    while not visitor.gone and time.monotonic() < until:
+        visitor.came.clear()
+        samples, end = visitor.heard()
+        if len(samples):
+            answer, spoken = await asyncio.to_thread(process.push, samples, visitor.choice)
+            about = {
+                "end": end - answer["behind"],  # of what was recorded, up to the last that is said
+                "units": answer["units"],
+                "ms": round(1000 * answer["seconds"], 1),
+                "dropped": visitor.dropped,
+            }
+            if len(spoken):
+                await asyncio.wait_for(socket.send_bytes(packed(about, spoken)), LOST)
+        elif not visitor.gone:
+            await asyncio.wait_for(visitor.came.wait(), LOST)
+
+
+def packed(about: dict[str, Any], samples: np.ndarray) -> bytes:
+    """A message for the page: the length of a JSON text, the text, and samples of 16 bits."""
+    text = json.dumps(about).encode()
+    text += b" " * (len(text) % 2)  # samples begin at an even byte
+    sound = np.round(np.clip(samples, -1, 1) * (FULL_SCALE - 1)).astype("<i2")
+    return LENGTH.pack(len(text)) + text + sound.tobytes()
+
+
+async def tell(socket: WebSocket, **what: Any) -> None:
+    """Says something to the page in words."""
+    await socket.send_text(json.dumps(what))
+
+
+def is_foreign(request: HTTPConnection) -> bool:
+    """Whether another site's page asks. Programs, which send no origin, may."""
+    origin = request.headers.get("origin")
+    # Behind a proxy, Host may be the proxy's; no page can make up either header.
+    own = {request.headers.get("host"), request.headers.get("x-forwarded-host")}
+    return origin is not None and urlsplit(origin).netloc not in own
+
+
+async def _script(request: Request) -> Response:
+    path = SCRIPTS.get(request.path_params["name"])
+    if path is None:
+        return Response(status_code=404)
+    return FileResponse(path, headers={"Cache-Control": "no-cache"})

@@ -1,0 +1,137 @@
+"""What comes from a visitor's socket: their microphone, and how they want to be heard."""
+
+import asyncio
+import json
+from collections import deque
+from typing import Any, Final
+
+import numpy as np
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from earshot.core.errors import InputError
+from earshot.pipelines.voice_conversion import Voice
+from earshot.pipelines.voice_conversion.live import Choice
+from earshot.tabs.voice_conversion.live.tickets import Tickets, Wish
+from earshot.tabs.voice_conversion.targets import ALONE, NO_OWN, OWN
+
+MAX_BYTES: Final = 65_536  # of a message: a third of a second at 96 kHz
+MAX_BACKLOG: Final = 0.2  # seconds of input that may wait
+FULL_SCALE: Final = 32_768  # of samples of 16 bits
+POSITION: Final = 4  # bytes, before the samples: how many were recorded before them
+OVERDUE: Final = "Your own voice was lent for three minutes, and they are over. Press Live again."
+
+
+class RefusedError(Exception):
+    """A message that no page of ours sends; what it says is for whoever wrote it."""
+
+
+class Visitor:
+    """One socket. Nothing of what comes is kept but what waits to be converted.
+
+    rate: of the microphone in Hz; dropped: samples that were left out because the conversion was
+    behind; came: set when there is something new; gone: whether the visitor has left, or pressed
+    stop.
+    """
+
+    def __init__(self, socket: WebSocket, rate: int, wish: Wish, tickets: Tickets) -> None:
+        self.rate = rate
+        self._tickets = tickets
+        self._want(wish)
+        self.dropped = 0
+        self.gone = False
+        self.came = asyncio.Event()
+        self._socket = socket
+        self._waiting: deque[np.ndarray] = deque()
+        self._end = 0  # how many samples were recorded up to the last that came
+
+    @classmethod
+    async def met(cls, socket: WebSocket, tickets: Tickets) -> "Visitor":
+        """The visitor, by the first message. Raises RefusedError where it is something else."""
+        match _read(await _next(socket)):
+            case {"rate": int(rate), **rest} if wish := Wish.read(rest):
+                return cls(socket, rate, wish, tickets)
+        raise RefusedError("The first message is to tell the rate and the voice.")
+
+    @property
+    def choice(self) -> Choice:
+        """How to speak now. Raises InputError where their own voice is not there, or any more."""
+        wish = self._wish
+        blended = wish.other != ALONE and wish.share != 0
+        other = self._voice(wish.other) if blended else None
+        return Choice(self._voice(wish.voice), other, wish.share, wish.model, wish.intonation)
+
+    async def listen(self) -> None:
+        """Takes in what comes until the visitor is gone. Raises RefusedError."""
+        try:
+            while not self.gone:
+                self._take(await _next(self._socket))
+                self.came.set()
+        except WebSocketDisconnect:
+            return
+        finally:
+            self.gone = True
+            self.came.set()
+
+    def heard(self) -> tuple[np.ndarray, int]:
+        """float32 samples (T,) that have come and were not taken, but for those that are more than
+        MAX_BACKLOG old; and how many samples had been recorded up to the last of them."""
+        most = round(MAX_BACKLOG * self.rate)
+        samples = np.concatenate([*self._waiting, np.zeros(0, np.int16)])
+        self._waiting.clear()
+        self.dropped += max(len(samples) - most, 0)
+        return samples[-most:].astype(np.float32) / FULL_SCALE, self._end
+
+    def _take(self, message: bytes | str) -> None:
+        if isinstance(message, bytes):
+            if len(message) < POSITION or len(message) % 2:
+                raise RefusedError("Sound is a position, and samples of 16 bits.")
+            samples = np.frombuffer(message, "<i2", offset=POSITION)
+            self._end = int.from_bytes(message[:POSITION], "little") + len(samples)
+            self._waiting.append(samples)
+            # heard() leaves out more
+            while sum(map(len, self._waiting)) > 5 * MAX_BACKLOG * self.rate:
+                self.dropped += len(self._waiting.popleft())
+            return
+        said = _read(message)
+        if said == {"stop": True}:
+            self.gone = True
+        elif wish := Wish.read(said):
+            self._want(wish)
+        else:
+            raise RefusedError("Nothing but sound, a voice, and stop can be sent.")
+
+    def _want(self, wish: Wish) -> None:
+        self._wish = wish
+        # Redeemed at once, for the line may be longer than a ticket is good for.
+        self._visit = self._tickets.redeem(wish.ticket)
+
+    def _voice(self, name: str) -> str | Voice:
+        if name != OWN:
+            return name
+        if not self._visit:
+            raise InputError(OVERDUE)
+        voice = self._visit.voice
+        if not voice:
+            raise InputError(NO_OWN)
+        return voice
+
+
+async def _next(socket: WebSocket) -> bytes | str:
+    message = await socket.receive()
+    if message["type"] == "websocket.disconnect":
+        raise WebSocketDisconnect(message.get("code", 1000))
+    data = message.get("bytes")
+    text = message.get("text")
+    found = data if data is not None else text
+    if found is None or len(found) > MAX_BYTES:
+        raise RefusedError(f"A message has at most {MAX_BYTES} bytes.")
+    return found
+
+
+def _read(message: bytes | str) -> Any:
+    if isinstance(message, bytes):
+        return None
+    try:
+        return json.loads(message)
+    except (ValueError, RecursionError):
+        return None

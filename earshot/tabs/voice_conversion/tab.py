@@ -1,0 +1,218 @@
+"""Voice conversion: speech → units, which can be edited → the same words in another voice."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+import gradio as gr
+
+from earshot.core.paths import ASSETS
+from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.voice_conversion import settings
+from earshot.tabs.components.hub_picker import HubModels
+from earshot.tabs.components.timeline.timeline import timeline
+from earshot.tabs.components.voice_cards import voice_cards
+from earshot.tabs.shared.drafts import Drafts
+from earshot.tabs.shared.events import CONVERSION_QUEUE, HIDDEN, QUICK_QUEUE, on_model, reporting
+from earshot.tabs.shared.parts import how_it_works, main_button, missing_model, sound_input
+from earshot.tabs.voice_conversion import api
+from earshot.tabs.voice_conversion.events import ConversionEvents, Models, Outputs, draft_item
+from earshot.tabs.voice_conversion.live import LivePanel, Tickets
+from earshot.tabs.voice_conversion.own_voice import CARD, OwnVoice
+from earshot.tabs.voice_conversion.peer import Peer, PeerPanel, peers
+from earshot.tabs.voice_conversion.targets import ALONE, OWN, VOICES
+
+if TYPE_CHECKING:
+    from earshot.pipelines.voice_conversion import AnyVoiceConversion
+    from earshot.pipelines.voice_conversion.converter import Converter
+
+MODELS: Final = {
+    "continuous": "Continuous · keeps every word best, not limited in bit/s",
+    "units-512x3": "512 units, refined twice · 1350 bit/s",
+    "units-512x2": "512 units, refined once · 900 bit/s",
+    "units-512": "512 units, 50 a second · 450 bit/s",
+    "units-256": "256 units, 50 a second · 400 bit/s",
+    "units-128": "128 units, 50 a second · 350 bit/s",
+    "units-64": "64 units, 50 a second · 300 bit/s",
+    "vqvae-512": "VQ-VAE: 512 units, 50 a second · 450 bit/s, five voices",
+    "vqvae-256": "VQ-VAE: 256 units, 25 a second · 200 bit/s, five voices",
+    "vqvae-128": "VQ-VAE: 128 units, 25 a second · 175 bit/s, five voices",
+    "vqvae-64": "VQ-VAE: 64 units, 25 a second · 150 bit/s, five voices",
+}
+INTONATIONS: Final = {"Keep mine, for 200 bit/s more": "keep", "Predict it": "predicted"}
+VOCODERS: Final = {"Neural, trained here": "neural", "Griffin-Lim, as in the paper": "griffin-lim"}
+
+INTRO: Final = """
+<header class="intro"><h2>Say something, see the units that a network discovered in it, and hear
+them in another voice.</h2>
+<p>{about} Music and noise become babble, and rare names may be unclear.</p>
+</header>
+"""
+FIVE_VOICES: Final = (
+    "A Transformer VQ-VAE, trained without text on read English, commands and single words, with "
+    "an inverter to five voices."
+)
+ANY_VOICE: Final = (
+    "Trained without text on read speech by a thousand people, mostly English, to tell what was "
+    "said from who said it. Yours can be the new voice, too."
+)
+RATES: Final = "The speech above by every model, from 150 bit/s up, in the voice that you chose."
+STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
+
+
+def build(
+    pipelines: Callable[[str], "Converter"],
+    models: Sequence[str] = tuple(MODELS),
+    drafts: Drafts | None = None,
+    tickets: Tickets | None = None,
+    hub: Permission = Permission(),  # noqa: B008  (frozen)
+    device: str = "auto",
+) -> gr.Blocks:
+    """The tab. pipelines gives a model's pipeline by name, loaded when first asked for; models
+    are the names that it knows out of MODELS, the default first; drafts: of listening tests;
+    tickets: of the LiveServer; hub: whether visitors may hear SpeechT5 beside ours, on this device.
+    """
+    with gr.Blocks(title="Voice conversion") as tab:
+        if models:
+            peer = peers(hub, device)
+            _layout(tab, Models(pipelines, models), drafts, tickets or Tickets(), peer)
+        else:
+            missing_model("voice_conversion", "any-voice", "speech")
+    return tab
+
+
+def _layout(
+    tab: gr.Blocks,
+    models: Models,
+    drafts: Drafts | None,
+    tickets: Tickets,
+    peer: HubModels[Peer],
+) -> None:
+    gr.HTML(INTRO.format(about=ANY_VOICE if models.any_voice else FIVE_VOICES))
+    result = gr.State(None, time_to_live=3600)
+    with gr.Row(elem_classes="room"):
+        with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
+            audio, message = _speech_input()
+            voice = voice_cards(
+                {name: VOICES[name] for name in models.voices},
+                settings.DEFAULT_VOICE,
+                ASSETS / "voices",
+                label="New voice",
+                own=CARD if models.any_voice else None,
+            )
+            own = OwnVoice.layout()
+            convert, stop = main_button("Convert", ready=False)
+            live = LivePanel.layout() if models.live else None
+            chips = _example_chips()
+            model, other, share, intonation, vocoder = _options(models)
+        with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
+            lanes = timeline("conversion", "One moment …")
+            with gr.Row(elem_classes="under-timeline"):
+                numbers = gr.HTML(elem_classes="numbers")
+                if drafts:
+                    drafts.button(result, draft_item)
+                units_file = gr.UploadButton("Load units", file_types=[".json"], size="sm", scale=0)
+            with gr.Accordion("What bits cost", open=False):
+                with gr.Row(elem_classes="rates-button"):
+                    compare = gr.Button("Run every rate", size="sm", scale=0, min_width=160)
+                    halt = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
+                rates_message = gr.HTML()
+                rates = timeline("rates", RATES)
+            PeerPanel(peer, result, drafts)
+    how_it_works(__file__)
+
+    api.declare(models, audio, voice, model, vocoder, intonation)
+    own.wire(lambda: cast("AnyVoiceConversion", models.pipeline(settings.CONTINUOUS)), voice)
+    to = Outputs(message, result, lanes, numbers, rates_message, rates)
+    if live:
+        chosen = [voice, other, share, model, intonation, own.visit]
+        # What is said beside their own voice changes when it was made.
+        changes = [part.change for part in (voice, other, share, model, intonation, own.message)]
+        live.wire(models.names, chosen, changes, tickets)
+        live.keeping(audio, message)
+    events = ConversionEvents(models, to)
+    shown = [message, result, lanes, numbers]
+    speaking = [voice, other, share, own.visit, vocoder, intonation]
+    main = {"outputs": shown, "progress_on": lanes, "start": convert, "stop": stop}
+
+    tab.load(events.first_look, outputs=shown, **HIDDEN)
+    audio.change(
+        lambda path: gr.Button(interactive=bool(path)), inputs=audio, outputs=convert, **HIDDEN
+    )
+    triggers: list[Callable] = [convert.click]
+    for chip, path in chips:
+        triggers.append(chip.click(path.read_bytes, outputs=audio, **HIDDEN).then)
+    for trigger in triggers:
+        on_model(
+            trigger,
+            reporting(events.convert, message),
+            [audio, model, *speaking],
+            queue=CONVERSION_QUEUE,
+            **main,
+        )
+    quick = {**main, "queue": QUICK_QUEUE}
+    on_model(lanes.submit, reporting(events.speak, message), [result, *speaking], **quick)
+    on_model(units_file.upload, reporting(events.load, message), [units_file, *speaking], **quick)
+    on_model(
+        compare.click,
+        reporting(events.compare_rates, rates_message),
+        [result, *speaking],
+        [rates_message, rates],
+        progress_on=rates,
+        start=compare,
+        stop=halt,
+    )
+    lanes.edit(reporting(events.edit, message), inputs=result, outputs=shown, **HIDDEN)
+
+
+def _speech_input() -> tuple[gr.Audio, gr.HTML]:
+    """The recording to convert, and the message beside it."""
+    gr.HTML(STEP)
+    audio = sound_input("Speech, up to 60 s")
+    return audio, gr.HTML()
+
+
+def _options(models: Models) -> tuple[gr.Dropdown, gr.Dropdown, gr.Slider, gr.Radio, gr.Radio]:
+    """Model, voice to blend in and its share, intonation, vocoder."""
+    with gr.Accordion("Options", open=False):
+        model = gr.Dropdown(
+            [(MODELS[name], name) for name in models.names],
+            value=models.names[0],
+            label="Units",
+            info="What passes from your speech to the new voice. Fewer bits lose more words.",
+        )
+        intonation = gr.Radio(
+            list(INTONATIONS.items()),
+            value=settings.INTONATIONS[0],
+            label="Intonation",
+            visible=models.any_voice,
+        )
+        other = gr.Dropdown(
+            [("No other voice", ALONE), *((name, name) for name in VOICES), ("Your voice", OWN)],
+            value=ALONE,
+            label="Blend with",
+            visible=models.any_voice,
+        )
+        share = gr.Slider(
+            0,
+            1,
+            value=0.5,
+            step=0.05,
+            label="Share of the other voice",
+            visible=models.any_voice,
+        )
+        vocoder = gr.Radio(list(VOCODERS.items()), value=settings.VOCODERS[0], label="Vocoder")
+    return model, other, share, intonation, vocoder
+
+
+def _example_chips() -> list[tuple[gr.Button, Path]]:
+    """A button for each recording in assets/examples, named after its file."""
+    paths = sorted(p for p in (ASSETS / "examples").glob("*.ogg") if "finished" not in p.name)
+    if not paths:
+        return []
+    with gr.Row(elem_classes="chips"):
+        gr.HTML("<span>Or try</span>")
+        return [
+            (gr.Button(path.stem.replace("-", " "), size="sm", min_width=0, scale=0), path)
+            for path in paths
+        ]

@@ -1,0 +1,181 @@
+"""Find a word in a long recording: its places on a Timeline, and as CSV and TextGrid."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+import numpy as np
+
+from earshot.core.errors import InputError
+from earshot.media.constants import SAMPLE_RATE
+from earshot.tabs.components.timeline.lanes import Waveform
+from earshot.tabs.components.timeline.timeline import File, TimelineSpec, timeline
+from earshot.tabs.shared.events import LONG_QUEUE, answering, on_model, reporting, say
+from earshot.tabs.shared.images import ink_on, viridis_colors
+from earshot.tabs.shared.parts import sound_input
+
+if TYPE_CHECKING:
+    from earshot.pipelines.words import Words
+    from earshot.pipelines.words.word_search import Found, LongRecording, Place
+
+HINT: Final = """<p class="hint">Up to ten minutes of speech. Type the word, or say it once. Bright
+places are surer; click one to hear it. The model was trained on single words, and was not measured
+in fluent speech. Uploads are deleted within the hour.</p>"""
+EMPTY: Final = "Upload a recording and type a word: every place where it is said appears here."
+NOTHING: Final = "Type the word to look for, or say it."
+NOT_FOUND: Final = "“{word}” was not found. The nearest places are shown."
+SHOWN: Final = 5  # places, where none counts as found
+
+
+@dataclass(frozen=True)
+class Places:
+    """Places of a word at their times, in viridis: dark at a low score, bright at a high one."""
+
+    label: str
+    places: "tuple[Place, ...]"
+    seconds: float
+    stale: bool = False
+
+    def html(self) -> str:
+        colors = viridis_colors(np.array([place.score for place in self.places]))
+        cells, label = "".join(map(self._cell, self.places, colors)), escape(self.label)
+        return f'<div class="tl-caption" role="group" aria-label="{label}">{cells}</div>'
+
+    def _cell(self, place: "Place", color: str) -> str:
+        left, width = place.start / self.seconds, (place.end - place.start) / self.seconds
+        style = (
+            f"left:{left:.3%};width:max(4px,{width:.3%});background:{color};color:{ink_on(color)}"
+        )
+        return (
+            f'<i role="img" style="{style}" aria-label="{_clock(place.start)}, score '
+            f'{place.score:.2f}"><small>{place.score:.2f}</small></i>'
+        )
+
+
+class FindEvents:
+    """The handlers."""
+
+    def __init__(self, pipeline: Callable[[], "Words"]) -> None:
+        self.pipeline = pipeline
+
+    def find(
+        self,
+        recording: str | None,
+        text: str,
+        spoken: str | None,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
+    ) -> tuple["LongRecording", str, "Found"]:
+        """The recording, the name of the word, and its places. Raises InputError."""
+        from earshot.pipelines.words.word_search import WordSearch  # late, for it loads torch
+
+        words = self.pipeline()
+        if not text.strip() and not spoken:
+            raise InputError(NOTHING)
+        query = words.embed_text(text) if text.strip() else words.embed_audio(spoken)
+        search = WordSearch(words)
+        progress(0.1, desc="Listening to the recording")
+        heard = search.listen(recording)
+        found = search(heard, query, progress=lambda share: progress(0.4 + 0.6 * share))
+        return heard, text.strip() or "the word you said", found
+
+    @answering
+    def find_word(
+        self, audio: str, text: str | None = "", spoken: str | None = None
+    ) -> dict[str, Any]:
+        """Find a word in a recording of speech.
+
+        Args:
+            audio: A recording of at most ten minutes.
+            text: The word: English spelling, IPA between slashes, ARPAbet or pinyin; or "".
+            spoken: A recording of the word, where there is no text.
+
+        Returns:
+            places: {"seconds": of the recording, "threshold": the score from which a place counts
+            as found, "places": a list, best first, of {"start" and "end" in seconds, "score": the
+            cosine, from -1 to 1}}.
+        """
+        heard, _, found = self.find(audio, text or "", spoken)
+        places = [{"start": p.start, "end": p.end, "score": p.score} for p in found.places]
+        return {"seconds": heard.seconds, "threshold": found.threshold, "places": places}
+
+
+def find_section(pipeline: Callable[[], "Words"]) -> None:
+    """The accordion, inside a gr.Blocks. pipeline returns the same object each time."""
+    with (
+        gr.Accordion("Find a word in a long recording", open=False),
+        gr.Row(elem_classes="room"),
+    ):
+        with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
+            gr.HTML(HINT)
+            gr.HTML('<h3 class="step">The recording <span>up to 10 min</span></h3>')
+            recording = sound_input("The recording to search in, up to 10 min")
+            gr.HTML('<h3 class="step">The word <span>typed, or said</span></h3>')
+            text = gr.Textbox("", label="The word", placeholder="elephant", max_lines=1)
+            spoken = sound_input("Or say the word")
+            message = gr.HTML()
+            run = gr.Button("Find the word", variant="primary")
+            stop = gr.Button("Stop", visible=False)
+        with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
+            shown = timeline("found-places", EMPTY)
+    events = FindEvents(pipeline)
+
+    def find(
+        recording: str | None,
+        text: str,
+        spoken: str | None,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> dict:
+        heard, word, found = events.find(recording, text, spoken, progress)
+        note = "" if found.matches else NOT_FOUND.format(word=word)
+        return {message: say(note), shown: view(recording or "", heard, word, found)}
+
+    for trigger in (run.click, text.submit):
+        inputs, outputs = [recording, text, spoken], [message, shown]
+        handler = reporting(find, message)
+        on_model(trigger, handler, inputs, outputs, progress_on=shown, start=run, stop=stop)
+    with gr.Row(visible=False):
+        call, places = gr.Button(), gr.JSON(label="places")
+    call.click(
+        events.find_word,
+        [recording, text, spoken],
+        places,
+        api_name="find_word",
+        concurrency_id=LONG_QUEUE,
+        concurrency_limit=1,
+    )
+
+
+def view(path: str, heard: "LongRecording", word: str, found: "Found") -> dict[str, Any]:
+    """The value of the Timeline: where the word is, to play, and the files to keep."""
+    from earshot.pipelines.words.places import places_csv, text_grid  # late, for it loads torch
+
+    matches = found.matches
+    places = matches or tuple(sorted(found.places[:SHOWN], key=lambda place: place.start))
+    label = (
+        f"{len(matches)} place{'s' if len(matches) > 1 else ''}" if matches else "Nearest places"
+    )
+    lanes = [
+        Waveform.of("Recording", heard.waveform, SAMPLE_RATE),
+        Places(label, places, heard.seconds),
+    ]
+    files = [
+        File("CSV", "places.csv", places_csv(places, word).encode()),
+        File("TextGrid", "places.TextGrid", text_grid(places, word, heard.seconds).encode()),
+    ]
+    best = max(places, key=lambda place: place.score, default=None)
+    return TimelineSpec(
+        name=f"{label} of “{word}” in the recording",
+        lanes=lanes,
+        tracks=[File("Play", Path(path).name, Path(path))],
+        downloads=files,
+        hint="",
+        start=best.start if best else 0.0,
+        plays=True,
+    ).value()
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds // 60)}:{seconds % 60:04.1f}"

@@ -1,0 +1,162 @@
+"""Panels of spoken words with buttons that play them: tables of similarities, lists of pairs."""
+
+import base64
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+import numpy as np
+
+from earshot.tabs.components.timeline.timeline import TEMPLATE, File
+from earshot.tabs.shared.icons import icon
+from earshot.tabs.shared.images import ink_on, viridis_colors
+from earshot.tabs.shared.parts import sound_input
+
+if TYPE_CHECKING:
+    from earshot.pipelines.words.library import LibraryWord
+
+# data-sounds holds addresses that are played in turn; a button with data-action triggers the event
+# "edit" with all of its data attributes.
+SCRIPT: Final = """
+const player = new Audio();
+let pressed = null;
+let waiting = [];
+const show = () => {
+  for (const button of element.querySelectorAll("[data-sounds]")) {
+    button.classList.toggle("tl-on", button === pressed && !player.paused);
+  }
+};
+const next = () => {
+  player.src = waiting.shift();
+  player.play().catch(() => pressed?.setAttribute("aria-label", "This sound is no longer there."));
+};
+const stop = () => {
+  waiting = [];
+  player.pause();
+};
+element.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button?.dataset.action) return trigger("edit", { ...button.dataset });
+  if (!button?.dataset.sounds) return;
+  const again = button === pressed && !player.paused;
+  stop();
+  if (again) return;
+  pressed = button;
+  waiting = button.dataset.sounds.split(" ");
+  next();
+});
+for (const event of ["play", "pause"]) player.addEventListener(event, show);
+player.addEventListener("ended", () => waiting.length && next());
+watch("value", stop);
+"""
+
+
+@dataclass(frozen=True)
+class Label:
+    """The heading of a row or column: a word, its voice, and the address of its sound."""
+
+    word: str
+    voice: str = ""
+    sound: str = ""  # an address, or @file0, @file1…
+
+    def __str__(self) -> str:
+        return f"{self.word}, {self.voice}" if self.voice else self.word
+
+    def button(self) -> str:
+        """The word as a button that plays it; plain text where there is no sound."""
+        name = f"{escape(self.word)} <small>{escape(self.voice)}</small>"
+        if not self.sound:
+            return f"<span>{name}</span>"
+        return (
+            f'<button type="button" class="word-play" data-sounds="{escape(self.sound)}" '
+            f'aria-label="Play {escape(str(self))}">{icon("play")}{icon("pause")}<span>{name}'
+            "</span></button>"
+        )
+
+
+class Sounds:
+    """The sounds of library words that a panel refers to."""
+
+    def __init__(self) -> None:
+        self._words: dict[str, LibraryWord] = {}
+
+    def label(self, word: "LibraryWord") -> Label:
+        """The label of a word; its sound becomes one of the panel's files."""
+        if word.path is None:
+            return Label(word.spelling, word.voice or "")
+        self._words.setdefault(word.id, word)
+        number = list(self._words).index(word.id)
+        return Label(word.spelling, word.voice or "", f"@file{number}")
+
+    def value(self, html: str) -> dict[str, Any]:
+        """The value of a panel: its HTML, and the files that the HTML refers to."""
+        words = self._words.values()
+        files = [File(w.spelling, w.path.name, w.path).data() for w in words if w.path]
+        return {"html": html, "files": files}
+
+
+def word_panel(elem_id: str, text: str = "One moment …") -> gr.HTML:
+    """A panel that shows a text until a handler returns Sounds.value() for it."""
+    return gr.HTML(
+        {"html": f"<p>{escape(text)}</p>", "files": []},
+        html_template=TEMPLATE,
+        css_template=Path(__file__).with_name("panel.css").read_text(),
+        js_on_load=SCRIPT,
+        apply_default_css=False,
+        elem_id=elem_id,
+    )
+
+
+def word_recorder(label: str) -> gr.Audio:
+    """An input to record or upload a word."""
+    return sound_input(label)
+
+
+def recorded_or_uploaded(recorder: gr.Audio) -> list[Callable]:
+    """The events of a new recording or upload. ``input`` is not used: it also fires when another
+    source is chosen, which empties the recorder and would lose an upload made meanwhile."""
+    return [recorder.stop_recording, recorder.upload]
+
+
+def sound_of(wav: bytes) -> str:
+    """A WAV file as a data URL, so that it is stored on no disk."""
+    return "data:audio/wav;base64," + base64.b64encode(wav).decode()
+
+
+def heat_table(
+    title: str,
+    rows: Sequence[Label],
+    columns: Sequence[Label],
+    values: np.ndarray,
+    low: float,
+    high: float,
+) -> str:
+    """values (rows, columns) as a table in viridis, from dark at ``low`` to bright at ``high``,
+    which may be the smaller. A row's heading plays its word, a cell plays both words."""
+    head = "".join(f"<th scope='col'><span>{escape(str(c))}</span></th>" for c in columns)
+    lines = ""
+    for row, numbers in zip(rows, values, strict=True):
+        colors = viridis_colors((numbers - low) / (high - low))
+        cells = "".join(map(_cell, [row] * len(columns), columns, numbers, colors))
+        lines += f"<tr><th scope='row'>{row.button()}</th>{cells}</tr>"
+    return (
+        f'<div class="heat-scroll" tabindex="0" role="group" aria-label="{escape(title)}">'
+        f'<table class="heat"><caption>{escape(title)}</caption>'
+        f"<thead><tr><td></td>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
+    )
+
+
+def _cell(row: Label, column: Label, number: float, color: str) -> str:
+    text = f"{round(number, 2) + 0.0:.2f}".replace("-", "−")  # no negative zero
+    style = f'style="background:{color};color:{ink_on(color)}"'
+    if not (row.sound and column.sound):
+        return f"<td {style}>{text}</td>"
+    return (
+        f'<td {style}><button type="button" '
+        f'data-sounds="{escape(row.sound)} {escape(column.sound)}" '
+        f'aria-label="{text}: play {escape(str(row))} and {escape(str(column))}">'
+        f"{text}</button></td>"
+    )

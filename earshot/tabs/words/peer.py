@@ -1,0 +1,120 @@
+"""A pretrained speech model of the hub: the recordings of the library on the map that it makes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+import numpy as np
+from gradio.components import Component
+
+from earshot.pipelines.hub_download import Permission
+from earshot.tabs.components.hub_picker import HubModels, Kind, hub_picker
+from earshot.tabs.components.map.map import Chart, Point, show, sound_map
+from earshot.tabs.words.map import SOUNDS, first_sound, named
+
+if TYPE_CHECKING:
+    from earshot.pipelines.words.library import LibraryWord, WordLibrary
+    from earshot.pipelines.words.speech_model import SpeechModelView
+
+KIND: Final = Kind(
+    ("hubert", "wavlm", "wav2vec2"),
+    {
+        "facebook/hubert-base-ls960": "0.4 GB",
+        "microsoft/wavlm-base-plus": "0.4 GB",
+        "facebook/wav2vec2-base": "0.4 GB",
+    },
+)
+LAYER: Final = "Of the Transformer, from 1. Empty: the one at three quarters of its depth."
+HINT: Final = """<p class="hint">HuBERT, WavLM or wav2vec 2.0, never trained on single words,
+instead of our acoustic network: the mean of a layer's frames over each recording of the library
+(<a href="https://arxiv.org/abs/2210.16043" target="_blank">Sanabria, Tang and Goldwater</a>). It
+has no written view, so written words are left out.</p>"""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """vectors (N, D) of the library's recordings by another model, and of how many the nearest
+    recording by another voice is the same word: by it, and by ours, from 0 to 1."""
+
+    words: Sequence["LibraryWord"]
+    vectors: np.ndarray
+    p_at_1: float
+    ours: float
+
+    @classmethod
+    def of(
+        cls,
+        view: "SpeechModelView",
+        library: "WordLibrary",
+        progress: Callable[[int, int], None],
+    ) -> "Comparison":
+        """Embeds all recordings of the library by the view."""
+        from earshot.pipelines.words.speech_model import nearest_is_same_word
+        from earshot.pipelines.words.spoken_word import find_word  # late, for they load torch
+
+        words = [library.words[row] for row in library.spoken]
+        vectors = []
+        for done, word in enumerate(words):
+            progress(done, len(words))
+            vectors.append(view.embed_waveforms([find_word(word.path, None).waveform])[0])
+        spellings, voices = [w.spelling for w in words], [str(w.voice) for w in words]
+        theirs = np.stack(vectors)
+        return cls(
+            words,
+            theirs,
+            nearest_is_same_word(theirs, spellings, voices),
+            nearest_is_same_word(library.vectors[library.spoken], spellings, voices),
+        )
+
+    def chart(self, name: str) -> Chart:
+        """The map of the recordings, by t-SNE, coloured by their first sound."""
+        from earshot.pipelines.map_layout import layout  # late, for it loads scikit-learn
+
+        places = layout(self.vectors).tolist()
+        points = [
+            Point(word.id, x, y, named(word), first_sound(word.phonemes), word.path)
+            for word, (x, y) in zip(self.words, places, strict=True)
+        ]
+        return Chart(f"Map of {len(points)} recordings by {name}", points, tuple(SOUNDS))
+
+
+def peer_section(library: Callable[[], "WordLibrary"], hub: Permission, device: str) -> None:
+    """The folded section: choose a model, and see the map that it makes."""
+
+    def load(name: str, folder: Path) -> "SpeechModelView":
+        from earshot.pipelines.words.speech_model import SpeechModelView  # late, for it loads torch
+
+        return SpeechModelView.from_pretrained(str(folder), device)
+
+    models = HubModels(KIND, hub, load)
+    with gr.Accordion("Beside a pretrained speech model", open=False):
+        gr.HTML(HINT)
+        if (picker := hub_picker(models, "Model")) is None:
+            return
+        layer = gr.Number(None, label="Layer", precision=0, minimum=1, info=LAYER)
+        numbers = gr.HTML(elem_classes="numbers")
+        chart = sound_map("peer-map")
+
+    def compare(
+        name: str,
+        wanted: int | None,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
+    ) -> dict[Component, Any]:
+        view = models.load(name, progress).at(wanted)
+
+        def embedding(done: int, total: int) -> None:
+            progress((done, total), desc=f"Embedding by {name}", unit="words")
+
+        made = Comparison.of(view, library(), embedding)
+        return {numbers: _line(made, view.layer), chart: show(None, made.chart(name))}
+
+    picker.wire(compare, [layer], [numbers, chart], chart)
+
+
+def _line(made: Comparison, layer: int) -> str:
+    return (
+        f"Nearest recording by another voice is the same word: <b>{made.p_at_1:.0%}</b> by layer "
+        f"<b>{layer}</b>, <b>{made.ours:.0%}</b> by ours, of <b>{len(made.words)}</b> recordings"
+    )

@@ -1,0 +1,205 @@
+"""The words tab: the neighbours of any spoken or typed word among spoken and written words."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+
+from earshot.pipelines.hub_download import Permission
+from earshot.tabs.components.map.map import sound_map
+from earshot.tabs.components.timeline.timeline import TEMPLATE
+from earshot.tabs.shared.drafts import Drafts
+from earshot.tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
+from earshot.tabs.shared.parts import how_it_works, main_button, missing_model, query_input
+from earshot.tabs.words.api import WordApi
+from earshot.tabs.words.compare import compare_section
+from earshot.tabs.words.cut import word_cut
+from earshot.tabs.words.events import WordEvents, WordPage
+from earshot.tabs.words.find import find_section
+from earshot.tabs.words.library import library_getter
+from earshot.tabs.words.map import COLORS, LAYOUTS
+from earshot.tabs.words.panel import SCRIPT, recorded_or_uploaded, word_recorder
+from earshot.tabs.words.peer import peer_section
+from earshot.tabs.words.threshold import threshold_section
+from earshot.tabs.words.view import draft_item
+from earshot.tabs.words.vocabulary import vocabulary_section
+
+if TYPE_CHECKING:
+    from earshot.pipelines.words import Words
+    from earshot.pipelines.words.library import WordLibrary
+
+Chips = tuple[list[tuple[gr.Button, str]], list[tuple[gr.Button, Path]]]
+
+MODEL: Final = "words"  # in checkpoints/
+EXAMPLES: Final = ("speech", "onomatopoeia", "snorkelish", "/ʃɪp/", "bei3 jing1")
+EXAMPLE_SOUNDS: Final = ("elephant-awb", "butterfly-rms", "tree-slt", "beijing-slt")
+INTRO: Final = """
+<header class="intro"><h2>Say any word, or type one, and see which words it sounds like.</h2>
+<p>One network encodes the sound of a word, another its phonemes, into the same vector space,
+whoever the speaker is. Trained on single words of English, Arabic and Mandarin; for sentences,
+other languages and songs the neighbours mean nothing.</p></header>
+"""
+STEP: Final = '<h3 class="step">Say a word <span>up to 3 s</span></h3>'
+TYPE: Final = '<h3 class="step">Or type one <span>any spelling</span></h3>'
+HINT: Final = """<p class="hint">In letters, as IPA between slashes, as ARPAbet (K AE T) or as
+pinyin with tones (bei3 jing1).</p>"""
+
+
+def build(
+    pipeline: Callable[[], "Words"] | None,
+    index: Path,
+    drafts: Drafts | None = None,
+    hub: Permission = Permission(),  # noqa: B008  (frozen)
+    device: str = "auto",
+) -> gr.Blocks:
+    """The tab.
+
+    pipeline: returns the model, loaded on first use; None where there is no checkpoint. index: the
+    folder of the library's index, beside that of its sounds. drafts: of listening tests. hub:
+    whether visitors may load speech models of the hub, on this device.
+    """
+    sounds = index.with_suffix("")
+    gr.set_static_paths([sounds])
+    with gr.Blocks(title="Words") as tab:
+        if pipeline:
+            library = library_getter(pipeline, index)
+            peer = partial(peer_section, library, hub, device)
+            _layout(tab, pipeline, library, sounds, drafts, peer)
+        else:
+            missing_model("words", MODEL, "words")
+    return tab
+
+
+def _layout(
+    tab: gr.Blocks,
+    pipeline: Callable[[], "Words"],
+    library: Callable[[], "WordLibrary"],
+    sounds: Path,
+    drafts: Drafts | None,
+    peer: Callable[[], None],
+) -> None:
+    gr.HTML(INTRO)
+    query = gr.State(None, time_to_live=3600)
+    with gr.Row(elem_classes="room"):
+        with gr.Column(scale=1, min_width=300, elem_classes="room-input room-stays"):
+            gr.HTML(STEP)
+            recording = word_recorder("A word, up to 3 s")
+            message = gr.HTML()
+            cut = word_cut()
+            gr.HTML(TYPE)
+            text = query_input("Type a word", EXAMPLES[0], max_lines=1)
+            gr.HTML(HINT)
+            find, stop = main_button("Find its place")
+            written, spoken_chips = _example_chips(sounds)
+        with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
+            found = _panel("word-found")
+            if drafts:
+                drafts.button(query, lambda shown: draft_item(shown, library()))
+            with gr.Row(elem_classes="map-and-near"):
+                with gr.Column(min_width=320):
+                    chart = sound_map("word-map")
+                    trustworthiness = gr.HTML(elem_classes="numbers")
+                    layout = gr.Radio(list(LAYOUTS.items()), value="pca", label="Map layout")
+                    color = gr.Radio(list(COLORS), value=COLORS[0], label="Coloured by")
+                neighbours = _panel("word-near")
+    find_section(pipeline)
+    for section in (compare_section, threshold_section, vocabulary_section):
+        section(pipeline, library)
+    peer()
+    how_it_works(__file__)
+
+    page = WordPage(
+        message=message,
+        query=query,
+        found=found,
+        chart=chart,
+        neighbours=neighbours,
+        trustworthiness=trustworthiness,
+        cut=cut,
+        recorded=gr.State(None, time_to_live=3600),
+        text=text,
+        recording=recording,
+    )
+    events = WordEvents(pipeline, library, page)
+    WordApi(pipeline, library).declare(recording, text)
+    chips = (written, spoken_chips)
+    _connect(tab, events, look=[layout, color], find=find, stop=stop, chips=chips)
+
+
+def _connect(
+    tab: gr.Blocks,
+    events: WordEvents,
+    *,
+    look: list[gr.Radio],
+    find: gr.Button,
+    stop: gr.Button,
+    chips: Chips,
+) -> None:
+    """Connects the components to their handlers. look: the layout and the colours of the map."""
+    page = events.page
+
+    def shown(handler: Callable) -> Callable:
+        return reporting(handler, page.message)
+
+    written, spoken = chips
+    main: dict[str, Any] = {
+        "progress_on": page.found,
+        "start": find,
+        "stop": stop,
+        "queue": QUICK_QUEUE,
+    }
+    tab.load(shown(events.first_look), look, page.all, **HIDDEN)
+    recordings: list[Callable] = recorded_or_uploaded(page.recording)
+    for chip, path in spoken:
+        recordings.append(chip.click(path.read_bytes, None, page.recording, **HIDDEN).then)
+    for trigger in recordings:
+        inputs = [page.query, page.recording, *look]
+        on_model(trigger, shown(events.record), inputs, page.all, **main)
+    queries: list[Callable] = [find.click, page.text.submit]
+    for chip, word in written:
+        queries.append(chip.click(lambda w=word: w, None, page.text, **HIDDEN).then)
+    for trigger in queries:
+        inputs = [page.query, page.text, page.recording, *look]
+        on_model(trigger, shown(events.search), inputs, page.all, **main)
+    # Not through on_model: its handler runs after another event, and is not told the event's data.
+    direct: dict[str, Any] = {"concurrency_id": QUICK_QUEUE, **PRIVATE}
+    page.cut.submit(
+        shown(events.recut),
+        [page.query, page.recorded, *look],
+        page.all,
+        show_progress_on=page.found,
+        **direct,
+    )
+    for choice in (page.chart.select, page.neighbours.edit, page.found.edit):
+        inputs = [page.query, *look]
+        choice(shown(events.choose), inputs, page.all, show_progress="hidden", **direct)
+    for control in look:
+        outputs = [page.message, *page.result]
+        control.input(shown(events.redraw), [page.query, *look], outputs, **HIDDEN)
+
+
+def _panel(elem_id: str) -> gr.HTML:
+    """A panel of words, empty at first."""
+    return gr.HTML(
+        {"html": "<p>One moment …</p>", "files": []},
+        html_template=TEMPLATE,
+        css_template=Path(__file__).with_name("words.css").read_text(),
+        js_on_load=SCRIPT,
+        apply_default_css=False,
+        elem_id=elem_id,
+    )
+
+
+def _example_chips(sounds: Path) -> Chips:
+    """Buttons with words to type, and buttons with recordings from the library."""
+    small: dict[str, Any] = {"size": "sm", "min_width": 0, "scale": 0}
+    paths = [path for name in EXAMPLE_SOUNDS for path in sounds.glob(f"{name}.*")]
+    with gr.Row(elem_classes="chips"):
+        gr.HTML("<span>Or try</span>")
+        written = [(gr.Button(word, **small), word) for word in EXAMPLES]
+    with gr.Row(elem_classes="chips", visible=bool(paths)):
+        gr.HTML("<span>Or a recording of</span>")
+        spoken = [(gr.Button(path.stem.split("-")[0], **small), path) for path in paths]
+    return written, spoken

@@ -1,0 +1,151 @@
+"""Same or different? A threshold on the cosine, its precision and recall, and pairs next to it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+import numpy as np
+from gradio.components import Component
+
+from earshot.tabs.shared.events import HIDDEN, reporting
+from earshot.tabs.words.panel import Sounds, word_panel
+
+if TYPE_CHECKING:
+    from earshot.pipelines.words import Words
+    from earshot.pipelines.words.library import WordLibrary
+    from earshot.pipelines.words.pairs import OperatingCurve, Pair, Side, WordPairs
+
+HINT: Final = """<p class="hint">Two recordings count as the same word if their cosine reaches the
+threshold. A higher threshold gives fewer false alarms and more misses.</p>"""
+NO_CURVE: Final = """<p>Precision and recall were not measured for this model: train it
+with <code>python -m training.words</code>, and the curve appears here.</p>"""
+PLOT: Final = 300  # width and height of the plot
+# (is the same word, is called the same) → name.
+NAMES: Final = {
+    (True, True): "Hits",
+    (False, True): "False alarms",
+    (True, False): "Misses",
+    (False, False): "Correct rejections",
+}
+
+
+@dataclass(frozen=True)
+class ThresholdPage:
+    """The components that the handlers change."""
+
+    message: gr.HTML
+    slider: gr.Slider
+    panel: gr.HTML
+
+
+class ThresholdEvents:
+    """Handlers; the pairs are sorted once for all visitors."""
+
+    def __init__(
+        self,
+        pipeline: Callable[[], "Words"],
+        library: Callable[[], "WordLibrary"],
+        page: ThresholdPage,
+    ) -> None:
+        self.pipeline = pipeline
+        self.library = library
+        self.page = page
+
+        @cache
+        def pairs() -> "WordPairs":
+            from earshot.pipelines.words.pairs import WordPairs  # late, for pipelines load torch
+
+            return WordPairs(library())
+
+        self.pairs = pairs
+
+    def first_look(self, chosen: float) -> dict[Component, Any]:
+        """Starts at the model's own threshold, unless one was chosen."""
+        threshold = chosen or round(self.pipeline().threshold, 2)
+        return {self.page.slider: threshold, **self.move(threshold)}
+
+    def move(self, threshold: float) -> dict[Component, Any]:
+        """Shows another threshold."""
+        return {self.page.message: "", self.page.panel: self._panel(threshold)}
+
+    def _panel(self, threshold: float) -> dict[str, Any]:
+        from earshot.pipelines.words.pairs import OperatingCurve
+
+        lists, sounds = self.pipeline().operating_curve, Sounds()
+        curve = plot(OperatingCurve.read(lists), threshold) if lists else NO_CURVE
+        cells = ""
+        for above in (True, False):
+            for same in (True, False):
+                side = self.pairs().near_threshold(threshold, same, above)
+                cells += _cell(NAMES[same, above], side, above, sounds)
+        return sounds.value(
+            f'<div class="threshold"><div class="curve">{curve}</div><div class="sides">'
+            f"{cells}</div></div>"
+        )
+
+
+def threshold_section(
+    pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
+) -> None:
+    """The accordion, inside a gr.Blocks. Both functions return the same object each time."""
+    with gr.Accordion("Same or different?", open=False) as fold:
+        gr.HTML(HINT)
+        slider = gr.Slider(0.0, 1.0, step=0.01, label="Threshold on the cosine", buttons=[])
+        message = gr.HTML()
+        panel = word_panel("threshold")
+    page = ThresholdPage(message, slider, panel)
+    events = ThresholdEvents(pipeline, library, page)
+    first_look = reporting(events.first_look, message)
+    fold.expand(first_look, slider, [message, slider, panel], **HIDDEN)
+    # While the slider is dragged only its last position matters.
+    last: dict[str, Any] = {"trigger_mode": "always_last", **HIDDEN}
+    slider.input(reporting(events.move, message), slider, [message, panel], **last)
+
+
+def plot(curve: "OperatingCurve", threshold: float) -> str:
+    """The precision–recall curve as SVG with the point of the threshold, and a sentence."""
+    precision, recall = curve.at(threshold)
+    line = " ".join(
+        f"{PLOT * r:.1f},{PLOT * (1 - p):.1f}"
+        for p, r in zip(curve.precision, curve.recall, strict=True)
+    )
+    ticks = "".join(
+        f'<text x="{PLOT * t}" y="{PLOT + 20}" text-anchor="middle">{t:g}</text>'
+        f'<text x="-8" y="{PLOT * (1 - t) + 4}" text-anchor="end">{t:g}</text>'
+        f'<path class="curve-grid" d="M{PLOT * t} 0V{PLOT}M0 {PLOT * (1 - t)}H{PLOT}"/>'
+        for t in np.linspace(0, 1, 5)
+    )
+    return (
+        f'<svg viewBox="-52 -12 {PLOT + 70} {PLOT + 62}" role="img" aria-label="Precision '
+        f'{precision:.2f} at recall {recall:.2f}">{ticks}<polyline points="{line}"/>'
+        f'<text x="{PLOT / 2}" y="{PLOT + 42}" text-anchor="middle">recall</text>'
+        f'<text transform="translate(-38 {PLOT / 2}) rotate(-90)" text-anchor="middle">precision'
+        f'</text><circle cx="{PLOT * recall:.1f}" cy="{PLOT * (1 - precision):.1f}" r="8"/></svg>'
+        f"<p>At <b>{threshold:.2f}</b>, of 100 pairs called the same word <b>{100 * precision:.0f}"
+        f"</b> are (precision), and of 100 that are the same <b>{100 * recall:.0f}</b> are found "
+        "(recall). Measured on recordings by people: all pairs of two different speakers, none of "
+        "them trained on. The pairs shown here are of our library of synthetic speech.</p>"
+    )
+
+
+def _cell(name: str, side: "Side", above: bool, sounds: Sounds) -> str:
+    pairs = "".join(_pair(pair, sounds) for pair in side.pairs)
+    called = "called the same" if above else "called different"
+    where = "just above" if above else "just below"
+    return (
+        f'<section class="side"><h4>{name}</h4><p><b>{side.count:,}</b> pairs {called}; {where} '
+        f"the threshold:</p><ul>{pairs or '<li>none</li>'}</ul></section>"
+    )
+
+
+def _pair(pair: "Pair", sounds: Sounds) -> str:
+    one, other = sounds.label(pair.one), sounds.label(pair.other)
+    both = escape(f"Play {one} and {other}")
+    return (
+        f"<li>{one.button()}{other.button()}"
+        f'<button type="button" class="cosine" data-sounds="{one.sound} {other.sound}" '
+        f'aria-label="{both}">{pair.cosine:.3f}</button></li>'
+    )

@@ -1,5 +1,0 @@
-"""Queries in other languages: recognised by their words, and translated word by word."""
-
-from pipelines.sound_search.languages.reading import LANGUAGES, Reading, read
-
-__all__ = ["LANGUAGES", "Reading", "read"]

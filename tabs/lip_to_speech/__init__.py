@@ -1,5 +1,0 @@
-"""Lip to speech: a video of a speaking face, without its audio → its words and its speech."""
-
-from tabs.lip_to_speech.tab import HEADS, MODEL, build
-
-__all__ = ["HEADS", "MODEL", "build"]

@@ -1,5 +1,0 @@
-"""Listening tests: take the example, make one of your own sounds, open it to raters."""
-
-from tabs.listening_tests.tab import build, opened, routes
-
-__all__ = ["build", "opened", "routes"]

@@ -1,5 +1,0 @@
-"""The words tab: the neighbours of any spoken or typed word among spoken and written words."""
-
-from tabs.words.tab import MODEL, build
-
-__all__ = ["MODEL", "build"]

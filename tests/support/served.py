@@ -1,0 +1,72 @@
+"""A program that serves HTTP, in a process of its own."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import httpx
+
+from earshot.core.paths import ROOT
+
+PATIENCE: Final = 300.0  # seconds: tests run beside other work
+
+
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+class Served:
+    """`python PROGRAM --port PORT`, which answers when this is made; after it was killed and
+    started, at the same address again."""
+
+    def __init__(
+        self, *program: str, path: str = "/", environment: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
+        """path: an address that it answers once it serves."""
+        self.port = free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        self._command = [sys.executable, *program, "--port", str(self.port)]
+        self._environment = {**os.environ, **environment}
+        self._path = path
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115  (for the life of the process)
+        self.start()
+
+    def start(self) -> None:
+        """Starts it, and waits until it answers. Raises RuntimeError where it stops before."""
+        self.process = subprocess.Popen(
+            self._command,
+            stdout=self._said,
+            stderr=subprocess.STDOUT,
+            cwd=ROOT,
+            env=self._environment,
+        )
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                httpx.get(self.address + self._path, timeout=PATIENCE)
+                return
+            except httpx.TransportError as error:
+                if self.process.poll() is not None or time.monotonic() > end:
+                    self.kill()
+                    raise RuntimeError(f"It does not serve: {self.said()[-2000:]}") from error
+                time.sleep(0.1)
+
+    def said(self) -> str:
+        """What it has printed."""
+        self._said.seek(0)
+        return self._said.read().decode(errors="replace")
+
+    def kill(self) -> None:
+        """Ends it as a power cut would."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()

@@ -1,0 +1,56 @@
+"""Listening tests in memory, whose sounds are names only."""
+
+from pathlib import Path
+from typing import Any
+
+from earshot.study.design import QUESTIONS, REFERENCED, SCALES, Answer, Design, Item, Test
+from earshot.study.design.trials import numbered, of_kind, scored
+
+FOLDER = Path("/nowhere")
+
+
+def make_test(
+    design: Design = "acr",
+    systems: int = 3,
+    stimuli: int = 4,
+    trials: int | None = None,
+    name: str = "study",
+    **more: Any,
+) -> Test:
+    """Systems y0, y1 ... and stimuli s0, s1 ..., with one practice, attention and gold trial."""
+    names = [f"y{i}" for i in range(systems)]
+    reference = FOLDER / "reference.wav" if design in REFERENCED else None
+    every = [
+        trial
+        for stimulus in (f"s{i}" for i in range(stimuli))
+        for trial in scored(
+            design,
+            FOLDER,
+            stimulus,
+            {name: FOLDER / name / f"{stimulus}.wav" for name in names},
+            reference,
+        )
+    ]
+    others = [
+        of_kind("practice", every[0]),
+        of_kind("attention", every[0], 1.0),
+        of_kind("gold", every[-1], 1.0),
+    ]
+    return Test(
+        name=name,
+        title="A test",
+        design=design,
+        systems=tuple(names),
+        trials=numbered([*every, *others]),
+        trials_per_rater=trials or len(every),
+        folder=FOLDER,
+        question=QUESTIONS[design],
+        **{"words": tuple(word for _, word in SCALES[design]), **more},
+    )
+
+
+def any_answer(test: Test, item: Item) -> tuple[Answer, list[int]]:
+    """An answer that fits the item, and plays."""
+    trial = test.trials[item.trial]
+    answer = [50] * len(item.shown) if test.design == "mushra" else test.scale[0][0]
+    return answer, [1] * (len(item.shown) + (trial.reference is not None))
