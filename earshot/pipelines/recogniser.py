@@ -1,0 +1,89 @@
+"""The pretrained recogniser that other systems stand on: Moonshine tiny, English.
+
+Jeffries et al. 2024 (arXiv:2410.15608), MIT licence; trained with text by others. Its weights are
+those of a wheel that is installed with the app, checked by hash; whoever has a network may name a
+hub id, or a folder, instead.
+"""
+
+import hashlib
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from earshot.pipelines.checkpoint import CheckpointError, choose_device
+from earshot.pipelines.ort_file import read_weights
+
+if TYPE_CHECKING:
+    import torch
+
+    from earshot.models.recogniser import RecogniserStates
+
+PACKAGE: Final = "moonshine_voice"  # 0.0.49; later ones do not hold the model
+FOLDER: Final = "assets/tiny-en"
+FILES: Final = {  # SHA-256
+    "encoder_model.ort": "94e90a4654fc45cdfedb77c4c08e1739f48862998e58fada384b25118134f221",
+    "decoder_model_merged.ort": "cf524c4862d36e9e5ab032eddc73637efd822d70e868ac575cf1a46e1e4708a0",
+    "tokenizer.bin": "6884b35fd6377d4c4d32336a0bc152f36b64d1e45b6503683cdc238250a8472d",
+}
+SIZES: Final = {
+    "vocab_size": 32768,
+    "hidden_size": 288,
+    "intermediate_size": 1152,
+    "encoder_num_hidden_layers": 6,
+    "decoder_num_hidden_layers": 6,
+    "encoder_num_attention_heads": 8,
+    "decoder_num_attention_heads": 8,
+    "partial_rotary_factor": 0.9,
+    "pad_head_dim_to_multiple_of": 8,
+    "max_position_embeddings": 194,
+}
+MISSING: Final = (
+    "The recogniser is not installed: pip install moonshine-voice==0.0.49, or name a Moonshine "
+    "of the hub."
+)
+
+
+def load_states(
+    layers: tuple[int, ...], name: str | Path | None = None, device: str = "auto"
+) -> "RecogniserStates":
+    """Load the encoder whose states of ``layers`` are taken: the wheel's, unless another is named.
+
+    name: a hub id or a folder of a Moonshine. Raises FileNotFoundError where there is none, and
+    CheckpointError where a file is not the one that is expected.
+    """
+    from earshot.models.recogniser import RecogniserStates  # late: torch
+
+    encoder = _encoder(str(name) if name else None)
+    return RecogniserStates(encoder, layers).to(choose_device(device))
+
+
+@cache
+def _encoder(name: str | None) -> Any:
+    from transformers import MoonshineConfig, MoonshineModel  # late: seconds
+
+    if name:
+        return MoonshineModel.from_pretrained(name).encoder  # type: ignore[union-attr]
+    encoder = MoonshineModel(MoonshineConfig(**SIZES)).encoder
+    encoder.load_state_dict(_tensors(_file("encoder_model.ort")))
+    return encoder
+
+
+def _tensors(path: Path) -> "dict[str, torch.Tensor]":
+    import torch
+
+    return {name: torch.from_numpy(array.copy()) for name, array in read_weights(path).items()}
+
+
+def _file(name: str) -> Path:
+    """The path of a file of the wheel, checked."""
+    spec = find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise FileNotFoundError(MISSING)
+    path = Path(spec.submodule_search_locations[0], FOLDER, name)
+    if not path.exists():
+        raise FileNotFoundError(MISSING)
+    with path.open("rb") as file:
+        if hashlib.file_digest(file, "sha256").hexdigest() != FILES[name]:
+            raise CheckpointError(f"{path} is not the file of {PACKAGE} 0.0.49. Install it again.")
+    return path

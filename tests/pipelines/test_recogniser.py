@@ -1,0 +1,76 @@
+"""The recogniser of the wheel: strictly loaded, with the states of its own graph."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from earshot.core.paths import ASSETS
+from earshot.media.audio.load import load, match_loudness
+from earshot.media.constants import SAMPLE_RATE
+from earshot.models.recogniser import RecogniserStates
+from earshot.pipelines import recogniser
+from earshot.pipelines.checkpoint import CheckpointError
+
+LAYERS = (3, 6)
+
+
+@pytest.fixture(scope="module")
+def states() -> RecogniserStates:
+    return recogniser.load_states(LAYERS, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def waveform() -> torch.Tensor:
+    speech = load(ASSETS / "examples" / "scot-digits.ogg", SAMPLE_RATE).waveform
+    levelled = match_loudness(speech, SAMPLE_RATE, -23.0)
+    return torch.from_numpy(levelled[: len(levelled) // 640 * 640])[None]
+
+
+def test_states_correlate_with_those_of_the_graph(
+    states: RecogniserStates, waveform: torch.Tensor
+) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    graph = onnxruntime.InferenceSession(str(recogniser._file("encoder_model.ort")))
+    padded = torch.nn.functional.pad(waveform, (448, 448 + 384)).numpy()
+    inputs = {graph.get_inputs()[0].name: padded}
+    if len(graph.get_inputs()) > 1:
+        inputs[graph.get_inputs()[1].name] = np.ones(padded.shape, np.int64)
+    theirs = graph.run(None, inputs)[0][0]
+    ours = states.encoder(torch.from_numpy(padded)).last_hidden_state[0].numpy()
+    assert np.corrcoef(ours.ravel(), theirs.ravel())[0, 1] > 0.998
+
+
+def test_states_have_a_row_every_20_ms(states: RecogniserStates, waveform: torch.Tensor) -> None:
+    found = states(waveform)
+    assert found.shape == (1, waveform.shape[1] // 320, 2 * 288)
+    # A tone that begins at 1 s changes the states most from there on.
+    later = waveform.clone()
+    later[:, SAMPLE_RATE:] += 0.3 * torch.sin(torch.arange(later.shape[1] - SAMPLE_RATE) / 3)
+    change = (states(later) - found)[0, :, :288].norm(dim=1)
+    assert change[50:].mean() > 1.5 * change[:48].mean()
+
+
+def test_faster_speech_gives_states_on_the_same_grid(
+    states: RecogniserStates, waveform: torch.Tensor
+) -> None:
+    faster = torch.nn.functional.interpolate(waveform[None], scale_factor=25 / 28)[0]
+    there, here = states(faster, 28 / 25), states(waveform)
+    assert abs(there.shape[1] - here.shape[1]) <= 1
+    n = min(there.shape[1], here.shape[1])
+    aligned = torch.cosine_similarity(there[0, :n], here[0, :n]).mean()
+    shifted = torch.cosine_similarity(there[0, : n - 10], here[0, 10:n]).mean()
+    assert aligned > shifted + 0.05
+
+
+def test_other_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(recogniser.FILES, "encoder_model.ort", "0" * 64)
+    with pytest.raises(CheckpointError, match="Install it again"):
+        recogniser._file("encoder_model.ort")
+
+
+def test_missing_wheel_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recogniser, "PACKAGE", "no_such_package")
+    with pytest.raises(FileNotFoundError, match="pip install moonshine-voice"):
+        recogniser._file("encoder_model.ort")
