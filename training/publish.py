@@ -35,7 +35,7 @@ tags: [voice-conversion, acoustic-word-embeddings, audio-retrieval, lip-to-speec
 Each folder is a checkpoint with its card, its licence, and what was measured. They load with what
 they need, each file checked against its hash:
 
-    from earshot.pipelines import LipToSpeech, SoundSearch, VoiceConversion, Words
+    from earshot import LipToSpeech, SoundSearch, VoiceConversion, Words
 
     VoiceConversion.from_pretrained("{repository}/vqvae-512")
     Words.from_pretrained("{repository}/words")

@@ -130,7 +130,7 @@ def test_companion_of_a_hub_checkpoint_is_in_the_same_repository(
     repository = shutil.copytree(tiny_checkpoints / "vqvae-64", tmp_path / "repository")
     shutil.copytree(tiny_checkpoints / "vocoder", repository / "vocoder")
     script = (
-        "from pipelines import VoiceConversion;"
+        "from earshot.pipelines import VoiceConversion;"
         "VoiceConversion.from_pretrained('someone/vqvae-64', 'cpu')"
     )
     environment = {"HF_HOME": str(tmp_path / "cache"), "PATH": "", "PYTHONPATH": str(ROOT)}

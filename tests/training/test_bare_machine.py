@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 # What is installed together with torch and numpy, and what the operating system provides.
 INSTALLED = """torch numpy typing_extensions sympy mpmath networkx jinja2 markupsafe fsspec filelock
 setuptools torchgen functorch triton nvidia"""
-ROOMS = "training pipelines models media synthetic tests"
+ROOMS = "training earshot synthetic tests"
 BARE_MACHINE = f"""
 import runpy, sys
 from importlib.machinery import BuiltinImporter, FrozenImporter, PathFinder

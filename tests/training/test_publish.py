@@ -70,7 +70,7 @@ def test_publish_to_a_repository_can_be_downloaded_again(tmp_path: Path) -> None
         "print(upload('someone/earshot', Path(sys.argv[1])))"
     )
     load = (
-        "from pipelines import VoiceConversion;"
+        "from earshot.pipelines import VoiceConversion;"
         "VoiceConversion.from_pretrained('someone/earshot/vqvae-64', 'cpu')"
     )
     chosen = tmp_path / "checkpoints"

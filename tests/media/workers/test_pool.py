@@ -127,7 +127,7 @@ def test_worker_has_limits_that_it_cannot_lift(worker: Worker) -> None:
 
 def test_worker_loads_no_model_library_and_ends_with_the_app() -> None:
     script = (
-        "import sys; import media.workers.__main__;"
+        "import sys; import earshot.media.workers.__main__;"
         "print({'torch', 'librosa', 'scipy', 'gradio', 'cv2'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
@@ -143,7 +143,7 @@ def test_worker_loads_no_model_library_and_ends_with_the_app() -> None:
 def test_load_from_another_folder_finds_the_worker(tmp_path: Path) -> None:
     (tmp_path / "a.wav").write_bytes(WAV)
     script = f"import sys; sys.path.append({str(ROOT)!r});" + (
-        "from media.audio.load import load; print(load('a.wav').seconds)"
+        "from earshot.media.audio.load import load; print(load('a.wav').seconds)"
     )
     run = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True

@@ -23,7 +23,7 @@ encoder (portrait → voice embedding and mean F0). The waveform comes from
 
 ## Use
 
-    from earshot.pipelines import LipToSpeech
+    from earshot import LipToSpeech
     result = LipToSpeech.from_pretrained("checkpoints/{name}")("video.webm")
     print(result.reading.caption, result.speech.waveform)
 

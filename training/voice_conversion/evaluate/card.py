@@ -25,7 +25,7 @@ man). After Tjandra, Sakti and Nakamura (ZeroSpeech 2020, arXiv:2005.11676).
 
 ## Use
 
-    from earshot.pipelines import VoiceConversion
+    from earshot import VoiceConversion
     VoiceConversion.from_pretrained("checkpoints/{name}")("speech.wav", target="TF2")
 
 ## Training data and licence
