@@ -4,7 +4,7 @@ What a visitor can cause is said beside the input, and leaves the rest as it was
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import wraps
 from html import escape
@@ -124,7 +124,7 @@ def reporting(handler: Callable[P, T], message: Component) -> Callable:
 def on_model(
     trigger: Callable[..., Dependency],
     handler: Callable,
-    inputs: Sequence[Component],
+    inputs: Sequence[Component] | Set[Component],
     outputs: Sequence[Component],
     *,
     progress_on: Component,
@@ -134,7 +134,8 @@ def on_model(
     seconds: float | None = None,
 ) -> Dependency:
     """Runs handler on a queue that all tabs share, for at most so many seconds; meanwhile `stop`
-    stands in for `start`, and ends the work at its next step.
+    stands in for `start`, and ends the work at its next step. A set of inputs gives the handler
+    their values in a dictionary by component.
 
     Returns the run, for what comes after it.
     """
@@ -152,7 +153,7 @@ def on_model(
     show = SHOW % progress_on.elem_id
     job = trigger(busy, outputs=buttons, js=show, **HIDDEN).then(
         handler,
-        list(inputs),
+        inputs,
         list(outputs),
         concurrency_id=queue,
         concurrency_limit=1,

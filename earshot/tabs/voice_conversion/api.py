@@ -9,7 +9,7 @@ import gradio as gr
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.tabs.shared.events import CONVERSION_QUEUE, QUICK_QUEUE, answering
 from earshot.tabs.voice_conversion.events import Models
-from earshot.tabs.voice_conversion.targets import Speaking, Target
+from earshot.tabs.voice_conversion.speaking import Speaking
 from earshot.tabs.voice_conversion.view import numbers, wav
 
 
@@ -41,8 +41,8 @@ class ConversionAPI:
             numbers: units, bit/s, compression and computing time, in words.
         """
         pipeline = self.models.pipeline(model)
-        spoken = Speaking(Target(target), vocoder, intonation)
-        conversion = pipeline(audio, *spoken.choices(pipeline))
+        spoken = Speaking(target, vocoder=vocoder, intonation=intonation)
+        conversion = pipeline(audio, *spoken.arguments(pipeline))
         return wav(conversion.converted), _document(conversion.units), numbers(conversion)
 
     @answering
@@ -75,8 +75,8 @@ class ConversionAPI:
         """
         parsed = Units.from_json(json.dumps(units))
         pipeline = self.models.pipeline(parsed.model)
-        spoken = Speaking(Target(target), vocoder, intonation)
-        return wav(pipeline.decode(parsed, *spoken.choices(pipeline)))
+        spoken = Speaking(target, vocoder=vocoder, intonation=intonation)
+        return wav(pipeline.decode(parsed, *spoken.arguments(pipeline)))
 
 
 def declare(

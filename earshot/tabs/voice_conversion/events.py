@@ -18,7 +18,7 @@ from earshot.tabs.shared.events import say
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.voice_conversion import edits
 from earshot.tabs.voice_conversion.example import read_finished
-from earshot.tabs.voice_conversion.targets import Speaking
+from earshot.tabs.voice_conversion.speaking import SpeakingInputs
 from earshot.tabs.voice_conversion.view import Result, rate, wav
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion.converter import Converter
 
 Update = dict[Component, Any]
+Values = dict[Component, Any]  # of an event's inputs, by component
 
 FIRST: Final = (
     "Record or upload speech, or try an example: its spectrogram, its units and its conversion "
@@ -35,13 +36,16 @@ NO_UNITS: Final = "There are no units yet. Convert something first."
 
 
 @dataclass(frozen=True)
-class Outputs:
-    """The components that the handlers update."""
+class Parts:
+    """The components that the handlers read and update."""
 
+    audio: gr.Audio
+    speaking: SpeakingInputs
     message: gr.HTML
     result: gr.State
     lanes: gr.HTML
     numbers: gr.HTML
+    units_file: gr.UploadButton
     rates_message: gr.HTML
     rates: gr.HTML
 
@@ -68,8 +72,10 @@ class Models:
         """The voices that can be chosen."""
         return settings.VOICES if self.any_voice else settings.VQVAE_VOICES
 
-    def pipeline(self, model: str) -> "Converter":
-        """The pipeline of a model. Raises InputError when it is not installed."""
+    def pipeline(self, model: str | None) -> "Converter":
+        """The pipeline of a model, None for the default. Raises InputError when it is not
+        installed."""
+        model = model or self.names[0]
         if model not in self.names:
             raise InputError(f"There is no model {model!r} here, only {', '.join(self.names)}.")
         return self.load(model)
@@ -83,7 +89,7 @@ class ConversionEvents:
     """
 
     models: Models
-    to: Outputs
+    to: Parts
 
     def first_look(self) -> Update:
         """Show the finished example, or what to do where there is none."""
@@ -92,17 +98,16 @@ class ConversionEvents:
 
     def convert(
         self,
-        audio: str | None,
-        model: str,
-        *speaking: Any,
+        values: Values,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
-        """Convert the recording and show it. speaking: the arguments of Speaking.of."""
-        progress(0.1, desc=f"Loading {model}")
-        pipeline, spoken = self.models.pipeline(model), Speaking.of(*speaking)
-        progress(0.4, desc=f"Encoding, then speaking as {spoken.target.label}")
-        conversion = pipeline(audio, *spoken.choices(pipeline))
-        result = Result.of(conversion, pipeline, spoken.target.label, spoken.vocoder)
+        """Convert the recording and show it."""
+        spoken = self.to.speaking.read(values)
+        progress(0.1, desc=f"Loading {spoken.model}")
+        pipeline = self.models.pipeline(spoken.model)
+        progress(0.4, desc=f"Encoding, then speaking as {spoken.label}")
+        conversion = pipeline(values[self.to.audio], *spoken.arguments(pipeline))
+        result = Result.of(conversion, pipeline, spoken.label, spoken.vocoder)
         return self._show(result, " ".join(conversion.notices))
 
     def edit(self, result: Result | None, event: gr.EventData) -> Update:
@@ -123,54 +128,52 @@ class ConversionEvents:
 
     def speak(
         self,
-        result: Result | None,
-        *speaking: Any,
+        values: Values,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
         """Synthesise the edited units."""
+        result: Result | None = values[self.to.result]
         if result is None:
             raise InputError(NO_UNITS)
-        spoken = Speaking.of(*speaking)
-        progress(0.3, desc=f"Speaking {len(result.units.codes)} units as {spoken.target.label}")
+        spoken = self.to.speaking.read(values)
+        progress(0.3, desc=f"Speaking {len(result.units.codes)} units as {spoken.label}")
         pipeline = self.models.pipeline(result.units.model)
-        speech = pipeline.decode(result.units, *spoken.choices(pipeline))
-        return self._show(result.respoken(speech, spoken.target.label, spoken.vocoder))
+        speech = pipeline.decode(result.units, *spoken.arguments(pipeline))
+        return self._show(result.respoken(speech, spoken.label, spoken.vocoder))
 
     def load(
         self,
-        file: str,
-        *speaking: Any,
+        values: Values,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
         """Synthesise the units of a JSON file."""
-        units = Units.from_json(Path(file).read_text(errors="replace"))
-        spoken = Speaking.of(*speaking)
-        progress(0.3, desc=f"Speaking {len(units.codes)} units as {spoken.target.label}")
+        units = Units.from_json(Path(values[self.to.units_file]).read_text(errors="replace"))
+        spoken = self.to.speaking.read(values)
+        progress(0.3, desc=f"Speaking {len(units.codes)} units as {spoken.label}")
         pipeline = self.models.pipeline(units.model)
-        speech = pipeline.decode(units, *spoken.choices(pipeline))
-        label, vocoder = spoken.target.label, spoken.vocoder
-        return self._show(Result.loaded(units, speech, pipeline, label, vocoder))
+        speech = pipeline.decode(units, *spoken.arguments(pipeline))
+        return self._show(Result.loaded(units, speech, pipeline, spoken.label, spoken.vocoder))
 
     def compare_rates(
         self,
-        result: Result | None,
-        *speaking: Any,
+        values: Values,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Iterator[Update]:
         """Convert the source shown by every model in turn, the fewest bits first."""
+        result: Result | None = values[self.to.result]
         if result is None or result.source is None:
             raise InputError("This needs a recording. Convert one first.")
-        source, spoken = result.source, Speaking.of(*speaking)
+        source, spoken = result.source, self.to.speaking.read(values)
         lanes: list[Lane] = []
         tracks = [source.file("Source", "source")]
         models = [self.models.pipeline(name) for name in reversed(self.models.names)]
         models = [model for model in models if spoken.suits(model)]
         for i, pipeline in enumerate(models):
             progress((i, len(models)), desc=f"Converting by {pipeline.name}", unit="rates")
-            conversion = pipeline(source.content, *spoken.choices(pipeline))
+            conversion = pipeline(source.content, *spoken.arguments(pipeline))
             lanes += _rate_lanes(pipeline.name, conversion, pipeline.colors)
             tracks.append(File(pipeline.name, f"{pipeline.name}.wav", wav(conversion.converted)))
-            name = f"The same speech as {spoken.target.label} by every model"
+            name = f"The same speech as {spoken.label} by every model"
             spec = TimelineSpec(name, lanes, tracks)
             yield {self.to.rates_message: "", self.to.rates: spec.value()}
 

@@ -17,7 +17,7 @@ from earshot.core.errors import InputError
 from earshot.tabs.shared.events import CONVERSION_QUEUE, HIDDEN, PRIVATE, on_model, reporting, say
 from earshot.tabs.shared.jobs import stoppable
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
-from earshot.tabs.voice_conversion.targets import NO_OWN, OWN, VoiceVisit
+from earshot.tabs.voice_conversion.speaking import NO_OWN, OWN, OwnVoice, VoiceVisit
 
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import AnyVoiceConversion
@@ -31,7 +31,7 @@ FORGOTTEN: Final = "Your voice is forgotten."
 
 
 @dataclass(frozen=True)
-class OwnVoice:
+class OwnVoicePanel:
     """The panel under the voice cards. visit: the visitor's voice, and what they are to read."""
 
     sessions: SessionStore[VoiceVisit]
@@ -45,8 +45,8 @@ class OwnVoice:
     forget: gr.Button
 
     @classmethod
-    def layout(cls) -> "OwnVoice":
-        """Hidden until the last card is chosen."""
+    def layout(cls) -> "OwnVoicePanel":
+        """Lay out the panel, hidden until the last card is chosen."""
         sessions = SessionStore(VoiceVisit)
         visit = sessions.state()
         with gr.Column(visible=False, elem_classes="own-voice") as panel:
@@ -99,12 +99,12 @@ class OwnVoice:
 class _Events:
     """What the panel does; each returns the components that change with their values."""
 
-    to: OwnVoice
+    to: OwnVoicePanel
     pipeline: Callable[[], "AnyVoiceConversion"]
 
     def chosen(self, card: str, visit: VoiceVisit | None, request: gr.Request) -> Update:
         """Open the panel with a text to read, or close it."""
-        if card != OWN or (visit and visit.voice):
+        if card != OWN or (visit and visit.own):
             return {self.to.panel: gr.Column(visible=card == OWN)}
         visit = self.to.sessions.of(visit, request)
         return {self.to.panel: gr.Column(visible=True), **self._text_to_read(visit)}
@@ -113,8 +113,7 @@ class _Events:
         """Make a voice of a recording of the text."""
         visit = self.to.sessions.of(visit, request)
         with delete_after_use(path):
-            visit.reference = self.pipeline().reference(path, visit.reading)
-            visit.voice = self.pipeline().voice(visit.reference)
+            visit.own = OwnVoice(self.pipeline(), path, visit.reading)
         return {
             self.to.visit: visit,
             self.to.message: say(READY),
@@ -130,10 +129,10 @@ class _Events:
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
         """Fit the voice more closely to what was read."""
-        if not visit or not visit.voice or visit.reference is None:
+        if not visit or not visit.own:
             raise InputError(NO_OWN)
-        visit.voice = self.pipeline().fit(
-            visit.voice, visit.reference, lambda share: progress(share, desc="Fitting your voice")
+        visit.own = visit.own.fitted(
+            self.pipeline(), lambda share: progress(share, desc="Fitting your voice")
         )
         return {self.to.visit: visit, self.to.message: say(FITTED)}
 

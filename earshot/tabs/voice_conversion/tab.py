@@ -16,11 +16,11 @@ from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import CONVERSION_QUEUE, HIDDEN, QUICK_QUEUE, on_model, reporting
 from earshot.tabs.shared.parts import how_it_works, main_button, missing_model, sound_input
 from earshot.tabs.voice_conversion import api
-from earshot.tabs.voice_conversion.events import ConversionEvents, Models, Outputs, draft_item
+from earshot.tabs.voice_conversion.events import ConversionEvents, Models, Parts, draft_item
 from earshot.tabs.voice_conversion.live import LivePanel, Tickets
-from earshot.tabs.voice_conversion.own_voice import CARD, OwnVoice
+from earshot.tabs.voice_conversion.own_voice import CARD, OwnVoicePanel
 from earshot.tabs.voice_conversion.peer import Peer, PeerPanel, peers
-from earshot.tabs.voice_conversion.targets import ALONE, OWN, VOICES
+from earshot.tabs.voice_conversion.speaking import ALONE, OWN, VOICES, SpeakingInputs
 
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import AnyVoiceConversion
@@ -100,7 +100,7 @@ def _layout(
                 label="New voice",
                 own=CARD if models.any_voice else None,
             )
-            own = OwnVoice.layout()
+            own = OwnVoicePanel.layout()
             convert, stop = main_button("Convert", ready=False)
             live = LivePanel.layout() if models.live else None
             chips = _example_chips()
@@ -123,16 +123,15 @@ def _layout(
 
     api.declare(models, audio, voice, model, vocoder, intonation)
     own.wire(lambda: cast("AnyVoiceConversion", models.pipeline(settings.CONTINUOUS)), voice)
-    to = Outputs(message, result, lanes, numbers, rates_message, rates)
+    chosen = SpeakingInputs(voice, other, share, model, vocoder, intonation, own.visit)
+    to = Parts(audio, chosen, message, result, lanes, numbers, units_file, rates_message, rates)
     if live:
-        chosen = [voice, other, share, model, intonation, own.visit]
         # What is said beside their own voice changes when it was made.
         changes = [part.change for part in (voice, other, share, model, intonation, own.message)]
         live.wire(models.names, chosen, changes, tickets)
         live.keeping(audio, message)
     events = ConversionEvents(models, to)
     shown = [message, result, lanes, numbers]
-    speaking = [voice, other, share, own.visit, vocoder, intonation]
     main = {"outputs": shown, "progress_on": lanes, "start": convert, "stop": stop}
 
     tab.load(events.first_look, outputs=shown, **HIDDEN)
@@ -146,17 +145,18 @@ def _layout(
         on_model(
             trigger,
             reporting(events.convert, message),
-            [audio, model, *speaking],
+            {audio, *chosen.components},
             queue=CONVERSION_QUEUE,
             **main,
         )
     quick = {**main, "queue": QUICK_QUEUE}
-    on_model(lanes.submit, reporting(events.speak, message), [result, *speaking], **quick)
-    on_model(units_file.upload, reporting(events.load, message), [units_file, *speaking], **quick)
+    on_model(lanes.submit, reporting(events.speak, message), {result, *chosen.components}, **quick)
+    loaded = {units_file, *chosen.components}
+    on_model(units_file.upload, reporting(events.load, message), loaded, **quick)
     on_model(
         compare.click,
         reporting(events.compare_rates, rates_message),
-        [result, *speaking],
+        {result, *chosen.components},
         [rates_message, rates],
         progress_on=rates,
         start=compare,

@@ -1,7 +1,7 @@
 """The Live switch of the voice conversion tab, and what is seen while it is on."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,8 +14,8 @@ from earshot.tabs.shared.events import HIDDEN, reporting
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.icons import icon
 from earshot.tabs.shared.sessions import is_upload
-from earshot.tabs.voice_conversion.live.tickets import Tickets, Wish
-from earshot.tabs.voice_conversion.targets import ALONE, NO_OWN, OWN, VoiceVisit
+from earshot.tabs.voice_conversion.live.tickets import Tickets
+from earshot.tabs.voice_conversion.speaking import Speaking, SpeakingInputs
 
 FOLDER: Final = Path(__file__).parent
 HTML: Final = f"""
@@ -62,7 +62,7 @@ class LivePanel:
 
     @classmethod
     def layout(cls) -> "LivePanel":
-        """Off."""
+        """Lay out the switch, which is off."""
         panel = gr.HTML(
             HTML,
             css_template=(FOLDER / "live.css").read_text(),
@@ -75,17 +75,18 @@ class LivePanel:
     def wire(
         self,
         models: Sequence[str],
-        chosen: Sequence[Component],
+        inputs: SpeakingInputs,
         changes: Sequence[Callable],
         tickets: Tickets,
     ) -> None:
-        """models: that are installed; chosen: the arguments of wished; changes: events after which
-        they may be others, while it is on; tickets: of the server."""
+        """Connect the switch to the page. models: that are installed; inputs: how the visitor
+        wants to be heard; changes: events after which that may be otherwise, while it is on;
+        tickets: of the server."""
 
-        def asked(*values: Any) -> dict[str, Any]:
-            return wished(models, tickets, *values)
+        def asked(values: dict[Component, Any]) -> dict[str, Any]:
+            return wished(models, tickets, inputs.read(values))
 
-        told = self.panel.ask(asked, list(chosen), self.wish, **HIDDEN)
+        told = self.panel.ask(asked, inputs.components, self.wish, **HIDDEN)
         told.then(None, self.wish, [], js=TELL, **HIDDEN)
         gr.on(changes, None, None, [], js=CHANGED, **HIDDEN)
 
@@ -102,27 +103,16 @@ class LivePanel:
         self.panel.keep(reporting(keep, message), outputs=[message, recording], **HIDDEN)
 
 
-def wished(
-    models: Sequence[str],
-    tickets: Tickets,
-    voice: str,
-    other: str,
-    share: float,
-    model: str,
-    intonation: str,
-    visit: VoiceVisit | None,
-) -> dict[str, Any]:
-    """What the page tells the socket, with a note for the visitor; or the error that there is."""
+def wished(models: Sequence[str], tickets: Tickets, speaking: Speaking) -> dict[str, Any]:
+    """Return what the page tells the socket, with a note for the visitor; or the error there is."""
     if settings.CONTINUOUS not in models:
-        return {"wish": asdict(Wish(voice)), "note": ""}
-    other = other if share else ALONE
-    ticket = None
-    if OWN in (voice, other):
-        if not visit or not visit.voice:
-            return {"error": NO_OWN}
-        ticket = tickets.issue(visit)
+        return {"wish": tickets.write(Speaking(speaking.voice)), "note": ""}
     note = ""
-    if settings.MODELS[model].checkpoint != settings.ANY_VOICE:
+    model = speaking.model
+    if model and settings.MODELS[model].checkpoint != settings.ANY_VOICE:
         note = f"{model} is for recordings. Live goes by {settings.CONTINUOUS} content."
-        model = settings.CONTINUOUS
-    return {"wish": asdict(Wish(voice, other, share, model, intonation, ticket)), "note": note}
+        speaking = replace(speaking, model=settings.CONTINUOUS)
+    try:
+        return {"wish": tickets.write(speaking), "note": note}
+    except InputError as error:
+        return {"error": str(error)}

@@ -9,10 +9,9 @@ import numpy as np
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from earshot.core.errors import InputError
-from earshot.pipelines.voice_conversion import Voice
 from earshot.pipelines.voice_conversion.live import Choice
-from earshot.tabs.voice_conversion.live.tickets import Tickets, Wish
-from earshot.tabs.voice_conversion.targets import ALONE, NO_OWN, OWN
+from earshot.tabs.voice_conversion.live.tickets import Tickets
+from earshot.tabs.voice_conversion.speaking import OWN, Speaking
 
 MAX_BYTES: Final = 65_536  # of a message: a third of a second at 96 kHz
 MAX_BACKLOG: Final = 0.2  # seconds of input that may wait
@@ -33,10 +32,10 @@ class Visitor:
     stop.
     """
 
-    def __init__(self, socket: WebSocket, rate: int, wish: Wish, tickets: Tickets) -> None:
+    def __init__(self, socket: WebSocket, rate: int, speaking: Speaking, tickets: Tickets) -> None:
         self.rate = rate
         self._tickets = tickets
-        self._want(wish)
+        self._speaking = speaking
         self.dropped = 0
         self.gone = False
         self.came = asyncio.Event()
@@ -48,17 +47,16 @@ class Visitor:
     async def met(cls, socket: WebSocket, tickets: Tickets) -> "Visitor":
         """The visitor, by the first message. Raises RefusedError where it is something else."""
         match _read(await _next(socket)):
-            case {"rate": int(rate), **rest} if wish := Wish.read(rest):
-                return cls(socket, rate, wish, tickets)
+            case {"rate": int(rate), **rest} if speaking := tickets.read(rest):
+                return cls(socket, rate, speaking, tickets)
         raise RefusedError("The first message is to tell the rate and the voice.")
 
     @property
     def choice(self) -> Choice:
         """How to speak now. Raises InputError where their own voice is not there, or any more."""
-        wish = self._wish
-        blended = wish.other != ALONE and wish.share != 0
-        other = self._voice(wish.other) if blended else None
-        return Choice(self._voice(wish.voice), other, wish.share, wish.model, wish.intonation)
+        if OWN in self._speaking.voices and not self._speaking.visit:
+            raise InputError(OVERDUE)
+        return self._speaking.live()
 
     async def listen(self) -> None:
         """Takes in what comes until the visitor is gone. Raises RefusedError."""
@@ -95,25 +93,11 @@ class Visitor:
         said = _read(message)
         if said == {"stop": True}:
             self.gone = True
-        elif wish := Wish.read(said):
-            self._want(wish)
+        # Its ticket is redeemed at once, for the line may be longer than it is good for.
+        elif speaking := self._tickets.read(said):
+            self._speaking = speaking
         else:
             raise RefusedError("Nothing but sound, a voice, and stop can be sent.")
-
-    def _want(self, wish: Wish) -> None:
-        self._wish = wish
-        # Redeemed at once, for the line may be longer than a ticket is good for.
-        self._visit = self._tickets.redeem(wish.ticket)
-
-    def _voice(self, name: str) -> str | Voice:
-        if name != OWN:
-            return name
-        if not self._visit:
-            raise InputError(OVERDUE)
-        voice = self._visit.voice
-        if not voice:
-            raise InputError(NO_OWN)
-        return voice
 
 
 async def _next(socket: WebSocket) -> bytes | str:

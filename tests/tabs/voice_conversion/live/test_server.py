@@ -12,11 +12,11 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection
 
-from earshot.pipelines.voice_conversion import Voice
 from earshot.tabs.voice_conversion.live.server import BROKEN, MANY, MAX_PER_ADDRESS, OVER
 from earshot.tabs.voice_conversion.live.visitor import OVERDUE
-from earshot.tabs.voice_conversion.targets import NO_OWN, OWN, VoiceVisit
+from earshot.tabs.voice_conversion.speaking import NO_OWN, OWN
 from tests.support.live import CHUNK, HELLO, RATE, Echoes, ServedLive, sound, told
+from tests.support.own_voice import visit_with_voice
 
 
 class Served(ServedLive):
@@ -62,7 +62,7 @@ def test_voice_changes_while_it_runs(served: Served) -> None:
 
 
 def test_own_voice_is_that_of_the_ticket_until_the_visit_forgets_it(served: Served) -> None:
-    visit = VoiceVisit(voice=Voice("your voice", np.zeros(8, np.float32), 5.0, 0.2))
+    visit = visit_with_voice()
     own = visit.voice
     ticket = served.tickets.issue(visit)
     with served.join() as socket:

@@ -1,0 +1,177 @@
+"""How a visitor wants to hear speech: the voice, the model, what makes waveform and intonation."""
+
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+from gradio.components import Component
+
+from earshot.core.errors import InputError
+from earshot.pipelines.voice_conversion import settings
+
+if TYPE_CHECKING:
+    from earshot.pipelines.voice_conversion import AnyVoiceConversion, Voice
+    from earshot.pipelines.voice_conversion.converter import Converter
+    from earshot.pipelines.voice_conversion.live import Choice
+    from earshot.pipelines.voice_conversion.reading import Reading
+
+VOICES: Final = {
+    "SF1": "woman, lighter",
+    "TF2": "woman, fuller",
+    "SM1": "man, lighter",
+    "TM3": "man, deeper",
+    "S1": "man, clipped and quick",
+    "Nell": "woman, clear and trained",
+    "Odile": "woman, warm, a French speaker",
+    "Vera": "woman, bright, a Russian speaker",
+}
+OWN: Final = "yours"  # the value of the card of the visitor's own voice
+ALONE: Final = "none"
+NO_OWN: Final = "Read the lines under the voices first: that makes your voice one of them."
+NO_TEXT: Final = "Choose “Your voice” first: it shows a text to read. Then record yourself."
+
+
+class OwnVoice:
+    """The voice of a visitor, which only a recording of the text that was drawn for them makes.
+
+    voice: what is spoken in; there is no other way to one than through the constructor's check.
+    """
+
+    def __init__(
+        self, pipeline: "AnyVoiceConversion", recording: str | None, reading: "Reading | None"
+    ) -> None:
+        """Make the voice of a recording of the reading.
+
+        Raises InputError without a reading, and for a recording of anything else.
+        """
+        if reading is None:
+            raise InputError(NO_TEXT)
+        self._reference = pipeline.reference(recording, reading)  # float32 (T,) at 16 kHz
+        self.voice: Voice = pipeline.voice(self._reference)
+
+    def fitted(
+        self, pipeline: "AnyVoiceConversion", on_progress: Callable[[float], object]
+    ) -> "OwnVoice":
+        """Fit the voice more closely to what was read; on_progress: is told the share done."""
+        closer = copy(self)
+        closer.voice = pipeline.fit(self.voice, self._reference, on_progress)
+        return closer
+
+
+@dataclass
+class VoiceVisit:
+    """What is kept of a visitor: what they were asked to read, and the voice that came of it."""
+
+    reading: "Reading | None" = None
+    own: OwnVoice | None = None
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.reading = self.own = None
+
+    @property
+    def voice(self) -> "Voice":
+        """The visitor's own voice. Raises InputError where it was not made, or is forgotten."""
+        if self.own is None:
+            raise InputError(NO_OWN)
+        return self.own.voice
+
+
+@dataclass(frozen=True)
+class Speaking:
+    """How units are to be spoken, as a visitor chose, recorded or live.
+
+    voice, other: names of voices, or OWN; share: of the other, 0 to 1; model: None for the
+    default; visit: holds the visitor's own voice.
+    """
+
+    voice: str
+    other: str = ALONE
+    share: float = 0.0
+    model: str | None = None
+    vocoder: str = settings.VOCODERS[0]
+    intonation: str = settings.INTONATIONS[0]
+    visit: VoiceVisit | None = None
+
+    @property
+    def blended(self) -> bool:
+        """Whether another voice is blended in."""
+        return self.other != ALONE and self.share != 0
+
+    @property
+    def voices(self) -> tuple[str, ...]:
+        """The names of the voices that are heard."""
+        return (self.voice, self.other) if self.blended else (self.voice,)
+
+    @property
+    def label(self) -> str:
+        """The voice for people, and for the name of a system in a listening test."""
+        names = ["your voice" if name == OWN else name for name in self.voices]
+        if not self.blended:
+            return names[0]
+        return f"{names[0]} {1 - self.share:.0%} + {names[1]} {self.share:.0%}"
+
+    def suits(self, pipeline: "Converter") -> bool:
+        """Whether the pipeline has the voice that was chosen."""
+        plain = not self.blended and self.voice in pipeline.voices
+        return plain or isinstance(pipeline.voices, Mapping)
+
+    def arguments(self, pipeline: "Converter") -> tuple[Any, str, str]:
+        """The target, vocoder and intonation that a pipeline is given.
+
+        A model that cannot keep the intonation predicts it. Raises InputError for a voice that is
+        not there, and for a blend by a model that has none.
+        """
+        can = self.intonation in pipeline.intonations
+        intonation = self.intonation if can else pipeline.intonations[0]
+        return self._target(pipeline), self.vocoder, intonation
+
+    def live(self) -> "Choice":
+        """What a live conversion is given. Raises InputError where their own voice is not there."""
+        from earshot.pipelines.voice_conversion.live import Choice  # late, for it loads torch
+
+        voice, *other = (self._own() if name == OWN else name for name in self.voices)
+        return Choice(voice, next(iter(other), None), self.share, self.model, self.intonation)
+
+    def _target(self, pipeline: "Converter") -> "str | Voice":
+        if not self.blended:
+            return self._own() if self.voice == OWN else self.voice
+        one, other = (self._voice(pipeline, name) for name in self.voices)
+        return one.blend(other, self.share)
+
+    def _voice(self, pipeline: "Converter", name: str) -> "Voice":
+        if name == OWN:
+            return self._own()
+        if not isinstance(pipeline.voices, Mapping):
+            raise InputError(f"{pipeline.name} cannot blend voices. Choose another model.")
+        if name not in pipeline.voices:
+            known = ", ".join(settings.VOICES)
+            raise InputError(f"There is no voice {name}. Choose one of {known}.")
+        return pipeline.voices[name]
+
+    def _own(self) -> "Voice":
+        return (self.visit or VoiceVisit()).voice
+
+
+@dataclass(frozen=True)
+class SpeakingInputs:
+    """The components in which a visitor chooses, named as the fields of Speaking are."""
+
+    voice: gr.HTML
+    other: gr.Dropdown
+    share: gr.Slider
+    model: gr.Dropdown
+    vocoder: gr.Radio
+    intonation: gr.Radio
+    visit: gr.State
+
+    @property
+    def components(self) -> set[Component]:
+        """The inputs of an event whose handler reads them."""
+        return {getattr(self, field.name) for field in fields(self)}
+
+    def read(self, values: Mapping[Component, Any]) -> Speaking:
+        """Read the choice from the values that an event was given, by component."""
+        return Speaking(**{f.name: values[getattr(self, f.name)] for f in fields(self)})

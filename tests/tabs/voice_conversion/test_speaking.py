@@ -1,0 +1,105 @@
+"""What a visitor's choice of voices gives a model, and how a voice of their own comes to be."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pytest
+
+from earshot.core.errors import InputError
+from earshot.media.audio.load import wav_bytes
+from earshot.pipelines.voice_conversion import Voice
+from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel, _Events
+from earshot.tabs.voice_conversion.speaking import OWN, OwnVoice, Speaking, VoiceVisit
+from tests.support.own_voice import visit_with_voice
+
+RATE = 16_000
+
+
+@pytest.fixture(scope="module")
+def models(tiny_checkpoints: Path) -> Converters:
+    return Converters(tiny_checkpoints, "cpu")
+
+
+@pytest.fixture
+def visit() -> VoiceVisit:
+    return visit_with_voice()
+
+
+def somebody(path: Path) -> Path:
+    """A recording of 12 s of something like vowels, which is no reading of anything."""
+    time = np.arange(12 * RATE) / RATE
+    tones = sum(np.sin(2 * np.pi * 140 * k * time) / k for k in range(1, 20))
+    waveform = 0.1 * tones * (0.55 + 0.45 * np.sin(2 * np.pi * 3 * time))
+    path.write_bytes(wav_bytes(np.asarray(waveform, np.float32), RATE))
+    return path
+
+
+def test_own_voice_without_a_reading_cannot_be_made(models: Converters, tmp_path: Path) -> None:
+    pipeline: Any = models("continuous")
+    with pytest.raises(InputError, match="Choose “Your voice” first"):
+        OwnVoice(pipeline, str(somebody(tmp_path / "somebody.wav")), None)
+
+
+def test_recording_in_a_session_that_drew_no_text_makes_no_voice(
+    models: Converters, tmp_path: Path
+) -> None:
+    pipeline: Any = models("continuous")
+    with gr.Blocks():
+        events = _Events(OwnVoicePanel.layout(), lambda: pipeline)
+    visit, request = VoiceVisit(), SimpleNamespace(session_hash="stranger")
+    with pytest.raises(InputError, match="Choose “Your voice” first"):
+        events.recorded(str(somebody(tmp_path / "somebody.wav")), visit, request)  # type: ignore[arg-type]
+    assert visit.own is None
+
+
+def test_speaking_as_a_card_takes_its_name(models: Converters) -> None:
+    assert Speaking("TF2").arguments(models("units-64"))[0] == "TF2"
+    assert Speaking("TF2").label == "TF2"
+
+
+def test_speaking_as_the_own_card_takes_the_voice_of_the_visit(
+    models: Converters, visit: VoiceVisit
+) -> None:
+    assert Speaking(OWN, visit=visit).arguments(models("continuous"))[0] is visit.voice
+
+
+@pytest.mark.parametrize("visit", [None, VoiceVisit()])
+def test_speaking_as_the_own_card_before_it_was_made_says_what_to_do(
+    models: Converters, visit: VoiceVisit | None
+) -> None:
+    with pytest.raises(InputError, match="Read the lines"):
+        Speaking(OWN, visit=visit).arguments(models("continuous"))
+
+
+def test_speaking_blended_lies_between_the_voices(models: Converters, visit: VoiceVisit) -> None:
+    model: Any = models("continuous")
+    blend = Speaking("TF2", OWN, 0.25, visit=visit)
+    voice = blend.arguments(model)[0]
+    assert isinstance(voice, Voice)
+    ends = model.voices["TF2"].pitch_mean, visit.voice.pitch_mean
+    assert voice.pitch_mean == pytest.approx(0.75 * ends[0] + 0.25 * ends[1])
+    assert blend.label == "TF2 75% + your voice 25%"
+    assert Speaking("TF2", OWN, 0.0, visit=visit).arguments(model)[0] == "TF2"
+
+
+def test_speaking_blended_by_a_model_of_five_voices_raises(models: Converters) -> None:
+    with pytest.raises(InputError, match="cannot blend"):
+        Speaking("TF2", "SF1", 0.5).arguments(models("vqvae-64"))
+
+
+def test_speaking_predicts_the_intonation_where_a_model_cannot_keep_it(
+    models: Converters,
+) -> None:
+    speaking = Speaking("TF2", vocoder="griffin-lim", intonation="keep")
+    assert speaking.arguments(models("units-64")) == ("TF2", "griffin-lim", "keep")
+    assert speaking.arguments(models("vqvae-64")) == ("TF2", "griffin-lim", "predicted")
+
+
+def test_visits_keep_voices_of_their_own(visit: VoiceVisit) -> None:
+    assert VoiceVisit().own is None
+    visit.clear()
+    assert visit.own is None
