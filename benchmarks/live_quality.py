@@ -7,7 +7,7 @@ Recordings of $EARSHOT_DATA, converted whole and as a stream, both through the n
   of the units is as in the whole recording; and seams: how much the spectrum changes from frame to
   frame at that place of a hop where it changes most, in terms of its mean change.
 - Open vocabulary, the recordings that conversion was developed with: word errors of both groups of
-  training.evaluators.open_vocabulary.
+  training.judges.open_vocabulary.
 
 HOP/AHEAD: milliseconds of a hop and of what is seen ahead, by default those of Live. Each stream
 has heard another recording before, as after the first seconds. Writes live_quality.md.

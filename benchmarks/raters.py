@@ -11,9 +11,9 @@ from typing import Any, Final, Self, TypeVar
 
 import httpx
 
+from benchmarks.support.listening import Rater, write_test
 from earshot.study.storage.raters import rater_id
 from earshot.study.web.server import library
-from tests.support.listening import Rater, write_test
 
 TEST: Final = "ab"
 SECONDS: Final = 0.05  # of a sound

@@ -20,8 +20,8 @@ import httpx
 
 from benchmarks.load.visitor import TASKS, Visitor
 from benchmarks.raters import Raters, write
-from tests.support.postgres import Postgres
-from tests.support.replicas import Replicas, until_healthy
+from benchmarks.support.postgres import Postgres
+from benchmarks.support.replicas import Replicas, until_healthy
 
 PROBED: Final = "convert"
 FLOOR: Final = 1.3  # × the throughput of one process, which two on two cores should reach
@@ -51,7 +51,7 @@ def main() -> None:
             database = server.url("postgres")
             options = ["--preload", "--max-queue", "200", "--live", "1"]
             options += ["--studies", place, "--database", database]
-            program = ["-m", "tests.support.replica"] if chosen.small else ["app.py"]
+            program = ["-m", "benchmarks.support.replica"] if chosen.small else ["app.py"]
             with _started(chosen.processes, [*program, *options]) as many:
                 with _started(1, [*program, *options]) as one:
                     _throughput(one, many, chosen)

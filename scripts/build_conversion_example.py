@@ -13,8 +13,9 @@ from earshot.core.paths import CHECKPOINTS, ROOT
 from earshot.pipelines.speech import Speech
 from earshot.pipelines.voice_conversion.converters import Converters
 from earshot.pipelines.voice_conversion.settings import DEFAULT_VOICE, INTONATIONS, MODELS, VOCODERS
+from earshot.tabs.components.timeline.sound import Sound
 from earshot.tabs.voice_conversion.example import write_finished
-from earshot.tabs.voice_conversion.view import Result, Sound
+from earshot.tabs.voice_conversion.view import Result
 
 SOURCE: Final = ROOT / "assets" / "examples" / "man-place-blue.ogg"
 TARGET: Final = DEFAULT_VOICE

@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 from PIL import Image
 from playwright.sync_api import Browser, expect, sync_playwright
 
+from benchmarks.support.listening import write_test
 from earshot.app import launch, models, site
 from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.study.library import Library
 from earshot.tabs import listening_tests
 from tests.browser.taking import Taking
 from tests.browser.visit import FLAGS, Visit
-from tests.support.listening import write_test
 
 FOLDER: Final = Path(os.environ.get("SHOTS", ASSETS / "screenshots"))
 LARGEST: Final = 400_000  # bytes

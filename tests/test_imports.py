@@ -1,5 +1,7 @@
 """The rule of the packages: data flows tabs → pipelines → models → media, and nothing imports up.
 
+Inside a package no system imports another: what two of them need lies below both.
+
 Imports are read from the source (AST), late and type-checking ones included.
 """
 
@@ -25,7 +27,6 @@ ALLOWED = {
     "app": {"tabs", "pipelines", "study", "media", "core"},
     "synthetic": {"pipelines", "models", "media", "core"},
     "training": {"pipelines", "models", "media", "core", "synthetic"},
-    # Raters, and servers to kill, are those of the tests.
     "benchmarks": {
         "app",
         "tabs",
@@ -35,12 +36,17 @@ ALLOWED = {
         "core",
         "study",
         "training",
-        "tests",
     },
 }
 OURS = {*ALLOWED, "assets", "scripts", "tests"}
 ROOMS = {path.name for path in (ROOT / "earshot").iterdir() if path.is_dir()}
-MAX_MODULES = 16  # in a folder
+# Package → what lies below its systems; each of the rest of its folders is a system.
+SHARED = {
+    "earshot.tabs": {"shared", "components"},
+    "earshot.pipelines": set(),
+    "training": {"common", "judges"},
+}
+MAX_LINES = 400  # of a module whose docstring says nothing of its length
 # Sampling rate, window and hop: earshot.media.constants has their names.
 NAMED = {16_000, 640, 160}
 # Sizes of layers and images are no sampling rates, though they may be the same numbers.
@@ -93,14 +99,44 @@ def test_constants_import_nothing_but_typing() -> None:
     assert not any(isinstance(node, ast.Import) for node in ast.walk(tree))
 
 
-@pytest.mark.parametrize("package", sorted(set(ALLOWED) - {"synthetic"}))
-def test_folder_has_no_more_modules_than_allowed(package: str) -> None:
-    folders = {path.parent for path in sources(package)}
-    counts = {
-        str(folder.relative_to(ROOT)): len([p for p in folder.glob("*.py") if p.stem[0] != "_"])
-        for folder in folders
+@pytest.mark.parametrize("package", SHARED)
+def test_no_system_imports_another(package: str) -> None:
+    """Nor do the folders that systems share import one."""
+    root = ROOT / package.replace(".", "/")
+    rooms = {path.name for path in root.iterdir() if path.is_dir()}
+    found = {
+        str(path.relative_to(ROOT)): sorted(others)
+        for room in rooms
+        for path in (root / room).rglob("*.py")
+        if (others := (rooms_in(package, path) & rooms) - SHARED[package] - {room})
     }
-    assert {folder: count for folder, count in counts.items() if count > MAX_MODULES} == {}
+    assert found == {}
+
+
+def test_what_training_shares_knows_no_judge() -> None:
+    paths = (ROOT / "training" / "common").rglob("*.py")
+    assert [path for path in paths if "judges" in rooms_in("training", path)] == []
+
+
+def rooms_in(package: str, path: Path) -> set[str]:
+    """The rooms of a package that a file imports anything of: "words" of training.words.recipe."""
+    names = {
+        f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    inside = (name.removeprefix(f"{package}.") for name in names if name.startswith(f"{package}."))
+    return {name.partition(".")[0] for name in inside}
+
+
+def test_long_module_says_why() -> None:
+    """A module is one concept, of whatever length; "lines" stands in the docstring of a long one,
+    with the reason."""
+    paths = [path for package in ALLOWED for path in sources(package)]
+    long = [path for path in paths if path.read_text().count("\n") > MAX_LINES]
+    docstrings = {path: ast.get_docstring(ast.parse(path.read_text())) or "" for path in long}
+    assert [path for path, docstring in docstrings.items() if "lines" not in docstring] == []
 
 
 @pytest.mark.parametrize("package", ["training", "pipelines", "tabs"])

@@ -15,7 +15,7 @@ from typing import Final
 from benchmarks.faults import answers, models
 from benchmarks.faults.outcome import Outcome
 from earshot.core.paths import ROOT
-from training.judges.report import publish_text
+from training.common.report import publish_text
 
 PAGE: Final = ROOT / "docs" / "reliability.md"
 FAULTS: Final[dict[str, Callable[[Path], Outcome]]] = {

@@ -11,10 +11,10 @@ from typing import Final
 
 from benchmarks.faults.outcome import Outcome
 from benchmarks.raters import NO_REPLY, Raters, write
+from benchmarks.support.postgres import Postgres
+from benchmarks.support.served import Served
 from earshot.study.library import BUSY
 from earshot.study.web.plainly import NOT_STORED
-from tests.support.postgres import Postgres
-from tests.support.served import Served
 
 KILLS: Final = 10
 BETWEEN: Final = 100  # answers between two faults

@@ -16,8 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from tests.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
-from tests.support.served import free_port
+from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
+from benchmarks.support.served import free_port
 
 DELAY: Final = 0.05  # seconds to embed a clip
 

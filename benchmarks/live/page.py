@@ -16,9 +16,9 @@ from unittest.mock import patch
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
+from benchmarks.support.live import Echoes
 from earshot.app import launch, site
 from earshot.media.audio.load import wav_bytes
-from tests.support.live import Echoes
 
 RATE: Final = 48_000  # Hz, of the file that the microphone hears
 EVERY: Final = 2.0  # seconds between two clicks

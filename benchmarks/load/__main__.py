@@ -18,8 +18,8 @@ from benchmarks.load import limits
 from benchmarks.load.memory import growth, megabytes
 from benchmarks.load.room import alone, together
 from benchmarks.raters import TEST, Raters, write
+from benchmarks.support.served import Served
 from earshot.study.web.server import library
-from tests.support.served import Served
 
 PARTS: Final = ("room", "memory", "limits")
 SOUND: Final = 3.0  # seconds of one, in the raters' test

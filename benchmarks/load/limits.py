@@ -9,8 +9,8 @@ from typing import Final
 
 from benchmarks.load.memory import files
 from benchmarks.load.visitor import Visitor
+from benchmarks.support.served import Served
 from earshot.tabs.shared.connections import DEAD, SILENT
-from tests.support.served import Served
 
 PROGRAM: Final = Path(__file__).with_name("hurried.py")
 STALLED: Final = 10  # connections

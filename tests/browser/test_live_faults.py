@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import expect
 from websockets.sync.client import ClientConnection, connect
 
+from benchmarks.support.live import HELLO, Echo, Echoes, sound, told
 from earshot.app import launch, site
 from tests.browser.visit import Visit
-from tests.support.live import HELLO, Echo, Echoes, sound, told
 
 # The page's microphones: none where window.refused says so, else kept for the test to unplug.
 MICROPHONE = """() => {

@@ -10,8 +10,8 @@ from websockets.sync.client import connect
 
 from benchmarks.load.visitor import Visitor
 from benchmarks.raters import Raters, write
-from tests.support.postgres import Postgres
-from tests.support.replicas import Replicas
+from benchmarks.support.postgres import Postgres
+from benchmarks.support.replicas import Replicas
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +39,7 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def replicas(studies: Path, database: str) -> Iterator[Replicas]:
     options = ["--studies", str(studies), "--database", database]
     try:
-        running = Replicas("-m", "tests.support.replica", *options, number=2)
+        running = Replicas("-m", "benchmarks.support.replica", *options, number=2)
     except FileNotFoundError as error:
         pytest.skip(str(error))
     with running:

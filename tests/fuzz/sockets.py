@@ -8,12 +8,12 @@ from typing import Final
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 
+from benchmarks.support.live import HELLO, ServedLive, told
 from earshot.core.errors import InputError
 from earshot.core.paths import CHECKPOINTS
 from earshot.pipelines.voice_conversion.live import LiveProcesses
 from earshot.pipelines.voice_conversion.settings import live_checkpoint
 from earshot.tabs.voice_conversion.live.server import BROKEN
-from tests.support.live import HELLO, ServedLive, told
 
 STOP: Final = '{"stop": true}'
 NUMBERS: Final = itertools.count()

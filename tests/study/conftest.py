@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.postgres import Postgres
 from earshot.study.storage.store import Store
-from tests.support.postgres import Postgres
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from benchmarks.support.listening import Rater, write_test
 from earshot.study import __main__, invitations
 from earshot.study.web.server import app, library
-from tests.support.listening import Rater, write_test
 
 KEY = "a key that nobody knows"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from benchmarks.support.listening import Rater, write_test
 from earshot.core.errors import InputError
 from earshot.study.design import Test
 from earshot.study.design.yaml_lines import SpecError
@@ -13,7 +14,6 @@ from earshot.study.library import BusyError
 from earshot.study.sounds import stimuli
 from earshot.study.sounds.copies import Copy
 from earshot.study.web.server import app, library
-from tests.support.listening import Rater, write_test
 
 
 def test_library_while_one_test_is_prepared_serves_the_others(

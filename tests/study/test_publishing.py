@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from benchmarks.support.listening import Rater, write_test
 from earshot.core.errors import InputError
 from earshot.study import publishing
 from earshot.study.design.yaml_lines import SpecError
@@ -13,7 +14,6 @@ from earshot.study.library import Library
 from earshot.study.publishing import MARK, delete, expire, publish
 from earshot.study.sounds import stimuli
 from earshot.study.web.server import app, library
-from tests.support.listening import Rater, write_test
 
 
 @pytest.fixture

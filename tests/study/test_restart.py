@@ -6,12 +6,12 @@ import gradio as gr
 import pytest
 from fastapi.testclient import TestClient
 
+from benchmarks.support.listening import Rater
+from benchmarks.support.postgres import Postgres
 from earshot.study.web.server import app
 from earshot.tabs import listening_tests
 from earshot.tabs.listening_tests.tab import EXAMPLE, NO_DATABASE, NO_DISK
 from earshot.tabs.shared.drafts import Drafts
-from tests.support.listening import Rater
-from tests.support.postgres import Postgres
 
 
 @pytest.mark.slow

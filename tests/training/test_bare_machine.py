@@ -78,7 +78,7 @@ def test_train_of_g2p_needs_torch_and_numpy_only(tmp_path: Path) -> None:
     (tmp_path / "g2p-words.json").write_text(json.dumps(splits))
     script = """
 from pathlib import Path
-from training.g2p import train
+from training.words.g2p import train
 
 train.STEPS, train.BATCH = 2, 2
 train.train_g2p(Path(sys.argv[1]))

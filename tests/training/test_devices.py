@@ -36,7 +36,7 @@ from tests.models.test_golden_outputs import wave
 from tests.models.test_lip_to_speech_golden import TinyVocoderLoss
 from tests.support.pretend_device import META, PretendDevice, move
 from tests.training.words.test_losses import made_up_batch
-from training.g2p.train import ctc_loss as g2p_loss
+from training.common.spectral_loss import SpectralLoss
 from training.lip_to_speech.data.batches import Batch
 from training.lip_to_speech.train.faces import voice_loss
 from training.lip_to_speech.train.reader import reader_losses
@@ -46,14 +46,14 @@ from training.sound_search.train.train import distillation_loss, nt_xent, target
 from training.voice_conversion.any_voice.system import Batch as AnyVoiceBatch
 from training.voice_conversion.any_voice.system import Schedule, System
 from training.voice_conversion.any_voice.vocoder import VocoderTraining
-from training.voice_conversion.data.batches import Cepstra
+from training.voice_conversion.data.cepstra import Cepstra
 from training.voice_conversion.train.inverter import (
     contour_loss,
     relative_contour,
     spectrogram_loss,
 )
 from training.voice_conversion.train.units import contrastive_loss
-from training.voice_conversion.train.vocoder import SpectralLoss
+from training.words.g2p.train import ctc_loss as g2p_loss
 from training.words.train import losses as word_losses
 
 pytestmark = pytest.mark.slow

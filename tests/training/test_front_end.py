@@ -24,7 +24,7 @@ from tests.support.word_arrays import write_arrays
 from training.common import loop
 from training.common.checkpoints import write_weights
 from training.common.front_end import front_end_of, prepared_with
-from training.voice_conversion.data.batches import Windows
+from training.common.windows import Windows
 from training.voice_conversion.data.prepare import prepare
 from training.voice_conversion.export import export
 from training.voice_conversion.train import front_end as units

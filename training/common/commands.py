@@ -38,6 +38,6 @@ def commands(
 
 
 def add_judges(evaluate: argparse.ArgumentParser) -> None:
-    """The options of evaluators/pretrained/judges.py."""
+    """The options of training/judges/pretrained/judges.py."""
     evaluate.add_argument("--asr", metavar="ID", help="a Whisper instead of pocketsphinx")
     evaluate.add_argument("--speaker", metavar="ID", help="a WavLM with x-vectors instead of ours")

@@ -100,6 +100,14 @@ def grid_words(item: Item) -> list[tuple[str, float, float]]:
     ]
 
 
+def sentence_only(item: Item, waveform: np.ndarray, margin: float = 0.2) -> np.ndarray:
+    """Cut a GRID clip (T,) to ``margin`` seconds around its words: (T',)."""
+    words = grid_words(item)
+    first = round((words[0][1] - margin - item.start) * SAMPLE_RATE)
+    last = round((words[-1][2] + margin - item.start) * SAMPLE_RATE)
+    return waveform[max(first, 0) : last]
+
+
 def _rows(manifest: Path) -> list[dict[str, str]]:
     if not manifest.exists():
         return []

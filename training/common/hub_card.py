@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
-from training.judges.report import COLUMNS
+from training.common.report import COLUMNS
 
 LIBRARY: Final = "earshot"
 SPEECH: Final = (

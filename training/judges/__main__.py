@@ -1,4 +1,4 @@
-"""python -m training.evaluators train: the evaluation models, on original recordings only."""
+"""python -m training.judges train: the evaluation models, on original recordings only."""
 
 import argparse
 from collections.abc import Callable
@@ -26,7 +26,7 @@ SPEAKER_ENCODER_STEPS: Final = 800
 
 def main() -> None:
     """Train what is not yet in STATE, then write all of it to OUT."""
-    parser = argparse.ArgumentParser(prog="python -m training.evaluators")
+    parser = argparse.ArgumentParser(prog="python -m training.judges")
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("train", help="recordings → checkpoints/evaluation")
     command.add_argument("--data", help="the data folder, else $EARSHOT_DATA")

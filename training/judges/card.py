@@ -39,7 +39,7 @@ CC BY-SA 4.0 (Free Spoken Digit Dataset; the strictest), MIT (DSPSpeech-20), Apa
 
 ## Training procedure
 
-    python -m training.evaluators train --data DATA --seed {seed}
+    python -m training.judges train --data DATA --seed {seed}
 
 ## Evaluation
 

@@ -13,7 +13,14 @@ from torch.nn import functional as F
 
 from earshot.media.constants import NYQUIST, SAMPLE_RATE
 from earshot.media.text.grammar import DIGITS, GRID, grid_phones, phone_ids
-from training.common.corpora import DIGIT_VALIDATION_SPEAKERS, Item, speech_items, waveforms
+from training.common.corpora import (
+    DIGIT_VALIDATION_SPEAKERS,
+    Item,
+    sentence_only,
+    speech_items,
+    waveforms,
+)
+from training.common.zero_shot import has_zero_shot_word
 from training.judges.frontend import (
     VTLP_FACTORS,
     add_noise,
@@ -24,15 +31,10 @@ from training.judges.frontend import (
 )
 from training.judges.metrics import word_error_rate
 from training.judges.recogniser import MARGIN, Recogniser, prepare
-from training.voice_conversion.evaluate.material import sentence_only
 
 BATCH = 24
 WARM_UP = 200  # batches
 MAIN_SPEAKER = 0.5  # share of sentences by S1, of whom there are ten times as many
-# Words kept out of all training, so that a model of words can be tested on them.
-UNSEEN_WORDS = frozenset(
-    "alexa jarvis snowboy view_glass signal project marvin sheila bird house".split()
-)
 
 Example = tuple[np.ndarray, list[int]]  # waveform (T,), classes of its phones
 
@@ -129,7 +131,7 @@ def _training_material(
         for item in items
         if item.split == "train"
         and item.language == "en"
-        and item.text not in UNSEEN_WORDS
+        and not has_zero_shot_word(item)
         and (item.phones or (item.corpus == "grid" and item.text))
     ]
     sentences: dict[str, list[Example]] = defaultdict(list)

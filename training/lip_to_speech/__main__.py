@@ -36,8 +36,8 @@ def main() -> None:
 
 def _evaluate(arguments: argparse.Namespace) -> None:
     from training.common.corpora import data_root
+    from training.common.report import publish_table
     from training.judges.pretrained.judges import Judges
-    from training.judges.report import publish_table
     from training.lip_to_speech.evaluate.card import publish
     from training.lip_to_speech.evaluate.evaluate import evaluate
     from training.lip_to_speech.evaluate.tables import COLUMNS

@@ -36,7 +36,7 @@ def main() -> None:
 
 def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
     from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL
-    from training.judges.report import publish_table
+    from training.common.report import publish_table
     from training.sound_search.evaluate.card import publish
     from training.sound_search.evaluate.evaluate import evaluate
     from training.sound_search.evaluate.material import QUERIES

@@ -10,9 +10,10 @@ from typing import Final
 from earshot.models.sound_search.patch_transformer import PatchTransformerConfig
 from earshot.models.sound_search.sound_cnn import SoundCNNConfig
 from earshot.models.sound_search.sound_embedder import SoundEmbedderConfig
+from training.common.sounds import TRAINING_FOLDS
 from training.sound_search.data.batches import Shares
 from training.sound_search.train.kinds import fit_kinds
-from training.sound_search.train.train import TRAINING_FOLDS, VALIDATION_FOLD, Stage, train
+from training.sound_search.train.train import VALIDATION_FOLD, Stage, train
 
 # The transformer ranks no better with the kinds of a sound in its vectors.
 CNN: Final = SoundEmbedderConfig(SoundCNNConfig(), posterior_scale=16.0)

@@ -15,7 +15,7 @@ def main() -> None:
     """
     arguments = _arguments()
     if arguments.command == "train":
-        from training.g2p.train import NAME, train_g2p
+        from training.words.g2p.train import NAME, train_g2p
         from training.words.recipe import FRONT_END_RECIPE, RECIPE
 
         recipe = FRONT_END_RECIPE if front_end_of(arguments.out) else RECIPE
@@ -26,8 +26,8 @@ def main() -> None:
 
     data = data_root(arguments.data)
     if arguments.command == "prepare":
-        from training.g2p.train import prepare_g2p
         from training.words.data.prepare import prepare
+        from training.words.g2p.train import prepare_g2p
 
         if arguments.front_end:
             prepare(data, arguments.out, prepared_with(arguments.front_end, arguments.out))
@@ -35,8 +35,8 @@ def main() -> None:
         prepare_g2p(arguments.out)
         prepare(data, arguments.out)
     elif arguments.command == "export":
-        from training.g2p.train import evaluate_g2p, export_g2p
         from training.words.export import export
+        from training.words.g2p.train import evaluate_g2p, export_g2p
 
         export(data, arguments.out, CHECKPOINTS)
         if front_end_of(arguments.out):
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
-    from training.judges.report import publish_table, publish_text
+    from training.common.report import publish_table, publish_text
     from training.words.evaluate.card import publish
     from training.words.evaluate.evaluate import evaluate
     from training.words.evaluate.tables import details

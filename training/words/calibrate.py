@@ -15,7 +15,7 @@ import numpy as np
 from earshot.core.paths import CHECKPOINTS
 from earshot.pipelines.words import Words
 from training.common.corpora import data_root
-from training.sound_search.train.train import TRAINING_FOLDS
+from training.common.sounds import TRAINING_FOLDS
 from training.words.data.lexicon import FREQUENT, frequent
 from training.words.data.recordings import (
     RecordedWord,

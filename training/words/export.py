@@ -10,7 +10,7 @@ import torch
 from earshot.pipelines.words import Words
 from training.common.checkpoints import update_metrics, write_weights
 from training.common.front_end import front_end_of
-from training.sound_search.train.train import TRAINING_FOLDS
+from training.common.sounds import TRAINING_FOLDS
 from training.words.calibrate import softmax_of
 from training.words.data.recordings import (
     RecordedWord,

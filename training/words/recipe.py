@@ -11,8 +11,8 @@ from typing import Final
 from earshot.media.text.phonemes import numbers
 from earshot.models.words.view_encoder import ViewConfig
 from earshot.models.words.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig
+from training.common.zero_shot import PARSERS
 from training.words.data.batch import Mixture
-from training.words.data.zero_shot import PARSERS
 from training.words.train.stage import Stage, train_stage
 
 # Without dropout: augmentation regularises enough, and dropout takes up to a quarter of the time.

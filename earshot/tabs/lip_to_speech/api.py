@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import gradio as gr
 
 from earshot.core.errors import InputError
+from earshot.tabs.components.timeline.sound import wav
 from earshot.tabs.lip_to_speech.events import LipEvents, LipVisit
 from earshot.tabs.lip_to_speech.view import VisitorVideo, read_out
 from earshot.tabs.shared.events import LONG_QUEUE, QUICK_QUEUE, answering
 from earshot.tabs.shared.sessions import delete_after_use
-from earshot.tabs.voice_conversion.view import wav
 
 
 @dataclass(frozen=True)

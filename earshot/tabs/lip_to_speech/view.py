@@ -9,10 +9,10 @@ import numpy as np
 
 from earshot.media.constants import VIDEO_RATE
 from earshot.tabs.components.timeline.lanes import Spectrogram
+from earshot.tabs.components.timeline.sound import Sound, wav
 from earshot.tabs.components.timeline.timeline import File, TimelineSpec
 from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word, Words
 from earshot.tabs.lip_to_speech.coach import spelled
-from earshot.tabs.voice_conversion.view import Sound, wav
 
 if TYPE_CHECKING:
     from earshot.media.video.lips import MouthClip

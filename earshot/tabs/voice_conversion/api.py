@@ -7,10 +7,11 @@ from typing import Any
 import gradio as gr
 
 from earshot.pipelines.voice_conversion.units import Units
+from earshot.tabs.components.timeline.sound import wav
 from earshot.tabs.shared.events import CONVERSION_QUEUE, QUICK_QUEUE, answering
 from earshot.tabs.voice_conversion.events import Models
 from earshot.tabs.voice_conversion.speaking import Speaking
-from earshot.tabs.voice_conversion.view import numbers, wav
+from earshot.tabs.voice_conversion.view import numbers
 
 
 @dataclass(frozen=True)

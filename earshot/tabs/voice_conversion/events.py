@@ -13,13 +13,14 @@ from earshot.pipelines.voice_conversion import settings
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.study.design.draft import DraftItem
 from earshot.tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells
+from earshot.tabs.components.timeline.sound import wav
 from earshot.tabs.components.timeline.timeline import File, TimelineSpec, nothing
 from earshot.tabs.shared.events import say
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.voice_conversion import edits
 from earshot.tabs.voice_conversion.example import read_finished
 from earshot.tabs.voice_conversion.speaking import SpeakingInputs
-from earshot.tabs.voice_conversion.view import Result, rate, wav
+from earshot.tabs.voice_conversion.view import Result, rate
 
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import Conversion

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 from earshot.core.paths import ASSETS
 from earshot.pipelines.voice_conversion.units import Units
-from earshot.tabs.voice_conversion.view import Result, Sound
+from earshot.tabs.components.timeline.sound import Sound
+from earshot.tabs.voice_conversion.view import Result
 
 FINISHED: Final = ASSETS / "examples" / "finished.json"
 

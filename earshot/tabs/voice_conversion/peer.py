@@ -12,11 +12,12 @@ from earshot.pipelines.hub_download import Permission, fetch, fetch_from_dataset
 from earshot.study.design.draft import DraftItem
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from earshot.tabs.components.timeline.lanes import Lane
+from earshot.tabs.components.timeline.sound import Sound
 from earshot.tabs.components.timeline.timeline import TimelineSpec, timeline
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import on_model, reporting
 from earshot.tabs.voice_conversion.events import draft_item
-from earshot.tabs.voice_conversion.view import Result, Sound
+from earshot.tabs.voice_conversion.view import Result
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,8 @@ from math import isinf
 from typing import TYPE_CHECKING, Final
 
 from earshot.pipelines.voice_conversion.units import Units
-from earshot.tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells, Waveform
+from earshot.tabs.components.timeline.lanes import UnitCells
+from earshot.tabs.components.timeline.sound import Sound
 from earshot.tabs.components.timeline.timeline import Action, File, TimelineSpec
 
 if TYPE_CHECKING:
@@ -22,37 +23,6 @@ MAX_UNDO: Final = 50
 HINT: Final = (
     "Click to select units, Shift-click to extend the selection, double-click to select a run."
 )
-
-
-@dataclass(frozen=True)
-class Sound:
-    """A sound and its images: content is a WAV or Ogg file, seconds its duration."""
-
-    content: bytes
-    suffix: str
-    seconds: float
-    picture: str
-    peaks: tuple[float, ...]
-
-    @classmethod
-    def of(cls, speech: "Speech") -> "Sound":
-        seconds = len(speech.waveform) / speech.sample_rate
-        return cls(
-            wav(speech),
-            "wav",
-            seconds,
-            Spectrogram.of("", speech.log_mel, seconds).picture,
-            Waveform.of("", speech.waveform, speech.sample_rate).peaks,
-        )
-
-    def lanes(self, label: str, stale: bool = False) -> list[Lane]:
-        return [
-            Waveform(label, self.peaks, self.seconds, stale),
-            Spectrogram(label, self.picture, self.seconds, stale),
-        ]
-
-    def file(self, name: str, stem: str) -> File:
-        return File(name, f"{stem}.{self.suffix}", self.content)
 
 
 @dataclass(frozen=True)
@@ -166,13 +136,6 @@ def actions(highest: int, can_undo: bool) -> Sequence[Action]:
         Action("undo", "Undo", needs_cells=False, key="u", enabled=can_undo),
         Action("speak", "Speak it again", event="submit", needs_cells=False),
     )
-
-
-def wav(speech: "Speech") -> bytes:
-    """The sound as a WAV file that says who made it."""
-    from earshot.media.audio.load import wav_bytes  # late, for it loads scipy
-
-    return wav_bytes(speech.waveform, speech.sample_rate, comment="Converted by Earshot")
 
 
 def numbers(conversion: "Conversion") -> str:

@@ -7,10 +7,10 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
+from benchmarks.support.listening import write_test
 from earshot.study.library import Library
 from earshot.study.web.server import app, library
 from tests.browser.visit import PATIENCE
-from tests.support.listening import write_test
 
 SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 

@@ -7,11 +7,11 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.support.listening import Rater
 from earshot.study.library import Library
 from earshot.study.sounds import headphones
 from tests.browser.taking import Taking
 from tests.browser.visit import FAINT, PATIENCE
-from tests.support.listening import Rater
 
 LOOKS = [("desktop", "light"), ("phone", "dark")]
 SCORES = {"fine": 82, "rough": 31, "reference": 100, "anchor-3.5k": 40, "anchor-7k": 60}

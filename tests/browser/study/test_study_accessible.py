@@ -9,12 +9,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
+from benchmarks.support.listening import write_test
 from earshot.study.design import DESIGNS
 from earshot.study.library import Library
 from earshot.study.simulation.raters import simulate
 from earshot.study.web.languages import words
 from tests.browser.taking import Taking
-from tests.support.listening import write_test
 
 QUESTIONS = [
     {"ask": "كم عمرك؟", "choices": ["18–29", "30–49"]},

@@ -9,11 +9,11 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.support.listening import write_test
 from earshot.study.library import Library
 from earshot.study.web.languages import words
 from tests.browser.study.test_study import in_order
 from tests.browser.taking import Taking
-from tests.support.listening import write_test
 
 MEMBER = {"PROLIFIC_PID": "5f1e9ab2c03d4e5f6a7b8c9d", "STUDY_ID": "study-1", "SESSION_ID": "s 7"}
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from benchmarks.support.listening import write_test
 from earshot.app import launch, site
 from earshot.study.library import Library
 from earshot.tabs import listening_tests
 from tests.browser.visit import Visit
-from tests.support.listening import write_test
 
 
 @pytest.fixture(scope="module")

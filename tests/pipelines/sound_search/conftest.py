@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.pipelines.sound_search.index import SoundIndex
-from tests.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.pipelines.sound_search.__main__ import main
@@ -19,7 +20,6 @@ from earshot.pipelines.sound_search.query import index_of
 from earshot.pipelines.sound_search.scan import scan
 from earshot.pipelines.sound_search.watch import watch
 from tests.support.buckets import FakeBuckets, fake_buckets
-from tests.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 
 URI = "s3://library/tones?endpoint_override=localhost%3A9000&scheme=http"
 

@@ -15,6 +15,7 @@ from transformers import (
     RobertaTokenizer,
 )
 
+from benchmarks.support.fake_sound_encoder import FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
 from earshot.pipelines.sound_search import SoundSearch
@@ -22,7 +23,6 @@ from earshot.pipelines.sound_search.__main__ import main
 from earshot.pipelines.sound_search.encoders.clap import ClapEncoder
 from earshot.pipelines.sound_search.encoders.models import load_encoder
 from earshot.pipelines.sound_search.index import SoundIndex
-from tests.support.fake_sound_encoder import FakeEncoder, write_tone
 
 pytestmark = pytest.mark.slow
 

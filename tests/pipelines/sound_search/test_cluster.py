@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.index_scale.cluster import compared, two_nodes
+from benchmarks.support.fake_sound_encoder import RATE, WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.media.audio.load import load
 from earshot.pipelines.sound_search import SoundSearch
@@ -16,7 +17,6 @@ from earshot.pipelines.sound_search.index import SoundIndex
 from earshot.pipelines.sound_search.large.bucket import UnreachableError, folder_of
 from earshot.pipelines.sound_search.large.cluster import Workers
 from earshot.pipelines.sound_search.scan import scan
-from tests.support.fake_sound_encoder import RATE, WORDS, FakeEncoder, write_tone
 
 pytestmark = pytest.mark.slow
 

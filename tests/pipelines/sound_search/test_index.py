@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import soundfile
 
+from benchmarks.support.fake_sound_encoder import RATE, WORDS, FakeEncoder, tone, write_tone
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search.index import SoundIndex
 from earshot.pipelines.sound_search.library import Description
 from tests.pipelines.sound_search.indexes import names
-from tests.support.fake_sound_encoder import RATE, WORDS, FakeEncoder, tone, write_tone
 
 pytestmark = pytest.mark.slow
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search import store
 from earshot.pipelines.sound_search.index import SoundIndex
 from earshot.pipelines.sound_search.library import Description
 from tests.pipelines.sound_search.indexes import contents, names
-from tests.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 
 pytestmark = pytest.mark.slow
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
 from earshot.pipelines.sound_search import SoundSearch
@@ -19,7 +20,6 @@ from earshot.pipelines.sound_search.index import SoundIndex
 from earshot.pipelines.sound_search.library import Description
 from earshot.pipelines.sound_search.query import EVERYTHING, Filter
 from earshot.pipelines.sound_search.scan import scan
-from tests.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 
 KINDS = ("", "hum", "Straße")
 LICENCES = ("", "CC0")
@@ -204,7 +204,7 @@ def test_writer_killed_in_the_middle_leaves_the_version_before(
     code = (
         "import sys; from pathlib import Path;"
         "from earshot.pipelines.sound_search.scan import scan;"
-        "from tests.support.fake_sound_encoder import FakeEncoder;"
+        "from benchmarks.support.fake_sound_encoder import FakeEncoder;"
         "scan(Path(sys.argv[1]), Path(sys.argv[2]), FakeEncoder(delay=0.3))"
     )
     process = subprocess.Popen([sys.executable, "-c", code, folder, out], cwd=ROOT)

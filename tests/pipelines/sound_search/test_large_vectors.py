@@ -7,12 +7,12 @@ import pytest
 
 from benchmarks.index_scale.engines import ENGINES, sound_id
 from benchmarks.index_scale.vectors import NEAREST, pieces, questions
+from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.pipelines import nearest
 from earshot.pipelines.sound_search.index import SoundIndex
 from earshot.pipelines.sound_search.large.arrays import ArrayWriter, StoredArray
 from earshot.pipelines.sound_search.library import Entry, Library, Sound
 from tests.pipelines.sound_search.indexes import clusters
-from tests.support.fake_sound_encoder import FakeEncoder
 
 
 class Wide(FakeEncoder):

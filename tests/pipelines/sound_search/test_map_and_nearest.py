@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.files import replacing
 from earshot.pipelines import map_layout, nearest
 from earshot.pipelines.sound_search.index import SoundIndex
 from tests.pipelines.sound_search.indexes import clusters, names
-from tests.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 
 pytestmark = pytest.mark.slow
 

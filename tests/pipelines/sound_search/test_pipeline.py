@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from benchmarks.support.fake_sound_encoder import RATE, WORDS, FakeEncoder, tone, write_tone
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search import (
     SearchResult,
@@ -20,7 +21,6 @@ from earshot.pipelines.sound_search import (
 )
 from earshot.pipelines.sound_search.index import SoundIndex
 from earshot.pipelines.sound_search.query import Filter
-from tests.support.fake_sound_encoder import RATE, WORDS, FakeEncoder, tone, write_tone
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
 from earshot.pipelines.sound_search.index import Report, SoundIndex
@@ -17,7 +18,6 @@ from earshot.pipelines.sound_search.library import Description
 from earshot.pipelines.sound_search.scan import CAPTIONS, read_captions, scan
 from earshot.pipelines.sound_search.watch import watch
 from tests.pipelines.sound_search.indexes import contents
-from tests.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 
 pytestmark = pytest.mark.slow
 
@@ -87,7 +87,7 @@ def test_scan_after_being_killed_resumes(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path;"
         "from earshot.pipelines.sound_search.scan import scan;"
-        "from tests.support.fake_sound_encoder import FakeEncoder;"
+        "from benchmarks.support.fake_sound_encoder import FakeEncoder;"
         "scan(Path(sys.argv[1]), Path(sys.argv[2]), FakeEncoder(delay=0.3))"
     )
     process = subprocess.Popen([sys.executable, "-c", code, folder, out], cwd=ROOT)

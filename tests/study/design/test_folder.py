@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.support.listening import write_test
 from earshot.core.errors import InputError
 from earshot.study.design import folder, spec
 from earshot.study.design.draft import Draft, DraftItem
@@ -13,7 +14,6 @@ from earshot.study.design.yaml_lines import SpecError
 from earshot.study.publishing import publish
 from earshot.study.sounds import stimuli
 from earshot.study.web.server import library
-from tests.support.listening import write_test
 
 
 def zip_of(source: Path, target: Path, below: str = "") -> Path:

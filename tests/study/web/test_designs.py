@@ -9,10 +9,10 @@ import pytest
 import yaml
 from fastapi.testclient import TestClient
 
+from benchmarks.support.listening import Rater, write_test
 from earshot.study.design.spec import SpecError, load
 from earshot.study.library import Library
 from earshot.study.web.server import app, library
-from tests.support.listening import Rater, write_test
 
 PAIR = ["fine/bird.wav", "rough/bird.wav"]
 QUESTIONS = [

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from benchmarks.support.listening import Rater, write_test
 from earshot.study import invitations
 from earshot.study.design import DESIGNS, SCALES
 from earshot.study.library import Library
@@ -17,7 +18,6 @@ from earshot.study.storage.taking import NO_CHECK, NO_QUESTION, TOO_SOON
 from earshot.study.web import checks, languages, plainly, raters, routes
 from earshot.study.web.languages import LANGUAGES, chosen, words
 from earshot.study.web.server import app, library
-from tests.support.listening import Rater, write_test
 
 OTHERS = [name for name in LANGUAGES if name != "en"]
 GAP = re.compile(r"\{\w+\}")

@@ -12,13 +12,13 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError, TimeoutError
 from starlette.requests import HTTPConnection
 
+from benchmarks.support.listening import Rater, write_test
 from earshot.core.http import MAX_BYTES, RateLimit, address_of
 from earshot.study.library import Library
 from earshot.study.sounds import headphones
 from earshot.study.storage import clock, database
 from earshot.study.web.plainly import NOT_STORED
 from earshot.study.web.server import app, library
-from tests.support.listening import Rater, write_test
 
 PATIENCE = 3.0  # seconds: tests run beside other work
 

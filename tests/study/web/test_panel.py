@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
+from benchmarks.support.listening import Rater, write_test
 from earshot.study import preview
 from earshot.study.library import Library
 from earshot.study.storage.panel import hashed
 from earshot.study.web.server import app, library
-from tests.support.listening import Rater, write_test
 
 BACK = "https://panel.example/back?cc="
 PANEL = {

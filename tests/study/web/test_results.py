@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 from fastapi.testclient import TestClient
 
+from benchmarks.support.listening import write_test
 from earshot.study.library import Library
 from earshot.study.simulation.raters import simulate
 from earshot.study.web.server import app, library
-from tests.support.listening import write_test
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import pytest
 import soundfile
 from fastapi.testclient import TestClient
 
+from benchmarks.support.listening import RATE, STIMULI, SYSTEMS, Rater, write_test
 from earshot.study.design import SCALES
 from earshot.study.library import Library
 from earshot.study.web.server import app, library
-from tests.support.listening import RATE, STIMULI, SYSTEMS, Rater, write_test
 
 STEP = 2**-23  # of samples of 24 bits
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from benchmarks.support.listening import Rater, write_test
+from benchmarks.support.served import PATIENCE, Served
 from earshot.study.web.server import library, links
-from tests.support.listening import Rater, write_test
-from tests.support.served import PATIENCE, Served
 
 pytestmark = pytest.mark.slow
 

@@ -7,6 +7,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
+from benchmarks.support.listening import write_test
 from earshot.app import launch, site
 from earshot.core.errors import InputError
 from earshot.study.library import Library
@@ -16,7 +17,6 @@ from earshot.tabs.listening_tests.events import MAX_OPENED, Parts, StudyEvents
 from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.sessions import SessionStore
-from tests.support.listening import write_test
 
 pytestmark = pytest.mark.slow
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import gradio as gr
 import pytest
 
+from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.pipelines.sound_search.large.bucket import folder_of
@@ -18,7 +19,6 @@ from earshot.tabs.sound_search.library import DemoLibrary
 from earshot.tabs.sound_search.search import Search
 from earshot.tabs.sound_search.view import ResultView, draft_item
 from tests.support.buckets import FakeBuckets, fake_buckets
-from tests.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 
 
 @pytest.fixture

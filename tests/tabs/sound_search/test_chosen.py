@@ -8,6 +8,7 @@ import gradio as gr
 import numpy as np
 import pytest
 
+from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search import listed
 from earshot.pipelines.sound_search.index import SoundIndex
@@ -20,7 +21,6 @@ from earshot.tabs.sound_search.filters import chosen, filter_section
 from earshot.tabs.sound_search.kept_collections import MAX_CHARACTERS, MOST, restored, toggled
 from earshot.tabs.sound_search.library import Library
 from earshot.tabs.sound_search.search import Search
-from tests.support.fake_sound_encoder import FakeEncoder
 from tests.support.sounds import write_sound
 
 

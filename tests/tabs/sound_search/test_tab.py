@@ -10,6 +10,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
+from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.core.errors import InputError
 from earshot.pipelines.hub_download import Permission
 from earshot.pipelines.sound_search import SoundSearch, store
@@ -23,7 +24,6 @@ from earshot.tabs.sound_search.library import DemoLibrary, Library, VisitorLibra
 from earshot.tabs.sound_search.search import OWN, Search
 from earshot.tabs.sound_search.tab import CLAPS
 from earshot.tabs.sound_search.view import ResultView
-from tests.support.fake_sound_encoder import FakeEncoder
 from tests.support.sounds import write_library
 from tests.tabs.sound_search.handlers import sound_events
 

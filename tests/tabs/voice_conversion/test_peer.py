@@ -15,9 +15,10 @@ from earshot.pipelines.speech import Speech
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.tabs.components import hub_picker
 from earshot.tabs.components.hub_picker import HubModels
+from earshot.tabs.components.timeline.sound import Sound
 from earshot.tabs.voice_conversion import peer
 from earshot.tabs.voice_conversion.peer import KIND, NAME, Peer, PeerPanel
-from earshot.tabs.voice_conversion.view import Result, Sound
+from earshot.tabs.voice_conversion.view import Result
 
 TONE = np.sin(np.arange(SAMPLE_RATE) / 9).astype(np.float32) / 4
 

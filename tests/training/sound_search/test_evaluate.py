@@ -9,7 +9,7 @@ from earshot.pipelines.sound_search.languages import LANGUAGES
 from tests.training.sound_search.tones import (
     ToneEncoder,
 )
-from training.judges.report import publish_table
+from training.common.report import publish_table
 from training.sound_search.evaluate import evaluate as evaluation
 from training.sound_search.evaluate import evaluator, languages
 from training.sound_search.evaluate.card import publish

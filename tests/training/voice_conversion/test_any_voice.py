@@ -11,13 +11,13 @@ import torch
 from earshot.media.constants import MFCC_FLOOR
 from earshot.models.any_voice.inverter import Voices
 from training.common.corpora import Item
+from training.common.zero_shot import has_zero_shot_word
 from training.voice_conversion.any_voice import conversion, loop, vocoder
 from training.voice_conversion.any_voice.augment import augment
 from training.voice_conversion.any_voice.data import Corpus
 from training.voice_conversion.any_voice.prepare import prepare
 from training.voice_conversion.any_voice.system import Schedule, adapted_contour, relative_contour
-from training.voice_conversion.data.batches import Cepstra
-from training.words.data.zero_shot import has_zero_shot_word
+from training.voice_conversion.data.cepstra import Cepstra
 
 pytestmark = pytest.mark.slow
 

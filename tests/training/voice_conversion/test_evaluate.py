@@ -10,10 +10,10 @@ import soundfile
 import torch
 
 from earshot.media.text.grammar import DIGITS
+from training.common.report import markdown
 from training.judges.evaluator import EvaluationModels
 from training.judges.kmeans import K
 from training.judges.recogniser import Recogniser
-from training.judges.report import markdown
 from training.judges.speaker_encoder import SpeakerEncoder, nearer_to_target
 from training.voice_conversion.evaluate.card import publish
 from training.voice_conversion.evaluate.evaluate import evaluate

@@ -11,13 +11,13 @@ from earshot.media.audio.features import mel_filters
 from earshot.media.constants import N_FFT, N_MELS
 from earshot.models.vqvae.inverter import InverterConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from training.common.spectral_loss import SpectralLoss
 from training.voice_conversion.train.inverter import (
     contour_loss,
     relative_contour,
     spectrogram_loss,
 )
 from training.voice_conversion.train.units import contrastive_loss
-from training.voice_conversion.train.vocoder import SpectralLoss
 
 
 def wave(*shape: int, step: float = 0.7) -> Tensor:

@@ -16,9 +16,10 @@ from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from earshot.pipelines import VoiceConversion
 from training.common.corpora import speech_items
 from training.common.loop import fit, save
+from training.common.windows import Windows
 from training.voice_conversion import export as exporting
 from training.voice_conversion.data.augment import augment, vtlp
-from training.voice_conversion.data.batches import Cepstra, Windows
+from training.voice_conversion.data.cepstra import Cepstra
 from training.voice_conversion.train.units import contrastive_loss
 from training.words.data.recordings import is_trained_on
 

@@ -11,6 +11,7 @@ import soundfile
 from earshot.media.audio.features import log_mel
 from earshot.media.text.phonemes import TONES, from_pinyin
 from tests.support.word_arrays import write_arrays
+from training.common.zero_shot import zero_shot
 from training.words.data.batch import Mixture
 from training.words.data.batches import Words
 from training.words.data.columns import Columns
@@ -18,7 +19,6 @@ from training.words.data.concatenation import TONE_NUMBERS
 from training.words.data.converted import voices
 from training.words.data.converted.voices import Converter, joined
 from training.words.data.lexicon import sandhi
-from training.words.data.zero_shot import zero_shot
 
 pytestmark = pytest.mark.slow
 RATE = 16_000

@@ -7,9 +7,9 @@ import pytest
 
 from earshot.media.text.phonemes import from_arpabet, from_ipa
 from tests.support.word_arrays import rng
+from training.common.zero_shot import is_zero_shot
 from training.words.data.lexicon import Word, arabic, english, mandarin, vowelled
 from training.words.data.synthesis import consistent_with_voice, rendition, speak
-from training.words.data.zero_shot import is_zero_shot
 
 pytestmark = pytest.mark.slow
 

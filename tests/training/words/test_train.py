@@ -120,6 +120,6 @@ def test_recipe_development_words_are_not_zero_shot() -> None:
 
 
 def _zero(language: str) -> list[tuple[str, ...]]:
-    from training.words.data.zero_shot import zero_shot
+    from training.common.zero_shot import zero_shot
 
     return list(zero_shot(language))

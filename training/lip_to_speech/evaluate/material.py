@@ -8,9 +8,8 @@ from typing import Final
 
 import numpy as np
 
-from training.common.corpora import Item
+from training.common.corpora import Item, sentence_only
 from training.lip_to_speech.data.prepare import grid_items, sentence
-from training.voice_conversion.evaluate.material import sentence_only
 
 SEEN: Final = ("S1",)  # in nearly all training videos
 FEW_SHOT: Final = ("s4", "s26", "s31", "s11")  # in a few of them

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from training.judges.report import markdown
+from training.common.report import markdown
 
 GROUP: Final = {"group": ("speakers", "s"), "videos": ("videos", "d")}
 COLUMNS: Final = {  # metric → heading, format

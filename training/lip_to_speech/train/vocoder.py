@@ -13,11 +13,11 @@ from torch import Tensor
 from earshot.core.paths import CHECKPOINTS
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from training.common.loop import device, fit, save
+from training.common.windows import Windows
 from training.lip_to_speech.data.batches import Clips
 from training.lip_to_speech.train.reader import load_reader, load_voices
 from training.lip_to_speech.train.stoi_loss import stoi_loss_wave
 from training.lip_to_speech.train.vocoder_loss import spectral_loss
-from training.voice_conversion.data.batches import Windows
 
 START: Final = CHECKPOINTS / "vocoder"
 WINDOW: Final = 150  # frames

@@ -11,10 +11,10 @@ from torch import Tensor, nn
 
 from earshot.models.lip_to_speech.lip_reader import Prediction
 from earshot.models.vocoder import Vocoder, VocoderConfig
+from training.common.spectral_loss import SpectralLoss
 from training.lip_to_speech.data.batches import Batch
 from training.lip_to_speech.train.pesq_loss import pesq_loss
 from training.lip_to_speech.train.stoi_loss import stoi_loss_mel
-from training.voice_conversion.train.vocoder import SpectralLoss
 
 PESQ_WEIGHT: Final = 0.2
 PITCHES: Final = (60.0, 500.0)  # Hz: limits, as predictions early in training may be anything

@@ -1,6 +1,5 @@
 """The training clips: recordings of the data folder, and renditions of our own library."""
 
-import csv
 import json
 import re
 from collections.abc import Iterator
@@ -14,11 +13,10 @@ import numpy as np
 from earshot.media.audio.load import load
 from earshot.media.audio.sound_features import SAMPLE_RATE
 from synthetic.sounds import RECIPES, render
+from training.common.sounds import ESC50, OUTSIDE_FOLDS, sound_files
 
 CAPTIONS = Path(__file__).parent / "captions.json"
 RENDITIONS = 4  # of each recipe of the library; that of the demo has seed 0
-OUTSIDE_FOLDS = 0  # the fold of clips in no fold, which are always trained on
-SAME_SOURCE = re.compile(r"same freesound source as ESC-50 fold (\d)")
 
 
 @dataclass(frozen=True)
@@ -67,21 +65,17 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 
 def real_clips(data: Path) -> Iterator[Clip]:
-    """Every clip of the manifest. A clip outside ESC-50 has the fold of its source if that is also
-    in ESC-50; its kind is the one that its label mentions, or else the label itself."""
-    root = data / "sounds"
-    with (root / "manifest.csv").open(newline="", encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            title = _title(row["source_title"])
-            if row["set"] == "esc50_16k":
-                kind, fold, captions = row["label"], int(row["fold"]), [title]
-            else:
-                named = [kind for kind in mentioned(row["label"]) if kind in kinds()]
-                kind = named[0] if len(named) == 1 else _slug(row["label"])
-                same = SAME_SOURCE.search(row["notes"])
-                fold = int(same[1]) if same else OUTSIDE_FOLDS
-                captions = [row["label"], title]
-            yield Clip(kind, fold, tuple(filter(None, captions)), False, root / row["path"])
+    """Yield every recorded clip. The kind of one outside ESC-50 is the one that its label mentions,
+    or else the label itself."""
+    for file in sound_files(data):
+        title = _title(file.title)
+        if file.corpus == ESC50:
+            kind, captions = file.label, [title]
+        else:
+            named = [kind for kind in mentioned(file.label) if kind in kinds()]
+            kind = named[0] if len(named) == 1 else _slug(file.label)
+            captions = [file.label, title]
+        yield Clip(kind, file.fold, tuple(filter(None, captions)), False, file.path)
 
 
 def synthetic_clips() -> Iterator[Clip]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from earshot.pipelines.checkpoint import read_config
 from training.common.checkpoints import update_metrics
-from training.judges.report import markdown
+from training.common.report import markdown
 
 CARD: Final = """\
 ---

@@ -11,8 +11,8 @@ from earshot.pipelines.checkpoint import read_config
 from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder, SoundEncoder
 from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL, ENSEMBLE
 from earshot.pipelines.sound_search.encoders.sentence import SentenceEncoder
+from training.common.report import markdown
 from training.judges.metrics import equal_error
-from training.judges.report import markdown
 from training.sound_search.evaluate.compound import Answers, answer, embed, measure
 from training.sound_search.evaluate.evaluator import Evaluator
 from training.sound_search.evaluate.material import QUERIES, QUICK, Budget, choose

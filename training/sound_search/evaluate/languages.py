@@ -16,7 +16,7 @@ import numpy as np
 
 from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
 from earshot.pipelines.sound_search.languages import LANGUAGES, read
-from training.judges.report import markdown
+from training.common.report import markdown
 from training.sound_search.evaluate.compound import Embedded, answer, embed
 from training.sound_search.evaluate.evaluator import Evaluator
 from training.sound_search.evaluate.material import QUERIES, QUICK, Budget, choose

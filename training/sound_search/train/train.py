@@ -14,10 +14,10 @@ from torch.nn import functional as F
 from earshot.models.sound_search.patch_transformer import PatchTransformer
 from earshot.models.sound_search.sound_embedder import SoundEmbedder, SoundEmbedderConfig
 from training.common.loop import device, fit, save
+from training.common.sounds import TRAINING_FOLDS
 from training.sound_search.data.batches import Shares, SoundDataset
 
 BATCH = 48
-TRAINING_FOLDS = (0, 1, 2, 3)
 VALIDATION_FOLD = 4
 DISTILLATION = 5.0  # weight of the cosine distance to the teacher's vectors
 OWN_CAPTION = 0.5  # additional target weight of a clip's own caption

@@ -21,7 +21,7 @@ from training.voice_conversion.any_voice.system import (
     adapted_contour,
     relative_contour,
 )
-from training.voice_conversion.data.batches import Cepstra
+from training.voice_conversion.data.cepstra import Cepstra
 
 WINDOW: Final = 200  # frames
 BATCH: Final = 8

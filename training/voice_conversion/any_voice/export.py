@@ -17,7 +17,7 @@ from training.common.corpora import TARGET_VOICES
 from training.voice_conversion.any_voice.conversion import WINDOW, new_system
 from training.voice_conversion.any_voice.data import Corpus
 from training.voice_conversion.any_voice.system import System
-from training.voice_conversion.data.batches import Cepstra
+from training.voice_conversion.data.cepstra import Cepstra
 
 SHIPPED: Final = {  # speaker → name
     **{name: name for name in TARGET_VOICES},

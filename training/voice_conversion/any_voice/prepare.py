@@ -23,7 +23,7 @@ from earshot.media.audio.load import to_int16
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import HOP_LENGTH, N_FFT, N_MELS, SAMPLE_RATE
 from training.common.corpora import Item, speech_items, waveforms
-from training.words.data.zero_shot import has_zero_shot_word
+from training.common.zero_shot import has_zero_shot_word
 
 CUT: Final = 4 * HOP_LENGTH  # samples: recordings are cut to whole multiples of 40 ms
 SHORTEST: Final = 0.2  # seconds

@@ -20,7 +20,7 @@ from training.voice_conversion.any_voice.auxiliary import (
     SpeakerClassifier,
     frozen,
 )
-from training.voice_conversion.data.batches import Cepstra
+from training.voice_conversion.data.cepstra import Cepstra
 
 # How often each bottleneck is chosen: continuous, 64 … 512, the residual ones.
 CHOSEN: Final = (0.5, 0.03, 0.04, 0.05, 0.2, 0.09, 0.09)

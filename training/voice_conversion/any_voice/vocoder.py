@@ -14,10 +14,10 @@ from torch.nn import functional as F
 
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from training.common.loop import device
+from training.common.spectral_loss import RESOLUTIONS, SpectralLoss
 from training.voice_conversion.any_voice.auxiliary import frozen
 from training.voice_conversion.any_voice.data import Corpus
 from training.voice_conversion.any_voice.loop import train
-from training.voice_conversion.train.vocoder import RESOLUTIONS, SpectralLoss
 
 WINDOW: Final = 80  # frames
 NAMES: Final = ("log_mel", "pitch", "waveform")

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from earshot.pipelines.voice_conversion.settings import ANY_VOICE, MODELS
-from training.judges.report import markdown
+from training.common.report import markdown
 
 CARD: Final = """\
 ---

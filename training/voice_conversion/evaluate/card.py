@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from earshot.media.constants import FRAMES_PER_SECOND
 from earshot.pipelines.voice_conversion.settings import ANY_VOICE
-from training.judges.report import markdown, publish_table
+from training.common.report import markdown, publish_table
 from training.voice_conversion.evaluate.any_voice_card import any_voice_card, is_any_voice
 
 MODEL: Final = """\

@@ -16,12 +16,12 @@ from earshot.media.text.grammar import DIGITS, GRID, Grammar
 from earshot.pipelines import VoiceConversion
 from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
+from training.common.report import print_table
 from training.judges.abx import abx
 from training.judges.evaluator import EvaluationModels
 from training.judges.metrics import bitrate, mel_cepstral_distortion, word_error_rate
 from training.judges.pretrained.judges import Judges
 from training.judges.processes import Job, Row, in_processes
-from training.judges.report import print_table
 from training.judges.speaker_encoder import nearer_to_target
 from training.judges.sphinx import Sphinx
 from training.voice_conversion.evaluate.material import QUICK, Budget, Material, Utterance, choose

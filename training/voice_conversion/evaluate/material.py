@@ -13,9 +13,9 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
+from earshot.media.constants import HOP_LENGTH
 from earshot.media.text.grammar import DIGITS, grid_phones
-from training.common.corpora import Item, grid_words, speech_items, waveforms
+from training.common.corpora import Item, sentence_only, speech_items, waveforms
 from training.judges.abx import PhoneItem
 from training.judges.sphinx import FRAME, Sphinx, Word
 
@@ -101,14 +101,6 @@ def choose(data: Path, split: str, budget: Budget) -> Material:
         _sentences([i for i in chosen if i.corpus == "grid" and i.text], budget, rng),
         _digits([i for i in unseen if i.corpus == "free_spoken_digits"], budget, rng),
     )
-
-
-def sentence_only(item: Item, waveform: np.ndarray, margin: float = 0.2) -> np.ndarray:
-    """A GRID clip from ``margin`` seconds before its first word to as long after its last."""
-    words = grid_words(item)
-    first = round((words[0][1] - margin - item.start) * SAMPLE_RATE)
-    last = round((words[-1][2] + margin - item.start) * SAMPLE_RATE)
-    return waveform[max(first, 0) : last]
 
 
 def _abx(

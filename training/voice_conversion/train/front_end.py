@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from earshot.models.any_voice.kmeans import KMeans, KMeansConfig
 from earshot.models.vqvae.vqvae import VQVAE, Codebook, VQVAEConfig
 from training.common.loop import device, fit, save
-from training.voice_conversion.data.batches import Windows
+from training.common.windows import Windows
 from training.voice_conversion.train.units import BATCH, LEARNING_RATE, WINDOW
 
 SAMPLE: Final = 100_000  # frames that the centroids are fitted to

@@ -18,8 +18,9 @@ from earshot.models.vqvae.inverter import Inverter, InverterConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from training.common.front_end import front_end_of
 from training.common.loop import device, fit, save
+from training.common.windows import Windows
 from training.voice_conversion.data.augment import augment
-from training.voice_conversion.data.batches import Cepstra, Windows
+from training.voice_conversion.data.cepstra import Cepstra
 
 WINDOW = 200  # frames
 BATCH = 16

@@ -17,8 +17,9 @@ from earshot.media.constants import FRAME_SECONDS, FRAMES_PER_SECOND
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from training.common.checkpoints import load_matching_weights
 from training.common.loop import device, fit, save
+from training.common.windows import Windows
 from training.voice_conversion.data.augment import augment
-from training.voice_conversion.data.batches import Cepstra, Windows
+from training.voice_conversion.data.cepstra import Cepstra
 
 WINDOW = round(1.6 * FRAMES_PER_SECOND)  # frames
 BATCH = 32

@@ -1,51 +1,19 @@
-"""Train the neural vocoder on the reference spectrograms and F0 of the target voices.
-
-The loss is the L1 distance of log magnitudes and the spectral convergence at several resolutions
-(Yamamoto et al. 2020), and the log-mel distance.
-"""
+"""Train the neural vocoder on the reference spectrograms and F0 of the target voices."""
 
 from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor, nn
-from torch.nn import functional as F
+from torch import Tensor
 
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from training.common.loop import device, fit, save
-from training.voice_conversion.data.batches import Windows
+from training.common.spectral_loss import SpectralLoss
+from training.common.windows import Windows
 
 WINDOW = 100  # frames
 BATCH = 8
 LEARNING_RATE = 1e-3
-RESOLUTIONS = ((1024, 256), (512, 128), (256, 64))  # FFT size and hop, samples
-MEL_WEIGHT = 4.0
-FLOOR = 1e-5
-
-
-class SpectralLoss(nn.Module):
-    """Multi-resolution STFT and log-mel distance between waveforms (B, T)."""
-
-    filters: Tensor
-
-    def __init__(self, filters: Tensor) -> None:
-        """filters: those of the log-mel spectrogram (M, bins)."""
-        super().__init__()
-        self.register_buffer("filters", filters)
-
-    def forward(self, predicted: Tensor, reference: Tensor) -> Tensor:
-        """The weighted sum of the distances: a scalar."""
-        loss = MEL_WEIGHT * F.l1_loss(self.log_mel(predicted), self.log_mel(reference))
-        for n_fft, hop in RESOLUTIONS:
-            a, b = _magnitude(predicted, n_fft, hop), _magnitude(reference, n_fft, hop)
-            convergence = (b - a).norm(dim=(1, 2)) / b.norm(dim=(1, 2)).clamp(min=1e-3)
-            loss = loss + convergence.mean() + F.l1_loss(_log(a), _log(b))
-        return loss
-
-    def log_mel(self, waveform: Tensor) -> Tensor:
-        """(B, T) → (B, M, S + 1)."""
-        n_fft = 2 * (self.filters.shape[1] - 1)
-        return _log(self.filters @ _magnitude(waveform, n_fft, n_fft // 4))
 
 
 def train_vocoder(run: Path, name: str, config: VocoderConfig, steps: int) -> None:
@@ -69,13 +37,3 @@ def train_vocoder(run: Path, name: str, config: VocoderConfig, steps: int) -> No
 
     result = fit(network, step_loss, validate, run / f"{name}.state", steps, LEARNING_RATE)
     save(run, name, config, network, result)
-
-
-def _magnitude(waveform: Tensor, n_fft: int, hop: int) -> Tensor:
-    window = torch.hann_window(n_fft, device=waveform.device)
-    spectrum = torch.stft(waveform, n_fft, hop, window=window, return_complex=True)
-    return (spectrum.real.square() + spectrum.imag.square() + 1e-12).sqrt()
-
-
-def _log(magnitude: Tensor) -> Tensor:
-    return magnitude.clamp(min=FLOOR).log()

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from earshot.media.text.phonemes import PHONEMES, TONES, numbers
-from training.words.data.zero_shot import PARSERS, zero_shot
+from training.common.zero_shot import PARSERS, zero_shot
 
 VOWELS: Final = frozenset(
     number

@@ -15,7 +15,7 @@ import pocketsphinx
 
 from earshot.media.text.phonemes import from_arpabet, from_ipa, from_pinyin
 from earshot.pipelines.words.dictionary import pronunciations
-from training.words.data.zero_shot import is_zero_shot
+from training.common.zero_shot import is_zero_shot
 
 FREQUENT: Final = 6000  # of English, by pocketsphinx' language model
 RARE: Final = 4000

@@ -12,8 +12,7 @@ from earshot.media.audio.load import load, match_loudness
 from earshot.media.audio.pitch import log_mel_and_pitch
 from earshot.pipelines.front_end import FrontEnd
 from training.common.corpora import LEVEL
-from training.sound_search.data.corpus import real_clips
-from training.sound_search.train.train import TRAINING_FOLDS
+from training.common.sounds import TRAINING_FOLDS, sound_files
 from training.words.data.alignment import Aligner
 from training.words.data.columns import LONGEST, Columns, Frames
 from training.words.data.converted.splicing import write_spliced
@@ -138,8 +137,8 @@ def _synthetic(shard: tuple[list[Rendition], Path], frames_of: Frames = log_mel_
 
 def _noise(data: Path) -> np.ndarray:
     """Frames of environmental sounds, folds 1 to 3: (clips, S, N_MELS)."""
-    clips = [clip.source for clip in real_clips(data) if clip.fold in TRAINING_FOLDS]
-    sounds = [load(path, SAMPLE_RATE).waveform[:NOISE] for path in clips if isinstance(path, Path)]
+    paths = [file.path for file in sound_files(data) if file.fold in TRAINING_FOLDS]
+    sounds = [load(path, SAMPLE_RATE).waveform[:NOISE] for path in paths]
     frames = [log_mel(match_loudness(sound, SAMPLE_RATE, LEVEL)) for sound in sounds]
     longest = max(map(len, frames))
     return np.stack([np.resize(f, (longest, N_MELS)) for f in frames]).astype(np.float16)

@@ -19,7 +19,7 @@ from training.common.corpora import (
     speech_items,
     waveforms,
 )
-from training.words.data.zero_shot import PARSERS, is_zero_shot
+from training.common.zero_shot import PARSERS, is_zero_shot
 
 CORPORA: Final = (
     "free_spoken_digits",

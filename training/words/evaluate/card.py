@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from training.common.checkpoints import update_metrics
-from training.judges.report import markdown
+from training.common.report import markdown
 from training.words.evaluate.systems import DEFAULT_NAME
 
 CURVES: Final = "curves.svg"

@@ -1,6 +1,5 @@
 """Adverse conditions: additive environmental noise, and a far microphone in a reverberant room."""
 
-import csv
 from collections.abc import Collection
 from pathlib import Path
 from typing import Final
@@ -10,8 +9,8 @@ from scipy.signal import fftconvolve
 
 from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import load
+from training.common.sounds import ESC50, manifest_of, sound_files
 
-NOISE_CORPUS: Final = "esc50_16k"
 NOISE_FOLDS: Final = frozenset({4})  # not used in training
 REVERBERATION: Final = 0.5  # s, the T60 of the room
 TAIL: Final = 0.25  # s kept after the word: the reverberation has fallen by 30 dB
@@ -24,13 +23,11 @@ def noises(data: Path, folds: Collection[int] = NOISE_FOLDS) -> list[np.ndarray]
 
     Empty where the data has no sounds. Digital silence at either end is trimmed.
     """
-    manifest = data / "sounds" / "manifest.csv"
-    if not manifest.exists():
+    if not manifest_of(data).exists():
         return []
-    with manifest.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["set"] == NOISE_CORPUS]
-    chosen = [row for row in rows if int(float(row["fold"])) in folds] or rows
-    clips = (load(manifest.parent / row["path"], SAMPLE_RATE).waveform for row in chosen)
+    files = [file for file in sound_files(data) if file.corpus == ESC50]
+    chosen = [file for file in files if file.fold in folds] or files
+    clips = (load(file.path, SAMPLE_RATE).waveform for file in chosen)
     return [clip for clip in map(_audible, clips) if len(clip)]
 
 

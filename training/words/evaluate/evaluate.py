@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from training.judges.report import markdown
+from training.common.report import markdown
 from training.words.evaluate.conditions import noises
 from training.words.evaluate.evaluator import Curves, Evaluator, Row
 from training.words.evaluate.material import select_material

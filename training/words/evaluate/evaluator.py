@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from training.words.data.zero_shot import PARSERS
+from training.common.zero_shot import PARSERS
 from training.words.evaluate.calibration import calibration_error, probabilities
 from training.words.evaluate.conditions import far, in_noise
 from training.words.evaluate.material import Material, WordType

@@ -11,8 +11,8 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from training.common.corpora import Item, waveforms
+from training.common.zero_shot import is_zero_shot
 from training.words.data.recordings import phonemes_of, word_items
-from training.words.data.zero_shot import is_zero_shot
 
 FILES: Final = 10  # fewest files that a sample is drawn from, where there are as many
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from training.judges.report import markdown
+from training.common.report import markdown
 from training.words.evaluate.evaluator import NEAR_HOMOPHONES
 
 LANGUAGES: Final = {"en": "English", "ar": "Arabic", "zh": "Mandarin"}

@@ -16,11 +16,11 @@ from earshot.media.audio.features import HOP_LENGTH
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.text.phonemes import TONES, from_pinyin
 from earshot.pipelines.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
+from training.common.zero_shot import is_zero_shot
 from training.words.data.columns import Columns
 from training.words.data.converted.voices import Converter
 from training.words.data.lexicon import sandhi
 from training.words.data.recordings import is_trained_on, load_recordings, word_items
-from training.words.data.zero_shot import is_zero_shot
 
 SEED: Final = 0
 ATTEMPTS: Final = 4  # to draw other tones for a recording

@@ -22,10 +22,10 @@ from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.intonation import Intonation
 from earshot.pipelines.voice_conversion.voice import Voice, pitch_statistics
 from training.common.corpora import LEVEL, speech_items, waveforms
+from training.common.zero_shot import is_zero_shot
 from training.words.data.columns import Columns
 from training.words.data.lexicon import sandhi
 from training.words.data.synthesis import Rendition, speak
-from training.words.data.zero_shot import is_zero_shot
 
 SEED: Final = 0
 SPEAKERS: Final = 150  # whose voices words are converted to

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-from training.judges.report import markdown
+from training.common.report import markdown
 
 COLUMNS: Final = {
     "per": ("phone errors %", ".1f"),

@@ -16,8 +16,8 @@ from typing import Final, Self
 
 import httpx
 
+from benchmarks.support.served import PATIENCE, Served, free_port
 from earshot.core.paths import ROOT
-from tests.support.served import PATIENCE, Served, free_port
 
 CONFIGURATION: Final = ROOT / "deploy" / "haproxy.cfg"
 HEALTH: Final = "/healthz"

@@ -1,15 +1,15 @@
-"""The prepared arrays as batches of windows: torch and numpy only."""
+"""The prepared arrays of a run as windows of equal length: torch and numpy only."""
 
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from earshot.media.constants import DELTA_WIDTH, HOP_LENGTH
+from earshot.media.constants import HOP_LENGTH
 
-SLOW = ("features",)  # arrays with one row for two frames
+SLOW: Final = ("features",)  # arrays with one row for two frames
 
 
 class Windows:
@@ -48,29 +48,6 @@ class Windows:
 
     def _read(self, name: str, index: Tensor) -> Tensor:
         return _convert(name, self.arrays[name][index // 2 if name in SLOW else index])
-
-
-class Cepstra:
-    """MFCC with Δ and ΔΔ of log bands, as media.audio.features makes them, on any device."""
-
-    def __init__(self, constants: Path) -> None:
-        with np.load(constants) as file:
-            self.dct = torch.from_numpy(file["dct"])
-        # Savitzky-Golay derivatives of a parabola fitted to DELTA_WIDTH frames.
-        offsets = np.arange(DELTA_WIDTH) - DELTA_WIDTH // 2
-        line = np.linalg.pinv(np.stack([offsets**0, offsets], axis=1))[1]
-        parabola = np.linalg.pinv(np.stack([offsets**0, offsets, offsets**2], axis=1))[2]
-        self.kernels = torch.tensor(np.stack([line, 2 * parabola]), dtype=torch.float32)[:, None]
-
-    def __call__(self, bands: Tensor) -> Tensor:
-        """(B, S, 40) → (B, S, 39)."""
-        cepstra = bands @ self.dct.T.to(bands)
-        batch, frames, n = cepstra.shape
-        flat = cepstra.transpose(1, 2).reshape(batch * n, 1, frames)
-        padded = F.pad(flat, (DELTA_WIDTH // 2,) * 2, mode="replicate")
-        deltas = F.conv1d(padded, self.kernels.to(bands))  # (batch * n, 2, frames)
-        deltas = deltas.view(batch, n, 2, frames).permute(0, 3, 2, 1)
-        return torch.cat([cepstra, deltas.flatten(2)], dim=2)
 
 
 def _convert(name: str, values: Tensor) -> Tensor:

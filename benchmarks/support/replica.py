@@ -1,4 +1,5 @@
-"""A page as small as a page can be, served as the app serves its own: python -m tests.replica."""
+"""A page as small as a page can be, served as the app serves its own: python -m
+benchmarks.support.replica."""
 
 import os
 import sys

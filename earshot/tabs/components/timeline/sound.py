@@ -1,0 +1,48 @@
+"""A sound of a result, as lanes and as a file of the timeline."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from earshot.tabs.components.timeline.lanes import Lane, Spectrogram, Waveform
+from earshot.tabs.components.timeline.timeline import File
+
+if TYPE_CHECKING:
+    from earshot.pipelines.speech import Speech
+
+
+@dataclass(frozen=True)
+class Sound:
+    """A sound and its images: content is a WAV or Ogg file, seconds its duration."""
+
+    content: bytes
+    suffix: str
+    seconds: float
+    picture: str
+    peaks: tuple[float, ...]
+
+    @classmethod
+    def of(cls, speech: "Speech") -> "Sound":
+        seconds = len(speech.waveform) / speech.sample_rate
+        return cls(
+            wav(speech),
+            "wav",
+            seconds,
+            Spectrogram.of("", speech.log_mel, seconds).picture,
+            Waveform.of("", speech.waveform, speech.sample_rate).peaks,
+        )
+
+    def lanes(self, label: str, stale: bool = False) -> list[Lane]:
+        return [
+            Waveform(label, self.peaks, self.seconds, stale),
+            Spectrogram(label, self.picture, self.seconds, stale),
+        ]
+
+    def file(self, name: str, stem: str) -> File:
+        return File(name, f"{stem}.{self.suffix}", self.content)
+
+
+def wav(speech: "Speech") -> bytes:
+    """The sound as a WAV file that says who made it."""
+    from earshot.media.audio.load import wav_bytes  # late, for it loads scipy
+
+    return wav_bytes(speech.waveform, speech.sample_rate, comment="Converted by Earshot")
