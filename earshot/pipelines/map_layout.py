@@ -5,7 +5,7 @@ from typing import Final, Protocol
 import numpy as np
 
 ANCHORS: Final = 1000  # sounds placed by t-SNE; the others go near the most similar of them
-FEWEST: Final = 8  # sounds; below, principal components take the place of t-SNE
+MIN_SOUNDS: Final = 8  # sounds; below, principal components take the place of t-SNE
 NEIGHBOURS: Final = 5  # whose weighted mean is the place of a further sound
 TEMPERATURE: Final = 0.05  # of the softmax over their scores
 BLOCK: Final = 4096  # sounds placed at once
@@ -23,7 +23,7 @@ def layout(vectors: Vectors) -> np.ndarray:
 
     t-SNE (van der Maaten & Hinton 2008), seeded: the same sounds give the same map.
     """
-    if len(vectors) < FEWEST:
+    if len(vectors) < MIN_SOUNDS:
         return _stretch(_principal(vectors[:]))
     from sklearn.manifold import TSNE  # late: its import takes over a second
 

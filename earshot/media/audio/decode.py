@@ -1,12 +1,13 @@
 """Samples of what a visitor sends: an array, or a file, which a worker process decodes."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.audio.samples import (
+    Mix,
     check_length,
     check_rate,
     check_values,
@@ -19,6 +20,11 @@ from earshot.media.workers import stream
 Source = str | Path | bytes | tuple[int, np.ndarray]
 
 
+CANCELLED: Final = (
+    "The channels of the recording cancel each other, for one is inverted: the louder one was used."
+)
+
+
 class Decoded(NamedTuple):
     """Blocks are float32 (channels, T), one after the other; damaged: some audio was missing."""
 
@@ -28,13 +34,13 @@ class Decoded(NamedTuple):
 
 
 class Mono(NamedTuple):
-    """waveform: float32 (T,), the mean of all channels; damaged: some audio was missing;
-    clipped_share: of the samples of all channels."""
+    """waveform: float32 (T,), the mean of all channels, or the loudest where they cancel;
+    clipped_share: of the samples of all channels; notices: sentences about what was decoded."""
 
     waveform: np.ndarray
     sample_rate: int
-    damaged: bool
     clipped_share: float
+    notices: tuple[str, ...]
 
 
 def decode(source: Source, max_seconds: float) -> Decoded:
@@ -48,8 +54,8 @@ def decode(source: Source, max_seconds: float) -> Decoded:
         check_values(samples.size, mono=False)
         return Decoded([samples], rate, damaged=False)
     messages = _messages(source, max_seconds, mono=False)
-    header, _ = messages.pop()
-    blocks = [block for _, block in messages]
+    header = messages[-1][0]
+    blocks = [block for _, block in messages if block.size]
     return Decoded(
         blocks or [np.zeros((1, 0), np.float32)], header["sample_rate"], header["damaged"]
     )
@@ -59,24 +65,40 @@ def decode_mono(source: Source, max_seconds: float) -> Mono:
     """As decode, but mixed to mono block by block, so that many channels take no more memory."""
     if isinstance(source, tuple):
         rate, samples = _checked(*source, max_seconds)
-        share = clipped_count(samples) / max(samples.size, 1)
-        return Mono(samples.mean(axis=0), rate, False, share)
+        share = clipped_count(samples, lossless=True) / max(samples.size, 1)
+        mix = Mix()
+        waveform = mix(samples)[0]
+        if mix.louder is None:
+            return Mono(waveform, rate, share, ())
+        return Mono(samples[mix.louder], rate, share, (CANCELLED,))
     messages = _messages(source, max_seconds, mono=True)
-    header, _ = messages.pop()
+    last = messages[-1][0]
+    notices = []
+    if last["louder"] is not None:
+        notices.append(CANCELLED)
+        messages = _messages(source, max_seconds, mono=True, channel=int(last["louder"]))
     values = sum(header["values"] for header, _ in messages)
     clipped = sum(header["clipped"] for header, _ in messages)
-    empty = np.zeros(0, np.float32)
-    waveform = np.concatenate([empty, *(block[0] for _, block in messages)])
-    share = clipped / max(values, 1)
-    return Mono(waveform, header["sample_rate"], header["damaged"], share)
+    waveform = np.concatenate([block[0] for _, block in messages])
+    rate = last["sample_rate"]
+    if last["damaged"]:
+        notices.append(
+            f"The file is damaged or ends early: {len(waveform) / rate:.1f} s of it could be used."
+        )
+    elif last["gaps"]:
+        notices.append(f"The recording has gaps, {last['gaps']:.1f} s in all: they are silent.")
+    if last["tracks"] > 1:
+        notices.append(f"Of {last['tracks']} audio tracks, number {last['track']} was used.")
+    return Mono(waveform, rate, clipped / max(values, 1), tuple(notices))
 
 
 def _messages(
-    source: str | Path | bytes, max_seconds: float, mono: bool
+    source: str | Path | bytes, max_seconds: float, mono: bool, channel: int | None = None
 ) -> list[tuple[dict, np.ndarray]]:
     """What the worker says, counted again here: it may have been taken over by the file."""
     messages, kept = [], 0
-    for header, block in stream("audio", source, max_seconds=max_seconds, mono=mono):
+    options = {"max_seconds": max_seconds, "mono": mono, "channel": channel}
+    for header, block in stream("audio", source, **options):
         assert block is not None
         kept += block.size
         check_values(kept, mono)

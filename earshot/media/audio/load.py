@@ -13,12 +13,12 @@ import soxr
 from earshot.core.errors import InputError
 from earshot.media.audio.decode import Source, decode_mono
 from earshot.media.audio.samples import FULL_SCALE as FULL_SCALE
+from earshot.media.audio.samples import SILENT_PEAK as SILENT_PEAK
 
 # None is what Gradio gives where nothing was recorded.
 Audio = Source | None
 
 CLIPPED_SHARE = 1e-3  # of the samples; fewer are hardly heard
-SILENT_PEAK = 1e-3  # -60 dBFS
 QUIET_PEAK = 0.03  # -30 dBFS
 LOUDNESS_BLOCK = 0.4  # seconds, from BS.1770
 
@@ -53,7 +53,7 @@ def load(
     """
     if audio is None:
         raise InputError("There is no recording yet. Record or upload one first.")
-    waveform, rate, damaged, clipped_share = decode_mono(audio, max_seconds)
+    waveform, rate, clipped_share, notices = decode_mono(audio, max_seconds)
     seconds = len(waveform) / rate
     if seconds == 0:
         raise InputError("The recording is empty. Record or upload it again.")
@@ -70,9 +70,7 @@ def load(
     waveform = soxr.resample(waveform.astype(np.float32), rate, sample_rate)
     waveform = waveform[: round(max_seconds * sample_rate)]
     peak = float(np.abs(waveform).max())
-    notices = []
-    if damaged:
-        notices.append(f"The file is damaged or ends early: {seconds:.1f} s of it could be used.")
+    notices = list(notices)
     if rate < sample_rate:
         notices.append(
             f"The recording holds nothing above {rate / 2000:g} kHz, as on the telephone: "

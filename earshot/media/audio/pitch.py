@@ -15,12 +15,12 @@ from numba import njit
 from earshot.media.audio.features import log_mel, n_frames
 from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 
-LOWEST, HIGHEST = 60.0, 500.0  # Hz
-VOICE: Final = 480.0  # Hz; from here to HIGHEST the best path is that of hum and noise
+MIN_PITCH, MAX_PITCH = 60.0, 500.0  # Hz
+VOICE: Final = 480.0  # Hz; from here to MAX_PITCH the best path is that of hum and noise
 CANDIDATES: Final = 128  # a third of a semitone apart
 RATE: Final = SAMPLE_RATE // 2  # Hz at which periods are looked for
 WINDOW: Final = 320  # samples at RATE that are held against their like a period later: 40 ms
-LAGS: Final = int(RATE / LOWEST) + 2
+LAGS: Final = int(RATE / MIN_PITCH) + 2
 NOISE: Final = 1e-3  # of the power of loud frames: what is quieter than this has no pitch
 SILENCE: Final = 1e-7  # energy of a window: digital silence has no pitch
 LONG_LAG: Final = 0.3  # the longest lag loses this share: else every period's double ties with it
@@ -39,7 +39,7 @@ def track_pitch(waveform: np.ndarray) -> np.ndarray:
     weight = lags - left
     scores = correlation[:, left] * (1 - weight) + correlation[:, left + 1] * weight
     voiced_cost = 1 - scores * (1 - LONG_LAG * lags / LAGS)
-    glide = GLIDE * np.log2(HIGHEST / LOWEST) / (CANDIDATES - 1)
+    glide = GLIDE * np.log2(MAX_PITCH / MIN_PITCH) / (CANDIDATES - 1)
     path = _best_path(voiced_cost, UNVOICED + scores.max(axis=1), glide)
     pitch = RATE / _refined(correlation, lags[np.minimum(path, CANDIDATES - 1)])
     voiced = (path < CANDIDATES) & (pitch < VOICE)
@@ -130,4 +130,4 @@ def _halved(waveform: np.ndarray) -> np.ndarray:
 
 @cache
 def _grid() -> np.ndarray:
-    return np.geomspace(LOWEST, HIGHEST, CANDIDATES)
+    return np.geomspace(MIN_PITCH, MAX_PITCH, CANDIDATES)

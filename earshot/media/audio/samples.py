@@ -1,4 +1,4 @@
-"""Samples as numbers: what may be decoded of them, and how they become floats."""
+"""Samples as numbers: what may be decoded of them, how they become floats, and one channel."""
 
 from typing import Final
 
@@ -11,6 +11,10 @@ CODEC_PADDING: Final = 0.25  # seconds that codecs may add to the longest record
 MAX_VALUES: Final = 60_000_000  # samples of all channels that are kept: 240 MB as float32
 MAX_MONO_VALUES: Final = 180_000_000  # the same for what is mixed to mono: an hour at 48 kHz
 FULL_SCALE: Final = 0.99  # of the largest value; samples that stay there are clipped
+SILENT_PEAK: Final = 1e-3  # -60 dBFS
+# Of the power that the mean of channels keeps, times their number: 1 where they are unrelated, and
+# 1 + r for two that are equally loud and correlated by r.
+MIN_KEPT: Final = 0.5
 
 
 def check_rate(rate: int) -> None:
@@ -41,16 +45,57 @@ def check_values(count: int, mono: bool) -> None:
 
 
 def to_float(samples: np.ndarray) -> np.ndarray:
-    """Samples of any type as float32, integers scaled from their range to [-1, 1)."""
+    """Samples of any type as float32, integers scaled from their range to [-1, 1).
+
+    No recording has 64 bits: such integers, as of a list of numbers, are taken for the smallest
+    type of 16 or 32 bits that holds them.
+    """
     if samples.dtype.kind == "f":
         return samples.astype(np.float32)
+    if samples.dtype.itemsize == 8:
+        peak = int(np.abs(samples).max(initial=0))
+        samples = samples.astype(np.int16 if peak <= 2**15 - 1 else np.int32)
     half = 2.0 ** (8 * samples.dtype.itemsize - 1)
     offset = half if samples.dtype.kind == "u" else 0.0
     return ((samples - offset) / half).astype(np.float32)
 
 
-def clipped_count(block: np.ndarray) -> int:
-    """How many samples of the block (channels, T) stay at full scale, or pass it as clipped sound
-    does after MP3."""
+def clipped_count(block: np.ndarray, lossless: bool) -> int:
+    """How many samples of the block (channels, T) stay at full scale, or, of a codec that is not
+    lossless, pass it as clipped sound does after MP3. Else what is over 1 is only loud."""
     loud = np.abs(block[:, 1:])
-    return int(np.sum((loud >= FULL_SCALE) & (np.diff(block) == 0) | (loud > 1)))
+    flat = (loud >= FULL_SCALE) & (np.diff(block) == 0)
+    return int(np.sum(flat if lossless else flat | (loud > 1)))
+
+
+class Mix:
+    """The mean of channels, block by block, or one of them; and what the mean loses.
+
+    Channels that are each other's opposite, as of a cable with two wires exchanged, cancel.
+    """
+
+    def __init__(self, channel: int | None = None) -> None:
+        self._channel = channel
+        self._count = 0
+        self._sums = self._squares = np.zeros(1)  # of each channel, and of their mean
+
+    def __call__(self, block: np.ndarray) -> np.ndarray:
+        """The block (channels, T) as one channel: (1, T)."""
+        if self._channel is not None and self._channel < len(block):
+            return block[self._channel : self._channel + 1]
+        mean = block.mean(axis=0, keepdims=True)
+        if len(block) > 1:
+            rows = np.concatenate([block, mean]).astype(np.float64)
+            self._count += rows.shape[1]
+            self._sums = self._sums + rows.sum(axis=1)
+            self._squares = self._squares + np.square(rows).sum(axis=1)
+        return mean
+
+    @property
+    def louder(self) -> int | None:
+        """The loudest channel, where the mean of all loses most of their power; else None."""
+        if not self._count:
+            return None
+        *channels, mean = self._squares / self._count - (self._sums / self._count) ** 2
+        cancelled = mean < MIN_KEPT * np.mean(channels) / len(channels)
+        return int(np.argmax(channels)) if cancelled else None

@@ -30,7 +30,7 @@ TUNE: Final = 0.25  # share of gliding steps; a melody of fixed notes has fewer
 UNMASKED: Final = 0.5  # lowest share of a frame's power that is taken as not noise
 GLIDE: Final = (5.0, 200.0)  # cents per frame; larger steps are pitch errors and are ignored
 LAG: Final = 5  # frames to either side between which the spectrum is compared
-FEWEST: Final = 10  # frames; shorter segments cannot be classified and count as speech
+MIN_FRAMES: Final = 10  # frames; shorter segments cannot be classified and count as speech
 BLIP: Final = 3  # frames; shorter segments are not speech
 
 
@@ -67,7 +67,7 @@ def words(waveform: np.ndarray) -> list[tuple[float, float]]:
             + GLIDING * gliding
             + HARMONIC * np.median(harmonicity[voiced_frames] / clear)
         )
-        if end - start < FEWEST or (liveliness > LIVELINESS and gliding > TUNE):
+        if end - start < MIN_FRAMES or (liveliness > LIVELINESS and gliding > TUNE):
             found.append((start / FRAMES, end / FRAMES))
     return found
 

@@ -16,8 +16,8 @@ N_MELS: Final = (
 )
 FLOOR: Final = float(np.log(1e-5))
 N_FACTORS: Final = 13
-LARGEST: Final = 0.13  # change of frequencies, as a share
-FACTORS: Final = torch.linspace(1 - LARGEST, 1 + LARGEST, N_FACTORS)
+MAX_CHANGE: Final = 0.13  # of frequencies, as a share
+FACTORS: Final = torch.linspace(1 - MAX_CHANGE, 1 + MAX_CHANGE, N_FACTORS)
 
 
 def vtlp(mel: Tensor, indices: Tensor) -> Tensor:

@@ -1,5 +1,5 @@
 """Video in and out: frames with their time stamps, faces, mouth crops."""
 
-from earshot.media.video.decode import FASTEST, MAX_SIDE, Frame, frames
+from earshot.media.video.decode import MAX_FRAME_RATE, MAX_SIDE, Frame, frames
 
-__all__ = ["FASTEST", "Frame", "MAX_SIDE", "frames"]
+__all__ = ["MAX_FRAME_RATE", "Frame", "MAX_SIDE", "frames"]

@@ -10,12 +10,13 @@ from earshot.core import cancellation
 from earshot.core.errors import InputError
 from earshot.media.workers import stream
 
-FASTEST: Final = 32.0  # frames a second; of faster videos some frames are left out
+MAX_FRAME_RATE: Final = 32.0  # frames a second; of faster videos some frames are left out
 MAX_SIDE: Final = 640  # pixels; larger pictures are scaled down as they are decoded
 
 
 class Frame(NamedTuple):
-    """time in seconds from the first frame, and the picture, uint8 RGB (H, W, 3), upright."""
+    """A frame: time in seconds from the beginning of the file, and the image, uint8 RGB (H, W, 3),
+    upright."""
 
     time: float
     image: np.ndarray
@@ -31,7 +32,7 @@ def frames(video: str | Path | None, max_seconds: float) -> Iterator[Frame]:
     if video is None:
         raise InputError("There is no video yet. Record or upload one first.")
     for header, image in stream(
-        "video", video, max_seconds=max_seconds, fastest=FASTEST, longest_side=MAX_SIDE
+        "video", video, max_seconds=max_seconds, max_rate=MAX_FRAME_RATE, max_side=MAX_SIDE
     ):
         cancellation.check()
         assert image is not None

@@ -51,8 +51,11 @@ class Quality:
 
 @dataclass(frozen=True, eq=False)
 class MouthClip:
-    """crops (F, 80, 80) uint8; portraits (K, 64, 64, 3) uint8; outline (F, 468, 2): the whole mesh
-    in pixels of the video."""
+    """A mouth from the beginning of the file to its last picture.
+
+    crops (F, 80, 80) uint8; portraits (K, 64, 64, 3) uint8; outline (F, 468, 2): the whole mesh
+    in pixels of the video.
+    """
 
     crops: np.ndarray
     portraits: np.ndarray
@@ -89,8 +92,8 @@ def crop_mouth(track: FaceTrack) -> MouthClip:
         )
         for i in known
     ]
-    duration = times[-1] + 1 / VIDEO_RATE - times[0]
-    grid = np.arange(round(duration * VIDEO_RATE)) / VIDEO_RATE + times[0]
+    # From the beginning of the file: before its first picture the mouth rests as it is there.
+    grid = np.arange(round((times[-1] + 1 / VIDEO_RATE) * VIDEO_RATE)) / VIDEO_RATE
     outline = _filled(grid, times, points)
     frames = _filled(grid, times[known], np.array(crops, np.float32))
     # The bright parts only: dark skin in good light is no dark video.

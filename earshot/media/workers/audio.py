@@ -1,6 +1,7 @@
 """Samples out of whatever a browser, phone or recorder writes, by PyAV. Runs in a worker."""
 
 import io
+import math
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
@@ -9,22 +10,42 @@ import numpy as np
 import soxr
 from av.container import InputContainer
 from av.error import FFmpegError
+from av.stream import Disposition
 
 from earshot.core.errors import InputError
 from earshot.media.audio.samples import (
+    SILENT_PEAK,
+    Mix,
     check_length,
     check_rate,
     check_values,
     clipped_count,
     to_float,
 )
-from earshot.media.workers.container import Budget, open_container
+from earshot.media.workers.container import Budget, Timeline, is_picture, open_container
+from earshot.media.workers.parts import parts
 
 # Playlists stay out: they can name other files and addresses.
-FORMATS: Final = "aac,aiff,amr,asf,au,avi,caf,flac,matroska,mov,mp3,mpeg,mpegts,ogg,w64,wav"
+FORMATS: Final = (
+    "aac,aiff,amr,asf,au,avi,caf,flac,flv,matroska,mov,mp3,mpeg,mpegts,nistsphere,ogg,voc,w64,"
+    "wav,wv"
+)
+# Formats whose header tells a length that holds; that of others is an estimate.
+WITH_LENGTH: Final = (
+    *("aiff", "asf", "au", "avi", "caf", "flac", "matroska", "mov", "nistsphere", "voc", "w64"),
+    *("wav", "wv"),
+)
+# Formats in which time may pass without sound; a gap in any other is a loss.
+WITH_GAPS: Final = ("asf", "avi", "flv", "matroska", "mov", "mpeg", "ogg")
+MAX_JITTER: Final = 0.015  # seconds of silence between two frames that are no gap
+MAX_PADDING: Final = 0.1  # seconds after the declared end that codecs fill up
+MAX_MISSING: Final = 0.25  # seconds before the declared end, and 1 %, that no one misses
+MIN_GAP: Final = 0.1  # seconds; what is shorter is filled without a word
 WAV_UNKNOWN: Final = 2**30  # bytes; programs that write into a pipe declare some huge length
 OGG_TAIL: Final = 65_536  # bytes, more than one page
 OGG_LAST_PAGE: Final = b"\x04"  # the highest flag of a page
+MP3_HEAD: Final = 4096  # bytes in which the table of an MP3 begins
+TAGS: Final = (b"Xing", b"Info", b"ID3", b"TAG", b"APETAGEX")  # in packets of MP3 without sound
 MESSAGE_VALUES: Final = 2**18  # samples that go into one message, about
 MAX_PLANES: Final = (
     8  # PyAV counts the planes of a frame by a null that 8 of them leave no room for
@@ -34,96 +55,208 @@ UNREADABLE: Final = (
     "This file cannot be read as audio: it is damaged, cut off, or not audio at all. "
     "Use WAV, FLAC, MP3, M4A, OGG or WebM."
 )
+DAMAGES: Final = (FFmpegError, IndexError, ValueError, EOFError, OSError)
 Message = tuple[dict[str, Any], np.ndarray]
 
 
-def decode_audio(file: BinaryIO, max_seconds: float, mono: bool) -> Iterator[Message]:
-    """The samples of a file in blocks, float32 (channels, T), mixed to one channel if mono.
+def decode_audio(
+    file: BinaryIO, max_seconds: float, mono: bool, channel: int | None = None
+) -> Iterator[Message]:
+    """The samples of a file in blocks, float32 (channels, T), mixed to one channel if mono; with a
+    channel, that one alone. They lie in the file's time: silence where its sound begins late, has a
+    gap, or ends before its pictures.
 
     Each header tells the sample_rate (Hz), how many of the file's samples the block is made of
-    (values) and how many of them are clipped; the last, with an empty block, whether the file is
-    damaged. Raises InputError for what is no audio, has none that can be decoded, or is longer than
-    max_seconds or too large (found without decoding the rest).
+    (values) and how many of them are clipped. The last, with an empty block, tells whether sound is
+    lost (damaged), the seconds of all gaps, which track was taken of how many, and the louder
+    channel where the mean of all cancels. Raises InputError for what is no audio, has none that can
+    be decoded, or is longer than max_seconds or too large (found without decoding the rest).
     """
-    damaged = _ends_early(file)
-    with open_container(file, FORMATS, UNREADABLE) as container:
-        if not container.streams.audio:
-            raise InputError("This file holds no sound. Use one with an audio track.")
-        rate, seconds, kept = 0, 0.0, 0
-        pending = _Pending()
-        decoded = _Frames(container)
-        for frame_rate, block in decoded:
-            check_rate(frame_rate)
-            rate = rate or frame_rate
-            seconds += block.shape[1] / frame_rate
-            check_length(seconds, max_seconds)
-            if frame_rate != rate:
-                block = soxr.resample(block.T, frame_rate, rate).T
-            pending.add(block, mono)
-            kept += block.shape[1] if mono else block.size
-            check_values(kept, mono)
-            if pending.size >= MESSAGE_VALUES:
-                yield pending.message(rate)
-        if not rate:
-            raise InputError(UNREADABLE)
-        if pending.size:
-            yield pending.message(rate)
-        damaged |= decoded.damaged or seconds < 0.9 * _declared_seconds(container)
-    yield {"sample_rate": rate, "damaged": damaged}, np.zeros((1, 0), np.float32)
+    if file.seek(0, io.SEEK_END) == 0:
+        raise InputError("The recording is empty. Record or upload it again.")
+    track = _Track(max_seconds, mono, channel)
+    for number, part in enumerate(parts(file)):
+        try:
+            yield from track.add(part)
+        except InputError as error:
+            if number == 0 or str(error) != UNREADABLE:
+                raise
+            track.damaged = True
+    yield track.last()
 
 
-class _Pending:
-    """Blocks that wait for a message of a good size: AAC gives 1,024 samples at a time."""
+class _Track:
+    """The sound of a file, part by part, in its time."""
 
-    def __init__(self) -> None:
-        self._blocks: list[np.ndarray] = []
-        self.size, self._values, self._clipped = 0, 0, 0
+    def __init__(self, max_seconds: float, mono: bool, channel: int | None) -> None:
+        self._max_seconds, self._mono = max_seconds, mono
+        self._mix = Mix(channel)
+        self._rate, self._channels = 0, 1
+        self._samples = 0  # of a channel so far
+        self._kept = 0  # of all channels that are kept
+        self._blocks: list[np.ndarray] = []  # that wait for a message: AAC gives 1,024 at a time
+        self._size = self._values = self._clipped = 0  # of these blocks
+        self._tail: list[np.ndarray] = []  # what lies after the declared end
+        self.damaged, self._gaps = False, 0.0
+        self._track = self._tracks = 1
 
-    def add(self, block: np.ndarray, mono: bool) -> None:
+    def add(self, file: BinaryIO) -> Iterator[Message]:
+        """The messages of a recording that begins where all before it end."""
+        self.damaged |= _ends_early(file)
+        file.seek(0)
+        index, tracks = _choose_track(file)
+        self._track, self._tracks = max(self._track, index + 1), max(self._tracks, tracks)
+        file.seek(0)
+        with open_container(file, FORMATS, UNREADABLE) as container:
+            begin, before = self.seconds, self._samples
+            frames = _Frames(container, index)
+            end = begin + _declared_end(container, index, frames.timeline)
+            name = container.format.name
+            for time, rate, block in frames:
+                check_rate(rate)
+                self._rate = self._rate or rate
+                if rate != self._rate:
+                    block = soxr.resample(block.T, rate, self._rate).T
+                self._channels = len(block)
+                if frames.timeline.restarted:
+                    end = math.inf
+                read = self.seconds + sum(b.shape[1] for b in self._tail) / self._rate
+                gap = begin + time - read if time is not None else 0.0
+                if begin + (time or 0) > end + 1:  # no such time: a damaged stamp
+                    gap = 0.0
+                lead = self._samples == before
+                if gap > (0 if lead else MAX_JITTER):
+                    yield from self._silence(gap)
+                    if not lead and gap > MIN_GAP:
+                        self._gaps += gap
+                        self.damaged |= not name.startswith(WITH_GAPS)
+                yield from self._sound(block, frames.lossless, end)
+            if self._samples == before and not self._tail:
+                raise InputError(UNREADABLE)
+            self._tail = []
+            pictures = min(begin + frames.end, self._max_seconds)
+            if pictures > self.seconds:
+                yield from self._silence(pictures - self.seconds)
+            last = max(self.seconds, begin + frames.timeline.end)
+            missing = end - last - 0.01 * (end - begin)
+            short = name.startswith(WITH_LENGTH) and MAX_MISSING < missing < math.inf
+            self.damaged |= short or frames.damaged
+
+    @property
+    def seconds(self) -> float:
+        return self._samples / max(self._rate, 1)
+
+    def last(self) -> Message:
+        """What is left, with what there is to tell of all."""
+        header, blocks = self._message() if self._blocks else ({}, np.zeros((1, 0), np.float32))
+        told = {
+            "values": 0,
+            "clipped": 0,
+            **header,
+            "sample_rate": self._rate,
+            "damaged": self.damaged,
+            "gaps": self._gaps,
+            "track": self._track,
+            "tracks": self._tracks,
+            "louder": self._mix.louder if self._mono else None,
+        }
+        return told, blocks
+
+    def _sound(self, block: np.ndarray, lossless: bool, end: float) -> Iterator[Message]:
+        """Keep a block; what lies after the declared end only if it is more than padding."""
+        room = max(0, round((end - self.seconds) * self._rate)) if end < math.inf else None
+        if room is not None and room < block.shape[1]:
+            self._tail.append(block[:, room:])
+            block = block[:, :room]
+            if sum(b.shape[1] for b in self._tail) > MAX_PADDING * self._rate:
+                block = np.concatenate([block, *self._tail], axis=1)
+                self._tail = []
+        if block.size:
+            yield from self._keep(block, clipped_count(block, lossless))
+
+    def _silence(self, seconds: float) -> Iterator[Message]:
+        check_length(self.seconds + seconds, self._max_seconds)
+        left = round(seconds * self._rate)
+        while left > 0:
+            count = min(left, MESSAGE_VALUES)
+            yield from self._keep(np.zeros((self._channels, count), np.float32), 0)
+            left -= count
+
+    def _keep(self, block: np.ndarray, clipped: int) -> Iterator[Message]:
+        self._samples += block.shape[1]
+        check_length(self.seconds, self._max_seconds)
         self._values += block.size
-        self._clipped += clipped_count(block)
-        self._blocks.append(block.mean(axis=0, keepdims=True) if mono else block)
-        self.size += self._blocks[-1].size
+        self._clipped += clipped
+        self._blocks.append(self._mix(block) if self._mono else block)
+        self._size += self._blocks[-1].size
+        self._kept += self._blocks[-1].size
+        check_values(self._kept, self._mono)
+        if self._size >= MESSAGE_VALUES:
+            yield self._message()
 
-    def message(self, rate: int) -> Message:
-        header = {"sample_rate": rate, "values": self._values, "clipped": self._clipped}
+    def _message(self) -> Message:
+        header = {"sample_rate": self._rate, "values": self._values, "clipped": self._clipped}
         blocks = np.concatenate(self._blocks, axis=1)
-        self.__init__()
+        self._blocks, self._size, self._values, self._clipped = [], 0, 0, 0
         return header, blocks
 
 
 class _Frames:
-    """Decoded frames as (sample rate in Hz, float32 (channels, T)); damaged tells, at the end,
-    whether some could not be decoded."""
+    """Decoded frames as (time in seconds or None, sample rate in Hz, float32 (channels, T)).
 
-    def __init__(self, container: InputContainer) -> None:
-        self.damaged = False
+    At the end, damaged tells whether some could not be decoded, and end when the last picture, or
+    sound, is over (s).
+    """
+
+    def __init__(self, container: InputContainer, index: int) -> None:
+        self.damaged, self.end = False, 0.0
+        self.timeline = Timeline(container)
         self._container = container
-        self._stream = container.streams.audio[0]
+        self._stream = container.streams.audio[index]
         if self._stream.codec_context is None:  # a codec that FFmpeg does not know
             raise InputError(UNREADABLE)
+        codec = self._stream.codec_context.codec
+        self.lossless = codec.lossless and not codec.lossy
         self._channels = self._stream.codec_context.layout.nb_channels
         self._packer = av.AudioResampler(format="flt")
 
-    def __iter__(self) -> Iterator[tuple[int, np.ndarray]]:
-        packets, decoder = self._container.demux(self._stream), self._decoder()
-        budget = Budget()
+    def __iter__(self) -> Iterator[tuple[float | None, int, np.ndarray]]:
+        packets, decoder = self._container.demux(), self._decoder()
+        budget, undecoded = Budget(), 0  # packets since the last that gave sound
         while True:
             budget.check()
+            sound = None
             try:
-                frames = decoder.decode(next(packets))
+                packet = next(packets)
+                self.timeline.place(packet)
+                if packet.stream is not self._stream:
+                    if packet.stream.type == "video" and packet.pts is not None:
+                        self._see(packet)
+                    continue
+                sound = packet
+                frames = decoder.decode(packet)
                 # As a list: what one of them raises belongs to this packet.
-                blocks = [(f.sample_rate, block) for f in frames for block in self._samples(f)]
+                blocks = [(*self._time(f), block) for f in frames for block in self._samples(f)]
             except StopIteration:
-                return
+                break
             except MemoryError:
                 raise
-            except (FFmpegError, IndexError, ValueError, EOFError, OSError):
+            except DAMAGES:
                 # Index and value errors are PyAV's, for streams that appear midway and types that
                 # numpy lacks.
-                self.damaged = True
+                undecoded += sound is None or not _is_tag(bytes(sound))
                 continue
+            if blocks and undecoded:
+                self.damaged, undecoded = True, 0
             yield from blocks
+        # One bad packet at the end of what has a length is mostly the padding of a block.
+        self.damaged |= undecoded > self._container.format.name.startswith(WITH_LENGTH)
+
+    def _see(self, packet: av.Packet) -> None:
+        """Note when a picture is over."""
+        if packet.pts is not None and packet.time_base and not is_picture(packet.stream):
+            ends = packet.pts + (packet.duration or 0)
+            self.end = max(self.end, float(ends * packet.time_base))
 
     def _decoder(self) -> av.AudioCodecContext:
         """The stream's own, but libopus for Opus: FFmpeg's bursts to thousands of times full scale
@@ -133,6 +266,13 @@ class _Frames:
         decoder = av.AudioCodecContext.create("libopus", "r")
         decoder.extradata = self._stream.codec_context.extradata
         return decoder
+
+    def _time(self, frame: av.AudioFrame) -> tuple[float | None, int]:
+        """When a frame begins (s), and its sampling rate."""
+        unit = frame.time_base or self._stream.time_base
+        if frame.pts is None or unit is None:
+            return None, frame.sample_rate
+        return float(frame.pts * unit), frame.sample_rate
 
     def _samples(self, frame: av.AudioFrame) -> Iterator[np.ndarray]:
         """The frame's samples, (channels, T); none of a frame whose channels are not the stream's:
@@ -151,29 +291,65 @@ class _Frames:
             yield samples if part.format.is_planar else samples.reshape(-1, channels).T
 
 
-def _declared_seconds(container: InputContainer) -> float:
-    """How long the audio is by the file's own account, 0 where it says nothing reliable."""
-    stream = container.streams.audio[0]
-    if container.format.name == "aac":  # no header: an estimate only
-        return 0.0
-    if stream.duration and stream.time_base:
-        return float(stream.duration * stream.time_base)
-    # WebM tells the length of the whole file alone; a video may outlast its sound.
-    alone = len(container.streams) == 1
-    return (container.duration or 0) / av.time_base if alone else 0.0
+def _choose_track(file: BinaryIO) -> tuple[int, int]:
+    """Which audio track is taken, from 0, of how many: the default one, if it has sound, else the
+    first that has."""
+    with open_container(file, FORMATS, UNREADABLE) as container:
+        streams = container.streams.audio
+        if not streams:
+            raise InputError("This file holds no sound. Use one with an audio track.")
+        order = sorted(
+            range(len(streams)), key=lambda i: not streams[i].disposition & Disposition.default
+        )
+    for index in order if len(order) > 1 else ():
+        file.seek(0)
+        with open_container(file, FORMATS, UNREADABLE) as container:
+            try:
+                if any(
+                    np.abs(block).max() > SILENT_PEAK for *_, block in _Frames(container, index)
+                ):
+                    return index, len(order)
+            except InputError:  # a codec that FFmpeg does not know
+                continue
+    return order[0], len(order)
+
+
+def _declared_end(container: InputContainer, index: int, timeline: Timeline) -> float:
+    """When the sound ends by the file's own account (s), infinite where it says nothing."""
+    stream, name = container.streams.audio[index], container.format.name
+    if name in ("aac", "mp3", "amr"):  # no header, or one that is not to be trusted
+        return math.inf
+    if stream.duration and stream.time_base and name.startswith(WITH_LENGTH):
+        return timeline.of((stream.start_time or 0) + stream.duration, float(stream.time_base))
+    if not container.duration:
+        return math.inf
+    # Matroska counts from 0, the others from their first time stamp.
+    start = 0 if name.startswith("matroska") else container.start_time or 0
+    return timeline.of(start + container.duration, 1 / av.time_base)
+
+
+def _is_tag(data: bytes) -> bool:
+    """Whether a packet of MP3 is none of its sound: text, or the table of a second file."""
+    return any(tag in data[:256] for tag in TAGS)
 
 
 def _ends_early(file: BinaryIO) -> bool:
-    """Whether a WAV or Ogg file is cut off, which FFmpeg does not tell."""
-    head = file.read(8)
-    size = file.seek(0, io.SEEK_END)
-    file.seek(max(0, size - OGG_TAIL))
-    tail = file.read()
+    """Whether a WAV, Ogg or MP3 file is cut off, which FFmpeg does not tell."""
     file.seek(0)
-    if size == 0:
-        raise InputError("The recording is empty. Record or upload it again.")
+    head = file.read(MP3_HEAD)
+    size = file.seek(0, io.SEEK_END)
     if head[:4] == b"RIFF":
-        declared = int.from_bytes(head[4:], "little") + len(head)
+        declared = int.from_bytes(head[4:8], "little") + 8
         return size < declared < WAV_UNKNOWN
-    page = tail.rfind(b"OggS")
-    return head[:4] == b"OggS" and tail[page + 5 : page + 6] < OGG_LAST_PAGE
+    if head[:4] == b"OggS":
+        file.seek(max(0, size - OGG_TAIL))
+        tail = file.read()
+        page = tail.rfind(b"OggS")
+        return tail[page + 5 : page + 6] < OGG_LAST_PAGE
+    table = max(head.find(b"Xing"), head.find(b"Info"))
+    if table > 0 and head[:2] in (b"ID", b"\xff\xfb", b"\xff\xf3", b"\xff\xfa", b"\xff\xf2"):
+        flags = int.from_bytes(head[table + 4 : table + 8], "big")
+        place = table + 8 + 4 * (flags & 1)
+        declared = int.from_bytes(head[place : place + 4], "big") if flags & 2 else 0
+        return size < 0.99 * declared
+    return False

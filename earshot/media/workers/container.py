@@ -1,4 +1,4 @@
-"""What decoding sound and pictures has in common: opening a file, and a budget of CPU time."""
+"""What decoding sound and pictures has in common: opening a file, its time, and a CPU budget."""
 
 import time
 from typing import BinaryIO, Final
@@ -6,10 +6,17 @@ from typing import BinaryIO, Final
 import av
 from av.container import InputContainer
 from av.error import FFmpegError
+from av.packet import Packet
+from av.stream import Disposition, Stream
 
 from earshot.core.errors import InputError
 
 CPU_SECONDS: Final = 60.0  # a file
+# Files of these formats begin at 0, where nothing may be yet; in others the first time stamp is the
+# beginning, whatever it is.
+FROM_ZERO: Final = ("mov", "matroska")
+MAX_LEAD: Final = 60.0  # seconds; what begins later is a part of a broadcast, and begins with it
+MAX_STEP_BACK: Final = 0.1  # seconds; time stamps that go back further begin again
 
 
 def open_container(file: BinaryIO, formats: str, unreadable: str) -> InputContainer:
@@ -21,6 +28,52 @@ def open_container(file: BinaryIO, formats: str, unreadable: str) -> InputContai
         raise
     except (FFmpegError, ValueError, OSError):
         raise InputError(unreadable) from None
+
+
+def is_picture(stream: Stream) -> bool:
+    """Whether a stream is the cover of an album, and no video."""
+    return bool(stream.disposition & Disposition.attached_pic)
+
+
+class Timeline:
+    """The file's own time, in seconds from its beginning, that all its streams share.
+
+    Time stamps may begin anywhere, and begin again where two recordings were joined: the second
+    begins when all of the first is over. end: of all packets so far; restarted: whether any began
+    again.
+    """
+
+    def __init__(self, container: InputContainer) -> None:
+        start = (container.start_time or 0) / av.time_base
+        from_zero = container.format.name.startswith(FROM_ZERO) and start <= MAX_LEAD
+        self._shift = 0.0 if from_zero else -start
+        self._last: dict[int, float] = {}  # stream → when its last packet is decoded
+        self.end, self.restarted = 0.0, False
+
+    def place(self, packet: Packet) -> None:
+        """Move a packet's time stamps to the file's time."""
+        if not packet.time_base:
+            return
+        unit, stream = float(packet.time_base), packet.stream
+        if (
+            packet.dts is not None
+        ):  # which grow in all streams, unlike those that pictures are shown by
+            time = packet.dts * unit + self._shift
+            if time < self._last.get(stream.index, time) - MAX_STEP_BACK:
+                self._shift += self.end - time
+                time, self.restarted = self.end, True
+            self._last[stream.index] = time
+        shift = round(self._shift / unit)
+        if packet.dts is not None:
+            packet.dts += shift
+        if packet.pts is not None:
+            packet.pts += shift
+            if not is_picture(stream):
+                self.end = max(self.end, (packet.pts + (packet.duration or 0)) * unit)
+
+    def of(self, stamp: int, unit: float) -> float:
+        """The file's time of a time stamp in seconds."""
+        return stamp * unit + self._shift
 
 
 class Budget:

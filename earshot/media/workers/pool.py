@@ -16,7 +16,7 @@ from earshot.core.errors import InputError, StoppedError
 from earshot.core.paths import ROOT
 from earshot.media.workers.protocol import Answers, WorkerError, send
 
-MOST: Final = max(4, os.cpu_count() or 1)  # at once; further files wait
+MAX_WORKERS: Final = max(4, os.cpu_count() or 1)  # at once; further files wait
 MAX_IDLE: Final = 2
 FILES: Final = 500  # that one worker decodes before it is replaced, in case FFmpeg leaks
 START_SECONDS: Final = 120.0  # on a machine that is very busy
@@ -118,7 +118,7 @@ class Pool:
     def warm_up(self) -> None:
         """Starts a worker, if none waits; returns at once."""
         with self._changed:
-            if not self._idle and self._count < MOST:
+            if not self._idle and self._count < MAX_WORKERS:
                 self._idle.append(self._start())
 
     def take(self) -> Worker:
@@ -130,7 +130,7 @@ class Pool:
                     if worker.alive:
                         return worker
                     self._count -= 1
-                if self._count < MOST:
+                if self._count < MAX_WORKERS:
                     return self._start()
                 self._changed.wait()
 

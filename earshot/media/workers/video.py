@@ -10,12 +10,13 @@ from av.container import InputContainer
 from av.error import FFmpegError
 
 from earshot.core.errors import InputError
-from earshot.media.workers.container import Budget, open_container
+from earshot.media.workers.container import Budget, Timeline, is_picture, open_container
+from earshot.media.workers.parts import parts
 
 FORMATS: Final = "asf,avi,flv,matroska,mov,mpeg,mpegts,ogg"
-LARGEST: Final = 4096 * 4096  # pixels of a picture, the most that is decoded
+MAX_PIXELS: Final = 4096 * 4096  # of a picture that is decoded
 PADDING: Final = 0.25  # seconds that a video may be longer than allowed
-FEWEST: Final = 2  # frames; fewer make no video
+MIN_FRAMES: Final = 2  # fewer make no video
 MAX_FRAMES_PER_SECOND: Final = 130  # frames that are decoded: phones record up to 120 a second
 THREADS: Final = 2  # more hold more pictures in memory
 
@@ -28,72 +29,89 @@ TOO_MANY: Final = "This video has too many pictures a second. Export it with 60 
 
 
 def decode_video(
-    file: BinaryIO, max_seconds: float, fastest: float, longest_side: int
+    file: BinaryIO, max_seconds: float, max_rate: float, max_side: int
 ) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
-    """The frames of a video, one at a time: a header with its time in seconds from the first frame,
-    and the picture, uint8 RGB (H, W, 3), upright. Of more than ``fastest`` frames a second some are
-    left out; pictures are scaled down to ``longest_side`` pixels.
+    """The frames of a video, one at a time: a header with its time in seconds from the beginning of
+    the file, whose sound may begin before or after, and the picture, uint8 RGB (H, W, 3), upright.
+    Of more than ``max_rate`` frames a second some are left out; pictures are scaled down to
+    ``max_side`` pixels.
 
     Raises InputError for what is no video, has no frame that can be decoded, is one picture only,
     or is longer than max_seconds or too large (found without decoding the rest).
     """
     if file.seek(0, io.SEEK_END) == 0:
         raise InputError("The video is empty. Record or upload it again.")
-    file.seek(0)
-    with open_container(file, FORMATS, UNREADABLE) as container:
-        if not container.streams.video:
-            raise InputError("This file holds sound but no picture. Use a video of your face.")
-        count = 0
-        for time, picture in _spaced(container, max_seconds, fastest):
-            count += 1
-            yield {"time": time}, _upright(picture, longest_side)
+    count = 0
+    for time, picture in _spaced(_joined(file, max_seconds), max_seconds, max_rate):
+        count += 1
+        yield {"time": time}, _upright(picture, max_side)
     if count == 0:
         raise InputError(UNREADABLE)
-    if count < FEWEST:
+    if count < MIN_FRAMES:
         raise InputError("This is a single picture. Use a video in which you speak.")
 
 
 def _spaced(
-    container: InputContainer, max_seconds: float, fastest: float
+    pictures: Iterator[tuple[float, av.VideoFrame]], max_seconds: float, max_rate: float
 ) -> Iterator[tuple[float, av.VideoFrame]]:
-    """Decoded frames whose times grow by at least 1 / fastest, from 0."""
+    """Those of the decoded frames whose times grow by at least 1 / max_rate."""
     first, last = None, -1.0
-    for count, picture in enumerate(_pictures(container, max_seconds)):
-        if picture.time is None:
-            continue
-        first = picture.time if first is None else first
-        time = picture.time - first
+    for count, (time, picture) in enumerate(pictures):
+        first = time if first is None else first
         if time > max_seconds + PADDING:
             raise InputError(
                 f"The video is longer than {max_seconds:g} s. Cut it to {max_seconds:g} s or less."
             )
-        if count > MAX_FRAMES_PER_SECOND * (max(time, 0.0) + 1):
+        if count > MAX_FRAMES_PER_SECOND * (max(time - first, 0.0) + 1):
             raise InputError(TOO_MANY)
-        if last < 0 or time - last >= 1 / fastest:
+        if last < 0 or time - last >= 1 / max_rate:
             last = time
             yield time, picture
 
 
-def _pictures(container: InputContainer, max_seconds: float) -> Iterator[av.VideoFrame]:
+def _joined(file: BinaryIO, max_seconds: float) -> Iterator[tuple[float, av.VideoFrame]]:
+    """The frames of all recordings that were joined in a file, in its time."""
+    begin = 0.0
+    for number, part in enumerate(parts(file)):
+        with open_container(part, FORMATS, UNREADABLE) as container:
+            if not container.streams.video:
+                if number:
+                    return
+                raise InputError("This file holds sound but no picture. Use a video of your face.")
+            timeline = Timeline(container)
+            for picture in _pictures(container, timeline, max_seconds):
+                if picture.time is not None:
+                    yield begin + max(picture.time, 0.0), picture
+            begin += timeline.end
+
+
+def _pictures(
+    container: InputContainer, timeline: Timeline, max_seconds: float
+) -> Iterator[av.VideoFrame]:
     """All frames that can be decoded, in order, while there are not too many packets for the
     longest video."""
-    stream = container.streams.video[0]
+    streams = container.streams.video
+    stream = next((each for each in streams if not is_picture(each)), streams[0])
     if stream.codec_context is None:  # a codec that FFmpeg does not know
         raise InputError(UNREADABLE)
     _check_size(stream.codec_context.width, stream.codec_context.height)
     stream.codec_context.thread_type = "AUTO"
     stream.codec_context.thread_count = THREADS
-    packets, budget, count = container.demux(stream), Budget(), 0
+    packets, budget, count = container.demux(), Budget(), 0
     while True:
         budget.check()
-        count += 1
-        if count > MAX_FRAMES_PER_SECOND * (max_seconds + 1):
-            raise InputError(TOO_MANY)
         try:
-            decoded = next(packets).decode()
+            packet = next(packets)
+            timeline.place(packet)
+            if packet.stream is not stream:
+                continue
+            count += 1
+            if count > MAX_FRAMES_PER_SECOND * (max_seconds + 1):
+                raise InputError(TOO_MANY)
+            decoded = packet.decode()
         except StopIteration:
             return
-        except MemoryError:
+        except (MemoryError, InputError):
             raise
         except (FFmpegError, IndexError, ValueError, EOFError, OSError):
             continue  # a damaged part; those after it may be whole
@@ -105,12 +123,12 @@ def _pictures(container: InputContainer, max_seconds: float) -> Iterator[av.Vide
 
 
 def _check_size(width: int, height: int) -> None:
-    if width * height > LARGEST:
+    if width * height > MAX_PIXELS:
         raise InputError(TOO_LARGE)
 
 
-def _upright(picture: av.VideoFrame, longest_side: int) -> np.ndarray:
-    scale = min(1.0, longest_side / max(picture.width, picture.height))
+def _upright(picture: av.VideoFrame, max_side: int) -> np.ndarray:
+    scale = min(1.0, max_side / max(picture.width, picture.height))
     # Even sizes, and swscale's averaging: a 4K picture is small before it is an array.
     width, height = (
         2 * max(1, round(scale * side / 2)) for side in (picture.width, picture.height)

@@ -104,7 +104,7 @@ def test_frames_of_a_stopped_job_end(video: Path, fresh: Pool) -> None:
 def test_take_of_more_workers_than_there_are_waits(
     fresh: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "MOST", 1)
+    monkeypatch.setattr(pool, "MAX_WORKERS", 1)
     held, done = fresh.take(), []
     waiting = threading.Thread(target=lambda: done.append(fresh.take()))
     waiting.start()
