@@ -31,8 +31,8 @@ from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pipelines import Words
-from earshot.pipelines.front_end import FrontEnd
 from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
+from earshot.pipelines.speech_encoder import SpeechEncoder
 from earshot.pipelines.voice_conversion import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.speecht5 import SpeechT5Conversion
 from training.judges.evaluator import EvaluationModels
@@ -65,8 +65,8 @@ def speech(seconds: float) -> np.ndarray:
 
 def speech_model(model: type[nn.Module], config: Any) -> tuple[Sequence[nn.Module], Run]:
     network = model(config).eval()
-    front_end = FrontEnd("random", network, LAYER, normalized=False)
-    return [network], lambda: front_end.frames(speech(1)).shape
+    front_end = SpeechEncoder("random", network, [LAYER], normalized=False)
+    return [network], lambda: front_end.states(speech(1)).shape
 
 
 def clap() -> tuple[Sequence[nn.Module], Run]:

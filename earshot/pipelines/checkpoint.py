@@ -22,7 +22,7 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.pipelines.accelerator import choose_device as choose_device
 
 if TYPE_CHECKING:
-    from earshot.pipelines.front_end import FrontEnd
+    from earshot.pipelines.speech_encoder import SpeechEncoder
 
 COMPANION_KEYS: Final = (
     "vocoder",
@@ -101,7 +101,7 @@ def load_weights(
     network.to(device).eval().requires_grad_(False)
 
 
-def load_front_end(config: dict[str, Any], device: torch.device) -> "FrontEnd | None":
+def load_front_end(config: dict[str, Any], device: torch.device) -> "SpeechEncoder | None":
     """The frozen speech model that a config names, whose frames its network takes; None where it
     takes our own.
 
@@ -109,9 +109,9 @@ def load_front_end(config: dict[str, Any], device: torch.device) -> "FrontEnd | 
     """
     if "front_end" not in config:
         return None
-    from earshot.pipelines.front_end import FrontEnd  # late, for it loads transformers
+    from earshot.pipelines.speech_encoder import SpeechEncoder  # late, for it loads transformers
 
-    return FrontEnd.from_pretrained(config["front_end"], str(device))
+    return SpeechEncoder.from_pretrained(config["front_end"], str(device))
 
 
 def _current_name(name: str, renamed: Mapping[str, str]) -> str:

@@ -128,7 +128,7 @@ def test_compared_words_are_shown_and_played(visit: Visit, page: Page) -> None:
     page.wait_for_function("() => window.sounds.length === 2")
     rows.last.locator("th button").click()
     expect(rows.last.locator("th button")).to_have_class("word-play tl-on")
-    page.get_by_label("Written words beside them").fill("threat, shape")
+    page.get_by_label("Written words to compare with").fill("threat, shape")
     page.keyboard.press("Enter")
     expect(page.locator("#compared-words")).to_contain_text("threat")
     looks_right(visit, "compare")

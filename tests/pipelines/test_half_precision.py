@@ -14,12 +14,12 @@ from earshot.media.text.phonemes import from_arpabet
 from earshot.pipelines import LipToSpeech, VoiceConversion, Words
 from earshot.pipelines.sound_search.encoders.clap import ClapEncoder
 from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder, SoundEncoder
+from earshot.pipelines.speech_encoder import SpeechEncoder
 from earshot.pipelines.voice_conversion import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.speecht5 import SpeechT5Conversion
-from earshot.pipelines.words.speech_model import SpeechModelView
 from tests.pipelines.sound_search.test_clap_encoder import save_tiny_clap
 from tests.pipelines.voice_conversion.test_speecht5 import WIDTH, save_tiny_speecht5
-from tests.pipelines.words.test_speech_model import save as save_speech_model
+from tests.pipelines.words.test_averaged_states import save as save_speech_model
 
 pytestmark = pytest.mark.slow
 
@@ -66,8 +66,8 @@ def clap(ours: Path, theirs: Path, device: str) -> Outputs:
 
 
 def speech_model(ours: Path, theirs: Path, device: str) -> Outputs:
-    view = SpeechModelView.from_pretrained(str(save_speech_model(theirs / "tiny")), device)
-    yield view.embed_waveforms([NOISE])
+    encoder = SpeechEncoder.from_pretrained(str(save_speech_model(theirs / "tiny")), device)
+    yield encoder.states(NOISE)
 
 
 def speecht5(ours: Path, theirs: Path, device: str) -> Outputs:

@@ -17,9 +17,9 @@ from earshot.models.vqvae.vqvae import VQVAEConfig
 from earshot.models.words.view_encoder import ViewConfig
 from earshot.models.words.word_embedder import WordEmbedderConfig
 from earshot.pipelines import VoiceConversion, Words
-from earshot.pipelines.front_end import FrontEnd
+from earshot.pipelines.speech_encoder import SpeechEncoder
 from earshot.pipelines.voice_conversion.live.networks import VQVAENetworks
-from tests.pipelines.words.test_speech_model import save as save_speech_model
+from tests.pipelines.words.test_averaged_states import save as save_speech_model
 from tests.support.word_arrays import write_arrays
 from training.common import loop
 from training.common.checkpoints import write_weights
@@ -65,14 +65,14 @@ def run(model: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "run"
 
 
-def test_aligned_frames_are_those_whose_centres_are_nearest(model: str) -> None:
+def test_states_on_the_grid_are_those_whose_centres_are_nearest(model: str) -> None:
     """The tiny model's frames are 320 samples apart, and see 45: the first is early by 137."""
-    front_end = FrontEnd.from_pretrained(model, "cpu")
+    front_end = SpeechEncoder.from_pretrained(model, "cpu")
     waveform = np.random.default_rng(0).normal(0, 0.1, 16_000).astype(np.float32)
-    frames, aligned = front_end.frames(waveform), front_end.aligned(waveform)
+    frames, aligned = front_end.states(waveform), front_end.on_grid(waveform)
     assert aligned.shape == (50, front_end.width) == (50, 16)
     np.testing.assert_array_equal(aligned, frames[:50])
-    assert np.abs(front_end.at(3).aligned(waveform) - aligned).max() > 0.01
+    assert np.abs(front_end.at("3").on_grid(waveform) - aligned).max() > 0.01
 
 
 def test_windows_repeat_frames_of_20_ms(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_units_over_a_front_end_speak(
 
 def test_words_over_a_front_end_are_embedded(model: str, tmp_path: Path) -> None:
     front_end = prepared_with(model, tmp_path)
-    write_arrays(tmp_path, front_end.aligned)
+    write_arrays(tmp_path, front_end.on_grid)
     (tmp_path / "noise.npz").unlink()
     config = WordEmbedderConfig(VIEW, VIEW, width=12, stack=2)
     train_stage(tmp_path, "front-end", config, Stage(2, 1e-3, 1, n_words=8))

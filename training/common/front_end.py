@@ -4,23 +4,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from earshot.pipelines.front_end import FrontEnd
+    from earshot.pipelines.speech_encoder import SpeechEncoder
 
 FILE: Final = "front-end.txt"
 
 
-def prepared_with(name: str, run: Path) -> "FrontEnd":
+def prepared_with(name: str, run: Path) -> "SpeechEncoder":
     """Load the front end "ID:LAYER", and note it in the run, whose arrays it is to make.
 
     Raises SystemExit where it cannot be loaded, or where the run has arrays of another.
     """
     from earshot.core.errors import InputError
-    from earshot.pipelines.front_end import (
-        FrontEnd,  # late: not where only torch and numpy are installed
+    from earshot.pipelines.speech_encoder import (
+        SpeechEncoder,  # late: not where only torch and numpy are installed
     )
 
     try:
-        front_end = FrontEnd.from_pretrained(name)
+        front_end = SpeechEncoder.from_pretrained(name)
     except (InputError, FileNotFoundError) as error:
         raise SystemExit(str(error)) from error
     if front_end_of(run) not in (None, front_end.name) or (

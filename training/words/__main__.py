@@ -83,8 +83,8 @@ def _arguments() -> argparse.Namespace:
         "--speech-model",
         nargs="+",
         default=(),
-        metavar="ID[:LAYER]",
-        help="HuBERT, WavLM or wav2vec 2.0 of the hub, as further systems",
+        metavar="ID[:LAYER,…]",
+        help="speech encoders of transformers, untrained, as further systems: folders or hub ids",
     )
     return parser.parse_args()
 

@@ -142,9 +142,12 @@ class PhonemeBottleneckEmbedder(MultiViewEmbedder):
     def encode(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """See MultiViewEmbedder.encode."""
         logits, steps = self.predict_phonemes(mel, lengths)
-        posteriors = logits.float().softmax(dim=-1)
+        return self.embed_posteriors(logits.float().softmax(dim=-1), steps), logits, steps
+
+    def embed_posteriors(self, posteriors: Tensor, steps: Tensor) -> Tensor:
+        """Posteriors of phonemes (B, S', P) of lengths (B,) → unit vectors (B, D)."""
         pooled, _ = self.acoustic(self.posterior_projection(posteriors), steps)
-        return _unit(self.acoustic_projection(pooled)), logits, steps
+        return _unit(self.acoustic_projection(pooled))
 
     def predict_phonemes(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """See MultiViewEmbedder.predict_phonemes; the acoustic encoder is not run."""

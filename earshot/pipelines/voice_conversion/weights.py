@@ -54,7 +54,7 @@ def load_features(folder: Path, device: torch.device) -> Callable[[np.ndarray], 
     front_end = load_front_end(read_config(folder), device)
     if front_end is None:
         return mfcc
-    return lambda waveform: front_end.aligned(waveform).repeat(2, axis=0)  # they are of 20 ms
+    return lambda waveform: front_end.on_grid(waveform).repeat(2, axis=0)  # they are of 20 ms
 
 
 def vqvae_config(saved: dict[str, Any]) -> VQVAEConfig:

@@ -48,9 +48,12 @@ class Pronouncer:
         self._network = network
 
     @classmethod
-    def from_pretrained(cls, folder: str | Path = "checkpoints/g2p") -> "Pronouncer":
-        """Load a folder or a hub id. Raises FileNotFoundError where there is no checkpoint."""
-        return cls(load_g2p(folder))
+    def from_pretrained(cls, name: str | Path = "g2p") -> "Pronouncer":
+        """Load a shipped name, a folder or a hub id.
+
+        Raises FileNotFoundError where there is no checkpoint.
+        """
+        return cls(load_g2p(name))
 
     def __call__(self, text: str) -> Pronunciation:
         """Phonemes of an English word or short phrase, of IPA ("/kæt/", or any text with a letter

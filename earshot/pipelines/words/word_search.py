@@ -21,7 +21,7 @@ from earshot.pipelines.words.pipeline import Words
 from earshot.pipelines.words.result import Spoken, Written
 from earshot.pipelines.words.spoken_word import MAX_SECONDS, MIN_SECONDS
 
-LONGEST: Final = 600.0  # seconds
+MAX_SECONDS_SEARCHED: Final = 600.0  # seconds
 CANDIDATES: Final = 100  # embedded for one query
 MARGIN: Final = (0.10, 0.14)  # seconds before and after a path: CTC is sure of a phoneme's middle
 BATCH: Final = 48  # candidates between two moments at which the search can be stopped
@@ -78,11 +78,11 @@ class WordSearch:
     def listen(self, audio: Audio) -> LongRecording:
         """Prepare a recording of speech for searches.
 
-        Raises InputError for what is no audio, silent, or longer than LONGEST.
+        Raises InputError for what is no audio, silent, or longer than MAX_SECONDS_SEARCHED.
         """
         if audio is None:
             raise InputError("There is no recording to search in. Upload one, up to ten minutes.")
-        waveform = load(audio, SAMPLE_RATE, LONGEST).waveform
+        waveform = load(audio, SAMPLE_RATE, MAX_SECONDS_SEARCHED).waveform
         if np.abs(waveform).max() < SILENT_PEAK:
             raise InputError("The recording to search in is silent. Upload one with speech.")
         posteriors = self.words.log_posteriors(waveform)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from earshot.pipelines.words import Words
     from earshot.pipelines.words.library import WordLibrary
 
-MOST: Final = 100  # neighbours
+MAX_NEIGHBOURS: Final = 100  # neighbours
 MAX_FILES: Final = 200
 
 
@@ -146,12 +146,14 @@ def _rounded(vector: np.ndarray) -> list[float]:
 
 
 def _count(limit: object) -> int:
-    """How many neighbours, from 1 to MOST, where a program asks for so many. Raises InputError for
-    what is no number, which Gradio lets through."""
+    """Read how many neighbours a program asks for, from 1 to MAX_NEIGHBOURS.
+
+    Raises InputError for what is no number, which Gradio lets through.
+    """
     try:
-        return int(min(max(limit, 1), MOST))  # type: ignore[type-var]
+        return int(min(max(limit, 1), MAX_NEIGHBOURS))  # type: ignore[type-var]
     except (TypeError, ValueError) as error:
-        raise InputError(f"The limit is a number from 1 to {MOST}.") from error
+        raise InputError(f"The limit is a number from 1 to {MAX_NEIGHBOURS}.") from error
 
 
 def _unit_vector(numbers: Sequence[float], dimensions: int) -> np.ndarray:

@@ -1,28 +1,242 @@
 """Compare words: a few spoken words against each other, by their vectors and by DTW."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
+import numpy as np
+from gradio.components import Component
 
-from earshot.tabs.shared.events import EMPTIED, HIDDEN, PRIVATE, QUICK_QUEUE, reporting
-from earshot.tabs.shared.sessions import SessionStore
-from earshot.tabs.words.compare_events import (
-    EXAMPLES,
-    FEWEST,
-    MOST,
-    CompareEvents,
-    ComparePage,
-    Recordings,
+from earshot.core.errors import InputError
+from earshot.media.constants import SAMPLE_RATE
+from earshot.tabs.shared.events import EMPTIED, HIDDEN, PRIVATE, QUICK_QUEUE, answering, reporting
+from earshot.tabs.shared.parts import sound_input
+from earshot.tabs.shared.sessions import SessionStore, delete_after_use, one_word
+from earshot.tabs.words.panel import (
+    Label,
+    Sounds,
+    heat_table,
+    recorded_or_uploaded,
+    sound_of,
+    word_panel,
 )
-from earshot.tabs.words.panel import recorded_or_uploaded, word_panel, word_recorder
 
 if TYPE_CHECKING:
-    from earshot.pipelines.words import Words
+    from earshot.pipelines.words import Spoken, Words, Written
     from earshot.pipelines.words.library import WordLibrary
 
-HINT: Final = f"""<p class="hint">Pick {FEWEST} to {MOST} words, or say some. Every pair is
+MIN_WORDS: Final = 2  # words
+MAX_WORDS: Final = 8
+OWN: Final = "your word"
+OWN_ID: Final = "mine-"  # prefix of the ids of a visitor's recordings
+VOICES: Final = 2  # of each word of an example
+MAX_DISTANCE: Final = 1.2  # DTW distance shown darkest
+EXAMPLES: Final = (("tree", "three", "yes"), ("ship", "sheep", "no"), ("bat", "cat", "water"))
+DTW_TITLE: Final = "Baseline: DTW distance on MFCC"
+HINT: Final = f"""<p class="hint">Pick {MIN_WORDS} to {MAX_WORDS} words, or say some. Every pair is
 compared: bright is similar, dark is not. Click a word to play it, or a number to play both.</p>"""
+
+Update = dict[Component, Any]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A spoken word to compare: its label, unit vector (D,) and MFCC frames (S, 39)."""
+
+    label: Label
+    vector: np.ndarray
+    frames: np.ndarray
+
+
+class Recordings(dict[str, "Compared"]):
+    """A visitor's recordings by their id."""
+
+
+@dataclass(frozen=True)
+class ComparePage:
+    """The components that the handlers change. own: the visitor's Recordings; written: the written
+    words to compare with."""
+
+    message: gr.HTML
+    panel: gr.HTML
+    picked: gr.Dropdown
+    own: gr.State
+    written: gr.State
+
+
+class CompareEvents:
+    """Handlers; a visitor's recordings are passed in and returned, and live in their session."""
+
+    def __init__(
+        self,
+        pipeline: Callable[[], "Words"],
+        library: Callable[[], "WordLibrary"],
+        store: SessionStore[Recordings],
+        page: ComparePage,
+    ) -> None:
+        self.pipeline = pipeline
+        self.library = library
+        self.store = store
+        self.page = page
+
+    def first_look(self, picked: list[str], own: Recordings | None) -> Update:
+        """The words to pick from, with the first example picked if nothing is."""
+        return {self.page.picked: self._choices(own, picked or self.example(*EXAMPLES[0]))}
+
+    def example(self, *spellings: str) -> list[str]:
+        """The ids of the library's recordings of these words, VOICES of each."""
+        library = self.library()
+        spoken = [library.words[row] for row in library.spoken]
+        voices = {s: [w.id for w in spoken if w.spelling == s][:VOICES] for s in spellings}
+        return [word for words in voices.values() for word in words]
+
+    def record(
+        self,
+        recording: str | None,
+        picked: list[str],
+        own: Recordings | None,
+        request: gr.Request,
+    ) -> Update:
+        """Adds a recording to the words that are compared."""
+        with delete_after_use(recording):
+            if len(picked) >= MAX_WORDS:
+                raise InputError(f"There are {MAX_WORDS} words already. Take one out first.")
+            spoken = one_word(self.pipeline(), recording)
+            own = self.store.of(own, request)
+            for word in set(own) - set(picked):  # no longer compared
+                del own[word]
+            number = 1 + max((int(word.removeprefix(OWN_ID)) for word in own), default=0)
+            own[f"{OWN_ID}{number}"] = _recorded(spoken, str(number))
+            return {
+                self.page.message: "",
+                self.page.own: own,
+                self.page.picked: self._choices(own, [*picked, f"{OWN_ID}{number}"]),
+            }
+
+    def write(self, text: str) -> Update:
+        """Sets the written words to compare with."""
+        return {self.page.message: "", self.page.written: self._written(text)}
+
+    def compare(
+        self, picked: list[str], own: Recordings | None, written: "Sequence[Written]"
+    ) -> Update:
+        """Compares the picked words with each other and with written words."""
+        from earshot.pipelines.words.comparison import compare  # late, for it loads librosa
+
+        if len(picked) > MAX_WORDS:
+            raise InputError(f"Pick {MIN_WORDS} words or more, up to {MAX_WORDS}.")
+        library, sounds = self.library(), Sounds()
+        rows = {word.id: row for row, word in enumerate(library.words)}
+        known = {word: _stored(library, rows[word], sounds) for word in picked if word in rows}
+        words = [by_id[word] for word in picked for by_id in (known, own or {}) if word in by_id]
+        if len(words) < MIN_WORDS:
+            raise InputError(f"Pick {MIN_WORDS} words or more, up to {MAX_WORDS}.")
+        columns = {w.spelling: w.vector for w in written} or _spellings(library, list(known))
+        result = compare(*_stacked(words, list(columns.values())))
+        labels = [word.label for word in words]
+        html = heat_table("Spoken with spoken: cosine", labels, labels, result.spoken, 0, 1)
+        html += heat_table(DTW_TITLE, labels, labels, result.dtw, MAX_DISTANCE, 0)
+        if columns:
+            names = [Label(spelling) for spelling in columns]
+            html += heat_table("Spoken with written: cosine", labels, names, result.written, 0, 1)
+        panel = sounds.value(f'<div class="heats">{html}</div>')
+        return {self.page.message: "", self.page.panel: panel}
+
+    @answering
+    def api_compare(self, recordings: list[str] | None, written: str | None = "") -> dict[str, Any]:
+        """Compare recordings of words with each other and with written words.
+
+        Args:
+            recordings: Two to eight audio files of one word each.
+            written: Words separated by commas; may be empty.
+
+        Returns:
+            similarities: {"spoken": cosines of the recordings with each other, "written": with the
+            written words, "dtw": DTW distances on MFCC, from 0 to 2}, each a list of rows in the
+            given order.
+        """
+        if not MIN_WORDS <= len(recordings or ()) <= MAX_WORDS:
+            raise InputError(f"Give {MIN_WORDS} to {MAX_WORDS} recordings, each of one word.")
+        from earshot.pipelines.words.comparison import compare  # late, for it loads librosa
+
+        pipeline = self.pipeline()
+        words = [_recorded(one_word(pipeline, file)) for file in recordings or ()]
+        result = compare(*_stacked(words, [word.vector for word in self._written(written or "")]))
+        numbers = {"spoken": result.spoken, "written": result.written, "dtw": result.dtw}
+        return {name: values.tolist() for name, values in numbers.items()}
+
+    def _choices(self, own: Recordings | None, picked: list[str]) -> gr.Dropdown:
+        library = self.library()
+        spoken = sorted(
+            (library.words[row] for row in library.spoken),
+            key=lambda word: (word.language != "English", word.language, word.spelling.lower()),
+        )
+        recorded = [(str(word.label), name) for name, word in (own or {}).items()]
+        choices = recorded + [(f"{word.spelling} · {word.voice}", word.id) for word in spoken]
+        return gr.Dropdown(choices=choices, value=picked, multiselect=True)
+
+    def _written(self, text: str) -> "tuple[Written, ...]":
+        names = [name.strip() for name in text.split(",") if name.strip()]
+        if len(names) > MAX_WORDS:
+            raise InputError(f"Type {MAX_WORDS} written words at most, with commas between them.")
+        return tuple(self.pipeline().embed_text(name) for name in names)
+
+
+def _recorded(spoken: "Spoken", voice: str = "") -> Compared:
+    from earshot.media.audio.dtw import mfcc_frames
+    from earshot.media.audio.load import wav_bytes  # late, for they load scipy and librosa
+
+    word = spoken.waveform[round(spoken.start * SAMPLE_RATE) : round(spoken.end * SAMPLE_RATE)]
+    return Compared(
+        Label(OWN, voice, sound_of(wav_bytes(word, SAMPLE_RATE))), spoken.vector, mfcc_frames(word)
+    )
+
+
+def _stored(library: "WordLibrary", row: int, sounds: Sounds) -> Compared:
+    """A word of the library; its sound is added to the panel's."""
+    word = library.words[row]
+    if word.path is None:
+        raise InputError(f"“{word.spelling}” is only written here. Pick spoken words.")
+    vector = np.asarray(library.vectors[row], np.float32)
+    return Compared(sounds.label(word), vector, _frames(word.path))
+
+
+@lru_cache(maxsize=1024)
+def _frames(path: Path) -> np.ndarray:
+    """The MFCC frames (S, 39) of a recording of the library, for DTW."""
+    from earshot.media.audio import voice_activity  # late, for they load scipy and librosa
+    from earshot.media.audio.dtw import mfcc_frames
+    from earshot.media.audio.load import load
+
+    waveform = load(path, SAMPLE_RATE).waveform
+    if stretches := voice_activity.words(waveform):
+        waveform = waveform[
+            round(stretches[0][0] * SAMPLE_RATE) : round(stretches[-1][1] * SAMPLE_RATE)
+        ]
+    return mfcc_frames(waveform)
+
+
+def _spellings(library: "WordLibrary", picked: Sequence[str]) -> dict[str, np.ndarray]:
+    """The vectors of the written forms of the picked words."""
+    wanted = {(word.language, word.spelling) for word in library.words if word.id in picked}
+    written = [(library.words[row], library.vectors[row]) for row in library.written]
+    return {
+        word.spelling: np.asarray(vector, np.float32)
+        for word, vector in written
+        if (word.language, word.spelling) in wanted
+    }
+
+
+def _stacked(
+    words: Sequence[Compared], written: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """The arguments of comparison.compare; there may be no written words."""
+    spoken = np.stack([word.vector for word in words])
+    columns = np.stack(written) if written else np.zeros((0, spoken.shape[1]), np.float32)
+    return spoken, columns, [word.frames for word in words]
 
 
 def compare_section(pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]) -> None:
@@ -35,14 +249,14 @@ def compare_section(pipeline: Callable[[], "Words"], library: Callable[[], "Word
                 [],
                 value=[],
                 multiselect=True,
-                max_choices=MOST,
+                max_choices=MAX_WORDS,
                 label="Words",
                 info="a spelling and a voice each",
             )
-            recording = word_recorder("Say another word")
+            recording = sound_input("Say another word")
             typed = gr.Textbox(
                 "",
-                label="Written words beside them",
+                label="Written words to compare with",
                 placeholder="the same words",
                 info="with commas between them; then press Enter",
                 max_lines=1,

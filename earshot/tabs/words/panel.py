@@ -13,7 +13,6 @@ import numpy as np
 from earshot.tabs.components.timeline.timeline import TEMPLATE, File
 from earshot.tabs.shared.icons import icon
 from earshot.tabs.shared.images import ink_on, viridis_colors
-from earshot.tabs.shared.parts import sound_input
 
 if TYPE_CHECKING:
     from earshot.pipelines.words.library import LibraryWord
@@ -108,11 +107,6 @@ def word_panel(elem_id: str, text: str = "One moment …") -> gr.HTML:
         apply_default_css=False,
         elem_id=elem_id,
     )
-
-
-def word_recorder(label: str) -> gr.Audio:
-    """An input to record or upload a word."""
-    return sound_input(label)
 
 
 def recorded_or_uploaded(recorder: gr.Audio) -> list[Callable]:

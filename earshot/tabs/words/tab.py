@@ -12,16 +12,22 @@ from earshot.tabs.components.map.map import sound_map
 from earshot.tabs.components.timeline.timeline import TEMPLATE
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
-from earshot.tabs.shared.parts import how_it_works, main_button, missing_model, query_input
+from earshot.tabs.shared.parts import (
+    how_it_works,
+    main_button,
+    missing_model,
+    query_input,
+    sound_input,
+)
 from earshot.tabs.words.api import WordApi
+from earshot.tabs.words.baseline import baseline_section
 from earshot.tabs.words.compare import compare_section
 from earshot.tabs.words.cut import word_cut
 from earshot.tabs.words.events import WordEvents, WordPage
 from earshot.tabs.words.find import find_section
 from earshot.tabs.words.library import library_getter
 from earshot.tabs.words.map import COLORS, LAYOUTS
-from earshot.tabs.words.panel import SCRIPT, recorded_or_uploaded, word_recorder
-from earshot.tabs.words.peer import peer_section
+from earshot.tabs.words.panel import SCRIPT, recorded_or_uploaded
 from earshot.tabs.words.threshold import threshold_section
 from earshot.tabs.words.view import draft_item
 from earshot.tabs.words.vocabulary import vocabulary_section
@@ -65,8 +71,8 @@ def build(
     with gr.Blocks(title="Words") as tab:
         if pipeline:
             library = library_getter(pipeline, index)
-            peer = partial(peer_section, library, hub, device)
-            _layout(tab, pipeline, library, sounds, drafts, peer)
+            baseline = partial(baseline_section, library, hub, device)
+            _layout(tab, pipeline, library, sounds, drafts, baseline)
         else:
             missing_model("words", MODEL, "words")
     return tab
@@ -78,14 +84,14 @@ def _layout(
     library: Callable[[], "WordLibrary"],
     sounds: Path,
     drafts: Drafts | None,
-    peer: Callable[[], None],
+    baseline: Callable[[], None],
 ) -> None:
     gr.HTML(INTRO)
     query = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input room-stays"):
             gr.HTML(STEP)
-            recording = word_recorder("A word, up to 3 s")
+            recording = sound_input("A word, up to 3 s")
             message = gr.HTML()
             cut = word_cut()
             gr.HTML(TYPE)
@@ -107,7 +113,7 @@ def _layout(
     find_section(pipeline)
     for section in (compare_section, threshold_section, vocabulary_section):
         section(pipeline, library)
-    peer()
+    baseline()
     how_it_works(__file__)
 
     page = WordPage(

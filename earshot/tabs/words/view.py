@@ -29,7 +29,7 @@ SOURCES: Final = {
 HEAD: Final = """<tr><td></td><th scope="col">cosine</th><th scope="col" title="Phonemes to
 replace, insert or delete">edit distance</th><td></td></tr>"""
 CONFIDENT: Final = 0.5  # the probability from which one word is named
-LOWEST: Final = 0.01  # probability of a word that is listed
+MIN_PROBABILITY: Final = 0.01  # probability of a word that is listed
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +192,7 @@ def _guesses(guesses: Sequence["Guess"]) -> str:
         f'<span class="bar"><i style="width:{guess.probability:.0%}"></i></span>'
         f"<b>{guess.probability:.0%}</b></li>"
         for guess in guesses
-        if guess.probability >= LOWEST
+        if guess.probability >= MIN_PROBABILITY
     )
     other = max(0.0, 1 - sum(guess.probability for guess in guesses))
     rest = (

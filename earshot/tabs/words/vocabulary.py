@@ -1,25 +1,187 @@
 """Your own words: record a few as examples, then say one, and it is recognised."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
+import numpy as np
+from gradio.components import Component
 
+from earshot.core.errors import InputError
+from earshot.media.constants import SAMPLE_RATE
 from earshot.tabs.shared.events import EMPTIED, HIDDEN, PRIVATE, QUICK_QUEUE, reporting
-from earshot.tabs.shared.sessions import SessionStore
-from earshot.tabs.words.panel import recorded_or_uploaded, word_panel, word_recorder
-from earshot.tabs.words.vocabulary_events import VocabularyEvents, VocabularyPage, new_vocabulary
+from earshot.tabs.shared.gradio_internals import event_data
+from earshot.tabs.shared.parts import sound_input
+from earshot.tabs.shared.sessions import SessionStore, delete_after_use, one_word
+from earshot.tabs.words.panel import Sounds, recorded_or_uploaded, word_panel
 
 if TYPE_CHECKING:
-    from earshot.pipelines.words import Words
+    from earshot.pipelines.words import Spoken, Words
     from earshot.pipelines.words.library import WordLibrary
+    from earshot.pipelines.words.vocabulary import Found, Vocabulary
 
+# A Vocabulary or None: Gradio resolves annotations at start, and pipelines load torch.
+Own = Any
+Update = dict[Component, Any]
+MAX_SAID: Final = 20  # words in a recording
+MAX_SHOWN: Final = 5  # words, the nearest
+EXAMPLE: Final = ("tree", "water", "apple", "yes")  # the last is the one to recognise
+MANY: Final = f"Say one word, or up to {MAX_SAID} with pauses between them."
+EMPTY: Final = "<p>No words yet.</p>"
 TEACH: Final = '<h3 class="step">Teach it some words</h3>'
 TEACH_HINT: Final = """<p class="hint">Type a name and record the word, once to three times: any
 word, any language. Nobody else can use them. The sound is deleted as soon as it is encoded, and
 its vector when you leave.</p>"""
 SAY: Final = '<h3 class="step">Say one of them</h3>'
 SAY_HINT: Final = '<p class="hint">One word, or several with pauses between them.</p>'
+
+
+@dataclass(frozen=True)
+class VocabularyPage:
+    """The components that the handlers change. own: the visitor's Vocabulary; problem: the message
+    beside the recorder of words to recognise."""
+
+    message: gr.HTML
+    own: gr.State
+    words: gr.HTML
+    forget: gr.Button
+    problem: gr.HTML
+    result: gr.HTML
+
+
+class VocabularyEvents:
+    """Handlers; a visitor's vocabulary is passed in and returned. Only vectors are kept."""
+
+    def __init__(
+        self,
+        pipeline: Callable[[], "Words"],
+        library: Callable[[], "WordLibrary"],
+        store: "SessionStore[Vocabulary]",
+        page: VocabularyPage,
+    ) -> None:
+        self.pipeline = pipeline
+        self.library = library
+        self.store = store
+        self.page = page
+
+    def first_look(self, own: Own) -> Update:
+        """The visitor's words; while there are none, an example of the result."""
+        if own and own.words:
+            return {self.page.problem: "", self.page.words: taught(own)}
+        library, words = self.library(), new_vocabulary()
+        vectors: dict[str, list[np.ndarray]] = {spelling: [] for spelling in EXAMPLE}
+        for row in library.spoken:
+            if (spelling := library.words[row].spelling) in vectors:
+                vectors[spelling].append(np.asarray(library.vectors[row], np.float32))
+        for spelling, voices in vectors.items():
+            words.add(spelling, voices[0])
+        found = words.find(vectors[EXAMPLE[-1]][-1], self.pipeline().threshold)
+        about = f"An example: {len(EXAMPLE)} words, and “{EXAMPLE[-1]}” in another voice."
+        result = Sounds().value(f"<p>{about}</p>{shown(found)}")
+        return {self.page.problem: "", self.page.words: taught(None), self.page.result: result}
+
+    def teach(
+        self,
+        recording: str | None,
+        name: str,
+        own: Own,
+        request: gr.Request,
+    ) -> Update:
+        """Adds a recording as an example of a word."""
+        with delete_after_use(recording):
+            own = self.store.of(own, request)
+            name = own.check(name if name.strip() else _unused(own.words))
+            own.add(name, one_word(self.pipeline(), recording).vector)
+        return {self.page.message: "", **self._listed(own)}
+
+    def find(self, recording: str | None, own: Own) -> Update:
+        """Recognises the words of a recording."""
+        with delete_after_use(recording):
+            words, threshold = own or new_vocabulary(), self.pipeline().threshold
+            found = [
+                (spoken.start, words.find(spoken.vector, threshold))
+                for spoken in self._spoken(recording)
+            ]
+        html = "".join(
+            (f"<h4>At {start:.1f} s</h4>" if len(found) > 1 else "") + shown(one)
+            for start, one in found
+        )
+        return {self.page.problem: "", self.page.result: Sounds().value(html)}
+
+    def remove(self, own: Own, event: gr.EventData) -> Update:
+        """Removes one word."""
+        if own:
+            own.remove(str(event_data(event).get("word")))
+        return self._listed(own)
+
+    def forget(self, own: Own) -> Update:
+        """Removes all words."""
+        if own:
+            own.clear()
+        return self._listed(None)
+
+    def _listed(self, own: Own) -> Update:
+        delete = gr.Button(visible=bool(own and own.words))
+        return {self.page.own: own, self.page.words: taught(own), self.page.forget: delete}
+
+    def _spoken(self, recording: str | None) -> "list[Spoken]":
+        """The words of a recording; several where there are pauses between them."""
+        from earshot.pipelines.words.spoken_word import (
+            CutNeededError,  # late, for pipelines load torch
+        )
+
+        pipeline = self.pipeline()
+        try:
+            return [pipeline.embed_audio(recording)]
+        except CutNeededError as several:
+            if not 1 < len(several.cuts) <= MAX_SAID:
+                raise InputError(MANY) from None
+            audio = (SAMPLE_RATE, several.recording)
+            return [pipeline.embed_audio(audio, cut) for cut in several.cuts]
+
+
+def taught(own: Own) -> dict[str, Any]:
+    """The list of a visitor's words, as a panel's value."""
+    items = "".join(
+        f"<li><b>{escape(name)}</b><small>{count} recording{'s' if count > 1 else ''}</small>"
+        f'<button type="button" data-action="remove" data-word="{escape(name)}" '
+        f'aria-label="Remove {escape(name)}">✕</button></li>'
+        for name, count in (own.words if own else {}).items()
+    )
+    return Sounds().value(f'<ul class="taught">{items}</ul>' if items else EMPTY)
+
+
+def shown(found: "Found") -> str:
+    """The recognised word, and a bar with the cosine of each word beside the threshold."""
+    nearest, cosine = found.cosines[0]
+    line = (
+        f"<h3>{escape(found.name)}</h3>"
+        if found.name
+        else f"<h3>None of them</h3><p>The nearest is {escape(nearest)}, at {cosine:.2f}; the "
+        f"threshold is {found.threshold:.2f}.</p>"
+    )
+    bars = "".join(
+        f'<li class="{"said" if name == found.name else ""}"><span>{escape(name)}</span>'
+        f'<i style="--share:{max(value, 0):.3f};--threshold:{found.threshold:.3f}"></i>'
+        f"<b>{value:.2f}</b></li>"
+        for name, value in found.cosines[:MAX_SHOWN]
+    )
+    return f'<div class="said-word">{line}<ul class="bars">{bars}</ul></div>'
+
+
+def new_vocabulary() -> "Vocabulary":
+    """An empty vocabulary."""
+    from earshot.pipelines.words.vocabulary import Vocabulary  # late, for pipelines load torch
+
+    return Vocabulary()
+
+
+def _unused(names: Mapping[str, int]) -> str:
+    """A name for a word that was given none."""
+    numbers = range(1, len(names) + 2)
+    return next(name for name in (f"word {i}" for i in numbers) if name not in names)
 
 
 def vocabulary_section(
@@ -32,14 +194,14 @@ def vocabulary_section(
             gr.HTML(TEACH)
             gr.HTML(TEACH_HINT)
             name = gr.Textbox("", label="Name", placeholder="lamp", max_lines=1, max_length=40)
-            example = word_recorder("A word to teach")
+            example = sound_input("A word to teach")
             message = gr.HTML()
             words = word_panel("taught-words")
             forget = gr.Button("Delete my words", size="sm", visible=False)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             gr.HTML(SAY)
             gr.HTML(SAY_HINT)
-            said = word_recorder("A word to find")
+            said = sound_input("A word to find")
             problem = gr.HTML()
             result = word_panel("found-word")
     page = VocabularyPage(message, store.state(), words, forget, problem, result)

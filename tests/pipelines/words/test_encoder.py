@@ -1,4 +1,4 @@
-"""The word encoder with networks that hear pitch."""
+"""Words embedded by networks that hear pitch."""
 
 import numpy as np
 import pytest
@@ -10,23 +10,23 @@ from earshot.models.words.word_embedder import (
     WordEmbedderConfig,
     build_embedder,
 )
-from earshot.pipelines.words.encoder import WordEncoder
+from earshot.pipelines import Words
 
 RATE = 16_000
 
 
 @pytest.fixture
-def encoder() -> WordEncoder:
+def encoder() -> Words:
     return encoder_of(WordEmbedderConfig)
 
 
-def encoder_of(kind: type[WordEmbedderConfig]) -> WordEncoder:
+def encoder_of(kind: type[WordEmbedderConfig]) -> Words:
     torch.manual_seed(0)
     view = ViewConfig("conformer", 1, 2, width=16, inner=16)
     network = build_embedder(kind(view, view, channels=4, width=12, pitch=True)).eval()
     assert network.pitch is not None
     torch.nn.init.normal_(network.pitch.out.weight)
-    return WordEncoder([network], {}, torch.device("cpu"))
+    return Words([network], {}, torch.device("cpu"))
 
 
 def buzz(first: float, last: float, seconds: float = 0.6) -> np.ndarray:
@@ -36,7 +36,7 @@ def buzz(first: float, last: float, seconds: float = 0.6) -> np.ndarray:
     return (0.1 * (np.sin(harmonics * phase) / harmonics).sum(axis=0)).astype(np.float32)
 
 
-def test_embed_waveforms_hears_which_way_the_pitch_goes(encoder: WordEncoder) -> None:
+def test_embed_waveforms_hears_which_way_the_pitch_goes(encoder: Words) -> None:
     rising, falling = buzz(120, 180), buzz(180, 120)
     vectors = encoder.embed_waveforms([rising, falling, rising[::-1].copy()])
     cosines = vectors @ vectors.T
@@ -49,7 +49,7 @@ def test_log_posteriors_of_a_long_recording_hear_pitch_as_those_of_all_of_it_at_
     encoder = encoder_of(PhonemeBottleneckConfig)
     glide = buzz(120, 180, seconds=8)
     whole, level = encoder.log_posteriors(glide), encoder.log_posteriors(buzz(120, 120, seconds=8))
-    monkeypatch.setattr(WordEncoder, "CHUNK", 200)
+    monkeypatch.setattr(Words, "CHUNK", 200)
     chunked = encoder.log_posteriors(glide)
     np.testing.assert_allclose(np.exp(chunked).sum(axis=1), 1, atol=1e-4)
     assert whole.shape == chunked.shape == (200, PhonemeBottleneckConfig.n_phonemes)

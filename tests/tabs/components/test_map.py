@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from earshot.tabs.components.map.map import HEIGHT, SMALLEST, WIDTH, Chart, Point, QueryMarker, show
+from earshot.tabs.components.map.map import HEIGHT, MIN_SIZE, WIDTH, Chart, Point, QueryMarker, show
 from earshot.tabs.components.map.markers import COLORS, FAINT, SIZE, marker
 
 POINTS = [
@@ -82,7 +82,7 @@ def test_marker_size_falls_with_the_number_of_points() -> None:
         chart = Chart("", [Point(str(i), 0, 0, "", "x") for i in range(count)], ["x"])
         return float(re.findall(r'd="M\S+ \d+a(\S+)', chart.html())[0])
 
-    assert width(500) == SIZE > width(1000) > width(5000) == SMALLEST
+    assert width(500) == SIZE > width(1000) > width(5000) == MIN_SIZE
 
 
 def test_chart_without_script_lists_sounds_by_category() -> None:

@@ -14,8 +14,14 @@ from gradio_client.exceptions import AppError
 
 from earshot.tabs.shared.events import reporting
 from earshot.tabs.shared.sessions import SessionStore
-from earshot.tabs.words.compare import compare_section
-from earshot.tabs.words.compare_events import EXAMPLES, MOST, CompareEvents, ComparePage, Recordings
+from earshot.tabs.words.compare import (
+    EXAMPLES,
+    MAX_WORDS,
+    CompareEvents,
+    ComparePage,
+    Recordings,
+    compare_section,
+)
 from earshot.tabs.words.panel import Label, heat_table
 from tests.support.fake_words import getters, write_word
 
@@ -131,7 +137,7 @@ def test_record_numbers_words_and_forgets_those_no_longer_picked(
 def test_record_of_a_ninth_word_is_refused(events: CompareEvents, upload: str) -> None:
     full = events.example("tree", "ship", "cat", "zoo")
     message = shown_error(events, events.record, upload, full, Recordings(), VISITOR)
-    assert f"There are {MOST} words already" in message
+    assert f"There are {MAX_WORDS} words already" in message
 
 
 def test_write_sets_the_written_words(events: CompareEvents) -> None:

@@ -11,7 +11,7 @@ import pytest
 from earshot.media.audio.load import load, wav_bytes
 from earshot.tabs.shared.events import reporting
 from earshot.tabs.shared.sessions import SEVERAL, SessionStore
-from earshot.tabs.words.vocabulary_events import (
+from earshot.tabs.words.vocabulary import (
     EXAMPLE,
     VocabularyEvents,
     VocabularyPage,

@@ -9,7 +9,7 @@ import pytest
 from earshot.media.audio.load import load
 from earshot.media.text.phonemes import PHONEMES, from_arpabet, from_ipa, from_pinyin, numbers
 from training.common.corpora import Item
-from training.words.data.alignment import NEAREST, Aligner
+from training.words.data.alignment import CLOSEST_PHONE, Aligner
 from training.words.data.concatenation import Concatenations, Utterance, Word
 from training.words.data.recordings import RecordedWord
 from training.words.data.unrecorded import unrecorded_words
@@ -102,7 +102,7 @@ def test_concatenations_keep_tones_with_their_vowels() -> None:
 
 def test_alignment_maps_every_phoneme_to_an_english_phone() -> None:
     tones = {"˥", "˧˥", "˨˩˦", "˥˩"}
-    assert set(NEAREST) == set(PHONEMES[1:]) - tones
+    assert set(CLOSEST_PHONE) == set(PHONEMES[1:]) - tones
 
 
 @pytest.mark.parametrize(

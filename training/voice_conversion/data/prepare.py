@@ -17,13 +17,13 @@ import numpy as np
 from earshot.media.audio import features
 from earshot.media.audio.load import to_int16
 from earshot.media.constants import FRAMES_PER_SECOND, HOP_LENGTH, N_FFT, N_MELS
-from earshot.pipelines.front_end import FrontEnd
+from earshot.pipelines.speech_encoder import SpeechEncoder
 from training.common.corpora import TARGET_VOICES, Item, speech_items, waveforms
 
 CUT = 4 * HOP_LENGTH  # samples in the longest unit
 
 
-def prepare(data: Path, out: Path, front_end: FrontEnd | None = None) -> None:
+def prepare(data: Path, out: Path, front_end: SpeechEncoder | None = None) -> None:
     """Write the arrays of the training and validation splits; the test split is not touched."""
     out.mkdir(parents=True, exist_ok=True)
     np.savez(
@@ -39,7 +39,7 @@ def prepare(data: Path, out: Path, front_end: FrontEnd | None = None) -> None:
         _write_voices(voices, out / f"voices-{split}.npz", front_end)
 
 
-def _write_units(items: list[Item], path: Path, front_end: FrontEnd | None) -> None:
+def _write_units(items: list[Item], path: Path, front_end: SpeechEncoder | None) -> None:
     """A recording without a speaker label counts as a speaker of its own."""
     columns: dict[str, list[np.ndarray]] = defaultdict(list)
     names = []
@@ -56,7 +56,7 @@ def _write_units(items: list[Item], path: Path, front_end: FrontEnd | None) -> N
     print(f"{path.name}: {minutes:.1f} minutes, {len(speakers)} speakers", flush=True)
 
 
-def _write_voices(items: list[Item], path: Path, front_end: FrontEnd | None) -> None:
+def _write_voices(items: list[Item], path: Path, front_end: SpeechEncoder | None) -> None:
     columns: dict[str, list[np.ndarray]] = defaultdict(list)
     for item, full in waveforms(items):
         assert item.speaker is not None  # chosen by speaker
@@ -74,10 +74,10 @@ def _write_voices(items: list[Item], path: Path, front_end: FrontEnd | None) -> 
 
 
 def _add_features(
-    columns: dict[str, list[np.ndarray]], waveform: np.ndarray, front_end: FrontEnd | None
+    columns: dict[str, list[np.ndarray]], waveform: np.ndarray, front_end: SpeechEncoder | None
 ) -> None:
     if front_end:
-        columns["features"].append(front_end.aligned(waveform).astype(np.float16))
+        columns["features"].append(front_end.on_grid(waveform).astype(np.float16))
 
 
 def _write(columns: dict[str, list[np.ndarray]], path: Path) -> None:

@@ -14,7 +14,7 @@ from earshot.media.text.phonemes import ARPABET, TONES
 from training.judges.sphinx import Sphinx
 from training.words.data.recordings import RecordedWord
 
-NEAREST: Final = {ipa: phone for phone, ipa in ARPABET.items()} | {
+CLOSEST_PHONE: Final = {ipa: phone for phone, ipa in ARPABET.items()} | {
     ipa: phone
     for ipa, _, phone in (
         pair.partition(":")
@@ -52,4 +52,4 @@ class Aligner:
 
 
 def _phones(phonemes: Sequence[str]) -> str:
-    return " ".join(NEAREST[phoneme] for phoneme in phonemes if phoneme not in TONES)
+    return " ".join(CLOSEST_PHONE[phoneme] for phoneme in phonemes if phoneme not in TONES)

@@ -28,7 +28,7 @@ from training.words.data.concatenation import (
 )
 from training.words.data.padding import padded, stacked
 
-LONGEST: Final = 170  # frames; the rest of a longer word is not used
+MAX_FRAMES: Final = 170  # frames; the rest of a longer word is not used
 CHUNKS: Final = 4  # of a batch, each of words of similar length, to save padding
 SAMPLE: Final = 10_000  # frames that mean and deviation are taken of
 SYNTHETIC_VOICE: Final = 0.2  # share of synthetic utterances of words that were also recorded
@@ -97,8 +97,8 @@ class Words:
         return replace(config, n_mels=sample.shape[1], mean=mean, std=std)
 
     def mel(self, number: int) -> np.ndarray:
-        """Frames of a recording without augmentation: (S, M), S ≤ LONGEST."""
-        return self._arrays.frames(number)[: LONGEST // self._hops]
+        """Frames of a recording without augmentation: (S, M), S ≤ MAX_FRAMES."""
+        return self._arrays.frames(number)[: MAX_FRAMES // self._hops]
 
     def unrecorded(self, count: int) -> list[tuple[Word, np.ndarray]]:
         """Words that nobody recorded, concatenated from recordings of validation speakers, with
@@ -166,7 +166,7 @@ class Words:
 
     def _concatenated(self, parts: Concatenation) -> np.ndarray:
         first, second = self.mel(parts.first)[: parts.end], self.mel(parts.second)[parts.start :]
-        return np.concatenate([first, second])[: LONGEST // self._hops]
+        return np.concatenate([first, second])[: MAX_FRAMES // self._hops]
 
     def _batch(self, chosen: dict[Word, list[np.ndarray]], rng: np.random.Generator) -> Batch:
         rows = [(mel, label) for label, mels in enumerate(chosen.values()) for mel in mels]

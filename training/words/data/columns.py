@@ -10,7 +10,7 @@ import numpy as np
 from earshot.media.audio.pitch import log_mel_and_pitch
 from earshot.media.text.phonemes import numbers
 
-LONGEST: Final = 30  # phonemes of a recorded phrase, at most
+MAX_PHONEMES: Final = 30  # phonemes of a recorded phrase, at most
 LANGUAGES: Final = ("en", "ar", "zh")
 
 Frames = Callable[[np.ndarray], np.ndarray]
@@ -57,9 +57,9 @@ class Columns:
         self.validation.append(validation)
 
     def write(self, path: Path) -> None:
-        """Write frames (of all words), lengths (N,), phonemes (N, LONGEST) padded with 0,
+        """Write frames (of all words), lengths (N,), phonemes (N, MAX_PHONEMES) padded with 0,
         speakers, languages and validation (N,); ``path`` is never a half-written file."""
-        padded = np.zeros((len(self.phonemes), LONGEST), np.uint8)
+        padded = np.zeros((len(self.phonemes), MAX_PHONEMES), np.uint8)
         for row, word in zip(padded, self.phonemes, strict=True):
             row[: len(word)] = word
         unfinished = path.with_suffix(".new.npz")

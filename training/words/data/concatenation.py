@@ -21,7 +21,7 @@ VOWELS: Final = frozenset(
     if phoneme and phoneme[0] in "ɑæəɔaɛɝeɪioʊuɤyɨ"
 )
 TONE_NUMBERS: Final = frozenset(numbers(TONES))
-SHORTEST, LONGEST = 2, 14  # phonemes
+MIN_PHONEMES, MAX_PHONEMES = 2, 14  # phonemes
 ATTEMPTS: Final = 50
 
 Word = tuple[int, ...]  # phoneme numbers
@@ -85,7 +85,7 @@ class Concatenations:
                 continue
             i, j = joints[rng.integers(len(joints))]
             word = first[:i] + second[j:]
-            if word in self._excluded or not SHORTEST <= len(word) <= LONGEST:
+            if word in self._excluded or not MIN_PHONEMES <= len(word) <= MAX_PHONEMES:
                 continue
             drawn: list[Concatenation] = []
             for speaker in rng.choice(speakers, count, replace=len(speakers) < count):

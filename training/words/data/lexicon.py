@@ -19,7 +19,7 @@ from training.common.zero_shot import is_zero_shot
 
 FREQUENT: Final = 6000  # of English, by pocketsphinx' language model
 RARE: Final = 4000
-LONGEST: Final = 12  # phonemes
+MAX_PHONEMES: Final = 12  # phonemes
 LANGUAGE_MODEL: Final = "en-us/en-us.lm.bin"
 # Initials and the finals that may follow them.
 SYLLABLES: Final[Mapping[str, str]] = {
@@ -75,7 +75,7 @@ def english(rng: np.random.Generator) -> list[tuple[str, list[tuple[str, ...]]]]
         spelling: variants
         for spelling, variants in entries.items()
         if spelling.isalpha()
-        and all(2 <= len(variant) <= LONGEST for variant in variants)
+        and all(2 <= len(variant) <= MAX_PHONEMES for variant in variants)
         and not any(is_zero_shot("en", spelling, variant) for variant in variants)
     }
     model = pocketsphinx.NGramModel.readfile(f"{pocketsphinx.get_model_path()}/{LANGUAGE_MODEL}")

@@ -10,11 +10,11 @@ import numpy as np
 from earshot.media.audio.features import N_MELS, SAMPLE_RATE, log_mel
 from earshot.media.audio.load import load, match_loudness
 from earshot.media.audio.pitch import log_mel_and_pitch
-from earshot.pipelines.front_end import FrontEnd
+from earshot.pipelines.speech_encoder import SpeechEncoder
 from training.common.corpora import LEVEL
 from training.common.sounds import TRAINING_FOLDS, sound_files
 from training.words.data.alignment import Aligner
-from training.words.data.columns import LONGEST, Columns, Frames
+from training.words.data.columns import MAX_PHONEMES, Columns, Frames
 from training.words.data.converted.splicing import write_spliced
 from training.words.data.converted.tones import write_tone_changed
 from training.words.data.converted.voices import write_converted
@@ -41,7 +41,7 @@ PROCESSES: Final = 2
 NOISE: Final = 5 * SAMPLE_RATE  # samples of each environmental sound
 
 
-def prepare(data: Path, out: Path, front_end: FrontEnd | None = None) -> None:
+def prepare(data: Path, out: Path, front_end: SpeechEncoder | None = None) -> None:
     """Write recorded.npz with starts.npy, synthetic-0.npz …, converted.npz, tone-changed.npz,
     spliced.npz and noise.npz; resumes.
 
@@ -49,7 +49,7 @@ def prepare(data: Path, out: Path, front_end: FrontEnd | None = None) -> None:
     converted.npz, tone-changed.npz or spliced.npz, and one process has the model.
     """
     out.mkdir(parents=True, exist_ok=True)
-    frames_of = front_end.aligned if front_end else log_mel_and_pitch
+    frames_of = front_end.on_grid if front_end else log_mel_and_pitch
     if not (out / "recorded.npz").exists():
         _write_recorded(data, out / "recorded.npz", frames_of)
     if not (out / "starts.npy").exists():
@@ -101,11 +101,12 @@ def _write_recorded(data: Path, path: Path, frames_of: Frames) -> None:
 
 
 def _write_starts(data: Path, path: Path) -> None:
-    """The frame at which each phoneme of a recording begins, by forced alignment: (N, LONGEST)."""
+    """Write the frame at which each phoneme of a recording begins, by forced alignment:
+    (N, MAX_PHONEMES)."""
     vocabulary = {phonemes_of(item) for item in word_items(data)} | grid_vocabulary()
     aligner = Aligner(vocabulary)
     starts = [aligner.starts(word) for word, _, _ in _recordings(data)]
-    padded = np.zeros((len(starts), LONGEST), np.uint16)
+    padded = np.zeros((len(starts), MAX_PHONEMES), np.uint16)
     for row, frames in zip(padded, starts, strict=True):
         row[: len(frames)] = frames
     np.save(path, padded)

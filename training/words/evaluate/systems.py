@@ -17,6 +17,7 @@ from training.words.evaluate.material import WordType
 
 DEFAULT_NAME: Final = "words"  # of the checkpoint that is shipped
 FRAMES: Final = 10
+PARTS: Final = 4  # of a word, over which states are averaged
 
 
 class System(Protocol):
@@ -117,19 +118,24 @@ class Embedding:
 
 
 class PretrainedSpeech(AcousticVectors):
-    """The mean of a layer's frames of a pretrained speech model of the hub."""
+    """The states of a pretrained speech encoder, averaged over PARTS equal parts of a word, and
+    each dimension standardised over the recordings; nothing is trained."""
 
     def __init__(self, name: str) -> None:
-        from earshot.pipelines.words.speech_model import (
-            SpeechModelView,  # late, for it loads transformers
+        from earshot.pipelines.speech_encoder import SpeechEncoder
+        from earshot.pipelines.words.averaged_states import (
+            AveragedStates,  # late, for they load transformers
         )
 
-        self._view = SpeechModelView.from_pretrained(name)
-        self.name = self._view.name
+        self._averaged = AveragedStates(SpeechEncoder.from_pretrained(name), PARTS)
+        self.name = self._averaged.name
 
     def encode(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
         """Unit vectors (N, D)."""
-        return self._view.embed_waveforms(waveforms)
+        from earshot.pipelines.words.averaged_states import unit
+
+        means = self._averaged.means(waveforms)
+        return unit((means - means.mean(axis=0)) / (means.std(axis=0) + 1e-6))
 
 
 def systems(folders: Sequence[Path], speech_models: Sequence[str] = ()) -> list[System]:

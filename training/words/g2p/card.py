@@ -29,7 +29,7 @@ Pronunciations of words that are not in the dictionary; the pipeline looks a wor
 
     from earshot.pipelines.words.pronunciation import Pronouncer
 
-    Pronouncer.from_pretrained("checkpoints/g2p")("earshotting")
+    Pronouncer.from_pretrained("g2p")("earshotting")
 
 ## Training data and licence
 

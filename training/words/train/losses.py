@@ -85,16 +85,19 @@ def ctc_loss(batch: Batch, logits: Sequence[Tensor], steps: Sequence[Tensor]) ->
 def _with_corrupted(
     phonemes: Tensor, lengths: Tensor, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """Words (W, P'), and after them each word with one or two phonemes edited, unless that is
-    another word of the batch: (W + V, P'') and lengths (W + V,)."""
-    rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
+    """Words (W, P'), and after them corrupted_words: (W + V, P'') and lengths (W + V,)."""
     words = [
         tuple(row[:length]) for row, length in zip(phonemes.tolist(), lengths.tolist(), strict=True)
     ]
-    inventory = np.unique(phonemes[phonemes > 0].numpy())
+    return padded([*words, *corrupted_words(words, generator)])
+
+
+def corrupted_words(words: Sequence[Word], generator: torch.Generator) -> list[Word]:
+    """Each word with one or two phonemes edited, unless that is another of the words; sorted."""
+    rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
+    inventory = np.unique([number for word in words for number in word])
     tones = numbers(TONES)
-    corrupted = {_corrupted(word, inventory, tones, rng) for word in words} - set(words)
-    return padded([*words, *sorted(corrupted)])
+    return sorted({_corrupted(word, inventory, tones, rng) for word in words} - set(words))
 
 
 def _corrupted(

@@ -9,12 +9,12 @@ from torch import nn
 EPOCH: Final = 50  # steps between scores
 PATIENCE: Final = 4  # epochs without a better score
 DECAY: Final = 0.1
-LOWEST: Final = 1e-7  # learning rate at which training ends
+MIN_RATE: Final = 1e-7  # learning rate at which training ends
 
 
 class DecayOnPlateau:
     """Multiplies the learning rate by DECAY when the validation score has not improved for PATIENCE
-    epochs, goes back to the best weights, and ends below the rate LOWEST.
+    epochs, goes back to the best weights, and ends below the rate MIN_RATE.
 
     A schedule for training.common.loop.fit. validate returns a score that falls as the network gets
     better.
@@ -38,8 +38,8 @@ class DecayOnPlateau:
 
     @property
     def finished(self) -> bool:
-        """Whether the learning rate has fallen below LOWEST."""
-        return self.rate < LOWEST
+        """Whether the learning rate has fallen below MIN_RATE."""
+        return self.rate < MIN_RATE
 
     def step(self) -> None:
         """Called after each step of the optimizer; scores the network at the end of an epoch."""

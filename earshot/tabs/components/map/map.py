@@ -21,8 +21,8 @@ from earshot.tabs.shared.icons import icon
 
 SCRIPTS: Final = [Path(__file__).with_name(name) for name in ("map.js", "area.js")]
 WIDTH, HEIGHT, MARGIN = 1000, 760, 42  # of the picture, in its own units
-FEW: Final = 600  # points; more are smaller, so that they cover the same share of the plane
-SMALLEST: Final = 4
+MANY_POINTS: Final = 600  # points; more are smaller, so that they cover the same share of the plane
+MIN_SIZE: Final = 4
 AREA_HINT: Final = (
     "Draw around some points. By keyboard: walk by the arrows, + and − change a circle, and Enter "
     "takes what is in it."
@@ -85,7 +85,7 @@ class Chart:
         return sounds, files
 
     def _page(self, sounds: Sequence[str]) -> str:
-        size = max(SMALLEST, SIZE * min(1.0, FEW / max(1, len(self.points))) ** 0.5)
+        size = max(MIN_SIZE, SIZE * min(1.0, MANY_POINTS / max(1, len(self.points))) ** 0.5)
         dots = "".join(map(self._dot, self.points, sounds, repeat(size)))
         return (
             f'<figure class="map"><div class="map-plane" role="listbox" tabindex="0" '

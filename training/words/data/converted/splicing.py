@@ -31,9 +31,9 @@ SEED: Final = 0
 # Arabic has no other words in the voices of people, but those of a poor synthetic voice.
 WORDS: Final = {"en": 2000, "ar": 3000, "zh": 1000}
 RENDITIONS: Final = 3  # of a word, each of other recordings and in another voice
-SHORTEST, LONGEST = 2, 12  # phonemes
+MIN_PHONEMES, MAX_PHONEMES = 2, 12  # phonemes
 DURATION: Final = 80  # steps, at most
-LEAST: Final = SAMPLE_RATE // 8  # samples of a recording
+MIN_SAMPLES: Final = SAMPLE_RATE // 8  # samples of a recording
 ATTEMPTS: Final = 50  # to draw a word
 PARTS: Final = (2, 3)  # recordings in a word
 
@@ -76,7 +76,7 @@ def write_spliced(
     converter = Converter(data, CHECKPOINTS / "any-voice")
     takes: dict[str, dict[Word, list[Take]]] = defaultdict(lambda: defaultdict(list))
     for word, starts in recordings:
-        if starts.any() and len(word.waveform) >= LEAST:
+        if starts.any() and len(word.waveform) >= MIN_SAMPLES:
             phonemes = tuple(numbers(word.phonemes))
             takes[word.item.language][phonemes].append(take_of(converter, word.waveform, starts))
     for language, count in WORDS.items():
@@ -114,7 +114,7 @@ def spliced_words(
             break
         parts = spliced_parts(recorded, int(rng.choice(PARTS)), rng)
         word = tuple(p for part in parts for p in part.word[part.begin : part.end])
-        if word not in excluded and SHORTEST <= len(word) <= LONGEST:
+        if word not in excluded and MIN_PHONEMES <= len(word) <= MAX_PHONEMES:
             words.setdefault(word, parts)
     return list(words.items())
 

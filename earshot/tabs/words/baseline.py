@@ -15,22 +15,27 @@ from earshot.tabs.components.map.map import Chart, Point, show, sound_map
 from earshot.tabs.words.map import SOUNDS, first_sound, named
 
 if TYPE_CHECKING:
+    from earshot.pipelines.speech_encoder import SpeechEncoder
+    from earshot.pipelines.words.averaged_states import AveragedStates
     from earshot.pipelines.words.library import LibraryWord, WordLibrary
-    from earshot.pipelines.words.speech_model import SpeechModelView
 
 KIND: Final = Kind(
-    ("hubert", "wavlm", "wav2vec2"),
+    ("hubert", "wavlm", "wav2vec2", "moonshine"),
     {
         "facebook/hubert-base-ls960": "0.4 GB",
         "microsoft/wavlm-base-plus": "0.4 GB",
         "facebook/wav2vec2-base": "0.4 GB",
+        "UsefulSensors/moonshine-tiny": "0.1 GB",
     },
 )
-LAYER: Final = "Of the Transformer, from 1. Empty: the one at three quarters of its depth."
-HINT: Final = """<p class="hint">HuBERT, WavLM or wav2vec 2.0, never trained on single words,
-instead of our acoustic network: the mean of a layer's frames over each recording of the library
-(<a href="https://arxiv.org/abs/2210.16043" target="_blank">Sanabria, Tang and Goldwater</a>). It
-has no written view, so written words are left out.</p>"""
+LAYERS: Final = (
+    "Of the Transformer, from 1, with commas between several. Empty: the one at three quarters of "
+    "its depth."
+)
+HINT: Final = """<p class="hint">HuBERT, WavLM, wav2vec 2.0 or Moonshine, never trained on single
+words, instead of our acoustic network: the mean of a layer's states over each recording of the
+library (<a href="https://arxiv.org/abs/2210.16043" target="_blank">Sanabria, Tang and
+Goldwater</a>). It has no written view, so written words are left out.</p>"""
 
 
 @dataclass(frozen=True)
@@ -46,12 +51,12 @@ class Comparison:
     @classmethod
     def of(
         cls,
-        view: "SpeechModelView",
+        view: "AveragedStates",
         library: "WordLibrary",
         progress: Callable[[int, int], None],
     ) -> "Comparison":
-        """Embeds all recordings of the library by the view."""
-        from earshot.pipelines.words.speech_model import nearest_is_same_word
+        """Embed all recordings of the library by the view."""
+        from earshot.pipelines.words.averaged_states import nearest_is_same_word
         from earshot.pipelines.words.spoken_word import find_word  # late, for they load torch
 
         words = [library.words[row] for row in library.spoken]
@@ -69,7 +74,7 @@ class Comparison:
         )
 
     def chart(self, name: str) -> Chart:
-        """The map of the recordings, by t-SNE, coloured by their first sound."""
+        """Draw the map of the recordings, by t-SNE, coloured by their first sound."""
         from earshot.pipelines.map_layout import layout  # late, for it loads scikit-learn
 
         places = layout(self.vectors).tolist()
@@ -80,41 +85,44 @@ class Comparison:
         return Chart(f"Map of {len(points)} recordings by {name}", points, tuple(SOUNDS))
 
 
-def peer_section(library: Callable[[], "WordLibrary"], hub: Permission, device: str) -> None:
-    """The folded section: choose a model, and see the map that it makes."""
+def baseline_section(library: Callable[[], "WordLibrary"], hub: Permission, device: str) -> None:
+    """Build the folded section: choose a model, and see the map that it makes."""
 
-    def load(name: str, folder: Path) -> "SpeechModelView":
-        from earshot.pipelines.words.speech_model import SpeechModelView  # late, for it loads torch
+    def load(name: str, folder: Path) -> "SpeechEncoder":
+        from earshot.pipelines.speech_encoder import SpeechEncoder  # late, for it loads torch
 
-        return SpeechModelView.from_pretrained(str(folder), device)
+        return SpeechEncoder.from_pretrained(str(folder), device)
 
     models = HubModels(KIND, hub, load)
-    with gr.Accordion("Beside a pretrained speech model", open=False):
+    with gr.Accordion("Compare with a pretrained speech model", open=False):
         gr.HTML(HINT)
         if (picker := hub_picker(models, "Model")) is None:
             return
-        layer = gr.Number(None, label="Layer", precision=0, minimum=1, info=LAYER)
+        layers = gr.Textbox("", label="Layer", info=LAYERS, max_lines=1)
         numbers = gr.HTML(elem_classes="numbers")
-        chart = sound_map("peer-map")
+        chart = sound_map("baseline-map")
 
     def compare(
         name: str,
-        wanted: int | None,
+        wanted: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> dict[Component, Any]:
-        view = models.load(name, progress).at(wanted)
+        from earshot.pipelines.words.averaged_states import AveragedStates
+
+        encoder = models.load(name, progress).at(wanted)
 
         def embedding(done: int, total: int) -> None:
             progress((done, total), desc=f"Embedding by {name}", unit="words")
 
-        made = Comparison.of(view, library(), embedding)
-        return {numbers: _line(made, view.layer), chart: show(None, made.chart(name))}
+        made = Comparison.of(AveragedStates(encoder), library(), embedding)
+        chosen = ", ".join(map(str, encoder.layers))
+        return {numbers: _line(made, chosen), chart: show(None, made.chart(name))}
 
-    picker.wire(compare, [layer], [numbers, chart], chart)
+    picker.wire(compare, [layers], [numbers, chart], chart)
 
 
-def _line(made: Comparison, layer: int) -> str:
+def _line(made: Comparison, layers: str) -> str:
     return (
         f"Nearest recording by another voice is the same word: <b>{made.p_at_1:.0%}</b> by layer "
-        f"<b>{layer}</b>, <b>{made.ours:.0%}</b> by ours, of <b>{len(made.words)}</b> recordings"
+        f"<b>{layers}</b>, <b>{made.ours:.0%}</b> by ours, of <b>{len(made.words)}</b> recordings"
     )

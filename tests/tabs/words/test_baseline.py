@@ -1,4 +1,4 @@
-"""A speech model of the hub beside ours: the map that it makes, and how it compares."""
+"""Our words compared with a speech model of the hub: the map that it makes, and how it compares."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,8 +9,8 @@ import pytest
 
 from earshot.media.audio.load import load
 from earshot.pipelines.words import spoken_word
-from earshot.pipelines.words.speech_model import SpeechModelView, nearest_is_same_word
-from earshot.tabs.words.peer import Comparison
+from earshot.pipelines.words.averaged_states import AveragedStates, nearest_is_same_word
+from earshot.tabs.words.baseline import Comparison
 from tests.support.fake_words import RATE, SPOKEN, VOICES, FakeLibrary
 
 
@@ -29,7 +29,7 @@ def test_comparison_has_every_recording_once_and_says_how_often_words_are_found(
     monkeypatch.setattr(spoken_word, "find_word", lambda path, cut: load(path, RATE))
     library: Any = FakeLibrary(tmp_path)
     steps: list[int] = []
-    view = cast(SpeechModelView, Spectra())
+    view = cast(AveragedStates, Spectra())
     made = Comparison.of(view, library, lambda done, total: steps.append(done))
     assert len(made.words) == len(SPOKEN) * len(VOICES) == len(steps)
     assert made.p_at_1 == 1
