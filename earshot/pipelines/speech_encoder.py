@@ -1,7 +1,7 @@
 """A pretrained encoder of speech, frozen: the states of some of its layers, at equal times.
 
 One loader for every encoder of ``transformers`` that reads waveforms: HuBERT, WavLM, wav2vec 2.0,
-and the encoder of the recogniser Moonshine; from a folder, from the hub, or from the hub's cache.
+and the encoder of the recogniser Moonshine; from a folder, the hub or its cache, or the wheel.
 """
 
 import re
@@ -19,7 +19,9 @@ from earshot.core.errors import InputError
 from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.pipelines.accelerator import choose_device
 from earshot.pipelines.hub_models import load, precision
+from earshot.pipelines.recogniser import load_encoder
 
+RECOGNISER: Final = "moonshine-tiny"  # the name of the encoder that is installed with the app
 KINDS: Final = ("hubert", "wavlm", "wav2vec2", "moonshine")  # model types of transformers
 MIN_SECONDS: Final = 0.1  # less is fewer samples than the convolutions take: zeros are added
 STEP: Final = 2 * HOP_LENGTH  # samples between two states of the grid: 20 ms
@@ -49,13 +51,16 @@ class SpeechEncoder:
     @classmethod
     def from_pretrained(cls, name: str, device: str = "auto") -> "SpeechEncoder":
         """Load "ID", "ID:LAYER" or "ID:LAYER,LAYER" ("facebook/hubert-base-ls960:9"); ID is a
-        folder or a hub id. Without a layer, the one at three quarters of the depth.
+        folder, a hub id, or "moonshine-tiny", the recogniser that is installed with the app.
+        Without a layer, the one at three quarters of the depth.
 
         Raises FileNotFoundError where there is no such model, and InputError for a model of another
         kind or a layer that it has not.
         """
         identifier, _, wanted = name.partition(":")
         place = choose_device(device, large=True)
+        if identifier == RECOGNISER:
+            return cls(identifier, nn.Module.to(load_encoder().eval(), place), (), False).at(wanted)
         model = load(AutoModel, identifier, dtype=precision(place)).eval().requires_grad_(False)
         if model.config.model_type not in KINDS:
             raise InputError(f"{identifier} is no HuBERT, WavLM, wav2vec 2.0 or Moonshine.")

@@ -112,6 +112,13 @@ def test_recogniser_states_come_every_384_samples(tmp_path: Path) -> None:
     np.testing.assert_array_equal(grid[[0, 1, 2, 3]], states[[0, 0, 1, 2]])
 
 
+def test_installed_recogniser_is_known_by_its_name() -> None:
+    encoder = SpeechEncoder.from_pretrained("moonshine-tiny:3,6", "cpu")
+    sound = np.random.default_rng(0).normal(0, 0.1, 8_000).astype(np.float32)
+    assert encoder.states(sound).shape == (19, 576)
+    assert encoder.name == "moonshine-tiny:3,6"
+
+
 def test_parts_are_equal_and_never_empty(words: list[np.ndarray], tmp_path: Path) -> None:
     encoder = SpeechEncoder.from_pretrained(str(save(tmp_path / "tiny")), "cpu")
     states, short = encoder.states(words[1]), encoder.states(words[0])
