@@ -17,9 +17,11 @@ import numpy as np
 
 from benchmarks.index_scale import vectors
 from earshot.pipelines.nearest import Nearest
-from earshot.pipelines.sound_search import SoundSearch, store
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.library import Entry, Library, Sound
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.library import saved
+from earshot.pipelines.sound_search.library.library import Library
+from earshot.pipelines.sound_search.library.sound import Entry, Sound
 
 ROOT = Path(__file__).parents[1]
 SIZES: Final = (500, 100_000)  # sounds
@@ -32,12 +34,12 @@ def main(arguments: list[str]) -> None:
     if arguments:
         print(json.dumps(measured(Path(arguments[0]))))
         return
-    own = store.read(ROOT / "assets" / "sounds.index")
+    own = saved.read(ROOT / "assets" / "sounds.index")
     rows = {}
     with tempfile.TemporaryDirectory() as folder:
         for size in SIZES:
             out = Path(folder) / f"{size}.index"
-            store.write(out, made(size), own[0])
+            saved.write(out, made(size), own[0])
             command = [sys.executable, "-m", "benchmarks.library_size", str(out)]
             answer = subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
             rows[size] = json.loads(answer.stdout.splitlines()[-1])

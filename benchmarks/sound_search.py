@@ -19,11 +19,12 @@ from benchmarks.index_scale.vectors import made
 from benchmarks.voice_conversion import median
 from earshot.pipelines.nearest import PROBED, Nearest
 from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.compound import parse
 from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
 from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL, ENSEMBLE, load_encoder
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.library import POOL, Entry, Library, Sound
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.library.library import POOL, Library
+from earshot.pipelines.sound_search.library.sound import Entry, Sound
+from earshot.pipelines.sound_search.search.compound import parse
 
 ROOT = Path(__file__).parents[1]
 RANKED = 10_000  # segments, of 10 s

@@ -8,7 +8,7 @@ from typing import Final
 
 from earshot.core.paths import ASSETS
 from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
 from earshot.tabs.sound_search.events import SHOWN
 from earshot.tabs.sound_search.example import write_finished
 

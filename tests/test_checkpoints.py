@@ -10,7 +10,7 @@ import pytest
 
 from earshot.pipelines import VoiceConversion
 from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
 from earshot.pipelines.words import Words
 from earshot.pipelines.words.library import WordLibrary
 from earshot.pipelines.words.pronunciation import Pronouncer

@@ -12,8 +12,8 @@ from typing import Final
 
 from benchmarks.index_scale.engines import fields
 from earshot.pipelines.nearest import PROBED, SUBVECTOR
-from earshot.pipelines.sound_search.large.rows import RowWriter
-from earshot.pipelines.sound_search.library import Sound
+from earshot.pipelines.sound_search.library.rows import RowWriter
+from earshot.pipelines.sound_search.library.sound import Sound
 
 DIMENSION: Final = 448
 ROWS: Final = 10_000  # written to weigh one

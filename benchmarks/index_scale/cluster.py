@@ -34,8 +34,8 @@ def main() -> None:
 
 def compared(folder: Path, clips: int, delay: float) -> str:
     """A table of one row. Raises AssertionError where the indexes differ."""
-    from earshot.pipelines.sound_search.large.cluster import BATCH, Workers
-    from earshot.pipelines.sound_search.scan import scan
+    from earshot.pipelines.sound_search.indexing.cluster import BATCH, Workers
+    from earshot.pipelines.sound_search.indexing.scan import scan
 
     sounds = folder / "sounds"
     for number in range(clips):

@@ -9,7 +9,7 @@ import numpy as np
 
 from benchmarks.index_scale.vectors import NEAREST
 from earshot.pipelines.nearest import PROBED, SPARE, SUBVECTOR
-from earshot.pipelines.sound_search.library import POOL
+from earshot.pipelines.sound_search.library.library import POOL
 
 # A query (D,) → ids of the NEAREST sounds, best first, each read whole. Either engine probes as
 # many lists, and scores as many candidates by their full vectors, as a search of the page does.
@@ -38,9 +38,9 @@ def fields(number: int) -> dict[str, Any]:
 def write_disk(folder: Path, pieces: Iterator[np.ndarray]) -> None:
     """Our index, as `index FOLDER --index-backend disk` writes it: a segment and a second a sound.
     The map alone is made of random places."""
-    from earshot.pipelines.sound_search.large.writer import Writer
-    from earshot.pipelines.sound_search.library import Entry, Sound
-    from earshot.pipelines.sound_search.store import About
+    from earshot.pipelines.sound_search.library.disk import Writer
+    from earshot.pipelines.sound_search.library.manifest import About
+    from earshot.pipelines.sound_search.library.sound import Entry, Sound
 
     first = next(pieces)
     writer, number = Writer(folder, first.shape[1]), 0
@@ -55,8 +55,8 @@ def write_disk(folder: Path, pieces: Iterator[np.ndarray]) -> None:
 
 
 def open_disk(folder: Path) -> Search:
-    from earshot.pipelines.sound_search.large.library import StoredLibrary
-    from earshot.pipelines.sound_search.store import read
+    from earshot.pipelines.sound_search.library.disk import StoredLibrary
+    from earshot.pipelines.sound_search.library.saved import read
 
     library = read(folder)[1]
     assert isinstance(library, StoredLibrary)

@@ -24,8 +24,8 @@ from earshot.media import workers
 from earshot.pipelines import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
 from earshot.pipelines.command_line import explained
 from earshot.pipelines.hub_download import Permission as HubPermission
-from earshot.pipelines.sound_search.large.bucket import folder_of
-from earshot.pipelines.sound_search.query import index_of
+from earshot.pipelines.sound_search.sources.address import index_of
+from earshot.pipelines.sound_search.sources.files import folder_of
 from earshot.pipelines.voice_conversion.live import LiveProcesses
 from earshot.pipelines.voice_conversion.settings import live_checkpoint
 from earshot.study.permission import Permission

@@ -4,7 +4,7 @@ import argparse
 import os
 from collections.abc import Mapping, Sequence
 
-from earshot.pipelines.sound_search.query import BACKENDS
+from earshot.pipelines.sound_search.library import BACKENDS
 
 ABOUT = "Earshot: speech systems to hear, take apart and test."
 

@@ -16,7 +16,7 @@ from typing import Final
 from earshot.core.errors import InputError
 from earshot.media.audio.load import load
 from earshot.media.video import frames
-from earshot.pipelines.sound_search.scan import read_captions
+from earshot.pipelines.sound_search.indexing.captions import read_captions
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.study.design import folder, spec
 from earshot.study.design.yaml_lines import SpecError

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from earshot.pipelines.sound_search.large import bucket, copies
+from earshot.pipelines.sound_search.sources import bucket
 
 
 @contextmanager
@@ -16,8 +16,8 @@ def fake_buckets(root: Path) -> Iterator["FakeBuckets"]:
     """The folders in root are the buckets."""
     buckets = FakeBuckets(root)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bucket, "_pyarrow", lambda: buckets)
-        for kept in (bucket._filesystem, copies._copies):
+        patch.setattr(bucket, "pyarrow", lambda: buckets)
+        for kept in (bucket._filesystem, bucket._copies):
             kept.cache_clear()
         yield buckets
     bucket._filesystem.cache_clear()

@@ -7,8 +7,8 @@ import numpy as np
 
 from earshot.media.audio.load import wav_bytes
 from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.library import Description
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.library.sound import Description
 
 RATE: Final = 32_000
 CAPTIONS: Final = {

@@ -16,20 +16,21 @@ from typing import TYPE_CHECKING, Final
 
 from earshot.core.paths import ASSETS
 from earshot.pipelines import command_line
-from earshot.pipelines.sound_search.large.bucket import folder_of, name_of
-from earshot.pipelines.sound_search.query import BACKENDS, index_of
+from earshot.pipelines.sound_search.library import BACKENDS
+from earshot.pipelines.sound_search.sources.address import index_of, name_of
+from earshot.pipelines.sound_search.sources.files import folder_of
 
 if TYPE_CHECKING:
     from earshot.pipelines.sound_search import SearchResult
     from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
-    from earshot.pipelines.sound_search.index import Report
-    from earshot.pipelines.sound_search.large.cluster import Workers
+    from earshot.pipelines.sound_search.indexing.cluster import Workers
+    from earshot.pipelines.sound_search.indexing.index import Report
 
 LIBRARY: Final = ASSETS / "sounds.index"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """See above."""
+    """Run the command line, which is described above."""
     parser = argparse.ArgumentParser(
         prog="python -m earshot.pipelines.sound_search",
         description=__doc__,
@@ -88,9 +89,8 @@ def _add_models(command: argparse.ArgumentParser) -> None:
 
 
 def _search(options: argparse.Namespace) -> None:
-    from earshot.pipelines.sound_search import SoundSearch  # late, for it loads torch
+    from earshot.pipelines.sound_search import SoundIndex, SoundSearch  # late: loads torch
     from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL
-    from earshot.pipelines.sound_search.index import SoundIndex
 
     search = SoundSearch.from_pretrained(options.sound_model or DEFAULT_MODEL, options.device)
     index = SoundIndex.open(options.index, search.encoder, options.index_backend)
@@ -124,24 +124,23 @@ def _documents(result: "SearchResult") -> list[str]:
 
 
 def _index(options: argparse.Namespace) -> None:
-    from earshot.pipelines.sound_search.scan import scan  # late: loads torch
+    from earshot.pipelines.sound_search.indexing.scan import scan  # late: loads torch
 
     folder, out = _folders(options)
     bar, backend = command_line.Bar(), options.index_backend
-    _tell(out, scan(folder, out, _encoder(options), bar, backend, _workers(options)))
+    _report(out, scan(folder, out, _encoder(options), bar, backend, _workers(options)))
 
 
 def _watch(options: argparse.Namespace) -> None:
-    from earshot.pipelines.sound_search.watch import watch  # late: loads torch
+    from earshot.pipelines.sound_search.indexing.watch import watch  # late: loads torch
 
     folder, out = _folders(options)
     print(f"Watching {folder.absolute()}. Ctrl+C ends it.", flush=True)
-    tell, backend = partial(_tell, out), options.index_backend
-    watch(folder, out, _encoder(options), tell, backend=backend)
+    watch(folder, out, _encoder(options), partial(_report, out), backend=options.index_backend)
 
 
 def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
-    """The folder of sounds, and that of its index."""
+    """Read the folder of sounds, and name that of its index."""
     folder = folder_of(options.folder)
     return folder, options.index or index_of(folder)
 
@@ -162,13 +161,13 @@ def _workers(options: argparse.Namespace) -> "Workers | None":
         DEFAULT_MODEL,
         load_encoder,
     )
-    from earshot.pipelines.sound_search.large.cluster import Workers
+    from earshot.pipelines.sound_search.indexing.cluster import Workers
 
     model = options.sound_model or DEFAULT_MODEL
     return Workers(options.ray, partial(load_encoder, model, options.device))
 
 
-def _tell(out: Path, report: "Report | str") -> None:
+def _report(out: Path, report: "Report | str") -> None:
     """Print what a scan did, or why it did nothing."""
     if isinstance(report, str):
         print(report, flush=True)

@@ -21,7 +21,7 @@ from earshot.tabs.sound_search.search import Search
 
 if TYPE_CHECKING:
     from earshot.pipelines.sound_search import Hit, SearchResult
-    from earshot.pipelines.sound_search.compound import Compound
+    from earshot.pipelines.sound_search.search.compound import Compound
 
 NYQUIST: Final = SOUND_SAMPLE_RATE / 2  # Hz: the top of the spectrograms
 LONG: Final = 20.0  # seconds; longer sounds start where they match best

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from earshot.pipelines.sound_search.large import bucket
+from earshot.pipelines.sound_search.sources.address import in_bucket
 from earshot.tabs.components.map.map import Chart, Point
 from earshot.tabs.shared.images import spectrogram_png
 from earshot.tabs.sound_search.families import CATEGORIES, family
 
 if TYPE_CHECKING:
-    from earshot.pipelines.sound_search.store import Library as Stored
-    from earshot.pipelines.sound_search.store import Sound
+    from earshot.pipelines.sound_search.library.library import Library as Stored
+    from earshot.pipelines.sound_search.library.sound import Sound
 
 MAX_PICTURE_SECONDS: Final = 600.0  # longer sounds have no spectrogram
 COLUMNS: Final = 360  # of a spectrogram
@@ -82,7 +82,7 @@ def title(sound: "Sound") -> str:
 
 def _playable(sound: "Sound") -> Path | None:
     """The file that the map plays. Those of a bucket, of which there are thousands, it does not."""
-    return None if bucket.holds(sound.path) else sound.path
+    return None if in_bucket(sound.path) else sound.path
 
 
 def _spectrogram(path: Path) -> str:

@@ -11,8 +11,8 @@ from typing import Final
 
 import gradio as gr
 
-from earshot.pipelines.sound_search.compound import Compound, parse, written
-from earshot.pipelines.sound_search.languages import read
+from earshot.pipelines.sound_search.languages import translate
+from earshot.pipelines.sound_search.search.compound import Compound, parse, written
 
 LINKS: Final = {"then": "then", "with": "together with"}
 OTHER: Final = {"then": "Together, in any order", "with": "In this order"}
@@ -37,7 +37,7 @@ def query_chips() -> gr.HTML:
 
 def chips(text: str) -> str:
     """The sounds that a text names, and how they relate; empty for one sound."""
-    compound = parse(read(text).english)
+    compound = parse(translate(text).english)
     if not compound.links:
         return ""
     shown = [_part(compound, 0)]
@@ -54,7 +54,7 @@ def chips(text: str) -> str:
 
 def edited(text: str, action: object, number: object) -> str:
     """The text of the query after a chip was pressed; unchanged for an unknown action."""
-    compound = parse(read(text).english)
+    compound = parse(translate(text).english)
     if action == "whole":
         return f'"{text.replace(chr(34), "")}"'
     if not isinstance(number, int):

@@ -18,7 +18,7 @@ from earshot.tabs.sound_search.library import DemoLibrary, VisitorLibrary
 from earshot.tabs.sound_search.view import Update
 
 if TYPE_CHECKING:
-    from earshot.pipelines.sound_search.store import Sound
+    from earshot.pipelines.sound_search.library.sound import Sound
 
 SIDES: Final = "AB"
 ONE: Final = "A is “{name}”. Press “A/B” on another sound to hear them side by side."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import gradio as gr
 
 from earshot.core.errors import InputError
-from earshot.pipelines.sound_search.query import clean
+from earshot.pipelines.sound_search.search.query import clean
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.shared.events import answering, say
 from earshot.tabs.shared.gradio_internals import event_data
@@ -16,7 +16,7 @@ from earshot.tabs.sound_search.chips import chips, edited
 from earshot.tabs.sound_search.example import read_finished
 from earshot.tabs.sound_search.filters import chosen
 from earshot.tabs.sound_search.kept_collections import Collections
-from earshot.tabs.sound_search.library import DemoLibrary, Library, VisitorLibrary
+from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
 from earshot.tabs.sound_search.search import DEMO, OWN, RECORDING, Search
 from earshot.tabs.sound_search.view import Components, Update
 
@@ -174,7 +174,7 @@ class SoundEvents:
 
     def library(
         self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None = None
-    ) -> Library:
+    ) -> IndexedCatalogue:
         """The library to search. Raises InputError if the visitor has none."""
         pipeline, demo = self.engine(search.model)
         if search.scope != OWN:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from earshot.core.paths import ASSETS
-from earshot.pipelines.sound_search.compound import parse
+from earshot.pipelines.sound_search.search.compound import parse
 
 if TYPE_CHECKING:
     from earshot.pipelines.sound_search import SearchResult
-    from earshot.pipelines.sound_search.store import Library as Stored
+    from earshot.pipelines.sound_search.library.library import Library as Stored
 
 FINISHED: Final = ASSETS / "examples" / "finished-search.json"
 

@@ -8,7 +8,8 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
-from earshot.pipelines.sound_search.query import Filter, clean
+from earshot.pipelines.sound_search.library.filter import Filter
+from earshot.pipelines.sound_search.search.query import clean
 from earshot.tabs.sound_search.catalogue import Catalogue
 from earshot.tabs.sound_search.families import CATEGORIES, kinds_of
 from earshot.tabs.sound_search.kept_collections import Collections

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Final
 import gradio as gr
 
 from earshot.core.errors import InputError
-from earshot.pipelines.sound_search.large.bucket import UnreachableError
+from earshot.pipelines.sound_search.library.manifest import written as written_at
+from earshot.pipelines.sound_search.sources.address import UnreachableError
 from earshot.tabs.shared.gradio_internals import upload_folder
 from earshot.tabs.sound_search.catalogue import Catalogue
 
 if TYPE_CHECKING:
     from earshot.pipelines.sound_search import SoundSearch
-    from earshot.pipelines.sound_search.index import SoundIndex
-    from earshot.pipelines.sound_search.library import Description
+    from earshot.pipelines.sound_search.indexing.index import SoundIndex
+    from earshot.pipelines.sound_search.library.sound import Description
 
 MAX_FILES: Final = 200  # of one visitor
 MAX_SECONDS: Final = 7200.0  # of these files together
@@ -28,7 +29,7 @@ FILES_AT_ONCE: Final = 4  # added between two moments at which the visitor can s
 PLAYABLE: Final = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a", ".webm", ".mp4")
 
 
-class Library(Catalogue):
+class IndexedCatalogue(Catalogue):
     """A catalogue with a searchable index."""
 
     def __init__(self, index: "SoundIndex", own: bool = False) -> None:
@@ -36,11 +37,13 @@ class Library(Catalogue):
         self.index = index
 
 
-class VisitorLibrary(Library):
+class VisitorLibrary(IndexedCatalogue):
     """One visitor's sounds, in a folder of their own."""
 
     def __init__(self, search: "SoundSearch") -> None:
-        from earshot.pipelines.sound_search.index import SoundIndex  # late, for it loads torch
+        from earshot.pipelines.sound_search.indexing.index import (
+            SoundIndex,  # late, for it loads torch
+        )
 
         super().__init__(SoundIndex.empty(search.encoder), own=True)
         upload_folder().mkdir(parents=True, exist_ok=True)
@@ -69,10 +72,7 @@ class VisitorLibrary(Library):
         """Add uploaded files in small steps. Yields after each step the number of files done, and
         (name, reason) of all that were skipped; what was added can be searched by then. A
         captions.csv among them describes the others (see scan)."""
-        from earshot.pipelines.sound_search.scan import (  # late, for it loads torch
-            CAPTIONS,
-            read_captions,
-        )
+        from earshot.pipelines.sound_search.indexing.captions import CAPTIONS, read_captions
 
         skipped: list[tuple[str, str]] = []
         captions: dict[str, Description] = {}
@@ -125,7 +125,7 @@ class DemoLibrary:
     def __init__(self, folder: Path, backend: str | None = None) -> None:
         """backend: where the index is searched, if not as it was made."""
         self.folder, self.backend = folder, backend
-        self._library: Library | None = None
+        self._library: IndexedCatalogue | None = None
         self._opened = 0  # when the index was written that the library was opened from
         self._read: tuple[int, str, Catalogue] | None = None
         self._lock = threading.Lock()
@@ -135,44 +135,45 @@ class DemoLibrary:
 
         Raises InputError if the index is missing or damaged.
         """
-        from earshot.pipelines.sound_search import store  # late, for it loads FAISS
+        from earshot.pipelines.sound_search.library import saved  # late, for it loads FAISS
 
         # Read again only when the index was replaced: every visit to the page comes here.
         if self._library and not self._replaced():
             return self._library.index.encoder.fingerprint, self._library
-        written = store.written(self.folder)
+        written = written_at(self.folder)
         if self._read is None or self._read[0] != written:
-            about, stored = store.read(self.folder, self.backend)
+            about, stored = saved.read(self.folder, self.backend)
             self._read = written, about.fingerprint, Catalogue(lambda: stored)
         return self._read[1:]
 
-    def __call__(self, search: "SoundSearch", progress: gr.Progress | None = None) -> Library:
+    def __call__(
+        self, search: "SoundSearch", progress: gr.Progress | None = None
+    ) -> IndexedCatalogue:
         """The library for this model, opened again when its index was replaced. With another model
         than made the index, its sounds are embedded anew.
 
         Raises InputError if the index is missing or damaged.
         """
-        from earshot.pipelines.sound_search import store  # late, for it loads torch
-        from earshot.pipelines.sound_search.index import SoundIndex
+        from earshot.pipelines.sound_search.indexing.index import SoundIndex
 
         with self._lock:
             if self._library is None or self._replaced():
-                written = store.written(self.folder)
+                written = written_at(self.folder)
                 fingerprint, catalogue = self.catalogue()
                 if fingerprint == search.encoder.fingerprint:
-                    library = Library(SoundIndex.open(self.folder, search.encoder, self.backend))
+                    library = IndexedCatalogue(
+                        SoundIndex.open(self.folder, search.encoder, self.backend)
+                    )
                 else:
-                    library = Library(_embedded(catalogue, search, progress))
+                    library = IndexedCatalogue(_embedded(catalogue, search, progress))
                 library.pictures.update(catalogue.pictures)
                 self._library, self._opened = library, written
             return self._library
 
     def _replaced(self) -> bool:
         """Whether the index is another than was opened; not while there is none."""
-        from earshot.pipelines.sound_search import store  # late, for it loads FAISS
-
         try:
-            return store.written(self.folder) != self._opened
+            return written_at(self.folder) != self._opened
         except InputError:
             return False
 
@@ -181,7 +182,7 @@ def _embedded(
     catalogue: Catalogue, search: "SoundSearch", progress: gr.Progress | None
 ) -> "SoundIndex":
     """The same sounds in an index of this model."""
-    from earshot.pipelines.sound_search.index import SoundIndex  # late, for it loads torch
+    from earshot.pipelines.sound_search.indexing.index import SoundIndex  # late, for it loads torch
 
     def show(done: int, total: int, _: str) -> None:
         if progress:

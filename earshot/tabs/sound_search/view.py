@@ -14,7 +14,7 @@ from earshot.tabs.components.timeline.timeline import File
 from earshot.tabs.sound_search.cards import cards_value, panel
 from earshot.tabs.sound_search.catalogue import Catalogue
 from earshot.tabs.sound_search.filters import Filters
-from earshot.tabs.sound_search.library import Library
+from earshot.tabs.sound_search.library import IndexedCatalogue
 from earshot.tabs.sound_search.search import Search
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _no_match(search: Search, result: "SearchResult") -> str:
 def _labels(search: Search, catalogue: Catalogue) -> gr.DownloadButton:
     """The download of all votes as graded labels; hidden without votes."""
     count = sum(map(len, search.labels.values()))
-    if not count or not isinstance(catalogue, Library):
+    if not count or not isinstance(catalogue, IndexedCatalogue):
         return gr.DownloadButton(visible=False)
     from earshot.pipelines.sound_search import labels_csv  # late, for it loads torch
 
@@ -171,7 +171,7 @@ def _labels(search: Search, catalogue: Catalogue) -> gr.DownloadButton:
 
 def _export(result: "SearchResult", catalogue: Catalogue) -> gr.DownloadButton:
     """The download of the results; hidden where there is no index, or nothing was found."""
-    if not result.hits or not isinstance(catalogue, Library):
+    if not result.hits or not isinstance(catalogue, IndexedCatalogue):
         return gr.DownloadButton(visible=False)
     from earshot.pipelines.sound_search import results_zip  # late, for it loads torch
 

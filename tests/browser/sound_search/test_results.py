@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from earshot.pipelines.sound_search import SearchResult, SoundSearch
-from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
 from tests.browser.visit import PLAYING, Visit
 
 LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
-from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
 
 
 @pytest.fixture

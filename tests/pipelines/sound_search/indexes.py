@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
 
 
 def clusters(count: int, dimension: int = 32) -> np.ndarray:

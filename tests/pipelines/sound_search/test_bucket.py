@@ -12,13 +12,13 @@ from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.pipelines.sound_search.__main__ import main
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.large import copies
-from earshot.pipelines.sound_search.large.bucket import UnreachableError, folder_of, name_of
-from earshot.pipelines.sound_search.library import Sound
-from earshot.pipelines.sound_search.query import index_of
-from earshot.pipelines.sound_search.scan import scan
-from earshot.pipelines.sound_search.watch import watch
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.indexing.scan import scan
+from earshot.pipelines.sound_search.indexing.watch import watch
+from earshot.pipelines.sound_search.library.sound import Sound
+from earshot.pipelines.sound_search.sources import bucket
+from earshot.pipelines.sound_search.sources.address import UnreachableError, index_of, name_of
+from earshot.pipelines.sound_search.sources.files import folder_of
 from tests.support.buckets import FakeBuckets, fake_buckets
 
 URI = "s3://library/tones?endpoint_override=localhost%3A9000&scheme=http"
@@ -206,13 +206,13 @@ def test_copies_for_the_page_take_no_more_room_than_they_may(
 ) -> None:
     sounds = found(tones, tmp_path, encoder)[:4]
     size = (tones / "copy.wav").stat().st_size
-    monkeypatch.setattr(copies, "KEPT", 3 * size)
+    monkeypatch.setattr(bucket, "MAX_KEPT_BYTES", 3 * size)
     first, second, third = (sound.file for sound in sounds[:3])
     assert sounds[0].file == first, "used last"
     fourth = sounds[3].file
     kept = [copy.exists() for copy in (first, second, third, fourth)]
     assert kept == [True, False, True, True]
-    monkeypatch.setattr(copies, "MAX_PLAYED", size - 1)
+    monkeypatch.setattr(bucket, "MAX_PLAYED_BYTES", size - 1)
     with pytest.raises(InputError, match="cannot be fetched"):
         _ = sounds[1].file
 

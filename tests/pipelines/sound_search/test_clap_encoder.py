@@ -22,7 +22,7 @@ from earshot.pipelines.sound_search import SoundSearch
 from earshot.pipelines.sound_search.__main__ import main
 from earshot.pipelines.sound_search.encoders.clap import ClapEncoder
 from earshot.pipelines.sound_search.encoders.models import load_encoder
-from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
 
 pytestmark = pytest.mark.slow
 

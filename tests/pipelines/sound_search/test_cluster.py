@@ -13,10 +13,11 @@ from benchmarks.support.fake_sound_encoder import RATE, WORDS, FakeEncoder, writ
 from earshot.core.errors import InputError
 from earshot.media.audio.load import load
 from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.large.bucket import UnreachableError, folder_of
-from earshot.pipelines.sound_search.large.cluster import Workers
-from earshot.pipelines.sound_search.scan import scan
+from earshot.pipelines.sound_search.indexing.cluster import Workers
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.indexing.scan import scan
+from earshot.pipelines.sound_search.sources.address import UnreachableError
+from earshot.pipelines.sound_search.sources.files import folder_of
 
 pytestmark = pytest.mark.slow
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.pipelines.sound_search.compound import MAX_PARTS, Compound, parse, written
-from earshot.pipelines.sound_search.order import order_scores, place
+from earshot.pipelines.sound_search.search.compound import MAX_PARTS, Compound, parse, written
+from earshot.pipelines.sound_search.search.order import order_scores, place
 from training.sound_search.evaluate.material import QUERIES
 
 SPLIT = {

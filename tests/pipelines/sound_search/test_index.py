@@ -9,8 +9,8 @@ import soundfile
 
 from benchmarks.support.fake_sound_encoder import RATE, WORDS, FakeEncoder, tone, write_tone
 from earshot.core.errors import InputError
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.library import Description
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.library.sound import Description
 from tests.pipelines.sound_search.indexes import names
 
 pytestmark = pytest.mark.slow

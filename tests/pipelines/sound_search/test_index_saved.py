@@ -11,9 +11,8 @@ import pytest
 
 from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
-from earshot.pipelines.sound_search import store
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.library import Description
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.library.sound import Description
 from tests.pipelines.sound_search.indexes import contents, names
 
 pytestmark = pytest.mark.slow
@@ -112,7 +111,7 @@ def test_index_save_when_interrupted_leaves_the_old_index(
     for files in range(1, 5):  # three arrays and the manifest
         left = [*range(files)]
         with monkeypatch.context() as patch:
-            patch.setattr(store.os, "replace", fail)
+            patch.setattr(os, "replace", fail)
             with pytest.raises(OSError, match="disk full"):
                 index.save(saved)
         assert len(SoundIndex.open(saved, FakeEncoder()).sounds) == len(WORDS)

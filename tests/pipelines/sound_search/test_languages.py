@@ -6,10 +6,10 @@ import re
 
 import pytest
 
-from earshot.pipelines.sound_search.compound import parse
-from earshot.pipelines.sound_search.languages import read
+from earshot.pipelines.sound_search.languages import translate
 from earshot.pipelines.sound_search.languages.dictionary import WORDS
-from earshot.pipelines.sound_search.query import MAX_CHARACTERS
+from earshot.pipelines.sound_search.languages.translation import MAX_CHARACTERS
+from earshot.pipelines.sound_search.search.compound import parse
 from training.sound_search.data.corpus import kinds
 from training.sound_search.evaluate.languages import TRANSLATED
 from training.sound_search.evaluate.material import QUERIES
@@ -26,7 +26,7 @@ UNKNOWN = ["собака лает", "犬が吠える", "개가 짖는다", "🐕
 
 @pytest.mark.parametrize(("language", "text"), TWO_SOUNDS)
 def test_two_sounds_in_order_are_understood(language: str, text: str) -> None:
-    reading = read(text)
+    reading = translate(text)
     assert reading.language == language and reading.english in reading.notice
     compound = parse(reading.english)
     assert compound.links == ("then",)
@@ -51,16 +51,16 @@ def test_two_sounds_in_order_are_understood(language: str, text: str) -> None:
     ],
 )
 def test_words_are_found_in_their_forms(text: str, english: str) -> None:
-    assert read(text).english == english
+    assert translate(text).english == english
 
 
 def test_what_stands_in_quotes_stays_one_sound() -> None:
-    assert not parse(read('"ein Hund bellt, dann klingelt ein Telefon"').english).links
+    assert not parse(translate('"ein Hund bellt, dann klingelt ein Telefon"').english).links
 
 
 @pytest.mark.parametrize("text", UNKNOWN)
 def test_what_is_not_recognised_stays_as_it_is(text: str) -> None:
-    assert read(text).english == text and not read(text).language
+    assert translate(text).english == text and not translate(text).language
 
 
 def test_english_stays_as_it_is() -> None:
@@ -69,12 +69,14 @@ def test_english_stays_as_it_is() -> None:
     for kind in kinds().values():
         texts += [kind["name"], kind["event"]]
     texts += ["Die, monster!", "an old man", "solo piano", "a dog barks\nand  it rains", "tic tac"]
-    assert [text for text in texts if read(text).language or read(text).english != text] == []
+    translations = [translate(text) for text in texts]
+    assert not any(translation.language for translation in translations)
+    assert [translation.english for translation in translations] == texts
 
 
 @pytest.mark.parametrize("piece", ["hund", "hund ", "كلب", "狗", "ü", "🐕 ", "perro chien Hund "])
 def test_a_very_long_text_gives_no_longer_one_than_a_query_may_be(piece: str) -> None:
-    reading = read(piece * (10_000 // len(piece)))
+    reading = translate(piece * (10_000 // len(piece)))
     assert not reading.language or len(reading.english) <= MAX_CHARACTERS
 
 

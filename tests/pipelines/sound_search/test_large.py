@@ -16,39 +16,57 @@ from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
 from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.library import Description
-from earshot.pipelines.sound_search.query import EVERYTHING, Filter
-from earshot.pipelines.sound_search.scan import scan
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.indexing.scan import scan
+from earshot.pipelines.sound_search.library.filter import EVERYTHING, Filter
+from earshot.pipelines.sound_search.library.sound import Description
 
 KINDS = ("", "hum", "Straße")
 LICENCES = ("", "CC0")
 TAGS = ((), ("night",), ("night", "a, b"))
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Tones of two octaves each, described; one file twice, one of several segments."""
-    sounds = tmp_path / "sounds"
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder "sounds" and its indexes "memory" and "disk": tones of two octaves each, described;
+    one file twice, one of several segments. For tests that change nothing."""
+    made = tmp_path_factory.mktemp("made")
     lines = ["file,kind,caption,licence,tags"]
     for number, (one, other) in enumerate(itertools.permutations(WORDS, 2)):
         name = f"{number:02}-{one}-{other}.wav"
-        write_tone(sounds / name, one, other, seconds=1 + number / 10)
+        write_tone(made / "sounds" / name, one, other, seconds=1 + number / 10)
         words = f"{KINDS[number % 3]},A {one} tone,{LICENCES[number % 2]}"
         lines.append(f'{name},{words},"{" | ".join(TAGS[number % 3])}"')
-    write_tone(sounds / "long.wav", "low", "high", "deep", seconds=9)
-    shutil.copy(sounds / "00-deep-low.wav", sounds / "copy.wav")
-    (sounds / "captions.csv").write_text("\n".join(lines))
-    return sounds
+    write_tone(made / "sounds" / "long.wav", "low", "high", "deep", seconds=9)
+    shutil.copy(made / "sounds" / "00-deep-low.wav", made / "sounds" / "copy.wav")
+    (made / "sounds" / "captions.csv").write_text("\n".join(lines))
+    scan(made / "sounds", made / "memory", FakeEncoder(), backend="memory")
+    shutil.copytree(made / "memory", made / "disk")
+    scan(made / "sounds", made / "disk", FakeEncoder(), backend="disk")
+    return made
+
+
+@pytest.fixture(scope="module")
+def both(made: Path) -> tuple[SoundIndex, SoundIndex]:
+    """The index of the folder in memory, and on the disk; for tests that change nothing."""
+    memory, disk = (SoundIndex.open(made / name, FakeEncoder()) for name in ("memory", "disk"))
+    assert disk.on_disk and not memory.on_disk
+    return memory, disk
 
 
 @pytest.fixture
-def both(folder: Path, encoder: FakeEncoder) -> tuple[SoundIndex, SoundIndex]:
-    """The index of the folder in memory, and on the disk."""
-    for backend in ("memory", "disk"):
-        scan(folder, folder.with_name(backend), encoder, backend=backend)
-    memory, disk = (SoundIndex.open(folder.with_name(b), encoder) for b in ("memory", "disk"))
-    assert disk.on_disk and not memory.on_disk
+def folder(made: Path, tmp_path: Path) -> Path:
+    """A copy of the folder, with its indexes next to it, which a test may change."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "sounds"
+
+
+@pytest.fixture
+def opened(folder: Path) -> tuple[SoundIndex, SoundIndex]:
+    """The indexes of the copy."""
+    memory, disk = (
+        SoundIndex.open(folder.with_name(name), FakeEncoder()) for name in ("memory", "disk")
+    )
     return memory, disk
 
 
@@ -107,7 +125,7 @@ def test_disk_index_gives_the_same_results(both: tuple[SoundIndex, SoundIndex]) 
         EVERYTHING,
         Filter(title="tone  LOW"),
         Filter(title="100% of '; DROP"),
-        Filter(shortest=2.0, longest=4.0),
+        Filter(min_seconds=2.0, max_seconds=4.0),
         Filter(kinds=frozenset({"hum", "straße"})),
         Filter(kinds=frozenset()),
         Filter(licences=frozenset({"CC0"}), tags=frozenset({"night"})),
@@ -129,21 +147,21 @@ def test_filters_pass_the_same_sounds_in_sql(
 
 
 def test_scan_updates_the_disk_index_and_embeds_only_what_is_new(
-    folder: Path, both: tuple[SoundIndex, SoundIndex], encoder: FakeEncoder
+    folder: Path, opened: tuple[SoundIndex, SoundIndex], encoder: FakeEncoder
 ) -> None:
     """In place; without being told again that it is on the disk."""
     out, calls = folder.with_name("disk"), encoder.calls
     elsewhere = write_tone(folder.with_name("elsewhere") / "a.wav", "high", seconds=1)
-    both[1].add([elsewhere], {"a.wav": Description("hum", "Elsewhere")})
-    both[1].save(out, "disk")
-    before = {sound.name: sound.id for sound in both[1].sounds}
+    opened[1].add([elsewhere], {"a.wav": Description("hum", "Elsewhere")})
+    opened[1].save(out, "disk")
+    before = {sound.name: sound.id for sound in opened[1].sounds}
     (folder / "long.wav").unlink()
     (folder / "broken.wav").write_text("no sound")
     write_tone(folder / "01-deep-middle.wav", "shrill", seconds=1)
     report = scan(folder, out, encoder)
     assert (report.added, report.unchanged, report.removed) == (1, 20, 1)
     assert [name for name, _ in report.skipped] == ["broken.wav"]
-    assert encoder.calls == calls + 2
+    assert encoder.calls == calls + 1
     index = SoundIndex.open(out, encoder)
     assert index.on_disk and [sound.path for sound in index.sounds][0] == elsewhere
     after = {sound.name: sound.id for sound in index.sounds}
@@ -157,10 +175,10 @@ def test_scan_updates_the_disk_index_and_embeds_only_what_is_new(
 
 
 def test_index_is_opened_in_the_backend_that_is_asked_for(
-    both: tuple[SoundIndex, SoundIndex], folder: Path, encoder: FakeEncoder
+    opened: tuple[SoundIndex, SoundIndex], folder: Path, encoder: FakeEncoder
 ) -> None:
     held = SoundIndex.open(folder.with_name("disk"), encoder, "memory")
-    assert not held.on_disk and list(held.sounds) == list(both[0].sounds)
+    assert not held.on_disk and list(held.sounds) == list(opened[0].sounds)
     with pytest.raises(InputError, match="--index-backend disk"):
         SoundIndex.open(folder.with_name("memory"), encoder, "disk")
     calls = encoder.calls
@@ -168,11 +186,11 @@ def test_index_is_opened_in_the_backend_that_is_asked_for(
         scan(folder, folder.with_name("memory"), encoder, backend=backend)
         there = SoundIndex.open(folder.with_name("memory"), encoder)
         assert there.on_disk == (backend == "disk") and encoder.calls == calls
-        assert list(there.sounds) == list(both[0].sounds)
+        assert list(there.sounds) == list(opened[0].sounds)
 
 
 def test_disk_index_that_is_damaged_says_so(
-    both: tuple[SoundIndex, SoundIndex], folder: Path, encoder: FakeEncoder
+    opened: tuple[SoundIndex, SoundIndex], folder: Path, encoder: FakeEncoder
 ) -> None:
     saved = folder.with_name("disk")
     for path in sorted(saved.iterdir()):
@@ -186,24 +204,24 @@ def test_disk_index_that_is_damaged_says_so(
 
 
 def test_disk_index_opened_then_deleted_still_answers(
-    both: tuple[SoundIndex, SoundIndex], folder: Path
+    opened: tuple[SoundIndex, SoundIndex], folder: Path
 ) -> None:
-    memory, disk = both
+    memory, disk = opened
     shutil.rmtree(folder.with_name("disk"))
     query = memory.encoder.embed_text(["high"])[0]
     assert [s for s, _, _ in disk.search(query)] == [s for s, _, _ in memory.search(query)]
 
 
 def test_writer_killed_in_the_middle_leaves_the_version_before(
-    folder: Path, both: tuple[SoundIndex, SoundIndex], encoder: FakeEncoder
+    folder: Path, opened: tuple[SoundIndex, SoundIndex], encoder: FakeEncoder
 ) -> None:
-    out, sounds = folder.with_name("disk"), list(both[0].sounds)
+    out, sounds = folder.with_name("disk"), list(opened[0].sounds)
     before = contents(out)
     for number in range(8):
         write_tone(folder / f"new-{number}.wav", "low", seconds=3 + number / 9)
     code = (
         "import sys; from pathlib import Path;"
-        "from earshot.pipelines.sound_search.scan import scan;"
+        "from earshot.pipelines.sound_search.indexing.scan import scan;"
         "from benchmarks.support.fake_sound_encoder import FakeEncoder;"
         "scan(Path(sys.argv[1]), Path(sys.argv[2]), FakeEncoder(delay=0.3))"
     )

@@ -9,9 +9,10 @@ from benchmarks.index_scale.engines import ENGINES, sound_id
 from benchmarks.index_scale.vectors import NEAREST, pieces, questions
 from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.pipelines import nearest
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.large.arrays import ArrayWriter, StoredArray
-from earshot.pipelines.sound_search.library import Entry, Library, Sound
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.library.arrays import ArrayWriter, StoredArray
+from earshot.pipelines.sound_search.library.library import Library
+from earshot.pipelines.sound_search.library.sound import Entry, Sound
 from tests.pipelines.sound_search.indexes import clusters
 
 
@@ -23,8 +24,8 @@ def test_disk_index_of_many_vectors_finds_nearly_all_of_the_nearest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nearest, "EXACT_LIMIT", 1000)
-    monkeypatch.setattr("earshot.pipelines.sound_search.large.writer.EXACT_LIMIT", 1000)
-    monkeypatch.setattr("earshot.pipelines.sound_search.library.EXACT_LIMIT", 1000)
+    monkeypatch.setattr("earshot.pipelines.sound_search.library.disk.EXACT_LIMIT", 1000)
+    monkeypatch.setattr("earshot.pipelines.sound_search.library.library.EXACT_LIMIT", 1000)
     vectors = clusters(4000, Wide.dimension)
     entries = [
         Entry(

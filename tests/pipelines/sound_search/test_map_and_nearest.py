@@ -8,7 +8,7 @@ import pytest
 from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.files import replacing
 from earshot.pipelines import map_layout, nearest
-from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
 from tests.pipelines.sound_search.indexes import clusters, names
 
 pytestmark = pytest.mark.slow
@@ -80,7 +80,7 @@ def test_index_search_of_a_large_library_finds_enough_sounds(
     """A long file whose segments all are near must not hide the others; and it can be saved."""
     monkeypatch.setattr(nearest, "EXACT_LIMIT", 20)
     monkeypatch.setattr(nearest, "LIST_SIZE", 20)
-    monkeypatch.setattr("earshot.pipelines.sound_search.library.POOL", 4)
+    monkeypatch.setattr("earshot.pipelines.sound_search.library.library.POOL", 4)
     index = SoundIndex.empty(encoder)
     long = write_tone(tmp_path / "long.wav", *(30 * ["low"]), seconds=10)
     others = [write_tone(tmp_path / f"{word}.wav", word, "low", seconds=1) for word in WORDS]

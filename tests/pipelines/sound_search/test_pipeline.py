@@ -15,12 +15,12 @@ from earshot.core.errors import InputError
 from earshot.pipelines.sound_search import (
     SearchResult,
     SoundSearch,
-    export,
     labels_csv,
     results_zip,
 )
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.query import Filter
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.library.filter import Filter
+from earshot.pipelines.sound_search.search import export
 
 
 @pytest.fixture(scope="module")
@@ -259,7 +259,7 @@ def test_search_with_a_filter_finds_only_what_passes(
         "shrill",
         "high-shrill",
     }
-    result = search(index, "high", only=Filter(shortest=3.0))
+    result = search(index, "high", only=Filter(min_seconds=3.0))
     assert result.hits and all(hit.sound.seconds == 4 for hit in result.hits)
     assert names(search(index, "a low tone, then a middle one", only=Filter(title="low-")))
     for none in (Filter(title="no such name"), Filter(kinds=frozenset({"dog"}))):

@@ -13,10 +13,11 @@ import pytest
 from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
-from earshot.pipelines.sound_search.index import Report, SoundIndex
-from earshot.pipelines.sound_search.library import Description
-from earshot.pipelines.sound_search.scan import CAPTIONS, read_captions, scan
-from earshot.pipelines.sound_search.watch import watch
+from earshot.pipelines.sound_search.indexing.captions import CAPTIONS, read_captions
+from earshot.pipelines.sound_search.indexing.index import Report, SoundIndex
+from earshot.pipelines.sound_search.indexing.scan import scan
+from earshot.pipelines.sound_search.indexing.watch import watch
+from earshot.pipelines.sound_search.library.sound import Description
 from tests.pipelines.sound_search.indexes import contents
 
 pytestmark = pytest.mark.slow
@@ -54,8 +55,8 @@ def test_scan_of_an_empty_or_a_huge_folder_says_why(
     with pytest.raises(InputError, match="no files"):
         scan(folder, out, FakeEncoder())
     names = (folder / f"{number}.wav" for number in range(1_000_000))
-    monkeypatch.setattr("earshot.pipelines.sound_search.scan.walk_files", lambda _: names)
-    monkeypatch.setattr("earshot.pipelines.sound_search.scan.MAX_FILES", 2)
+    monkeypatch.setattr("earshot.pipelines.sound_search.indexing.scan.walk_files", lambda _: names)
+    monkeypatch.setattr("earshot.pipelines.sound_search.indexing.scan.MAX_FILES", 2)
     with pytest.raises(InputError, match="more than 2 files, the most"):
         scan(folder, out, FakeEncoder())
     assert next(names).name == "3.wav", "the names beyond the limit are not read"
@@ -65,7 +66,7 @@ def test_scan_of_an_empty_or_a_huge_folder_says_why(
 def test_scan_of_a_broken_zip_and_a_long_file_skips_them_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("earshot.pipelines.sound_search.embedding.MAX_SECONDS", 5.0)
+    monkeypatch.setattr("earshot.pipelines.sound_search.indexing.embedding.MAX_SECONDS", 5.0)
     folder = tmp_path / "sounds"
     write_tone(folder / "low.wav", "low")
     (folder / "broken.zip").write_bytes(b"PK\x03\x04 and no more")
@@ -86,7 +87,7 @@ def test_scan_after_being_killed_resumes(tmp_path: Path) -> None:
     folder, out = tmp_path / "killed" / "sounds", tmp_path / "killed" / "index"
     code = (
         "import sys; from pathlib import Path;"
-        "from earshot.pipelines.sound_search.scan import scan;"
+        "from earshot.pipelines.sound_search.indexing.scan import scan;"
         "from benchmarks.support.fake_sound_encoder import FakeEncoder;"
         "scan(Path(sys.argv[1]), Path(sys.argv[2]), FakeEncoder(delay=0.3))"
     )

@@ -10,7 +10,7 @@ from gradio_client import Client
 from earshot.app import launch, site
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.tabs import sound_search
-from earshot.tabs.sound_search.library import DemoLibrary, Library
+from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue
 from earshot.tabs.sound_search.view import ResultView
 from tests.support.sounds import write_library
 
@@ -27,7 +27,7 @@ def index(search: SoundSearch, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 @pytest.fixture(scope="module")
-def library(search: SoundSearch, index: Path) -> Library:
+def library(search: SoundSearch, index: Path) -> IndexedCatalogue:
     return DemoLibrary(index)(search)
 
 

@@ -11,8 +11,8 @@ import pytest
 from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.large.bucket import folder_of
-from earshot.pipelines.sound_search.scan import scan
+from earshot.pipelines.sound_search.indexing.scan import scan
+from earshot.pipelines.sound_search.sources.files import folder_of
 from earshot.tabs.sound_search.cards import GONE
 from earshot.tabs.sound_search.compare import compared
 from earshot.tabs.sound_search.library import DemoLibrary

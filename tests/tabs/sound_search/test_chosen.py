@@ -11,21 +11,21 @@ import pytest
 from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search import listed
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.library import Description
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.library.sound import Description
 from earshot.tabs.sound_search.cards import GONE, cards_value
 from earshot.tabs.sound_search.collections import panel
 from earshot.tabs.sound_search.compare import changed, compared, joined
 from earshot.tabs.sound_search.events import NO_AREA, SoundEvents
 from earshot.tabs.sound_search.filters import chosen, filter_section
 from earshot.tabs.sound_search.kept_collections import MAX_CHARACTERS, MOST, restored, toggled
-from earshot.tabs.sound_search.library import Library
+from earshot.tabs.sound_search.library import IndexedCatalogue
 from earshot.tabs.sound_search.search import Search
 from tests.support.sounds import write_sound
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
+def library(tmp_path_factory: pytest.TempPathFactory) -> IndexedCatalogue:
     """Four sounds with licences and tags."""
     folder = tmp_path_factory.mktemp("sounds")
     paths = [write_sound(folder / f"{i}.wav", i, 1.0 + i) for i in range(4)]
@@ -36,10 +36,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Library:
         for i, path in enumerate(paths)
     }
     index.add(paths, about)
-    return Library(index)
+    return IndexedCatalogue(index)
 
 
-def ids(library: Library) -> list[str]:
+def ids(library: IndexedCatalogue) -> list[str]:
     return [sound.id for sound in library.sounds]
 
 
@@ -91,7 +91,7 @@ def test_joined_takes_a_then_b_and_replaces_b() -> None:
     assert changed(("x", "y"), None) == ("x", "y")
 
 
-def test_compared_sounds_share_one_time_axis(library: Library) -> None:
+def test_compared_sounds_share_one_time_axis(library: IndexedCatalogue) -> None:
     first, _, third, _ = ids(library)
     assert "A is “Sound 0”" in compared((first,), [library])["html"]
     value = compared((first, third), [library])
@@ -102,7 +102,7 @@ def test_compared_sounds_share_one_time_axis(library: Library) -> None:
         compared((first, "nobody"), [library])
 
 
-def test_listed_sounds_come_most_typical_first_without_votes(library: Library) -> None:
+def test_listed_sounds_come_most_typical_first_without_votes(library: IndexedCatalogue) -> None:
     chosen_ids = ids(library)[1:]
     result = listed(library.index, chosen_ids, "Three", 2)
     assert len(result.hits) == 2 and np.isfinite(result.scores).sum() == 3
@@ -112,7 +112,7 @@ def test_listed_sounds_come_most_typical_first_without_votes(library: Library) -
     assert html.count('data-action="keep"') == 2
 
 
-def test_filters_offer_the_licences_and_tags_of_a_library(library: Library) -> None:
+def test_filters_offer_the_licences_and_tags_of_a_library(library: IndexedCatalogue) -> None:
     with gr.Blocks():
         filters = filter_section()
     offered = filters.offered(library)

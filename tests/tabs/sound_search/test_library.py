@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from earshot.pipelines.sound_search import SoundSearch, store
+from earshot.pipelines.sound_search import SoundSearch
+from earshot.pipelines.sound_search.library import saved
 from earshot.tabs.sound_search import example
-from earshot.tabs.sound_search.library import DemoLibrary, Library
+from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue
 from earshot.tabs.sound_search.view import ResultView
 from tests.support.sounds import CAPTIONS, write_library
 from tests.tabs.sound_search.handlers import sound_events
@@ -19,9 +20,9 @@ def test_catalogue_at_every_visit_reads_the_index_once(
 ) -> None:
     folder = write_library(tmp_path, search)
     reads = []
-    read = store.read
+    read = saved.read
     monkeypatch.setattr(
-        store, "read", lambda folder, *more: reads.append(folder) or read(folder, *more)
+        saved, "read", lambda folder, *more: reads.append(folder) or read(folder, *more)
     )
     demo = DemoLibrary(folder)
     first = demo.catalogue()[1]
@@ -32,7 +33,7 @@ def test_catalogue_at_every_visit_reads_the_index_once(
 
 def test_read_finished_returns_what_was_written(
     search: SoundSearch,
-    library: Library,
+    library: IndexedCatalogue,
     index: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -13,14 +13,15 @@ import pytest
 from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.core.errors import InputError
 from earshot.pipelines.hub_download import Permission
-from earshot.pipelines.sound_search import SoundSearch, store
+from earshot.pipelines.sound_search import SoundSearch
 from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL
-from earshot.pipelines.sound_search.index import SoundIndex
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.library import saved
 from earshot.tabs import sound_search
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.shared.events import reporting
 from earshot.tabs.sound_search.families import OTHER
-from earshot.tabs.sound_search.library import DemoLibrary, Library, VisitorLibrary
+from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
 from earshot.tabs.sound_search.search import OWN, Search
 from earshot.tabs.sound_search.tab import CLAPS
 from earshot.tabs.sound_search.view import ResultView
@@ -35,7 +36,7 @@ def test_models_of_the_tab_are_those_of_the_pipeline() -> None:
 
 
 def test_search_without_an_index_says_so(
-    search: SoundSearch, library: Library, tmp_path: Path, view: ResultView
+    search: SoundSearch, library: IndexedCatalogue, tmp_path: Path, view: ResultView
 ) -> None:
     events = sound_events(search, tmp_path / "sounds.index", view)
     run = reporting(events.search, view.message)
@@ -107,11 +108,11 @@ def test_search_with_filters_passes_them_on_and_a_vote_keeps_them(
     search: SoundSearch, index: Path, view: ResultView
 ) -> None:
     events = sound_events(search, index, view)
-    dog = next(sound.id for sound in store.read(index)[1].sounds if sound.kind == "dog")
+    dog = next(sound.id for sound in saved.read(index)[1].sounds if sound.kind == "dog")
     query = (Search(), None, "rain", None, "", None, "ours", {"Dogs": [dog]})
     update = events.search(*query, "a", ["animals", OTHER], [], [], ["Dogs"], 1.0, 3.0)
     only = update[view.search].only
-    assert (only.title, only.shortest, only.longest) == ("a", 1.0, 3.0)
+    assert (only.title, only.min_seconds, only.max_seconds) == ("a", 1.0, 3.0)
     assert only.ids == {dog} and only.licences is None and not only.tags
     assert {"dog", "scene"} <= set(only.kinds or ()) and "rain" not in (only.kinds or ())
     assert update[view.best]["html"].count("animals") == 1

@@ -14,7 +14,7 @@ from earshot.tabs.components.map.map import sound_map
 from earshot.tabs.components.timeline.timeline import TEMPLATE
 from earshot.tabs.sound_search.cards import cards_value
 from earshot.tabs.sound_search.families import CATEGORIES, FAMILIES, OTHER, family
-from earshot.tabs.sound_search.library import DemoLibrary, Library, VisitorLibrary
+from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
 from earshot.tabs.sound_search.search import Search
 from earshot.tabs.sound_search.view import ResultView
 from synthetic.sounds import RECIPES
@@ -32,7 +32,7 @@ def test_family_of_every_library_kind_is_unique() -> None:
 
 
 def test_show_with_votes_presses_their_buttons_and_exports_them(
-    search: SoundSearch, library: Library, view: ResultView
+    search: SoundSearch, library: IndexedCatalogue, view: ResultView
 ) -> None:
     result = replace(search(library.index, "rain"), matched=True)
     liked = result.hits[1].sound.id
@@ -56,7 +56,7 @@ def test_show_with_votes_presses_their_buttons_and_exports_them(
 
 
 def test_show_without_a_match_says_so_and_folds_the_nearest(
-    search: SoundSearch, library: Library, view: ResultView
+    search: SoundSearch, library: IndexedCatalogue, view: ResultView
 ) -> None:
     result = replace(search(library.index, "a <b>spaceship</b>"), matched=False)
     update = view.show(Search("a <b>spaceship</b>"), result, library)

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
-from earshot.pipelines.sound_search.languages import LANGUAGES, read
+from earshot.pipelines.sound_search.languages import LANGUAGES, translate
 from training.common.report import markdown
 from training.sound_search.evaluate.compound import Embedded, answer, embed
 from training.sound_search.evaluate.evaluator import Evaluator
@@ -65,7 +65,7 @@ def evaluate_languages(
     rows = [row("English", [query.text for query in evaluator.queries])]
     for code, name in LANGUAGES.items():
         typed = [texts[query.text][code] for query in evaluator.queries]
-        readings = [read(text) for text in typed]
+        readings = [translate(text) for text in typed]
         recognised = float(np.mean([reading.language == code for reading in readings]))
         rows.append(row(f"{name}, as typed", typed))
         english = [reading.english for reading in readings]
@@ -82,7 +82,7 @@ def _count_english(captions: Path) -> None:
     if captions.exists():
         with captions.open(encoding="utf-8", newline="") as file:
             texts = [row["caption"] for row in csv.DictReader(file)]
-        wrong = sum(bool(read(text).language) for text in texts)
+        wrong = sum(bool(translate(text).language) for text in texts)
         print(f"{wrong} of {len(texts):,} English captions are read as another language.")
 
 

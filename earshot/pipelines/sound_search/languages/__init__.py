@@ -1,5 +1,5 @@
 """Queries in other languages: recognised by their words, and translated word by word."""
 
-from earshot.pipelines.sound_search.languages.reading import LANGUAGES, Reading, read
+from earshot.pipelines.sound_search.languages.translation import LANGUAGES, Translation, translate
 
-__all__ = ["LANGUAGES", "Reading", "read"]
+__all__ = ["LANGUAGES", "Translation", "translate"]

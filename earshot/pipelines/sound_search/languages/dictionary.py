@@ -21,9 +21,9 @@ from earshot.pipelines.sound_search.languages.spelling import (
 
 WORDS: Final = Path(__file__).with_name("words.csv")
 DROPPED: Final = "-"  # the English of words that English has no word for
-LONGEST: Final = 6  # words of a phrase, or Chinese characters
+MAX_WORDS: Final = 6  # words of a phrase, or Chinese characters
 MIN_STEM: Final = 4  # letters that inflected words share
-SHARED: Final = 0.6  # of the letters of both
+MIN_SHARE: Final = 0.6  # of the letters of both
 MIN_PART: Final = 3  # letters of a part of a compound
 MAX_COMPOUND: Final = 40  # letters: more parts take too long to find
 LINKS: Final = ("", "s", "n", "en", "es")  # between the parts of a German compound
@@ -62,7 +62,7 @@ class Dictionary:
                 yield from self._characters(word)
                 position += 1
                 continue
-            segment = self._phrase(words[position : position + LONGEST]) or self._word(word)
+            segment = self._phrase(words[position : position + MAX_WORDS]) or self._word(word)
             yield segment
             position += len(segment.words)
 
@@ -93,7 +93,7 @@ class Dictionary:
         """Chinese has no spaces: the longest listed words from the left."""
         position = 0
         while position < len(text):
-            parts = (text[position : position + n] for n in range(LONGEST, 0, -1))
+            parts = (text[position : position + n] for n in range(MAX_WORDS, 0, -1))
             part = next((part for part in parts if part in self.english), text[position])
             yield Segment((part,), self.english.get(part, ""), part in self.english)
             position += len(part)
@@ -109,11 +109,11 @@ class Dictionary:
     def _nearest(self, word: str) -> str:
         """The English of the word with the longest common beginning, or ""."""
         for length in range(len(word), MIN_STEM - 1, -1):
-            if length < SHARED * len(word):
+            if length < MIN_SHARE * len(word):
                 break
             first = bisect_left(self._sorted, word[:length])
             last = bisect_left(self._sorted, word[:length] + "\U0010ffff")
-            near = [w for w in self._sorted[first:last] if length >= SHARED * len(w)]
+            near = [w for w in self._sorted[first:last] if length >= MIN_SHARE * len(w)]
             if near:
                 return self.english[min(near, key=len)]
         return ""

@@ -8,13 +8,13 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.pipelines.nearest import Nearest
-from earshot.pipelines.sound_search import store
 from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
-from earshot.pipelines.sound_search.large import writer
-from earshot.pipelines.sound_search.large.hashes import Hashes
-from earshot.pipelines.sound_search.large.library import StoredLibrary
-from earshot.pipelines.sound_search.library import Entry, Library, Sound
-from earshot.pipelines.sound_search.reading import Captions, Progress, read
+from earshot.pipelines.sound_search.indexing.embedding import Captions, Progress, entries_of
+from earshot.pipelines.sound_search.library import saved
+from earshot.pipelines.sound_search.library.library import Library
+from earshot.pipelines.sound_search.library.manifest import About
+from earshot.pipelines.sound_search.library.sound import Entry, Sound
+from earshot.pipelines.sound_search.sources.files import Hashes
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class SoundIndex:
 
     @classmethod
     def empty(cls, encoder: SoundEncoder) -> "SoundIndex":
-        """An index without sounds."""
+        """Make an index without sounds."""
         nothing = np.zeros((0, encoder.dimension), np.float32)
         return cls(encoder, Library([], Nearest(nothing)))
 
@@ -49,7 +49,7 @@ class SoundIndex:
         Raises InputError if there is none, it is damaged, another model made it, or it is not made
         for the disk and should be searched there.
         """
-        about, library = store.read(Path(folder), backend)
+        about, library = saved.read(Path(folder), backend)
         if about.fingerprint != encoder.fingerprint:
             raise InputError(
                 f"Another model made this index: {about.encoder}, and now it is {encoder.name}. "
@@ -64,18 +64,21 @@ class SoundIndex:
         backend: one of BACKENDS, which it is made for; None for that which it has now.
         """
         if backend == "disk" or (backend is None and self.on_disk):
-            writer.write(Path(folder), self.library, self.about, self.encoder.dimension)
+            from earshot.pipelines.sound_search.library import disk  # late: an optional extra
+
+            disk.write(Path(folder), self.library, self.about, self.encoder.dimension)
         else:
-            store.write(Path(folder), self.library.in_memory(), self.about)
+            saved.write(Path(folder), self.library.in_memory(), self.about)
 
     @property
-    def about(self) -> store.About:
-        return store.About(self.encoder.name, self.encoder.fingerprint)
+    def about(self) -> About:
+        """Name the model that embedded the sounds."""
+        return About(self.encoder.name, self.encoder.fingerprint)
 
     @property
     def on_disk(self) -> bool:
-        """Whether a search reads what it finds from the disk."""
-        return isinstance(self.library, StoredLibrary)
+        """Tell whether a search reads what it finds from the disk."""
+        return self.library.on_disk
 
     @property
     def sounds(self) -> Sequence[Sound]:
@@ -85,11 +88,11 @@ class SoundIndex:
         return sound_id in self.library.numbers
 
     def __getitem__(self, sound_id: str) -> Sound:
-        """The sound with this id. Raises InputError if there is none, or no longer."""
+        """Find the sound with this id. Raises InputError if there is none, or no longer."""
         return self.library.entry(sound_id).sound
 
     def layout(self) -> np.ndarray:
-        """Coordinates of the sounds on the map, in [0, 1]: float32 (n, 2)."""
+        """Give coordinates of the sounds on the map, in [0, 1]: float32 (n, 2)."""
         return self.library.layout
 
     def add(
@@ -110,7 +113,7 @@ class SoundIndex:
         """
         entries = {entry.sound.path: entry for entry in self.library.entries}
         added, unchanged, skipped = 0, 0, []
-        for path, entry, reason in read(
+        for path, entry, reason in entries_of(
             self.library, self.encoder, paths, captions, progress, cache, hashes
         ):
             if entry is None:
@@ -130,14 +133,14 @@ class SoundIndex:
         self.library = self._rebuilt(entries, self.library.layout[stays])
 
     def search(self, query: np.ndarray, limit: int = 10) -> list[tuple[Sound, float, int]]:
-        """Sounds nearest to a unit vector (D,): (sound, score, number of its best segment)."""
+        """Find sounds nearest to a unit vector (D,): (sound, score, number of its best segment)."""
         library = self.library
         numbers, scores, segments = (part[:limit] for part in library.find(query, limit))
         sounds = [library.sounds[number] for number in numbers]
         return list(zip(sounds, scores.tolist(), segments.tolist(), strict=True))
 
     def per_second_scores(self, sound_id: str, query: np.ndarray) -> np.ndarray:
-        """Cosine similarity of every second of a sound with a unit vector (D,): float32 (S,).
+        """Compare each second of a sound with a unit vector (D,): cosines, float32 (S,).
 
         Raises InputError if there is no such sound.
         """

@@ -14,8 +14,8 @@ from earshot.pipelines.sound_search.languages.dictionary import (
     english_words,
 )
 from earshot.pipelines.sound_search.languages.spelling import folded, pieces
-from earshot.pipelines.sound_search.query import MAX_CHARACTERS
 
+MAX_CHARACTERS: Final = 1000  # of a query, and of its translation
 LANGUAGES: Final = {
     "de": "German",
     "fr": "French",
@@ -53,16 +53,19 @@ SCRIPTS: Final = {"ARABIC": "ar", "CJK": "zh"}  # first word of a letter's Unico
 
 
 @dataclass(frozen=True)
-class Reading:
-    """english: what is searched for. language: its code in LANGUAGES, "" if nothing was
-    translated."""
+class Translation:
+    """A query in English.
+
+    english: what is searched for. language: the code in LANGUAGES of what was typed, "" if nothing
+    was translated.
+    """
 
     english: str
     language: str = ""
 
     @property
     def notice(self) -> str:
-        """A remark for the visitor, if there is one: what was understood, or that nothing was."""
+        """Say what was understood, or that nothing was, if there is something to say."""
         if self.language:
             return f"{LANGUAGES[self.language]}, read as “{self.english}”."
         letters = [character for character in self.english if character.isalpha()]
@@ -72,21 +75,21 @@ class Reading:
         return f"Describe the sound in English, {', '.join(names)} or {last} if you can."
 
 
-def read(text: str) -> Reading:
-    """The text in English, if it is in one of LANGUAGES; otherwise the same text."""
+def translate(text: str) -> Translation:
+    """Translate a text that is in one of LANGUAGES into English; any other stays as it is."""
     parts = pieces(text)
     dictionary = _dictionary([part for part in parts if part.isalnum()])
     if dictionary is None:
-        return Reading(text)
+        return Translation(text)
     english = _translated(dictionary, parts)
     if not any(character.isalnum() for character in english):
-        return Reading(text)
-    return Reading(english[:MAX_CHARACTERS], dictionary.language)
+        return Translation(text)
+    return Translation(english[:MAX_CHARACTERS], dictionary.language)
 
 
 def _dictionary(words: list[str]) -> Dictionary | None:
-    """Of the language of the words: by their script, or for Latin letters where more words are of
-    that language alone than are English."""
+    """Choose the dictionary for the language of the words: by their script, or for Latin letters
+    where more words are of that language alone than are English."""
     scripts = Counter(unicodedata.name(letter, "?").split()[0] for letter in "".join(words))
     script = max(scripts, key=scripts.__getitem__, default="?")
     if script in SCRIPTS and not scripts.keys() & JAPANESE:
@@ -99,8 +102,8 @@ def _dictionary(words: list[str]) -> Dictionary | None:
 
 
 def _evidence(dictionary: Dictionary, words: list[str]) -> tuple[int, int]:
-    """Words that only this language has, less those that only English has; and, where languages
-    are even, words that have the accents of this one."""
+    """Count the words that only this language has, less those that only English has; and, where
+    languages are even, words that have the accents of this one."""
     surplus = accents = 0
     for segment in dictionary.segments(words):
         for word in segment.words:
@@ -120,7 +123,7 @@ def _is_english(word: str) -> bool:
 
 
 def _translated(dictionary: Dictionary, parts: list[str]) -> str:
-    """Runs of words are translated, punctuation stays between them."""
+    """Translate runs of words; punctuation stays between them."""
     text, run = "", []
     for part in [*parts, ""]:
         if part.isalnum():

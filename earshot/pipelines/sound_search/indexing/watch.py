@@ -1,4 +1,4 @@
-"""Keeps the index of a folder in sync with the folder."""
+"""Keep the index of a folder in sync with the folder."""
 
 import threading
 from collections.abc import Callable
@@ -9,9 +9,9 @@ import watchfiles
 
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
-from earshot.pipelines.sound_search.index import Report
-from earshot.pipelines.sound_search.large import bucket
-from earshot.pipelines.sound_search.scan import scan
+from earshot.pipelines.sound_search.indexing.index import Report
+from earshot.pipelines.sound_search.indexing.scan import scan
+from earshot.pipelines.sound_search.sources.address import in_bucket
 
 QUIET: Final = 300  # ms without a change, after which the changes before count as one
 LOOK: Final = 500  # ms between two looks at `stop`
@@ -25,18 +25,18 @@ def watch(
     folder: Path,
     out: Path,
     encoder: SoundEncoder,
-    tell: Callable[[Report | str], object],
+    on_report: Callable[[Report | str], object],
     stop: threading.Event | None = None,
     backend: str | None = None,
 ) -> None:
     """Scan a folder into the index ``out``, and again whenever something in it changes.
 
-    tell: is given each report, or why there is none: a folder that is empty at first may be filled
-    later. Ends when ``stop`` is set. backend: see ``scan``. Raises InputError if there is no such
-    folder, and for a bucket.
+    on_report: is given each report, or why there is none: a folder that is empty at first may be
+    filled later. Ends when ``stop`` is set. backend: see ``scan``. Raises InputError if there is no
+    such folder, and for a bucket.
     """
     folder, out = folder.absolute(), out.absolute()
-    if bucket.holds(folder):
+    if in_bucket(folder):
         raise InputError(UNWATCHED)
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}.")
@@ -60,6 +60,6 @@ def watch(
         if number and not changes:
             continue
         try:
-            tell(scan(folder, out, encoder, backend=backend))
+            on_report(scan(folder, out, encoder, backend=backend))
         except InputError as error:
-            tell(str(error))
+            on_report(str(error))

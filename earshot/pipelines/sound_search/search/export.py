@@ -12,16 +12,16 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.text.spreadsheet import safe_cell
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.result import Hit, SearchResult
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.search.result import Hit, SearchResult
 
 MAX_BYTES: Final = 50_000_000  # of all sounds together; those beyond are only named
 COLUMNS: Final = ("rank", "file", "score", "start", "seconds", "kind", "caption", "content_hash")
 
 
 def results_zip(result: SearchResult, index: SoundIndex) -> bytes:
-    """results.csv (a row a sound), results.jsonl (with the score of each part of the query in every
-    second), embeddings.npz (the mean vector of each sound), and the folder sounds."""
+    """Pack results.csv (a row a sound), results.jsonl (with the score of each part of the query in
+    every second), embeddings.npz (the mean vector of each sound), and the folder sounds."""
     buffer = io.BytesIO()
     names = _names(result.hits)
     with zipfile.ZipFile(buffer, "w") as file:  # not compressed: the sounds are already
@@ -40,7 +40,7 @@ def results_zip(result: SearchResult, index: SoundIndex) -> bytes:
 
 
 def labels_csv(index: SoundIndex, votes: Mapping[str, Mapping[str, int]]) -> str:
-    """Votes (query → id of a sound → +1 or -1) as graded labels, for evaluation or training.
+    """Write votes (query → id of a sound → +1 or -1) as graded labels, for evaluation or training.
 
     A CSV with a header: query, name, kind, caption, content_hash, grade. Sounds that are no longer
     in the index are left out.
@@ -58,7 +58,7 @@ def labels_csv(index: SoundIndex, votes: Mapping[str, Mapping[str, int]]) -> str
 
 
 def _names(hits: Iterable[Hit]) -> list[str]:
-    """Names in the zip: two sounds of one name stay apart."""
+    """Name the files in the zip: two sounds of one name stay apart."""
     return [f"{rank:02}-{hit.sound.name}" for rank, hit in enumerate(hits, start=1)]
 
 

@@ -14,7 +14,8 @@ Link = Literal["then", "with"]
 
 MAX_PARTS: Final = 6
 TOO_MANY: Final = (
-    "This names {count} sounds. Name {most} at most: leave some out, or search for them separately."
+    "This names {count} sounds. Name {limit} at most: leave some out, or search for them "
+    "separately."
 )
 
 _CONNECTORS: Final = {
@@ -69,7 +70,7 @@ PHRASES: Final = re.compile(
 QUOTED: Final = re.compile(r'["“]([^"“”]*\w[^"“”]*)["”]')
 MASK: Final = "\ue000"  # stands for a quoted sound while the text is split
 CLAUSE: Final = re.compile(r"\w+ (?:.* )?(?:\w+(?<!s)s|\w+ed|\w+ing|is|are)\b", re.IGNORECASE)
-SHORT: Final = 2  # words; two names as short as these are two sounds: "dog and rain"
+MAX_SHORT_WORDS: Final = 2  # two names as short as these are two sounds: "dog and rain"
 
 
 @dataclass(frozen=True)
@@ -86,11 +87,11 @@ class Compound:
         if len(self.links) != max(0, len(self.parts) - 1):
             raise ValueError(f"{len(self.parts)} parts have no {len(self.links)} links.")
         if len(self.parts) > MAX_PARTS:
-            raise InputError(TOO_MANY.format(count=len(self.parts), most=MAX_PARTS))
+            raise InputError(TOO_MANY.format(count=len(self.parts), limit=MAX_PARTS))
 
     @property
     def steps(self) -> tuple[tuple[int, ...], ...]:
-        """Positions of the parts, in order of time; those of one step are in the sound together."""
+        """List positions of the parts, in order of time; those of one step sound together."""
         steps: list[tuple[int, ...]] = [(0,)]
         for number, link in enumerate(self.links, start=1):
             if link == "then":
@@ -100,27 +101,27 @@ class Compound:
         return tuple(steps)
 
     def toggled(self, link: int) -> "Compound":
-        """With the other relation at one place."""
+        """Change the relation at one place to the other."""
         links = list(self.links)
         links[link] = "with" if links[link] == "then" else "then"
         return Compound(self.parts, tuple(links))
 
     def without(self, part: int) -> "Compound":
-        """Without one of the parts, and the link before it (or after the first)."""
+        """Leave out one of the parts, and the link before it (or after the first)."""
         links = list(self.links)
         if links:
             del links[max(0, part - 1)]
         return Compound(self.parts[:part] + self.parts[part + 1 :], tuple(links))
 
     def swapped(self, link: int) -> "Compound":
-        """With the parts on both sides of a link exchanged."""
+        """Exchange the parts on both sides of a link."""
         parts = list(self.parts)
         parts[link], parts[link + 1] = parts[link + 1], parts[link]
         return Compound(tuple(parts), self.links)
 
 
 def parse(text: str) -> Compound:
-    """The sounds that a text names, in order of time. Raises InputError for too many."""
+    """Find the sounds that a text names, in order of time. Raises InputError for too many."""
     quoted = QUOTED.findall(text)
     numbers = iter(range(len(quoted)))
     masked = QUOTED.sub(lambda _: f" {MASK}{next(numbers)} ", text)
@@ -130,7 +131,7 @@ def parse(text: str) -> Compound:
 
 
 def written(compound: Compound) -> str:
-    """A text that parses to the compound: "a dog barks, then a door slams"."""
+    """Write a text that parses to the compound: "a dog barks, then a door slams"."""
     texts = [part if parse(part).parts == (part,) else f'"{part}"' for part in compound.parts]
     joined = [", then " if link == "then" else " together with " for link in compound.links]
     text = "".join(a + b for a, b in zip(texts, [*joined, ""], strict=True))
@@ -172,7 +173,7 @@ def _joined(first: str, link: Link, second: str) -> tuple[list[str], list[Link]]
 
 
 def _separates(kind: str, before: str, after: str) -> bool:
-    """Whether a connecting word stands between two sounds, and not within one."""
+    """Tell whether a connecting word stands between two sounds, and not within one."""
     if not (_stands(before) and _stands(after)) or SIMILE.search(before):
         return False
     if kind in ("then", "with"):
@@ -180,7 +181,7 @@ def _separates(kind: str, before: str, after: str) -> bool:
     head = _head(after)
     if ANAPHOR.search(head) and not WEATHER.match(head):
         return False
-    both_short = max(_words(before), _words(head)) <= SHORT
+    both_short = max(_words(before), _words(head)) <= MAX_SHORT_WORDS
     starts = bool(SUBJECT.match(after) or WEATHER.match(after) or after.startswith(MASK))
     if kind == "after":  # "after a long run" is no sound, "after a dog barks" is
         return both_short or bool(CLAUSE.match(head))
@@ -191,7 +192,7 @@ def _separates(kind: str, before: str, after: str) -> bool:
 
 
 def _stands(part: str) -> bool:
-    """Whether a part can be a sound by itself."""
+    """Tell whether a part can be a sound by itself."""
     if WEATHER.match(part) or part.startswith(MASK):
         return True
     return (
@@ -202,7 +203,7 @@ def _stands(part: str) -> bool:
 
 
 def _head(text: str) -> str:
-    """The text up to its first connecting word."""
+    """Cut the text before its first connecting word."""
     match = CONNECTOR.search(text)
     return text[: match.start()] if match else text
 

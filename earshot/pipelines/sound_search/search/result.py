@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earshot.pipelines.sound_search.compound import Compound
-from earshot.pipelines.sound_search.library import Sound
+from earshot.pipelines.sound_search.library.sound import Sound
+from earshot.pipelines.sound_search.search.compound import Compound
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +24,12 @@ class Hit:
 
     @property
     def per_second_scores(self) -> np.ndarray:
-        """Of the part that fits best, in each second: (S,)."""
+        """Take the score of the part that fits best, in each second: (S,)."""
         return self.part_scores.max(axis=0)
 
     @property
     def start(self) -> float:
-        """Of the first part, in s."""
+        """Find where the first part begins, in s."""
         return min(self.starts)
 
 

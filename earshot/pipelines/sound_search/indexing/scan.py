@@ -1,6 +1,5 @@
 """Builds or updates the index of a folder of sounds."""
 
-import csv
 import math
 import shutil
 from collections.abc import Callable, Iterable
@@ -11,20 +10,18 @@ from typing import Final
 from earshot.core.errors import InputError
 from earshot.pipelines.command_line import walk_files
 from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
-from earshot.pipelines.sound_search.index import Report, SoundIndex
-from earshot.pipelines.sound_search.large import bucket
-from earshot.pipelines.sound_search.large.hashes import Hashes, KeptHashes
-from earshot.pipelines.sound_search.large.writer import Writer
-from earshot.pipelines.sound_search.library import Description
-from earshot.pipelines.sound_search.reading import Captions, Progress, read
-from earshot.pipelines.sound_search.store import MANIFEST
+from earshot.pipelines.sound_search.indexing.captions import CAPTIONS, captions_of
+from earshot.pipelines.sound_search.indexing.embedding import Captions, Progress, entries_of
+from earshot.pipelines.sound_search.indexing.index import Report, SoundIndex
+from earshot.pipelines.sound_search.library.manifest import MANIFEST
+from earshot.pipelines.sound_search.sources.address import in_bucket, is_below, name_of
+from earshot.pipelines.sound_search.sources.files import Hashes
 
-CAPTIONS: Final = "captions.csv"
 HASHES: Final = "hashes.sqlite"  # of a bucket, beside the index
 # Embed files whose content the index does not know, and keep each, and their hashes, in the cache.
 Workers = Callable[[SoundIndex, list[Path], Path, Hashes], object]
-# How files are read: what is known of them, and where each embedding is kept.
-Reading = tuple[Captions, Progress | None, Path, Hashes]
+# How files are embedded: what is known of them, and where each embedding is kept.
+Embedding = tuple[Captions, Progress | None, Path, Hashes]
 MAX_FILES: Final = 200_000  # in a folder whose index is held in memory
 
 
@@ -37,7 +34,7 @@ def scan(
     workers: Workers | None = None,
 ) -> Report:
     """Update the index ``out`` to the files in ``folder`` and its subfolders, or in a part of a
-    bucket (see large/bucket.py), of which only those are fetched that changed.
+    bucket (see sources/bucket.py), of which only those are fetched that changed.
 
     Hidden files are ignored. captions.csv (columns file, kind, caption, and if you like licence and
     tags; several captions or tags separated by " | ") describes the others. Each embedding is saved
@@ -48,7 +45,7 @@ def scan(
     was made by another model.
     """
     folder, out = folder.absolute(), out.absolute()
-    versions = bucket.listed(folder) if bucket.holds(folder) else None
+    versions = _files_in_bucket(folder) if in_bucket(folder) else None
     if versions is None and not folder.is_dir():
         raise InputError(f"There is no folder {folder}.")
     known = (out / MANIFEST).exists()
@@ -57,11 +54,11 @@ def scan(
     found = walk_files(folder) if versions is None else versions
     files = _files(found, folder, out, math.inf if on_disk else MAX_FILES)
     if not files and not known:
-        name = bucket.name_of(folder)
+        name = name_of(folder)
         raise InputError(f"There are no files in {name}. Choose a folder with sounds in it.")
-    captions = _captions(folder)
+    captions = captions_of(folder)
     cache = out / f"partial-{encoder.fingerprint[:16]}"
-    hashes = {} if versions is None else KeptHashes(out / HASHES, versions)
+    hashes = {} if versions is None else _kept_hashes(out, versions)
     if workers:
         workers(index, files, cache, hashes)
     update = _update_on_disk if on_disk else _update
@@ -71,11 +68,11 @@ def scan(
 
 
 def _update(
-    index: SoundIndex, folder: Path, out: Path, files: list[Path], reading: Reading
+    index: SoundIndex, folder: Path, out: Path, files: list[Path], embedding: Embedding
 ) -> Report:
-    report = index.add(files, *reading)
+    report = index.add(files, *embedding)
     present = set(files)
-    ours = (sound for sound in index.sounds if bucket.is_below(sound.path, folder))
+    ours = (sound for sound in index.sounds if is_below(sound.path, folder))
     gone = {sound.id for sound in ours if sound.path not in present}
     index.remove(gone)
     index.save(out, "memory")
@@ -83,17 +80,19 @@ def _update(
 
 
 def _update_on_disk(
-    index: SoundIndex, folder: Path, out: Path, files: list[Path], reading: Reading
+    index: SoundIndex, folder: Path, out: Path, files: list[Path], embedding: Embedding
 ) -> Report:
-    """Writes all sounds anew, one after the other: first those of other folders."""
+    """Write all sounds anew, one after the other: first those of other folders."""
+    from earshot.pipelines.sound_search.library.disk import Writer  # late: an optional extra
+
     writer, present = Writer(out, index.encoder.dimension), set(files)
     added, unchanged, removed, skipped = 0, 0, 0, []
     for number, sound in enumerate(index.sounds):
-        if not bucket.is_below(sound.path, folder):
+        if not is_below(sound.path, folder):
             writer.put(index.library.entries[number])
         else:
             removed += sound.path not in present
-    for path, entry, reason in read(index.library, index.encoder, files, *reading):
+    for path, entry, reason in entries_of(index.library, index.encoder, files, *embedding):
         if entry is None:
             skipped.append((path.name, reason))
             continue
@@ -104,53 +103,28 @@ def _update_on_disk(
     return Report(added, unchanged, removed, tuple(skipped))
 
 
-def _files(found: Iterable[Path], folder: Path, out: Path, most: float) -> list[Path]:
-    """The files to index, sorted. Raises InputError for more than ``most``, read no further."""
+def _files(found: Iterable[Path], folder: Path, out: Path, max_files: float) -> list[Path]:
+    """Sort the files to index. Raises InputError for more than ``max_files``, read no further."""
     files = []
     for path in found:
         if path.is_relative_to(out) or path.name == CAPTIONS:
             continue
-        if len(files) == most:
+        if len(files) == max_files:
             raise InputError(
-                f"{bucket.name_of(folder)} holds more than {most:,} files, the most for one index "
+                f"{name_of(folder)} holds more than {max_files:,} files, the most for one index "
                 "in memory. Choose a folder in it, or search it from the disk: --index-backend disk"
             )
         files.append(path)
     return sorted(files)
 
 
-def _captions(folder: Path) -> dict[str, Description]:
-    """What captions.csv says of the files in a folder, or in a part of a bucket."""
-    try:
-        with bucket.fetched(folder / CAPTIONS) as table:
-            return read_captions(table)
-    except FileNotFoundError:
-        return {}
+def _files_in_bucket(folder: Path) -> dict[Path, str]:
+    from earshot.pipelines.sound_search.sources.bucket import list_files  # late: an optional extra
+
+    return list_files(folder)
 
 
-def read_captions(table: Path) -> dict[str, Description]:
-    """File name → its description, with its first caption, by a captions.csv, if there is one.
+def _kept_hashes(out: Path, versions: dict[Path, str]) -> Hashes:
+    from earshot.pipelines.sound_search.sources.hashes import KeptHashes  # late: of a bucket
 
-    Raises InputError for a table without the columns, and for one that is no text in UTF-8.
-    """
-    try:
-        with table.open(newline="", encoding="utf-8-sig") as file:
-            return {row["file"]: _description(row) for row in csv.DictReader(file)}
-    except FileNotFoundError:
-        return {}
-    except KeyError as error:
-        raise InputError(
-            f"{CAPTIONS} has no column {error}: it needs file, kind, caption."
-        ) from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{CAPTIONS} cannot be read: save it as CSV in UTF-8.") from error
-
-
-def _description(row: dict[str, str | None]) -> Description:
-    tags = (tag.strip() for tag in (row.get("tags") or "").split("|"))
-    return Description(
-        kind=row["kind"] or "",
-        caption=(row["caption"] or "").split(" | ")[0],
-        licence=(row.get("licence") or "").strip(),
-        tags=tuple(dict.fromkeys(tag for tag in tags if tag)),
-    )
+    return KeptHashes(out / HASHES, versions)

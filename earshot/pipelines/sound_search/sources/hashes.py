@@ -1,9 +1,9 @@
-"""Hashes of files, kept so that those of a bucket are not fetched again while they are the same."""
+"""Hashes of a bucket's files, kept so that none is fetched again while it is the same."""
 
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 TABLE: Final = """
 PRAGMA synchronous=OFF;
@@ -11,15 +11,9 @@ CREATE TABLE IF NOT EXISTS hashes (path TEXT PRIMARY KEY, version TEXT, hash TEX
 """
 
 
-class Hashes(Protocol):
-    """The hash of each file's content, where it is known: a dictionary, or one that is kept."""
-
-    def get(self, path: Path, /) -> str | None: ...
-    def __setitem__(self, path: Path, digest: str, /) -> None: ...
-
-
 class KeptHashes:
-    """Written at once, so that a scan that was killed resumes. What is lost is hashed again."""
+    """Hashes in a file, written at once, so that a scan that was killed resumes. What is lost is
+    hashed again."""
 
     def __init__(self, file: Path, versions: Mapping[Path, str]) -> None:
         """versions: of all files that may be asked for; the others are forgotten."""
@@ -35,7 +29,7 @@ class KeptHashes:
         self._database.executemany("DELETE FROM hashes WHERE path = ?", gone)
 
     def get(self, path: Path) -> str | None:
-        """The hash of the file's content, if it is known."""
+        """Look up the hash of the file's content, if it is known."""
         query = "SELECT hash FROM hashes WHERE path = ? AND version = ?"
         found = self._database.execute(query, (str(path), self._versions[path])).fetchone()
         return found[0] if found else None

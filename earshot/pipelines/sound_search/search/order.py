@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from earshot.pipelines.sound_search.compound import Compound
-from earshot.pipelines.sound_search.library import POOL, Found, Library
+from earshot.pipelines.sound_search.library.library import POOL, Library, Ranking
+from earshot.pipelines.sound_search.search.compound import Compound
 
 
 def order_scores(scores: np.ndarray, steps: Sequence[Sequence[int]]) -> np.ndarray:
-    """How well P parts lie in sounds of S seconds: scores (…, P, S), steps of Compound → (…).
+    """Score how well P parts lie in sounds of S seconds: scores (…, P, S), steps of Compound → (…).
 
     One step: the mean over the parts of each one's best second. Several: max over t1 < t2 < … of
     the mean over the steps, where the score of a step is the mean over its parts at that second. A
@@ -24,7 +24,7 @@ def order_scores(scores: np.ndarray, steps: Sequence[Sequence[int]]) -> np.ndarr
 
 
 def place(scores: np.ndarray, steps: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """The second of each part in a sound, where `order_scores` is reached: scores (P, S)."""
+    """Find the second of each part in a sound, where `order_scores` is reached: scores (P, S)."""
     if len(steps) == 1 or scores.shape[1] < len(steps):
         return tuple(scores.argmax(axis=1).tolist())
     second_of, end = {}, scores.shape[1]
@@ -35,7 +35,8 @@ def place(scores: np.ndarray, steps: Sequence[Sequence[int]]) -> tuple[int, ...]
 
 
 def _totals(scores: np.ndarray, steps: Sequence[Sequence[int]]) -> list[np.ndarray]:
-    """After each step, the highest sum over the steps so far, the last at each second: (…, S)."""
+    """Take, after each step, the highest sum over the steps so far, the last at each second:
+    (…, S)."""
     totals: list[np.ndarray] = []
     for step in steps:
         row = scores[..., list(step), :].mean(axis=-2)
@@ -51,17 +52,17 @@ def find(
     library: Library,
     queries: np.ndarray,
     compound: Compound,
-    least: int,
+    min_sounds: int,
     among: np.ndarray | None = None,
-) -> Found:
-    """The sounds nearest to one query vector, or that hold several best: queries (P, D).
+) -> Ranking:
+    """Rank the sounds nearest to one query vector, or that hold several best: queries (P, D).
 
     Several are looked for in the sounds whose segments are nearest to any of them. among (n,): the
     sounds that may be found.
     """
     if not compound.links:
-        return library.find(queries[0], least, among)
-    near = [library.find(query, least, among).numbers[:POOL] for query in queries]
+        return library.find(queries[0], min_sounds, among)
+    near = [library.find(query, min_sounds, among).numbers[:POOL] for query in queries]
     numbers = np.unique(np.concatenate(near))
     scores = np.empty(len(numbers), np.float32)
     sounds = [library.per_second(number) for number in numbers]
@@ -72,9 +73,9 @@ def find(
         parts = queries @ alike.astype(np.float32).swapaxes(1, 2)  # (n, P, S)
         scores[same] = order_scores(parts, compound.steps)
     order = np.argsort(-scores, kind="stable")
-    return Found(numbers[order], scores[order], np.zeros(len(order), int))
+    return Ranking(numbers[order], scores[order], np.zeros(len(order), int))
 
 
 def part_scores_of(library: Library, number: int, queries: np.ndarray) -> np.ndarray:
-    """Cosine similarities of queries (P, D) with the seconds of a sound: (P, S)."""
+    """Compare queries (P, D) with the seconds of a sound: cosine similarities (P, S)."""
     return queries @ library.per_second(number).astype(np.float32).T

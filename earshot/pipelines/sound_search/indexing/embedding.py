@@ -1,25 +1,29 @@
-"""Files of sounds, embedded one after another, for an index."""
+"""Files and waveforms → what an index holds of them."""
 
 import hashlib
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
+
+import numpy as np
 
 from earshot.core import cancellation
 from earshot.core.errors import InputError
-from earshot.pipelines.sound_search import entries
-from earshot.pipelines.sound_search.embedding import content_hash, embedded
+from earshot.media.audio.load import SILENT_PEAK, load
 from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
-from earshot.pipelines.sound_search.large.bucket import UnreachableError, fetched
-from earshot.pipelines.sound_search.large.hashes import Hashes
-from earshot.pipelines.sound_search.library import Description, Entry, Library, Sound
+from earshot.pipelines.sound_search.library.library import Library
+from earshot.pipelines.sound_search.library.sound import Description, Entry, Sound
+from earshot.pipelines.sound_search.sources.address import UnreachableError
+from earshot.pipelines.sound_search.sources.files import Hashes, fetched
 
+MAX_SECONDS: Final = 3600.0  # of one file
 Progress = Callable[[int, int, str], None]  # files done, files in all, name of the next one
 Captions = Mapping[str, Description]  # by the name of the file
 
 
-def read(
+def entries_of(
     library: Library,
     encoder: SoundEncoder,
     paths: Iterable[str | Path],
@@ -28,7 +32,7 @@ def read(
     cache: Path | None = None,
     hashes: Hashes | None = None,
 ) -> Iterator[tuple[Path, Entry | None, str]]:
-    """The entry of each file, or None and why it cannot be used. Arguments as of
+    """Embed files: give the entry of each, or None and why it cannot be used. Arguments as of
     ``SoundIndex.add``.
 
     A file that the library holds keeps its id, and what is known of it.
@@ -48,7 +52,7 @@ def read(
                 with fetched(path) as file:
                     digest = content_hash(file)
                     entry = _held(library, digest, known, cache)
-                    entry = entry or _embed(encoder, file, digest, cache)
+                    entry = entry or _embed_and_keep(encoder, file, digest, cache)
                 hashes[path] = digest
         except UnreachableError:
             raise
@@ -74,26 +78,58 @@ def read(
 def _held(
     library: Library, digest: str, known: Mapping[str, Entry], cache: Path | None
 ) -> Entry | None:
-    """The entry of a file with this content, if one was embedded."""
+    """Find the entry of a file with this content, if one was embedded."""
     if entry := known.get(digest) or library.with_content(digest):
         return entry
     file = cache / f"{digest}.npz" if cache else None
-    return entries.read(file, digest) if file and file.exists() else None
+    return Entry.read(file, digest) if file and file.exists() else None
 
 
-def _embed(encoder: SoundEncoder, path: Path, digest: str, cache: Path | None) -> Entry:
-    """Raises InputError for a file that is not audio, or silent."""
-    entry = embedded(encoder, path, digest)
+def _embed_and_keep(encoder: SoundEncoder, path: Path, digest: str, cache: Path | None) -> Entry:
+    """Embed a file, and keep its entry. Raises InputError for one that is not audio, or silent."""
+    entry = embed_file(encoder, path, digest)
     if cache:
-        entries.write(cache / f"{digest}.npz", entry)
+        entry.write(cache / f"{digest}.npz")
     return entry
 
 
 def _new_id(library: Library, digest: str, name: str, taken: Collection[str]) -> str:
-    """The same id for the same content and name, unless it is taken already."""
+    """Make an id: the same for the same content and name, unless it is taken already."""
     number = 0
     while True:
         sound_id = hashlib.sha256(f"{digest}/{name}/{number}".encode()).hexdigest()[:16]
         if sound_id not in taken and sound_id not in library.numbers:
             return sound_id
         number += 1
+
+
+def embed_file(encoder: SoundEncoder, path: Path, digest: str) -> Entry:
+    """Embed a file, given with the hash of its content.
+
+    Raises InputError if it is not audio, or silent.
+    """
+    waveform = load(path, encoder.sample_rate, MAX_SECONDS, min_seconds=0.0).waveform
+    if np.abs(waveform).max() < SILENT_PEAK:
+        raise InputError("This file is silent from beginning to end.")
+    vectors, per_second = embed(encoder, waveform)
+    length = len(waveform) / encoder.sample_rate
+    return Entry(Sound("", path, path.name, "", "", length, digest), vectors, per_second)
+
+
+def embed(encoder: SoundEncoder, waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Embed a waveform (T,): vectors of N segments, float32 (N, D), S seconds, float16 (S, D)."""
+    segments = encoder.segments(waveform)
+    embedding = encoder.embed_audio(segments)
+    # Each second takes the vector of the segment's second that contains its midpoint.
+    total, length = len(waveform) / encoder.sample_rate, segments.shape[1] / encoder.sample_rate
+    begin = np.arange(np.ceil(total))
+    middle = (begin + np.minimum(begin + 1, total)) / 2
+    segment = np.minimum(middle // length, len(segments) - 1).astype(int)
+    within = np.minimum(middle - segment * length, embedding.per_second.shape[1] - 1).astype(int)
+    return embedding.vectors, embedding.per_second[segment, within].astype(np.float16)
+
+
+def content_hash(path: Path) -> str:
+    """Compute the SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -13,23 +13,17 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.media.audio.load import SILENT_PEAK, Audio, load
 from earshot.pipelines import map_layout
-from earshot.pipelines.sound_search.compound import Compound, parse
-from earshot.pipelines.sound_search.embedding import embed
 from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
 from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL, load_encoder
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.languages import read
-from earshot.pipelines.sound_search.library import Found, Library
-from earshot.pipelines.sound_search.order import find, part_scores_of, place
-from earshot.pipelines.sound_search.query import (
-    EVERYTHING,
-    NONE_LEFT,
-    Filter,
-    check,
-    check_length,
-    clean,
-)
-from earshot.pipelines.sound_search.result import Hit, SearchResult
+from earshot.pipelines.sound_search.indexing.embedding import embed
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.languages import translate
+from earshot.pipelines.sound_search.library.filter import EVERYTHING, Filter
+from earshot.pipelines.sound_search.library.library import Library, Ranking
+from earshot.pipelines.sound_search.search.compound import Compound, parse
+from earshot.pipelines.sound_search.search.order import find, part_scores_of, place
+from earshot.pipelines.sound_search.search.query import NONE_LEFT, check, check_length, clean
+from earshot.pipelines.sound_search.search.result import Hit, SearchResult
 
 
 class SoundSearch:
@@ -62,8 +56,9 @@ class SoundSearch:
         without: str = "",
         index: SoundIndex | None = None,
     ) -> tuple[np.ndarray, float]:
-        """The unit vector (D,) of an English text, an example sound or both, minus another text;
-        and the score of what is wanted itself, which is 1 unless a text is taken away.
+        """Embed a query: the unit vector (D,) of an English text, an example sound or both, minus
+        another text; and the score of what is wanted itself, which is 1 unless a text is taken
+        away.
 
         like: a recording, or the id of a sound in ``index``. Raises InputError for a query that is
         empty, too long, without words or silent.
@@ -99,9 +94,9 @@ class SoundSearch:
     ) -> SearchResult:
         """Search ``index``.
 
-        text, without: in English, or a language of languages/, which is put into English. text may
-        name several sounds, in order or together (see compound.py), which are then scored second by
-        second; beside an example it is one sound.
+        text, without: in English, or a language of languages/, which is translated into English.
+        text may name several sounds, in order or together (see compound.py), which are then scored
+        second by second; together with an example it is one sound.
         like: a recording, or the id of a sound in the index, which is then left out of the results.
         votes: +1 or -1 for ids of sounds: these come first or last, and the others are re-ranked by
         their similarity to them; scores stay those of the query. only: the sounds that may be
@@ -117,7 +112,7 @@ class SoundSearch:
             raise InputError("Another model made this library. Add its sounds again.")
         for part in (text, without):
             check_length(clean(part))
-        wanted, unwanted = read(clean(text)), read(clean(without))
+        wanted, unwanted = translate(clean(text)), translate(clean(without))
         compound = Compound((wanted.english,)) if like is not None else parse(wanted.english)
         queries, best = zip(
             *(self.query(part, like, unwanted.english, index) for part in compound.parts),
@@ -147,8 +142,8 @@ class SoundSearch:
             compound=compound,
         )
 
-    def _rank(self, library: Library, found: Found, votes: Mapping[str, int]) -> np.ndarray:
-        """Positions of the sounds found, re-ranked by the votes (Rocchio 1971)."""
+    def _rank(self, library: Library, found: Ranking, votes: Mapping[str, int]) -> np.ndarray:
+        """Rank the positions of the sounds found again by the votes (Rocchio 1971)."""
         vote = np.zeros(len(library.sounds))
         for sound_id, sign in votes.items():
             if sound_id in library.numbers:
@@ -163,7 +158,7 @@ class SoundSearch:
         return found.numbers[np.lexsort((-scores, -vote[found.numbers]))]
 
     def _embed_example(self, like: Audio, index: SoundIndex | None) -> np.ndarray:
-        """The unit vector (D,) of a recording, or of a sound in the index."""
+        """Embed a recording, or a sound in the index: a unit vector (D,)."""
         if isinstance(like, str) and index is not None and like in index:
             return index.library.means(np.array([index.library.numbers[like]]))[0]
         waveform = load(like, self.encoder.sample_rate, self.MAX_SECONDS).waveform
@@ -175,7 +170,7 @@ class SoundSearch:
 
 
 def _passing(library: Library, only: Filter) -> np.ndarray:
-    """Which sounds pass the filter: (n,). Raises InputError where none does."""
+    """Mark the sounds that pass the filter: (n,). Raises InputError where none does."""
     passes = library.passing(only)
     if not passes.any():
         raise InputError(NONE_LEFT)

@@ -1,5 +1,7 @@
-"""Embeds files on the machines of a Ray cluster, which see them under the same names, or fetch them
-from a bucket."""
+"""Embeds files on the machines of a Ray cluster, an optional extra.
+
+The machines see the files under the same names, or fetch them from a bucket.
+"""
 
 import io
 import math
@@ -13,12 +15,11 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.core.files import replacing
-from earshot.pipelines.sound_search import entries
-from earshot.pipelines.sound_search.embedding import content_hash, embedded
 from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.large.bucket import UnreachableError, fetched
-from earshot.pipelines.sound_search.large.hashes import Hashes
+from earshot.pipelines.sound_search.indexing.embedding import content_hash, embed_file
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.sources.address import UnreachableError
+from earshot.pipelines.sound_search.sources.files import Hashes, fetched
 
 BATCH: Final = 16  # files that a worker takes at once, and that are lost when its machine is
 COLUMNS: Final = ("item", "digest", "entry", "lost")  # of what a worker returns
@@ -115,5 +116,5 @@ def _is_in(known: Collection[bytes], digest: str | None) -> bool:
 
 def _packed(encoder: SoundEncoder, path: Path, digest: str) -> bytes:
     buffer = io.BytesIO()
-    entries.pack(buffer, embedded(encoder, path, digest))
+    embed_file(encoder, path, digest).pack(buffer)
     return buffer.getvalue()

@@ -1,11 +1,7 @@
-"""The folder of an index on disk, read and written atomically.
+"""The folder of an index: written atomically, and read in the backend that it was made for.
 
-index.json names array files by a hash of their content. It is replaced last, in one step, so that a
-reader sees the old index or the new one and never a mixture of both.
-
-Of the backend "memory" it describes every sound; of "disk", SQLite does (see large.library). Names
-in the files, by FORMAT 1: "seconds" holds Entry.per_second of all sounds, concatenated; "rows" and
-"cells" are the numbers of segments and of seconds of a sound.
+Names in the files of the backend "memory", by FORMAT 1: "seconds" holds Entry.per_second of all
+sounds, concatenated; "rows" and "cells" are the numbers of segments and of seconds of a sound.
 """
 
 import hashlib
@@ -13,7 +9,7 @@ import json
 import mmap
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -22,32 +18,22 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.core.files import replacing
 from earshot.pipelines.nearest import Nearest
-from earshot.pipelines.sound_search.large.library import FILES, StoredLibrary
-from earshot.pipelines.sound_search.library import Entry, Library, Sound
+from earshot.pipelines.sound_search.library.library import Library
+from earshot.pipelines.sound_search.library.manifest import (
+    DAMAGED,
+    MANIFEST,
+    MISSING,
+    About,
+    commit,
+    relative,
+)
+from earshot.pipelines.sound_search.library.sound import Entry, Sound
 
-MANIFEST: Final = "index.json"
-FORMAT: Final = 1
-MISSING: Final = (
-    "There is no index of sounds here. Make one with: "
-    "python -m earshot.pipelines.sound_search index FOLDER"
-)
-DAMAGED: Final = (
-    "This index of sounds is damaged. Delete it and make it again with: "
-    "python -m earshot.pipelines.sound_search index FOLDER"
-)
 NOT_ON_DISK: Final = (
     "This index is made for memory. Make it again for the disk, which embeds nothing anew, with: "
     "python -m earshot.pipelines.sound_search index FOLDER --index-backend disk"
 )
 READ_ATTEMPTS: Final = 5  # the index may be replaced between opening one file and the next
-
-
-@dataclass(frozen=True)
-class About:
-    """The model that embedded the sounds: its name, and the fingerprint that identifies it."""
-
-    encoder: str
-    fingerprint: str
 
 
 def write(folder: Path, library: Library, about: About) -> None:
@@ -72,7 +58,7 @@ def write(folder: Path, library: Library, about: About) -> None:
     sounds = [
         {
             **asdict(entry.sound),
-            "path": _relative(entry.sound.path, root),
+            "path": relative(entry.sound.path, root),
             "rows": len(entry.vectors),
             "cells": len(entry.per_second),
         }
@@ -81,21 +67,8 @@ def write(folder: Path, library: Library, about: About) -> None:
     commit(folder, about, files, sounds)
 
 
-def commit(
-    folder: Path, about: About, files: dict[str, str], sounds: Sequence[dict[str, Any]] = ()
-) -> None:
-    """Let these files be the index, in one step, and delete those of the index before."""
-    manifest = {"format": FORMAT, **asdict(about), "files": files, "sounds": sounds}
-    with replacing(folder / MANIFEST) as file:
-        file.write((json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode())
-    for name in FILES:
-        for old in folder.glob(f"{name}-*"):
-            if old.name not in files.values():
-                old.unlink()
-
-
 def read(folder: Path, backend: str | None = None) -> tuple[About, Library]:
-    """The index of a folder. backend: one of BACKENDS, if not that which it was made for.
+    """Read the index of a folder. backend: one of BACKENDS, if not that which it was made for.
 
     Raises InputError if there is no index, it is damaged, or it is not made for the disk and should
     be searched there.
@@ -114,24 +87,18 @@ def read(folder: Path, backend: str | None = None) -> tuple[About, Library]:
             continue  # replaced meanwhile, and the old arrays deleted
         except (ValueError, TypeError, KeyError, AttributeError, EOFError) as error:
             raise InputError(DAMAGED) from error
-        if backend == "disk" and not isinstance(library, StoredLibrary):
+        if backend == "disk" and not library.on_disk:
             raise InputError(NOT_ON_DISK)
         return about, library.in_memory() if backend == "memory" else library
     raise InputError(DAMAGED)
-
-
-def written(folder: Path) -> int:
-    """When the index was last written, in ns. Raises InputError if there is no index."""
-    try:
-        return (folder / MANIFEST).stat().st_mtime_ns
-    except (FileNotFoundError, NotADirectoryError):
-        raise InputError(MISSING) from None
 
 
 def _read(folder: Path, manifest: dict[str, Any]) -> Library:
     root = Path(os.path.abspath(folder)).parent
     files, rows = manifest["files"], manifest["sounds"]
     if "rows" in files:
+        from earshot.pipelines.sound_search.library.disk import StoredLibrary  # late: optional
+
         return StoredLibrary(folder, files)
     vectors, per_second, layout = (
         np.load(folder / files[name], mmap_mode="r") for name in ("vectors", "seconds", "layout")
@@ -192,7 +159,3 @@ def _write_array(folder: Path, name: str, parts: Sequence[np.ndarray], width: in
         for part in parts:
             file.write(np.ascontiguousarray(part).data)
     return path.name
-
-
-def _relative(path: Path, root: Path) -> str:
-    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()

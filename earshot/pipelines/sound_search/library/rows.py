@@ -12,8 +12,9 @@ from typing import Any, Final, overload
 
 import numpy as np
 
-from earshot.pipelines.sound_search.library import Sound
-from earshot.pipelines.sound_search.query import Filter
+from earshot.pipelines.sound_search.library.filter import Filter
+from earshot.pipelines.sound_search.library.manifest import relative
+from earshot.pipelines.sound_search.library.sound import Sound
 
 TABLE: Final = """
 CREATE TABLE sounds (id TEXT, path TEXT, name TEXT, caption TEXT, kind TEXT, seconds REAL,
@@ -63,21 +64,21 @@ class Rows(Sequence[Sound]):
                 yield self._sound(row)
 
     def number(self, column: str, value: str) -> int | None:
-        """The position of the first sound with this id, path or content_hash, if there is one."""
+        """Find the position of the first sound with this id, path or content_hash, if any."""
         query = f"SELECT min(rowid) FROM sounds WHERE {column} = ?"
         found = self._one(query, (value,))[0]
         return None if found is None else found - 1
 
     def count(self, content_hash: str) -> int:
-        """How many sounds have this content."""
+        """Count the sounds with this content."""
         return self._one("SELECT count(*) FROM sounds WHERE content_hash = ?", (content_hash,))[0]
 
     def at(self, path: Path) -> int | None:
-        """The position of the file, if it is among the sounds."""
+        """Find the position of the file, if it is among the sounds."""
         return self.number("path", relative(path, self._root))
 
     def passing(self, only: Filter) -> np.ndarray:
-        """Which sounds pass the filter: (n,), as ``only`` itself would say."""
+        """Mark the sounds that pass the filter: (n,), as ``only`` itself would say."""
         conditions, values = _conditions(only)
         query = f"SELECT rowid - 1 FROM sounds WHERE {' AND '.join(conditions)}"
         passes = np.zeros(len(self), bool)
@@ -85,12 +86,12 @@ class Rows(Sequence[Sound]):
         return passes
 
     def licences(self) -> tuple[str, ...]:
-        """Those of any sound, sorted."""
+        """List the licences of all sounds, sorted."""
         query = "SELECT DISTINCT licence FROM sounds WHERE licence != ''"
         return tuple(sorted(licence for (licence,) in self._all(query, ())))
 
     def tags(self) -> tuple[str, ...]:
-        """Those of any sound, sorted."""
+        """List the tags of all sounds, sorted."""
         query = "SELECT DISTINCT value FROM sounds, json_each(sounds.tags)"
         return tuple(sorted(tag for (tag,) in self._all(query, ())))
 
@@ -154,19 +155,14 @@ class RowWriter:
         return self._digest.hexdigest()
 
 
-def relative(path: Path, root: Path) -> str:
-    """As it is stored: relative to root if it is below it, so that both can be moved together."""
-    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
-
-
 def _connected(uri: str) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
 
 
 def _conditions(only: Filter) -> tuple[list[str], list[Any]]:
-    """Filter as SQL: its conditions, and the values of their question marks."""
+    """Write the filter as SQL: its conditions, and the values of their question marks."""
     conditions = ["seconds BETWEEN ? AND ?"]
-    values: list[Any] = [only.shortest, only.longest]
+    values: list[Any] = [only.min_seconds, only.max_seconds]
     for column, chosen in (("kind", only.kinds), ("licence", only.licences), ("id", only.ids)):
         if chosen is not None:
             conditions.append(f"{column} IN (SELECT value FROM json_each(?))")

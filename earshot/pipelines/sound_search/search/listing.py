@@ -7,16 +7,16 @@ from typing import Final
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.pipelines.sound_search.compound import Compound
-from earshot.pipelines.sound_search.index import SoundIndex
-from earshot.pipelines.sound_search.order import part_scores_of
-from earshot.pipelines.sound_search.result import Hit, SearchResult
+from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.sound_search.search.compound import Compound
+from earshot.pipelines.sound_search.search.order import part_scores_of
+from earshot.pipelines.sound_search.search.result import Hit, SearchResult
 
 NONE_LEFT: Final = "None of these sounds is in this library."
 
 
 def listed(index: SoundIndex, ids: Iterable[str], name: str, limit: int) -> SearchResult:
-    """The sounds with these ids, by their similarity to the mean of all of them.
+    """List the sounds with these ids, by their similarity to the mean of all of them.
 
     name: what they are, in place of a query. Raises InputError if the index has none of them.
     """

@@ -1,0 +1,1 @@
+"""Sounds are embedded and put into the index of a library, file by file or a folder at a time."""
