@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from earshot.pipelines.sound_search.search.compound import Compound
 
 NYQUIST: Final = SOUND_SAMPLE_RATE / 2  # Hz: the top of the spectrograms
-LONG: Final = 20.0  # seconds; longer sounds start where they match best
+MIN_LONG_SECONDS: Final = 20.0  # sounds start where they match best
 MATCHED: Final = "Where it matched"
 LIKE_THE_REST: Final = "Where it is like the rest"
 GONE: Final = "This sound's file cannot be reached."
@@ -152,6 +152,6 @@ def _timeline(
             Action("more", "More like this", "submit", needs_cells=False, icon="similar"),
         ],
         hint=hint,
-        start=hit.start if sound.seconds > LONG else 0.0,
+        start=hit.start if sound.seconds > MIN_LONG_SECONDS else 0.0,
         plays=True,
     )

@@ -25,8 +25,8 @@ class SoundEndpoints:
 
         Args:
             text: a description in English (or German, French, Spanish, Chinese or Arabic, which
-                is put into English word by word), at most 1,000 characters, for example "a dog
-                barks". It may name several sounds: "a dog barks, then a door slams".
+                is translated into English word by word), at most 1,000 characters, for example
+                "a dog barks". It may name several sounds: "a dog barks, then a door slams".
             without: a description of what the sounds should not contain, or "".
 
         Returns:

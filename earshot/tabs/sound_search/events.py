@@ -1,10 +1,11 @@
 """Event handlers of the sound search tab: each returns {component: value}."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
+from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search.search.query import clean
@@ -14,8 +15,6 @@ from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.sound_search.catalogue import Catalogue, title
 from earshot.tabs.sound_search.chips import chips, edited
 from earshot.tabs.sound_search.example import read_finished
-from earshot.tabs.sound_search.filters import chosen
-from earshot.tabs.sound_search.kept_collections import Collections
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
 from earshot.tabs.sound_search.search import DEMO, OWN, RECORDING, Search
 from earshot.tabs.sound_search.view import Components, Update
@@ -51,7 +50,7 @@ class SoundEvents:
         self.hub = hub
 
     def first_look(self) -> Update:
-        """What the page shows before the first search: a finished example."""
+        """Show a finished example before the first search."""
         try:
             fingerprint, catalogue = self.demo.catalogue()
         except InputError as error:
@@ -69,7 +68,7 @@ class SoundEvents:
         }
 
     def wait(self, search: Search, catalogue: Catalogue) -> Update:
-        """A library before a search in it."""
+        """Show a library before a search in it."""
         return {
             **self.result.wait(search, catalogue),
             **self.components.filters.offered(catalogue),
@@ -79,43 +78,30 @@ class SoundEvents:
 
     def search(
         self,
-        past: Search,
-        own: VisitorLibrary | None,
-        text: str,
-        recording: str | None,
-        without: str,
-        liked: tuple[str, str] | None,
-        scope: str,
-        collections: Collections,
-        title: str = "",
-        families: Sequence[str] = (),
-        licences: Sequence[str] = (),
-        tags: Sequence[str] = (),
-        among: Sequence[str] = (),
-        shortest: float | None = None,
-        longest: float | None = None,
+        values: Mapping[Component, Any],
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
-        """Searches for a text, and for sounds like a recording or a result, among those that pass
-        the filters. among: names of the visitor's collections."""
-        filters = (title, families, licences, tags, among, shortest, longest)
-        like, name = (recording, RECORDING) if recording else liked or (None, "")
+        """Search for a text, and for sounds like a recording or a result, among those that pass
+        the filters. values: of all components in ``Components.asked``."""
+        ui = self.components
+        recording, scope = values[ui.recording], values[ui.scope]
+        like, name = (recording, RECORDING) if recording else values[ui.liked] or (None, "")
         search = replace(
-            past,
-            text=clean(text),
+            values[self.result.search],
+            text=clean(values[ui.text]),
             like=like,
             like_name=name,
-            without=clean(without),
+            without=clean(values[ui.without]),
             scope=scope,
-            only=chosen(collections, scope == DEMO, *filters),
+            only=ui.filters.chosen(values, values[ui.collections], scope == DEMO),
             listing="",
             ids=(),
         )
-        return self.run(search, own, progress)
+        return self.run(search, values[ui.own], progress)
 
     @answering
     def like(self, past: Search, own: VisitorLibrary | None, event: gr.EventData) -> Update:
-        """Makes the sound whose button was pressed the example of the next query."""
+        """Make the sound whose button was pressed the example of the next query."""
         catalogue = own if past.scope == OWN and own else self.demo.catalogue()[1]
         stored, liked = catalogue.stored(), sound_id(event)
         if liked not in stored.numbers:
@@ -129,25 +115,25 @@ class SoundEvents:
         }
 
     def change_parts(self, past: Search, event: gr.EventData) -> str:
-        """The text of the query after a chip of it was pressed."""
+        """Edit the text of the query after a chip of it was pressed."""
         data = event_data(event)
         return edited(past.text, data.get("action"), data.get("number"))
 
     def unlike(self) -> Update:
-        """Removes the example sound from the query."""
+        """Remove the example sound from the query."""
         return {
             self.components.liked: None,
             self.components.liked_chip: gr.Button(visible=False),
         }
 
     def vote(self, past: Search, own: VisitorLibrary | None, event: gr.EventData) -> Update:
-        """Re-ranks the results by a vote."""
+        """Rank the results again by a vote."""
         sound = self.library(past, own).index[sound_id(event)]
         vote = 1 if event_data(event).get("action") == "up" else -1
         return self.run(past.voted(sound.id, vote), own)
 
     def area(self, past: Search, own: VisitorLibrary | None, event: gr.EventData) -> Update:
-        """Lists the sounds of an area of the map."""
+        """List the sounds of an area of the map."""
         ids = event_data(event).get("ids")
         ids = [str(sound) for sound in ids] if isinstance(ids, list) else []
         if not ids:
@@ -162,20 +148,20 @@ class SoundEvents:
         own: VisitorLibrary | None,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
-        """Loads a model of the hub, or takes ours again, and embeds the library by it."""
+        """Load a model of the hub, or takes ours again, and embed the library by it."""
         if name and self.hub:
             self.hub.load(name, progress)
         search = Search(scope=past.scope, labels=past.labels, model=name)
         return self.wait(search, self.library(search, own, progress))
 
     def engine(self, model: str) -> "Engine":
-        """The model of a search, and Earshot's sounds as it embeds them."""
+        """Give the model of a search, and Earshot's sounds as it embeds them."""
         return self.hub(model) if model and self.hub else (self.pipeline(), self.demo)
 
     def library(
         self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None = None
     ) -> IndexedCatalogue:
-        """The library to search. Raises InputError if the visitor has none."""
+        """Give the library to search. Raises InputError if the visitor has none."""
         pipeline, demo = self.engine(search.model)
         if search.scope != OWN:
             return demo(pipeline, progress)
@@ -187,7 +173,7 @@ class SoundEvents:
     def run(
         self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None = None
     ) -> Update:
-        """Searches, or lists chosen sounds, and shows the result."""
+        """Search, or list chosen sounds, and show the result."""
         from earshot.pipelines.sound_search import listed  # late, for it loads torch
 
         if progress:
@@ -209,6 +195,6 @@ class SoundEvents:
 
 
 def sound_id(event: gr.EventData) -> str:
-    """The id of the sound that an event of the cards or of the map concerns."""
+    """Read the id of the sound that an event of the cards or of the map concerns."""
     data = event_data(event)
     return str(data.get("sound", data.get("id")))

@@ -1,7 +1,7 @@
-"""Which sounds a search may find: the filters of the tab, beside what the query means."""
+"""Which sounds a search may find: the filters of the tab, added to what the query means."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,28 +17,46 @@ from earshot.tabs.sound_search.kept_collections import Collections
 
 @dataclass(frozen=True)
 class Filters:
-    """The components, in the order in which `chosen` takes their values."""
+    """The components of the section."""
 
     title: gr.Textbox
     families: gr.Dropdown
     licences: gr.Dropdown
     tags: gr.Dropdown
     collections: gr.Dropdown
-    shortest: gr.Number
-    longest: gr.Number
+    min_seconds: gr.Number
+    max_seconds: gr.Number
 
     @property
-    def components(self) -> list[Component]:
-        return [getattr(self, name) for name in self.__dataclass_fields__]
+    def components(self) -> set[Component]:
+        return {getattr(self, name) for name in self.__dataclass_fields__}
+
+    def chosen(self, values: Mapping[Component, Any], kept: Collections, demo: bool) -> Filter:
+        """Read the filter from the values of the components.
+
+        kept: the visitor's collections; demo: whether the library has families. Raises InputError
+        for lengths that no sound can have.
+        """
+        families, collections = values[self.families], values[self.collections]
+        held = frozenset(sound for name in collections for sound in kept.get(name, ()))
+        return Filter(
+            clean(values[self.title]),
+            values[self.min_seconds] or 0.0,
+            values[self.max_seconds] or math.inf,  # the page sends an empty number as 0
+            kinds_of(families) if families and demo else None,
+            frozenset(values[self.licences]) or None,
+            frozenset(values[self.tags]),
+            held if collections else None,
+        )
 
     def offered(self, catalogue: Catalogue) -> dict[Component, Any]:
-        """The licences and tags of a library to choose from; without any, there is no choice."""
+        """Offer the licences and tags of a library; without any, there is no choice."""
         stored = catalogue.stored()
         return {self.licences: choice(stored.licences), self.tags: choice(stored.tags)}
 
 
 def filter_section() -> Filters:
-    """The filters, in the layout that is being built."""
+    """Add the filters to the layout that is being built."""
     title = gr.Textbox("", label="Title or file name contains", placeholder="door")
     several: dict[str, Any] = {"value": [], "multiselect": True}
     families = gr.Dropdown(list(CATEGORIES), label="Only these families", **several)
@@ -47,38 +65,11 @@ def filter_section() -> Filters:
     collections = gr.Dropdown([], label="Only these collections", visible=False, **several)
     with gr.Row():
         length: dict[str, Any] = {"value": None, "minimum": 0, "min_width": 100}
-        shortest = gr.Number(label="At least, s", **length)
-        longest = gr.Number(label="At most, s", **length)
-    return Filters(title, families, licences, tags, collections, shortest, longest)
-
-
-def chosen(
-    kept: Collections,
-    demo: bool,
-    title: str,
-    families: Sequence[str],
-    licences: Sequence[str],
-    tags: Sequence[str],
-    collections: Sequence[str],
-    shortest: float | None,
-    longest: float | None,
-) -> Filter:
-    """The filter. kept: the visitor's collections; demo: whether the library has families.
-
-    Raises InputError for lengths that no sound can have.
-    """
-    held = frozenset(sound for name in collections for sound in kept.get(name, ()))
-    return Filter(
-        clean(title),
-        shortest or 0.0,
-        longest or math.inf,  # the page shows an empty number as 0, and sends that
-        kinds_of(families) if families and demo else None,
-        frozenset(licences) or None,
-        frozenset(tags),
-        held if collections else None,
-    )
+        min_seconds = gr.Number(label="At least, s", **length)
+        max_seconds = gr.Number(label="At most, s", **length)
+    return Filters(title, families, licences, tags, collections, min_seconds, max_seconds)
 
 
 def choice(names: Sequence[str]) -> gr.Dropdown:
-    """An update of a filter: what there is to choose from, and nothing chosen."""
+    """Update a filter: what there is to choose from, and nothing chosen."""
     return gr.Dropdown(list(names), value=[], multiselect=True, visible=bool(names))

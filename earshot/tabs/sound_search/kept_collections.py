@@ -5,11 +5,11 @@ from typing import Final
 
 from earshot.core.errors import InputError
 
-MOST: Final = 50  # collections
+MAX_COLLECTIONS: Final = 50  # collections
 MAX_SOUNDS: Final = 1000  # of one
 MAX_CHARACTERS: Final = 60  # of a name
 NO_NAME: Final = "Give the collection a name first."
-TOO_MANY: Final = f"There is room for {MOST} collections. Delete one first."
+TOO_MANY: Final = f"There is room for {MAX_COLLECTIONS} collections. Delete one first."
 FULL: Final = f"There is room for {MAX_SOUNDS:,} sounds in a collection. Begin another."
 
 Collections = Mapping[str, Sequence[str]]  # name → ids of sounds, in the order they were kept
@@ -23,7 +23,7 @@ def restored(kept: object) -> Collections:
         name[:MAX_CHARACTERS]: tuple(i[:MAX_CHARACTERS] for i in ids if isinstance(i, str))[
             :MAX_SOUNDS
         ]
-        for name, ids in list(kept.items())[:MOST]
+        for name, ids in list(kept.items())[:MAX_COLLECTIONS]
         if isinstance(name, str) and isinstance(ids, list)
     }
 
@@ -43,7 +43,7 @@ def toggled(collections: Collections, name: str, sound_id: str) -> Collections:
         raise InputError(FULL)
     else:
         ids = (*ids, sound_id)
-    if name not in collections and len(collections) == MOST:
+    if name not in collections and len(collections) == MAX_COLLECTIONS:
         raise InputError(TOO_MANY)
     return {other: kept for other, kept in {**collections, name: ids}.items() if kept}
 

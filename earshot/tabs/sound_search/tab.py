@@ -63,8 +63,8 @@ INTRO: Final = """
 <header class="intro"><h2>Describe a sound in your own words, and hear the sounds that match, right
 where they match.</h2>
 <p>An audio network and a sentence encoder with one embedding space, trained on everyday sounds of
-some two hundred kinds. They know English; German, French, Spanish, Chinese and Arabic are put into
-English word by word. They know kinds of sounds better than places, counts or who
+some two hundred kinds. They know English; German, French, Spanish, Chinese and Arabic are
+translated into English word by word. They know kinds of sounds better than places, counts or who
 is speaking; the sounds of the library are synthetic.</p></header>
 """
 STEP: Final = '<h3 class="step">What do you want to hear?</h3>'
@@ -104,9 +104,9 @@ def _tab(
     sessions = SessionStore(lambda: VisitorLibrary(pipeline()))
     own = sessions.state()
     collections = gr.State({}, time_to_live=TIME_TO_LIVE)
-    parts, ui = _layout(drafts, claps)
+    parts, ui = _layout(drafts, claps, own, collections)
     events = SoundEvents(pipeline, demo, ui, claps)
-    _wire(tab, events, ui, parts, own, collections)
+    _wire(tab, events, ui, parts)
     OwnSoundEvents(events, parts.own, own, sessions).wire(ui.shown)
     CollectionEvents(events, ui.filters, collections, *parts.collections).wire(own, ui.shown)
     cards = ui.result.best, ui.result.rest
@@ -115,7 +115,7 @@ def _tab(
 
 
 def _claps(index: Path, hub: Permission, device: str) -> HubModels[Engine]:
-    """The CLAP models of the hub, each with a library of its own."""
+    """Offer the CLAP models of the hub, each with a library of its own."""
 
     def load(name: str, folder: Path) -> Engine:
         from earshot.pipelines.sound_search import SoundSearch  # late, for it loads torch
@@ -138,7 +138,9 @@ class Parts:
     compared: tuple[gr.State, gr.HTML]
 
 
-def _layout(drafts: Drafts | None, claps: HubModels[Engine]) -> tuple[Parts, Components]:
+def _layout(
+    drafts: Drafts | None, claps: HubModels[Engine], own: gr.State, collections: gr.State
+) -> tuple[Parts, Components]:
     gr.HTML(INTRO)
     search_state = gr.State(Search(), time_to_live=TIME_TO_LIVE)
     liked = gr.State(None, time_to_live=TIME_TO_LIVE)
@@ -160,7 +162,7 @@ def _layout(drafts: Drafts | None, claps: HubModels[Engine]) -> tuple[Parts, Com
             with gr.Accordion("Your own sounds", open=False):
                 sounds = own_section()
             with gr.Accordion("Collections", open=False):
-                collections = collections_section()
+                kept = collections_section()
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             with gr.Row(elem_classes="under-timeline"):
                 found = gr.HTML("<p>One moment …</p>", elem_id="found", elem_classes="found")
@@ -176,8 +178,9 @@ def _layout(drafts: Drafts | None, claps: HubModels[Engine]) -> tuple[Parts, Com
     store = browser_store()
     how_it_works(__file__)
     result = ResultView(message, search_state, found, best, chart, rest, labels, export)
-    ui = Components(result, text, understood, recording, without, liked, liked_chip, filters)
-    return Parts(search, stop, examples, model, sounds, (*collections, store), compared), ui
+    query = (text, understood, recording, without, liked, liked_chip, filters)
+    ui = Components(result, *query, own, sounds.scope, collections)
+    return Parts(search, stop, examples, model, sounds, (*kept, store), compared), ui
 
 
 def _example_buttons() -> list[tuple[gr.Button, str]]:
@@ -186,18 +189,10 @@ def _example_buttons() -> list[tuple[gr.Button, str]]:
         return [(gr.Button(text, size="sm", min_width=0, scale=0), text) for text in EXAMPLES]
 
 
-def _wire(
-    tab: gr.Blocks,
-    events: SoundEvents,
-    ui: Components,
-    parts: Parts,
-    own: gr.State,
-    collections: gr.State,
-) -> None:
-    """Connects what searches."""
-    result, shown, scope = ui.result, ui.shown, parts.own.scope
-    searched: list[Component] = [result.search, own]
-    asked = [*searched, *ui.query_inputs, ui.liked, scope, collections, *ui.filters.components]
+def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, parts: Parts) -> None:
+    """Connect what searches."""
+    result, shown = ui.result, ui.shown
+    searched: list[Component] = [result.search, ui.own]
     main: dict[str, Any] = {
         "progress_on": result.found,
         "start": parts.search,
@@ -231,11 +226,11 @@ def _wire(
     chip = ui.understood.edit(events.change_parts, result.search, ui.text, **HIDDEN)
     triggers.append(chip.then)
     for trigger in triggers:
-        on_model(trigger, reporting(events.search, result.message), asked, shown, **main)
-    for gone in (ui.liked_chip.click, ui.recording.input, scope.change):
+        on_model(trigger, reporting(events.search, result.message), ui.asked, shown, **main)
+    for gone in (ui.liked_chip.click, ui.recording.input, ui.scope.change):
         gone(events.unlike, None, ui.like, **HIDDEN)
 
 
 def _query_of(text: str) -> tuple[str, None, str]:
-    """The inputs of a query that is an example: its text, and nothing else."""
+    """Fill the inputs of a query that is an example: its text, and nothing else."""
     return text, None, ""

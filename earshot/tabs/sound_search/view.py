@@ -90,7 +90,7 @@ class ResultView:
 
 @dataclass(frozen=True)
 class Components:
-    """The components of the tab that handlers change."""
+    """The components of the tab that handlers read and change."""
 
     result: ResultView
     text: gr.Textbox
@@ -100,6 +100,15 @@ class Components:
     liked: gr.State  # (id, name) of a sound to find more like, or None
     liked_chip: gr.Button
     filters: Filters
+    own: gr.State  # the visitor's own library, or None
+    scope: gr.Radio  # which library is searched
+    collections: gr.State
+
+    @property
+    def asked(self) -> set[Component]:
+        """What a search takes."""
+        searched = {self.result.search, self.own, self.scope, self.collections, self.liked}
+        return {*searched, *self.query_inputs, *self.filters.components}
 
     @property
     def query_inputs(self) -> tuple[gr.Textbox, gr.Audio, gr.Textbox]:

@@ -1,13 +1,16 @@
 """The handlers of a page of sound search, for tests that call them."""
 
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
+from gradio.components import Component
 
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.tabs.sound_search.events import SoundEvents
 from earshot.tabs.sound_search.filters import filter_section
 from earshot.tabs.sound_search.library import DemoLibrary
+from earshot.tabs.sound_search.search import DEMO, Search
 from earshot.tabs.sound_search.view import Components, ResultView
 
 
@@ -17,5 +20,21 @@ def sound_events(search: SoundSearch, index: Path, view: ResultView) -> SoundEve
         filters = filter_section()
     text, without = gr.Textbox(), gr.Textbox()
     query = (text, gr.HTML(), gr.Audio(), without, gr.State(), gr.Button(), filters)
-    components = Components(view, *query)
+    scope = gr.Radio()
+    components = Components(view, *query, gr.State(), scope, gr.State())
     return SoundEvents(lambda: search, DemoLibrary(index), components)
+
+
+def asked(events: SoundEvents, **given: Any) -> dict[Component, Any]:
+    """The values that the page sends: those given, by the name of their component, and what a
+    fresh page holds."""
+    ui = events.components
+    filters = {name: getattr(ui.filters, name) for name in ui.filters.__dataclass_fields__}
+    named = {"among": filters.pop("collections"), **filters, "search": ui.result.search}
+    named |= {"own": ui.own, "scope": ui.scope, "collections": ui.collections, "text": ui.text}
+    named |= {"recording": ui.recording, "without": ui.without, "liked": ui.liked}
+    fresh = {"search": Search(), "scope": DEMO, "collections": {}, "text": "", "without": ""}
+    fresh |= {"title": "", "families": [], "licences": [], "tags": [], "among": []}
+    values = {component: fresh.get(name) for name, component in named.items()}
+    assert values.keys() == ui.asked
+    return values | {named[name]: value for name, value in given.items()}

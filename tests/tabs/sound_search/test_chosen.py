@@ -17,8 +17,13 @@ from earshot.tabs.sound_search.cards import GONE, cards_value
 from earshot.tabs.sound_search.collections import panel
 from earshot.tabs.sound_search.compare import changed, compared, joined
 from earshot.tabs.sound_search.events import NO_AREA, SoundEvents
-from earshot.tabs.sound_search.filters import chosen, filter_section
-from earshot.tabs.sound_search.kept_collections import MAX_CHARACTERS, MOST, restored, toggled
+from earshot.tabs.sound_search.filters import filter_section
+from earshot.tabs.sound_search.kept_collections import (
+    MAX_CHARACTERS,
+    MAX_COLLECTIONS,
+    restored,
+    toggled,
+)
 from earshot.tabs.sound_search.library import IndexedCatalogue
 from earshot.tabs.sound_search.search import Search
 from tests.support.sounds import write_sound
@@ -57,7 +62,7 @@ def test_toggled_keeps_a_sound_and_takes_it_out_again() -> None:
 
 
 def test_toggled_without_room_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("earshot.tabs.sound_search.kept_collections.MOST", 1)
+    monkeypatch.setattr("earshot.tabs.sound_search.kept_collections.MAX_COLLECTIONS", 1)
     monkeypatch.setattr("earshot.tabs.sound_search.kept_collections.MAX_SOUNDS", 1)
     with pytest.raises(InputError, match="Delete one"):
         toggled({"x": ("a",)}, "y", "a")
@@ -73,7 +78,7 @@ def test_restored_of_what_is_no_collection_is_empty(kept: object) -> None:
 
 def test_restored_limits_names_and_sounds() -> None:
     kept = restored({"n" * 99: ["a" * 99, 7, "b"], **{str(i): [] for i in range(99)}})
-    assert len(kept) == MOST
+    assert len(kept) == MAX_COLLECTIONS
     (name, sounds), *_ = kept.items()
     assert len(name) == MAX_CHARACTERS == len(sounds[0]) and sounds[1] == "b"
 
@@ -119,9 +124,12 @@ def test_filters_offer_the_licences_and_tags_of_a_library(library: IndexedCatalo
     names = [update.constructor_args["choices"] for update in offered.values()]
     assert names == [["CC BY", "CC0"], ["loud", "wet"]]
     kept = {"Mine": ids(library)[1:3]}
-    only = chosen(kept, True, "", [], ["CC0"], ["wet"], ["Mine"], None, None)
+    values: dict[Any, Any] = dict.fromkeys(filters.components, [])
+    values |= {filters.title: "", filters.min_seconds: None, filters.max_seconds: 0}
+    everything = filters.chosen(values, kept, True)
+    values |= {filters.licences: ["CC0"], filters.tags: ["wet"], filters.collections: ["Mine"]}
+    only = filters.chosen(values, kept, True)
     assert [sound.name for sound in library.sounds if only(sound)] == ["2.wav"]
-    everything = chosen(kept, True, "", [], [], [], [], None, None)
     assert all(map(everything, library.sounds))
 
 

@@ -26,7 +26,7 @@ from earshot.tabs.sound_search.search import OWN, Search
 from earshot.tabs.sound_search.tab import CLAPS
 from earshot.tabs.sound_search.view import ResultView
 from tests.support.sounds import write_library
-from tests.tabs.sound_search.handlers import sound_events
+from tests.tabs.sound_search.handlers import asked, sound_events
 
 pytestmark = pytest.mark.slow
 
@@ -40,21 +40,21 @@ def test_search_without_an_index_says_so(
 ) -> None:
     events = sound_events(search, tmp_path / "sounds.index", view)
     run = reporting(events.search, view.message)
-    query = (Search(), None, "rain", None, "", None, "ours", {})
+    query = asked(events, text="rain")
     assert "no index" in events.first_look()[view.message]
-    assert "no index" in run(*query)[view.message]
+    assert "no index" in run(query)[view.message]
     # One that was open stays in use.
     folder = write_library(tmp_path, search)
-    run(*query)
+    run(query)
     shutil.rmtree(folder)
-    assert run(*query)[view.message] == ""
+    assert run(query)[view.message] == ""
 
 
 def test_search_in_own_sounds_without_any_says_so(
     search: SoundSearch, index: Path, view: ResultView
 ) -> None:
-    run = reporting(sound_events(search, index, view).search, view.message)
-    update = run(Search(), None, "rain", None, "", None, OWN, {})
+    events = sound_events(search, index, view)
+    update = reporting(events.search, view.message)(asked(events, text="rain", scope=OWN))
     assert list(update) == [view.message] and "Your own sounds" in update[view.message]
 
 
@@ -63,7 +63,7 @@ def test_search_for_strange_text_gives_values_that_can_be_sent(
     search: SoundSearch, index: Path, view: ResultView, text: str
 ) -> None:
     events = sound_events(search, index, view)
-    update = events.search(Search(), None, text, None, text, None, "ours", {})
+    update = events.search(asked(events, text=text, without=text))
     voted = update[view.search].voted("x", 1)
     assert voted.query.encode() and voted.name.encode()
     json.dumps(update[view.best], ensure_ascii=False).encode()
@@ -92,11 +92,8 @@ def test_library_on_the_disk_is_searched_and_a_map_of_it_shows_a_share(
     monkeypatch.setattr("earshot.tabs.sound_search.catalogue.MAX_POINTS", 5)
     on_disk = tmp_path / "sounds.index"
     SoundIndex.open(index, search.encoder).save(on_disk, "disk")
-    query = (Search(), None, "rain", None, "", None, "ours", {})
-    cards = [
-        _first_card(sound_events(search, folder, view).search(*query)[view.best])
-        for folder in (index, on_disk)
-    ]
+    pages = [sound_events(search, folder, view) for folder in (index, on_disk)]
+    cards = [_first_card(page.search(asked(page, text="rain"))[view.best]) for page in pages]
     assert cards[0] == cards[1]
     chart = DemoLibrary(on_disk).catalogue()[1].chart()
     assert len(chart.points) == 4 and "4 of 12 sounds" in chart.name
@@ -109,8 +106,9 @@ def test_search_with_filters_passes_them_on_and_a_vote_keeps_them(
 ) -> None:
     events = sound_events(search, index, view)
     dog = next(sound.id for sound in saved.read(index)[1].sounds if sound.kind == "dog")
-    query = (Search(), None, "rain", None, "", None, "ours", {"Dogs": [dog]})
-    update = events.search(*query, "a", ["animals", OTHER], [], [], ["Dogs"], 1.0, 3.0)
+    query = {"text": "rain", "title": "a", "families": ["animals", OTHER], "among": ["Dogs"]}
+    kept = {"collections": {"Dogs": [dog]}, "min_seconds": 1.0, "max_seconds": 3.0}
+    update = events.search(asked(events, **query, **kept))
     only = update[view.search].only
     assert (only.title, only.min_seconds, only.max_seconds) == ("a", 1.0, 3.0)
     assert only.ids == {dog} and only.licences is None and not only.tags
@@ -120,7 +118,8 @@ def test_search_with_filters_passes_them_on_and_a_vote_keeps_them(
     event: Any = SimpleNamespace(_data={"sound": _first_card(update[view.best]), "action": "up"})
     again = events.vote(update[view.search], None, event)
     assert again[view.search].only == only
-    refused = reporting(events.search, view.message)(*query, "no such title")
+    query["title"] = "no such title"
+    refused = reporting(events.search, view.message)(asked(events, **query, **kept))
     assert "No sound passes" in refused[view.message]
 
 
@@ -143,9 +142,9 @@ def test_choosing_a_model_embeds_all_libraries_by_it_and_keeps_it_for_the_next_s
         patch.setattr("earshot.tabs.components.hub_picker.fetch", lambda *_: uploads)
         name = next(iter(CLAPS.listed))
         chosen = events.choose_model(name, Search(), own)[view.search]
-    found = events.search(chosen, own, "deep", None, "", None, "ours", {})
+    found = events.search(asked(events, search=chosen, own=own, text="deep"))
     assert found[view.search].model == name and found[view.search].best
-    events.search(chosen, own, "deep", None, "", None, OWN, {})
+    events.search(asked(events, search=chosen, own=own, text="deep", scope=OWN))
     assert own.index.encoder is other.encoder and len(own.sounds) == 1
     ours = events.choose_model("", found[view.search], own)[view.search]
     assert ours.model == ""
