@@ -5,8 +5,13 @@ class InputError(ValueError):
     """An input that cannot be used.
 
     The message is shown to visitors: it says what is wrong and what to do, and names neither
-    files nor folders.
+    files nor folders. What only someone in front of a microphone or camera can do, such as to
+    record again, is its advice, which command lines leave out.
     """
+
+    def __init__(self, message: str, advice: str = "") -> None:
+        super().__init__(f"{message} {advice}".strip())
+        self.message, self.advice = message, advice
 
 
 class StoppedError(InputError):

@@ -1,6 +1,8 @@
 """Files that are replaced in one step: a reader sees the old content or the new."""
 
+import contextlib
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,13 +11,38 @@ from typing import BinaryIO
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that replaces ``path`` at the end, complete and flushed to disk."""
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-    directory = os.open(path.parent, os.O_RDONLY)
-    os.fsync(directory)
-    os.close(directory)
+    """Open a file to write that replaces ``path`` at the end, complete and flushed to disk.
+
+    After an error, such as a full disk, ``path`` is as it was, and nothing is left beside it. What
+    is no regular file, /dev/stdout for example, is written to.
+    """
+    path = path.resolve()  # a link stays a link
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if path.exists():
+            temporary.chmod(path.stat().st_mode & 0o7777)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    with contextlib.suppress(OSError):  # folders of some disks cannot be flushed
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file as ``replacing`` does; folders that are missing are made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as file:
+        file.write(content)

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from earshot.core.errors import InputError
+
 if TYPE_CHECKING:
     import torch
 
@@ -34,10 +36,15 @@ if ZERO_GPU:
 
 
 def choose_device(name: str, large: bool = False) -> "torch.device":
-    """'auto' is the GPU where there is one, but on ZeroGPU for large networks only, which call
-    through ``lent``."""
+    """Choose the device of a name: 'auto' is the GPU where there is one, but on ZeroGPU for large
+    networks only, which call through ``lent``.
+
+    Raises InputError for a GPU where there is none that torch can use.
+    """
     import torch  # late, for it takes seconds
 
+    if name.startswith("cuda") and not torch.cuda.is_available():
+        raise InputError("There is no GPU here that torch can use: take auto, or cpu.")
     if name != "auto":
         return torch.device(name)
     gpu = torch.cuda.is_available() and (large or not ZERO_GPU)

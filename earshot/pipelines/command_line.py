@@ -1,12 +1,16 @@
 """The command lines of the pipelines: files and folders in, a line or a file each out."""
 
 import argparse
+import io
 import json
 import os
+import shutil
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +19,21 @@ from earshot.core.errors import InputError
 WIDTH: Final = 30  # characters of the progress bar
 REDRAW: Final = 0.1  # seconds
 CLEAR: Final = "\r\x1b[K"  # what stands on the line of the terminal
+STDIN: Final = Path("-")
+
+# What a file gives: the line to print, if any, and notices about the file.
+Outcome = tuple[str | None, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A file of the inputs: as it is named, as it is called below the folder that was given, where
+    it is read, and where its result is written."""
+
+    file: Path
+    name: str
+    path: Path
+    out: Path | None = None
 
 
 def parser_of(task: str, what: str, description: str | None) -> argparse.ArgumentParser:
@@ -28,15 +47,26 @@ def parser_of(task: str, what: str, description: str | None) -> argparse.Argumen
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "inputs", nargs="+", type=Path, metavar="INPUT", help=f"{what}, or folders of them"
+        "inputs",
+        nargs="+",
+        type=Path,
+        metavar="INPUT",
+        help=f"{what}, or folders of them; - is standard input",
     )
     add_device(parser)
     return parser
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
-    """The option that every command has."""
+    """Add the option that every command has."""
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+
+
+def add_output(parser: argparse.ArgumentParser, what: str, required: bool) -> None:
+    """Add the options of a command that writes files. what: the results, with their endings."""
+    # Text, for a path does not remember the slash that makes it a folder.
+    parser.add_argument("-o", "--out", metavar="OUT", required=required, help=f"{what}; a folder")
+    parser.add_argument("--overwrite", action="store_true", help="replace results that are there")
 
 
 def walk_files(folder: Path) -> Iterator[Path]:
@@ -52,73 +82,170 @@ def files_below(folder: Path) -> list[Path]:
     return sorted(walk_files(folder))
 
 
-def files_of(inputs: Sequence[Path]) -> list[Path]:
-    """The inputs with each folder replaced by the files in it.
-
-    Raises InputError where a folder is empty.
-    """
-    found: list[Path] = []
-    for path in inputs:
-        below = files_below(path) if path.is_dir() else [path]
-        if not below:
-            raise InputError(f"There is no file in {path}.")
-        found += below
-    return found
-
-
-def outputs_of(inputs: Sequence[Path], out: Path, suffix: str) -> dict[Path, Path]:
-    """Each file of the inputs → where its result is written.
+def jobs_of(
+    inputs: Sequence[Path],
+    out: str | None = None,
+    endings: Collection[str] = (),
+    overwrite: bool = False,
+) -> list[Job]:
+    """The files of the inputs, folders replaced by the files in them, and where results go.
 
     That is ``out`` for one file. For folders and for several files ``out`` is a folder, in which
-    results are named, and lie in subfolders, as the files do. Raises InputError where two files
-    would have one result.
+    results are named, and lie in subfolders, as the files do, with the first of the endings.
+
+    Raises InputError, before anything is read or written, where a folder is empty, where the ending
+    of ``out`` is none of ``endings``, where two files would have one result, where a result would
+    replace an input, and, unless ``overwrite``, where there is one already.
     """
-    if len(inputs) == 1 and not inputs[0].is_dir() and not out.is_dir():
-        return {inputs[0]: out}
-    results = {
-        file: (out / (file.relative_to(path) if path.is_dir() else file.name)).with_suffix(suffix)
-        for path in inputs
-        for file in files_of([path])
-    }
-    if len(set(results.values())) < len(results):
-        raise InputError("Two inputs differ in their ending or folder only: rename one of them.")
-    return results
+    found = [(file, name) for path in inputs for file, name in _files_of(path)]
+    names = [name for _, name in found]
+    unique = len(set(names)) == len(names)
+    results = _results(inputs, found, out, endings)
+    _check_results(found, results, overwrite)
+    return [
+        Job(file, name if unique else str(file), file, result)
+        for (file, name), result in zip(found, results, strict=True)
+    ]
 
 
-def for_each(files: Sequence[Path], work: Callable[[Path], str]) -> None:
-    """Does the work for each file and prints the line that it returns.
+def _files_of(path: Path) -> list[tuple[Path, str]]:
+    """The files that an input stands for, with their names below it."""
+    if path == STDIN:
+        return [(path, "stdin")]
+    if not path.is_dir():
+        return [(path, path.name)]
+    below = files_below(path)
+    if not below:
+        raise InputError(f"There is no file in {path}.")
+    return [(file, str(file.relative_to(path))) for file in below]
+
+
+def _results(
+    inputs: Sequence[Path], found: list[tuple[Path, str]], out: str | None, endings: Collection[str]
+) -> list[Path | None]:
+    if out is None:
+        return [None for _ in found]
+    ending = next(iter(endings))
+    folder = out.endswith(tuple(filter(None, (os.sep, os.altsep)))) or Path(out).is_dir()
+    if len(inputs) == 1 and not inputs[0].is_dir() and not folder:
+        suffix = Path(out).suffix
+        if suffix.lower() not in endings:
+            raise InputError(
+                f"{out} does not say what to write: end it in {', '.join(endings)}, "
+                "or in / for a folder."
+            )
+        return [Path(out)]
+    return [(Path(out) / name).with_suffix(ending) for _, name in found]
+
+
+def _check_results(
+    found: list[tuple[Path, str]], results: list[Path | None], overwrite: bool
+) -> None:
+    # As the file system has them, so that links and other spellings are the same file.
+    sources = {os.path.realpath(file) for file, _ in found}
+    numbers = {_number(file) for file, _ in found} - {None}
+    seen: set[str] = set()
+    for result in filter(None, results):
+        real = os.path.realpath(result)
+        if real in seen:
+            raise InputError("Two inputs differ in their ending or folder only: rename one.")
+        seen.add(real)
+        if real in sources or _number(result) in numbers:
+            raise InputError(f"{result} is an input: its result would replace it.")
+        if result.is_dir():
+            raise InputError(f"{result} is a folder: name the result otherwise.")
+        if result.is_file() and not overwrite:
+            raise InputError(f"{result} is there already: name another, or add --overwrite.")
+
+
+def _number(path: Path) -> tuple[int, int] | None:
+    """By what a file is known to the disk, whatever its names; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def for_each(jobs: Sequence[Job], work: Callable[[Job], Outcome]) -> None:
+    """Do the work for each file, print the line that it returns, and its notices on standard error.
 
     A file that cannot be used is named on standard error, and the others go on; then the exit
     status is 1 in the end.
     """
-    bar, failed = Bar() if len(files) > 1 else None, 0
-    for number, file in enumerate(files):
+    bar, failed = Bar() if len(jobs) > 1 else None, 0
+    for number, job in enumerate(jobs):
         if bar:
-            bar(number, len(files), file.name)
+            bar(number, len(jobs), job.file.name)
+        line, notices = None, ()
         try:
-            line, stream = work(file), sys.stdout
+            with readable(job) as opened:
+                line, notices = work(opened)
         except (InputError, OSError) as error:
-            line, stream = f"{file}: {error}", sys.stderr
+            notices = (told(error),)
             failed += 1
         if bar:
             print(CLEAR, end="", file=sys.stderr, flush=True)
-        print(line, file=stream, flush=True)
+        for notice in notices:
+            print(f"{job.file}: {notice}", file=sys.stderr, flush=True)
+        if line is not None:
+            print(line, flush=True)
     if failed:
-        sys.exit(f"{failed} of {len(files)} files could not be used." if bar else 1)
+        sys.exit(f"{failed} of {len(jobs)} files could not be used." if bar else 1)
+
+
+@contextmanager
+def readable(job: Job) -> Iterator[Job]:
+    """The job with a file that can be read again: what comes through a pipe is stored meanwhile.
+
+    Raises InputError where there is no such file.
+    """
+    with ExitStack() as stack:
+        if job.file == STDIN:
+            stream: Any = sys.stdin.buffer
+        elif not job.file.exists():
+            raise InputError("There is no such file.")
+        elif job.file.is_file():
+            # By its own name, for /dev/stdin is another file in the process that decodes it.
+            yield replace(job, path=job.file.resolve())
+            return
+        elif job.file.is_dir():
+            raise InputError("This is a folder.")
+        else:
+            stream = stack.enter_context(job.file.open("rb"))
+        file = stack.enter_context(tempfile.NamedTemporaryFile(suffix=job.file.suffix))
+        shutil.copyfileobj(stream, file)
+        file.flush()
+        yield replace(job, path=Path(file.name))
+
+
+def told(error: InputError | OSError) -> str:
+    """What is wrong, for someone at a command line, who has no microphone to try again."""
+    return error.message if isinstance(error, InputError) else str(error)
 
 
 def as_json(document: dict[str, Any]) -> str:
-    """One line of JSON."""
-    return json.dumps(document, ensure_ascii=False)
+    """One line of JSON; names that are no UTF-8 are escaped."""
+    text = json.dumps(document, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(document)
+    return text
 
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """What whoever typed the command can mend is said without a traceback."""
+    """Say without a traceback what whoever typed the command can mend."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # File names of an old disk are written as they are there, and not the end of the batch.
+            utf8 = stream.encoding.lower().replace("-", "") == "utf8"
+            stream.reconfigure(errors="surrogateescape" if utf8 else "backslashreplace")
     try:
         yield
     except (InputError, OSError) as error:
-        sys.exit(str(error))
+        sys.exit(told(error))
     except KeyboardInterrupt:
         sys.exit("\nStopped.")
 
@@ -130,7 +257,7 @@ class Bar:
         self._began, self._drawn = time.monotonic(), 0.0
 
     def __call__(self, done: int, total: int, name: str) -> None:
-        """Draws it: files done, files in all, the name of the next one."""
+        """Draw it: files done, files in all, the name of the next one."""
         now = time.monotonic()
         if now - self._drawn < REDRAW and done < total:
             return

@@ -9,7 +9,7 @@ import pytest
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
-from earshot.pipelines.command_line import files_of, for_each, outputs_of
+from earshot.pipelines.command_line import Job, Outcome, for_each, jobs_of
 from earshot.pipelines.lip_to_speech import __main__ as lip_to_speech
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.pipelines.sound_search import __main__ as sound_search
@@ -35,42 +35,51 @@ def seconds(path: Path) -> float:
         return file.getnframes() / file.getframerate()
 
 
-def test_files_of_a_folder_are_those_that_are_not_hidden(folder: Path) -> None:
-    assert files_of([folder, SPEECH]) == [folder / "b.wav", folder / "deep" / "a.wav", SPEECH]
+def paths(jobs: list[Job]) -> dict[Path, Path | None]:
+    return {job.file: job.out for job in jobs}
 
 
-def test_files_of_an_empty_folder_are_refused(tmp_path: Path) -> None:
+def test_jobs_of_a_folder_are_its_files_that_are_not_hidden(folder: Path) -> None:
+    jobs = jobs_of([folder, SPEECH])
+    assert [job.file for job in jobs] == [folder / "b.wav", folder / "deep" / "a.wav", SPEECH]
+    assert [job.name for job in jobs] == ["b.wav", "deep/a.wav", SPEECH.name]
+
+
+def test_jobs_of_an_empty_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file"):
-        files_of([tmp_path])
+        jobs_of([tmp_path])
 
 
-def test_outputs_of_a_folder_have_its_subfolders(folder: Path, tmp_path: Path) -> None:
+def test_results_of_a_folder_have_its_subfolders(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    assert outputs_of([folder], out, ".json") == {
+    assert paths(jobs_of([folder], str(out), [".json"])) == {
         folder / "b.wav": out / "b.json",
         folder / "deep" / "a.wav": out / "deep" / "a.json",
     }
-    assert outputs_of([SPEECH], tmp_path / "out.wav", ".wav") == {SPEECH: tmp_path / "out.wav"}
+    assert paths(jobs_of([SPEECH], f"{tmp_path}/out.wav", [".wav"])) == {
+        SPEECH: tmp_path / "out.wav"
+    }
 
 
-def test_outputs_of_two_files_of_one_name_are_refused(folder: Path, tmp_path: Path) -> None:
+def test_results_of_two_files_of_one_name_are_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="rename"):
-        outputs_of([folder / "b.wav", folder / "deep" / "b.flac"], tmp_path, ".wav")
+        jobs_of([folder / "b.wav", folder / "deep" / "b.flac"], str(tmp_path), [".wav"])
 
 
 def test_for_each_goes_on_after_a_file_that_cannot_be_used(
-    capsys: pytest.CaptureFixture[str],
+    folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def work(path: Path) -> str:
-        if path.name == "bad":
-            raise InputError("It is silent.")
-        return f"did {path}"
+    def work(job: Job) -> Outcome:
+        if job.name == "b.wav":
+            raise InputError("It is silent.", "Record it again.")
+        return f"did {job.name}", ("It is quiet.",)
 
     with pytest.raises(SystemExit, match="1 of 2"):
-        for_each([Path("bad"), Path("good")], work)
+        for_each(jobs_of([folder]), work)
     told = capsys.readouterr()
-    assert told.out == "did good\n"
-    assert "bad: It is silent." in told.err
+    assert told.out == "did deep/a.wav\n"
+    assert "b.wav: It is silent.\n" in told.err
+    assert "a.wav: It is quiet.\n" in told.err
 
 
 def test_voice_conversion_of_a_file_and_of_its_units_is_the_same(
@@ -108,7 +117,8 @@ def test_words_as_a_table_have_a_row_a_file_with_what_failed(
     notes = tmp_path / "notes.txt"
     notes.write_text("no sound")
     bird = ASSETS / "words" / "bird-awb.ogg"
-    words.main([str(bird), str(notes), "--csv", "-n", "1", "--device", "cpu"])
+    with pytest.raises(SystemExit, match="1 of 2"):
+        words.main([str(bird), str(notes), "--csv", "-n", "1", "--device", "cpu"])
     good, bad = csv.DictReader(capsys.readouterr().out.splitlines())
     assert (good["file"], good["word_1"], good["error"]) == (bird.name, "bird", "")
     vector = [float(number) for name, number in good.items() if name[0] == "v"]

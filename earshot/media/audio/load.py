@@ -21,6 +21,8 @@ Audio = Source | None
 CLIPPED_SHARE = 1e-3  # of the samples; fewer are hardly heard
 QUIET_PEAK = 0.03  # -30 dBFS
 LOUDNESS_BLOCK = 0.4  # seconds, from BS.1770
+FRONT_AND_SURROUND = (0, 1, 2, 4, 5)  # channels of 5.1 that BS.1770 weighs: all but the LFE
+QUIET_LUFS = -50.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +54,11 @@ def load(
     is no error: it comes back with a notice.
     """
     if audio is None:
-        raise InputError("There is no recording yet. Record or upload one first.")
+        raise InputError("There is no recording yet.", "Record or upload one first.")
     waveform, rate, clipped_share, notices = decode_mono(audio, max_seconds)
     seconds = len(waveform) / rate
     if seconds == 0:
-        raise InputError("The recording is empty. Record or upload it again.")
+        raise InputError("The recording is empty.", "Record or upload it again.")
     if seconds < min_seconds:
         raise InputError(
             f"The recording is too short ({seconds:.2f} s). It must last {min_seconds:g} s or more."
@@ -77,13 +79,13 @@ def load(
             "sounds such as s and f may be mistaken."
         )
     if peak < SILENT_PEAK:
-        notices.append("The recording is silent. Check that the right microphone is on.")
+        notices.append("The recording is silent. Was the right microphone on?")
     elif peak < QUIET_PEAK:
-        notices.append("The recording is very quiet. Speak closer to the microphone.")
+        notices.append("The recording is very quiet: noise may cover what was said.")
     if clipped_share > CLIPPED_SHARE:
         notices.append(
-            "The recording is clipped: it was too loud, and may sound distorted. "
-            "Speak further from the microphone."
+            "The recording is clipped: the microphone was too near, or its level too high. "
+            "It may sound distorted."
         )
     return Recording(waveform / max(peak, 1.0), sample_rate, tuple(notices))
 
@@ -119,19 +121,32 @@ def _append_info(file: io.BytesIO, comment: str) -> None:
 
 
 def loudness(waveform: np.ndarray, sample_rate: int) -> float:
-    """Integrated loudness of the waveform (T,) in LUFS (ITU-R BS.1770-4); -inf for silence."""
-    if not np.any(waveform):
+    """Measure the integrated loudness of the waveform in LUFS (ITU-R BS.1770-4); -inf for silence.
+
+    waveform: (T,) or (T, channels) in the order of WAV files; of more than five channels the fourth
+    (low-frequency effects) and those after the sixth are left out. What is quieter than QUIET_LUFS
+    is measured as if it were louder: the standard's absolute gate, of -70 LUFS, would leave parts
+    of it out.
+    """
+    peak = float(np.abs(waveform).max(initial=0))
+    if not peak:
         return -math.inf
+    if waveform.ndim == 2 and waveform.shape[1] > len(FRONT_AND_SURROUND):
+        waveform = waveform[:, FRONT_AND_SURROUND]
     # What is shorter than the measuring block is repeated, which keeps its power.
     length = max(len(waveform), math.ceil(LOUDNESS_BLOCK * sample_rate))
+    repeated = np.resize(waveform, (length, *waveform.shape[1:])).astype(np.float64)
     meter = pyloudnorm.Meter(sample_rate, block_size=LOUDNESS_BLOCK)
-    return float(meter.integrated_loudness(np.resize(waveform, length).astype(np.float64)))
+    level = float(meter.integrated_loudness(repeated))
+    if level >= QUIET_LUFS:
+        return level
+    return float(meter.integrated_loudness(repeated / peak)) + 20 * math.log10(peak)
 
 
 def match_loudness(
     waveform: np.ndarray, sample_rate: int, lufs: float, peak: float = -1.0
 ) -> np.ndarray:
-    """The waveform (T,) at lufs (LUFS), or as near below as its peak (dBFS) allows.
+    """Bring the waveform (T,) to lufs (LUFS), or as near below as its peak (dBFS) allows.
 
     Silence, and a target of -inf, give silence.
     """

@@ -30,7 +30,7 @@ def frames(video: str | Path | None, max_seconds: float) -> Iterator[Frame]:
     job that it runs in is stopped.
     """
     if video is None:
-        raise InputError("There is no video yet. Record or upload one first.")
+        raise InputError("There is no video yet.", "Record or upload one first.")
     for header, image in stream(
         "video", video, max_seconds=max_seconds, max_rate=MAX_FRAME_RATE, max_side=MAX_SIDE
     ):

@@ -23,9 +23,10 @@ CPU_SECONDS: Final = 70  # a file; the decoders stop by themselves after 60
 OPEN_FILES: Final = 64
 TOO_LARGE: Final = "Decoding this file takes too much memory. Export it shorter, or smaller."
 GONE: Final = {
-    "audio": "The recording is no longer there. Record or upload it again.",
-    "video": "The video is no longer there. Record or upload it again.",
+    "audio": "The recording is no longer there.",
+    "video": "The video is no longer there.",
 }
+AGAIN: Final = "Record or upload it again."
 TASKS: Final[dict[str, Callable[..., Iterator[tuple[dict[str, Any], np.ndarray]]]]] = {
     "audio": decode_audio,
     "video": decode_video,
@@ -52,21 +53,30 @@ def main() -> None:
 def _answer(answers: BinaryIO, request: dict[str, Any], data: bytes) -> None:
     task, path = request["task"], request["path"]
     try:
-        # An opened file, so that FFmpeg cannot take the name for an address.
-        with open(path, "rb") if path else io.BytesIO(data) as file:
+        with _opened(task, path, data) as file:
             for header, array in TASKS[task](file, **request["options"]):
                 send_array(answers, header, array)
         send(answers, {"end": True})
     except InputError as error:
-        send(answers, {"error": str(error)})
+        send(answers, {"error": error.message, "advice": error.advice})
     except MemoryError:  # FFmpeg's too: PyAV's is a subclass
-        send(answers, {"error": TOO_LARGE})
-    except (FileNotFoundError, IsADirectoryError):
-        send(answers, {"error": GONE[task]})
+        send(answers, {"error": TOO_LARGE, "advice": ""})
     except BrokenPipeError:
         raise
     except Exception:  # noqa: BLE001  (the app logs it)
         send(answers, {"bug": traceback.format_exc()[-8000:]})
+
+
+def _opened(task: str, path: str | None, data: bytes) -> BinaryIO:
+    """An opened file, so that FFmpeg cannot take its name for an address."""
+    if path is None:
+        return io.BytesIO(data)
+    try:
+        return open(path, "rb")
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError):
+        raise InputError(GONE[task], "Record or upload it again.") from None
+    except OSError as error:
+        raise InputError(f"The file cannot be opened: {error.strerror}.") from None
 
 
 def _limit() -> None:

@@ -73,7 +73,7 @@ def decode_audio(
     be decoded, or is longer than max_seconds or too large (found without decoding the rest).
     """
     if file.seek(0, io.SEEK_END) == 0:
-        raise InputError("The recording is empty. Record or upload it again.")
+        raise InputError("The recording is empty.", "Record or upload it again.")
     track = _Track(max_seconds, mono, channel)
     for number, part in enumerate(parts(file)):
         try:

@@ -73,8 +73,8 @@ class Worker:
             match header:
                 case {"end": True}:
                     return
-                case {"error": str(message)}:
-                    raise InputError(message)
+                case {"error": str(message), "advice": str(advice)}:
+                    raise InputError(message, advice)
                 case {"bug": str(traceback)}:
                     logger.error("decoding failed in a way that nobody foresaw\n%s", traceback)
                     raise InputError(BROKEN)

@@ -40,7 +40,7 @@ def decode_video(
     or is longer than max_seconds or too large (found without decoding the rest).
     """
     if file.seek(0, io.SEEK_END) == 0:
-        raise InputError("The video is empty. Record or upload it again.")
+        raise InputError("The video is empty.", "Record or upload it again.")
     count = 0
     for time, picture in _spaced(_joined(file, max_seconds), max_seconds, max_rate):
         count += 1

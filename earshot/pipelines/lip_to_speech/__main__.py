@@ -10,8 +10,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from earshot.media.audio.load import wav_bytes
+from earshot.core.files import write
+from earshot.media.audio.encode import FORMATS, encode_audio
 from earshot.pipelines import command_line
+from earshot.pipelines.command_line import Job
 
 if TYPE_CHECKING:
     from earshot.pipelines.lip_to_speech.result import LipReading
@@ -20,29 +22,26 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> None:
     """See above."""
     parser = command_line.parser_of("lip_to_speech", "videos of a speaking face", __doc__)
-    parser.add_argument("-o", "--out", type=Path, help="the speech: a .wav; a folder")
+    command_line.add_output(parser, f"the speech: a {', '.join(FORMATS)}", required=False)
     parser.add_argument("--vocoder", choices=["neural", "griffin-lim"], default="neural")
     parser.add_argument("--model", default="lip-to-speech", help="a folder, or a hub id")
     parser.add_argument("--json", action="store_true", help="print a JSON document a video")
     options = parser.parse_args(arguments)
     with command_line.explained():
-        files = command_line.files_of(options.inputs)
-        outputs = (
-            command_line.outputs_of(options.inputs, options.out, ".wav") if options.out else {}
-        )
+        jobs = command_line.jobs_of(options.inputs, options.out, FORMATS, options.overwrite)
         from earshot.pipelines.lip_to_speech import LipToSpeech  # late, for it loads torch
 
         pipeline = LipToSpeech.from_pretrained(options.model, options.device)
 
-        def read(video: Path) -> str:
-            reading = pipeline.encode(video)
-            if video in outputs:
+        def read(job: Job) -> command_line.Outcome:
+            reading = pipeline.encode(job.path)
+            if job.out:
                 speech = pipeline.speak(reading, reading.voice, options.vocoder).speech
-                outputs[video].parent.mkdir(parents=True, exist_ok=True)
-                outputs[video].write_bytes(wav_bytes(speech.waveform, speech.sample_rate))
-            return _line(video, reading, options.json)
+                content = encode_audio(speech.waveform, speech.sample_rate, job.out.suffix)
+                write(job.out, content)
+            return _line(job.file, reading, options.json), reading.notices
 
-        command_line.for_each(files, read)
+        command_line.for_each(jobs, read)
 
 
 def _line(video: Path, reading: "LipReading", as_json: bool) -> str:

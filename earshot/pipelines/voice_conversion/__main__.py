@@ -8,22 +8,29 @@ python -m earshot.pipelines.voice_conversion units.json --to S1 -o out.wav
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from earshot.core.files import write
 from earshot.core.paths import CHECKPOINTS
-from earshot.media.audio.load import wav_bytes
+from earshot.media.audio.encode import FORMATS, encode_audio
+from earshot.media.audio.load import load, loudness, match_loudness
 from earshot.pipelines import command_line
+from earshot.pipelines.command_line import Job
 from earshot.pipelines.voice_conversion import settings
 from earshot.pipelines.voice_conversion.units import Units
 
 if TYPE_CHECKING:
+    from earshot.pipelines.speech import Speech
     from earshot.pipelines.voice_conversion.converter import Converter
+
+ENDINGS: Final = (*FORMATS, ".json")
+LOUDNESS: Final = ("source", "level")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """See above."""
     parser = command_line.parser_of("voice_conversion", "recordings or units files", __doc__)
-    parser.add_argument("-o", "--out", type=Path, required=True, help="a .wav or .json; a folder")
+    command_line.add_output(parser, f"a {', '.join(ENDINGS)}", required=True)
     parser.add_argument("--to", choices=settings.VOICES, default=settings.DEFAULT_VOICE)
     parser.add_argument("--vocoder", choices=settings.VOCODERS, help="default: the model's")
     parser.add_argument("--intonation", choices=settings.INTONATIONS, help="default: the model's")
@@ -38,21 +45,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
         metavar="VOICE.npy",
         help="convert by microsoft/speecht5_vc (600 MB) instead, to this x-vector of 512 numbers",
     )
+    parser.add_argument(
+        "--loudness",
+        choices=LOUDNESS,
+        help="that of the source, or the same for all (default: the source's where there are "
+        "several files, which keeps them apart)",
+    )
     options = parser.parse_args(arguments)
     with command_line.explained():
-        outputs = command_line.outputs_of(options.inputs, options.out, ".wav")
+        jobs = command_line.jobs_of(options.inputs, options.out, ENDINGS, options.overwrite)
+        keep = options.loudness == "source" or (options.loudness is None and len(jobs) > 1)
         if options.speecht5:
-            _by_speecht5(outputs, options.speecht5, options.device)
+            _by_speecht5(jobs, keep, options.speecht5, options.device)
             return
         pipeline = _load(options.model, options.device)
         vocoder = options.vocoder or pipeline.vocoders[0]
         intonation = options.intonation or pipeline.intonations[0]
 
-        def convert(source: Path) -> str:
-            choices = options.to, vocoder, intonation
-            return _convert(pipeline, source, outputs[source], choices)
+        def convert(job: Job) -> command_line.Outcome:
+            return _convert(pipeline, job, keep, options.to, vocoder, intonation)
 
-        command_line.for_each(list(outputs), convert)
+        command_line.for_each(jobs, convert)
 
 
 def _installed() -> list[str]:
@@ -73,7 +86,7 @@ def _load(model: str, device: str) -> "Converter":
     return VoiceConversion.from_pretrained(model, device)
 
 
-def _by_speecht5(outputs: dict[Path, Path], voice: Path, device: str) -> None:
+def _by_speecht5(jobs: list[Job], keep: bool, voice: Path, device: str) -> None:
     from earshot.pipelines.voice_conversion.speecht5 import (  # late: torch
         SpeechT5Conversion,
         read_voice,
@@ -82,34 +95,49 @@ def _by_speecht5(outputs: dict[Path, Path], voice: Path, device: str) -> None:
     vector = read_voice(voice)
     pipeline = SpeechT5Conversion.from_pretrained(device=device)
 
-    def convert(source: Path) -> str:
-        speech = pipeline(source, vector).converted
-        return _write(outputs[source], wav_bytes(speech.waveform, speech.sample_rate))
+    def convert(job: Job) -> command_line.Outcome:
+        result = pipeline(job.path, vector)
+        return _write(job, result.converted, keep), result.notices
 
-    command_line.for_each(list(outputs), convert)
+    command_line.for_each(jobs, convert)
 
 
-def _convert(pipeline: "Converter", source: Path, out: Path, choices: tuple[str, str, str]) -> str:
-    """Writes the speech, or the units, of one file; returns the line that says so. choices: voice,
-    vocoder and intonation."""
-    units = (
-        Units.from_json(source.read_text(errors="replace"))
-        if source.suffix == ".json"
-        else pipeline.encode(source)[1]
-    )
-    if out.suffix == ".json":
-        content = units.to_json().encode()
+def _convert(
+    pipeline: "Converter", job: Job, keep: bool, target: str, vocoder: str, intonation: str
+) -> command_line.Outcome:
+    """Write the speech, or the units, of one file; keep: with the loudness of its source."""
+    assert job.out
+    from_units = _is_units(job.path)
+    if from_units:
+        units, notices = Units.from_json(job.path.read_text("utf-8", errors="replace")), ()
     else:
-        speech = pipeline.decode(units, *choices)
-        content = wav_bytes(speech.waveform, speech.sample_rate)
-    return f"{_write(out, content)}\t{len(units.codes)} units"
+        _, units, notices = pipeline.encode(job.path)
+    if job.out.suffix.lower() == ".json":
+        write(job.out, units.to_json().encode())
+        line = str(job.out)
+    else:
+        speech = pipeline.decode(units, target, vocoder, intonation)
+        line = _write(job, speech, keep and not from_units)
+    return f"{line}\t{len(units.codes)} units", notices
 
 
-def _write(out: Path, content: bytes) -> str:
-    """Writes a file and returns its name."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_bytes(content)
-    return str(out)
+def _is_units(path: Path) -> bool:
+    """Whether a file holds units: by its name, or, without one, by how it begins."""
+    if path.suffix:
+        return path.suffix.lower() == ".json"
+    with path.open("rb") as file:
+        return file.read(64).lstrip().startswith(b"{")
+
+
+def _write(job: Job, speech: "Speech", keep: bool) -> str:
+    """Write speech, with the loudness of its source where that is kept → the name of the file."""
+    assert job.out
+    waveform, rate = speech.waveform, speech.sample_rate
+    if keep:
+        source = load(job.path, rate, settings.MAX_SECONDS).waveform
+        waveform = match_loudness(waveform, rate, loudness(source, rate))
+    write(job.out, encode_audio(waveform, rate, job.out.suffix))
+    return str(job.out)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.pipelines import command_line
+from earshot.pipelines.command_line import Job
 
 if TYPE_CHECKING:
     from earshot.pipelines.words import Neighbour, Spoken
@@ -33,26 +35,43 @@ def main(arguments: Sequence[str] | None = None) -> None:
     form.add_argument("--csv", action="store_true", help="print a table, a row a recording")
     options = parser.parse_args(arguments)
     with command_line.explained():
-        files = command_line.files_of(options.inputs)
+        jobs = command_line.jobs_of(options.inputs)
         from earshot.pipelines.words import Words  # late, for it loads torch
         from earshot.pipelines.words.library import WordLibrary
 
         words = Words.from_pretrained(options.model, options.device)
         library = WordLibrary.open(options.library, words.fingerprint)
 
-        if options.csv:
-            from earshot.pipelines.words.batch import embed_files, embeddings_csv
+        def embedded(job: Job) -> tuple["Spoken", Sequence["Neighbour"]]:
+            spoken = words.embed_audio(job.path)
+            return spoken, words.nearest(library, spoken.vector, options.view, options.n)
 
-            rows = embed_files(words, library, files, options.view, options.n)
-            print(embeddings_csv(rows, options.n), end="")
+        if options.csv:
+            from earshot.pipelines.words.batch import Row, embeddings_csv
+
+            rows: list[Row] = []
+
+            def add(job: Job) -> command_line.Outcome:
+                try:
+                    spoken, neighbours = embedded(job)
+                    rows.append(Row(job.name, spoken, tuple(neighbours)))
+                except InputError as error:
+                    rows.append(Row(job.name, None, error=command_line.told(error)))
+                    raise
+                return None, spoken.notices
+
+            try:
+                command_line.for_each(jobs, add)
+            finally:
+                print(embeddings_csv(rows, options.n), end="")
             return
 
-        def embed(file: Path) -> str:
-            spoken = words.embed_audio(file)
-            neighbours = words.nearest(library, spoken.vector, options.view, options.n)
-            return (_document if options.json else _line)(file, spoken, neighbours)
+        def embed(job: Job) -> command_line.Outcome:
+            spoken, neighbours = embedded(job)
+            form = _document if options.json else _line
+            return form(job.file, spoken, neighbours), spoken.notices
 
-        command_line.for_each(files, embed)
+        command_line.for_each(jobs, embed)
 
 
 def _line(file: Path, spoken: "Spoken", neighbours: Sequence["Neighbour"]) -> str:

@@ -97,7 +97,7 @@ class Words:
         """
         word = find_word(audio, cut)
         vector = self.embed_waveforms([word.waveform])[0]
-        return Spoken(word.recording, word.start, word.end, vector)
+        return Spoken(word.recording, word.start, word.end, vector, word.notices)
 
     def embed_text(self, text: str) -> Written:
         """A word or short phrase in English letters, IPA, ARPAbet or pinyin.

@@ -10,13 +10,14 @@ from earshot.pipelines.words.pronunciation import Pronunciation
 
 @dataclass(frozen=True, eq=False)
 class Spoken:
-    """A recording (T,) at 16 kHz, where in it the word starts and ends (s), and the word's unit
-    vector (D,)."""
+    """A recording (T,) at 16 kHz, where in it the word starts and ends (s), the word's unit vector
+    (D,), and notices about the recording."""
 
     waveform: np.ndarray
     start: float
     end: float
     vector: np.ndarray
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

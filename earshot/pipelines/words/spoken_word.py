@@ -1,6 +1,6 @@
 """The word in a recording: located by voice activity detection, or as cut out by the visitor."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -20,11 +20,12 @@ Cut = tuple[float, float]  # start and end in seconds
 
 @dataclass(frozen=True, eq=False)
 class Word:
-    """A recording, float32 (T,) at 16 kHz, with the start and end (s) of its word."""
+    """A recording, float32 (T,) at 16 kHz, with the start and end (s) of its word, and notices."""
 
     recording: np.ndarray
     start: float
     end: float
+    notices: tuple[str, ...] = ()
 
     @property
     def waveform(self) -> np.ndarray:
@@ -54,24 +55,25 @@ def find_word(audio: Audio, cut: Cut | None = None) -> Word:
     the recording, too short or too long), and CutNeededError where there are several, or a long
     one.
     """
-    recording = load(audio, SAMPLE_RATE, MAX_RECORDING, MIN_SECONDS).waveform
+    loaded = load(audio, SAMPLE_RATE, MAX_RECORDING, MIN_SECONDS)
+    recording, notices = loaded.waveform, loaded.notices
     if np.abs(recording).max() < SILENT_PEAK:
         raise InputError(
-            "The recording is silent. Check that the right microphone is on, and say a word."
+            "The recording is silent.", "Check that the right microphone is on, and say a word."
         )
     if cut is not None:
-        return _cut(recording, *cut)
+        return replace(_cut(recording, *cut), notices=notices)
     found = voice_activity.words(recording)
     if not found:
         raise InputError(
-            "There is sound, but no speech in it: music or noise perhaps. Say one word, close to "
-            "the microphone."
+            "There is sound, but no speech in it: music or noise perhaps.",
+            "Say one word, close to the microphone.",
         )
     longest = max(end - start for start, end in found)
     if longest < MIN_SECONDS:
         raise InputError(
-            f"There is too little speech ({longest:.2f} s) to be a word. "
-            "Wait for the recording to start, then say the word."
+            f"There is too little speech ({longest:.2f} s) to be a word.",
+            "Wait for the recording to start, then say the word.",
         )
     # Clicks are shorter than any word.
     segments = [(start, end) for start, end in found if end - start >= MIN_SECONDS]
@@ -84,7 +86,7 @@ def find_word(audio: Audio, cut: Cut | None = None) -> Word:
             cuts,
         )
     if len(cuts) == 1:
-        return Word(recording, *cuts[0])
+        return Word(recording, *cuts[0], notices)
     raise CutNeededError(
         f"There are {len(cuts)} words with pauses between them. "
         "Say one at a time, or cut one of them out: the longest is marked.",

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pyloudnorm
 
 from earshot.core.errors import InputError
 from earshot.media.audio.decode import decode
-from earshot.media.audio.load import FULL_SCALE, LOUDNESS_BLOCK, SILENT_PEAK, loudness
+from earshot.media.audio.load import FULL_SCALE, SILENT_PEAK, loudness
 
 LONGEST = 600.0  # seconds
 MAX_SAMPLES = 30_000_000  # of all channels: five minutes of stereo at 48 kHz, about 1 GB of work
@@ -43,12 +42,7 @@ class Sound:
     @property
     def level(self) -> float:
         """Integrated loudness in LUFS (ITU-R BS.1770-4), of all channels together."""
-        if self.channels == 1:
-            return loudness(self.samples[:, 0], self.sample_rate)
-        length = max(len(self.samples), math.ceil(LOUDNESS_BLOCK * self.sample_rate))
-        samples = np.resize(self.samples, (length, self.channels)).astype(np.float64)
-        meter = pyloudnorm.Meter(self.sample_rate, block_size=LOUDNESS_BLOCK)
-        return float(meter.integrated_loudness(samples))
+        return loudness(self.samples, self.sample_rate)
 
 
 def read(path: Path) -> Sound:

@@ -163,7 +163,7 @@ class SoundSearch:
             return index.library.means(np.array([index.library.numbers[like]]))[0]
         waveform = load(like, self.encoder.sample_rate, self.MAX_SECONDS).waveform
         if np.abs(waveform).max() < SILENT_PEAK:
-            raise InputError("The recording is silent. Check the microphone, or take another.")
+            raise InputError("The recording is silent.", "Check the microphone, or take another.")
         vectors, _ = embed(self.encoder, waveform)
         mean = vectors.mean(axis=0)
         return mean / np.linalg.norm(mean)

@@ -1,0 +1,44 @@
+"""Encode speech as the file that its name says."""
+
+import io
+from pathlib import Path
+from typing import Final
+
+import av
+import numpy as np
+
+from earshot.core.errors import InputError
+from earshot.media.audio.load import to_int16, wav_bytes
+
+# Ending of a name → container and codec; WAV is written without FFmpeg.
+FORMATS: Final = {
+    ".wav": ("wav", "pcm_s16le"),
+    ".flac": ("flac", "flac"),
+    ".mp3": ("mp3", "libmp3lame"),
+    ".m4a": ("ipod", "aac"),
+    ".ogg": ("ogg", "libopus"),
+    ".opus": ("ogg", "libopus"),
+}
+
+
+def check_ending(path: Path, *others: str) -> None:
+    """Raise InputError where a name has no ending of FORMATS, and none of the others."""
+    endings = (*FORMATS, *others)
+    if path.suffix.lower() not in endings:
+        raise InputError(f"The result's name must end in {', '.join(endings)}; {path} does not.")
+
+
+def encode_audio(waveform: np.ndarray, sample_rate: int, ending: str) -> bytes:
+    """Encode a waveform (T,) in [-1, 1] as one of FORMATS; ending in any case, ".mp3" or ".MP3"."""
+    form, codec = FORMATS[ending.lower()]
+    if form == "wav":
+        return wav_bytes(waveform, sample_rate)
+    file = io.BytesIO()
+    with av.open(file, "w", format=form) as container:
+        stream = container.add_stream(codec, rate=sample_rate, layout="mono")
+        assert isinstance(stream, av.AudioStream)
+        frame = av.AudioFrame.from_ndarray(to_int16(waveform)[None], format="s16", layout="mono")
+        frame.sample_rate, frame.pts = sample_rate, 0
+        for packet in [*stream.encode(frame), *stream.encode(None)]:
+            container.mux(packet)
+    return file.getvalue()

@@ -1,0 +1,201 @@
+"""Nothing is destroyed: what is written where, and what stays when writing fails."""
+
+import io
+import os
+import sys
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from earshot.core.errors import InputError
+from earshot.core.files import replacing, write
+from earshot.media.audio.encode import FORMATS, encode_audio
+from earshot.media.audio.load import load
+from earshot.pipelines.command_line import Job, Outcome, explained, for_each, jobs_of
+from earshot.pipelines.voice_conversion import __main__ as voice_conversion
+from tests.support.films import RATE, beep, onset
+from tests.support.sounds import write_sound
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    write_sound(tmp_path / "a.wav", 1)
+    return tmp_path / "a.wav"
+
+
+def folder_of(recording: Path) -> str:
+    return str(recording.parent)
+
+
+def linked(recording: Path) -> str:
+    (recording.parent / "linked").symlink_to(recording.parent)
+    return str(recording.parent / "linked" / "a.wav")
+
+
+def hard_linked(recording: Path) -> str:
+    os.link(recording, recording.with_name("b.wav"))
+    return str(recording.with_name("b.wav"))
+
+
+@pytest.mark.parametrize("out", [str, folder_of, linked, hard_linked])
+def test_result_that_would_replace_its_recording_is_refused(recording: Path, out: object) -> None:
+    """DeaDBeeF-Player/deadbeef#1147: the recording was replaced by its conversion."""
+    with pytest.raises(InputError, match="is an input"):
+        jobs_of([recording], out(recording), [".wav"], overwrite=True)  # pyright: ignore
+
+
+def test_results_in_the_folder_of_their_recordings_are_refused(recording: Path) -> None:
+    """mp3splt/mp3splt#139: the same for a folder."""
+    with pytest.raises(InputError, match="is an input"):
+        jobs_of([recording.parent], str(recording.parent), [".wav"], overwrite=True)
+
+
+def test_result_that_is_there_is_replaced_only_on_request(recording: Path) -> None:
+    """mifi/lossless-cut#244: a result of before was lost."""
+    out = recording.with_name("out.wav")
+    out.touch()
+    with pytest.raises(InputError, match="--overwrite"):
+        jobs_of([recording], str(out), [".wav"])
+    assert jobs_of([recording], str(out), [".wav"], overwrite=True)[0].out == out
+
+
+def test_full_disk_leaves_the_result_of_before(tmp_path: Path) -> None:
+    """tphakala/birda#324: a good file was cut to 8 kB, and half a new one was left."""
+    good = tmp_path / "good.wav"
+    write(good, b"good")
+    for path in (good, tmp_path / "new.wav"):
+        with pytest.raises(OSError, match="full"), replacing(path) as file:
+            file.write(b"half")
+            raise OSError("The disk is full.")
+    assert [path.name for path in tmp_path.iterdir()] == ["good.wav"]
+    assert good.read_bytes() == b"good"
+
+
+def test_write_goes_through_a_link_and_into_what_is_no_file(tmp_path: Path) -> None:
+    (tmp_path / "real").touch(0o640)
+    (tmp_path / "link").symlink_to("real")
+    write(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_bytes() == b"new"
+    assert (tmp_path / "real").stat().st_mode & 0o777 == 0o640
+    write(Path("/dev/null"), b"new")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_folder_named_with_a_slash_is_one(recording: Path) -> None:
+    """freedomofpress/dangerzone#768 and others: -o results/ wrote a file called results."""
+    out = recording.parent / "results"
+    assert jobs_of([recording], f"{out}/", [".wav"])[0].out == out / "a.wav"
+
+
+@pytest.mark.parametrize("name", ["noext", "out.doc", "out.wav.bak"])
+def test_name_that_does_not_say_the_format_is_refused(recording: Path, name: str) -> None:
+    """RVC-Project/Retrieval-based-Voice-Conversion-WebUI#277: WAV was written as out.mp3."""
+    with pytest.raises(InputError, match="end it in"):
+        jobs_of([recording], str(recording.with_name(name)), voice_conversion.ENDINGS)
+
+
+@pytest.mark.parametrize("ending", [*FORMATS, ".FLAC"])
+def test_result_is_what_its_name_says(ending: str) -> None:
+    """RVC-Project/Retrieval-based-Voice-Conversion-WebUI#277: encoded as named, in time."""
+    waveform = beep().astype(np.float32)[::3]
+    content = encode_audio(waveform, RATE // 3, ending)
+    names = {".opus": "ogg", ".m4a": "mov"}
+    with av.open(io.BytesIO(content)) as container:
+        assert container.format.name.startswith(names.get(ending, ending[1:].lower()))
+    again = load(content)
+    assert again.seconds == pytest.approx(3.0, abs=0.001)
+    assert onset(again.waveform, 16_000) == pytest.approx(1.0, abs=0.01)
+
+
+@pytest.mark.slow
+def test_ending_in_capitals_is_the_same_ending(tiny_checkpoints: Path, recording: Path) -> None:
+    """PolyglotDB#150, bbc/audiowaveform#110: U.JSON held a WAV, and could not be read."""
+    units, speech = recording.with_name("U.JSON"), recording.with_name("out.MP3")
+    model = ["--model", str(tiny_checkpoints / "vqvae-64"), "--device", "cpu"]
+    voice_conversion.main([str(recording), "-o", str(units), *model])
+    assert units.read_text().startswith("{")
+    voice_conversion.main([str(units), "-o", str(speech), *model])
+    assert load(speech).seconds > 0.1
+
+
+@pytest.mark.slow
+def test_conversion_keeps_what_it_must_not_replace(tiny_checkpoints: Path, recording: Path) -> None:
+    before = recording.read_bytes()
+    model = ["--model", str(tiny_checkpoints / "vqvae-64"), "--device", "cpu"]
+    for out in (recording, recording.parent):
+        with pytest.raises(SystemExit, match="is an input"):
+            voice_conversion.main([str(recording), "-o", str(out), *model])
+    assert recording.read_bytes() == before
+
+
+def test_name_that_is_no_utf8_does_not_end_the_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """rsnitsch/py3createtorrent#33: UnicodeEncodeError, and the rest was not done."""
+    for name in (b"caf\xe9.wav", b"z.wav"):
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).touch()
+    stdout, stderr = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+    monkeypatch.setattr(sys, "stdout", stdout)
+    monkeypatch.setattr(sys, "stderr", stderr)
+
+    def work(job: Job) -> Outcome:
+        return str(job.name), ("Said.",)
+
+    with explained():
+        for_each(jobs_of([tmp_path]), work)
+    stdout.flush()
+    stderr.flush()
+    assert stdout.buffer.getvalue() == b"caf\xe9.wav\nz.wav\n"  # pyright: ignore
+    assert b"caf\xe9.wav: Said." in stderr.buffer.getvalue()  # pyright: ignore
+
+
+def test_what_is_not_there_is_said_and_the_others_are_read(
+    recording: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """cellxgene#1184: a traceback for a name that was mistyped."""
+    with pytest.raises(SystemExit):
+        for_each(jobs_of([recording.with_name("nope.wav"), recording]), lambda job: (job.name, ()))
+    told = capsys.readouterr()
+    assert told.out == "a.wav\n" and "nope.wav: There is no such file." in told.err
+
+
+def test_names_below_the_folder_tell_files_apart(tmp_path: Path) -> None:
+    """MontrealForcedAligner#491: yes/0.wav and no/0.wav were both 0.wav."""
+    for name in ("yes", "no"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "0.wav").touch()
+    assert [job.name for job in jobs_of([tmp_path])] == ["no/0.wav", "yes/0.wav"]
+    both = jobs_of([tmp_path / "yes", tmp_path / "no"])
+    assert [job.name for job in both] == [str(tmp_path / n / "0.wav") for n in ("yes", "no")]
+
+
+@pytest.mark.parametrize("kind", ["-", "fifo", "/dev/stdin"])
+def test_pipe_is_read_as_a_file(
+    kind: str, recording: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """m-bain/whisperX#403, alphacep/vosk-api#2061: 110 s, then “damaged”."""
+    content = recording.read_bytes()
+    if kind == "fifo":
+        source = recording.with_name("fifo")
+        os.mkfifo(source)
+        if not (child := os.fork()):
+            source.write_bytes(content)
+            os._exit(0)
+    else:
+        source, child = Path(kind), 0
+        out, into = os.pipe()
+        os.write(into, content[:60_000])
+        os.close(into)
+        held = os.dup(0)
+        os.dup2(out, 0)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(os.fdopen(out, "rb")))
+    try:
+        for_each(jobs_of([source]), lambda job: (f"{load(job.path).seconds:.1f}", ()))
+    finally:
+        if child:
+            os.waitpid(child, 0)
+        else:
+            os.dup2(held, 0)  # pyright: ignore[reportPossiblyUnbound]
+    assert float(capsys.readouterr().out) > 0.4
