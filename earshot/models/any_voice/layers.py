@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from earshot.models.layers.transformer import rotate
+from earshot.models.layers.attention import attend
 
 
 class ConditionedNorm(nn.Module):
@@ -39,15 +39,9 @@ class ConditionedTransformerLayer(nn.Module):
 
     def forward(self, x: Tensor, condition: Tensor) -> Tensor:
         """x: (B, S, D), condition: (B, C) → (B, S, D)."""
-        x = x + self._attend(self.attention_norm(x, condition))
+        projected = self.query_key_value(self.attention_norm(x, condition))
+        x = x + self.attention_out(attend(projected, self.heads))
         return x + self.inner(self.inner_norm(x, condition))
-
-    def _attend(self, x: Tensor) -> Tensor:
-        batch, frames, width = x.shape
-        projected = self.query_key_value(x).view(batch, frames, 3, self.heads, -1)
-        query, key, value = projected.permute(2, 0, 3, 1, 4)  # each (B, H, S, D / H)
-        attended = F.scaled_dot_product_attention(rotate(query), rotate(key), value)
-        return self.attention_out(attended.transpose(1, 2).reshape(batch, frames, width))
 
 
 class ConditionedConvolution(nn.Module):

@@ -8,7 +8,7 @@ from typing import Final
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from earshot.models.layers.transformer import rotate
+from earshot.models.layers.attention import attend
 
 KERNEL: Final = 7  # steps that the convolution sees
 LOCAL_KERNEL: Final = 3  # the same, in a layer without attention
@@ -39,20 +39,11 @@ class ConformerLayer(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """(B, S, C) → (B, S, C); mask (B, S) is false for padding, which is not attended to."""
         x = x + 0.5 * self.before(x)
-        x = x + self.dropout(self._attend(self.attention_norm(x), mask))
+        projected = self.query_key_value(self.attention_norm(x))
+        x = x + self.dropout(self.attention_out(attend(projected, self.heads, mask=mask)))
         x = x + self.dropout(self._convolve(self.convolution_norm(x), mask))
         x = x + 0.5 * self.after(x)
         return self.norm(x)
-
-    def _attend(self, x: Tensor, mask: Tensor) -> Tensor:
-        batch, steps, width = x.shape
-        projected = self.query_key_value(x).view(batch, steps, 3, self.heads, -1)
-        query, key, value = projected.permute(2, 0, 3, 1, 4)  # each (B, H, S, C / H)
-        # Written out: for the few dozen steps of a word the fused kernel is slower on CPUs.
-        scores = rotate(query) @ rotate(key).transpose(-2, -1) * query.shape[-1] ** -0.5
-        weights = scores.masked_fill(~mask[:, None, None], -1e4).softmax(dim=-1)
-        attended = weights.to(value.dtype) @ value
-        return self.attention_out(attended.transpose(1, 2).reshape(batch, steps, width))
 
     def _convolve(self, x: Tensor, mask: Tensor) -> Tensor:
         gated = F.glu(self.gated(x), dim=-1) * mask[..., None]

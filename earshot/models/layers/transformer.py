@@ -3,9 +3,9 @@
 Shapes: B batch, S frames, D model width, H heads.
 """
 
-import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+
+from earshot.models.layers.attention import attend
 
 
 class TransformerLayer(nn.Module):
@@ -29,36 +29,6 @@ class TransformerLayer(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, S, D) → (B, S, D)."""
-        x = x + self.dropout(self._attend(self.attention_norm(x)))
+        projected = self.query_key_value(self.attention_norm(x))
+        x = x + self.dropout(self.attention_out(attend(projected, self.heads, self.rotary)))
         return x + self.dropout(self.inner(self.inner_norm(x)))
-
-    def _attend(self, x: Tensor) -> Tensor:
-        batch, frames, width = x.shape
-        projected = self.query_key_value(x).view(batch, frames, 3, self.heads, -1)
-        query, key, value = projected.permute(2, 0, 3, 1, 4)  # each (B, H, S, D / H)
-        if self.rotary:
-            query, key = rotate(query), rotate(key)
-        attended = F.scaled_dot_product_attention(query, key, value)
-        return self.attention_out(attended.transpose(1, 2).reshape(batch, frames, width))
-
-
-def sinusoidal_positions(
-    frames: int, width: int, device: torch.device, base: float = 10_000.0
-) -> Tensor:
-    """Sine and cosine position vectors (Vaswani et al. 2017): (frames, width)."""
-    angles = _angles(frames, width, device, base)
-    return torch.cat([angles.sin(), angles.cos()], dim=-1)
-
-
-def rotate(x: Tensor) -> Tensor:
-    """Rotary position embedding of queries or keys: (…, S, D / H) → the same (Su et al. 2021)."""
-    angles = _angles(x.shape[-2], x.shape[-1], x.device)
-    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
-    a, b = x.chunk(2, dim=-1)
-    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
-
-
-def _angles(frames: int, width: int, device: torch.device, base: float = 10_000.0) -> Tensor:
-    """Angle of every frame at every frequency, in radians: (frames, width / 2)."""
-    rates = base ** (-torch.arange(0, width, 2, device=device) / width)
-    return torch.arange(frames, device=device)[:, None] * rates

@@ -13,7 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from earshot.models.layers.transformer import TransformerLayer, sinusoidal_positions
+from earshot.models.layers.positions import sinusoidal_positions
+from earshot.models.layers.transformer import TransformerLayer
 
 KERNELS = (1, 3, 5, 7)
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from earshot.models.layers.conformer import ConformerLayer
-from earshot.models.layers.transformer import sinusoidal_positions
+from earshot.models.layers.positions import sinusoidal_positions
 
 POSITION_BASE: Final = 5000.0  # Rhodes & Bains, Eq. (5)
 
