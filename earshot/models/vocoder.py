@@ -11,10 +11,12 @@ Shapes: B batch, S frames of 10 ms, T = S * hop_length samples, F = n_fft // 2 +
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from earshot.media.audio.mel import hz_to_mel
 from earshot.media.constants import HOP_LENGTH, N_FFT, N_MELS, SAMPLE_RATE
 
 
@@ -148,12 +150,10 @@ def minimum_phase(log_gain: Tensor) -> Tensor:
 
 def _interpolation(config: VocoderConfig) -> Tensor:
     """Weights from mel bands to the bins between their centres: (F, n_mels)."""
-    knee, rate = 15.0, 27 / math.log(6.4)  # Slaney's mel scale: linear to 1 kHz, then logarithmic
-    hz = torch.linspace(0, config.sample_rate / 2, config.n_fft // 2 + 1)
-    mel = torch.where(hz < 1000, hz * 3 / 200, knee + rate * (hz.clamp(min=1.0) / 1000).log())
+    mel = torch.from_numpy(hz_to_mel(np.linspace(0, config.sample_rate / 2, config.n_fft // 2 + 1)))
     position = mel / mel[-1] * (config.n_mels + 1) - 1
     distance = (position.clamp(0, config.n_mels - 1)[:, None] - torch.arange(config.n_mels)).abs()
-    return (1 - distance).clamp(min=0.0)
+    return (1 - distance).clamp(min=0.0).float()
 
 
 def _noise(like: Tensor) -> Tensor:

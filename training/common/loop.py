@@ -1,4 +1,4 @@
-"""The training loop that every network here shares: schedule, resume, progress."""
+"""The training loop of the networks: it schedules the learning rate, resumes, and reports."""
 
 import json
 import math
@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -28,6 +29,11 @@ def half_precision() -> torch.autocast:
     the time; on one such Xeon 1.4 times as long). On others they would take twice as long."""
     faster = device().type == "cuda" or torch.cpu._is_avx512_bf16_supported()
     return torch.autocast(device().type, torch.bfloat16, enabled=faster)
+
+
+def numpy_generator(generator: torch.Generator) -> np.random.Generator:
+    """Return a generator of numpy's that is seeded by the next draw of one of torch's."""
+    return np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
 
 
 class Schedule(Protocol):

@@ -4,6 +4,7 @@ Separate from ``media.audio.features`` on purpose: evaluation shares no features
 evaluates.
 """
 
+import librosa
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -108,13 +109,8 @@ def pad(waveforms: list[np.ndarray]) -> tuple[Tensor, Tensor]:
 
 def _mel_filters(factor: float) -> np.ndarray:
     """Triangular filters from 60 to 7600 Hz, their frequencies times the factor: (257, 40)."""
-    mel = np.linspace(_mel(60.0), _mel(7600.0), N_BANDS + 2)
-    edges = 700.0 * (10 ** (mel / 2595.0) - 1) * factor
+    edges = librosa.mel_frequencies(N_BANDS + 2, fmin=60.0, fmax=7600.0, htk=True) * factor
     hertz = np.arange(N_FFT // 2 + 1)[:, None] * SAMPLE_RATE / N_FFT
     rise = (hertz - edges[:-2]) / np.diff(edges)[:-1]
     fall = (edges[2:] - hertz) / np.diff(edges)[1:]
     return np.maximum(np.minimum(rise, fall), 0.0).astype(np.float32)
-
-
-def _mel(hertz: float) -> float:
-    return 2595.0 * float(np.log10(1 + hertz / 700.0))

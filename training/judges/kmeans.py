@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import numpy as np
-from sklearn.cluster import MiniBatchKMeans
+import torch
 
 from earshot.media.audio.features import mfcc
 from training.common.corpora import speech_items, waveforms
+from training.common.kmeans import kmeans, nearest_centroids
 
 K = 128
 FRAMES = 200_000
@@ -23,10 +24,10 @@ def train_kmeans(data: Path, seed: int) -> np.ndarray:
     items = [item for item in speech_items(data) if item.split == "train"][::5]
     frames = np.concatenate([normalized_mfcc(waveform) for _, waveform in waveforms(items)])
     chosen = np.random.default_rng(seed).permutation(len(frames))[:FRAMES]
-    kmeans = MiniBatchKMeans(K, batch_size=4096, random_state=seed).fit(frames[chosen])
-    return np.asarray(kmeans.cluster_centers_, np.float32)
+    vectors = torch.from_numpy(frames[chosen].astype(np.float32))
+    return kmeans(vectors, K, torch.Generator().manual_seed(seed))[0].numpy()
 
 
 def nearest(features: np.ndarray, centroids: np.ndarray) -> np.ndarray:
-    """Index of the nearest centroid of each frame: (S, D), (K, D) → (S,)."""
-    return ((centroids**2).sum(1) - 2 * features @ centroids.T).argmin(1)
+    """Return the index of the nearest centroid of each frame: (S, D), (K, D) → (S,)."""
+    return nearest_centroids(torch.from_numpy(features), torch.from_numpy(centroids)).numpy()

@@ -1,9 +1,8 @@
-"""Trains the recogniser on labelled English words and GRID sentences of the training split."""
+"""Train the recogniser on labelled English words and GRID sentences of the training split."""
 
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 from typing import Final
 
 import numpy as np
@@ -20,6 +19,7 @@ from training.common.corpora import (
     speech_items,
     waveforms,
 )
+from training.common.loop import fit, numpy_generator
 from training.common.zero_shot import has_zero_shot_word
 from training.judges.frontend import (
     VTLP_FACTORS,
@@ -33,7 +33,6 @@ from training.judges.metrics import word_error_rate
 from training.judges.recogniser import MARGIN, Recogniser, prepare
 
 BATCH = 24
-WARM_UP = 200  # batches
 MAIN_SPEAKER = 0.5  # share of sentences by S1, of whom there are ten times as many
 
 Example = tuple[np.ndarray, list[int]]  # waveform (T,), classes of its phones
@@ -59,54 +58,35 @@ STAGES: Final = (Stage(1550, 2e-3, 0.5, 0.25, 1.0), Stage(600, 1e-3, 0.35, 0.5, 
 
 
 def train_recogniser(data: Path, state: Path, seed: int) -> tuple[Recogniser, dict[str, float]]:
-    """Returns the network in evaluation mode and its measures on the validation split.
+    """Train the network; return it in evaluation mode, with its measures on the validation split.
 
-    state: a folder that keeps the network after each stage, to go on from there.
+    state: a folder that keeps the state of each stage, to go on from there.
     """
     items = speech_items(data)
     sentences, words = _training_material(items)
     model = Recogniser()
-    minutes = 0.0
+    measured: dict[str, float] = {}
+    hours = 0.0
+
+    def score() -> float:
+        measured.update(validate(model, items))
+        return measured["val_wer"]
+
     for number, stage in enumerate(STAGES):
-        path = state / f"recogniser-{number}.pt"
-        if not path.exists():
-            torch.manual_seed(seed + number)
-            rng = np.random.default_rng(seed + number)
-            started = perf_counter()
-            _run(stage, model.train(), sentences, words, rng)
-            minutes += (perf_counter() - started) / 60
-            torch.save({"network": model.state_dict(), "minutes": minutes}, path)
-        saved = torch.load(path, weights_only=True)
-        model.load_state_dict(saved["network"])
-        minutes = saved["minutes"]
-        print(f"recogniser, stage {number}: {validate(model.eval(), items)}", flush=True)
-    steps = sum(stage.steps for stage in STAGES)
-    return model.eval(), validate(model, items) | {"steps": steps, "minutes": minutes}
 
+        def step_loss(generator: torch.Generator, stage: Stage = stage) -> Tensor:
+            rng = numpy_generator(generator)
+            examples = [_sample(stage, sentences, words, rng) for _ in range(BATCH)]
+            return _loss(model, examples, stage, rng)
 
-def _run(
-    stage: Stage,
-    model: Recogniser,
-    sentences: dict[str, list[Example]],
-    words: dict[str, list[Example]],
-    rng: np.random.Generator,
-) -> None:
-    optimizer = torch.optim.AdamW(model.parameters(), stage.learning_rate, weight_decay=1e-2)
-    losses = []
-    for step in range(1, stage.steps + 1):
-        for group in optimizer.param_groups:
-            progress = min(step / WARM_UP, 1.02 - step / stage.steps, 1.0)
-            group["lr"] = stage.learning_rate * progress
-        loss = _loss(
-            model, [_sample(stage, sentences, words, rng) for _ in range(BATCH)], stage, rng
+        saved = state / f"recogniser-{number}.state"
+        result = fit(
+            model, step_loss, score, saved, stage.steps, stage.learning_rate, seed=seed + number
         )
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        losses.append(float(loss.detach()))
-        if step % 100 == 0:
-            print(f"recogniser {step}: loss {np.mean(losses[-100:]):.3f}", flush=True)
+        hours += result["hours"]
+        print(f"recogniser, stage {number}: {measured}", flush=True)
+    steps = sum(stage.steps for stage in STAGES)
+    return model, measured | {"steps": steps, "minutes": 60 * hours}
 
 
 def validate(model: Recogniser, items: list[Item]) -> dict[str, float]:
@@ -183,10 +163,10 @@ def _loss(
     vtlp = torch.from_numpy(rng.integers(0, len(VTLP_FACTORS), len(examples)))
     narrow = rng.random(len(examples)) < stage.narrow
     cutoff = np.where(narrow, rng.uniform(3000, 4200, len(examples)), NYQUIST)
-    features = model.log_mel(batch, vtlp, torch.from_numpy(cutoff))
+    with torch.autocast("cpu", enabled=False):
+        features = model.log_mel(batch, vtlp, torch.from_numpy(cutoff))
     features = mask_bands_and_times(normalize(features, lengths), rng)
-    with torch.autocast("cpu", torch.bfloat16):
-        output, steps = model(features, lengths)
+    output, steps = model(features, lengths)
     targets = torch.tensor([phone for _, phones in examples for phone in phones])
     sizes = torch.tensor([len(phones) for _, phones in examples])
     loss = F.ctc_loss(

@@ -1,16 +1,16 @@
-"""Trains the speaker encoder to tell the labelled speakers of the training split apart."""
+"""Train the speaker encoder to tell the labelled speakers of the training split apart."""
 
 from collections import defaultdict
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from earshot.media.constants import NYQUIST, SAMPLE_RATE
 from training.common.corpora import speech_items, waveforms
+from training.common.loop import fit, numpy_generator
 from training.judges.frontend import N_BANDS, add_noise, mask_bands_and_times, pad
 from training.judges.metrics import equal_error
 from training.judges.speaker_encoder import SpeakerEncoder, scale
@@ -19,41 +19,48 @@ BATCH = 48
 LEARNING_RATE = 3e-3
 WINDOW = 1.6  # seconds
 MARGIN, SHARPNESS = 0.2, 25.0  # of the additive-margin softmax
-FEWEST = 5  # recordings; speakers with fewer are left out
+MIN_RECORDINGS = 5  # of a speaker; those with fewer are left out
 
 
 def train_speaker_encoder(
-    data: Path, steps: int, seed: int
+    data: Path, state: Path, steps: int, seed: int
 ) -> tuple[SpeakerEncoder, dict[str, float]]:
-    """Returns the network in evaluation mode and its measures on the validation split."""
-    torch.manual_seed(seed)
-    rng = np.random.default_rng(seed)
-    started = perf_counter()
+    """Train the network; return it in evaluation mode, with its measures on the validation split.
+
+    state: a folder that keeps the state of the training, to go on from there.
+    """
     speakers = list(_recordings(data, "train").values())
     model = SpeakerEncoder()
-    classes = torch.nn.Parameter(torch.randn(len(speakers), model.size))
-    parameters = [*model.parameters(), classes]
-    optimizer = torch.optim.AdamW(parameters, LEARNING_RATE, weight_decay=1e-2)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, steps)
-    losses = []
-    for step in range(1, steps + 1):
+    trained = nn.ModuleDict({"encoder": model})
+    torch.manual_seed(seed)
+    classes = nn.Parameter(torch.randn(len(speakers), model.size))
+    trained.register_parameter("classes", classes)
+
+    def step_loss(generator: torch.Generator) -> Tensor:
+        rng = numpy_generator(generator)
         labels = rng.integers(0, len(speakers), BATCH)
         spoken = [_window(speakers[label], rng) for label in labels]
-        loss = _loss(model.train(), classes, spoken, torch.from_numpy(labels), rng)
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        schedule.step()
-        losses.append(float(loss.detach()))
-        if step % 100 == 0:
-            print(f"speaker encoder {step}: loss {np.mean(losses[-100:]):.3f}", flush=True)
-    measured = validate(model.eval(), data)
-    minutes = (perf_counter() - started) / 60
-    return model, measured | {"speakers": len(speakers), "steps": steps, "minutes": minutes}
+        return _loss(model, classes, spoken, torch.from_numpy(labels), rng)
+
+    result = fit(
+        trained,
+        step_loss,
+        lambda: validate(model, data),
+        state / "speaker_encoder.state",
+        steps,
+        LEARNING_RATE,
+        seed=seed,
+    )
+    return model, {
+        "val_eer": result["score"],
+        "speakers": len(speakers),
+        "steps": steps,
+        "minutes": 60 * result["hours"],
+    }
 
 
-def validate(model: SpeakerEncoder, data: Path) -> dict[str, float]:
-    """Equal error rate (%) of telling whether two windows are by one validation speaker."""
+def validate(model: SpeakerEncoder, data: Path) -> float:
+    """Measure the equal error rate (%) of telling if two windows are by one validation speaker."""
     rng = np.random.default_rng(0)
     vectors, labels = [], []
     for label, recordings in enumerate(_recordings(data, "val").values()):
@@ -62,16 +69,16 @@ def validate(model: SpeakerEncoder, data: Path) -> dict[str, float]:
     cosines = np.concatenate(vectors) @ np.concatenate(vectors).T
     same = np.equal.outer(labels, labels)
     pairs = np.triu(np.ones_like(same), 1)
-    return {"val_eer": 100 * equal_error(cosines[pairs & same], cosines[pairs & ~same])[1]}
+    return 100 * equal_error(cosines[pairs & same], cosines[pairs & ~same])[1]
 
 
 def _recordings(data: Path, split: str) -> dict[str, list[np.ndarray]]:
-    """The recordings of each labelled speaker of a split, of speakers with at least FEWEST."""
+    """The recordings of each labelled speaker of a split, of speakers with MIN_RECORDINGS."""
     items = [item for item in speech_items(data) if item.split == split and item.speaker]
     speakers: dict[str, list[np.ndarray]] = defaultdict(list)
     for item, waveform in waveforms(items):
         speakers[str(item.speaker)].append(waveform)
-    return {name: spoken for name, spoken in speakers.items() if len(spoken) >= FEWEST}
+    return {name: spoken for name, spoken in speakers.items() if len(spoken) >= MIN_RECORDINGS}
 
 
 def _window(recordings: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
@@ -97,11 +104,11 @@ def _loss(
     noisy = [add_noise(waveform, rng.uniform(15.0, 50.0), rng) for waveform in spoken]
     batch, lengths = pad(noisy)
     cutoff = np.where(rng.random(len(spoken)) < 0.2, rng.uniform(3300, 4200, len(spoken)), NYQUIST)
-    features = model.log_mel(batch, cutoff=torch.from_numpy(cutoff))
+    with torch.autocast("cpu", enabled=False):
+        features = model.log_mel(batch, cutoff=torch.from_numpy(cutoff))
     features = features + torch.from_numpy(_equalisers(len(spoken), rng))[:, None]
     features = mask_bands_and_times(scale(features), rng)
-    with torch.autocast("cpu", torch.bfloat16):
-        vectors = model(features, lengths)
+    vectors = model(features, lengths)
     cosines = vectors @ F.normalize(classes, dim=1).T
     margins = MARGIN * F.one_hot(labels, len(classes))
     return F.cross_entropy(SHARPNESS * (cosines - margins), labels)

@@ -5,8 +5,11 @@ Shapes: B batch, S frames, M mel bands, P pitches in the table, F bins.
 
 import math
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+
+from earshot.media.audio.mel import hz_to_mel, mel_to_hz
 
 LOWEST, HIGHEST = 55.0, 550.0  # Hz
 PITCHES = 400  # a tenth of a semitone apart
@@ -48,9 +51,7 @@ def _patterns(n_mels: int, n_fft: int, sample_rate: int) -> Tensor:
 
 def _mel_filters(hz: Tensor, n_mels: int, nyquist: float) -> Tensor:
     """Triangles between neighbours on Slaney's mel scale: (M, F)."""
-    step = math.log(6.4) / 27
-    mels = torch.linspace(0, 15 + math.log(nyquist / 1000) / step, n_mels + 2)
-    edges = torch.where(mels < 15, mels * 200 / 3, 1000 * (step * (mels - 15)).exp())
+    edges = torch.from_numpy(mel_to_hz(np.linspace(0, hz_to_mel(nyquist), n_mels + 2))).float()
     low, centre, high = edges[:-2, None], edges[1:-1, None], edges[2:, None]
     rise, fall = (hz - low) / (centre - low), (high - hz) / (high - centre)
     return torch.minimum(rise, fall).clamp(min=0)

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 from PIL import Image
 
+from earshot.media.audio.mel import hz_to_mel
 from earshot.media.constants import NYQUIST
 
 TICKS = (500, 1_000, 2_000, 4_000, 8_000)  # Hz
@@ -30,8 +31,10 @@ def grey_jpeg(image: np.ndarray) -> str:
 
 def frequency_ticks(nyquist: float = NYQUIST) -> list[tuple[str, float]]:
     """Labels in kHz with their position, 0 to 1, on a mel axis from 0 to nyquist (Hz)."""
-    ticks = [(f"{hz / 1000:g}", _mel(hz) / _mel(nyquist)) for hz in TICKS if hz < nyquist]
-    return [*ticks, ("kHz", 0.95)]
+    shown = [hz for hz in TICKS if hz < nyquist]
+    places = hz_to_mel(np.array(shown)) / hz_to_mel(nyquist)
+    labels = [f"{hz / 1000:g}" for hz in shown]
+    return [*zip(labels, places.tolist(), strict=True), ("kHz", 0.95)]
 
 
 def viridis_colors(levels: np.ndarray) -> list[str]:
@@ -53,11 +56,6 @@ def _data_uri(image: Image.Image, kind: str) -> str:
     file = io.BytesIO()
     image.save(file, kind, optimize=True)
     return f"data:image/{kind};base64," + base64.b64encode(file.getvalue()).decode()
-
-
-def _mel(hz: float) -> float:
-    """Slaney's mel scale: linear to 1 kHz, logarithmic above."""
-    return 3 * hz / 200 if hz < 1000 else 15 + 27 * float(np.log(hz / 1000) / np.log(6.4))
 
 
 @cache

@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from earshot.media.audio.vtlp import N_FACTORS, vtlp
 from earshot.media.constants import VIDEO_RATE
+from training.common.loop import numpy_generator
 from training.lip_to_speech.data.augment import augment, centre_crop
 
 BALANCE: Final = 0.3  # 0 samples each clip as often, 1 each speaker
@@ -86,7 +87,7 @@ class Clips:
 
     def batch(self, size: int, generator: torch.Generator, clean: float = CLEAN) -> Batch:
         """Random clips, concatenated into new sentences; all but the share ``clean`` augmented."""
-        rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
+        rng = numpy_generator(generator)
         rows = rng.choice(len(self), size, p=self._shares)
         batch = self._gathered(self._concatenated(rows, rng), pace=rng.uniform(*PACE))
         batch = self._augmented(batch, rng, clean)

@@ -10,7 +10,6 @@ and to OUT/voices.npz all recordings of speakers who are told apart, end to end:
 """
 
 from collections.abc import Callable, Sequence
-from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,11 +23,11 @@ from earshot.media.video import frames
 from earshot.media.video.face import track_face
 from earshot.media.video.lips import MouthClip, crop_mouth
 from training.common.corpora import LEVEL, Item, grid_words, speech_items, waveforms
+from training.common.processes import in_processes
 from training.lip_to_speech.data.synthetic_heads import Line, lines
 
 SECONDS: Final = 3
 PORTRAITS: Final = 6
-PROCESSES: Final = 2
 SPEECH_RANGE: Final = 25.0  # dB below the loudest frame; what is quieter is not speech
 
 
@@ -44,11 +43,10 @@ def prepare(data: Path, out: Path) -> None:
 def _write_clips(arrays: Callable[[Any], dict[str, Any]], items: Sequence[Any], path: Path) -> None:
     """Stack the arrays of each video."""
     clips: list[dict[str, Any]] = []
-    with Pool(PROCESSES) as pool:
-        for clip in pool.imap(arrays, items):
-            clips.append(clip)
-            if len(clips) % 50 == 0:
-                print(f"{len(clips)} of {len(items)} videos", flush=True)
+    for clip in in_processes(arrays, items):
+        clips.append(clip)
+        if len(clips) % 50 == 0:
+            print(f"{len(clips)} of {len(items)} videos", flush=True)
     stacked = {name: np.stack([clip[name] for clip in clips]) for name in clips[0]}
     unfinished = path.with_suffix(".new.npz")
     np.savez(unfinished, **stacked)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
-from training.common.loop import device, fit, save
+from training.common.loop import device, fit, numpy_generator, save
 from training.lip_to_speech.train.reader import load_voices
 
 BATCH: Final = 64
@@ -40,7 +40,7 @@ class Faces:
         self, speakers: list[int], generator: torch.Generator
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Augmented portraits (B, 3, 64, 64) of these speakers, with their embeddings and F0."""
-        rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
+        rng = numpy_generator(generator)
         chosen = rng.choice(speakers, BATCH)
         pictures = []
         for speaker in chosen:

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from earshot.media.audio.vtlp import N_FACTORS, vtlp
 from earshot.models.lip_to_speech.voice_encoder import VoiceEncoder, VoiceEncoderConfig
-from training.common.loop import device, fit, save
+from training.common.loop import device, fit, numpy_generator, save
 
 BATCH: Final = 64
 FRAMES: Final = 80
@@ -40,7 +40,7 @@ class Voices:
 
     def batch(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Log-mel frames (B, S, M) and their classes (B,): three per speaker, by VTLP factor."""
-        rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
+        rng = numpy_generator(generator)
         speakers = rng.integers(0, len(self.names), BATCH)
         segments = []
         for speaker in speakers:

@@ -4,21 +4,22 @@ It acts on the 40 log-power bands that the cepstra are computed from, so that ea
 augmented anew in every step, at little cost. Shapes: B batch, S frames, M bands.
 """
 
-import math
-
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from earshot.media.audio.mel import hz_to_mel, mel_to_hz
 from earshot.media.constants import NYQUIST
 
-TOP_MEL = 15 + math.log(8) / math.log(6.4) * 27  # NYQUIST on Slaney's mel scale
+TOP_MEL = float(hz_to_mel(NYQUIST))
 VTLP_RANGE = 0.16  # frequencies are scaled by 1 ± this
 KNEE = 0.6  # of the Nyquist frequency: above it the scaling returns to 1 at the band edge
 GAIN_STD = 1.5  # nepers, at each knot of a random equaliser
 KNOTS = 5
 NOISE = (-10.0, -3.5)  # natural log of the noise-to-speech power ratio: least and most
-NARROW_BAND = 0.15  # share of windows that are low-passed at 4 kHz
+NARROW = 4000.0  # Hz
+NARROW_BAND = 0.15  # share of windows that are low-passed there
 
 
 def augment(bands: Tensor, generator: torch.Generator) -> Tensor:
@@ -35,13 +36,14 @@ def vtlp(bands: Tensor, factors: Tensor) -> Tensor:
     band edge stays.
     """
     n_bands = bands.shape[-1]
-    mel = torch.linspace(0, TOP_MEL, n_bands + 2)[1:-1]  # the centres of the bands
-    hz = _mel_to_hz(mel)
+    mel = np.linspace(0, TOP_MEL, n_bands + 2)[1:-1]  # the centres of the bands
+    hz = torch.from_numpy(mel_to_hz(mel)).float()
     knee = KNEE * NYQUIST / factors.clamp(min=1.0)[:, None]
     low = hz * factors[:, None]
     slope = (NYQUIST - knee * factors[:, None]) / (NYQUIST - knee)
     warped = torch.where(hz < knee, low, NYQUIST - slope * (NYQUIST - hz))
-    position = (_hz_to_mel(warped) / mel[0] - 1).clamp(0, n_bands - 1)
+    warped_mel = torch.from_numpy(hz_to_mel(warped.numpy()))
+    position = (warped_mel.float() / mel[0] - 1).clamp(0, n_bands - 1)
     left = position.floor().long().clamp(max=n_bands - 2)
     weight = (position - left)[:, None]
     index = left[:, None].expand_as(bands)
@@ -62,16 +64,8 @@ def _add_noise(bands: Tensor, generator: torch.Generator) -> Tensor:
     shape = F.interpolate(torch.randn(batch, 1, KNOTS, generator=generator), n_bands, mode="linear")
     grain = torch.rand(bands.shape, generator=generator).clamp(min=1e-3).log()
     noise = speech + level + shape + 0.5 * grain
-    edge = int(_hz_to_mel(torch.tensor(4000.0)) / TOP_MEL * n_bands)
+    edge = int(hz_to_mel(NARROW) / TOP_MEL * n_bands)
     cut = torch.rand(batch, 1, 1, generator=generator) < NARROW_BAND
     beyond = torch.arange(n_bands) > edge
     bands = torch.where(cut & beyond, bands - 8.0, bands)
     return torch.logaddexp(bands, noise)
-
-
-def _hz_to_mel(hz: Tensor) -> Tensor:
-    return torch.where(hz < 1000, hz * 3 / 200, 15 + torch.log(hz / 1000) / (math.log(6.4) / 27))
-
-
-def _mel_to_hz(mel: Tensor) -> Tensor:
-    return torch.where(mel < 15, mel * 200 / 3, 1000 * torch.exp((mel - 15) * (math.log(6.4) / 27)))

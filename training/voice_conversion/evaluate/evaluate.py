@@ -16,12 +16,12 @@ from earshot.media.text.grammar import DIGITS, GRID, Grammar
 from earshot.pipelines import VoiceConversion
 from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
+from training.common.processes import Job, Row, rows_of
 from training.common.report import print_table
 from training.judges.abx import abx
 from training.judges.evaluator import EvaluationModels
 from training.judges.metrics import bitrate, mel_cepstral_distortion, word_error_rate
 from training.judges.pretrained.judges import Judges
-from training.judges.processes import Job, Row, in_processes
 from training.judges.speaker_encoder import nearer_to_target
 from training.judges.sphinx import Sphinx
 from training.voice_conversion.evaluate.material import QUICK, Budget, Material, Utterance, choose
@@ -86,7 +86,7 @@ def evaluate(
     jobs += [partial(evaluator.system, units, speaker) for units, speaker in systems]
     in_full = [speaker for _, speaker in systems if speaker.name.split(",")[0] in IN_FULL]
     jobs += open_jobs(data, in_full, DEFAULT, split, quick, judges.asr)
-    rows = with_added(in_processes(jobs))
+    rows = with_added(rows_of(jobs))
     print_table(rows)
     if json_out:
         json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")

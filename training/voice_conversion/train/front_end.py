@@ -15,13 +15,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from earshot.models.any_voice.kmeans import KMeans, KMeansConfig
-from earshot.models.vqvae.vqvae import VQVAE, Codebook, VQVAEConfig
+from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from training.common.kmeans import kmeans
 from training.common.loop import device, fit, save
 from training.common.windows import Windows
 from training.voice_conversion.train.units import BATCH, LEARNING_RATE, WINDOW
 
 SAMPLE: Final = 100_000  # frames that the centroids are fitted to
-ITERATIONS: Final = 50
 # The loudness that VQVAE.normalize looks for is no feature here: all frames have the training mean.
 TRAINING_MEAN: Final = 1e9
 
@@ -34,27 +34,9 @@ def train_kmeans(run: Path, name: str, config: KMeansConfig) -> None:
     network = KMeans(replace(config, n_features=frames.shape[1])).to(device())
     _fit_statistics(network, sample)
     normalized = network.normalize(sample.to(device()))
-    error = fit_centroids(network.codebook, normalized, generator)
+    centroids, error = kmeans(normalized, len(network.codebook.vectors), generator)
+    network.codebook.vectors.copy_(centroids)
     save(run, name, network.config, network, {"hours": 0.0, "score": error})
-
-
-def fit_centroids(codebook: Codebook, frames: Tensor, generator: torch.Generator) -> float:
-    """Lloyd's algorithm on (N, D), from random frames → the mean squared distance at the end.
-
-    A centroid that no frame is nearest to starts again at a random frame.
-    """
-    size = len(codebook.vectors)
-    start = torch.randperm(len(frames), generator=generator).repeat(-(-size // len(frames)))[:size]
-    codebook.vectors.copy_(frames[start.to(frames.device)])
-    for _ in range(ITERATIONS):
-        codes = codebook.nearest(frames)
-        counts = codes.bincount(minlength=size)
-        totals = torch.zeros_like(codebook.vectors).index_add_(0, codes, frames)
-        means = totals / counts.clamp(min=1)[:, None]
-        strays = torch.randint(len(frames), (size,), generator=generator).to(frames.device)
-        codebook.vectors.copy_(torch.where(counts[:, None] > 0, means, frames[strays]))
-    nearest = codebook.vectors[codebook.nearest(frames)]
-    return F.mse_loss(frames, nearest).item()
 
 
 def train_vq(run: Path, name: str, config: VQVAEConfig, steps: int) -> None:

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from earshot.models.words.word_embedder import WordEmbedderConfig
 from training.common.front_end import front_end_of
+from training.common.loop import numpy_generator
 from training.words.data.arrays import Arrays
 from training.words.data.augment import augment, match_channel
 from training.words.data.batch import MIXTURE, UTTERANCES, Batch, Mixture
@@ -112,7 +113,7 @@ class Words:
 
     def batches(self, n_words: int, generator: torch.Generator) -> Iterator[Batch]:
         """Endless batches of n_words words, UTTERANCES of each, augmented anew each time."""
-        rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
+        rng = numpy_generator(generator)
         recorded, synthetic = list(self.recorded), list(self.synthetic)
         made = {name: list(pools) for name, pools in self._made_words.items()}
         n_recorded = min(round(self._mixture.recorded * n_words), len(recorded))

@@ -1,7 +1,6 @@
 """Recorded and synthetic words as arrays of log-mel frames, which training reads."""
 
 from collections.abc import Iterator
-from multiprocessing import Pool
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +11,7 @@ from earshot.media.audio.load import load, match_loudness
 from earshot.media.audio.pitch import log_mel_and_pitch
 from earshot.pipelines.speech_encoder import SpeechEncoder
 from training.common.corpora import LEVEL
+from training.common.processes import in_processes
 from training.common.sounds import TRAINING_FOLDS, sound_files
 from training.words.data.alignment import Aligner
 from training.words.data.columns import MAX_PHONEMES, Columns, Frames
@@ -37,7 +37,6 @@ MANDARIN: Final = 3500  # words
 ARABIC: Final = 3500
 SHARDS: Final = 8
 CONVERTED: Final = 10_000  # synthetic words that are converted to the voices of people
-PROCESSES: Final = 2
 NOISE: Final = 5 * SAMPLE_RATE  # samples of each environmental sound
 
 
@@ -68,9 +67,8 @@ def prepare(data: Path, out: Path, front_end: SpeechEncoder | None = None) -> No
         write_tone_changed(data, np.load(out / "starts.npy"), out / "tone-changed.npz")
     if not (out / "spliced.npz").exists():
         write_spliced(data, _trained_on(data, out / "starts.npy"), out / "spliced.npz")
-    with Pool(PROCESSES) as pool:
-        for path in pool.imap_unordered(_synthetic, shards):
-            print(path, flush=True)
+    for path in in_processes(_synthetic, shards):
+        print(path, flush=True)
 
 
 def _trained_on(data: Path, starts: Path) -> Iterator[tuple[RecordedWord, np.ndarray]]:

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from earshot.media.text.phonemes import TONES, numbers
 from earshot.models.words.word_embedder import MultiViewEmbedder
-from training.common.loop import device
+from training.common.loop import device, numpy_generator
 from training.words.data.batch import Batch
 from training.words.data.concatenation import Word
 from training.words.data.padding import padded
@@ -94,7 +94,7 @@ def _with_corrupted(
 
 def corrupted_words(words: Sequence[Word], generator: torch.Generator) -> list[Word]:
     """Each word with one or two phonemes edited, unless that is another of the words; sorted."""
-    rng = np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
+    rng = numpy_generator(generator)
     inventory = np.unique([number for word in words for number in word])
     tones = numbers(TONES)
     return sorted({_corrupted(word, inventory, tones, rng) for word in words} - set(words))

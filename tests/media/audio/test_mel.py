@@ -1,0 +1,16 @@
+"""The mel scale with numpy alone."""
+
+import librosa
+import numpy as np
+
+from earshot.media.audio.mel import hz_to_mel, mel_to_hz
+
+
+def test_scale_equals_that_of_librosa() -> None:
+    hz = np.linspace(0.0, 8000.0, 81)
+    np.testing.assert_allclose(hz_to_mel(hz), librosa.hz_to_mel(hz), rtol=1e-12, atol=1e-12)
+
+
+def test_conversion_to_hz_is_the_inverse() -> None:
+    hz = np.linspace(0.0, 16000.0, 33)
+    np.testing.assert_allclose(mel_to_hz(hz_to_mel(hz)), hz, rtol=1e-12, atol=1e-12)

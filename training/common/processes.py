@@ -1,0 +1,37 @@
+"""Run the parts of a long preparation or evaluation in several processes, one a core."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing import get_context
+from typing import Any, TypeVar
+
+Row = dict[str, Any]
+Job = Callable[[], list[Row]]
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
+
+def in_processes(
+    function: Callable[[Given], Made], inputs: Sequence[Given], chunk: int = 1
+) -> Iterator[Made]:
+    """Yield what the function returns for each input, in their order.
+
+    chunk: how many inputs a process is given at once. The processes are forked, so that they share
+    what is loaded. The caller must not have computed with several threads before.
+    """
+    with get_context("fork").Pool(os.cpu_count()) as pool:
+        yield from pool.imap(function, inputs, chunk)
+
+
+def rows_of(jobs: Sequence[Job]) -> list[Row]:
+    """Return the rows of all jobs, in their order: nothing is pickled but the rows."""
+    global _jobs
+    _jobs = jobs
+    return [row for rows in in_processes(_run, range(len(jobs))) for row in rows]
+
+
+_jobs: Sequence[Job] = ()
+
+
+def _run(number: int) -> list[Row]:
+    return _jobs[number]()
