@@ -1,20 +1,64 @@
 """The commands that every system has: prepare, train, export and evaluate."""
 
 import argparse
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Protocol
+
+Arguments = argparse.Namespace
+Recipe = Mapping[str, Callable[[Path, str], None]]
 
 
-def commands(
-    system: str, front_end: bool = False
-) -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
-    """The parser of python -m training.SYSTEM, and that of its command evaluate, to add to.
+class System(Protocol):
+    """A system's commands. Each imports what it needs when it is called: ``train`` runs where only
+    torch and numpy are installed."""
 
-    front_end: whether it also trains over a frozen speech model (earshot/pipelines/front_end.py).
-    """
-    parser = argparse.ArgumentParser(prog=f"python -m training.{system}")
+    name: str
+    front_end: bool  # whether it also trains over a frozen speech model
+
+    def add_options(self, evaluate: argparse.ArgumentParser) -> None:
+        """Add the options that evaluate alone has."""
+        ...
+
+    def prepare(self, data: Path, arguments: Arguments) -> None:
+        """Turn recordings into arrays."""
+        ...
+
+    def recipe(self, arguments: Arguments) -> Recipe:
+        """Return what is trained: each part of the recipe, given the run's folder and its name."""
+        ...
+
+    def export(self, arguments: Arguments) -> None:
+        """Turn trained weights into checkpoints."""
+        ...
+
+    def evaluate(self, data: Path, arguments: Arguments) -> None:
+        """Measure all systems."""
+        ...
+
+
+def run(system: System) -> None:
+    """Parse the command line of python -m training.SYSTEM, and run one of its commands."""
+    arguments = parser_of(system).parse_args()
+    if arguments.command == "train":
+        recipe = system.recipe(arguments)
+        for name in arguments.names or recipe:
+            recipe[name](arguments.out, name)
+    elif arguments.command == "export":
+        system.export(arguments)
+    else:
+        from training.common.corpora import data_root  # late: it needs more than torch and numpy
+
+        command = system.prepare if arguments.command == "prepare" else system.evaluate
+        command(data_root(arguments.data), arguments)
+
+
+def parser_of(system: System) -> argparse.ArgumentParser:
+    """Make the parser of a system's command line."""
+    parser = argparse.ArgumentParser(prog=f"python -m training.{system.name}")
     stages = parser.add_subparsers(dest="command", required=True)
     prepare = stages.add_parser("prepare", help="the data folder → arrays in OUT")
-    if front_end:
+    if system.front_end:
         prepare.add_argument(
             "--front-end",
             metavar="ID:LAYER",
@@ -34,10 +78,11 @@ def commands(
     evaluate.add_argument(
         "--publish", action="store_true", help="write metrics, cards and the table in docs/"
     )
-    return parser, evaluate
+    system.add_options(evaluate)
+    return parser
 
 
 def add_judges(evaluate: argparse.ArgumentParser) -> None:
-    """The options of training/judges/pretrained/judges.py."""
+    """Add the options of training/judges/pretrained/judges.py."""
     evaluate.add_argument("--asr", metavar="ID", help="a Whisper instead of pocketsphinx")
     evaluate.add_argument("--speaker", metavar="ID", help="a WavLM with x-vectors instead of ours")

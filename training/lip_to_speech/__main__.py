@@ -4,60 +4,62 @@ import argparse
 from pathlib import Path
 
 from earshot.core.paths import CHECKPOINTS, ROOT
-from training.common.commands import add_judges, commands
+from training.common.commands import Arguments, Recipe, add_judges, run
 
 
-def main() -> None:
-    """Parse the command line and run one stage.
+class LipToSpeechTraining:
+    """The commands of lip to speech."""
 
-    Each stage imports only what it needs.
-    """
-    parser, evaluate = commands("lip_to_speech")
-    evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
-    add_judges(evaluate)
-    arguments = parser.parse_args()
-    if arguments.command == "prepare":
-        from training.common.corpora import data_root
+    name = "lip_to_speech"
+    front_end = False
+
+    def add_options(self, evaluate: argparse.ArgumentParser) -> None:
+        """Add further checkpoints, and judges of the hub."""
+        evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
+        add_judges(evaluate)
+
+    def prepare(self, data: Path, arguments: Arguments) -> None:
+        """Turn videos, recordings and rendered heads into arrays."""
         from training.lip_to_speech.data.prepare import prepare
 
-        prepare(data_root(arguments.data), arguments.out)
-    elif arguments.command == "train":
+        prepare(data, arguments.out)
+
+    def recipe(self, arguments: Arguments) -> Recipe:
+        """Return the recipe, which is the same for all arrays."""
         from training.lip_to_speech.recipe import RECIPE
 
-        for name in arguments.names or RECIPE:
-            RECIPE[name](arguments.out, name)
-    elif arguments.command == "export":
+        return RECIPE
+
+    def export(self, arguments: Arguments) -> None:
+        """Write the shipped checkpoints, and those to compare them with."""
         from training.lip_to_speech.export import export
 
         export(arguments.out, CHECKPOINTS)
-    elif arguments.command == "evaluate":
-        _evaluate(arguments)
 
+    def evaluate(self, data: Path, arguments: Arguments) -> None:
+        """Measure the shipped checkpoint, those to compare it with, and the baselines."""
+        from training.common.report import publish_table
+        from training.judges.pretrained.judges import Judges
+        from training.lip_to_speech.evaluate.card import publish
+        from training.lip_to_speech.evaluate.evaluate import evaluate
+        from training.lip_to_speech.evaluate.tables import COLUMNS
+        from training.lip_to_speech.recipe import SHIPPED, VOCODER
 
-def _evaluate(arguments: argparse.Namespace) -> None:
-    from training.common.corpora import data_root
-    from training.common.report import publish_table
-    from training.judges.pretrained.judges import Judges
-    from training.lip_to_speech.evaluate.card import publish
-    from training.lip_to_speech.evaluate.evaluate import evaluate
-    from training.lip_to_speech.evaluate.tables import COLUMNS
-    from training.lip_to_speech.recipe import SHIPPED, VOCODER
-
-    roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]
-    folders = [folder for root in roots for folder in sorted(root.glob(f"{SHIPPED}-*"))]
-    rows = evaluate(
-        data_root(arguments.data),
-        CHECKPOINTS / VOCODER,
-        [*folders, CHECKPOINTS / SHIPPED],
-        arguments.split,
-        arguments.json,
-        arguments.quick,
-        Judges.of(arguments),
-    )
-    if arguments.publish:
-        publish(rows, CHECKPOINTS)
-        publish_table(rows, ROOT / "docs" / "lip_to_speech.md", "lip results", COLUMNS)
+        roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]
+        folders = [folder for root in roots for folder in sorted(root.glob(f"{SHIPPED}-*"))]
+        rows = evaluate(
+            data,
+            CHECKPOINTS / VOCODER,
+            [*folders, CHECKPOINTS / SHIPPED],
+            arguments.split,
+            arguments.json,
+            arguments.quick,
+            Judges.of(arguments),
+        )
+        if arguments.publish:
+            publish(rows, CHECKPOINTS)
+            publish_table(rows, ROOT / "docs" / "lip_to_speech.md", "lip results", COLUMNS)
 
 
 if __name__ == "__main__":
-    main()
+    run(LipToSpeechTraining())

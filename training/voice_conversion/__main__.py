@@ -1,58 +1,64 @@
-"""python -m training.voice_conversion prepare|train|evaluate: see --help of each."""
+"""python -m training.voice_conversion prepare|train|export|evaluate: see --help of each."""
 
+import argparse
 from pathlib import Path
 
 from earshot.core.paths import CHECKPOINTS, ROOT
-from training.common.commands import add_judges, commands
+from training.common.commands import Arguments, Recipe, add_judges, run
 from training.common.front_end import front_end_of, prepared_with
 
 
-def main() -> None:
-    """Parse the command line and run one stage.
+class VoiceConversionTraining:
+    """The commands of voice conversion."""
 
-    Each stage imports what it needs: training runs where only torch and numpy are installed.
-    """
-    parser, evaluation = commands("voice_conversion", front_end=True)
-    evaluation.add_argument("--compared", type=Path, help="a folder of further checkpoints")
-    evaluation.add_argument(
-        "--only", nargs="+", help="checkpoints to measure beside the baselines; all unless named"
-    )
-    add_judges(evaluation)
-    arguments = parser.parse_args()
-    if arguments.command == "prepare":
-        from training.common.corpora import data_root
+    name = "voice_conversion"
+    front_end = True
+
+    def add_options(self, evaluate: argparse.ArgumentParser) -> None:
+        """Add further checkpoints, which of all to measure, and judges of the hub."""
+        evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
+        evaluate.add_argument(
+            "--only",
+            nargs="+",
+            help="checkpoints to measure with the baselines; all unless named",
+        )
+        add_judges(evaluate)
+
+    def prepare(self, data: Path, arguments: Arguments) -> None:
+        """Turn recordings into arrays: frames of a front end, or our own."""
         from training.voice_conversion.any_voice.prepare import prepare as prepare_any_voice
         from training.voice_conversion.data.prepare import prepare
 
-        data = data_root(arguments.data)
         if arguments.front_end:
             prepare(data, arguments.out, prepared_with(arguments.front_end, arguments.out))
         else:
             prepare(data, arguments.out)
             prepare_any_voice(data, arguments.out)
-    elif arguments.command == "train":
+
+    def recipe(self, arguments: Arguments) -> Recipe:
+        """Return the recipe of the arrays."""
         from training.voice_conversion.recipe import FRONT_END_RECIPE, RECIPE
 
-        recipe = FRONT_END_RECIPE if front_end_of(arguments.out) else RECIPE
-        for name in arguments.names or recipe:
-            recipe[name](arguments.out, name)
-    elif arguments.command == "export":
+        return FRONT_END_RECIPE if front_end_of(arguments.out) else RECIPE
+
+    def export(self, arguments: Arguments) -> None:
+        """Write the checkpoints. Models over a front end stay with whoever trains them."""
         from training.voice_conversion.any_voice.export import export as export_any_voice
         from training.voice_conversion.export import export
 
-        # Models over a front end are not shipped: whoever trains them keeps them.
         own = arguments.out / "checkpoints" if front_end_of(arguments.out) else CHECKPOINTS
         export(arguments.out, own)
         if (arguments.out / "conversion.state").exists():
             export_any_voice(arguments.out, CHECKPOINTS)
-    else:
-        from training.common.corpora import data_root
+
+    def evaluate(self, data: Path, arguments: Arguments) -> None:
+        """Measure the shipped checkpoints, those to compare them with, and the baselines."""
         from training.judges.pretrained.judges import Judges
         from training.voice_conversion.evaluate.card import publish
         from training.voice_conversion.evaluate.evaluate import evaluate
 
         rows = evaluate(
-            data_root(arguments.data),
+            data,
             CHECKPOINTS,
             arguments.split,
             arguments.json,
@@ -66,4 +72,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(VoiceConversionTraining())

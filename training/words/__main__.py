@@ -4,28 +4,37 @@ import argparse
 from pathlib import Path
 
 from earshot.core.paths import CHECKPOINTS
-from training.common.commands import commands
+from training.common.commands import Arguments, Recipe, run
 from training.common.front_end import front_end_of, prepared_with
 
 
-def main() -> None:
-    """Parse the command line and run one command.
+class WordsTraining:
+    """The commands of word embeddings, and of their spelling network."""
 
-    Each command imports what it needs: ``train`` runs where only torch and numpy are installed.
-    """
-    arguments = _arguments()
-    if arguments.command == "train":
-        from training.words.g2p.train import NAME, train_g2p
-        from training.words.recipe import FRONT_END_RECIPE, RECIPE
+    name = "words"
+    front_end = True
 
-        recipe = FRONT_END_RECIPE if front_end_of(arguments.out) else RECIPE
-        for name in arguments.names or ([NAME, *RECIPE] if recipe is RECIPE else recipe):
-            train_g2p(arguments.out) if name == NAME else recipe[name](arguments.out, name)
-        return
-    from training.common.corpora import data_root
+    def add_options(self, evaluate: argparse.ArgumentParser) -> None:
+        """Add further systems, and which of all to measure."""
+        evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
+        evaluate.add_argument(
+            "--only",
+            nargs="+",
+            default=(),
+            metavar="SYSTEM",
+            help="measure these systems; published rows of the others stay",
+        )
+        evaluate.add_argument(
+            "--speech-model",
+            nargs="+",
+            default=(),
+            metavar="ID[:LAYER,…]",
+            help="speech encoders of transformers, untrained, as further systems: folders or hub "
+            "ids",
+        )
 
-    data = data_root(arguments.data)
-    if arguments.command == "prepare":
+    def prepare(self, data: Path, arguments: Arguments) -> None:
+        """Turn words into arrays: frames of a front end, or log-mel frames and spellings."""
         from training.words.data.prepare import prepare
         from training.words.g2p.train import prepare_g2p
 
@@ -34,60 +43,49 @@ def main() -> None:
             return
         prepare_g2p(arguments.out)
         prepare(data, arguments.out)
-    elif arguments.command == "export":
+
+    def recipe(self, arguments: Arguments) -> Recipe:
+        """Return the recipe of the arrays: over a front end there is no spelling network."""
+        from training.words.g2p.train import NAME, train_g2p
+        from training.words.recipe import FRONT_END_RECIPE, RECIPE
+
+        if front_end_of(arguments.out):
+            return FRONT_END_RECIPE
+        return {NAME: lambda run, name: train_g2p(run), **RECIPE}
+
+    def export(self, arguments: Arguments) -> None:
+        """Write the shipped checkpoints; models over a front end are not shipped."""
+        from training.common.corpora import data_root
         from training.words.export import export
         from training.words.g2p.train import evaluate_g2p, export_g2p
 
-        export(data, arguments.out, CHECKPOINTS)
-        if front_end_of(arguments.out):
-            return
-        export_g2p(arguments.out, CHECKPOINTS)
-        evaluate_g2p(arguments.out, CHECKPOINTS)
-    else:
-        _evaluate(data, arguments)
+        export(data_root(arguments.data), arguments.out, CHECKPOINTS)
+        if not front_end_of(arguments.out):
+            export_g2p(arguments.out, CHECKPOINTS)
+            evaluate_g2p(arguments.out, CHECKPOINTS)
 
+    def evaluate(self, data: Path, arguments: Arguments) -> None:
+        """Measure the shipped checkpoints and those to compare them with."""
+        from training.common.report import publish_table, publish_text
+        from training.words.evaluate.card import publish
+        from training.words.evaluate.evaluate import evaluate
+        from training.words.evaluate.tables import details
+        from training.words.recipe import MEASURED
 
-def _evaluate(data: Path, arguments: argparse.Namespace) -> None:
-    from training.common.report import publish_table, publish_text
-    from training.words.evaluate.card import publish
-    from training.words.evaluate.evaluate import evaluate
-    from training.words.evaluate.tables import details
-    from training.words.recipe import MEASURED
-
-    roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]
-    folders = [root / name for name in MEASURED for root in roots if (root / name).exists()]
-    only = arguments.only
-    plot = CHECKPOINTS / "words" / "curves.svg" if arguments.publish and not only else None
-    models = arguments.speech_model
-    rows = evaluate(
-        data, folders, arguments.split, arguments.json, arguments.quick, plot, models, only
-    )
-    if arguments.publish:
-        rows = publish(rows, CHECKPOINTS)
-        page = CHECKPOINTS.parent / "docs" / "words.md"
-        publish_table(rows, page, "word results")
-        publish_text(details(rows), page, "word details")
-
-
-def _arguments() -> argparse.Namespace:
-    parser, evaluate = commands("words", front_end=True)
-    evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
-    evaluate.add_argument(
-        "--only",
-        nargs="+",
-        default=(),
-        metavar="SYSTEM",
-        help="measure these systems; published rows of the others stay",
-    )
-    evaluate.add_argument(
-        "--speech-model",
-        nargs="+",
-        default=(),
-        metavar="ID[:LAYER,…]",
-        help="speech encoders of transformers, untrained, as further systems: folders or hub ids",
-    )
-    return parser.parse_args()
+        roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]
+        folders = [root / name for name in MEASURED for root in roots if (root / name).exists()]
+        only = arguments.only
+        plot = CHECKPOINTS / "words" / "curves.svg" if arguments.publish and not only else None
+        models = arguments.speech_model
+        rows = evaluate(
+            data, folders, arguments.split, arguments.json, arguments.quick, plot, models, only
+        )
+        if arguments.publish:
+            rows = publish(rows, CHECKPOINTS)
+            page = CHECKPOINTS.parent / "docs" / "words.md"
+            publish_table(rows, page, "word results")
+            publish_text(details(rows), page, "word details")
 
 
 if __name__ == "__main__":
-    main()
+    run(WordsTraining())
