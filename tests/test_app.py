@@ -19,6 +19,7 @@ from earshot.app.health import Health
 from earshot.core.http import address_of
 from earshot.pipelines.voice_conversion import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.settings import MODELS
+from earshot.tabs.shared.addresses import Addresses
 from earshot.tabs.shared.gradio_internals import Waiting, limit_waiting
 from earshot.tabs.shared.page import model_cards
 
@@ -218,7 +219,7 @@ def test_waiting_jobs_of_a_visitor_an_address_and_all_are_limited_with_a_sentenc
         )
     page.queue(max_size=5, api_open=False)
     limits = Waiting(launch.MAX_WAITING, 4, launch.WAITING, launch.FULL, address_of)
-    limit_waiting(page, limits)
+    limit_waiting(page, limits, Addresses(fetched=False))
     _, address, _ = page.launch(prevent_thread_lock=True)
 
     def join(visitor: str, place: str = "192.0.2.1") -> httpx.Response:

@@ -12,7 +12,7 @@ from typing import Final
 from benchmarks.faults.outcome import Outcome
 from benchmarks.raters import NO_REPLY, Raters, write
 from benchmarks.support.postgres import Postgres
-from benchmarks.support.served import Served
+from benchmarks.support.served import PROXY, Served
 from earshot.study.library import BUSY
 from earshot.study.web.plainly import NOT_STORED
 
@@ -25,7 +25,7 @@ CLOCK: Final = Path(__file__).with_name("shifted_clock.py")
 
 def app(folder: Path, database: str | None = None, *program: str) -> Served:
     """The app with the tests of the folder."""
-    options = ["--studies", str(folder), *(["--database", database] if database else [])]
+    options = [*PROXY, "--studies", str(folder), *(["--database", database] if database else [])]
     return Served(*(program or ("app.py",)), *options, path="/listen/ab")
 
 

@@ -18,7 +18,7 @@ from benchmarks.load import limits
 from benchmarks.load.memory import growth, megabytes
 from benchmarks.load.room import alone, together
 from benchmarks.raters import TEST, Raters, write
-from benchmarks.support.served import Served
+from benchmarks.support.served import PROXY, Served
 from earshot.study.web.server import library
 
 PARTS: Final = ("room", "memory", "limits")
@@ -43,7 +43,7 @@ def main() -> None:
         folder = Path(place)
         write(folder, SOUND)
         if {"room", "memory"} & {*chosen.parts}:
-            options = ["--preload", "--max-queue", "200", "--studies", place]
+            options = ["--preload", "--max-queue", "200", "--studies", place, *PROXY]
             served = Served("app.py", *options)
             try:
                 if "room" in chosen.parts:

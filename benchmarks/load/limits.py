@@ -9,8 +9,9 @@ from typing import Final
 
 from benchmarks.load.memory import files
 from benchmarks.load.visitor import Visitor
-from benchmarks.support.served import Served
-from earshot.tabs.shared.connections import DEAD, SILENT
+from benchmarks.support.served import PROXY, Served
+from earshot.core.bodies import SILENT
+from earshot.core.connections import DEAD
 
 PROGRAM: Final = Path(__file__).with_name("hurried.py")
 STALLED: Final = 10  # connections
@@ -30,7 +31,7 @@ def measure() -> list[str]:
     """Rows of a Markdown table: what was tried, what happened."""
     with tempfile.TemporaryDirectory(prefix="load-") as place:
         temporary = Path(place) / "temporary"
-        options = ["--preload", "--max-queue", str(QUEUE), "--studies", f"{place}/studies"]
+        options = ["--preload", "--max-queue", str(QUEUE), "--studies", f"{place}/studies", *PROXY]
         environment = {"GRADIO_TEMP_DIR": str(temporary)}
         served = Served(str(PROGRAM), *options, environment=environment)
         try:

@@ -16,6 +16,8 @@ import httpx
 from earshot.core.paths import ROOT
 
 PATIENCE: Final = 300.0  # seconds: tests run beside other work
+# An option of the app, with which each client may come from an address of its own.
+PROXY: Final = ("--proxy", "127.0.0.1")
 
 
 def free_port() -> int:

@@ -18,6 +18,9 @@ from starlette.routing import Route
 from earshot.app.health import Health
 from earshot.app.options import options
 from earshot.app.site import SOUNDS, build
+from earshot.core.bodies import CutStalledBodies, LimitBodies, LimitUploads
+from earshot.core.connections import believed_proxies, limit_connections
+from earshot.core.headers import SafeHeaders
 from earshot.core.http import address_of
 from earshot.core.paths import CHECKPOINTS
 from earshot.media import workers
@@ -31,14 +34,16 @@ from earshot.pipelines.voice_conversion.settings import live_checkpoint
 from earshot.study.permission import Permission
 from earshot.study.web.plainly import refuse_damaged
 from earshot.tabs import listening_tests, voice_conversion
+from earshot.tabs.shared.addresses import Addresses
 from earshot.tabs.shared.agents import manual_route, offer_tools
-from earshot.tabs.shared.connections import DEAD, CutStalledBodies
 from earshot.tabs.shared.gradio_internals import (
+    UPLOADS,
     Waiting,
-    cut_dead_connections,
     keep_uploads_apart,
     limit_messages,
+    limit_unread,
     limit_waiting,
+    upload_folder,
     write_results_whole,
 )
 from earshot.tabs.shared.page import HEAD
@@ -79,7 +84,7 @@ def launch(
     )
     keep_uploads_apart()
     write_results_whole()
-    limit_queue(page, chosen.max_queue)
+    limit_queue(page, chosen.max_queue, chosen.allow_urls)
     offer_tools(page)
     # A deep link would write a visitor's whole page to the disk, for whoever knows their session.
     routes = [Route("/gradio_api/deep_link", _not_found), manual_route(page)]
@@ -109,11 +114,16 @@ def launch(
                 *live.routes(),
                 *(listening_tests.routes(tests) if tests else []),
             ],
-            "middleware": [Middleware(CutStalledBodies)],
+            "middleware": [
+                Middleware(SafeHeaders, os.environ),
+                Middleware(CutStalledBodies),
+                Middleware(LimitUploads, UPLOADS, upload_folder),
+                Middleware(LimitBodies, UPLOADS),
+            ],
             "exception_handlers": {RequestValidationError: refuse_damaged},
         },
     )
-    cut_dead_connections(page, DEAD)
+    limit_connections(page.server, believed_proxies(chosen.proxy, os.environ))
     limit_messages(page, MAX_BYTES)
     workers.warm_up()
     if chosen.preload:
@@ -125,12 +135,15 @@ def launch(
     return address
 
 
-def limit_queue(page: gr.Blocks, size: int) -> None:
-    """Lets so many jobs wait, of which a visitor and an address may have a share."""
+def limit_queue(page: gr.Blocks, size: int, allow_urls: bool = False) -> None:
+    """Let so many jobs wait, of which a visitor and an address may have a share. allow_urls:
+    whether files that they name by their http addresses are fetched."""
     # api_open=False: programs wait in the queue like everybody.
     page.queue(max_size=size, default_concurrency_limit=1, api_open=False)
     of_address = max(MAX_WAITING, round(SHARE_OF_ADDRESS * size))
-    limit_waiting(page, Waiting(MAX_WAITING, of_address, WAITING, FULL, address_of))
+    limits = Waiting(MAX_WAITING, of_address, WAITING, FULL, address_of)
+    limit_waiting(page, limits, Addresses(allow_urls))
+    limit_unread(page, address_of)
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """The command line's options."""
 
 import argparse
+import ipaddress
 import os
 from collections.abc import Mapping, Sequence
 
@@ -48,19 +49,39 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument(
         "--no-hub", action="store_true", help="visitors cannot load models of the Hugging Face hub"
     )
+    parser.add_argument(
+        "--proxy",
+        nargs="+",
+        default=[],
+        type=network,
+        metavar="ADDRESS",
+        help="believe these addresses, or networks, about whom they forward (X-Forwarded-For)",
+    )
+    parser.add_argument(
+        "--allow-urls", action="store_true", help="programs may name files by http addresses"
+    )
     given: list[str] = []
+    several = "sound-model", "proxy"
     plain = (
         "host port device sound-model sounds index-backend max-queue live studies studies-key "
-        "database".split()
+        "database proxy".split()
     )
     for name in plain:
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
-            given += [f"--{name}", *(value.split() if name == "sound-model" else [value])]
-    for name in ("share", "preload", "no-publish", "no-hub"):
+            given += [f"--{name}", *(value.split() if name in several else [value])]
+    for name in ("share", "preload", "no-publish", "no-hub", "allow-urls"):
         variable = "EARSHOT_" + name.upper().replace("-", "_")
         if environment.get(variable, "").lower() in ("1", "true", "yes", "on"):
             given.append(f"--{name}")
     return parser.parse_args([*given, *arguments])
+
+
+def network(text: str) -> str:
+    """Check the address, or network, of a proxy."""
+    try:
+        return str(ipaddress.ip_network(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is no address, such as 10.0.0.2") from error
 
 
 def cores() -> int:

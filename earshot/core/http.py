@@ -1,7 +1,6 @@
 """What one request, and one address, may ask of the server."""
 
 import hashlib
-import ipaddress
 import secrets
 import threading
 import time
@@ -69,17 +68,6 @@ class RateLimit:
 
 
 def address_of(request: HTTPConnection) -> str:
-    """Whom a request, or a WebSocket, comes from: behind a proxy, which has a private address, what
-    the proxy says (the last entry of the last X-Forwarded-For; those before it the client may have
-    made up)."""
-    peer = request.client.host if request.client else ""
-    lines = request.headers.getlist("x-forwarded-for") or [""]
-    forwarded = lines[-1].rsplit(",", 1)[-1].strip()
-    return forwarded if forwarded and _private(peer) else peer
-
-
-def _private(address: str) -> bool:
-    try:
-        return ipaddress.ip_address(address).is_private
-    except ValueError:  # a socket, or a test
-        return True
+    """Whom a request, or a WebSocket, comes from. What a proxy says of it counts where the server
+    was told to believe that proxy (earshot.core.connections)."""
+    return request.client.host if request.client else ""

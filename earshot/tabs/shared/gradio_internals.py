@@ -3,12 +3,12 @@
 Nothing here is part of Gradio's public interface.
 """
 
-import asyncio
 import functools
 import inspect
+import logging
 import re
 import secrets
-import socket
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,11 +20,21 @@ from fastapi import Request
 from gradio import processing_utils, route_utils
 from gradio.context import Context, LocalContext
 from gradio.data_classes import FileData, PredictBodyInternal
+from gradio.queueing import Event
+from gradio.server_messages import EventMessage
 from gradio.utils import get_upload_folder
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 
+from earshot.tabs.shared.addresses import Addresses
+
+UPLOADS: Final = ("/gradio_api/upload",)  # where files are sent to
+MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
+MAX_SESSIONS: Final = 20  # of an address, that fetch nothing
+FORGOTTEN: Final = 300.0  # seconds after which a session that fetches nothing is gone
+MAX_FIELD: Final = 1_000_000  # bytes of what is sent there and is no file
+logger = logging.getLogger("earshot")
 REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
 # In file names: pages ask for a file by its path as it is, which their browsers, and the server,
 # take for parts of an address. Browsers send a quotation mark as %22.
@@ -97,18 +107,32 @@ class _PrivateUpload(route_utils.GradioUploadFile):
 
 
 class _TidyParser(route_utils.GradioMultiPartParser):
-    """Reads an upload, and leaves nothing of one that breaks off: nobody would ever delete it."""
+    """Reads an upload, and leaves nothing of what is not whole: nobody would ever delete it."""
+
+    def on_part_data(self, data: bytes, start: int, end: int) -> None:
+        """Take in a piece. What is no file stays in memory, so it is small."""
+        super().on_part_data(data, start, end)
+        part = self._current_part
+        if part.file is None and len(part.data) > MAX_FIELD:
+            raise MultiPartException("A field of this upload is too long.")
 
     async def parse(self) -> FormData:
+        """Read all of it. Raises MultiPartException where it breaks off, or cannot be stored."""
+        whole: set[str] = set()
         try:
-            return await super().parse()
-        except (ClientDisconnect, asyncio.CancelledError) as error:
-            for file in self._files_to_close_on_error:
-                file.close()
-                Path(file.name).unlink(missing_ok=True)
-            if isinstance(error, asyncio.CancelledError):
-                raise
+            form = await super().parse()
+            whole = {each.file.name for _, each in self.items if isinstance(each, UploadFile)}
+            return form
+        except ClientDisconnect as error:
             raise MultiPartException("The upload broke off. Send it again.") from error
+        except OSError as error:
+            logger.error("an upload cannot be stored: %s", error)
+            raise MultiPartException("The server cannot store this upload just now.") from error
+        finally:
+            for file in self._files_to_close_on_error:
+                if file.name not in whole:
+                    file.close()
+                    Path(file.name).unlink(missing_ok=True)
 
 
 def keep_uploads_apart() -> None:
@@ -157,11 +181,13 @@ class Waiting:
     address: Callable[[Request], str]
 
 
-def limit_waiting(page: gr.Blocks, limits: Waiting) -> None:
-    """Refuses the events of a visitor, or of an address, of whom too many wait already. Call it
-    between page.queue and page.launch."""
+def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> None:
+    """Refuse the events of a visitor, or of an address, of whom too many wait already, and fetch
+    what they name by http addresses before they wait. Call it between page.queue and
+    page.launch."""
     queue = page._queue
     push = queue.push
+    addresses.install()
 
     async def limited(
         body: PredictBodyInternal, request: Request, username: str | None
@@ -175,27 +201,49 @@ def limit_waiting(page: gr.Blocks, limits: Waiting) -> None:
         others = [event.request for event in waiting if event.request]
         if sum(limits.address(other) == address for other in others) >= limits.of_address:
             return False, limits.full, REFUSED
+        try:
+            body.data = await addresses.replaced(body.data)
+        except gr.Error as error:
+            return False, error.message, "error"
         success, answer, reason = await push(body, request, username)
         return success, limits.full if reason == REFUSED else answer, reason
 
     queue.push = limited  # type: ignore[method-assign]
 
 
-def cut_dead_connections(page: gr.Blocks, seconds: int) -> None:
-    """Ends connections whose other side has not taken what was sent, or not answered, for that
-    long: the kernel's word, for nothing else notices. Call it after page.launch."""
-    for server in page.server.servers:
-        for listening in server.sockets:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-            # Where there are none of these (macOS, Windows), the system's own hours stay.
-            for name, value in (
-                ("TCP_KEEPIDLE", seconds // 2),
-                ("TCP_KEEPINTVL", max(1, seconds // 6)),
-                ("TCP_KEEPCNT", 3),
-                ("TCP_USER_TIMEOUT", 1000 * seconds),
-            ):
-                if option := getattr(socket, name, None):
-                    listening.setsockopt(socket.IPPROTO_TCP, option, value)
+def limit_unread(page: gr.Blocks, address: Callable[[Request], str]) -> None:
+    """Let go of answers that nobody fetches: the oldest of a session, then sessions of an address,
+    or that are old. Call it between page.queue and page.launch.
+
+    address: whom a request comes from.
+    """
+    queue = page._queue
+    send, pending = queue.send_message, queue.pending_messages_per_session
+    unread: dict[str, tuple[str, float]] = {}  # session → address, and since when; oldest first
+
+    def forget(session: str) -> None:
+        unread.pop(session, None)
+        pending.pop(session, None)
+        queue.pending_event_ids_session.pop(session, None)
+
+    def limited(event: Event, message: EventMessage) -> None:
+        session, now = event.session_hash, time.monotonic()
+        if session not in pending:
+            event.alive = False  # nobody can read it any more
+        send(event, message)
+        if session not in pending or pending[session].qsize() <= 1:  # it is being read
+            unread.pop(session, None)
+            return
+        while pending[session].qsize() > MAX_UNREAD:
+            pending[session].get_nowait()
+        who = address(event.request)
+        unread.setdefault(session, (who, now))
+        same = [each for each, (whose, _) in unread.items() if whose == who]
+        old = [each for each, (_, since) in unread.items() if now - since > FORGOTTEN]
+        for each in {*same[:-MAX_SESSIONS], *old}:
+            forget(each)
+
+    queue.send_message = limited  # type: ignore[method-assign]
 
 
 def limit_messages(page: gr.Blocks, most: int) -> None:

@@ -1,0 +1,206 @@
+"""ASGI middleware for the bodies of requests: how long they may take, and what they may hold.
+
+A body is parsed where all others wait: what is too large, too deep or never ends is refused first.
+"""
+
+import asyncio
+import re
+import shutil
+import time
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Final
+
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from earshot.core.errors import InputError
+from earshot.core.http import RateLimit, address_of
+
+SILENT: Final = 30.0  # seconds without a byte of a body that has begun
+WHOLE: Final = 1800.0  # seconds for all of it: 100 MB at 0.5 Mbit/s
+MAX_BYTES: Final = 1_000_000  # of a body that is no upload, and of any JSON that a visitor brings
+MAX_DEPTH: Final = 100  # of lists and objects in JSON
+# A minute of units with their vectors has 3,000 lists and 120,000 values.
+MAX_LISTS: Final = 20_000  # and objects
+MAX_VALUES: Final = 200_000
+MB: Final = 1_000_000
+MAX_UPLOADED: Final = 5_000 * MB  # of the uploads of all visitors that are there at a time
+SPARE: Final = 1_000 * MB  # of the disk, for answers of raters
+TOO_LARGE: Final = f"This request has more than {MAX_BYTES // 1000:,} kB. Upload a file instead."
+BROKE_OFF: Final = "This request broke off. Send it again."
+NO_ROOM: Final = "This server has no room for more uploads just now. Try again in an hour."
+MANY: Final = "Too much was uploaded from your network. Try again in a few minutes."
+# A string, or the rest of a text where it has no end. It never backtracks.
+STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+BRACKETS: Final = re.compile(rb"[^\[\]{}]+")
+
+
+class CutStalledBodies:
+    """ASGI middleware: takes a request whose body stops coming for one whose sender has left."""
+
+    def __init__(self, app: ASGIApp, silent: float = SILENT, whole: float = WHOLE) -> None:
+        self.app, self.silent, self.whole = app, silent, whole
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        complete, ends = False, time.monotonic() + self.whole
+
+        async def body() -> Message:
+            nonlocal complete
+            if complete:  # now it tells when the visitor leaves, which may be hours later
+                return await receive()
+            try:
+                left = min(self.silent, ends - time.monotonic())
+                message = await asyncio.wait_for(receive(), left)
+            except TimeoutError:
+                complete = True
+                return {"type": "http.disconnect"}
+            complete = not message.get("more_body", False)
+            return message
+
+        await self.app(scope, body, send)
+
+
+class LimitBodies:
+    """ASGI middleware: refuses a body over MAX_BYTES while it is read, whatever length it declares,
+    and JSON that holds too much before anything is built of it.
+
+    uploads: paths whose bodies are files, and pass.
+    """
+
+    def __init__(self, app: ASGIApp, uploads: Collection[str] = ()) -> None:
+        self.app, self.uploads = app, uploads
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        if scope["type"] != "http" or scope["path"].rstrip("/") in self.uploads:
+            await self.app(scope, receive, send)
+            return
+        body, more = bytearray(), True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                await _refuse(400, BROKE_OFF)(scope, receive, send)
+                return
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > MAX_BYTES:
+                await _refuse(413, TOO_LARGE)(scope, receive, send)
+                return
+        if not Headers(scope=scope).get("content-type", "").startswith("multipart/"):
+            try:
+                check_json(bytes(body))
+            except InputError as error:
+                await _refuse(413, str(error))(scope, receive, send)
+                return
+        given = False
+
+        async def whole() -> Message:
+            nonlocal given
+            if given:  # now it tells when the visitor leaves
+                return await receive()
+            given = True
+            return {"type": "http.request", "body": bytes(body), "more_body": False}
+
+        await self.app(scope, whole, send)
+
+
+class LimitUploads:
+    """ASGI middleware: ends an upload that finds no room, and those of an address that uploads
+    without end.
+
+    paths: of uploads; folder: gives the folder in which they lie, each in a folder "upload-…".
+    """
+
+    def __init__(self, app: ASGIApp, paths: Collection[str], folder: Callable[[], Path]) -> None:
+        self.app, self.paths, self.folder = app, paths, folder
+        self._megabytes = RateLimit(burst=1_000, per_minute=50)  # of one address
+        self._arriving = 0  # bytes of uploads that have not ended
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        if scope["type"] != "http" or scope["path"].rstrip("/") not in self.paths:
+            await self.app(scope, receive, send)
+            return
+        address, size = address_of(HTTPConnection(scope)), 0
+        before = await asyncio.to_thread(bytes_of_uploads, self.folder())
+        refusal = self._refusal(address, before, 1)
+
+        async def body() -> Message:
+            nonlocal refusal, size
+            message = await receive()
+            arrived = len(message.get("body", b""))
+            whole = (size + arrived) // MB - size // MB
+            size += arrived
+            self._arriving += arrived
+            refusal = refusal or self._refusal(address, before, whole)
+            return {"type": "http.disconnect"} if refusal else message
+
+        async def answer(message: Message) -> None:
+            if not refusal:
+                await send(message)
+
+        try:
+            if not refusal:
+                await self.app(scope, body, answer)
+        finally:
+            self._arriving -= size
+        if refusal:
+            await _refuse(429 if refusal == MANY else 507, refusal)(scope, receive, send)
+
+    def _refusal(self, address: str, before: int, megabytes: int) -> str:
+        """Count what arrives → why it may not, or ""."""
+        if not _fits(self.folder(), before + self._arriving):
+            return NO_ROOM
+        return MANY if any(self._megabytes.take(address) for _ in range(megabytes)) else ""
+
+
+def has_room(folder: Path) -> bool:
+    """Whether one more file may come into the folder of uploads."""
+    return _fits(folder, bytes_of_uploads(folder))
+
+
+def _fits(folder: Path, size: int) -> bool:
+    return size <= MAX_UPLOADED and shutil.disk_usage(folder).free >= SPARE
+
+
+def bytes_of_uploads(folder: Path) -> int:
+    """Add up the uploads that lie in a folder, each in a folder "upload-…"."""
+    folder.mkdir(parents=True, exist_ok=True)
+    total = 0
+    for path in folder.glob("upload-*/*"):
+        try:
+            total += path.stat().st_size
+        except FileNotFoundError:  # used, and deleted, just now
+            continue
+    return total
+
+
+def check_json(text: bytes) -> None:
+    """Raise InputError where a text, parsed as JSON, could hold more than a visitor's may: over
+    MAX_BYTES, deeper than MAX_DEPTH, more than MAX_LISTS or MAX_VALUES. Whether it is JSON at all
+    is not looked at.
+    """
+    if len(text) > MAX_BYTES:
+        raise InputError(f"This JSON is too large: it may have {MAX_BYTES // 1000:,} kB.")
+    if b"\0" in text:  # UTF-16 and UTF-32, in which the structure could hide
+        raise InputError("JSON is to be written in UTF-8.")
+    structure = STRING.sub(b"", text)
+    lists = structure.count(b"[") + structure.count(b"{")
+    if lists > MAX_LISTS or structure.count(b",") > MAX_VALUES:
+        raise InputError("This JSON holds too many values. Send fewer at a time.")
+    depth = 0
+    for bracket in BRACKETS.sub(b"", structure):
+        depth += 1 if bracket in b"[{" else -1
+        if depth > MAX_DEPTH:
+            raise InputError("This JSON holds lists within lists within lists. Send flatter ones.")
+
+
+def _refuse(status: int, sentence: str) -> JSONResponse:
+    return JSONResponse({"detail": sentence}, status)

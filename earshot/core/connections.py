@@ -1,0 +1,100 @@
+"""Connections of uvicorn's server: whoever stops talking, or opens very many, holds up nobody.
+
+Nothing of uvicorn's protocols is part of its public interface: check this when it is upgraded.
+"""
+
+import asyncio
+import resource
+import socket
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import uvicorn
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+HEAD: Final = 10.0  # seconds in which the head of a request must have come
+MAX_CONNECTIONS: Final = 300  # of one address: a conference of fifty, with six each
+DEAD: Final = 60  # seconds in which the other side takes nothing of what is sent
+# The networks that the proxy of a Space is in.
+PRIVATE: Final = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "::1")
+
+
+def believed_proxies(named: Sequence[str], environment: Mapping[str, str]) -> list[str]:
+    """List the addresses and networks of proxies to believe: those named, and a Space's own."""
+    return [*named, *(PRIVATE if "SPACE_ID" in environment else ())]
+
+
+def limit_connections(
+    server: uvicorn.Server,
+    proxies: Sequence[str] = (),
+    head: float = HEAD,
+    most: int = MAX_CONNECTIONS,
+    dead: int = DEAD,
+) -> None:
+    """Limit what connections may do that come from now on to a server that runs.
+
+    proxies: addresses and networks that are believed about whom they forward: the last entry of
+    X-Forwarded-For that is none of them is the address; head: seconds for the head of a request;
+    most: connections of one address that is no proxy; dead: seconds after which the kernel ends a
+    connection whose other side takes nothing, or is gone.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, hard), hard))
+    for listening in [each for one in server.servers for each in one.sockets]:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        # Where there are none of these (macOS, Windows), the system's own hours stay.
+        for name, value in (
+            ("TCP_KEEPIDLE", dead // 2),
+            ("TCP_KEEPINTVL", max(1, dead // 6)),
+            ("TCP_KEEPCNT", 3),
+            ("TCP_USER_TIMEOUT", 1000 * dead),
+        ):
+            if option := getattr(socket, name, None):
+                listening.setsockopt(socket.IPPROTO_TCP, option, value)
+    config: Any = server.config
+    believed = ProxyHeadersMiddleware(config.loaded_app, list(proxies)).trusted_hosts
+    config.loaded_app.trusted_hosts = believed
+    protocol: Any = config.http_protocol_class
+
+    class Limited(protocol):
+        """The server's protocol, which waits for a head no longer than that."""
+
+        _timer: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            """Refuse one too many of an address, without a word, before anything is read."""
+            super().connection_made(transport)
+            host = self.client and self.client[0]
+            same = sum(bool(one.client) and one.client[0] == host for one in self.connections)
+            if host and host not in believed and same > most:
+                transport.abort()
+                return
+            self._watch()
+
+        def data_received(self, data: bytes) -> None:
+            """Read on, and see whether a head is complete now, or has begun."""
+            super().data_received(data)
+            self._watch()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            """Wait no longer."""
+            super().connection_lost(exc)
+            if self._timer:
+                self._timer.cancel()
+
+        def _watch(self) -> None:
+            serving = self.cycle is not None and not self.cycle.response_complete
+            # A WebSocket's has another protocol from its head on.
+            if serving or self.transport.get_protocol() is not self:
+                if self._timer:
+                    self._timer.cancel()
+                self._timer = None
+            elif not self._timer:
+                self._timer = self.loop.call_later(head, self._end)
+
+        def _end(self) -> None:
+            self._timer = None
+            if self.transport.get_protocol() is self:
+                self.transport.close()
+
+    config.http_protocol_class = Limited

@@ -1,0 +1,121 @@
+"""Files that a request names by their http address: refused, or fetched within limits.
+
+Nothing that this replaces is part of Gradio's public interface: check it when Gradio is upgraded.
+"""
+
+import asyncio
+import secrets
+import shutil
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urljoin, urlsplit
+
+import gradio as gr
+import gradio.routes
+import httpx
+import safehttpx
+from fastapi import HTTPException
+from gradio import processing_utils
+from gradio_client.utils import is_http_url_like, strip_invalid_filename_characters
+
+from earshot.core.bodies import has_room
+
+MAX_BYTES: Final = 100_000_000
+SECONDS: Final = 20.0  # for all files of a request
+MAX_REDIRECTS: Final = 5
+MAX_AT_ONCE: Final = 4  # for all visitors
+REFUSED: Final = "This server fetches no addresses. Upload the file instead."
+TOO_LARGE: Final = f"The file at this address is larger than {MAX_BYTES // 1_000_000} MB."
+TOO_SLOW: Final = f"The file at this address did not come within {SECONDS:.0f} s."
+NOT_THERE: Final = "There is no file at this address that this server can fetch."
+NO_ROOM: Final = "This server has no room for more files just now. Try again in an hour."
+
+
+class Addresses:
+    """What happens to files that are given as addresses. fetched: whether they are fetched."""
+
+    def __init__(self, fetched: bool) -> None:
+        self.fetched = fetched
+        self._places = asyncio.Semaphore(MAX_AT_ONCE)
+
+    def install(self) -> None:
+        """From now on Gradio fetches nothing but what ``fetch`` does, for any of its inputs."""
+        processing_utils.async_ssrf_protected_download = self.fetch
+        gradio.routes.secure_url_stream_response = _refuse
+
+    async def replaced(self, data: Any) -> Any:
+        """The inputs of a request with files in place of their addresses.
+
+        Raises gr.Error where addresses are refused, and where one cannot be fetched.
+        """
+        try:
+            async with asyncio.timeout(SECONDS):
+                return await self._replaced(data)
+        except TimeoutError:
+            raise gr.Error(TOO_SLOW, print_exception=False) from None
+
+    async def _replaced(self, data: Any) -> Any:
+        if isinstance(data, list):
+            return [await self._replaced(each) for each in data]
+        if not isinstance(data, dict):
+            return data
+        path = data.get("path")
+        if isinstance(path, str) and is_http_url_like(path) and "meta" in data:
+            folder = processing_utils.get_upload_folder()
+            return {**data, "path": await self.fetch(path, folder), "url": None}
+        return {key: await self._replaced(value) for key, value in data.items()}
+
+    async def fetch(self, url: str, cache_dir: str) -> str:
+        """Fetch what is at a public address into a folder of its own → its path.
+
+        Raises gr.Error where that is refused, and for what is not there, or too large.
+        """
+        if not self.fetched:
+            raise gr.Error(REFUSED, print_exception=False)
+        if not await asyncio.to_thread(has_room, Path(cache_dir)):
+            raise gr.Error(NO_ROOM, print_exception=False)
+        folder = Path(cache_dir) / f"upload-{secrets.token_hex(16)}"
+        name = strip_invalid_filename_characters(Path(urlsplit(url).path).name) or "file"
+        try:
+            async with self._places:
+                folder.mkdir()
+                await _download(url, folder / name)
+        except BaseException as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            failed = isinstance(error, httpx.HTTPError | httpx.InvalidURL | ValueError | OSError)
+            if failed and not isinstance(error, gr.Error):
+                raise gr.Error(NOT_THERE, print_exception=False) from error
+            raise
+        return str(folder / name)
+
+
+async def _download(url: str, path: Path) -> None:
+    """Write what is at a public address to a path; addresses that it leads to are public too."""
+    for _ in range(MAX_REDIRECTS):
+        address = await safehttpx.async_validate_url(httpx.URL(url).host)
+        transport = safehttpx.AsyncSecureTransport(address)
+        # As it is: what is compressed could grow without end.
+        headers = {"Accept-Encoding": "identity"}
+        async with (
+            httpx.AsyncClient(transport=transport) as client,
+            client.stream("GET", url, headers=headers) as response,
+        ):
+            if response.has_redirect_location:
+                url = urljoin(url, response.headers["Location"])
+                continue
+            if response.status_code != httpx.codes.OK or "Content-Encoding" in response.headers:
+                raise ValueError(f"{response.status_code} at an address")
+            size = 0
+            with path.open("wb") as file:
+                async for chunk in response.aiter_raw():
+                    size += len(chunk)
+                    if size > MAX_BYTES:
+                        raise gr.Error(TOO_LARGE, print_exception=False)
+                    file.write(chunk)
+            return
+    raise ValueError("too many redirects")
+
+
+async def _refuse(url: str, request: Any) -> None:
+    """In place of Gradio's door through which anybody could fetch any public address."""
+    raise HTTPException(403, REFUSED)

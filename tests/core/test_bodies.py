@@ -1,0 +1,202 @@
+"""Bodies of requests to the framework's own routes: refused before they are parsed."""
+
+import errno
+import json
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import gradio as gr
+import httpx
+import pytest
+
+from earshot.app import launch
+from earshot.core import bodies
+from earshot.core.bodies import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    MAX_LISTS,
+    MAX_VALUES,
+    CutStalledBodies,
+    check_json,
+)
+from earshot.core.errors import InputError
+from earshot.tabs.shared.gradio_internals import MAX_FIELD, upload_folder
+
+pytestmark = pytest.mark.slow
+
+SILENT = 0.5  # seconds
+PATIENCE = 30.0
+FORM = {"Content-Type": "multipart/form-data; boundary=x"}
+JSON = {"Content-Type": "application/json"}
+BEGUN = (
+    b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.wav"\r\n\r\n' + b"a" * 5000
+)
+ENDED = b"\r\n--x--\r\n"
+ROUTES = ("call/decode", "call/v2/decode", "run/decode", "queue/join", "reset", "cancel", "mcp/")
+
+
+@pytest.fixture
+def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A small page, served as the app's is, in a folder of its own, and in a hurry."""
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr(CutStalledBodies.__init__, "__defaults__", (SILENT, PATIENCE))
+    with gr.Blocks() as page:
+        gr.Button().click(lambda: None, api_name="decode")
+    yield launch.launch(page, launch.options([], {}), block=False)
+    page.close()
+
+
+def _begin(address: str) -> socket.socket:
+    """A connection on which an upload has begun."""
+    place = urlsplit(address)
+    connection = socket.create_connection((place.hostname, place.port), PATIENCE)
+    head = (
+        f"POST /gradio_api/upload HTTP/1.1\r\nHost: {place.netloc}\r\n"
+        "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 90000\r\n\r\n"
+    )
+    connection.sendall(head.encode() + BEGUN)
+    return connection
+
+
+def _files() -> list[Path]:
+    return [path for path in upload_folder().rglob("*") if path.is_file()]
+
+
+def test_body_over_a_megabyte_is_refused_by_every_route_at_once(address: str) -> None:
+    large = b'{"data":[' + b"[]," * 1_000_000 + b"1]}"
+    for route in (*(f"gradio_api/{name}" for name in ROUTES), "listen/ab/consent"):
+        begun = time.monotonic()
+        reply = httpx.post(address + route, content=large, headers=JSON, timeout=PATIENCE)
+        assert (reply.status_code, "Upload a file" in reply.text) == (413, True), route
+        assert time.monotonic() - begun < 2
+
+
+def test_body_of_no_length_is_refused_while_it_is_read(address: str) -> None:
+    place, reply = urlsplit(address), b""
+    head = f"POST /gradio_api/call/decode HTTP/1.1\r\nHost: {place.netloc}\r\n"
+    with socket.create_connection((place.hostname, place.port), PATIENCE) as connection:
+        connection.sendall(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n")
+        for _ in range(11):
+            connection.sendall(b"186a0\r\n" + b"1" * 100_000 + b"\r\n")
+        reply = connection.recv(10_000)
+    assert b" 413 " in reply.splitlines()[0]
+
+
+@pytest.mark.parametrize("unit", [b"[],", b"{},", b"[["])
+def test_body_of_many_or_deep_lists_is_refused_before_it_is_parsed(
+    address: str, unit: bytes
+) -> None:
+    body = b'{"data":[' + unit * 60_000 + b"1]}"
+    for route in ROUTES:
+        reply = httpx.post(f"{address}gradio_api/{route}", content=body, headers=JSON)
+        assert (reply.status_code, "lists" in reply.text or "values" in reply.text) == (413, True)
+
+
+def test_request_as_a_page_sends_it_passes(address: str) -> None:
+    body = {"data": [], "fn_index": 0, "session_hash": "a"}
+    assert httpx.post(f"{address}gradio_api/queue/join", json=body).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[" * (MAX_DEPTH + 1),
+        b"[],{}," * (MAX_LISTS // 2 + 1),
+        b"1," * (MAX_VALUES + 1),
+        b" " * (MAX_BYTES + 1),
+        '["a"]'.encode("utf-16"),
+        b'"\\"",' + b"[" * (MAX_DEPTH + 1),
+        b'"\\\\",' + b"[" * (MAX_DEPTH + 1),
+    ],
+)
+def test_check_json_of_too_much_raises(text: bytes) -> None:
+    with pytest.raises(InputError):
+        check_json(text)
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b'"', b'"\\', b'"[[[[{{{{' * 25, json.dumps({"a": "[" * 500}).encode(), b"]]["]
+)
+def test_check_json_of_brackets_in_strings_and_of_rubbish_passes(text: bytes) -> None:
+    check_json(text)
+
+
+@pytest.mark.parametrize("unit", [b'"\\', b'\\"', b'"', b'"a'])
+def test_check_json_takes_linear_time(unit: bytes) -> None:
+    begun = time.process_time()
+    check_json(unit * (MAX_BYTES // len(unit)))
+    assert time.process_time() - begun < 1
+
+
+def test_upload_that_stalls_is_cut_and_leaves_no_file(address: str) -> None:
+    with _begin(address) as connection:
+        reply = b""
+        while part := connection.recv(10_000):  # until the server closes it
+            reply += part
+    assert b" 400 " in reply.splitlines()[0] and b"broke off" in reply
+    assert _files() == []
+    assert httpx.get(address).status_code == 200
+
+
+def test_upload_that_goes_on_slowly_arrives(address: str) -> None:
+    def slowly() -> Iterator[bytes]:
+        yield BEGUN
+        for _ in range(4):
+            yield b"b"
+        yield ENDED
+
+    reply = httpx.post(f"{address}gradio_api/upload", content=slowly(), headers=FORM)
+    assert reply.status_code == 200
+    assert len(Path(reply.json()[0]).read_bytes()) == 5004
+
+
+def test_upload_without_its_last_boundary_leaves_no_file(address: str) -> None:
+    httpx.post(f"{address}gradio_api/upload", content=BEGUN, headers=FORM)
+    assert _files() == []
+
+
+def test_upload_on_a_full_disk_is_told_and_leaves_no_file(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("gradio.route_utils.GradioUploadFile.write", full)
+    reply = httpx.post(f"{address}gradio_api/upload", content=BEGUN + ENDED, headers=FORM)
+    assert (reply.status_code, "cannot store" in reply.text) == (400, True)
+    assert _files() == []
+
+
+def test_upload_of_a_long_field_is_refused(address: str) -> None:
+    field = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n' + b"a" * (MAX_FIELD + 1)
+    reply = httpx.post(f"{address}gradio_api/upload", content=field + ENDED, headers=FORM)
+    assert (reply.status_code, "too long" in reply.text) == (400, True)
+
+
+@pytest.mark.parametrize(("limit", "kept"), [("MAX_UPLOADED", 2), ("SPARE", 0)])
+def test_upload_for_which_there_is_no_room_is_refused_and_leaves_no_file(
+    address: str, monkeypatch: pytest.MonkeyPatch, limit: str, kept: int
+) -> None:
+    monkeypatch.setattr(bodies, limit, 3_000_000 if limit == "MAX_UPLOADED" else 1 << 60)
+    body = BEGUN + b"b" * 1_200_000 + ENDED
+    statuses = [
+        httpx.post(f"{address}gradio_api/upload", content=body, headers=FORM).status_code
+        for _ in range(4)
+    ]
+    assert statuses == [200] * kept + [507] * (4 - kept)
+    assert len(_files()) == kept
+
+
+def test_uploads_of_an_address_without_end_are_refused(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "MB", 1_000)
+    body = BEGUN + b"b" * 400_000 + ENDED
+    statuses = [
+        httpx.post(f"{address}gradio_api/upload", content=body, headers=FORM).status_code
+        for _ in range(4)
+    ]
+    assert statuses == [200, 200, 429, 429]

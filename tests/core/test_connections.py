@@ -1,0 +1,147 @@
+"""Connections that stall, that are very many, and that come through a proxy."""
+
+import socket
+import time
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import gradio as gr
+import httpx
+import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from earshot.core.connections import DEAD, HEAD, PRIVATE, believed_proxies, limit_connections
+from earshot.core.http import address_of
+
+pytestmark = pytest.mark.slow
+
+PATIENCE = 30.0
+QUICK = 1.0  # seconds for a head
+FEW = 5  # connections
+
+
+def _address(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(address_of(request))
+
+
+def _served(**limits: Any) -> Iterator[str]:
+    with gr.Blocks() as page:
+        gr.Markdown("Hello")
+    routes = [Route("/address", _address)]
+    _, address, _ = page.launch(prevent_thread_lock=True, app_kwargs={"routes": routes})
+    limit_connections(page.server, **limits)
+    yield address
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    yield from _served(head=QUICK, most=FEW, dead=2)
+
+
+@pytest.fixture(scope="module")
+def behind_proxy() -> Iterator[str]:
+    yield from _served(proxies=["127.0.0.1", "10.0.0.0/8"], most=FEW)
+
+
+def _connect(address: str) -> socket.socket:
+    place = urlsplit(address)
+    return socket.create_connection((place.hostname, place.port), PATIENCE)
+
+
+def _ended(connection: socket.socket) -> float:
+    """Seconds until the server ends the connection."""
+    begun = time.monotonic()
+    try:
+        while connection.recv(65_536):
+            pass
+    except ConnectionResetError:
+        pass
+    return time.monotonic() - begun
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: here\r\nA: b\r\n"])
+def test_connection_without_a_whole_head_is_ended(address: str, sent: bytes) -> None:
+    assert HEAD == 10
+    with _connect(address) as connection:
+        connection.sendall(sent)
+        assert 0.5 < _ended(connection) < PATIENCE / 2
+
+
+def test_half_a_head_after_a_whole_request_is_ended(address: str) -> None:
+    with _connect(address) as connection:
+        connection.sendall(b"GET /address HTTP/1.1\r\nHost: here\r\n\r\n")
+        assert b" 200 " in connection.recv(10_000)
+        connection.sendall(b"GET / HT")
+        assert _ended(connection) < PATIENCE / 2
+
+
+def test_slow_body_after_its_head_is_not_ended(address: str) -> None:
+    with _connect(address) as connection:
+        connection.sendall(b"POST /address HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\n")
+        assert b" 405 " in connection.recv(10_000)
+
+
+def test_connections_of_an_address_are_limited_and_come_again(address: str) -> None:
+    many = [_connect(address) for _ in range(FEW + 3)]
+    try:
+        with pytest.raises(httpx.TransportError):
+            httpx.get(f"{address}address", timeout=PATIENCE)
+    finally:
+        for connection in many:
+            connection.close()
+    time.sleep(0.5)
+    assert httpx.get(f"{address}address", timeout=PATIENCE).status_code == 200
+
+
+def test_connections_of_a_proxy_are_not_limited(behind_proxy: str) -> None:
+    many = [_connect(behind_proxy) for _ in range(FEW + 3)]
+    assert httpx.get(f"{behind_proxy}address", timeout=PATIENCE).status_code == 200
+    for connection in many:
+        connection.close()
+
+
+def test_address_is_that_of_the_peer_unless_a_proxy_is_named(address: str) -> None:
+    headers = {"X-Forwarded-For": "192.0.2.1"}
+    assert httpx.get(f"{address}address", headers=headers).text == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("forwarded", "seen"),
+    [
+        ([], "127.0.0.1"),
+        (["192.0.2.1"], "192.0.2.1"),
+        (["198.51.100.1, 192.0.2.1"], "192.0.2.1"),
+        (["198.51.100.1", "192.0.2.1"], "192.0.2.1"),
+        (["198.51.100.1, 192.0.2.1, 10.0.0.7"], "192.0.2.1"),
+    ],
+)
+def test_address_behind_a_proxy_is_the_last_that_is_no_proxy(
+    behind_proxy: str, forwarded: list[str], seen: str
+) -> None:
+    headers = [("X-Forwarded-For", line) for line in forwarded]
+    assert httpx.get(f"{behind_proxy}address", headers=headers).text == seen
+
+
+def test_proxies_of_a_space_are_those_of_its_private_network() -> None:
+    assert believed_proxies(["192.0.2.9"], {}) == ["192.0.2.9"]
+    assert believed_proxies([], {"SPACE_ID": "a/b"}) == list(PRIVATE)
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="Linux only")
+def test_dead_connection_is_ended_by_the_kernel(address: str) -> None:
+    assert DEAD == 60
+    with socket.socket() as reader:
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        reader.settimeout(PATIENCE)
+        place = urlsplit(address)
+        reader.connect((place.hostname, place.port))
+        # More than the buffers between hold, and none of it is read.
+        reader.sendall(50 * f"GET / HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode())
+        time.sleep(6)
+        with pytest.raises(ConnectionResetError):
+            while reader.recv(65_536):
+                pass

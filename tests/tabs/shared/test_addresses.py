@@ -1,0 +1,162 @@
+"""Files that a request names by http addresses, and answers that nobody fetches."""
+
+import gzip
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import gradio as gr
+import httpx
+import pytest
+
+from earshot.app import launch
+from earshot.tabs.shared import addresses, gradio_internals
+from earshot.tabs.shared.gradio_internals import upload_folder
+
+pytestmark = pytest.mark.slow
+
+PATIENCE = 30.0
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[str]:
+    """A server of somebody else's: a file, one too large, one that drips, and gzip."""
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(302 if self.path == "/moved" else 200)
+            if self.path == "/moved":
+                self.send_header("Location", "/file.wav")
+            if self.path == "/gzip":
+                self.send_header("Content-Encoding", "gzip")
+            self.end_headers()
+            if self.path == "/drip":
+                for _ in range(100):
+                    self.wfile.write(b"a")
+                    time.sleep(0.1)
+            bodies = {"/large": b"a" * 20_000, "/gzip": gzip.compress(b"a" * 9_000)}
+            self.wfile.write(bodies.get(self.path, b"RIFF"))
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def _served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> Iterator[str]:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "temporary"))
+    with gr.Blocks() as page:
+        gr.Button().click(
+            lambda path: Path(path).read_text() if path else "a" * 1000,
+            gr.File(),
+            gr.Textbox(),
+            api_name="read",
+            concurrency_id="one",
+            concurrency_limit=1,
+        )
+    yield launch.launch(page, launch.options(options, {}), block=False)
+    page.close()
+
+
+@pytest.fixture
+def closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    yield from _served(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def fetching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A page that fetches addresses, to which this machine's is public."""
+
+    async def public(host: str) -> str:
+        return "127.0.0.1"
+
+    monkeypatch.setattr(addresses.safehttpx, "async_validate_url", public)
+    monkeypatch.setattr(addresses, "MAX_BYTES", 10_000)
+    monkeypatch.setattr(addresses, "SECONDS", 2.0)
+    yield from _served(tmp_path, monkeypatch, "--allow-urls")
+
+
+def _joined(address: str, path: str | None) -> httpx.Response:
+    file = path and {"path": path, "meta": {"_type": "gradio.FileData"}}
+    return httpx.post(f"{address}gradio_api/call/read", json={"data": [file]}, timeout=PATIENCE)
+
+
+def test_address_is_refused_before_it_waits_and_at_every_door(closed: str, elsewhere: str) -> None:
+    joined = _joined(closed, f"{elsewhere}/file.wav")
+    assert (joined.status_code, joined.json()["detail"]) == (400, addresses.REFUSED)
+    through = httpx.get(f"{closed}gradio_api/file={elsewhere}/file.wav")
+    assert (through.status_code, through.json()["detail"]) == (403, addresses.REFUSED)
+
+
+@pytest.mark.parametrize("path", ["/file.wav", "/moved"])
+def test_address_is_fetched_where_that_is_allowed(fetching: str, elsewhere: str, path: str) -> None:
+    event = _joined(fetching, elsewhere + path).json()["event_id"]
+    answer = httpx.get(f"{fetching}gradio_api/call/read/{event}", timeout=PATIENCE)
+    assert '"RIFF"' in answer.text
+
+
+@pytest.mark.parametrize(
+    ("path", "said"), [("/large", "larger"), ("/drip", "did not come"), ("/gzip", "no file")]
+)
+def test_address_that_gives_too_much_or_too_slowly_is_told_and_leaves_nothing(
+    fetching: str, elsewhere: str, path: str, said: str
+) -> None:
+    joined = _joined(fetching, elsewhere + path)
+    assert joined.status_code == 400 and said in joined.json()["detail"]
+    assert list(upload_folder().iterdir()) == []
+
+
+def test_fetching_holds_no_place_in_the_queue(fetching: str, elsewhere: str) -> None:
+    slow = threading.Thread(target=_joined, args=[fetching, f"{elsewhere}/drip"])
+    slow.start()
+    time.sleep(0.3)
+    event = _joined(fetching, None).json()["event_id"]
+    answer = httpx.get(f"{fetching}gradio_api/call/read/{event}", timeout=PATIENCE)
+    assert "event: complete" in answer.text and slow.is_alive()
+    slow.join()
+
+
+def test_private_address_is_not_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: str
+) -> None:
+    for address in _served(tmp_path, monkeypatch, "--allow-urls"):
+        joined = _joined(address, f"{elsewhere}/file.wav")
+        assert (joined.status_code, joined.json()["detail"]) == (400, addresses.NOT_THERE)
+
+
+@pytest.mark.parametrize("sessions", [1, 40])
+def test_answers_that_nobody_fetches_are_let_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sessions: int
+) -> None:
+    with gr.Blocks() as page:
+        gr.Button().click(lambda: "a" * 1000, outputs=gr.Textbox(), queue=True)
+    launch.limit_queue(page, 200)
+    _, address, _ = page.launch(prevent_thread_lock=True)
+    pending = page._queue.pending_messages_per_session
+    try:
+        for number in range(80):
+            body = {"data": [], "fn_index": 0, "session_hash": f"s{number % sessions}"}
+            httpx.post(f"{address}gradio_api/queue/join", json=body, timeout=PATIENCE)
+            time.sleep(0.02)
+        time.sleep(2)
+        held = [messages.qsize() for messages in pending.values()]
+        assert len(held) == min(sessions, gradio_internals.MAX_SESSIONS)
+        assert max(held) <= gradio_internals.MAX_UNREAD == 20
+        with monkeypatch.context() as patch:
+            patch.setattr(gradio_internals, "FORGOTTEN", 0.0)
+            late = {"data": [], "fn_index": 0, "session_hash": "late"}
+            httpx.post(f"{address}gradio_api/queue/join", json=late).raise_for_status()
+            time.sleep(1)
+        assert not {*pending} & {f"s{number}" for number in range(sessions)}
+        late = {"data": [], "fn_index": 0, "session_hash": "s0"}
+        httpx.post(f"{address}gradio_api/queue/join", json=late).raise_for_status()
+        told = httpx.get(f"{address}gradio_api/queue/data?session_hash=s0", timeout=PATIENCE)
+        assert "process_completed" in told.text
+    finally:
+        page.close()
