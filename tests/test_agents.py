@@ -2,7 +2,6 @@
 
 import base64
 import json
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,6 +19,7 @@ from earshot.app import launch, site
 from earshot.core.paths import ASSETS
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.tabs import listening_tests
+from earshot.tabs.shared.gradio_internals import upload_folder
 from earshot.tabs.shared.tool_server import INBOX, TOOLS
 from tests.support.sounds import write_library
 
@@ -107,10 +107,34 @@ def test_convert_of_an_agent_is_encode_and_decode(address: str) -> None:
     assert converted.keys() == {"speech", "units", "numbers"}
     encoded = answer(address, "encode", audio=speech, model="vqvae-64")
     assert encoded["units"] == converted["units"]
+    units = httpx.get(converted["units"]).json()
+    assert units["model"] == "vqvae-64" and units["codes"]
+    again = answer(address, "decode", units=units, target="SM1")
+    assert (
+        again["speech"] == answer(address, "decode", units=encoded["units"], target="SM1")["speech"]
+    )
     decoded = answer(address, "decode", units=encoded["units"], target="SM1")
     sounds = [httpx.get(made["speech"]).content for made in (converted, decoded)]
     assert sounds[0] == sounds[1]
     assert sounds[0].startswith(b"RIFF")
+
+
+def test_convert_answers_in_two_kilobytes_and_takes_what_another_tool_answered(
+    address: str,
+) -> None:
+    speech = data_url(SPEECH, "audio/ogg")
+    converted = call(address, "convert", audio=speech, target="TF2")
+    assert isinstance(converted.content[0], TextContent) and not converted.isError
+    assert len(converted.content[0].text) <= 2000
+    made = json.loads(converted.content[0].text)
+    again = answer(address, "convert", audio=made["speech"], target="SF1")
+    assert httpx.get(again["speech"]).content.startswith(b"RIFF")
+
+
+def test_agents_wait_as_visits_of_their_own(address: str) -> None:
+    with ThreadPoolExecutor(6) as pool:
+        calls = [pool.submit(call, address, "embed_text", text="lamp") for _ in range(6)]
+        assert [each.result().isError for each in calls] == [False] * 6
 
 
 def test_words_are_embedded_and_compared(address: str) -> None:
@@ -119,7 +143,7 @@ def test_words_are_embedded_and_compared(address: str) -> None:
     paths = [ASSETS / "words" / name for name in ("bird-awb.ogg", "bad-slt.ogg")]
     recordings = [data_url(path, "audio/ogg") for path in paths]
     spoken = answer(address, "embed_audio", audio=recordings[0])["embedding"]
-    assert list(Path(tempfile.gettempdir()).glob(f"{INBOX}*")) == []  # what came inside the call
+    assert list(upload_folder().glob(f"{INBOX}*")) == []  # what came inside the call
     assert len(spoken["vector"]) == len(embedded["vector"])
     compared = answer(address, "compare_words", recordings=recordings, written="tree, bird")
     assert [len(row) for row in compared["similarities"]["written"]] == [2, 2]
@@ -145,7 +169,11 @@ def test_lips_are_read_without_state(address: str) -> None:
         ("decode", {"units": {"codes": "no"}, "target": "SM1"}, "not a units file"),
         ("embed_text", {}, "Type a word"),
         ("convert", {"audio": "data:audio/wav;base64,AAAA", "target": "SM1"}, "cannot be read"),
-        ("encode", {"audio": "/etc/passwd"}, "an http(s) address, or as a data: URL"),
+        ("encode", {"audio": "/etc/passwd"}, "as a data: URL"),
+        ("encode", {"audio": "http://x/gradio_api/file=/etc/passwd"}, "as a data: URL"),
+        ("encode", {"audio": "data:rubbish"}, "as a data: URL"),
+        ("encode", {"audio": "http://example.org/a.wav"}, "fetches no addresses"),
+        ("decode", {"units": "http://x/gradio_api/file=/etc/passwd", "target": "SM1"}, "data: URL"),
     ],
 )
 def test_call_with_a_mistake_is_answered_by_a_sentence(

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from earshot.core.bodies import check_json
 from earshot.core.errors import InputError
 from earshot.pipelines.voice_conversion.intonation import Intonation
 from earshot.pipelines.voice_conversion.settings import MAX_SECONDS, MUTED
@@ -72,6 +73,7 @@ class Units:
     @classmethod
     def from_json(cls, text: str) -> "Units":
         """Units from a JSON document. Raises InputError when it is not one of to_json."""
+        check_json(text.encode("utf-8", "surrogatepass"))
         try:
             document = json.loads(text)
             codes = document["codes"]
@@ -85,7 +87,7 @@ class Units:
                 _vectors(document.get("vectors"), len(codes)),
                 _intonation(document.get("intonation"), len(codes)),
             )
-        except (ValueError, TypeError, KeyError, OverflowError) as error:
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
             raise InputError(NO_UNITS_FILE) from error
 
 

@@ -20,8 +20,8 @@ listening tests.
 - Python: `gradio_client.Client("{address}").predict(…, api_name="/convert")`
 - HTTP: {address}gradio_api/openapi.json
 
-{files} An error is a sentence that says what is wrong with the input and what to do. Agents share
-one visit: two of their calls may wait at a time.
+{files} An error is a sentence that says what is wrong with the input and what to do. Calls wait
+in line as visitors do; those of one address may take three quarters of it.
 
 {tools}"""
 

@@ -9,8 +9,11 @@ interface: check this when Gradio is upgraded.
 import json
 from collections.abc import Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
+from urllib.parse import unquote
 
 import gradio as gr
 import gradio.mcp
@@ -18,15 +21,21 @@ from gradio import processing_utils
 from gradio.block_function import BlockFunction
 from gradio.blocks import BlockContext
 from gradio.components import Component
-from gradio_client import handle_file
-from gradio_client.utils import is_file_obj_with_meta
+from gradio.data_classes import FileData, PredictBodyInternal
+from gradio.server_messages import ProcessCompletedMessage, ProgressMessage
+from gradio_client.utils import is_file_obj_with_meta, is_http_url_like
 from mcp import types
 from mcp.server import Server
+from starlette.requests import Request
 
+from earshot.core.bodies import check_json
 from earshot.core.errors import InputError
 from earshot.tabs.shared.docstrings import Doc, read_docstring
+from earshot.tabs.shared.events import OUR_FAULT
+from earshot.tabs.shared.gradio_internals import served_file, upload_folder
+from earshot.tabs.shared.sessions import is_upload
 
-# /respeak is missing: it goes on from a visit's last video, and all agents share one visit.
+# /respeak is missing: it goes on from a visit's last video, and every call is a visit of its own.
 TOOLS: Final = (
     "convert",
     "encode",
@@ -40,8 +49,16 @@ TOOLS: Final = (
     "lip_to_speech",
     "check_listening_test",
 )
-FILES: Final = "A file is given as an http(s) address, or as a data: URL."
-INBOX: Final = "earshot-call-"  # how the folder of a call begins
+FILES: Final = (
+    "A file is given as a data: URL of at most 700 kB, as the path that POST /gradio_api/upload "
+    "answers, or as the address that another tool answered. Other http addresses are fetched only "
+    "where whoever runs the server allows it."
+)
+INBOX: Final = "upload-call-"  # how the folder of a call begins
+SERVED: Final = "/gradio_api/file="  # in the address of a file of this server
+JOIN: Final = "/gradio_api/queue/join"
+# Returns that only other tools read, and that are long: the address of their JSON.
+BY_ADDRESS: Final = ("units",)
 FILE_INPUTS: Final = (gr.Audio, gr.Video, gr.File)
 URI: Final = {"type": "string", "format": "uri"}
 # What a return is, by the component that holds it.
@@ -83,7 +100,8 @@ class ToolServer(gradio.mcp.GradioMCPServer):
 
         async def call_typed(request: types.CallToolRequest) -> types.ServerResult:
             # What came inside the call is deleted with it.
-            with TemporaryDirectory(prefix=INBOX) as folder:
+            upload_folder().mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(prefix=INBOX, dir=upload_folder()) as folder:
                 _inbox.set(folder)
                 called = await call_tool(request)
             answer = called.root
@@ -123,7 +141,8 @@ class ToolServer(gradio.mcp.GradioMCPServer):
                 fields[name] = documented | ({"type": "array", "items": URI} if several else URI)
                 files.append([name])
             elif isinstance(component, gr.JSON):
-                fields[name] = documented | TYPES[gr.JSON]
+                kinds = [*TYPES[gr.JSON]["type"], *(["string"] if name in BY_ADDRESS else [])]
+                fields[name] = documented | {"type": kinds}
         return schema, files
 
     def convert_strings_to_filedata(
@@ -137,7 +156,8 @@ class ToolServer(gradio.mcp.GradioMCPServer):
             for (name,) in filedata_positions
             if name in value
         }
-        return value | files
+        jsons = {name: _json(value[name]) for name in value.keys() & BY_ADDRESS}
+        return value | files | jsons
 
     def output_schema(self, tool_name: str) -> dict[str, Any]:
         """The JSON Schema of what a tool answers."""
@@ -147,6 +167,8 @@ class ToolServer(gradio.mcp.GradioMCPServer):
             name: {**_type(component), "description": about[name]}
             for name, component in _named(block_fn.outputs).items()
         }
+        for name in fields.keys() & BY_ADDRESS:
+            fields[name] |= URI | {"description": f"{about[name]}, as the address of its JSON"}
         return {"type": "object", "properties": fields, "required": list(fields)}
 
     def manual(self) -> str:
@@ -160,9 +182,54 @@ class ToolServer(gradio.mcp.GradioMCPServer):
             sections.append("\n".join(lines))
         return "\n\n".join(sections) + "\n"
 
-    async def _execute_tool_without_progress(self, job: Any) -> list[Any]:
-        (values,) = await super()._execute_tool_without_progress(job)
-        return list(values) if isinstance(values, tuple) else [values]
+    def _get_or_create_client(self) -> Any:
+        """In place of a client of this server, over its own network: its queue."""
+        return self
+
+    def submit(self, *inputs: Any, api_name: str, headers: dict[str, str]) -> "_Job":
+        """Note a call of an endpoint, for the two functions that follow."""
+        return _Job(self.get_block_fn_from_endpoint_name(api_name), list(inputs))
+
+    async def _execute_tool_without_progress(self, job: "_Job") -> list[Any]:
+        return await self._answer(job, None)
+
+    async def _execute_tool_with_progress(self, job: "_Job", token: str | int) -> list[Any]:
+        return await self._answer(job, token)
+
+    async def _answer(self, job: "_Job", token: str | int | None) -> list[Any]:
+        """Wait in the queue as everybody does, as a visit of its own, from the agent's address.
+
+        Raises InputError where the queue, or the endpoint, says what is wrong.
+        """
+        assert job.function is not None
+        context = self.mcp_server.request_context
+        scope = {**context.request.scope, "path": JOIN, "raw_path": JOIN.encode()}
+        request, app = Request(scope), self.blocks.app
+        body = PredictBodyInternal(data=job.inputs, fn_index=job.function._id, request=request)
+        queue = self.blocks._queue
+        queue.set_server_app(app)
+        success, event, _ = await queue.push(body, request, None)
+        if not success:
+            raise InputError(str(event))
+        session, step = str(event), 0
+        messages = queue.pending_messages_per_session[session]
+        try:
+            while not isinstance(message := await messages.get(), ProcessCompletedMessage):
+                if token is not None and isinstance(message, ProgressMessage):
+                    said = " ".join(filter(None, (unit.desc for unit in message.progress_data)))
+                    await context.session.send_progress_notification(
+                        token, step, message=said, related_request_id=str(context.request_id)
+                    )
+                    step += 1
+        finally:
+            await queue.clean_events(session_hash=session)
+            queue.pending_messages_per_session.pop(session, None)
+            queue.pending_event_ids_session.pop(session, None)
+            app.state_holder.session_data.pop(session, None)
+        output = message.model_dump()["output"]
+        if not message.success:
+            raise InputError(output.get("error") or OUR_FAULT)
+        return output["data"]
 
     @staticmethod
     def pop_returned_state(components: Sequence[Component | BlockContext], data: Any) -> list:
@@ -175,6 +242,10 @@ class ToolServer(gradio.mcp.GradioMCPServer):
     ) -> list[types.TextContent | types.ImageContent]:
         """That object as JSON; a file is its address."""
         (answer,) = processing_utils.add_root_url(data, root_url, None)
+        for name in answer.keys() & BY_ADDRESS:
+            text = json.dumps(answer[name]).encode()
+            file = served_file(text, f"{name}.json")
+            answer[name] = file | {"url": f"{root_url}{SERVED}{file['path']}"}
         plain = {
             name: value["url"] if is_file_obj_with_meta(value) else value
             for name, value in answer.items()
@@ -199,13 +270,50 @@ def _named(components: Sequence[Component | BlockContext]) -> dict[str, Componen
     return {str(component.label): component for component in shown}
 
 
-def _file(address: str) -> Any:
-    """What gradio_client sends for a file. Raises InputError for no address."""
+@dataclass(frozen=True)
+class _Job:
+    """A call of an endpoint's function."""
+
+    function: BlockFunction | None
+    inputs: list[Any]
+
+
+def _file(address: str) -> dict[str, Any]:
+    """What a page sends for a file. Raises InputError for what names none."""
     if address.startswith("data:"):
-        return handle_file(processing_utils.save_base64_to_cache(address, _inbox.get()))
-    if address.startswith(("http://", "https://")):
-        return handle_file(address)
-    raise InputError(FILES)
+        try:
+            path = processing_utils.save_base64_to_cache(address, _inbox.get())
+        except (ValueError, IndexError) as error:
+            raise InputError(FILES) from error
+    elif SERVED in address:
+        path = str(_served(address))
+    elif is_http_url_like(address) or is_upload(address):
+        path = address
+    else:
+        raise InputError(FILES)
+    return FileData(path=path, orig_name=Path(path).name).model_dump()
+
+
+def _json(value: Any) -> Any:
+    """What an argument says, given as itself or as the address that another tool answered."""
+    if not isinstance(value, str) or SERVED not in value:
+        return value
+    path = _served(value)
+    try:
+        text = path.read_bytes()
+        check_json(text)
+        return json.loads(text)
+    except (OSError, ValueError) as error:
+        raise InputError("There is no JSON at this address, or no longer.") from error
+
+
+def _served(address: str) -> Path:
+    """The file of an address of this server's. Raises InputError where it is none of a visitor's
+    or of a result."""
+    path = Path(unquote(address.partition(SERVED)[2])).resolve()
+    if not path.is_relative_to(upload_folder().resolve()):
+        raise InputError(FILES)
+    return path
 
 
 def _type(component: Component) -> dict[str, Any]:

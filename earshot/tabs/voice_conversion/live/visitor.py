@@ -28,7 +28,7 @@ class Visitor:
     """One socket. Nothing of what comes is kept but what waits to be converted.
 
     rate: of the microphone in Hz; dropped: samples that were left out because the conversion was
-    behind; came: set when there is something new; gone: whether the visitor has left, or pressed
+    behind; came: set when there is sound, or they are gone; gone: whether the visitor has left, or pressed
     stop.
     """
 
@@ -63,7 +63,6 @@ class Visitor:
         try:
             while not self.gone:
                 self._take(await _next(self._socket))
-                self.came.set()
         except WebSocketDisconnect:
             return
         finally:
@@ -86,6 +85,7 @@ class Visitor:
             samples = np.frombuffer(message, "<i2", offset=POSITION)
             self._end = int.from_bytes(message[:POSITION], "little") + len(samples)
             self._waiting.append(samples)
+            self.came.set()
             # heard() leaves out more
             while sum(map(len, self._waiting)) > 5 * MAX_BACKLOG * self.rate:
                 self.dropped += len(self._waiting.popleft())
