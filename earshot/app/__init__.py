@@ -1,8 +1,13 @@
 """The app: options, health, the models that are loaded, the page, and how it is served."""
 
+import os
+
 
 def main() -> None:
     """Serve the page with the options of the command line and the environment."""
+    # Bars of transformers and of the hub go to the log. On a full disk that fails in tqdm, which
+    # keeps its lock then, and SIGTERM would wait for it.
+    os.environ["TQDM_DISABLE"] = "1"
     from earshot.app import launch
 
     launch.main()

@@ -4,7 +4,6 @@ A body is parsed where all others wait: what is too large, too deep or never end
 """
 
 import asyncio
-import re
 import shutil
 import time
 from collections.abc import Callable, Collection
@@ -18,14 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from earshot.core.errors import InputError
 from earshot.core.http import RateLimit, address_of
+from earshot.core.json_limits import MAX_BYTES, check_json
 
 SILENT: Final = 30.0  # seconds without a byte of a body that has begun
 WHOLE: Final = 1800.0  # seconds for all of it: 100 MB at 0.5 Mbit/s
-MAX_BYTES: Final = 1_000_000  # of a body that is no upload, and of any JSON that a visitor brings
-MAX_DEPTH: Final = 100  # of lists and objects in JSON
-# A minute of units with their vectors has 3,000 lists and 120,000 values.
-MAX_LISTS: Final = 20_000  # and objects
-MAX_VALUES: Final = 200_000
 MB: Final = 1_000_000
 MAX_UPLOADED: Final = 5_000 * MB  # of the uploads of all visitors that are there at a time
 SPARE: Final = 1_000 * MB  # of the disk, for answers of raters
@@ -33,9 +28,6 @@ TOO_LARGE: Final = f"This request has more than {MAX_BYTES // 1000:,} kB. Upload
 BROKE_OFF: Final = "This request broke off. Send it again."
 NO_ROOM: Final = "This server has no room for more uploads just now. Try again in an hour."
 MANY: Final = "Too much was uploaded from your network. Try again in a few minutes."
-# A string, or the rest of a text where it has no end. It never backtracks.
-STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-BRACKETS: Final = re.compile(rb"[^\[\]{}]+")
 
 
 class CutStalledBodies:
@@ -180,26 +172,6 @@ def bytes_of_uploads(folder: Path) -> int:
         except FileNotFoundError:  # used, and deleted, just now
             continue
     return total
-
-
-def check_json(text: bytes) -> None:
-    """Raise InputError where a text, parsed as JSON, could hold more than a visitor's may: over
-    MAX_BYTES, deeper than MAX_DEPTH, more than MAX_LISTS or MAX_VALUES. Whether it is JSON at all
-    is not looked at.
-    """
-    if len(text) > MAX_BYTES:
-        raise InputError(f"This JSON is too large: it may have {MAX_BYTES // 1000:,} kB.")
-    if b"\0" in text:  # UTF-16 and UTF-32, in which the structure could hide
-        raise InputError("JSON is to be written in UTF-8.")
-    structure = STRING.sub(b"", text)
-    lists = structure.count(b"[") + structure.count(b"{")
-    if lists > MAX_LISTS or structure.count(b",") > MAX_VALUES:
-        raise InputError("This JSON holds too many values. Send fewer at a time.")
-    depth = 0
-    for bracket in BRACKETS.sub(b"", structure):
-        depth += 1 if bracket in b"[{" else -1
-        if depth > MAX_DEPTH:
-            raise InputError("This JSON holds lists within lists within lists. Send flatter ones.")
 
 
 def _refuse(status: int, sentence: str) -> JSONResponse:

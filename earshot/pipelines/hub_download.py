@@ -3,7 +3,7 @@
 import json
 import re
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,11 +11,23 @@ from typing import Any, Final
 
 from earshot.core import cancellation
 from earshot.core.errors import InputError
+from earshot.core.json_limits import check_json
 from earshot.pipelines.accelerator import ZERO_GPU
 
 GB: Final = 1_000_000_000
 MAX_BYTES: Final = 3 * GB  # of a model: half a GPU of 16 GB in single precision, with room to run
 SPARE_BYTES: Final = 5 * GB  # of the disk, after a download
+# The largest in a config.json, by the end of its key: large models have half as much.
+MAX_SIZES: Final = {
+    "layers": 100,
+    "depths": 100,
+    "kernel": 1_000,
+    "stride": 1_000,
+    "vocab_size": 500_000,
+    "size": 10_000,
+    "dim": 10_000,
+}
+MAX_NUMBER: Final = 1_000_000
 ID: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 SETTINGS: Final = re.compile(r"[\w.-]+\.(json|txt|model)")
 # Safetensors hold numbers only; old models have the others, read by torch with weights_only.
@@ -75,7 +87,7 @@ def fetch(name: str, kinds: Collection[str], report: Report = lambda done, total
         sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
         files = needed(sizes)
         config = Path(get("config.json"))
-        _check_kind(name, config, kinds)
+        _check_config(name, config, kinds)
         total, done = sum(sizes[file] for file in files), 0
         _check_size(name, total, Path(constants.HF_HUB_CACHE))
         for file in files:
@@ -119,13 +131,37 @@ def needed(sizes: Mapping[str, int]) -> list[str]:
     return [*settings, *weights]
 
 
-def _check_kind(name: str, config: Path, kinds: Collection[str]) -> None:
+def _check_config(name: str, path: Path, kinds: Collection[str]) -> None:
+    """Raise InputError for a model of another kind, and for one whose layers no machine of ours
+    could make, however small its weights are."""
     try:
-        kind = json.loads(config.read_text(encoding="utf-8")).get("model_type")
+        text = path.read_bytes()
+        check_json(text)
+        config = json.loads(text)
+        kind = config.get("model_type")
     except (ValueError, AttributeError):
-        kind = None
-    if kind not in kinds:
+        config, kind = {}, None
+    if not isinstance(kind, str) or kind not in kinds:
         raise InputError(f"{name} is of the kind {kind}; here it takes {' or '.join(kinds)}.")
+    if any(_too_large(key, number) for key, number in _numbers("", config)):
+        raise InputError(f"{name} has more layers, or wider ones, than a model of its kind may.")
+
+
+def _numbers(key: str, value: Any) -> Iterator[tuple[str, float]]:
+    """All numbers in a config, each by the key that it, or its list, has."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _numbers(name, each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _numbers(key, each)
+    elif isinstance(value, int | float):
+        yield key, value
+
+
+def _too_large(key: str, number: float) -> bool:
+    most = next((most for ending, most in MAX_SIZES.items() if key.endswith(ending)), MAX_NUMBER)
+    return not abs(number) <= most  # nor what is no number
 
 
 def _check_size(name: str, total: int, cache: Path) -> None:
@@ -163,7 +199,7 @@ def _cached(name: str, kinds: Collection[str], error: Exception) -> Path:
     snapshots = Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}" / "snapshots"
     for config in snapshots.glob("*/config.json"):
         if any(re.fullmatch(k, path.name) for k in WEIGHTS for path in config.parent.iterdir()):
-            _check_kind(name, config, kinds)
+            _check_config(name, config, kinds)
             return config.parent
     raise InputError(
         f"The hub cannot be reached, and {name} was not downloaded before. Check the network."

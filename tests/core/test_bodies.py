@@ -14,15 +14,9 @@ import pytest
 
 from earshot.app import launch
 from earshot.core import bodies
-from earshot.core.bodies import (
-    MAX_BYTES,
-    MAX_DEPTH,
-    MAX_LISTS,
-    MAX_VALUES,
-    CutStalledBodies,
-    check_json,
-)
+from earshot.core.bodies import CutStalledBodies
 from earshot.core.errors import InputError
+from earshot.core.json_limits import MAX_BYTES, MAX_DEPTH, MAX_LISTS, MAX_VALUES, check_json
 from earshot.tabs.shared.gradio_internals import MAX_FIELD, upload_folder
 
 pytestmark = pytest.mark.slow

@@ -1,5 +1,6 @@
 """Calls of the endpoints for programs that once failed without a sentence."""
 
+import itertools
 import logging
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,12 +42,12 @@ def test_calls_are_of_every_endpoint(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_call_with_an_input_that_is_null_is_no_bug(
+def test_call_with_an_input_of_another_type_is_no_bug(
     client: httpx.Client, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     endpoint = name.removeprefix(PREFIX)
-    for place in range(len(CALLS[name])):
-        inputs = [None if i == place else given for i, given in enumerate(CALLS[name])]
+    for place, wrong in itertools.product(range(len(CALLS[name])), (None, [1], {})):
+        inputs = [wrong if i == place else given for i, given in enumerate(CALLS[name])]
         joined = client.post(f"/call/{endpoint}", json={"data": inputs})
         answer = client.get(f"/call/{endpoint}/{joined.json()['event_id']}")
         assert "event: " in answer.text and OUR_FAULT not in answer.text, inputs

@@ -4,9 +4,11 @@ import json
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from huggingface_hub import HfApi, constants
+from transformers import ClapConfig, HubertConfig, SpeechT5Config, SpeechT5HifiGanConfig
 
 from earshot.core.cancellation import Job, running
 from earshot.core.errors import InputError, StoppedError
@@ -118,3 +120,35 @@ def test_permission_is_for_any_id_only_where_nobody_else_can_reach_the_server(
     assert "GPU, and this Space has none" in Permission.of(False, None, False, space).refusal
     monkeypatch.setattr(hub_download, "GPU", tmp_path)
     assert Permission.of(False, None, False, space) == Permission()
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"num_hidden_layers": 100_000},
+        {"conv_dim": [512, 1_000_000]},
+        {"text_config": {"hidden_size": 1e9}},
+        {"num_attention_heads": 10**400},
+        {"projection_dim": float("nan")},
+    ],
+)
+def test_fetch_of_a_model_of_enormous_layers_is_refused_before_its_weights(
+    hub: Path, tmp_path: Path, sizes: dict
+) -> None:
+    (hub / "config.json").write_text(json.dumps({"model_type": "clap", **sizes}))
+    with pytest.raises(InputError, match="more layers, or wider ones"):
+        fetch(NAME, ["clap"])
+    assert fetched(tmp_path) == {"config.json"}
+
+
+@pytest.mark.parametrize("config", ['{"model_type": [1]}', "[" * 2000, "[]", '{"model_type": {}}'])
+def test_fetch_of_a_model_with_a_config_of_rubbish_is_refused(hub: Path, config: str) -> None:
+    (hub / "config.json").write_text(config)
+    with pytest.raises(InputError, match="here it takes clap"):
+        fetch(NAME, ["clap"])
+
+
+@pytest.mark.parametrize("kind", [ClapConfig, HubertConfig, SpeechT5Config, SpeechT5HifiGanConfig])
+def test_config_of_a_model_that_is_offered_is_not_too_large(hub: Path, kind: Any) -> None:
+    (hub / "config.json").write_text(json.dumps(kind().to_dict()))
+    assert fetch(NAME, [kind.model_type])

@@ -7,11 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from earshot.core.bodies import check_json
 from earshot.core.errors import InputError
+from earshot.core.json_limits import check_json
 from earshot.pipelines.voice_conversion.intonation import Intonation
 from earshot.pipelines.voice_conversion.settings import MAX_SECONDS, MUTED
 
+MAX_VALUE: Final = 1e4  # in a vector; ours have some tens at most
 NO_UNITS_FILE: Final = (
     "This is not a units file. Use the JSON that “units” downloads after a conversion."
 )
@@ -95,7 +96,7 @@ def _vectors(document: Any, steps: int) -> np.ndarray | None:
     if document is None:
         return None
     vectors = np.array(document, dtype=np.float32)
-    if vectors.ndim != 2 or len(vectors) != steps or not np.isfinite(vectors).all():
+    if vectors.ndim != 2 or len(vectors) != steps or not (np.abs(vectors) <= MAX_VALUE).all():
         raise ValueError("one vector a step")
     return vectors
 

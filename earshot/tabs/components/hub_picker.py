@@ -1,5 +1,6 @@
 """A choice of models of the Hugging Face hub, beside ours: nothing is fetched until it is made."""
 
+import logging
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from earshot.core.errors import InputError
 from earshot.pipelines.hub_download import Permission, fetch
 from earshot.tabs.shared.events import on_model, reporting, say
 
+logger = logging.getLogger("earshot")
 T = TypeVar("T")
 
 HUB_QUEUE: Final = "hub"  # downloads, behind which nothing else waits
@@ -52,7 +54,7 @@ class HubModels(Generic[T]):
         cannot be."""
         if self.permission.refusal:
             raise InputError(self.permission.refusal)
-        name = (name or "").strip()
+        name = name.strip() if isinstance(name, str) else ""
         if not name:
             raise InputError("Choose a model first.")
         if name not in self.kind.listed and not (self.kind.others and self.permission.any_id):
@@ -75,7 +77,10 @@ class HubModels(Generic[T]):
             progress(0.9, desc=f"Loading {name}")
         try:
             return self._load(name, folder)
-        except (OSError, ValueError) as error:
+        except InputError:
+            raise
+        except Exception as error:  # whatever their readers raise, they are somebody else's files
+            logger.warning("%s cannot be loaded: %r", name, error)
             raise InputError(f"{name} cannot be loaded: its files are not whole.") from error
 
 

@@ -16,6 +16,7 @@ import httpx
 import safehttpx
 from fastapi import HTTPException
 from gradio import processing_utils
+from gradio.utils import get_upload_folder
 from gradio_client.utils import is_http_url_like, strip_invalid_filename_characters
 
 from earshot.core.bodies import has_room
@@ -41,7 +42,7 @@ class Addresses:
     def install(self) -> None:
         """From now on Gradio fetches nothing but what ``fetch`` does, for any of its inputs."""
         processing_utils.async_ssrf_protected_download = self.fetch
-        gradio.routes.secure_url_stream_response = _refuse
+        vars(gradio.routes)["secure_url_stream_response"] = _refuse
 
     async def replaced(self, data: Any) -> Any:
         """The inputs of a request with files in place of their addresses.
@@ -61,8 +62,7 @@ class Addresses:
             return data
         path = data.get("path")
         if isinstance(path, str) and is_http_url_like(path) and "meta" in data:
-            folder = processing_utils.get_upload_folder()
-            return {**data, "path": await self.fetch(path, folder), "url": None}
+            return {**data, "path": await self.fetch(path, get_upload_folder()), "url": None}
         return {key: await self._replaced(value) for key, value in data.items()}
 
     async def fetch(self, url: str, cache_dir: str) -> str:

@@ -28,8 +28,8 @@ from mcp import types
 from mcp.server import Server
 from starlette.requests import Request
 
-from earshot.core.bodies import check_json
 from earshot.core.errors import InputError
+from earshot.core.json_limits import check_json
 from earshot.tabs.shared.docstrings import Doc, read_docstring
 from earshot.tabs.shared.events import OUR_FAULT
 from earshot.tabs.shared.gradio_internals import served_file, upload_folder
@@ -201,8 +201,8 @@ class ToolServer(gradio.mcp.GradioMCPServer):
 
         Raises InputError where the queue, or the endpoint, says what is wrong.
         """
-        assert job.function is not None
         context = self.mcp_server.request_context
+        assert job.function is not None and context.request is not None
         scope = {**context.request.scope, "path": JOIN, "raw_path": JOIN.encode()}
         request, app = Request(scope), self.blocks.app
         body = PredictBodyInternal(data=job.inputs, fn_index=job.function._id, request=request)

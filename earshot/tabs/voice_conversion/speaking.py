@@ -95,6 +95,12 @@ class Speaking:
     intonation: str = settings.INTONATIONS[0]
     visit: VoiceVisit | None = None
 
+    def __post_init__(self) -> None:
+        """Raise InputError for what a program may send in place of names."""
+        names = self.voice, self.other, self.vocoder, self.intonation
+        if not all(isinstance(name, str) for name in names):
+            raise InputError("A voice, a vocoder and an intonation are given by their names.")
+
     @property
     def blended(self) -> bool:
         """Whether another voice is blended in."""

@@ -1,5 +1,7 @@
 """Units as JSON: the round trip, and what is refused."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -28,8 +30,17 @@ def test_units_from_their_own_json_are_equal() -> None:
         '{"codes": [true], "step": 0.02, "model": "m", "fingerprint": "f"}',
         '{"codes": [1], "step": "long", "model": "m", "fingerprint": "f"}',
         '{"codes": [99999999999999999999], "step": 0.02, "model": "m", "fingerprint": "f"}',
+        '{"codes": [1], "step": 1, "model": "m", "fingerprint": "f", "vectors": [[1e38]]}',
     ],
 )
 def test_units_from_any_other_text_raise(text: str) -> None:
     with pytest.raises(InputError, match="not a units file"):
         Units.from_json(text)
+
+
+@pytest.mark.parametrize("text", ["[]," * 400_000, "[" * 2000, "1," * 500_001])
+def test_units_from_text_that_is_too_large_or_deep_raise_at_once(text: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(InputError, match="This JSON"):
+        Units.from_json(text)
+    assert time.process_time() - begun < 0.5

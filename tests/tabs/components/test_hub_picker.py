@@ -1,9 +1,12 @@
 """The choice of models of the hub: which ids it takes, and what it keeps."""
 
 from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
 
 import gradio as gr
 import pytest
+from safetensors import SafetensorError
 
 from earshot.core.errors import InputError
 from earshot.pipelines.hub_download import Permission
@@ -44,12 +47,21 @@ def test_hub_models_take_other_ids_only_where_permitted(loaded: list[str]) -> No
     assert loaded == ["me/mine"]
 
 
-def test_hub_models_of_damaged_files_say_so(loaded: list[str]) -> None:
+@pytest.mark.parametrize(
+    "error", [OSError(), UnpicklingError(), SafetensorError(), TypeError(), RecursionError()]
+)
+def test_hub_models_of_damaged_files_say_so(loaded: list[str], error: Exception) -> None:
     def fail(name: str, folder: Path) -> str:
-        raise OSError("no such file")
+        raise error
 
-    with pytest.raises(InputError, match="lab/one cannot be loaded"):
+    with pytest.raises(InputError, match="lab/one cannot be loaded: its files are not whole"):
         HubModels(KIND, Permission(), fail).load("lab/one")
+
+
+@pytest.mark.parametrize("name", [5, None, [], {}, " "])
+def test_hub_models_without_an_id_ask_for_one(loaded: list[str], name: Any) -> None:
+    with pytest.raises(InputError, match="Choose a model first"):
+        models().load(name)
 
 
 def test_hub_picker_lists_ours_first_and_where_it_is_not_offered_says_why() -> None:

@@ -28,8 +28,8 @@ class Visitor:
     """One socket. Nothing of what comes is kept but what waits to be converted.
 
     rate: of the microphone in Hz; dropped: samples that were left out because the conversion was
-    behind; came: set when there is sound, or they are gone; gone: whether the visitor has left, or pressed
-    stop.
+    behind; came: set when there is sound, or they are gone; gone: whether the visitor has left, or
+    pressed stop.
     """
 
     def __init__(self, socket: WebSocket, rate: int, speaking: Speaking, tickets: Tickets) -> None:

@@ -101,6 +101,17 @@ def test_place_is_free_again_after_a_stop_a_closed_tab_and_a_lost_network(
     first.close()
 
 
+def test_place_is_free_again_after_a_second_of_voices_without_sound(served: Served) -> None:
+    with served.join() as first:
+        assert told(first)["state"] == "running"
+        begun = time.monotonic()
+        with pytest.raises(ConnectionClosed):
+            while time.monotonic() - begun < 20:
+                first.send(json.dumps({"voice": "SF1"}))
+                time.sleep(0.2)
+    assert time.monotonic() - begun < 10
+
+
 def test_full_house_tells_the_place_in_line_and_goes_on_in_order(served: Served) -> None:
     first = served.join()
     assert told(first)["state"] == "running"
