@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -59,10 +60,19 @@ MAX_WAITING: Final = 2  # jobs of one visitor
 # A conference shares one address: it may take most of the queue, and never all of it.
 SHARE_OF_ADDRESS: Final = 0.75
 MAX_BYTES: Final = 131_072  # of a WebSocket's message
+LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 WAITING: Final = (
     f"You have {MAX_WAITING} jobs waiting already. Wait until one of them is done, or stop it."
 )
 FULL: Final = "Too many people are waiting just now. Try again in a minute."
+
+
+def spare_own_address(environment: MutableMapping[str, str], host: str | None) -> None:
+    """Keep requests to this machine off a proxy, which cannot answer them: Gradio asks the server
+    that it starts, and would stop without an answer."""
+    for name in ("NO_PROXY", "no_proxy"):
+        named = environment.get(name, "").split(",")
+        environment[name] = ",".join(filter(None, [*named, *LOCAL, host]))
 
 
 def launch(
@@ -82,6 +92,7 @@ def launch(
     live = voice_conversion.LiveServer(
         processes, tickets or voice_conversion.Tickets(), chosen.live
     )
+    spare_own_address(os.environ, chosen.host)
     keep_uploads_apart()
     write_results_whole()
     limit_queue(page, chosen.max_queue, chosen.allow_urls)

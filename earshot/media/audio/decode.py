@@ -1,7 +1,7 @@
 """Samples of what a visitor sends: an array, or a file, which a worker process decodes."""
 
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,15 @@ from earshot.media.audio.samples import (
 )
 from earshot.media.workers import stream
 
-# A path, the bytes of a file, or (sample_rate, samples): integers or floats, (T,) or (T, channels).
-Source = str | Path | bytes | tuple[int, np.ndarray]
+# A path, the bytes of a file, or samples and their rate in Hz in either order: integers or floats,
+# in an array, a list or a tensor, of shape (T,), (T, channels) or (channels, T).
+Source = str | Path | bytes | tuple[Any, Any] | list[Any]
+
+ORDER: Final = (
+    "Give a path, the bytes of a file, or (sample_rate, samples): samples of shape (T,), "
+    "(T, channels) or (channels, T), integers or floats."
+)
+MAX_CHANNELS: Final = 64  # of an array; a side that is longer is time
 
 
 CANCELLED: Final = (
@@ -49,8 +56,8 @@ def decode(source: Source, max_seconds: float) -> Decoded:
     Raises InputError if it is longer or holds too many samples, for what is no audio, and for what
     has none that can be decoded.
     """
-    if isinstance(source, tuple):
-        rate, samples = _checked(*source, max_seconds)
+    if not isinstance(source, str | Path | bytes):
+        rate, samples = _checked(source, max_seconds)
         check_values(samples.size, mono=False)
         return Decoded([samples], rate, damaged=False)
     messages = _messages(source, max_seconds, mono=False)
@@ -63,8 +70,8 @@ def decode(source: Source, max_seconds: float) -> Decoded:
 
 def decode_mono(source: Source, max_seconds: float) -> Mono:
     """As decode, but mixed to mono block by block, so that many channels take no more memory."""
-    if isinstance(source, tuple):
-        rate, samples = _checked(*source, max_seconds)
+    if not isinstance(source, str | Path | bytes):
+        rate, samples = _checked(source, max_seconds)
         share = clipped_count(samples, lossless=True) / max(samples.size, 1)
         mix = Mix()
         waveform = mix(samples)[0]
@@ -106,10 +113,43 @@ def _messages(
     return messages
 
 
-def _checked(rate: int, samples: np.ndarray, max_seconds: float) -> tuple[int, np.ndarray]:
-    """An array's rate and its samples as float32 (channels, T)."""
+def _checked(source: Any, max_seconds: float) -> tuple[int, np.ndarray]:
+    """The rate of samples, and they as float32 (channels, T)."""
+    if not isinstance(source, tuple | list) or len(source) != 2:
+        raise InputError(ORDER)
+    (first, rates), (second, others) = ((_array(each), np.ndim(each) == 0) for each in source)
+    if rates == others:
+        raise InputError(ORDER)
+    rate, samples = (first, second) if rates else (second, first)
+    if rate.dtype.kind not in "iuf" or rate != np.round(rate):
+        raise InputError(ORDER)
     if samples.ndim not in (1, 2) or samples.dtype.kind not in "iuf":
-        raise InputError("Samples must be integers or floats, of shape (T,) or (T, channels).")
-    check_rate(rate)
-    check_length(len(samples) / rate, max_seconds)
-    return rate, to_float(np.atleast_2d(samples.T))
+        raise InputError(f"Samples cannot have the shape {samples.shape}. {ORDER}")
+    check_rate(int(rate))
+    if samples.ndim == 1:
+        samples = samples[None]
+    elif not (samples.shape[0] < samples.shape[1] and samples.shape[0] <= MAX_CHANNELS):
+        samples = samples.T
+    check_length(samples.shape[1] / int(rate), max_seconds)
+    return int(rate), to_float(_pcm(samples))
+
+
+def _array(values: Any) -> np.ndarray:
+    """An array of a list, or of a tensor, wherever it is and whether or not it is being trained."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+    try:
+        return np.asarray(values)
+    except ValueError:  # lists of unequal lengths
+        raise InputError(ORDER) from None
+
+
+def _pcm(samples: np.ndarray) -> np.ndarray:
+    """Integers of 32 and 64 bits as those that they hold, for none are recorded with 64, and a list
+    of 16-bit values becomes an array of these."""
+    if samples.dtype.kind not in "iu" or samples.dtype.itemsize < 4:
+        return samples
+    peak = max(int(samples.max(initial=0)), -int(samples.min(initial=0)))
+    if peak <= 2**15:
+        return np.clip(samples.astype(np.int64), -(2**15), 2**15 - 1).astype(np.int16)
+    return samples.astype(np.int32) if peak < 2**31 else samples

@@ -45,16 +45,9 @@ def check_values(count: int, mono: bool) -> None:
 
 
 def to_float(samples: np.ndarray) -> np.ndarray:
-    """Samples of any type as float32, integers scaled from their range to [-1, 1).
-
-    No recording has 64 bits: such integers, as of a list of numbers, are taken for the smallest
-    type of 16 or 32 bits that holds them.
-    """
+    """Samples of any type as float32, integers scaled from their range to [-1, 1)."""
     if samples.dtype.kind == "f":
         return samples.astype(np.float32)
-    if samples.dtype.itemsize == 8:
-        peak = int(np.abs(samples).max(initial=0))
-        samples = samples.astype(np.int16 if peak <= 2**15 - 1 else np.int32)
     half = 2.0 ** (8 * samples.dtype.itemsize - 1)
     offset = half if samples.dtype.kind == "u" else 0.0
     return ((samples - offset) / half).astype(np.float32)

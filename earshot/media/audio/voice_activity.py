@@ -6,10 +6,12 @@ import numpy as np
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE, log_bands
+from earshot.media.audio.load import loudness
 
 FRAMES: Final = SAMPLE_RATE // HOP_LENGTH  # a second
 DECIBELS: Final = 10 / np.log(10)  # in one unit of the natural logarithm of a power
 
+LEVEL: Final = -23.0  # LUFS, at which all else is measured
 QUIET_SHARE: Final = 15  # percent of the frames that count as noise, in every band
 RANGE: Final = 25.0  # dB below the loudest band; anything softer counts as silence
 ONSET: Final = 6.0  # dB above the noise, mean over bands, that a word must reach
@@ -35,13 +37,15 @@ BLIP: Final = 3  # frames; shorter segments are not speech
 
 
 def words(waveform: np.ndarray) -> list[tuple[float, float]]:
-    """Segments of speech in a recording (T,) at 16 kHz: (start, end) in seconds, in order.
+    """Find the segments of speech in a recording (T,) at 16 kHz: (start, end) in seconds, in order.
 
-    Pauses shorter than GAP belong to their segment. Sounds too short to classify count as speech;
-    steady sounds, such as music and machines, do not.
+    They do not depend on the recording's level, however quiet or loud it is. Pauses shorter than
+    GAP belong to their segment. Sounds too short to classify count as speech; steady sounds, such
+    as music and machines, do not.
     """
-    if len(waveform) <= SAMPLE_RATE // 20:
+    if len(waveform) <= SAMPLE_RATE // 20 or not np.any(waveform):
         return []
+    waveform = waveform * np.float32(10 ** ((LEVEL - loudness(waveform, SAMPLE_RATE)) / 20))
     bands = uniform_filter1d(log_bands(waveform) * DECIBELS, 3, axis=0)
     noise = np.minimum(np.percentile(bands, QUIET_SHARE, axis=0), bands.max() - RANGE)
     above = np.maximum(bands - noise, 0.0)

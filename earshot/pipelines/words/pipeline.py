@@ -112,7 +112,9 @@ class Words:
         self, library: WordLibrary, vector: np.ndarray, view: View, limit: int = 10
     ) -> tuple[Neighbour, ...]:
         """The words of a view with the highest cosine to a unit vector (D,), best first."""
-        cosines, rows = library.search(vector, view, limit)
+        # Vectors that were rounded on their way are a little longer than 1.
+        cosines, rows = library.search(vector / np.linalg.norm(vector), view, limit)
+        cosines = np.clip(cosines, -1, 1)
         pairs = zip(rows.tolist(), cosines.tolist(), strict=True)
         return tuple(Neighbour(library.words[row], cosine) for row, cosine in pairs)
 

@@ -6,6 +6,7 @@ whose fields are the endpoint's returns. Nothing of GradioMCPServer is part of G
 interface: check this when Gradio is upgraded.
 """
 
+import base64
 import json
 from collections.abc import Sequence
 from contextvars import ContextVar
@@ -281,8 +282,13 @@ class _Job:
 def _file(address: str) -> dict[str, Any]:
     """What a page sends for a file. Raises InputError for what names none."""
     if address.startswith("data:"):
+        head, _, content = address.partition(",")
+        # base64url is as common among programs; Gradio would drop its letters and decode noise.
+        content = content.translate(str.maketrans("-_", "+/", " \n\r"))
+        content += "=" * (-len(content) % 4)
         try:
-            path = processing_utils.save_base64_to_cache(address, _inbox.get())
+            base64.b64decode(content, validate=True)
+            path = processing_utils.save_base64_to_cache(f"{head},{content}", _inbox.get())
         except (ValueError, IndexError) as error:
             raise InputError(FILES) from error
     elif SERVED in address:
