@@ -28,7 +28,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         if path.exists():
-            temporary.chmod(path.stat().st_mode & 0o7777)
+            with contextlib.suppress(OSError):  # some disks keep no permissions
+                temporary.chmod(path.stat().st_mode & 0o7777)
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -244,6 +244,9 @@ def explained() -> Iterator[None]:
             stream.reconfigure(errors="surrogateescape" if utf8 else "backslashreplace")
     try:
         yield
+        sys.stdout.flush()
+    except BrokenPipeError:  # of a reader that has enough, such as head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (InputError, OSError) as error:
         sys.exit(told(error))
     except KeyboardInterrupt:

@@ -2,6 +2,7 @@
 
 import io
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,11 +12,19 @@ import pytest
 
 from earshot.core.errors import InputError
 from earshot.core.files import replacing, write
+from earshot.core.paths import ROOT
 from earshot.media.audio.encode import FORMATS, encode_audio
 from earshot.media.audio.load import load
-from earshot.pipelines.command_line import Job, Outcome, explained, for_each, jobs_of
+from earshot.pipelines.command_line import (
+    Job,
+    Outcome,
+    explained,
+    for_each,
+    jobs_of,
+    parser_of,
+)
 from earshot.pipelines.voice_conversion import __main__ as voice_conversion
-from tests.support.films import RATE, beep, onset
+from synthetic.films import RATE, beep, onset
 from tests.support.sounds import write_sound
 
 
@@ -199,3 +208,29 @@ def test_pipe_is_read_as_a_file(
         else:
             os.dup2(held, 0)  # pyright: ignore[reportPossiblyUnbound]
     assert float(capsys.readouterr().out) > 0.4
+
+
+def test_reader_that_has_enough_is_no_error(recording: Path) -> None:
+    """Backblaze/B2_Command_Line_Tool#1071: a traceback where the output went to head."""
+    script = (
+        "from pathlib import Path\n"
+        "from earshot.pipelines.command_line import explained, for_each, jobs_of\n"
+        "with explained():\n"
+        f"    jobs = jobs_of([Path({str(recording)!r})] * 3)\n"
+        "    for_each(jobs, lambda job: ('x' * 90_000, ()))\n"
+    )
+    command = [sys.executable, "-c", script]
+    with subprocess.Popen(command, cwd=ROOT, stdout=-1, stderr=-1, text=True) as run:
+        assert run.stdout and run.stderr
+        run.stdout.read(4)
+        run.stdout.close()
+        said = run.stderr.read()
+    assert (run.returncode, "BrokenPipe" in said) == (0, False), said
+
+
+def test_name_that_begins_with_a_dash_is_a_name(recording: Path) -> None:
+    """jiaaro/pydub#457, marl/pysox#149: -a.wav was taken for an option."""
+    dashed = recording.rename(recording.with_name("-a.wav"))
+    options = parser_of("words", "recordings", None).parse_args(["--", str(dashed)])
+    [job] = jobs_of(options.inputs, f"{recording.parent}/out/", [".wav"])
+    assert (job.name, job.out) == ("-a.wav", recording.parent / "out" / "-a.wav")

@@ -9,7 +9,7 @@ import soundfile
 
 from earshot.media.audio.load import load
 from earshot.media.video import frames
-from tests.support.films import RATE, beep, film, onset
+from synthetic.films import RATE, beep, film, onset
 
 TOLERANCE = 0.02  # seconds
 FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}

@@ -340,7 +340,8 @@ def _ends_early(file: BinaryIO) -> bool:
     size = file.seek(0, io.SEEK_END)
     if head[:4] == b"RIFF":
         declared = int.from_bytes(head[4:8], "little") + 8
-        return size < declared < WAV_UNKNOWN
+        rate = int.from_bytes(head[28:32], "little") if head[12:16] == b"fmt " else 0  # bytes/s
+        return size + MAX_MISSING * rate < declared < WAV_UNKNOWN
     if head[:4] == b"OggS":
         file.seek(max(0, size - OGG_TAIL))
         tail = file.read()

@@ -12,6 +12,11 @@ from av.stream import Disposition, Stream
 from earshot.core.errors import InputError
 
 CPU_SECONDS: Final = 60.0  # a file
+LFS: Final = b"version https://git-lfs"
+POINTER: Final = (
+    "This is no recording but a pointer of Git LFS, which stands for one. Fetch the file itself "
+    "with: git lfs pull"
+)
 # Files of these formats begin at 0, where nothing may be yet; in others the first time stamp is the
 # beginning, whatever it is.
 FROM_ZERO: Final = ("mov", "matroska")
@@ -20,13 +25,18 @@ MAX_STEP_BACK: Final = 0.1  # seconds; time stamps that go back further begin ag
 
 
 def open_container(file: BinaryIO, formats: str, unreadable: str) -> InputContainer:
-    """An opened file as FFmpeg reads it, if it is in one of the formats (comma-separated): else
-    InputError(unreadable)."""
+    """Open a file by FFmpeg, if it is in one of the formats (comma-separated).
+
+    Raises InputError(unreadable) where it is not, and says so of what stands for a file.
+    """
     try:
         return av.open(file, "r", options={"format_whitelist": formats}, metadata_errors="replace")
     except MemoryError:
         raise
     except (FFmpegError, ValueError, OSError):
+        file.seek(0)
+        if file.read(len(LFS)) == LFS:
+            raise InputError(POINTER) from None
         raise InputError(unreadable) from None
 
 

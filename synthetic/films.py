@@ -78,3 +78,29 @@ def film(
         for packet in sorted(packets, key=lambda p: p.dts * p.time_base):
             container.mux(packet)
     return buffer.getvalue()
+
+
+def encoded(
+    form: str, codec: str, waveform: np.ndarray, rate: int = RATE, cover: bool = False
+) -> bytes:
+    """A mono file of the waveform (T,) at RATE in a container and codec, with an album's cover or
+    without."""
+    buffer = io.BytesIO()
+    samples = np.round(32_767 * waveform[:: RATE // rate]).astype(np.int16)[None]
+    frame = av.AudioFrame.from_ndarray(samples, "s16", "mono")
+    frame.sample_rate, frame.pts = rate, 0
+    with av.open(buffer, "w", format=form) as container:
+        stream = container.add_stream(codec, rate=rate, layout="mono")
+        assert isinstance(stream, av.AudioStream)
+        picture = container.add_stream("mjpeg") if cover else None
+        if picture is not None:
+            assert isinstance(picture, av.VideoStream)
+            picture.width, picture.height, picture.pix_fmt = 32, 32, "yuvj420p"
+            picture.disposition = Disposition.attached_pic
+        packets = [*stream.encode(frame), *stream.encode(None)]
+        if picture is not None:
+            image = av.VideoFrame.from_ndarray(np.zeros((32, 32, 3), np.uint8), "rgb24")
+            packets = [*picture.encode(image), *picture.encode(None), *packets]
+        for packet in packets:
+            container.mux(packet)
+    return buffer.getvalue()

@@ -1,0 +1,219 @@
+"""Files as recorders, editors and tag programs write them: what is in them is read, and said."""
+
+import io
+import struct
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+import soundfile
+
+from earshot.core.errors import InputError
+from earshot.core.files import write
+from earshot.media.audio.load import load, wav_bytes
+from earshot.media.audio.voice_activity import words
+from earshot.media.video import frames
+from synthetic.films import RATE, beep, encoded, film, onset
+
+TONE = beep().astype(np.float32)
+WAV = wav_bytes(TONE, RATE)
+
+
+def check_beep(data: bytes, notices: int = 0, seconds: float = 3.0) -> None:
+    """Check that the beep is there, in its time and at its level."""
+    recording = load(data)
+    assert recording.seconds == pytest.approx(seconds, abs=0.03)
+    assert onset(recording.waveform, 16_000) == pytest.approx(1.0, abs=0.03)
+    assert np.abs(recording.waveform).max() == pytest.approx(0.5, abs=0.08)
+    assert len(recording.notices) == notices, recording.notices
+
+
+def sizes(riff: int, data: int) -> bytes:
+    """The WAV file with other sizes in its header."""
+    return WAV[:4] + struct.pack("<I", riff) + WAV[8:40] + struct.pack("<I", data) + WAV[44:]
+
+
+@pytest.mark.parametrize(
+    ("riff", "data"),
+    [(4088, 0), (0, 0), (len(WAV), len(WAV)), (2**31 - 1, 2**31 - 1), (2**32 - 1, 2**32 - 1)],
+)
+def test_wav_whose_sizes_are_wrong_is_whole(riff: int, data: int) -> None:
+    """island-io/mila#151 (0, never finished), llfbandit/record#96 (44 too many),
+    google/oboe#2108 (the largest integer)."""
+    check_beep(sizes(riff, data))
+
+
+def test_wav_of_64_bit_sizes_is_read() -> None:
+    """godotengine/godot-proposals#14975: RF64."""
+    buffer = io.BytesIO()
+    soundfile.write(buffer, TONE, RATE, format="RF64")
+    check_beep(buffer.getvalue())
+
+
+@pytest.mark.parametrize("codec", ["adpcm_ima_wav", "adpcm_ms", "pcm_mulaw", "pcm_alaw", "g722"])
+def test_wav_of_a_telephone_is_read(codec: str) -> None:
+    """googleapis/nodejs-speech#621, rochars/wavefile#11: voicemail in IMA ADPCM and u-law."""
+    check_beep(encoded("wav", codec, beep(), 16_000 if codec == "g722" else RATE))
+
+
+def id3(size: int) -> bytes:
+    """An ID3v2 tag of so many bytes, as of a cover."""
+    packed = bytes((size >> shift) & 127 for shift in (21, 14, 7, 0))
+    return b"ID3\x03\x00\x00" + packed + b"\xff\xfb" * (size // 2) + bytes(size % 2)
+
+
+@pytest.mark.parametrize("before", [0, 1_700_000])
+@pytest.mark.parametrize("after", [b"", id3(4000), b"TAG" + bytes(125), b"APETAGEX" + bytes(300)])
+def test_mp3_with_tags_on_either_side_is_its_sound(before: int, after: bytes) -> None:
+    """MusicPlayerDaemon/MPD#2328 (a large cover), Zeugma440/atldotnet#282 (a tag at the end)."""
+    head = id3(before) if before else b""
+    check_beep(head + encoded("mp3", "libmp3lame", beep()) + after)
+
+
+@pytest.mark.parametrize("after", [b"", b"TAG" + bytes(125)])
+def test_flac_with_tags_of_mp3_is_read(after: bytes) -> None:
+    """tinytag/tinytag#46, xiph/flac#523: ID3 before and behind a FLAC file."""
+    check_beep(id3(4000) + encoded("flac", "flac", beep()) + after)
+
+
+@pytest.mark.parametrize("frames_flag", [0, 1])
+def test_table_of_an_mp3_that_counts_too_many_frames_is_no_damage(frames_flag: int) -> None:
+    """JamesHeinrich/getID3#41: a Xing table with a length that is three times the file's."""
+    data = bytearray(encoded("mp3", "libmp3lame", beep()))
+    table = data.find(b"Xing") if b"Xing" in data[:4096] else data.find(b"Info")
+    count = int.from_bytes(data[table + 8 : table + 12], "big")
+    data[table + 8 : table + 12] = (3 * count).to_bytes(4, "big")
+    if not frames_flag:
+        data[table : table + 4] = b"Xing"
+    check_beep(bytes(data))
+
+
+def test_trimmed_mp4_begins_where_its_edit_list_says() -> None:
+    """polimediaupv/paella#260, HandBrake/HandBrake#568: what was cut off was counted."""
+    source, trimmed = io.BytesIO(film("mp4", [beep(5, at=3)])), io.BytesIO()
+    with av.open(source) as whole, av.open(trimmed, "w", format="mp4") as cut:
+        stream = whole.streams.audio[0]
+        copy = cut.add_stream_from_template(stream)
+        for packet in whole.demux(stream):
+            assert stream.time_base
+            if packet.dts is None or packet.pts is None or packet.pts * stream.time_base < 1.97:
+                continue
+            shift = round(2 / stream.time_base)
+            packet.pts, packet.dts, packet.stream = packet.pts - shift, packet.dts - shift, copy
+            cut.mux(packet)
+    check_beep(trimmed.getvalue())
+
+
+def test_sound_in_one_channel_only_is_heard() -> None:
+    """ThePandemoniumInstitute/botc-release#96: a microphone at the left input of two."""
+    recording = load((RATE, np.stack([TONE, 0 * TONE], axis=1)))
+    assert np.abs(recording.waveform).max() == pytest.approx(0.25, abs=0.01)
+    assert recording.notices == ()
+
+
+def test_voice_in_the_centre_of_surround_is_heard() -> None:
+    """Nevcairiel/LAVFilters#598: the centre, which has the voice, was hardly to be heard."""
+    surround = np.random.default_rng(0).standard_normal((len(TONE), 6)) * 1e-3
+    surround[:, 2] += TONE
+    recording = load((RATE, surround.astype(np.float32)))
+    assert onset(recording.waveform, 16_000) == pytest.approx(1.0, abs=0.01)
+    assert np.abs(recording.waveform).max() > 0.05
+
+
+def test_format_is_that_of_the_content_whatever_the_name(tmp_path: Path) -> None:
+    """jherby2k/AudioWorks#34: MP3 files that are called .wav."""
+    path = tmp_path / "a.wav"
+    path.write_bytes(encoded("mp3", "libmp3lame", beep()))
+    assert load(path).seconds == pytest.approx(3.0, abs=0.01)
+
+
+def test_pointer_of_git_lfs_is_called_one() -> None:
+    """CheyneyComputerScience/CREMA-D#3: “Invalid data found”, for a file that was never fetched."""
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:c6f94b\nsize 72862\n"
+    with pytest.raises(InputError, match="git lfs pull"):
+        load(pointer)
+
+
+@pytest.mark.parametrize("offset", [0.1, -0.5])
+def test_offset_of_a_microphone_does_not_hide_speech(offset: float) -> None:
+    """nyumaya/nyumaya_audio_recognition#2, ebongard/renfield#1212: DC 32 dB over the room."""
+    time = np.arange(16_000) / 16_000
+    phase = 2 * np.pi * np.cumsum(120 + 40 * np.sin(7 * time)) / 16_000
+    voice = sum(
+        np.cos(k * phase) * np.exp(-(((120 * k - 900 - 600 * np.sin(9 * time)) / 500) ** 2))
+        for k in range(1, 25)
+    )
+    sound = 0.01 * np.concatenate([np.zeros(8000), voice, np.zeros(8000)])
+    sound += 1e-5 * np.random.default_rng(0).standard_normal(len(sound))
+    [expected] = words(load((16_000, sound)).waveform)
+    [found] = words(load((16_000, sound + offset)).waveform)
+    assert found == pytest.approx(expected, abs=0.011)
+
+
+def test_time_of_a_broadcast_may_wrap() -> None:
+    """video-dev/hls.js#6892: MPEG-TS counts to 2^33, and begins again."""
+    wrap = 2**33 / 90_000
+    data = film("mpegts", [beep()], 3.0, sound_from=wrap - 2.5, picture_from=wrap - 2.5)
+    recording = load(data)
+    assert recording.seconds == pytest.approx(3.0, abs=0.1)
+    assert onset(recording.waveform, 16_000) == pytest.approx(1.0, abs=0.06)
+    assert recording.notices == ()
+
+
+def test_cover_of_an_album_is_no_video(tmp_path: Path) -> None:
+    """parshap/node-ffmetadata#20: the cover was taken for the picture."""
+    path = tmp_path / "cover.mp3"
+    path.write_bytes(encoded("mp3", "libmp3lame", beep(), cover=True))
+    check_beep(path.read_bytes())
+    with pytest.raises(InputError, match="cannot be read as video"):
+        list(frames(path, 30))
+
+
+def test_rate_that_changes_on_the_way_keeps_pitch_and_time() -> None:
+    """Sendspin/sendspin-python-cli#180: after a change of the rate the pitch was wrong."""
+    links = []
+    for rate in (RATE, 22_050):
+        buffer = io.BytesIO()
+        time = np.arange(2 * rate) / rate
+        sound = 0.5 * np.sin(2 * np.pi * 440 * time)
+        soundfile.write(buffer, sound, rate, format="OGG", subtype="VORBIS")
+        links.append(buffer.getvalue())
+    recording = load(b"".join(links))
+    assert recording.seconds == pytest.approx(4.0, abs=0.02)
+    for part in (recording.waveform[8000:24_000], recording.waveform[40_000:56_000]):
+        assert np.argmax(np.abs(np.fft.rfft(part))) == pytest.approx(440, abs=1)
+
+
+def test_sphere_file_called_wav_is_read(tmp_path: Path) -> None:
+    """zzw922cn/Automatic_Speech_Recognition#2, pytorch/audio#868: TIMIT is NIST SPHERE."""
+    head = (
+        "NIST_1A\n   1024\nchannel_count -i 1\nsample_rate -i 48000\nsample_n_bytes -i 2\n"
+        f"sample_byte_format -s2 01\nsample_coding -s3 pcm\nsample_count -i {len(TONE)}\nend_head\n"
+    )
+    path = tmp_path / "SA1.WAV"
+    path.write_bytes(head.encode().ljust(1024) + WAV[44:])
+    assert load(path).seconds == 3.0
+    check_beep(path.read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("form", "codec"), [("wv", "wavpack"), ("voc", "pcm_u8"), ("au", "pcm_s16be")]
+)
+def test_older_formats_are_read(form: str, codec: str) -> None:
+    """rabitt/pysox and libsndfile read them: WavPack, Creative's VOC, Sun's AU."""
+    check_beep(encoded(form, codec, beep()))
+
+
+def test_disk_that_keeps_no_permissions_takes_results(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OCR-D/core#1366: chmod is not permitted on CIFS, nor on exFAT."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError("Operation not permitted")
+
+    monkeypatch.setattr(Path, "chmod", refuse)
+    for content in (b"first", b"second"):
+        write(tmp_path / "result", content)
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"second"]
