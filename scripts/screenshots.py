@@ -94,7 +94,7 @@ def words(visit: Visit) -> None:
     visit.enter("Words")
     visit.button("elephant").click()
     expect(visit.page.locator("#word-found h3")).to_contain_text("elephant")
-    visit.page.get_by_label("word", exact=True).check()
+    visit.page.get_by_role("button", name="nearest words").click()
     expect(visit.page.locator("#word-map .map-legend")).to_contain_text("other words")
     visit.page.wait_for_timeout(500)
 

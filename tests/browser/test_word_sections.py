@@ -138,7 +138,6 @@ def test_compared_words_are_shown_and_played(visit: Visit, page: Page) -> None:
 def test_word_is_found_in_a_long_recording_and_exported(
     visit: Visit, page: Page, speech: Path
 ) -> None:
-    fold(page, "Find a word in a long recording").click()
     find = page.get_by_role("button", name="Find the word", exact=True)
     find.click()
     expect(page.get_by_role("alert")).to_contain_text("Type the word to look for")

@@ -49,7 +49,7 @@ def find(visit: Visit, text: str) -> None:
 
 
 def upload(visit: Visit, path: Path) -> None:
-    box = visit.page.locator(".sound-input:visible")
+    box = visit.page.locator(".sound-input:visible").first
     box.get_by_role("button", name="Upload file").click()
     box.locator('input[type="file"]').set_input_files(path)
 
@@ -59,20 +59,26 @@ def test_recording_is_recognised_and_cut_again(visit: Visit, page: Page) -> None
     points = page.locator("#word-map .map-point")
     assert points.count() == len(SPOKEN) * (len(VOICES) + 1)
     assert page.evaluate(PLAYING) == 0, "nothing starts by itself"
-    before = points.first.get_attribute("d")
+    before = points.first.get_attribute("style")
 
-    visit.button("Record").click()
+    recorder = page.locator(".sound-input:visible").first
+    recorder.get_by_role("button", name="Record", exact=True).click()
     page.wait_for_timeout(900)
-    page.locator(".sound-input:visible .stop-button").click()
+    recorder.locator(".stop-button").click()
     expect(page.locator("#word-found h3")).to_have_text("Did you say “yellow”?")
     expect(page.locator("#word-found .guesses li").last).to_contain_text("another word")
+    assert "%" not in page.locator("#word-found").inner_text()
     expect(page.locator("#word-map .map-query")).to_have_count(1)
-    assert points.first.get_attribute("d") == before, "the other words stay where they are"
+    assert points.first.get_attribute("style") == before, "the other words stay where they are"
     spoken, written = page.locator("#word-near tbody").all()
     expect(spoken.locator("tr")).to_have_count(10)
     expect(written.locator("tr")).to_have_count(10)
     expect(written.locator("tr").first).to_contain_text("yellow")
-    expect(written.locator("tr .near-edits").first).to_have_text("0")
+    edits = written.locator("tr .near-edits").first
+    expect(edits).to_be_hidden()
+    page.locator(".near-switch input").check()
+    expect(edits).to_have_text("0")
+    expect(edits).to_be_visible()
     visit.shoot("said")
     assert visit.faint() == []
 
@@ -110,35 +116,68 @@ def test_example_recording_needs_one_click(visit: Visit, page: Page) -> None:
     expect(page.locator("#word-cut .cut")).to_be_visible()
 
 
-def test_map_plays_a_word_and_shows_its_neighbours(visit: Visit, page: Page) -> None:
+def test_map_plays_a_word_and_keeps_the_visitors_own(visit: Visit, page: Page) -> None:
+    find(visit, "ship")
+    own = page.locator("#word-found h3")
+    expect(own).to_have_text("“ship”")
     page.locator("#word-map .map-plane").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     chosen = page.locator('#word-map .map-point[aria-selected="true"]')
-    name = str(chosen.get_attribute("data-name")).split(", ")[0]
-    expect(page.locator("#word-found h3")).to_have_text(name)
     sound = chosen.get_attribute("data-sound")
     assert sound and page.request.get(sound).ok
+    expect(page.locator("#word-map .map-playing")).to_have_count(1)
+    expect(own).to_have_text("“ship”")
+    page.get_by_role("button", name="Show its neighbours", exact=True).click()
+    expect(own).to_have_text(str(chosen.get_attribute("data-name")).split(", ")[0])
+    page.get_by_role("button", name="Back to your word").click()
+    expect(own).to_have_text("“ship”")
     expect(page.locator("#word-near .near-look")).to_have_count(20)
     page.locator("#word-near .word-play").first.click()
     page.locator("#word-near .near-look").first.click()
-    expect(page.locator("#word-found p")).to_contain_text("spoken by")
+    expect(page.locator("#word-found p")).to_contain_text("spoken by voice")
 
 
-def test_map_layout_and_colours_can_be_changed(visit: Visit, page: Page) -> None:
+def test_map_changes_without_the_server(visit: Visit, page: Page) -> None:
+    """Layouts, colours, zoom and labels; nothing is asked for meanwhile."""
     legend = page.locator("#word-map .map-legend")
     expect(legend).to_contain_text("vowels")
+    labels = page.locator("#word-map .map-labels text")
+    expect(labels.filter(has_text="sheep")).to_have_count(1)
+    asked: list[str] = []
+    page.on("request", lambda r: asked.append(r.url) if "queue/join" in r.url else None)
     first = page.locator("#word-map .map-point").first
-    place = first.get_attribute("d")
-    page.get_by_label("t-SNE").check()
-    expect(first).not_to_have_attribute("d", str(place))
+    place = first.get_attribute("style")
+    page.get_by_role("button", name="PCA").click()
+    expect(first).not_to_have_attribute("style", str(place))
+    expect(page.get_by_text("trustworthiness of 0.81")).to_be_visible()
+    page.get_by_role("button", name="t-SNE").click()
     expect(page.get_by_text("trustworthiness of 0.96")).to_be_visible()
-    page.get_by_label("word", exact=True).check()
+    page.get_by_role("button", name="nearest words").click()
     expect(legend).to_contain_text("ship")
     expect(legend).to_contain_text("other words")
-    page.get_by_label("voice", exact=True).check()
-    expect(legend).to_have_text(re.compile("awb.*kal16.*slt.*written"))
+    page.get_by_role("button", name="voice", exact=True).click()
+    expect(legend).to_have_text(re.compile("voice 1.*voice 3.*voice 4.*written"))
+    plane = page.locator("#word-map .map-plane svg")
+    assert str(plane.get_attribute("viewBox")).startswith("0 0 1000 ")
+    page.get_by_role("button", name="Zoom in").click()
+    page.get_by_role("button", name="Zoom in").click()
+    zoomed = str(plane.get_attribute("viewBox"))
+    assert float(zoomed.split()[2]) == pytest.approx(1000 / 1.6**2)
+    box = plane.bounding_box()
+    assert box
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.move(*middle)
+    page.mouse.down()
+    page.mouse.move(middle[0] - 80, middle[1], steps=4)
+    page.mouse.up()
+    moved = str(plane.get_attribute("viewBox"))
+    assert float(moved.split()[0]) > float(zoomed.split()[0]) + 20
+    expect(page.locator('#word-map [aria-selected="true"]')).to_have_count(0)
+    page.get_by_role("button", name="Show the whole map").click()
+    expect(plane).to_have_attribute("viewBox", re.compile("^0 0 1000 "))
+    assert asked == []
 
 
 @pytest.mark.parametrize(

@@ -106,10 +106,14 @@ class WordLibrary:
         return float(x), float(y)
 
     def search(self, vector: np.ndarray, view: View, limit: int) -> tuple[np.ndarray, np.ndarray]:
-        """Cosines and rows, (K,) each, of the ``limit`` words of a view with the highest cosine to
-        a unit vector (D,), best first."""
-        cosines, found = self._nearest[view].search(np.asarray(vector, np.float32), limit)
-        return cosines, (self.spoken if view == "spoken" else self.written)[found]
+        """Find the ``limit`` words of a view with the highest cosine to a vector (D,), whatever its
+        length: cosines, from -1 to 1, and rows, (K,) each, best first."""
+        query = np.asarray(vector, np.float32)
+        query = query / max(float(np.linalg.norm(query)), 1e-12)
+        cosines, found = self._nearest[view].search(query, limit)
+        return np.clip(cosines, -1.0, 1.0), (self.spoken if view == "spoken" else self.written)[
+            found
+        ]
 
     @classmethod
     def open(cls, folder: str | Path, fingerprint: str) -> "WordLibrary":

@@ -1,5 +1,5 @@
 """The phonemes of a typed word: from the dictionary, predicted by the grapheme-to-phoneme network,
-or as typed in IPA, ARPAbet or pinyin."""
+or as typed in IPA, ARPAbet, pinyin, Chinese or Arabic."""
 
 import re
 import unicodedata
@@ -11,12 +11,15 @@ import torch
 
 from earshot.core.errors import InputError
 from earshot.media.text.phonemes import ARPABET, from_arpabet, from_ipa, from_pinyin
+from earshot.media.text.scripts import ARABIC, CHINESE, from_arabic, from_chinese
 from earshot.models.words.g2p import G2P, LETTERS, G2PConfig
 from earshot.pipelines.checkpoint import load_weights, locate, read_config
 from earshot.pipelines.words import weight_names
 from earshot.pipelines.words.dictionary import pronunciations
 
-Source = Literal["dictionary", "guess", "IPA", "ARPAbet", "pinyin"]
+Source = Literal[
+    "dictionary", "guess", "IPA", "ARPAbet", "pinyin", "Chinese", "Arabic", "Arabic guess"
+]
 
 MAX_LETTERS: Final = 40
 MAX_CHARACTERS: Final = 80  # signs take as long to read as letters
@@ -28,13 +31,16 @@ IPA_LETTER: Final = re.compile(r"[\u0250-\u02ffæðħŋθχ]")
 BRACKETED: Final = re.compile(r"/.*/|\[.*\]")
 PINYIN: Final = re.compile(r"(?:[a-zü]+[1-5] ?)+")
 TONE_MARK: Final = re.compile(r"[aeiouü][\u0304\u030c]")  # of the first and third tone
-APOSTROPHES: Final = str.maketrans("‘’ʼ`", "''''")
+PLAIN: Final = str.maketrans(  # as word processors and other keyboards write them
+    dict.fromkeys("‘’ʼ`´′", "'") | dict.fromkeys("‐‑‒–—―−", "-")
+)
 PUNCTUATION: Final = '.,;:!?"“”„«»()…'
 
 
 @dataclass(frozen=True)
 class Pronunciation:
-    """phonemes: of media.text.phonemes.PHONEMES; source: "guess" where any part was predicted."""
+    """phonemes: of media.text.phonemes.PHONEMES; source: "guess" where any part was predicted,
+    "Arabic guess" where vowels were."""
 
     phonemes: tuple[str, ...]
     source: Source
@@ -57,7 +63,8 @@ class Pronouncer:
 
     def __call__(self, text: str) -> Pronunciation:
         """Phonemes of an English word or short phrase, of IPA ("/kæt/", or any text with a letter
-        that only IPA has), of ARPAbet in capitals ("K AE1 T") or of pinyin ("bei3 jing1").
+        that only IPA has), of ARPAbet in capitals ("K AE1 T"), of pinyin ("bei3 jing1"), of Chinese
+        characters, or of Arabic script.
 
         Raises InputError where it cannot be pronounced, and says what to type instead.
         """
@@ -69,6 +76,11 @@ class Pronouncer:
         return pronunciation
 
     def _read(self, text: str) -> Pronunciation:
+        if CHINESE.search(text):
+            return Pronunciation(from_chinese(_one_script(text, CHINESE)), "Chinese")
+        if ARABIC.search(text):
+            phonemes, certain = from_arabic(_one_script(text, ARABIC))
+            return Pronunciation(phonemes, "Arabic" if certain else "Arabic guess")
         if BRACKETED.fullmatch(text) or IPA_LETTER.search(text):
             return Pronunciation(from_ipa(text), "IPA")
         # "T V" is two letters, not ARPAbet: it has no vowel.
@@ -124,9 +136,10 @@ def load_g2p(folder: str | Path) -> G2P:
 
 
 def _tidy(text: str) -> str:
-    """Single spaces, plain apostrophes, composed accents, nothing invisible."""
+    """Tidy a text: single spaces, plain apostrophes and hyphens, composed accents, nothing
+    invisible."""
     visible = "".join(c for c in text if c.isprintable() or c.isspace())
-    return unicodedata.normalize("NFC", " ".join(visible.split())).translate(APOSTROPHES)
+    return unicodedata.normalize("NFC", " ".join(visible.split())).translate(PLAIN)
 
 
 def _check(text: str) -> None:
@@ -142,13 +155,23 @@ def _check(text: str) -> None:
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"That is too long: {MAX_CHARACTERS} characters are the most.")
     for letter in letters:
-        if not (IPA_LETTER.match(letter) or unicodedata.name(letter, "").startswith("LATIN")):
+        readable = any(kind.match(letter) for kind in (IPA_LETTER, CHINESE, ARABIC))
+        if not (readable or unicodedata.name(letter, "").startswith("LATIN")):
             raise InputError(
-                f"“{letter}” is of another script. Write the word in English letters or in IPA, "
-                "or Mandarin in pinyin, such as bei3 jing1."
+                f"“{letter}” is of another script. Write the word in English letters, in IPA, in "
+                "Chinese or in Arabic."
             )
     if not letters and not re.search(r"\d", text):
         raise InputError("There is no word in this. Type one in letters, such as “hello”.")
+
+
+def _one_script(text: str, script: re.Pattern[str]) -> str:
+    """The text without its punctuation. Raises InputError where another script is mixed in."""
+    words = [word.strip(PUNCTUATION + "，。！？；：、؟،؛") for word in text.split()]
+    words = [word for word in words if word]
+    if not all(script.fullmatch(word) for word in words):
+        raise InputError("Two scripts are mixed in this. Type one word in one script.")
+    return " ".join(words)
 
 
 def _check_english(text: str) -> None:

@@ -72,11 +72,13 @@ class WordApi:
         """Embed a written word or short phrase.
 
         Args:
-            text: English spelling, IPA between slashes, ARPAbet or pinyin with tone numbers.
+            text: English spelling, Chinese, Arabic, IPA between slashes, ARPAbet or pinyin with
+                tone numbers.
 
         Returns:
             embedding: {"vector": the unit vector, a list of D numbers, "phonemes": in IPA,
-            "source": "dictionary", "guess" (predicted by a network), "IPA", "ARPAbet" or "pinyin"}.
+            "source": "dictionary", "guess" (predicted by a network), "IPA", "ARPAbet", "pinyin",
+            "Chinese", "Arabic" or "Arabic guess" (without written vowels)}.
         """
         written = self.pipeline().embed_text(text or "")
         pronunciation = written.pronunciation

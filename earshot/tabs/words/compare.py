@@ -21,6 +21,7 @@ from earshot.tabs.words.panel import (
     heat_table,
     recorded_or_uploaded,
     sound_of,
+    voice_name,
     word_panel,
 )
 
@@ -175,7 +176,7 @@ class CompareEvents:
             key=lambda word: (word.language != "English", word.language, word.spelling.lower()),
         )
         recorded = [(str(word.label), name) for name, word in (own or {}).items()]
-        choices = recorded + [(f"{word.spelling} · {word.voice}", word.id) for word in spoken]
+        choices = recorded + [(f"{word.spelling} · {voice_name(word)}", word.id) for word in spoken]
         return gr.Dropdown(choices=choices, value=picked, multiselect=True)
 
     def _written(self, text: str) -> "tuple[Written, ...]":
@@ -251,7 +252,7 @@ def compare_section(pipeline: Callable[[], "Words"], library: Callable[[], "Word
                 multiselect=True,
                 max_choices=MAX_WORDS,
                 label="Words",
-                info="a spelling and a voice each",
+                info="a spelling and a synthetic voice each",
             )
             recording = sound_input("Say another word")
             typed = gr.Textbox(

@@ -10,10 +10,11 @@ import numpy as np
 from gradio.components import Component
 
 from earshot.core.errors import InputError
+from earshot.tabs.components.map.map import Chart, show
 from earshot.tabs.shared.events import say
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.words.cut import RATE, cut_value
-from earshot.tabs.words.map import Layout
+from earshot.tabs.words.map import word_chart
 from earshot.tabs.words.view import Query, view_of
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ class WordPage:
     found: gr.HTML
     chart: gr.HTML
     neighbours: gr.HTML
-    trustworthiness: gr.HTML
     cut: gr.HTML
     recorded: gr.State
     text: gr.Textbox
@@ -46,7 +46,7 @@ class WordPage:
     @property
     def result(self) -> list[Component]:
         """Those that show a query's neighbours."""
-        return [self.query, self.found, self.chart, self.neighbours, self.trustworthiness]
+        return [self.query, self.found, self.chart, self.neighbours]
 
     @property
     def all(self) -> list[Component]:
@@ -67,21 +67,18 @@ class WordEvents:
         self.library = library
         self.page = page
 
-    def first_look(self, layout: Layout, color: str) -> Update:
-        """A word of the library, as the example that is shown first."""
-        words = self.library().words
-        example = next((word for word in words if word.spelling == EXAMPLE), words[0])
-        return self._stored(example.id, None, layout, color)
+    def first_look(self) -> Update:
+        """Draw the map, with a word of the library as the example that is shown first."""
+        library = self.library()
+        example = next((w for w in library.words if w.spelling == EXAMPLE), library.words[0])
+        return self._result(self._of_library(example.id), word_chart(library))
 
     def record(
         self,
-        past: Query | None,
         recording: str | None,
-        layout: Layout,
-        color: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
-        """A recording: its word, or where there are several, a cut to choose one."""
+        """Show a recording's word, or where there are several, a cut to choose one."""
         progress(0.3, desc="Analysing")
         from earshot.pipelines.words.spoken_word import CutNeededError  # late, for it loads librosa
 
@@ -94,88 +91,69 @@ class WordEvents:
                 self.page.recorded: error.recording,
                 self.page.text: "",
             }
-        return {**self._spoken(spoken, past, layout, color), self.page.text: ""}
+        return {**self._spoken(spoken), self.page.text: ""}
 
-    def recut(
-        self,
-        past: Query | None,
-        recorded: np.ndarray | None,
-        layout: Layout,
-        color: str,
-        event: gr.EventData,
-    ) -> Update:
-        """Another part of the same recording."""
+    def recut(self, recorded: np.ndarray | None, event: gr.EventData) -> Update:
+        """Show another part of the same recording."""
         if recorded is None:
             raise InputError(NOTHING)
         start, end = (_seconds(event_data(event).get(name)) for name in ("start", "end"))
-        spoken = self.pipeline().embed_audio((RATE, recorded), (start, end))
-        return self._spoken(spoken, past, layout, color)
+        return self._spoken(self.pipeline().embed_audio((RATE, recorded), (start, end)))
 
     def search(
         self,
-        past: Query | None,
         text: str,
         recording: str | None,
-        layout: Layout,
-        color: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
-        """The typed word, or else the recording."""
+        """Show the typed word, or else the recording."""
         if text.strip():
-            return self._typed(text, past, layout, color)
+            return self._typed(text)
         if recording is None:
             raise InputError(NOTHING)
-        return self.record(past, recording, layout, color, progress)
+        return self.record(recording, progress)
 
-    def choose(self, past: Query | None, layout: Layout, color: str, event: gr.EventData) -> Update:
-        """A point of the map, a neighbour, or one of the recognised words."""
+    def choose(self, past: Query | None, event: gr.EventData) -> Update:
+        """Show a point of the map, a neighbour, one of the recognised words, or the visitor's own
+        word again. What the visitor said or typed stays."""
         data = event_data(event)
         word = str(data.get("word", data.get("id")))
         if data.get("action") == "type":
-            return self._typed(word, past, layout, color)
-        return self._stored(word, past, layout, color)
+            return self._typed(word)
+        if data.get("action") == "back":
+            if past is None or past.own is None:
+                raise InputError(GONE)
+            return self._result(past.own)
+        return self._result(self._of_library(word).after(past))
 
-    def redraw(self, past: Query | None, layout: Layout, color: str) -> Update:
-        """The map in another layout or with other colours."""
-        if past is None:
-            return {self.page.message: gr.skip()}
-        return self._result(past, None, layout, color)
+    def _typed(self, text: str) -> Update:
+        query, page = Query.typed(self.pipeline().embed_text(text)), self.page
+        emptied = {page.cut: "", page.recorded: None, page.recording: None}
+        return {**self._result(query), **emptied, page.text: text}
 
-    def _typed(self, text: str, past: Query | None, layout: Layout, color: str) -> Update:
-        query = Query.typed(self.pipeline().embed_text(text))
-        return {**self._result(query, past, layout, color), **self._inputs(text)}
-
-    def _stored(self, id: str, past: Query | None, layout: Layout, color: str) -> Update:
+    def _of_library(self, id: str) -> Query:
         query = Query.stored(self.library(), id)
         if query is None:
             raise InputError(GONE)
-        return {**self._result(query, past, layout, color), **self._inputs("")}
+        return query
 
-    def _spoken(self, spoken: "Spoken", past: Query | None, layout: Layout, color: str) -> Update:
+    def _spoken(self, spoken: "Spoken") -> Update:
         query = Query.spoken(spoken, self.pipeline().guess(self.library(), spoken))
         return {
-            **self._result(query, past, layout, color),
+            **self._result(query),
             self.page.cut: cut_value(spoken.waveform, spoken.start, spoken.end),
             self.page.recorded: spoken.waveform,
         }
 
-    def _inputs(self, text: str) -> Update:
-        """Empties the inputs, but for the text."""
-        page = self.page
-        return {page.cut: "", page.recorded: None, page.text: text, page.recording: None}
-
-    def _result(self, query: Query, past: Query | None, layout: Layout, color: str) -> Update:
-        """past: the query before, whose map may still be shown."""
-        if past:
-            query = query.on_the_map_of(past)
-        view = view_of(query, self.pipeline(), self.library(), layout, color)
+    def _result(self, query: Query, chart: Chart | None = None) -> Update:
+        """chart: the map, where the page does not have it yet."""
+        view = view_of(query, self.pipeline(), self.library())
         return {
             self.page.message: "",
             self.page.query: view.query,
             self.page.found: view.found,
-            self.page.chart: view.chart,
+            self.page.chart: show(view.marker, chart),
             self.page.neighbours: view.neighbours,
-            self.page.trustworthiness: view.trustworthiness,
         }
 
 

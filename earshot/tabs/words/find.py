@@ -10,10 +10,18 @@ import gradio as gr
 import numpy as np
 
 from earshot.core.errors import InputError
+from earshot.core.paths import ASSETS
 from earshot.media.constants import SAMPLE_RATE
 from earshot.tabs.components.timeline.lanes import Waveform
 from earshot.tabs.components.timeline.timeline import File, TimelineSpec, timeline
-from earshot.tabs.shared.events import LONG_QUEUE, answering, on_model, reporting, say
+from earshot.tabs.shared.events import (
+    HIDDEN,
+    LONG_QUEUE,
+    answering,
+    on_model,
+    reporting,
+    say,
+)
 from earshot.tabs.shared.images import ink_on, viridis_colors
 from earshot.tabs.shared.parts import sound_input
 
@@ -24,10 +32,14 @@ if TYPE_CHECKING:
 HINT: Final = """<p class="hint">Up to ten minutes of speech. Type the word, or say it once. Bright
 places are surer; click one to hear it. The model was trained on single words, and was not measured
 in fluent speech. Uploads are deleted within the hour.</p>"""
-EMPTY: Final = "Upload a recording and type a word: every place where it is said appears here."
+EMPTY: Final = "Every place where the word is said appears here."
 NOTHING: Final = "Type the word to look for, or say it."
 NOT_FOUND: Final = "“{word}” was not found. The nearest places are shown."
 SHOWN: Final = 5  # places, where none counts as found
+EXAMPLES: Final = (  # a word, what it is found in, and the recording
+    ("lighthouse", "a sentence", "woman-lighthouse.ogg"),
+    ("nine", "a row of digits", "scot-digits.ogg"),
+)
 
 
 @dataclass(frozen=True)
@@ -105,7 +117,7 @@ class FindEvents:
 def find_section(pipeline: Callable[[], "Words"]) -> None:
     """The accordion, inside a gr.Blocks. pipeline returns the same object each time."""
     with (
-        gr.Accordion("Find a word in a long recording", open=False),
+        gr.Accordion("Find a word in a recording"),
         gr.Row(elem_classes="room"),
     ):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
@@ -118,6 +130,12 @@ def find_section(pipeline: Callable[[], "Words"]) -> None:
             message = gr.HTML()
             run = gr.Button("Find the word", variant="primary")
             stop = gr.Button("Stop", visible=False)
+            with gr.Row(elem_classes="chips"):
+                gr.HTML("<span>Or try</span>")
+                chips = [
+                    gr.Button(f"“{word}” in {place}", size="sm", min_width=0, scale=0)
+                    for word, place, _ in EXAMPLES
+                ]
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             shown = timeline("found-places", EMPTY)
     events = FindEvents(pipeline)
@@ -132,7 +150,17 @@ def find_section(pipeline: Callable[[], "Words"]) -> None:
         note = "" if found.matches else NOT_FOUND.format(word=word)
         return {message: say(note), shown: view(recording or "", heard, word, found)}
 
-    for trigger in (run.click, text.submit):
+    triggers: list[Callable] = [run.click, text.submit]
+    for chip, (word, _, name) in zip(chips, EXAMPLES, strict=True):
+        path = ASSETS / "examples" / name
+        ready = chip.click(
+            lambda p=path, w=word: (p.read_bytes(), w, None),
+            None,
+            [recording, text, spoken],
+            **HIDDEN,
+        )
+        triggers.append(ready.then)
+    for trigger in triggers:
         inputs, outputs = [recording, text, spoken], [message, shown]
         handler = reporting(find, message)
         on_model(trigger, handler, inputs, outputs, progress_on=shown, start=run, stop=stop)

@@ -1,24 +1,20 @@
-"""The words of the library on a map, coloured by a category of the visitor's choice."""
+"""The words of the library on a map, in layouts and colours of the visitor's choice."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
-from earshot.tabs.components.map.map import Chart, Point
+from earshot.tabs.components.map.map import Chart, Coloring, Layout, Point
+from earshot.tabs.words.panel import voice_name
 
 if TYPE_CHECKING:
     from earshot.pipelines.words.library import LibraryWord, WordLibrary
 
-Layout = Literal["pca", "tsne"]
-
-LAYOUTS: Final[Mapping[str, Layout]] = {
-    "PCA (linear)": "pca",
-    "t-SNE (preserves neighbours)": "tsne",
-}
-COLORS: Final = ("first sound", "word", "voice", "spoken or written")
+LAYOUTS: Final[Mapping[str, str]] = {"t-SNE": "tsne", "PCA": "pca"}  # name → the library's
 SPOKEN, WRITTEN = "spoken", "written"
 OTHER: Final = "other words"
-MAX_WORDS: Final = 7  # with their own colour
+HEIGHT: Final = 560  # of the map, which is 1000 wide
+LOOK: Final = "Show its neighbours"
 # Checked first: they begin with the symbol of a plosive.
 AFFRICATES: Final = ("tʃ", "dʒ", "tɕ", "ʈʂ", "t͡s")
 SOUNDS: Final[Mapping[str, str]] = {
@@ -32,22 +28,59 @@ SOUNDS: Final[Mapping[str, str]] = {
 }
 
 
-def word_chart(
-    library: "WordLibrary", layout: Layout, color: str, near: Sequence["LibraryWord"] = ()
-) -> Chart:
-    """The map of the spoken words, and of the same words written. near: the words that get their
-    own colour when coloured by word, nearest first."""
-    categories, category = _categories(library, color, near)
+def word_chart(library: "WordLibrary") -> Chart:
+    """Draw the map of the spoken words, and of the same words written."""
     recordings = recordings_of(library)
-    points = [
-        Point(word.id, x, y, named(word), category(word), word.path or recordings[word.spelling])
-        for word, (x, y) in zip(library.words, library.places(layout).tolist(), strict=True)
-        if word.spelling in recordings
+    rows = [row for row, word in enumerate(library.words) if word.spelling in recordings]
+    words = [library.words[row] for row in rows]
+    layouts = [
+        Layout(name, library.places(layout)[rows].tolist(), trustworthiness(library, layout))
+        for name, layout in LAYOUTS.items()
     ]
-    # Points of a category are drawn over the rest.
-    points.sort(key=lambda point: point.category != OTHER)
+    colorings = colorings_of(words)
+    points = [
+        Point(
+            word.id,
+            *place,
+            named(word),
+            category,
+            word.path or recordings[word.spelling],
+            word.spelling,
+        )
+        for word, place, category in zip(words, layouts[0].places, colorings[0].of, strict=True)
+    ]
     name = f"Map of {len(points)} words: similar-sounding words are close together"
-    return Chart(name, points, categories, rest=OTHER)
+    return Chart(
+        name,
+        points,
+        colorings[0].categories,
+        button=LOOK,
+        rest=OTHER,
+        layouts=layouts,
+        colorings=colorings,
+        height=HEIGHT,
+    )
+
+
+def colorings_of(words: Sequence["LibraryWord"]) -> list[Coloring]:
+    """What the words of the map can be coloured by."""
+    voices = [voice_name(word) or WRITTEN for word in words]
+    ways = [SPOKEN if word.voice else WRITTEN for word in words]
+    return [
+        Coloring("first sound", [first_sound(w.phonemes) for w in words], tuple(SOUNDS), OTHER),
+        Coloring("nearest words", rest=OTHER),
+        Coloring("voice", voices, [*sorted({*voices} - {WRITTEN}), WRITTEN]),
+        Coloring("spoken or written", ways, (SPOKEN, WRITTEN)),
+    ]
+
+
+def trustworthiness(library: "WordLibrary", layout: str) -> str:
+    """Say in a sentence how well a layout of the map preserves neighbours."""
+    return (
+        "This two-dimensional map has a trustworthiness of "
+        f"<b>{library.trustworthiness[layout]:.2f}</b> at k = 10 (at 1, all neighbours on the map "
+        "are neighbours in the space); the lists use all dimensions."
+    )
 
 
 def recordings_of(library: "WordLibrary") -> dict[str, Path]:
@@ -61,7 +94,7 @@ def recordings_of(library: "WordLibrary") -> dict[str, Path]:
 
 def named(word: "LibraryWord") -> str:
     """The name of a word of the library on the page."""
-    return f"{word.spelling}, {word.voice or WRITTEN}"
+    return f"{word.spelling}, {voice_name(word) or WRITTEN}"
 
 
 def first_sound(phonemes: Sequence[str]) -> str:
@@ -70,18 +103,3 @@ def first_sound(phonemes: Sequence[str]) -> str:
     if first.startswith(AFFRICATES):
         return "ch j"
     return next((kind for kind, letters in SOUNDS.items() if first[:1] in letters), OTHER)
-
-
-def _categories(
-    library: "WordLibrary", color: str, near: Sequence["LibraryWord"]
-) -> tuple[Sequence[str], Callable[["LibraryWord"], str]]:
-    """The categories of a map, and the function that gives a word's category."""
-    if color == "voice":
-        voices = sorted({word.voice for word in library.words if word.voice})
-        return [*voices, WRITTEN], lambda word: word.voice or WRITTEN
-    if color == "spoken or written":
-        return (SPOKEN, WRITTEN), lambda word: SPOKEN if word.voice else WRITTEN
-    if color == "word":
-        spellings = list(dict.fromkeys(word.spelling for word in near))[:MAX_WORDS]
-        return spellings, lambda word: word.spelling if word.spelling in spellings else OTHER
-    return tuple(SOUNDS), lambda word: first_sound(word.phonemes)

@@ -53,6 +53,21 @@ watch("value", stop);
 """
 
 
+VOICES: Final = {  # of the library, which are synthetic, by what the page calls them
+    "slt": "voice 1",
+    "rms": "voice 2",
+    "awb": "voice 3",
+    "kal16": "voice 4",
+    "espeak woman": "voice 5",
+    "espeak man": "voice 6",
+}
+
+
+def voice_name(word: "LibraryWord") -> str:
+    """What the page calls the voice of a word of the library; empty for a written word."""
+    return VOICES.get(word.voice, word.voice) if word.voice else ""
+
+
 @dataclass(frozen=True)
 class Label:
     """The heading of a row or column: a word, its voice, and the address of its sound."""
@@ -85,10 +100,10 @@ class Sounds:
     def label(self, word: "LibraryWord") -> Label:
         """The label of a word; its sound becomes one of the panel's files."""
         if word.path is None:
-            return Label(word.spelling, word.voice or "")
+            return Label(word.spelling, voice_name(word))
         self._words.setdefault(word.id, word)
         number = list(self._words).index(word.id)
-        return Label(word.spelling, word.voice or "", f"@file{number}")
+        return Label(word.spelling, voice_name(word), f"@file{number}")
 
     def value(self, html: str) -> dict[str, Any]:
         """The value of a panel: its HTML, and the files that the HTML refers to."""

@@ -26,7 +26,6 @@ from earshot.tabs.words.cut import word_cut
 from earshot.tabs.words.events import WordEvents, WordPage
 from earshot.tabs.words.find import find_section
 from earshot.tabs.words.library import library_getter
-from earshot.tabs.words.map import COLORS, LAYOUTS
 from earshot.tabs.words.panel import SCRIPT, recorded_or_uploaded
 from earshot.tabs.words.threshold import threshold_section
 from earshot.tabs.words.view import draft_item
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 Chips = tuple[list[tuple[gr.Button, str]], list[tuple[gr.Button, Path]]]
 
 MODEL: Final = "words"  # in checkpoints/
-EXAMPLES: Final = ("speech", "onomatopoeia", "snorkelish", "/ʃɪp/", "bei3 jing1")
+EXAMPLES: Final = ("speech", "onomatopoeia", "snorkelish", "/ʃɪp/", "北京", "سلام")
 EXAMPLE_SOUNDS: Final = ("elephant-awb", "butterfly-rms", "tree-slt", "beijing-slt")
 INTRO: Final = """
 <header class="intro"><h2>Say any word, or type one, and see which words it sounds like.</h2>
@@ -49,8 +48,8 @@ other languages and songs the neighbours mean nothing.</p></header>
 """
 STEP: Final = '<h3 class="step">Say a word <span>up to 3 s</span></h3>'
 TYPE: Final = '<h3 class="step">Or type one <span>any spelling</span></h3>'
-HINT: Final = """<p class="hint">In letters, as IPA between slashes, as ARPAbet (K AE T) or as
-pinyin with tones (bei3 jing1).</p>"""
+HINT: Final = """<p class="hint">In English, Chinese or Arabic; or as IPA between slashes, as
+ARPAbet (K AE T), as pinyin with tones (bei3 jing1).</p>"""
 
 
 def build(
@@ -103,13 +102,8 @@ def _layout(
             found = _panel("word-found")
             if drafts:
                 drafts.button(query, lambda shown: draft_item(shown, library()))
-            with gr.Row(elem_classes="map-and-near"):
-                with gr.Column(min_width=320):
-                    chart = sound_map("word-map")
-                    trustworthiness = gr.HTML(elem_classes="numbers")
-                    layout = gr.Radio(list(LAYOUTS.items()), value="pca", label="Map layout")
-                    color = gr.Radio(list(COLORS), value=COLORS[0], label="Coloured by")
-                neighbours = _panel("word-near")
+            chart = sound_map("word-map")
+            neighbours = _panel("word-near")
     find_section(pipeline)
     for section in (compare_section, threshold_section, vocabulary_section):
         section(pipeline, library)
@@ -122,7 +116,6 @@ def _layout(
         found=found,
         chart=chart,
         neighbours=neighbours,
-        trustworthiness=trustworthiness,
         cut=cut,
         recorded=gr.State(None, time_to_live=3600),
         text=text,
@@ -131,19 +124,18 @@ def _layout(
     events = WordEvents(pipeline, library, page)
     WordApi(pipeline, library).declare(recording, text)
     chips = (written, spoken_chips)
-    _connect(tab, events, look=[layout, color], find=find, stop=stop, chips=chips)
+    _connect(tab, events, find=find, stop=stop, chips=chips)
 
 
 def _connect(
     tab: gr.Blocks,
     events: WordEvents,
     *,
-    look: list[gr.Radio],
     find: gr.Button,
     stop: gr.Button,
     chips: Chips,
 ) -> None:
-    """Connects the components to their handlers. look: the layout and the colours of the map."""
+    """Connect the components to their handlers."""
     page = events.page
 
     def shown(handler: Callable) -> Callable:
@@ -156,34 +148,24 @@ def _connect(
         "stop": stop,
         "queue": QUICK_QUEUE,
     }
-    tab.load(shown(events.first_look), look, page.all, **HIDDEN)
+    tab.load(shown(events.first_look), None, [page.message, *page.result], **HIDDEN)
     recordings: list[Callable] = recorded_or_uploaded(page.recording)
     for chip, path in spoken:
         recordings.append(chip.click(path.read_bytes, None, page.recording, **HIDDEN).then)
     for trigger in recordings:
-        inputs = [page.query, page.recording, *look]
-        on_model(trigger, shown(events.record), inputs, page.all, **main)
+        on_model(trigger, shown(events.record), [page.recording], page.all, **main)
     queries: list[Callable] = [find.click, page.text.submit]
     for chip, word in written:
         queries.append(chip.click(lambda w=word: w, None, page.text, **HIDDEN).then)
     for trigger in queries:
-        inputs = [page.query, page.text, page.recording, *look]
-        on_model(trigger, shown(events.search), inputs, page.all, **main)
+        on_model(trigger, shown(events.search), [page.text, page.recording], page.all, **main)
     # Not through on_model: its handler runs after another event, and is not told the event's data.
     direct: dict[str, Any] = {"concurrency_id": QUICK_QUEUE, **PRIVATE}
     page.cut.submit(
-        shown(events.recut),
-        [page.query, page.recorded, *look],
-        page.all,
-        show_progress_on=page.found,
-        **direct,
+        shown(events.recut), page.recorded, page.all, show_progress_on=page.found, **direct
     )
-    for choice in (page.chart.select, page.neighbours.edit, page.found.edit):
-        inputs = [page.query, *look]
-        choice(shown(events.choose), inputs, page.all, show_progress="hidden", **direct)
-    for control in look:
-        outputs = [page.message, *page.result]
-        control.input(shown(events.redraw), [page.query, *look], outputs, **HIDDEN)
+    for choice in (page.chart.submit, page.neighbours.edit, page.found.edit):
+        choice(shown(events.choose), page.query, page.all, show_progress="hidden", **direct)
 
 
 def _panel(elem_id: str) -> gr.HTML:

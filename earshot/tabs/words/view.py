@@ -1,17 +1,16 @@
 """A visitor's query, and how its neighbours are shown."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
-import gradio as gr
 import numpy as np
 
-from earshot.tabs.components.map.map import QueryMarker, show
+from earshot.tabs.components.map.map import QueryMarker
 from earshot.tabs.shared.icons import icon
-from earshot.tabs.words.map import SPOKEN, WRITTEN, Layout, recordings_of, word_chart
-from earshot.tabs.words.panel import Label, Sounds
+from earshot.tabs.words.map import LAYOUTS, SPOKEN, WRITTEN, recordings_of
+from earshot.tabs.words.panel import Label, Sounds, voice_name
 
 if TYPE_CHECKING:
     from earshot.pipelines.words import Guess, Neighbour, Spoken, Words, Written
@@ -25,10 +24,13 @@ SOURCES: Final = {
     "IPA": "as typed, in IPA",
     "ARPAbet": "as typed, in ARPAbet",
     "pinyin": "as typed, in pinyin",
+    "Chinese": "as these characters are read",
+    "Arabic": "as this word is read",
+    "Arabic guess": "its short vowels are not written: guessed",
 }
-HEAD: Final = """<tr><td></td><th scope="col">cosine</th><th scope="col" title="Phonemes to
-replace, insert or delete">edit distance</th><td></td></tr>"""
-CONFIDENT: Final = 0.5  # the probability from which one word is named
+HEAD: Final = """<tr class="near-numbers"><td></td><th scope="col">cosine</th><th scope="col"
+title="Phonemes to replace, insert or delete">edit distance</th><td></td></tr>"""
+SURE, LIKELY = 0.9, 0.5  # probabilities from which a word is called so; below, it is a guess
 MIN_PROBABILITY: Final = 0.01  # probability of a word that is listed
 
 
@@ -36,8 +38,8 @@ MIN_PROBABILITY: Final = 0.01  # probability of a word that is listed
 class Query:
     """A word with its unit vector (D,): the visitor's own, or one of the library, which has an id.
 
-    phonemes: of the most probable word where it was spoken. guesses: the words it may be. mapped:
-    what the map on the page shows, so that it is sent again only when it changes.
+    phonemes: of the most probable word where it was spoken. guesses: the words it may be. own: the
+    visitor's own word that was shown before a word of the library was chosen.
     """
 
     name: str
@@ -46,7 +48,7 @@ class Query:
     about: str
     id: str = ""
     guesses: Sequence["Guess"] = ()
-    mapped: tuple = field(default=())
+    own: "Query | None" = None
 
     @classmethod
     def typed(cls, written: "Written") -> "Query":
@@ -59,7 +61,7 @@ class Query:
     def spoken(cls, spoken: "Spoken", guesses: Sequence["Guess"]) -> "Query":
         """A word that was recorded."""
         best = guesses[0]
-        is_likely = best.probability >= CONFIDENT
+        is_likely = best.probability >= LIKELY
         name = f"Did you say “{best.spelling}”?" if is_likely else f"Like “{best.spelling}”?"
         return cls(name, spoken.vector, best.phonemes, "", guesses=guesses)
 
@@ -69,14 +71,15 @@ class Query:
         for row, word in enumerate(library.words):
             if word.id == id:
                 vector = library.vectors[row].astype(np.float32)
-                about = f"spoken by {word.voice}" if word.voice else "written"
+                about = f"spoken by {voice_name(word)}, synthetic" if word.voice else "written"
                 about = f"{about} · {word.gloss}" if word.gloss else about
                 return cls(word.spelling, vector, word.phonemes, about, id)
         return None
 
-    def on_the_map_of(self, past: "Query") -> "Query":
-        """The same query while the page shows the map of another."""
-        return replace(self, mapped=past.mapped)
+    def after(self, past: "Query | None") -> "Query":
+        """The same word of the library, from which the visitor can go back to their own."""
+        own = past if past and not past.id else past.own if past else None
+        return replace(self, own=own)
 
 
 def draft_item(query: Query | None, library: "WordLibrary") -> "DraftItem | None":
@@ -96,35 +99,34 @@ class View:
 
     query: Query
     found: dict[str, Any]
-    chart: gr.HTML
+    marker: QueryMarker
     neighbours: dict[str, Any]
-    trustworthiness: str
 
 
-def view_of(
-    query: Query, words: "Words", library: "WordLibrary", layout: Layout, color: str
-) -> View:
+def view_of(query: Query, words: "Words", library: "WordLibrary") -> View:
     """The query's neighbours, on the map and as lists."""
     sides = {view: _nearest(query, words, library, view) for view in (SPOKEN, WRITTEN)}
     near = [neighbour.word for side in sides.values() for neighbour in side]
-    x, y = library.place(query.vector, layout)
-    marker = QueryMarker(x, y, query.name, [word.id for word in near])
-    mapped = (layout, color, *([word.id for word in near] if color == "word" else []))
-    chart = word_chart(library, layout, color, near) if mapped != query.mapped else None
+    places = [library.place(query.vector, layout) for layout in LAYOUTS.values()]
     return View(
-        query=replace(query, mapped=mapped),
+        query=query,
         found=Sounds().value(found(query)),
-        chart=show(marker, chart),
+        marker=QueryMarker(*places[0], query.name, [word.id for word in near], places),
         neighbours=neighbours(query, sides, library),
-        trustworthiness=trustworthiness(library.trustworthiness[layout]),
     )
 
 
 def found(query: Query) -> str:
     """The word with its pronunciation, or the words that a recording may be."""
+    name = f"<h3>{escape(query.name)}</h3>"
     if query.guesses:
-        return f"<h3>{escape(query.name)}</h3>{_guesses(query.guesses)}"
-    return f"<h3>{escape(query.name)}</h3><p>{ipa(query.phonemes)} {escape(query.about)}</p>"
+        return name + _guesses(query.guesses)
+    back = (
+        '<button type="button" class="found-back" data-action="back">← Back to your word</button>'
+        if query.own
+        else ""
+    )
+    return f"{name}<p>{ipa(query.phonemes)} {escape(query.about)}</p>{back}"
 
 
 def ipa(phonemes: Sequence[str]) -> str:
@@ -135,14 +137,6 @@ def ipa(phonemes: Sequence[str]) -> str:
 def gloss(word: "LibraryWord") -> str:
     """The usual spelling and the meaning of a word that was typed in pinyin or IPA."""
     return f"<small>{escape(word.gloss)}</small>" if word.gloss else ""
-
-
-def trustworthiness(value: float) -> str:
-    """How well the map preserves neighbours, in a sentence."""
-    return (
-        f"<p>This two-dimensional map has a trustworthiness of <b>{value:.2f}</b> at k = 10 (at 1, "
-        "all neighbours on the map are neighbours in the space); the lists use all dimensions.</p>"
-    )
 
 
 def neighbours(
@@ -164,7 +158,11 @@ def neighbours(
             f'<section class="near"><table><caption>Nearest {view} words</caption>'
             f"<thead>{HEAD}</thead><tbody>{rows}</tbody></table></section>"
         )
-    return sounds.value(f'<div class="nears">{html}</div>')
+    switch = (
+        '<label class="near-switch"><input type="checkbox"> numbers</label>'
+        "<small>The voices are synthetic.</small>"
+    )
+    return sounds.value(f'<div class="nears">{html}</div><p class="near-foot">{switch}</p>')
 
 
 def bar(cosine: float) -> str:
@@ -178,7 +176,8 @@ def _row(word: "LibraryWord", label: Label, cosine: float, edits: int) -> str:
     question = escape(f"Show the neighbours of “{word.spelling}”")
     return (
         f"<tr><td>{label.button()} {ipa(word.phonemes)} {gloss(word)}</td>"
-        f'<td class="near-cosine">{bar(cosine)}</td><td class="near-edits">{edits}</td>'
+        f'<td class="near-cosine">{bar(cosine)}</td>'
+        f'<td class="near-edits near-numbers">{edits}</td>'
         f'<td><button type="button" class="near-look" data-action="look" '
         f'data-word="{escape(word.id)}" title="{question}" aria-label="{question}">'
         f"{icon('similar')}</button></td></tr>"
@@ -189,17 +188,18 @@ def _guesses(guesses: Sequence["Guess"]) -> str:
     items = "".join(
         f'<li><button type="button" data-action="type" data-word="{escape(guess.spelling)}">'
         f"{escape(guess.spelling)}</button>{ipa(guess.phonemes)}"
-        f'<span class="bar"><i style="width:{guess.probability:.0%}"></i></span>'
-        f"<b>{guess.probability:.0%}</b></li>"
+        f"<b>{certainty(guess.probability)}</b></li>"
         for guess in guesses
         if guess.probability >= MIN_PROBABILITY
     )
-    other = max(0.0, 1 - sum(guess.probability for guess in guesses))
-    rest = (
-        f'<li><span>another word</span><span class="bar"><i style="width:{other:.0%}"></i></span>'
-        f"<b>{other:.0%}</b></li>"
-    )
-    return f'<ul class="guesses">{items}{rest}</ul>'
+    other = 1 - sum(guess.probability for guess in guesses)
+    rest = f"<li><span>or another word</span><b>{certainty(other)}</b></li>"
+    return f'<ul class="guesses">{items}{rest if other >= MIN_PROBABILITY else ""}</ul>'
+
+
+def certainty(probability: float) -> str:
+    """Say a probability, from 0 to 1, in words."""
+    return "sure" if probability >= SURE else "likely" if probability >= LIKELY else "a guess"
 
 
 def _nearest(

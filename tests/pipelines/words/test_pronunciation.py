@@ -49,6 +49,9 @@ def test_pronunciations_reads_the_whole_dictionary() -> None:
         ("cafe\u0301", "K AH F EY"),
         ("T V", "T IY V IY"),
         ("w", "D AH B AH L Y UW"),
+        ("e\u2011mail", "IY M EY L"),
+        ("twenty–one", "T W EH N T IY W AO N"),
+        ("can´t", "K AE N T"),
     ],
 )
 def test_pronouncer_finds_words_of_the_dictionary(
@@ -138,12 +141,10 @@ def test_pronouncer_parses_every_spelling_of_u_umlaut(pronouncer: Pronouncer) ->
         ("/cat/", "“c” stands for no sound"),
         ("kæt 😀", "“😀” stands for no sound"),
         ("hello ʘ", "“ʘ” stands for no sound"),
-        ("قطة", "another script"),
-        ("猫", "another script"),
         ("кот", "another script"),
         ("ねこ", "another script"),
         ("γάτα", "another script"),
-        ("cat 猫", "“猫” is of another script"),
+        ("cat 猫", "Two scripts"),
         ("a" * 41, "41 letters; 40 are the most"),
         ("a" * 1_000_000, "letters; 40 are the most"),
         ("a" + "'" * 100 + "a", "80 characters are the most"),
@@ -169,3 +170,37 @@ def test_dictionary_uses_only_phonemes_of_the_inventory() -> None:
 def test_from_pretrained_without_a_checkpoint_raises() -> None:
     with pytest.raises(FileNotFoundError):
         Pronouncer.from_pretrained("/nowhere/g2p")
+
+
+@pytest.mark.parametrize(
+    ("text", "ipa", "source"),
+    [
+        ("شكرا", "ʃukran", "Arabic"),
+        ("كِتَاب", "kitaːb", "Arabic"),
+        ("مُدَرِّس", "mudarris", "Arabic"),
+        ("سَيَّارَة", "sajjaːra", "Arabic"),
+        ("صَوْت", "sˤawt", "Arabic"),
+        ("الشَّمْس", "aʃʃams", "Arabic"),
+        ("يسار", "jasaːr", "Arabic guess"),
+        ("مكتوب", "maktuːb", "Arabic guess"),
+        ("مدرسة", "madrasa", "Arabic guess"),
+    ],
+)
+def test_pronouncer_reads_arabic(pronouncer: Pronouncer, text: str, ipa: str, source: str) -> None:
+    said = pronouncer(text)
+    assert "".join(said.phonemes) == "".join(from_ipa(ipa))
+    assert said.source == source
+
+
+@pytest.mark.parametrize(
+    ("text", "pinyin"),
+    [("北京", "bei3 jing1"), ("女儿", "nü3 er2"), ("银行", "yin2 hang2"), ("猫！", "mao1")],
+)
+def test_pronouncer_reads_chinese(pronouncer: Pronouncer, text: str, pinyin: str) -> None:
+    assert pronouncer(text).phonemes == from_pinyin(pinyin)
+    assert pronouncer(text).source == "Chinese"
+
+
+def test_pronouncer_refuses_two_scripts_in_one(pronouncer: Pronouncer) -> None:
+    with pytest.raises(InputError, match="Two scripts"):
+        pronouncer("北京 cat")

@@ -1,11 +1,24 @@
 """The Map: positions, names, markers and legend."""
 
+import json
 import re
+from html import unescape
 from pathlib import Path
 
 import pytest
 
-from earshot.tabs.components.map.map import HEIGHT, MIN_SIZE, WIDTH, Chart, Point, QueryMarker, show
+from earshot.tabs.components.map.map import (
+    HEIGHT,
+    MARGIN,
+    MIN_SIZE,
+    WIDTH,
+    Chart,
+    Coloring,
+    Layout,
+    Point,
+    QueryMarker,
+    show,
+)
 from earshot.tabs.components.map.markers import COLORS, FAINT, SIZE, marker
 
 POINTS = [
@@ -18,7 +31,8 @@ CHART = Chart("Three sounds", POINTS, ["animals", "weather", "music"], "More lik
 
 def test_chart_places_points_by_their_coordinates() -> None:
     places = [
-        (int(x), int(y)) for x, y in re.findall(r'data-x="(\d+)" data-y="(\d+)"', CHART.html())
+        (float(x), float(y))
+        for x, y in re.findall(r'data-x="([\d.]+)" data-y="([\d.]+)"', CHART.html())
     ]
     assert places[0][0] < places[2][0] < places[1][0]
     assert places[0][1] < places[1][1] < places[2][1]
@@ -48,7 +62,7 @@ def test_markers_of_categories_differ_in_colour_and_shape() -> None:
 
 def test_points_of_the_rest_category_are_faint() -> None:
     chart = Chart("", POINTS, ["animals"], rest="weather")
-    assert chart.html().count(f'style="fill:{FAINT}"') == 3  # two points, and the legend
+    assert chart.html().count(f"fill:{FAINT}") == 3  # two points, and the legend
     legend = chart.html().split("map-legend")[1].split("</figcaption>")[0]
     assert re.findall(r"</svg>(\w+)</span>", legend) == ["animals", "weather"]
 
@@ -80,7 +94,7 @@ def test_chart_value_names_one_file_of_each_folder(tmp_path: Path) -> None:
 def test_marker_size_falls_with_the_number_of_points() -> None:
     def width(count: int) -> float:
         chart = Chart("", [Point(str(i), 0, 0, "", "x") for i in range(count)], ["x"])
-        return float(re.findall(r'd="M\S+ \d+a(\S+)', chart.html())[0])
+        return float(re.findall(r'd="M\S+ 0a(\S+)', chart.html())[0])
 
     assert width(500) == SIZE > width(1000) > width(5000) == MIN_SIZE
 
@@ -91,10 +105,41 @@ def test_chart_without_script_lists_sounds_by_category() -> None:
     assert '<a href="@file1">Wind</a>' in listed
 
 
-def test_query_marker_stands_where_a_point_would() -> None:
-    html = QueryMarker(0.5, 1.0, "“wind”").html()
-    x, y = re.findall(r'data-x="(\d+)" data-y="(\d+)"', CHART.html())[2]
-    assert f"translate:{x}px {y}px" in html
+def test_query_marker_has_a_place_in_each_layout() -> None:
+    assert 'data-places="[[0.5, 1.0]]"' in QueryMarker(0.5, 1.0, "“wind”").html()
+    both = QueryMarker(0.5, 1.0, "“wind”", places=[(0.5, 1.0), (0.12345, 0.0)])
+    assert 'data-places="[[0.5, 1.0], [0.1235, 0.0]]"' in both.html()
+
+
+def test_looks_hold_every_layout_and_coloring() -> None:
+    places = [(1.0, 1.0), (0.0, 0.0), (0.5, 0.5)]
+    chart = Chart(
+        "Three sounds",
+        POINTS,
+        ["animals", "weather"],
+        layouts=[Layout("one", [(p.x, p.y) for p in POINTS]), Layout("other", places, "<b>2</b>")],
+        colorings=[
+            Coloring("kind", [p.category for p in POINTS], ["animals", "weather"]),
+            Coloring("near", rest="others"),
+            Coloring("own", ["mine", "others", "others"], ["mine"], "others"),
+        ],
+    )
+    page = chart.html()
+    assert re.findall(r'data-(?:layout|coloring)="\d" aria-pressed="(\w+)">(\w+)<', page) == [
+        ("true", "one"),
+        ("false", "other"),
+        ("true", "kind"),
+        ("false", "near"),
+        ("false", "own"),
+    ]
+    looks = json.loads(unescape(re.findall(r'data-looks="([^"]*)"', page)[0]))
+    first = [
+        [float(x), float(y)] for x, y in re.findall(r'data-x="([\d.]+)" data-y="([\d.]+)"', page)
+    ]
+    assert looks["layouts"][0]["places"] == first
+    assert looks["layouts"][1]["places"][1] == [MARGIN, MARGIN]
+    assert looks["layouts"][1]["note"] == "<b>2</b>"
+    assert [coloring["of"] for coloring in looks["colorings"]] == [[1, 0, 1], [], [0, -1, -1]]
 
 
 def test_show_sends_points_only_with_a_chart() -> None:

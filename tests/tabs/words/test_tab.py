@@ -22,8 +22,8 @@ from earshot.tabs.shared.events import reporting
 from earshot.tabs.words import api, tab
 from earshot.tabs.words.cut import cut_value
 from earshot.tabs.words.events import WordEvents, WordPage
-from earshot.tabs.words.map import COLORS, OTHER, SOUNDS, Layout, first_sound, word_chart
-from earshot.tabs.words.view import Query, bar, found, neighbours, view_of
+from earshot.tabs.words.map import OTHER, SOUNDS, first_sound, word_chart
+from earshot.tabs.words.view import Query, bar, certainty, found, neighbours, view_of
 from tests.support.fake_words import (
     RATE,
     SPOKEN,
@@ -38,7 +38,6 @@ from tests.support.fake_words import (
 pytestmark = pytest.mark.slow
 
 TONES = ("˥", "˧˥", "˨˩˦", "˥˩")
-LOOK: tuple[Layout, str] = ("pca", COLORS[0])
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +55,6 @@ def events(folder: Path) -> WordEvents:
             found=gr.HTML(),
             chart=gr.HTML(),
             neighbours=gr.HTML(),
-            trustworthiness=gr.HTML(),
             cut=gr.HTML(),
             recorded=gr.State(),
             text=gr.Textbox(),
@@ -148,7 +146,7 @@ def test_endpoints_name_their_parameters_and_returns(client: Client) -> None:
 
 
 def test_first_look_shows_a_finished_example(events: WordEvents, page: WordPage) -> None:
-    answer = events.first_look(*LOOK)
+    answer = events.first_look()
     assert answer[page.message] == "" and answer[page.query].name == "sheep"
     assert "sheep" in answer[page.found]["html"]
     chart = answer[page.chart].constructor_args["value"]
@@ -156,32 +154,52 @@ def test_first_look_shows_a_finished_example(events: WordEvents, page: WordPage)
     assert "threat" not in chart["html"], "words without a sound are not on the map"
     assert len(chart["files"]) == 1, "all sounds are in one folder"
     assert answer[page.neighbours]["html"].count('data-action="look"') == 20
-    assert "0.81" in answer[page.trustworthiness] and "k = 10" in answer[page.trustworthiness]
+    assert "0.96" in chart["html"] and "k = 10" in chart["html"]
 
 
 def test_recording_is_recognised_and_can_be_cut_again(
     events: WordEvents, page: WordPage, tmp_path: Path
 ) -> None:
     path = str(write_word(tmp_path / "w.wav", "yellow"))
-    answer = events.record(None, path, *LOOK)
+    answer = events.record(path)
     assert answer[page.message] == "" and answer[page.text] == ""
     assert page.recording not in answer, "the recorder keeps its sound"
     found = answer[page.found]["html"]
     assert "Did you say “yellow”?" in found and "another word" in found
     assert 'data-used="True"' in answer[page.cut] and 'value="0.20"' in answer[page.cut]
-    query, recorded = answer[page.query], answer[page.recorded]
-    again = events.recut(query, recorded, *LOOK, happened(start=0.3, end=0.6))
+    recorded = answer[page.recorded]
+    again = events.recut(recorded, happened(start=0.3, end=0.6))
     assert 'value="0.30"' in again[page.cut] and "yellow" in again[page.found]["html"]
     short = happened(start=0.3, end=0.35)
-    assert "too short" in shown_error(events, events.recut, query, recorded, *LOOK, short)
+    assert "too short" in shown_error(events, events.recut, recorded, short)
 
 
-def test_map_is_sent_again_only_when_it_changes(events: WordEvents, page: WordPage) -> None:
-    query = events.first_look(*LOOK)[page.query]
-    chart = events.search(query, "cat", None, *LOOK)[page.chart]
+def test_map_is_sent_once(events: WordEvents, page: WordPage) -> None:
+    assert "value" in events.first_look()[page.chart].constructor_args
+    chart = events.search("cat", None)[page.chart]
     assert "value" not in chart.constructor_args and chart.constructor_args["marker"]
-    chart = events.redraw(query, "tsne", COLORS[0])[page.chart]
-    assert "value" in chart.constructor_args
+
+
+def test_visitor_goes_back_to_their_own_word(
+    events: WordEvents, page: WordPage, tmp_path: Path
+) -> None:
+    """What was said and typed stays; from word to word of the library the way back stays too."""
+    own = events.record(str(write_word(tmp_path / "w.wav", "yellow")))[page.query]
+    first = events.choose(own, happened(id="cat-slt"))
+    assert 'data-action="back"' in first[page.found]["html"]
+    assert not {page.text, page.recording, page.cut} & set(first)
+    second = events.choose(first[page.query], happened(word="zoo-awb", action="look"))
+    back = events.choose(second[page.query], happened(action="back"))
+    assert back[page.query] is own and "yellow" in back[page.found]["html"]
+    example = events.first_look()[page.query]
+    assert "back" not in events.choose(example, happened(id="cat-slt"))[page.found]["html"]
+
+
+@pytest.mark.parametrize(
+    ("probability", "word"), [(0.95, "sure"), (0.5, "likely"), (0.1, "a guess")]
+)
+def test_certainty_is_said_in_words(probability: float, word: str) -> None:
+    assert certainty(probability) == word
 
 
 def test_recording_of_several_words_proposes_a_cut(
@@ -192,12 +210,12 @@ def test_recording_of_several_words_proposes_a_cut(
     two = np.concatenate([parts[0][: RATE // 4], np.zeros(RATE), parts[1]])
     path = tmp_path / "two.wav"
     path.write_bytes(wav_bytes(two.astype(np.float32), RATE))
-    answer = events.record(None, str(path), *LOOK)
+    answer = events.record(str(path))
     assert set(answer) == {page.message, page.cut, page.recorded, page.text}
     assert "2 words" in answer[page.message]
     assert 'data-used="False"' in answer[page.cut], "the longest is marked, and waits to be used"
     cut = happened(start=1.26, end=1.74)
-    assert "zoo" in events.recut(None, answer[page.recorded], *LOOK, cut)[page.found]["html"]
+    assert "zoo" in events.recut(answer[page.recorded], cut)[page.found]["html"]
 
 
 @pytest.mark.parametrize(
@@ -206,36 +224,36 @@ def test_recording_of_several_words_proposes_a_cut(
 def test_search_without_a_word_changes_only_the_message(
     events: WordEvents, text: str, message: str
 ) -> None:
-    assert message in shown_error(events, events.search, None, text, None, *LOOK)
+    assert message in shown_error(events, events.search, text, None)
 
 
 @pytest.mark.parametrize("data", [{"id": "nothing"}, {}])
 def test_choose_of_a_missing_word_says_so(events: WordEvents, data: dict) -> None:
-    assert "no longer" in shown_error(events, events.choose, None, *LOOK, happened(**data))
+    assert "no longer" in shown_error(events, events.choose, None, happened(**data))
 
 
 def test_choose_follows_a_neighbour_or_a_recognised_word(
     events: WordEvents, page: WordPage
 ) -> None:
-    query = events.choose(None, *LOOK, happened(word="cat-slt", action="look"))[page.query]
-    assert query.name == "cat" and query.about == "spoken by slt"
-    query = events.choose(None, *LOOK, happened(word="cat", action="type"))[page.query]
+    query = events.choose(None, happened(word="cat-slt", action="look"))[page.query]
+    assert query.name == "cat" and query.about == "spoken by voice 1, synthetic"
+    query = events.choose(None, happened(word="cat", action="type"))[page.query]
     assert query.name == "“cat”" and "dictionary" in query.about
 
 
 def test_view_of_a_word_leaves_out_the_word_itself(library: Any) -> None:
     query = Query.stored(library, "cat-slt")
     assert query
-    view = view_of(query, FakeWords(), library, *LOOK)  # type: ignore[arg-type]
+    view = view_of(query, FakeWords(), library)  # type: ignore[arg-type]
     assert 'data-word="cat-slt"' not in view.neighbours["html"]
-    assert len(view.chart.constructor_args["highlighted"]) == 20
+    assert len(view.marker.highlighted) == 20 and len(view.marker.places) == 2
 
 
 def test_neighbours_show_the_edit_distance_in_phonemes(library: Any) -> None:
     query = Query("“tree”", np.zeros(32), ("t", "ɹ", "iː"), "")
     side = FakeWords().nearest(library, library.vectors[-1], "written", 16)
     html = neighbours(query, {"written": side}, library)["html"]  # type: ignore[arg-type]
-    rows = dict(re.findall(r"<span>(\w+) <small>.*?near-edits\">(\d)", html))
+    rows = dict(re.findall(r"<span>(\w+) <small>.*?near-edits near-numbers\">(\d)", html))
     assert (rows["tree"], rows["three"], rows["threat"], rows["bat"]) == ("0", "1", "3", "3")
     assert len(rows) == len(WRITTEN)
 
@@ -257,12 +275,17 @@ def test_first_sound_knows_every_phoneme() -> None:
     assert first_sound([]) == OTHER
 
 
-@pytest.mark.parametrize("color", COLORS)
-def test_word_chart_gives_every_point_a_category(library: Any, color: str) -> None:
-    near = [library.words[0], library.words[3]]
-    chart = word_chart(library, "pca", color, near)
-    categories = {point.category for point in chart.points}
-    assert categories <= {*chart.categories, OTHER} and len(categories) > 1
+def test_word_chart_gives_every_point_a_category(library: Any) -> None:
+    chart = word_chart(library)
+    assert [layout.name for layout in chart.layouts] == ["t-SNE", "PCA"]
+    assert all(len(layout.places) == len(chart.points) for layout in chart.layouts)
+    names = {coloring.name: coloring for coloring in chart.colorings}
+    assert not names["nearest words"].of
+    voices = names["voice"]
+    assert [*voices.categories] == ["voice 1", "voice 3", "voice 4", "written"]
+    for coloring in (names["first sound"], voices, names["spoken or written"]):
+        assert len(coloring.of) == len(chart.points)
+        assert set(coloring.of) <= {*coloring.categories, coloring.rest}
     assert "map-point" in chart.html()
 
 

@@ -3,11 +3,20 @@
 const one = (selector) => element.querySelector(selector);
 const player = () => one("audio");
 const REACH = 22; // px: the largest distance from the pointer to the point that it means
+const MAX_ZOOM = 16;
+const ZOOM_STEP = 1.6;
+const LABEL = { px: 13, letter: 7.2, line: 16, gap: 4 }; // sizes on the screen, in px
+const MAX_LABELS = 140;
+const MAX_NEAR = 7; // labels of points next to the query that get their own colour
 
 // Points by id, collected once a chart: there may be thousands.
 let points = new Map();
 let chosen = null; // id of the chosen point
 let playing = null; // id of the point whose sound is in the player
+let looks = { layouts: [], colorings: [] }; // what the buttons above the plane change between
+let whole = { width: 1, height: 1 }; // the picture's own size
+let view = { x: 0, y: 0, zoom: 1 }; // the part of it that is seen
+let shown = { layout: 0, coloring: 0 };
 
 const chosenPoint = () => points.get(chosen);
 const at = (point) => point.place;
@@ -16,9 +25,12 @@ const marked = (name) => element.querySelectorAll(`.${name}`);
 // Where the pointer is, in units of the picture, and how many of these a pixel has.
 function placeOf(event) {
   const box = one("svg").getBoundingClientRect();
-  const scale = one("svg").viewBox.baseVal.width / box.width;
-  return { x: (event.clientX - box.left) * scale, y: (event.clientY - box.top) * scale, scale };
+  const scale = seen().width / box.width;
+  const { x, y } = seen();
+  return { x: x + (event.clientX - box.left) * scale, y: y + (event.clientY - box.top) * scale, scale };
 }
+
+const seen = () => one("svg").viewBox.baseVal;
 
 function nearest(event) {
   const { x, y, scale } = placeOf(event);
@@ -45,8 +57,9 @@ function showTip(point) {
   if (!tip) return;
   tip.hidden = !point;
   if (!point) return;
-  const frame = one("svg").viewBox.baseVal;
-  const [x, y] = [at(point)[0] / frame.width, at(point)[1] / frame.height];
+  const frame = seen();
+  const x = (at(point)[0] - frame.x) / frame.width;
+  const y = (at(point)[1] - frame.y) / frame.height;
   tip.textContent = point.dataset.name;
   tip.style.left = `${100 * x}%`;
   tip.style.top = `${100 * y}%`;
@@ -76,17 +89,177 @@ function showMarker() {
   fresh.innerHTML = props.marker;
   const [old, marker] = [layer.firstElementChild, fresh.firstElementChild];
   if (old && marker) {
-    old.setAttribute("style", marker.getAttribute("style"));
+    old.dataset.places = marker.dataset.places;
     old.replaceChildren(...marker.children);
   } else layer.replaceChildren(...fresh.children);
+  placeMarker();
   one(".map").classList.toggle("map-queried", !!marker);
   for (const point of marked("map-highlighted")) point.classList.remove("map-highlighted");
   for (const id of props.highlighted) points.get(id)?.classList.add("map-highlighted");
+  if (isNear()) showColoring();
+  showLabels();
+}
+
+// The star, in sight wherever the map is zoomed to.
+function placeMarker() {
+  const marker = one(".map-query");
+  if (!marker) return;
+  const places = JSON.parse(marker.dataset.places);
+  const [x, y] = places[shown.layout] ?? places[0];
+  const margin = Number(one("svg").dataset.margin);
+  const left = margin + x * (whole.width - 2 * margin);
+  const top = margin + y * (whole.height - 2 * margin);
+  marker.style.translate = `${left}px ${top}px`;
+  reveal(left, top);
+}
+
+function reveal(left, top) {
+  const { x, y, width, height } = seen();
+  if (left < x || top < y || left > x + width || top > y + height)
+    look(left - width / 2, top - height / 2, view.zoom);
+}
+
+// Zoom and pan: the part of the picture that is seen. Points and the star keep their size.
+function look(x, y, zoom) {
+  zoom = Math.min(MAX_ZOOM, Math.max(1, zoom));
+  const [width, height] = [whole.width / zoom, whole.height / zoom];
+  x = Math.min(whole.width - width, Math.max(0, x));
+  y = Math.min(whole.height - height, Math.max(0, y));
+  view = { x, y, zoom };
+  one("svg").setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
+  one("svg").style.setProperty("--shrink", zoom ** -0.8);
+  one(".map").classList.toggle("map-zoomed", zoom > 1);
+  one('[data-zoom="out"]').disabled = one('[data-zoom="all"]').disabled = zoom === 1;
+  one('[data-zoom="in"]').disabled = zoom === MAX_ZOOM;
+  showTip(null);
+  showLabels();
+}
+
+// The place (x, y) of the picture stays where it is on the screen.
+function zoomAt(x, y, factor) {
+  const zoom = Math.min(MAX_ZOOM, Math.max(1, view.zoom * factor));
+  const share = view.zoom / zoom;
+  look(x - (x - view.x) * share, y - (y - view.y) * share, zoom);
+}
+
+function zoom(action) {
+  if (action === "all") return look(0, 0, 1);
+  const middle = [view.x + whole.width / view.zoom / 2, view.y + whole.height / view.zoom / 2];
+  zoomAt(...middle, action === "in" ? ZOOM_STEP : 1 / ZOOM_STEP);
+}
+
+// Labels where there is room: those of highlighted points first; once for points of one label.
+function showLabels() {
+  const layer = one(".map-labels");
+  const box = one("svg").getBoundingClientRect();
+  if (!layer || !box.width) return;
+  const unit = seen().width / box.width; // of the picture, in a pixel
+  const first = [...marked("map-highlighted")];
+  const labelled = [...first, ...points.values()].filter((point) => point.dataset.label);
+  const taken = []; // boxes on the screen: left, top, right, bottom
+  const done = new Set();
+  const texts = [];
+  for (const point of labelled) {
+    if (texts.length === MAX_LABELS) break;
+    const text = point.dataset.label;
+    if (done.has(text)) continue;
+    const x = (at(point)[0] - seen().x) / unit + 8;
+    const y = (at(point)[1] - seen().y) / unit;
+    const right = x + LABEL.letter * text.length;
+    if (x < 0 || y < LABEL.line || right > box.width || y > box.height - 4) continue;
+    const own = [x - LABEL.gap, y - LABEL.line / 2, right + LABEL.gap, y + LABEL.line / 2];
+    if (taken.some((b) => own[0] < b[2] && own[2] > b[0] && own[1] < b[3] && own[3] > b[1])) continue;
+    taken.push(own);
+    done.add(text);
+    texts.push([point, text]);
+  }
+  const nodes = texts.map(([point, text]) => {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", "text");
+    node.setAttribute("x", at(point)[0] + 8 * unit);
+    node.setAttribute("y", at(point)[1] + 4 * unit);
+    node.textContent = text;
+    if (point.classList.contains("map-highlighted")) node.classList.add("map-near");
+    return node;
+  });
+  layer.style.fontSize = `${LABEL.px * unit}px`;
+  layer.style.strokeWidth = 3 * unit;
+  layer.replaceChildren(...nodes);
+}
+
+function showLayout() {
+  const { places, note } = looks.layouts[shown.layout];
+  [...points.values()].forEach((point, i) => {
+    point.place = places[i];
+    point.style.translate = `${places[i][0]}px ${places[i][1]}px`;
+  });
+  one(".map-note").innerHTML = note;
+  placeMarker();
+  chooseArea(false);
+  look(0, 0, 1);
+}
+
+const isNear = () => looks.colorings[shown.coloring] && !looks.colorings[shown.coloring].of.length;
+
+// The categories of the coloring, and the number of each point's, -1 for those in the background.
+function coloring() {
+  const { categories, rest, of } = looks.colorings[shown.coloring];
+  if (!isNear()) return { categories, rest, of };
+  const labels = props.highlighted.map((id) => points.get(id)?.dataset.label).filter(Boolean);
+  const near = [...new Set(labels)].slice(0, MAX_NEAR);
+  return {
+    categories: near,
+    rest,
+    of: [...points.values()].map((point) => near.indexOf(point.dataset.label)),
+  };
+}
+
+function showColoring() {
+  const { categories, rest, of } = coloring();
+  const markerOf = (number) => (number < 0 ? looks.faint : looks.markers[number % looks.markers.length]);
+  const front = [];
+  [...points.values()].forEach((point, i) => {
+    const [fill, line] = markerOf(of[i]);
+    point.style.fill = fill;
+    point.setAttribute("d", line);
+    const category = of[i] < 0 ? rest : categories[of[i]];
+    point.setAttribute("aria-label", `${point.dataset.name}, ${category}`);
+    if (of[i] >= 0) front.push(point);
+  });
+  if (front.length < points.size) one(".map-area").before(...front); // over the background
+  const present = new Set(of);
+  const half = 1.45 * looks.size;
+  const legend = [...categories.entries(), [-1, rest]]
+    .filter(([number]) => present.has(number))
+    .map(([number, category]) => {
+      const item = document.createElement("span");
+      const [fill, line] = markerOf(number);
+      item.innerHTML =
+        `<svg class="map-marker" viewBox="${-half} ${-half} ${2 * half} ${2 * half}" ` +
+        `aria-hidden="true"><path style="fill:${fill}" d="${line}"/></svg>`;
+      item.append(category);
+      return item;
+    });
+  one(".map-legend").replaceChildren(...legend);
+}
+
+function changeLook(button) {
+  for (const kind of ["layout", "coloring"]) {
+    if (!(kind in button.dataset)) continue;
+    shown[kind] = Number(button.dataset[kind]);
+    pressLook(kind);
+    kind === "layout" ? showLayout() : showColoring();
+  }
+}
+
+function pressLook(kind) {
+  for (const button of element.querySelectorAll(`[data-${kind}]`))
+    button.setAttribute("aria-pressed", Number(button.dataset[kind]) === shown[kind]);
 }
 
 function choose(point) {
   chosen = point.dataset.id;
   showChosen();
+  reveal(...at(point));
   showTip(point);
 }
 
@@ -108,6 +281,9 @@ function render() {
     point.place = [Number(point.dataset.x), Number(point.dataset.y)];
     points.set(point.dataset.id, point);
   });
+  looks = JSON.parse(one(".map").dataset.looks);
+  whole = { width: seen().width, height: seen().height };
+  shown = { layout: 0, coloring: 0 };
   // The player stops when its point is gone.
   if (!points.has(playing)) {
     playing = null;
@@ -117,7 +293,62 @@ function render() {
   showChosen();
   showMarker();
   chooseArea(false);
+  look(0, 0, 1);
+  sizes.disconnect();
+  sizes.observe(one("svg"));
 }
+
+const sizes = new ResizeObserver(() => showLabels());
+
+// Dragging moves the map that is zoomed; two fingers zoom it.
+const fingers = new Map(); // pointer → where it is on the screen
+let dragged = 0; // px since the first finger came down
+
+element.addEventListener("pointerdown", (event) => {
+  if (choosing() || !event.target.closest(".map-plane") || event.button) return;
+  if (!fingers.size) dragged = 0;
+  fingers.set(event.pointerId, [event.clientX, event.clientY]);
+});
+element.addEventListener("pointermove", (event) => {
+  const before = fingers.get(event.pointerId);
+  if (!before || choosing()) return;
+  const now = [event.clientX, event.clientY];
+  const scale = seen().width / one("svg").getBoundingClientRect().width;
+  const [dx, dy] = [now[0] - before[0], now[1] - before[1]];
+  if (fingers.size === 2) {
+    const [other] = [...fingers].filter(([id]) => id !== event.pointerId).map(([, place]) => place);
+    const apart = (place) => Math.max(20, Math.hypot(place[0] - other[0], place[1] - other[1]));
+    const box = one("svg").getBoundingClientRect();
+    const middle = [(now[0] + other[0]) / 2 - box.left, (now[1] + other[1]) / 2 - box.top];
+    zoomAt(seen().x + middle[0] * scale, seen().y + middle[1] * scale, apart(now) / apart(before));
+    dragged = 99;
+  } else if (view.zoom > 1) {
+    dragged += Math.hypot(dx, dy);
+    if (dragged > 4) {
+      one(".map-plane").setPointerCapture(event.pointerId);
+      look(view.x - dx * scale, view.y - dy * scale, view.zoom);
+    }
+  }
+  fingers.set(event.pointerId, now);
+});
+for (const end of ["pointerup", "pointercancel"])
+  element.addEventListener(end, (event) => fingers.delete(event.pointerId));
+// A pinch on a touchpad is a wheel with ctrl; the wheel alone moves the page.
+element.addEventListener(
+  "wheel",
+  (event) => {
+    if (!(event.ctrlKey || event.metaKey) || !event.target.closest(".map-plane")) return;
+    event.preventDefault();
+    const { x, y } = placeOf(event);
+    zoomAt(x, y, Math.exp(-event.deltaY / 200));
+  },
+  { passive: false },
+);
+element.addEventListener("dblclick", (event) => {
+  if (choosing() || !event.target.closest(".map-plane") || nearest(event)) return;
+  const { x, y } = placeOf(event);
+  zoomAt(x, y, ZOOM_STEP);
+});
 
 element.addEventListener("pointermove", (event) => {
   if (event.pointerType !== "mouse" || !event.target.closest(".map-plane")) return;
@@ -128,11 +359,15 @@ element.addEventListener("click", (event) => {
   if (event.target.closest(".map-chosen button")) return trigger("submit", { id: chosen });
   if (event.target.closest(".map-chosen") && chosenPoint()) return play(chosenPoint());
   if (event.target.closest(".map-choose button")) return chooseArea(!choosing());
+  const button = event.target.closest(".map-bar button");
+  if (button) return button.dataset.zoom ? zoom(button.dataset.zoom) : changeLook(button);
+  if (dragged > 4) return (dragged = 0);
   const point = event.target.closest(".map-plane") && !choosing() && nearest(event);
   if (!point) return;
   choose(point);
   play(point);
 });
+const ZOOM_KEYS = { "+": "in", "=": "in", "-": "out", "−": "out", 0: "all" };
 element.addEventListener("keydown", (event) => {
   if (!event.target.closest(".map-plane")) return;
   const from = chosenPoint() ?? one(".map-highlighted") ?? one(".map-point");
@@ -145,6 +380,9 @@ element.addEventListener("keydown", (event) => {
     if (choosing()) showCircle();
   } else if (choosing() && circleKey(event.key)) {
     event.preventDefault();
+  } else if (ZOOM_KEYS[event.key]) {
+    event.preventDefault();
+    zoom(ZOOM_KEYS[event.key]);
   } else if (event.key === "Enter" || event.key === " ") {
     event.preventDefault();
     choose(from);

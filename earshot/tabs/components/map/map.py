@@ -1,10 +1,12 @@
 """Map: points in a plane, each with a colour and shape by category and a sound; and a query.
 
-A Chart is the content of one map. map.js adds the behaviour; without it there remain a picture and
-a list. The map's events are select (a point was chosen and played) and submit (its button was
-pressed), each with {"id"}, and edit (an area was drawn; see area.js), with {"ids"}.
+A Chart is the content of one map. map.js adds the behaviour: it zooms, pans, draws the labels that
+have room, and changes between layouts and colorings without asking the server. Without it there
+remain a picture and a list. The map's events are select (a point was chosen and played) and submit
+(its button was pressed), each with {"id"}, and edit (an area was drawn; see area.js), with {"ids"}.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -15,7 +17,16 @@ from urllib.parse import quote
 
 import gradio as gr
 
-from earshot.tabs.components.map.markers import REST, SIZE, STAR, marker, outline, shape
+from earshot.tabs.components.map.markers import (
+    COLORS,
+    REST,
+    SIZE,
+    STAR,
+    look,
+    marker,
+    outline,
+    shape,
+)
 from earshot.tabs.components.timeline.timeline import TEMPLATE, File
 from earshot.tabs.shared.icons import icon
 
@@ -31,7 +42,11 @@ AREA_HINT: Final = (
 
 @dataclass(frozen=True)
 class Point:
-    """A point: x and y from 0 to 1 (left to right, top to bottom), and its sound if it has one."""
+    """A point: x and y from 0 to 1 (left to right, top to bottom), and its sound if it has one.
+
+    label: a short text that is drawn next to it where there is room; points of the same label are
+    labelled once.
+    """
 
     id: str
     x: float
@@ -39,13 +54,37 @@ class Point:
     name: str
     category: str
     sound: Path | bytes | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Places of all points, from 0 to 1 (N, 2). name: on its button; note: a sentence about it."""
+
+    name: str
+    places: Sequence[tuple[float, float]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Coloring:
+    """The category of each point (N,). name: on its button; categories: in the order of their
+    colours and shapes; rest: one more, in the background. Without categories, the labels of the
+    points next to the query are the categories."""
+
+    name: str
+    of: Sequence[str] = ()
+    categories: Sequence[str] = ()
+    rest: str = ""
 
 
 @dataclass(frozen=True)
 class Chart:
     """Everything that one map shows. name: the accessible name. categories: in the order of their
     colours and shapes; rest: one more category, in the background. button: the label of the button
-    of a chosen point; area: of that which begins to choose many, where that can be done."""
+    of a chosen point; area: of that which begins to choose many, where that can be done. layouts
+    and colorings: what visitors can change between; the first of each is that of the points.
+    height: of the picture, of which the width is WIDTH."""
 
     name: str
     points: Sequence[Point]
@@ -53,6 +92,9 @@ class Chart:
     button: str = ""
     rest: str = ""
     area: str = ""
+    layouts: Sequence[Layout] = ()
+    colorings: Sequence[Coloring] = ()
+    height: int = HEIGHT
 
     def value(self) -> dict[str, Any]:
         """The value of a map: its HTML, and the files that the HTML refers to."""
@@ -88,11 +130,13 @@ class Chart:
         size = max(MIN_SIZE, SIZE * min(1.0, MANY_POINTS / max(1, len(self.points))) ** 0.5)
         dots = "".join(map(self._dot, self.points, sounds, repeat(size)))
         return (
-            f'<figure class="map"><div class="map-plane" role="listbox" tabindex="0" '
-            f'aria-label="{escape(self.name)}"><svg viewBox="0 0 {WIDTH} {HEIGHT}">{dots}'
-            '<path class="map-area"/><g class="map-query-layer"></g></svg>'
+            f'<figure class="map" data-looks="{escape(self._looks(size))}">{self._bar()}'
+            '<div class="map-plane" role="listbox" tabindex="0" '
+            f'aria-label="{escape(self.name)}"><svg viewBox="0 0 {WIDTH} {self.height}" '
+            f'data-margin="{MARGIN}">{dots}<path class="map-area"/>'
+            '<g class="map-labels" aria-hidden="true"></g><g class="map-query-layer"></g></svg>'
             f'<div class="map-tip" hidden></div></div>{self._area()}'
-            f'<figcaption class="map-legend">{self._legend()}</figcaption>'
+            f'<figcaption class="map-legend">{self._legend()}</figcaption>{self._note()}'
             f'<p class="map-chosen" role="status" hidden>{icon("play")}{icon("pause")}<b></b>'
             f'<button type="button">{escape(self.button)}</button></p>'
             f'<audio preload="none"></audio>{self._list(sounds)}</figure>'
@@ -107,13 +151,74 @@ class Chart:
             f'<span role="status" data-hint="{escape(AREA_HINT)}"></span></p>'
         )
 
+    def _bar(self) -> str:
+        """The buttons above the plane: zoom, layouts, colorings."""
+        zoom = "".join(
+            f'<button type="button" data-zoom="{action}" aria-label="{name}" title="{name}">{sign}'
+            "</button>"
+            for action, name, sign in (
+                ("in", "Zoom in", "+"),
+                ("out", "Zoom out", "−"),
+                ("all", "Show the whole map", "↺"),
+            )
+        )
+        kinds = (
+            ("layout", "Map layout", self.layouts),
+            ("coloring", "Coloured by", self.colorings),
+        )
+        looks = "".join(
+            f'<span class="map-look" role="group" aria-label="{title}"><i>{title}</i>'
+            + "".join(
+                f'<button type="button" data-{kind}="{i}" aria-pressed="{str(i == 0).lower()}">'
+                f"{escape(look.name)}</button>"
+                for i, look in enumerate(looks)
+            )
+            + "</span>"
+            for kind, title, looks in kinds
+            if looks
+        )
+        return f'<p class="map-bar"><span class="map-zoom">{zoom}</span>{looks}</p>'
+
+    def _looks(self, size: float) -> str:
+        """What map.js changes between, as JSON: places of each layout in units of the picture, and
+        the number of each point's category."""
+        return json.dumps(
+            {
+                "layouts": [
+                    {
+                        "places": [_place(x, y, self.height) for x, y in layout.places],
+                        "note": layout.note,
+                    }
+                    for layout in self.layouts
+                ],
+                "colorings": [
+                    {
+                        "categories": [*coloring.categories],
+                        "rest": coloring.rest,
+                        "of": [
+                            REST if each == coloring.rest else coloring.categories.index(each)
+                            for each in coloring.of
+                        ],
+                    }
+                    for coloring in self.colorings
+                ],
+                "markers": [look(i, size) for i in range(2 * len(COLORS))],
+                "faint": look(REST, size),
+                "size": size,
+            },
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+
     def _dot(self, point: Point, sound: str, size: float) -> str:
-        x, y = _place(point.x, point.y)
+        x, y = _place(point.x, point.y, self.height)
         label = escape(f"{point.name}, {point.category}")
+        text = f'data-label="{escape(point.label)}" ' if point.label else ""
         return (
             f'<path class="map-point" role="option" aria-selected="false" aria-label="{label}" '
             f'data-id="{escape(point.id)}" data-name="{escape(point.name)}" data-sound="{sound}" '
-            f'data-x="{x}" data-y="{y}" {shape(self._number(point), size, x, y)}/>'
+            f'{text}data-x="{x}" data-y="{y}" '
+            f"{shape(self._number(point), size, f'translate:{x}px {y}px')}/>"
         )
 
     def _number(self, point: Point) -> int:
@@ -128,6 +233,9 @@ class Chart:
             if category in present
         )
 
+    def _note(self) -> str:
+        return f'<p class="map-note">{self.layouts[0].note}</p>' if self.layouts else ""
+
     def _list(self, sounds: Sequence[str]) -> str:
         pairs = sorted(zip(self.points, sounds, strict=True), key=lambda p: self._number(p[0]))
         groups = "".join(
@@ -140,18 +248,22 @@ class Chart:
 
 @dataclass(frozen=True)
 class QueryMarker:
-    """The query: a star at (x, y) from 0 to 1; highlighted: ids of points to emphasise."""
+    """The query: a star at (x, y) from 0 to 1; highlighted: ids of points to emphasise. places: of
+    the star in each layout, where the chart has several."""
 
     x: float
     y: float
     name: str
     highlighted: Sequence[str] = ()
+    places: Sequence[tuple[float, float]] = ()
 
     def html(self) -> str:
-        left, top = _place(self.x, self.y)
+        places = json.dumps(
+            [[round(x, 4), round(y, 4)] for x, y in self.places or [(self.x, self.y)]]
+        )
         return (
-            f'<g class="map-query" style="translate:{left}px {top}px">'
-            f'<title>{escape(self.name)}</title><path d="{outline(STAR, SIZE)}"/></g>'
+            f'<g class="map-query" data-places="{places}"><title>{escape(self.name)}</title>'
+            f'<path d="{outline(STAR, SIZE)}"/></g>'
         )
 
 
@@ -178,11 +290,11 @@ def sound_map(elem_id: str) -> gr.HTML:
     )
 
 
-def _place(x: float, y: float) -> tuple[int, int]:
-    """(x, y) from 0 to 1 in units of the picture."""
+def _place(x: float, y: float, height: int) -> tuple[float, float]:
+    """Convert (x, y) from 0 to 1 to units of the picture."""
     return (
-        round(MARGIN + x * (WIDTH - 2 * MARGIN)),
-        round(MARGIN + y * (HEIGHT - 2 * MARGIN)),
+        round(MARGIN + x * (WIDTH - 2 * MARGIN), 1),
+        round(MARGIN + y * (height - 2 * MARGIN), 1),
     )
 
 

@@ -38,21 +38,28 @@ def marker(category: int) -> str:
     return f'<svg class="map-marker" viewBox="-16 -16 32 32" aria-hidden="true">{path}</svg>'
 
 
-def shape(category: int, size: float, x: float = 0, y: float = 0) -> str:
-    """Colour and outline, around (x, y), of a point of this category."""
+def shape(category: int, size: float, style: str = "") -> str:
+    """Attributes of a path with the colour and outline, around (0, 0), of this category; style:
+    further rules."""
+    color, line = look(category, size)
+    return f'style="fill:{color}{";" if style else ""}{style}" d="{line}"'
+
+
+def look(category: int, size: float) -> tuple[str, str]:
+    """The colour and the outline, around (0, 0), of a point of this category."""
     if category == REST:
-        return f'style="fill:{FAINT}" d="{outline((), 0.7 * size, x, y)}"'
+        return FAINT, outline((), 0.7 * size)
     # Beyond eight categories, colours and shapes meet in other pairs.
     corners = SHAPES[(category + category // len(COLORS)) % len(SHAPES)]
-    return f'style="fill:{COLORS[category % len(COLORS)]}" d="{outline(corners, size, x, y)}"'
+    return COLORS[category % len(COLORS)], outline(corners, size)
 
 
-def outline(corners: Sequence[tuple[float, float]], size: float, x: float = 0, y: float = 0) -> str:
-    """A closed line around (x, y) by the corners, which SHAPES gives as (radius, degrees); or a
+def outline(corners: Sequence[tuple[float, float]], size: float) -> str:
+    """A closed line around (0, 0) by the corners, which SHAPES gives as (radius, degrees); or a
     circle."""
     if not corners:
-        half = f"a{size:.1f} {size:.1f} 0 0 1"
-        return f"M{x - size:.1f} {y}{half} {2 * size:.1f} 0{half} {-2 * size:.1f} 0Z"
+        half = f"a{size:.2f} {size:.2f} 0 0 1"
+        return f"M{-size:.2f} 0{half} {2 * size:.2f} 0{half} {-2 * size:.2f} 0Z"
     turns = [(size * radius, math.radians(degrees)) for radius, degrees in corners]
-    ends = (f"{x + r * math.sin(a):.1f} {y - r * math.cos(a):.1f}" for r, a in turns)
+    ends = (f"{r * math.sin(a):.1f} {-r * math.cos(a):.1f}" for r, a in turns)
     return f"M{'L'.join(ends)}Z"
