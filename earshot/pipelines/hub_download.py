@@ -65,7 +65,7 @@ class Permission:
 
 
 def fetch(name: str, kinds: Collection[str], report: Report = lambda done, total: None) -> Path:
-    """The folder of a model by its hub id: downloaded, or from the hub's cache when offline.
+    """Return the folder of a model by its hub id: downloaded, or from the hub's cache when offline.
 
     Configuration and weights only, never code. kinds: the model types of transformers that will do.
     Raises InputError, before any weights are fetched, for what is no id, no such model or of
@@ -106,7 +106,8 @@ def fetch(name: str, kinds: Collection[str], report: Report = lambda done, total
 
 
 def fetch_from_dataset(name: str, file: str) -> Path:
-    """A file of a data set of ours to name, never a visitor's. Raises InputError when offline."""
+    """Return a file of a data set of ours to name, never a visitor's. Raises InputError when
+    offline."""
     from huggingface_hub import HfApi, hf_hub_download
     from huggingface_hub.errors import HTTPError  # pyright: ignore[reportPrivateImportUsage]
 
@@ -119,7 +120,7 @@ def fetch_from_dataset(name: str, file: str) -> Path:
 
 
 def needed(sizes: Mapping[str, int]) -> list[str]:
-    """The files of a repository that a model of transformers is loaded from.
+    """Return the files of a repository that a model of transformers is loaded from.
 
     Raises InputError where there are no weights, or where the hub does not say how large they are.
     """
@@ -176,7 +177,8 @@ def _check_size(name: str, total: int, cache: Path) -> None:
 
 
 def _reporter(report: Report, before: int, total: int) -> type:
-    """A progress bar for the hub's client that reports bytes, and stops with the running job."""
+    """Return a progress bar for the hub's client that reports bytes, and stops with the running
+    job."""
     from tqdm import tqdm
 
     class Reporter(tqdm):
@@ -193,7 +195,7 @@ def _reporter(report: Report, before: int, total: int) -> type:
 
 
 def _cached(name: str, kinds: Collection[str], error: Exception) -> Path:
-    """A whole model from the hub's cache. Raises InputError where there is none."""
+    """Return a whole model from the hub's cache. Raises InputError where there is none."""
     from huggingface_hub import constants
 
     snapshots = Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}" / "snapshots"

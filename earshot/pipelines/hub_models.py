@@ -7,8 +7,8 @@ import torch
 
 
 def load(kind: Any, name: str | Path, **options: Any) -> Any:
-    """A model, or what prepares its input, from a folder or by its hub id (offline: from the hub's
-    cache). kind: a class of transformers, or one of its Auto classes.
+    """Return a model, or what prepares its input, from a folder or by its hub id (offline: from the
+    hub's cache). kind: a class of transformers, or one of its Auto classes.
 
     Raises FileNotFoundError, with a sentence, where there is none of that kind.
     """

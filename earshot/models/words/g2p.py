@@ -48,7 +48,7 @@ class G2P(nn.Module):
         self.output = nn.Linear(2 * width, len(PHONES) + 1)
 
     def forward(self, letters: Tensor) -> Tensor:
-        """Letter numbers (B, L) → CTC logits (B, S, P), S = slots · L."""
+        """Map letter numbers (B, L) → CTC logits (B, S, P), S = slots · L."""
         states, _ = self.letter_encoder(self.letters(letters))
         slots = self.spread(self.dropout(states)).unflatten(-1, (self.config.slots, -1))
         states, _ = self.slot_encoder(slots.flatten(1, 2))
@@ -56,7 +56,7 @@ class G2P(nn.Module):
 
     @torch.inference_mode()
     def pronounce(self, spelling: str) -> tuple[str, ...]:
-        """The phones of a word in LETTERS, by greedy CTC decoding; there may be none.
+        """Return the phones of a word in LETTERS, by greedy CTC decoding; there may be none.
 
         Raises ValueError for a character that is not in LETTERS.
         """
@@ -66,7 +66,8 @@ class G2P(nn.Module):
 
 
 def letter_numbers(spelling: str) -> list[int]:
-    """The network's input for a word. Raises ValueError for a character that is not in LETTERS."""
+    """Return the network's input for a word. Raises ValueError for a character that is not in
+    LETTERS."""
     return [BOUNDARY, *(LETTERS.index(letter) + 1 for letter in spelling), BOUNDARY]
 
 

@@ -63,7 +63,7 @@ class Encoder(nn.Module):
             )
 
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Inputs (B, S, C) of lengths (B,) → pooled (B, C), states (B, S, C).
+        """Map inputs (B, S, C) of lengths (B,) → pooled (B, C), states (B, S, C).
 
         With "cls" pooling the states begin with that of the [CLS] token: (B, S + 1, C).
         """
@@ -107,7 +107,8 @@ class Subsampling(nn.Module):
         self.out = nn.Linear(channels * (n_mels // 4), width)
 
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-mel (B, S, M) of lengths (B,) → (B, S / 4, C) and its lengths (B,), rounded up."""
+        """Map log-mel (B, S, M) of lengths (B,) → (B, S / 4, C) and its lengths (B,), rounded
+        up."""
         half = -(-lengths // 2)
         x = F.gelu(self.first(x[:, None].to(memory_format=torch.channels_last)))
         x = x * length_mask(half, x.shape[2])[:, None, :, None]

@@ -24,7 +24,7 @@ class WordEmbedderConfig:
     """acoustic, written: the encoders of the two views. n_phonemes counts the padding, number 0.
     channels: of the convolutions that subsample the frames by 4; where it is 0, ``stack`` frames
     are concatenated instead. mean, std: of the log-mel frames of the training words. pitch: whether
-    the pitch is an input beside them.
+    the pitch is an input with them.
     """
 
     acoustic: ViewConfig = field(default_factory=lambda: ViewConfig("transformer", 6, 4))
@@ -75,19 +75,19 @@ class MultiViewEmbedder(nn.Module, ABC):
 
     @abstractmethod
     def encode(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Frames (B, S, M) of lengths (B,) → unit vectors (B, D), CTC logits (B, S', P) with 0 the
-        blank, and how many steps of these count (B,)."""
+        """Map frames (B, S, M) of lengths (B,) → unit vectors (B, D), CTC logits (B, S', P) with 0
+        the blank, and how many steps of these count (B,)."""
 
     def predict_phonemes(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Frames (B, S, M) of lengths (B,) → CTC logits (B, S', P) and their lengths (B,)."""
+        """Map frames (B, S, M) of lengths (B,) → CTC logits (B, S', P) and their lengths (B,)."""
         return self.encode(mel, lengths)[1:]
 
     def embed_audio(self, mel: Tensor, lengths: Tensor) -> Tensor:
-        """Frames (B, S, M) of lengths (B,) → unit vectors (B, D)."""
+        """Map frames (B, S, M) of lengths (B,) → unit vectors (B, D)."""
         return self.encode(mel, lengths)[0]
 
     def embed_phonemes(self, phonemes: Tensor, lengths: Tensor) -> Tensor:
-        """Phoneme numbers (B, S) of lengths (B,) → unit vectors (B, D)."""
+        """Map phoneme numbers (B, S) of lengths (B,) → unit vectors (B, D)."""
         pooled, _ = self.written(self.phonemes(phonemes), lengths)
         return _unit(self.written_projection(pooled))
 
@@ -145,7 +145,7 @@ class PhonemeBottleneckEmbedder(MultiViewEmbedder):
         return self.embed_posteriors(logits.float().softmax(dim=-1), steps), logits, steps
 
     def embed_posteriors(self, posteriors: Tensor, steps: Tensor) -> Tensor:
-        """Posteriors of phonemes (B, S', P) of lengths (B,) → unit vectors (B, D)."""
+        """Map posteriors of phonemes (B, S', P) of lengths (B,) → unit vectors (B, D)."""
         pooled, _ = self.acoustic(self.posterior_projection(posteriors), steps)
         return _unit(self.acoustic_projection(pooled))
 
@@ -159,14 +159,14 @@ class PhonemeBottleneckEmbedder(MultiViewEmbedder):
 
 
 def config_from_dict(values: dict[str, Any]) -> WordEmbedderConfig:
-    """The config that dataclasses.asdict made these values of."""
+    """Return the config that dataclasses.asdict made these values of."""
     views = {name: ViewConfig(**values[name]) for name in ("acoustic", "written")}
     kind = PhonemeBottleneckConfig if "local_layers" in values else WordEmbedderConfig
     return kind(**{**values, **views})
 
 
 def build_embedder(config: WordEmbedderConfig) -> MultiViewEmbedder:
-    """An untrained network of the architecture that the config describes."""
+    """Return an untrained network of the architecture that the config describes."""
     if isinstance(config, PhonemeBottleneckConfig):
         return PhonemeBottleneckEmbedder(config)
     return WordEmbedder(config)

@@ -1,4 +1,4 @@
-"""The pitch of a word as an input of its acoustic view, beside the log-mel frames.
+"""The pitch of a word as an input of its acoustic view, with the log-mel frames.
 
 Shapes: B batch, S frames of 10 ms, C width of the acoustic encoder.
 """
@@ -31,13 +31,13 @@ class PitchInput(nn.Module):
         nn.init.zeros_(self.out.bias)
 
     def forward(self, octaves: Tensor) -> Tensor:
-        """(B, S) → (B, S / 4, C), rounded up."""
+        """Map (B, S) → (B, S / 4, C), rounded up."""
         contour = F.pad(relative_pitch(octaves), (0, -octaves.shape[1] % STRIDE))
         return self.out(F.gelu(self.contour(contour)).transpose(1, 2))
 
 
 def relative_pitch(octaves: Tensor) -> Tensor:
-    """Voicing, and pitch relative to that of its surroundings: (B, S) → (B, 2, S).
+    """Map voicing, and pitch relative to that of its surroundings: (B, S) → (B, 2, S).
 
     A single word does not tell the mean of its speaker; its own mean comes nearest.
     """

@@ -23,26 +23,26 @@ class AveragedStates:
         )
 
     def means(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
-        """Words at 16 kHz, (T,) float32 each, trimmed to the word → vectors (N, parts · D).
+        """Map words at 16 kHz, (T,) float32 each, trimmed to the word → vectors (N, parts · D).
 
         One at a time: padding changes what some of these models make of a recording.
         """
         return np.stack([_means(self.encoder.states(each), self.parts) for each in waveforms])
 
     def embed_waveforms(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
-        """Words at 16 kHz, (T,) float32 each → unit vectors (N, parts · D)."""
+        """Map words at 16 kHz, (T,) float32 each → unit vectors (N, parts · D)."""
         return unit(self.means(waveforms))
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Vectors (N, D) at length 1."""
+    """Return vectors (N, D) at length 1."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 
 def nearest_is_same_word(
     vectors: np.ndarray, spellings: Sequence[str], voices: Sequence[str]
 ) -> float:
-    """Of the recordings whose word another voice says too, the share whose nearest recording by
+    """Map of the recordings whose word another voice says too, the share whose nearest recording by
     another voice is that word: unit vectors (N, D) → 0 to 1, NaN where there is none."""
     words, speakers = np.array(spellings), np.array(voices)
     others = speakers[:, None] != speakers
@@ -53,7 +53,7 @@ def nearest_is_same_word(
 
 
 def _means(states: np.ndarray, parts: int) -> np.ndarray:
-    """States (S, D) → the means of ``parts`` parts, of one state at least: (parts · D,)."""
+    """Map states (S, D) → the means of ``parts`` parts, of one state at least: (parts · D,)."""
     starts = np.minimum(np.arange(parts) * len(states) // parts, len(states) - 1)
     ends = np.maximum((np.arange(parts) + 1) * len(states) // parts, starts + 1)
     pairs = zip(starts, ends, strict=True)

@@ -46,8 +46,9 @@ def embed_files(
 
 
 def embeddings_csv(rows: Iterable[Row], limit: int = NEIGHBOURS) -> str:
-    """A CSV with a header: file, start and end of the word in seconds, the nearest words with their
-    cosines, the reason where a file could not be used, and the D numbers of the vector."""
+    """Return a CSV with a header: file, start and end of the word in seconds, the nearest words
+    with their cosines, the reason where a file could not be used, and the D numbers of the
+    vector."""
     rows = list(rows)
     width = next((len(row.spoken.vector) for row in rows if row.spoken), 0)
     near = [f"{name}_{i}" for i in range(1, limit + 1) for name in ("word", "cosine")]

@@ -19,7 +19,7 @@ class Comparison:
 
 
 def compare(spoken: np.ndarray, written: np.ndarray, frames: Sequence[np.ndarray]) -> Comparison:
-    """Compares spoken words with each other and with written words.
+    """Compare spoken words with each other and with written words.
 
     spoken: their unit vectors (n, D); written: unit vectors (m, D); frames: of each spoken word,
     (S, 39), as media.audio.dtw.mfcc_frames returns them.

@@ -55,7 +55,7 @@ class Projection:
     high: np.ndarray
 
     def __call__(self, vectors: np.ndarray) -> np.ndarray:
-        """Vectors (N, D) → coordinates (N, 2) in [0, 1]."""
+        """Map vectors (N, D) → coordinates (N, 2) in [0, 1]."""
         places = ((vectors - self.mean) @ self.axes - self.low) / (self.high - self.low)
         return np.clip(places, 0.0, 1.0).astype(np.float32)
 
@@ -94,11 +94,12 @@ class WordLibrary:
         }
 
     def places(self, layout: str) -> np.ndarray:
-        """The words' coordinates on the map, in [0, 1]: float32 (N, 2)."""
+        """Return the words' coordinates on the map, in [0, 1]: float32 (N, 2)."""
         return self._places[layout]
 
     def place(self, vector: np.ndarray, layout: str) -> tuple[float, float]:
-        """Coordinates of a unit vector (D,): projected ("pca"), or between its neighbours."""
+        """Return coordinates of a unit vector (D,): projected ("pca"), or between its
+        neighbours."""
         if layout == "pca":
             x, y = self._projection(vector[None])[0]
         else:
@@ -106,14 +107,10 @@ class WordLibrary:
         return float(x), float(y)
 
     def search(self, vector: np.ndarray, view: View, limit: int) -> tuple[np.ndarray, np.ndarray]:
-        """Find the ``limit`` words of a view with the highest cosine to a vector (D,), whatever its
-        length: cosines, from -1 to 1, and rows, (K,) each, best first."""
-        query = np.asarray(vector, np.float32)
-        query = query / max(float(np.linalg.norm(query)), 1e-12)
-        cosines, found = self._nearest[view].search(query, limit)
-        return np.clip(cosines, -1.0, 1.0), (self.spoken if view == "spoken" else self.written)[
-            found
-        ]
+        """Return cosines and rows, (K,) each, of the ``limit`` words of a view with the highest
+        cosine to a unit vector (D,), best first."""
+        cosines, found = self._nearest[view].search(np.asarray(vector, np.float32), limit)
+        return cosines, (self.spoken if view == "spoken" else self.written)[found]
 
     @classmethod
     def open(cls, folder: str | Path, fingerprint: str) -> "WordLibrary":
@@ -142,7 +139,7 @@ class WordLibrary:
         return cls(words, vectors, projection, tsne, about["trustworthiness"], fingerprint)
 
     def save(self, folder: Path, sounds: Path) -> None:
-        """Write the library to a folder beside that of its sounds; vectors in half precision."""
+        """Write the library to a folder next to that of its sounds; vectors in half precision."""
         folder.mkdir(parents=True, exist_ok=True)
         about = {
             "fingerprint": self.fingerprint,
@@ -167,7 +164,8 @@ class WordLibrary:
 
 
 def read_words(table: Path, sounds: Path) -> list[LibraryWord]:
-    """The words of a CSV table with COLUMNS, whose recordings are in the folder ``sounds``."""
+    """Return the words of a CSV table with COLUMNS, whose recordings are in the folder
+    ``sounds``."""
     with open(table, newline="", encoding="utf-8") as file:
         return [
             LibraryWord(

@@ -21,11 +21,12 @@ class OperatingCurve:
 
     @classmethod
     def read(cls, lists: Mapping[str, Sequence[float]]) -> "OperatingCurve":
-        """The curve of a checkpoint's config: lists named threshold, precision and recall."""
+        """Return the curve of a checkpoint's config: lists named threshold, precision and
+        recall."""
         return cls(*(np.asarray(lists[name]) for name in ("threshold", "precision", "recall")))
 
     def at(self, threshold: float) -> tuple[float, float]:
-        """(precision, recall) at a threshold, linearly interpolated."""
+        """Return (precision, recall) at a threshold, linearly interpolated."""
         precision = np.interp(threshold, self.thresholds, self.precision)
         return float(precision), float(np.interp(threshold, self.thresholds, self.recall))
 
@@ -70,7 +71,8 @@ class WordPairs:
         }
 
     def near_threshold(self, threshold: float, same: bool, above: bool, limit: int = 3) -> Side:
-        """Pairs of the same word, or of different words, at or above the threshold, or below."""
+        """Return pairs of the same word, or of different words, at or above the threshold, or
+        below."""
         cosines, words = self._sorted[same]
         cut = int(np.searchsorted(cosines, threshold))
         rows = range(cut, len(cosines)) if above else range(cut - 1, -1, -1)

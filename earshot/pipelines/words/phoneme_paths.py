@@ -18,7 +18,7 @@ class Paths(NamedTuple):
 
 
 def keyword_paths(log_posteriors: np.ndarray, phonemes: Sequence[int]) -> Paths:
-    """The best CTC path of the phonemes that ends at each step of log_posteriors (S, P).
+    """Return the best CTC path of the phonemes that ends at each step of log_posteriors (S, P).
 
     A score is the mean over the phonemes of the logarithm of a likelihood ratio, at most 0: against
     the best path without any constraint, so that loud, clear and long words count alike.
@@ -30,7 +30,7 @@ def keyword_paths(log_posteriors: np.ndarray, phonemes: Sequence[int]) -> Paths:
 
 
 def decode(log_posteriors: np.ndarray) -> tuple[int, ...]:
-    """The phonemes of the best path of log_posteriors (S, P): repeats and blanks removed."""
+    """Return the phonemes of the best path of log_posteriors (S, P): repeats and blanks removed."""
     best = log_posteriors.argmax(axis=1)
     changed = np.diff(best, prepend=-1) != 0
     return tuple(best[changed & (best > 0)].tolist())

@@ -89,8 +89,8 @@ class Words:
         return Pronouncer.from_pretrained(companion(self._folder, "g2p"))
 
     def embed_audio(self, audio: Audio, cut: Cut | None = None) -> Spoken:
-        """A recording of one word or short phrase. cut: its start and end in seconds; without it,
-        the word is located by voice activity detection.
+        """Embed a recording of one word or short phrase. cut: its start and end in seconds;
+        without it, the word is located by voice activity detection.
 
         Raises InputError where the recording cannot be used (see find_word), and CutNeededError,
         which proposes a cut, where it holds several words or a long one.
@@ -100,7 +100,7 @@ class Words:
         return Spoken(word.recording, word.start, word.end, vector, word.notices)
 
     def embed_text(self, text: str) -> Written:
-        """A word or short phrase in English letters, IPA, ARPAbet or pinyin.
+        """Embed a word or short phrase in English, Chinese or Arabic, IPA, ARPAbet or pinyin.
 
         Raises InputError where it cannot be pronounced.
         """
@@ -111,7 +111,7 @@ class Words:
     def nearest(
         self, library: WordLibrary, vector: np.ndarray, view: View, limit: int = 10
     ) -> tuple[Neighbour, ...]:
-        """The words of a view with the highest cosine to a unit vector (D,), best first."""
+        """Return the words of a view with the highest cosine to a unit vector (D,), best first."""
         # Vectors that were rounded on their way are a little longer than 1.
         cosines, rows = library.search(vector / np.linalg.norm(vector), view, limit)
         cosines = np.clip(cosines, -1, 1)
@@ -119,8 +119,8 @@ class Words:
         return tuple(Neighbour(library.words[row], cosine) for row, cosine in pairs)
 
     def guess(self, library: WordLibrary, spoken: Spoken) -> tuple[Guess, ...]:
-        """Which written word was spoken, the most probable first. The probabilities sum to less
-        than 1: the rest is that of a word outside the library.
+        """Tell which written word was spoken, the most probable first. The probabilities sum to
+        less than 1: the rest is that of a word outside the library.
 
         They are a softmax of the cosines over a temperature. Homophones count once, and the
         unknown word has a cosine of its own; both numbers were fitted on validation recordings.
@@ -142,7 +142,7 @@ class Words:
 
     @torch.inference_mode()
     def embed_waveforms(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
-        """Words at 16 kHz, (T,) float32 each, trimmed to the word → unit vectors (N, D).
+        """Map words at 16 kHz, (T,) float32 each, trimmed to the word → unit vectors (N, D).
 
         Their loudness is normalised first. Words of similar length share a batch.
         """
@@ -160,8 +160,8 @@ class Words:
 
     @torch.inference_mode()
     def log_posteriors(self, waveform: np.ndarray) -> np.ndarray:
-        """Speech at 16 kHz (T,), of any length → log posteriors of phonemes, with 0 the blank, in
-        each step of the acoustic encoder: (S, P).
+        """Map speech at 16 kHz (T,), of any length → log posteriors of phonemes, with 0 the blank,
+        in each step of the acoustic encoder: (S, P).
 
         Of the phoneme-bottleneck model if there is one, for it sees 0.3 s of context and no word.
         """
@@ -183,7 +183,8 @@ class Words:
         return np.concatenate(parts)
 
     def _frames(self, waveform: np.ndarray) -> np.ndarray:
-        """Speech (T,), at the networks' level → frames of the word, or of the front end: (S, M)."""
+        """Map speech (T,), at the networks' level → frames of the word, or of the front end: (S,
+        M)."""
         at_level = match_loudness(waveform, SAMPLE_RATE, self.LEVEL)
         if self._front_end:
             return self._front_end.on_grid(at_level)
@@ -192,8 +193,8 @@ class Words:
         return np.pad(log_mel(at_level), ((0, 0), (0, 1)))  # these networks do not look at it
 
     def _encode(self, mel: Tensor, lengths: Tensor) -> Tensor:
-        """The mean over VTLP views, which varies less from speaker to speaker (a front end has one
-        view): frames (B, S, M) → unit vectors (B, D)."""
+        """Return the mean over VTLP views, which varies less from speaker to speaker (a front end
+        has one view): frames (B, S, M) → unit vectors (B, D)."""
         if self._front_end:
             batch = mel.to(self._device), lengths.to(self._device)
             return _concatenated([network.embed_audio(*batch) for network in self._networks])
@@ -206,7 +207,7 @@ class Words:
 
     @torch.inference_mode()
     def embed_phonemes(self, words: Sequence[Sequence[str]]) -> np.ndarray:
-        """Phonemes of each word (earshot.media.text.phonemes) → unit vectors (N, D)."""
+        """Embed the phonemes of each word (earshot.media.text.phonemes) → unit vectors (N, D)."""
         vectors = np.zeros((len(words), self._width), np.float32)
         for first in range(0, len(words), self.BATCH):
             part = words[first : first + self.BATCH]
@@ -227,7 +228,7 @@ def _network(folder: Path, device: torch.device) -> MultiViewEmbedder:
 
 
 def _threshold(curve: dict[str, list[float]]) -> float:
-    """The cosine at which calling two words the same has the highest F1."""
+    """Return the cosine at which calling two words the same has the highest F1."""
     if not curve:
         return 0.5
     precision, recall = np.array(curve["precision"]), np.array(curve["recall"])
@@ -236,5 +237,5 @@ def _threshold(curve: dict[str, list[float]]) -> float:
 
 
 def _concatenated(parts: Sequence[Tensor]) -> Tensor:
-    """Vectors (B, D') of each network → unit vectors (B, D), in which all have equal weight."""
+    """Map vectors (B, D') of each network → unit vectors (B, D), in which all have equal weight."""
     return normalize(torch.cat([normalize(part, dim=1) for part in parts], dim=1), dim=1)

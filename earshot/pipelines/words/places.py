@@ -10,7 +10,7 @@ from earshot.pipelines.words.word_search import Place
 
 
 def places_csv(places: Iterable[Place], word: str) -> str:
-    """A CSV with a header: word, start and end in seconds, score."""
+    """Return a CSV with a header: word, start and end in seconds, score."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["word", "start", "end", "score"])
@@ -21,7 +21,7 @@ def places_csv(places: Iterable[Place], word: str) -> str:
 
 
 def text_grid(places: Iterable[Place], word: str, seconds: float) -> str:
-    """A TextGrid with one interval tier, in Praat's long text format.
+    """Return a TextGrid with one interval tier, in Praat's long text format.
 
     Intervals must not overlap: two places that do meet in the middle of what they share.
     """

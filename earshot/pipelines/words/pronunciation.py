@@ -62,9 +62,8 @@ class Pronouncer:
         return cls(load_g2p(name))
 
     def __call__(self, text: str) -> Pronunciation:
-        """Phonemes of an English word or short phrase, of IPA ("/kæt/", or any text with a letter
-        that only IPA has), of ARPAbet in capitals ("K AE1 T"), of pinyin ("bei3 jing1"), of Chinese
-        characters, or of Arabic script.
+        """Read a word or short phrase in English, IPA ("/kæt/", or any text with a letter that only
+        IPA has), ARPAbet in capitals ("K AE1 T"), pinyin ("bei3 jing1"), Chinese or Arabic script.
 
         Raises InputError where it cannot be pronounced, and says what to type instead.
         """
@@ -95,7 +94,7 @@ class Pronouncer:
         return self._english(text)
 
     def _english(self, text: str) -> Pronunciation:
-        """Each word from the dictionary; else its hyphenated parts; else predicted."""
+        """Read each word from the dictionary; else its hyphenated parts; else predicted."""
         phonemes: list[str] = []
         source: Source = "dictionary"
         known = pronunciations()
@@ -125,7 +124,7 @@ class Pronouncer:
 
 
 def load_g2p(folder: str | Path) -> G2P:
-    """The network of a folder or hub id, on the CPU.
+    """Return the network of a folder or hub id, on the CPU.
 
     Raises FileNotFoundError where there is no checkpoint.
     """
@@ -143,7 +142,7 @@ def _tidy(text: str) -> str:
 
 
 def _check(text: str) -> None:
-    """Raises InputError for text that is no word in any notation."""
+    """Raise InputError for text that is no word in any notation."""
     if not text:
         raise InputError("Nothing is typed yet. Type a word, such as “hello”.")
     letters = [c for c in text if c.isalpha()]
@@ -166,7 +165,8 @@ def _check(text: str) -> None:
 
 
 def _one_script(text: str, script: re.Pattern[str]) -> str:
-    """The text without its punctuation. Raises InputError where another script is mixed in."""
+    """Return the text without its punctuation. Raises InputError where another script is mixed
+    in."""
     words = [word.strip(PUNCTUATION + "，。！？；：、؟،؛") for word in text.split()]
     words = [word for word in words if word]
     if not all(script.fullmatch(word) for word in words):
@@ -175,7 +175,7 @@ def _one_script(text: str, script: re.Pattern[str]) -> str:
 
 
 def _check_english(text: str) -> None:
-    """Raises InputError for pinyin with tone marks, and for numbers."""
+    """Raise InputError for pinyin with tone marks, and for numbers."""
     if TONE_MARK.search(unicodedata.normalize("NFD", text)):
         raise InputError(
             "If this is pinyin, write its tones as numbers, such as bei3 jing1; "
@@ -189,6 +189,6 @@ def _check_english(text: str) -> None:
 
 
 def _bare(word: str) -> str:
-    """The word without accents and without the punctuation around it."""
+    """Return the word without accents and without the punctuation around it."""
     letters = unicodedata.normalize("NFKD", word.strip(PUNCTUATION))
     return "".join(c for c in letters if not unicodedata.combining(c))

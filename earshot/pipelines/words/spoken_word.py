@@ -49,7 +49,7 @@ class CutNeededError(InputError):
 
 
 def find_word(audio: Audio, cut: Cut | None = None) -> Word:
-    """The only word or short phrase in a recording, or the part that the visitor cut out.
+    """Return the only word or short phrase in a recording, or the part that the visitor cut out.
 
     Raises InputError where there is none (not audio, silent, no or too little speech; a cut outside
     the recording, too short or too long), and CutNeededError where there are several, or a long
@@ -96,7 +96,7 @@ def find_word(audio: Audio, cut: Cut | None = None) -> Word:
 
 
 def _cut(recording: np.ndarray, start: float, end: float) -> Word:
-    """Raises InputError for a cut outside the recording, too short or too long."""
+    """Raise InputError for a cut outside the recording, too short or too long."""
     seconds = len(recording) / SAMPLE_RATE
     if not 0 <= start < end <= seconds + 0.01:  # the cut may be rounded; NaN is refused too
         raise InputError(

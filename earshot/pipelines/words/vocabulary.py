@@ -13,7 +13,7 @@ MAX_NAME: Final = 40  # characters
 
 
 @dataclass(frozen=True)
-class Found:
+class VocabularyMatch:
     """name: the recognised word, None where the cosine to all words is below the threshold;
     cosines: to each word, highest first."""
 
@@ -34,7 +34,7 @@ class Vocabulary:
         return {name: len(vectors) for name, vectors in self._examples.items()}
 
     def check(self, name: str) -> str:
-        """The name without spaces around it, as it is stored.
+        """Return the name without spaces around it, as it is stored.
 
         Raises InputError where no further recording of this name can be added.
         """
@@ -53,19 +53,19 @@ class Vocabulary:
         return name
 
     def add(self, name: str, vector: np.ndarray) -> None:
-        """Adds a recording's vector as an example of the word. Raises InputError as check does."""
+        """Add a recording's vector as an example of the word. Raises InputError as check does."""
         self._examples.setdefault(self.check(name), []).append(vector)
 
     def remove(self, name: str) -> None:
-        """Removes a word, if it is there."""
+        """Remove a word, if it is there."""
         self._examples.pop(name, None)
 
     def clear(self) -> None:
-        """Removes all words."""
+        """Remove all words."""
         self._examples.clear()
 
-    def find(self, vector: np.ndarray, threshold: float) -> Found:
-        """Compares a recording's unit vector (D,) with every word, by the word's closest example.
+    def find(self, vector: np.ndarray, threshold: float) -> VocabularyMatch:
+        """Compare a recording's unit vector (D,) with every word, by the word's closest example.
 
         Raises InputError where there are no words yet.
         """
@@ -74,4 +74,4 @@ class Vocabulary:
         best = {n: float(max(v @ vector for v in vs)) for n, vs in self._examples.items()}
         cosines = tuple(sorted(best.items(), key=lambda pair: -pair[1]))
         name, cosine = cosines[0]
-        return Found(name if cosine >= threshold else None, cosines, threshold)
+        return VocabularyMatch(name if cosine >= threshold else None, cosines, threshold)

@@ -56,7 +56,7 @@ class LongRecording:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundPlaces:
     """places: the best first, no two overlap; threshold: from which a score counts as found."""
 
     places: tuple[Place, ...]
@@ -94,8 +94,8 @@ class WordSearch:
         query: Spoken | Written,
         limit: int = 50,
         progress: Progress | None = None,
-    ) -> Found:
-        """The places where the word may have been said.
+    ) -> FoundPlaces:
+        """Return the places where the word may have been said.
 
         Raises InputError for a spoken query in which no phoneme was recognised.
         """
@@ -109,7 +109,7 @@ class WordSearch:
             vectors.append(self.words.embed_waveforms(parts))
         scores = np.concatenate(vectors) @ query.vector if vectors else np.zeros(0)
         threshold = THRESHOLDS["written" if isinstance(query, Written) else "spoken"]
-        return Found(_apart(candidates, scores, limit), threshold)
+        return FoundPlaces(_apart(candidates, scores, limit), threshold)
 
     def _phonemes(self, query: Spoken | Written) -> tuple[int, ...]:
         if isinstance(query, Written):
@@ -123,7 +123,8 @@ class WordSearch:
     def _candidates(
         self, recording: LongRecording, phonemes: tuple[int, ...]
     ) -> list[tuple[float, float]]:
-        """Start and end in seconds of the best paths, at most one that ends within a word."""
+        """Return start and end in seconds of the best paths, at most one that ends within a
+        word."""
         paths = keyword_paths(recording.log_posteriors, phonemes)
         taken = np.zeros(len(paths.scores) + 1, bool)
         spans: list[tuple[float, float]] = []
@@ -147,7 +148,7 @@ def _part(recording: LongRecording, span: tuple[float, float]) -> np.ndarray:
 
 
 def _apart(spans: list[tuple[float, float]], scores: np.ndarray, limit: int) -> tuple[Place, ...]:
-    """The best places; of two whose middle the other holds, the better one."""
+    """Return the best places; of two whose middle the other holds, the better one."""
     kept: list[Place] = []
     for number in np.argsort(-scores, kind="stable").tolist():
         start, end = spans[number]

@@ -1,4 +1,4 @@
-"""A choice of models of the Hugging Face hub, beside ours: nothing is fetched until it is made."""
+"""A choice of models of the Hugging Face hub, besides ours: nothing is fetched until it is made."""
 
 import logging
 import threading
@@ -44,14 +44,14 @@ class HubModels(Generic[T]):
         self._lock = threading.Lock()
 
     def __call__(self, name: str) -> T:
-        """A model that was loaded. Raises InputError where it was not, or has made room."""
+        """Return a model that was loaded. Raises InputError where it was not, or has made room."""
         if (model := self._loaded.get(name)) is None:
             raise InputError(f"{name} is not loaded. Load it first.")
         return model
 
     def load(self, name: str | None, progress: gr.Progress | None = None) -> T:
-        """The model of an id, loaded now unless it is. Raises InputError where it may not be, or
-        cannot be."""
+        """Return the model of an id, loaded now unless it is. Raises InputError where it may not
+        be, or cannot be."""
         if self.permission.refusal:
             raise InputError(self.permission.refusal)
         name = name.strip() if isinstance(name, str) else ""
@@ -100,7 +100,7 @@ class HubPicker:
         outputs: Sequence[Component],
         progress_on: Component,
     ) -> None:
-        """Loads what is chosen: handler(name, *inputs) returns {component: value}."""
+        """Load what is chosen: handler(name, *inputs) returns {component: value}."""
 
         @wraps(handler)
         def load(name: str | None, *args: Any, **kwargs: Any) -> dict[Component, Any]:
@@ -121,7 +121,7 @@ class HubPicker:
 
 
 def hub_picker(models: HubModels[Any], label: str, ours: str | None = None) -> HubPicker | None:
-    """The choice, in the layout that is being built; where there is none, a line says why.
+    """Return the choice, in the layout that is being built; where there is none, a line says why.
 
     ours: what our own model is called, where it can be chosen again.
     """

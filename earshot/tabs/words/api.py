@@ -31,7 +31,7 @@ class WordApi:
         self.library = library
 
     def declare(self, recording: gr.Audio, text: gr.Textbox) -> None:
-        """Declares the endpoints inside a gr.Blocks, with the tab's inputs as parameters."""
+        """Declare the endpoints inside a gr.Blocks, with the tab's inputs as parameters."""
         with gr.Row(visible=False):
             call = gr.Button()
             embedding, neighbours = gr.JSON(label="embedding"), gr.JSON(label="neighbours")
@@ -159,7 +159,8 @@ def _count(limit: object) -> int:
 
 
 def _unit_vector(numbers: Sequence[float], dimensions: int) -> np.ndarray:
-    """A vector from a program as unit float32 (D,). Raises InputError if it cannot be one."""
+    """Return a vector from a program as unit float32 (D,). Raises InputError if it cannot be
+    one."""
     try:
         vector = np.array(numbers, np.float32)
     except (TypeError, ValueError, OverflowError):  # an integer beyond all floats

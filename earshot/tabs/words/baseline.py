@@ -39,7 +39,7 @@ Goldwater</a>). It has no written view, so written words are left out.</p>"""
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ModelComparison:
     """vectors (N, D) of the library's recordings by another model, and of how many the nearest
     recording by another voice is the same word: by it, and by ours, from 0 to 1."""
 
@@ -54,7 +54,7 @@ class Comparison:
         view: "AveragedStates",
         library: "WordLibrary",
         progress: Callable[[int, int], None],
-    ) -> "Comparison":
+    ) -> "ModelComparison":
         """Embed all recordings of the library by the view."""
         from earshot.pipelines.words.averaged_states import nearest_is_same_word
         from earshot.pipelines.words.spoken_word import find_word  # late, for they load torch
@@ -114,14 +114,14 @@ def baseline_section(library: Callable[[], "WordLibrary"], hub: Permission, devi
         def embedding(done: int, total: int) -> None:
             progress((done, total), desc=f"Embedding by {name}", unit="words")
 
-        made = Comparison.of(AveragedStates(encoder), library(), embedding)
+        made = ModelComparison.of(AveragedStates(encoder), library(), embedding)
         chosen = ", ".join(map(str, encoder.layers))
         return {numbers: _line(made, chosen), chart: show(None, made.chart(name))}
 
     picker.wire(compare, [layers], [numbers, chart], chart)
 
 
-def _line(made: Comparison, layers: str) -> str:
+def _line(made: ModelComparison, layers: str) -> str:
     return (
         f"Nearest recording by another voice is the same word: <b>{made.p_at_1:.0%}</b> by layer "
         f"<b>{layers}</b>, <b>{made.ours:.0%}</b> by ours, of <b>{len(made.words)}</b> recordings"

@@ -84,11 +84,11 @@ class CompareEvents:
         self.page = page
 
     def first_look(self, picked: list[str], own: Recordings | None) -> Update:
-        """The words to pick from, with the first example picked if nothing is."""
+        """Return the words to pick from, with the first example picked if nothing is."""
         return {self.page.picked: self._choices(own, picked or self.example(*EXAMPLES[0]))}
 
     def example(self, *spellings: str) -> list[str]:
-        """The ids of the library's recordings of these words, VOICES of each."""
+        """Return the ids of the library's recordings of these words, VOICES of each."""
         library = self.library()
         spoken = [library.words[row] for row in library.spoken]
         voices = {s: [w.id for w in spoken if w.spelling == s][:VOICES] for s in spellings}
@@ -101,7 +101,7 @@ class CompareEvents:
         own: Recordings | None,
         request: gr.Request,
     ) -> Update:
-        """Adds a recording to the words that are compared."""
+        """Add a recording to the words that are compared."""
         with delete_after_use(recording):
             if len(picked) >= MAX_WORDS:
                 raise InputError(f"There are {MAX_WORDS} words already. Take one out first.")
@@ -118,13 +118,13 @@ class CompareEvents:
             }
 
     def write(self, text: str) -> Update:
-        """Sets the written words to compare with."""
+        """Set the written words to compare with."""
         return {self.page.message: "", self.page.written: self._written(text)}
 
     def compare(
         self, picked: list[str], own: Recordings | None, written: "Sequence[Written]"
     ) -> Update:
-        """Compares the picked words with each other and with written words."""
+        """Compare the picked words with each other and with written words."""
         from earshot.pipelines.words.comparison import compare  # late, for it loads librosa
 
         if len(picked) > MAX_WORDS:
@@ -197,7 +197,7 @@ def _recorded(spoken: "Spoken", voice: str = "") -> Compared:
 
 
 def _stored(library: "WordLibrary", row: int, sounds: Sounds) -> Compared:
-    """A word of the library; its sound is added to the panel's."""
+    """Return a word of the library; its sound is added to the panel's."""
     word = library.words[row]
     if word.path is None:
         raise InputError(f"“{word.spelling}” is only written here. Pick spoken words.")
@@ -207,7 +207,7 @@ def _stored(library: "WordLibrary", row: int, sounds: Sounds) -> Compared:
 
 @lru_cache(maxsize=1024)
 def _frames(path: Path) -> np.ndarray:
-    """The MFCC frames (S, 39) of a recording of the library, for DTW."""
+    """Return the MFCC frames (S, 39) of a recording of the library, for DTW."""
     from earshot.media.audio import voice_activity  # late, for they load scipy and librosa
     from earshot.media.audio.dtw import mfcc_frames
     from earshot.media.audio.load import load
@@ -221,7 +221,7 @@ def _frames(path: Path) -> np.ndarray:
 
 
 def _spellings(library: "WordLibrary", picked: Sequence[str]) -> dict[str, np.ndarray]:
-    """The vectors of the written forms of the picked words."""
+    """Return the vectors of the written forms of the picked words."""
     wanted = {(word.language, word.spelling) for word in library.words if word.id in picked}
     written = [(library.words[row], library.vectors[row]) for row in library.written]
     return {
@@ -234,14 +234,14 @@ def _spellings(library: "WordLibrary", picked: Sequence[str]) -> dict[str, np.nd
 def _stacked(
     words: Sequence[Compared], written: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """The arguments of comparison.compare; there may be no written words."""
+    """Return the arguments of comparison.compare; there may be no written words."""
     spoken = np.stack([word.vector for word in words])
     columns = np.stack(written) if written else np.zeros((0, spoken.shape[1]), np.float32)
     return spoken, columns, [word.frames for word in words]
 
 
 def compare_section(pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]) -> None:
-    """The accordion, inside a gr.Blocks. Both functions return the same object each time."""
+    """Build the accordion, inside a gr.Blocks. Both functions return the same object each time."""
     store = SessionStore(Recordings)
     with gr.Accordion("Compare words", open=False) as fold, gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
@@ -304,7 +304,7 @@ def _name(example: tuple[str, ...]) -> str:
 
 
 def _api(events: CompareEvents) -> None:
-    """The endpoint for programs, which answers in JSON."""
+    """Declare the endpoint for programs, which answers in JSON."""
     with gr.Row(visible=False):
         call, similarities = gr.Button(), gr.JSON(label="similarities")
         written = gr.Textbox(label="written")

@@ -29,8 +29,8 @@ def word_cut() -> gr.HTML:
 
 
 def cut_value(recording: np.ndarray, start: float, end: float, used: bool = True) -> str:
-    """The recording (T,) at 16 kHz, handles at the ends of the cut (s), and buttons to play it and
-    to use it. used: whether this cut is the one in use."""
+    """Return the recording (T,) at 16 kHz, handles at the ends of the cut (s), and buttons to play
+    it and to use it. used: whether this cut is the one in use."""
     from earshot.media.audio.load import wav_bytes  # late, for it loads scipy
 
     wave = Waveform.of("your recording", recording, RATE)

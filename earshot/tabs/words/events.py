@@ -158,5 +158,5 @@ class WordEvents:
 
 
 def _seconds(value: object) -> float:
-    """A number from the page; NaN, which no cut accepts, where it is none."""
+    """Return a number from the page; NaN, which no cut accepts, where it is none."""
     return float(value) if isinstance(value, int | float) else math.nan

@@ -27,7 +27,7 @@ from earshot.tabs.shared.parts import sound_input
 
 if TYPE_CHECKING:
     from earshot.pipelines.words import Words
-    from earshot.pipelines.words.word_search import Found, LongRecording, Place
+    from earshot.pipelines.words.word_search import FoundPlaces, LongRecording, Place
 
 HINT: Final = """<p class="hint">Up to ten minutes of speech. Type the word, or say it once. Bright
 places are surer; click one to hear it. The model was trained on single words, and was not measured
@@ -43,7 +43,7 @@ EXAMPLES: Final = (  # a word, what it is found in, and the recording
 
 
 @dataclass(frozen=True)
-class Places:
+class PlacesLane:
     """Places of a word at their times, in viridis: dark at a low score, bright at a high one."""
 
     label: str
@@ -79,8 +79,8 @@ class FindEvents:
         text: str,
         spoken: str | None,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
-    ) -> tuple["LongRecording", str, "Found"]:
-        """The recording, the name of the word, and its places. Raises InputError."""
+    ) -> tuple["LongRecording", str, "FoundPlaces"]:
+        """Return the recording, the name of the word, and its places. Raises InputError."""
         from earshot.pipelines.words.word_search import WordSearch  # late, for it loads torch
 
         words = self.pipeline()
@@ -115,7 +115,7 @@ class FindEvents:
 
 
 def find_section(pipeline: Callable[[], "Words"]) -> None:
-    """The accordion, inside a gr.Blocks. pipeline returns the same object each time."""
+    """Build the accordion, inside a gr.Blocks. pipeline returns the same object each time."""
     with (
         gr.Accordion("Find a word in a recording"),
         gr.Row(elem_classes="room"),
@@ -176,8 +176,8 @@ def find_section(pipeline: Callable[[], "Words"]) -> None:
     )
 
 
-def view(path: str, heard: "LongRecording", word: str, found: "Found") -> dict[str, Any]:
-    """The value of the Timeline: where the word is, to play, and the files to keep."""
+def view(path: str, heard: "LongRecording", word: str, found: "FoundPlaces") -> dict[str, Any]:
+    """Return the value of the Timeline: where the word is, to play, and the files to keep."""
     from earshot.pipelines.words.places import places_csv, text_grid  # late, for it loads torch
 
     matches = found.matches
@@ -187,7 +187,7 @@ def view(path: str, heard: "LongRecording", word: str, found: "Found") -> dict[s
     )
     lanes = [
         Waveform.of("Recording", heard.waveform, SAMPLE_RATE),
-        Places(label, places, heard.seconds),
+        PlacesLane(label, places, heard.seconds),
     ]
     files = [
         File("CSV", "places.csv", places_csv(places, word).encode()),

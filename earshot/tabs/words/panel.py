@@ -64,7 +64,7 @@ VOICES: Final = {  # of the library, which are synthetic, by what the page calls
 
 
 def voice_name(word: "LibraryWord") -> str:
-    """What the page calls the voice of a word of the library; empty for a written word."""
+    """Return what the page calls the voice of a word of the library; empty for a written word."""
     return VOICES.get(word.voice, word.voice) if word.voice else ""
 
 
@@ -80,7 +80,7 @@ class Label:
         return f"{self.word}, {self.voice}" if self.voice else self.word
 
     def button(self) -> str:
-        """The word as a button that plays it; plain text where there is no sound."""
+        """Return the word as a button that plays it; plain text where there is no sound."""
         name = f"{escape(self.word)} <small>{escape(self.voice)}</small>"
         if not self.sound:
             return f"<span>{name}</span>"
@@ -98,7 +98,7 @@ class Sounds:
         self._words: dict[str, LibraryWord] = {}
 
     def label(self, word: "LibraryWord") -> Label:
-        """The label of a word; its sound becomes one of the panel's files."""
+        """Return the label of a word; its sound becomes one of the panel's files."""
         if word.path is None:
             return Label(word.spelling, voice_name(word))
         self._words.setdefault(word.id, word)
@@ -106,14 +106,14 @@ class Sounds:
         return Label(word.spelling, voice_name(word), f"@file{number}")
 
     def value(self, html: str) -> dict[str, Any]:
-        """The value of a panel: its HTML, and the files that the HTML refers to."""
+        """Return the value of a panel: its HTML, and the files that the HTML refers to."""
         words = self._words.values()
         files = [File(w.spelling, w.path.name, w.path).data() for w in words if w.path]
         return {"html": html, "files": files}
 
 
 def word_panel(elem_id: str, text: str = "One moment …") -> gr.HTML:
-    """A panel that shows a text until a handler returns Sounds.value() for it."""
+    """Return a panel that shows a text until a handler returns Sounds.value() for it."""
     return gr.HTML(
         {"html": f"<p>{escape(text)}</p>", "files": []},
         html_template=TEMPLATE,
@@ -125,13 +125,13 @@ def word_panel(elem_id: str, text: str = "One moment …") -> gr.HTML:
 
 
 def recorded_or_uploaded(recorder: gr.Audio) -> list[Callable]:
-    """The events of a new recording or upload. ``input`` is not used: it also fires when another
-    source is chosen, which empties the recorder and would lose an upload made meanwhile."""
+    """Return the events of a new recording or upload. ``input`` is not used: it also fires when
+    another source is chosen, which empties the recorder and would lose an upload made meanwhile."""
     return [recorder.stop_recording, recorder.upload]
 
 
 def sound_of(wav: bytes) -> str:
-    """A WAV file as a data URL, so that it is stored on no disk."""
+    """Return a WAV file as a data URL, so that it is stored on no disk."""
     return "data:audio/wav;base64," + base64.b64encode(wav).decode()
 
 

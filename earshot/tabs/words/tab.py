@@ -59,10 +59,10 @@ def build(
     hub: Permission = Permission(),  # noqa: B008  (frozen)
     device: str = "auto",
 ) -> gr.Blocks:
-    """The tab.
+    """Build the tab.
 
     pipeline: returns the model, loaded on first use; None where there is no checkpoint. index: the
-    folder of the library's index, beside that of its sounds. drafts: of listening tests. hub:
+    folder of the library's index, next to that of its sounds. drafts: of listening tests. hub:
     whether visitors may load speech models of the hub, on this device.
     """
     sounds = index.with_suffix("")
@@ -169,7 +169,7 @@ def _connect(
 
 
 def _panel(elem_id: str) -> gr.HTML:
-    """A panel of words, empty at first."""
+    """Make a panel of words, empty at first."""
     return gr.HTML(
         {"html": "<p>One moment …</p>", "files": []},
         html_template=TEMPLATE,
@@ -181,7 +181,7 @@ def _panel(elem_id: str) -> gr.HTML:
 
 
 def _example_chips(sounds: Path) -> Chips:
-    """Buttons with words to type, and buttons with recordings from the library."""
+    """Return buttons with words to type, and buttons with recordings from the library."""
     small: dict[str, Any] = {"size": "sm", "min_width": 0, "scale": 0}
     paths = [path for name in EXAMPLE_SOUNDS for path in sounds.glob(f"{name}.*")]
     with gr.Row(elem_classes="chips"):

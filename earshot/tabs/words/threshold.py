@@ -63,12 +63,12 @@ class ThresholdEvents:
         self.pairs = pairs
 
     def first_look(self, chosen: float) -> dict[Component, Any]:
-        """Starts at the model's own threshold, unless one was chosen."""
+        """Start at the model's own threshold, unless one was chosen."""
         threshold = chosen or round(self.pipeline().threshold, 2)
         return {self.page.slider: threshold, **self.move(threshold)}
 
     def move(self, threshold: float) -> dict[Component, Any]:
-        """Shows another threshold."""
+        """Show another threshold."""
         return {self.page.message: "", self.page.panel: self._panel(threshold)}
 
     def _panel(self, threshold: float) -> dict[str, Any]:
@@ -90,7 +90,7 @@ class ThresholdEvents:
 def threshold_section(
     pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
 ) -> None:
-    """The accordion, inside a gr.Blocks. Both functions return the same object each time."""
+    """Build the accordion, inside a gr.Blocks. Both functions return the same object each time."""
     with gr.Accordion("Same or different?", open=False) as fold:
         gr.HTML(HINT)
         slider = gr.Slider(0.0, 1.0, step=0.01, label="Threshold on the cosine", buttons=[])
@@ -106,7 +106,7 @@ def threshold_section(
 
 
 def plot(curve: "OperatingCurve", threshold: float) -> str:
-    """The precision–recall curve as SVG with the point of the threshold, and a sentence."""
+    """Return the precision–recall curve as SVG with the point of the threshold, and a sentence."""
     precision, recall = curve.at(threshold)
     line = " ".join(
         f"{PLOT * r:.1f},{PLOT * (1 - p):.1f}"

@@ -52,14 +52,14 @@ class Query:
 
     @classmethod
     def typed(cls, written: "Written") -> "Query":
-        """A word that was typed."""
+        """Return a word that was typed."""
         spoken = written.pronunciation
         source = SOURCES[spoken.source]
         return cls(f"“{written.spelling}”", written.vector, spoken.phonemes, source)
 
     @classmethod
     def spoken(cls, spoken: "Spoken", guesses: Sequence["Guess"]) -> "Query":
-        """A word that was recorded."""
+        """Return a word that was recorded."""
         best = guesses[0]
         is_likely = best.probability >= LIKELY
         name = f"Did you say “{best.spelling}”?" if is_likely else f"Like “{best.spelling}”?"
@@ -67,7 +67,7 @@ class Query:
 
     @classmethod
     def stored(cls, library: "WordLibrary", id: str) -> "Query | None":
-        """A word of the library; None where there is none with this id."""
+        """Return a word of the library; None where there is none with this id."""
         for row, word in enumerate(library.words):
             if word.id == id:
                 vector = library.vectors[row].astype(np.float32)
@@ -77,13 +77,14 @@ class Query:
         return None
 
     def after(self, past: "Query | None") -> "Query":
-        """The same word of the library, from which the visitor can go back to their own."""
+        """Return the same word of the library, from which the visitor can go back to their own."""
         own = past if past and not past.id else past.own if past else None
         return replace(self, own=own)
 
 
 def draft_item(query: Query | None, library: "WordLibrary") -> "DraftItem | None":
-    """The recorded word of the library that is shown, for a listening test; None for any other."""
+    """Return the recorded word of the library that is shown, for a listening test; None for any
+    other."""
     word = next((word for word in library.words if query and word.id == query.id), None)
     if word is None or word.path is None or word.voice is None:
         return None
@@ -104,7 +105,7 @@ class View:
 
 
 def view_of(query: Query, words: "Words", library: "WordLibrary") -> View:
-    """The query's neighbours, on the map and as lists."""
+    """Return the query's neighbours, on the map and as lists."""
     sides = {view: _nearest(query, words, library, view) for view in (SPOKEN, WRITTEN)}
     near = [neighbour.word for side in sides.values() for neighbour in side]
     places = [library.place(query.vector, layout) for layout in LAYOUTS.values()]
@@ -117,7 +118,7 @@ def view_of(query: Query, words: "Words", library: "WordLibrary") -> View:
 
 
 def found(query: Query) -> str:
-    """The word with its pronunciation, or the words that a recording may be."""
+    """Return the word with its pronunciation, or the words that a recording may be."""
     name = f"<h3>{escape(query.name)}</h3>"
     if query.guesses:
         return name + _guesses(query.guesses)
@@ -130,19 +131,19 @@ def found(query: Query) -> str:
 
 
 def ipa(phonemes: Sequence[str]) -> str:
-    """Phonemes between slashes, as dictionaries print them."""
+    """Return phonemes between slashes, as dictionaries print them."""
     return f'<span class="ipa" lang="und-fonipa">/{escape("".join(phonemes))}/</span>'
 
 
 def gloss(word: "LibraryWord") -> str:
-    """The usual spelling and the meaning of a word that was typed in pinyin or IPA."""
+    """Return the usual spelling and the meaning of a word that was typed in pinyin or IPA."""
     return f"<small>{escape(word.gloss)}</small>" if word.gloss else ""
 
 
 def neighbours(
     query: Query, sides: dict[str, Sequence["Neighbour"]], library: "WordLibrary"
 ) -> dict[str, Any]:
-    """The value of the panel with the nearest words, spoken and written."""
+    """Return the value of the panel with the nearest words, spoken and written."""
     from earshot.media.text.phonemes import edit_distance
 
     recordings, sounds = recordings_of(library), Sounds()
@@ -166,7 +167,7 @@ def neighbours(
 
 
 def bar(cosine: float) -> str:
-    """A cosine as a bar with its number."""
+    """Return a cosine as a bar with its number."""
     width = max(0.0, min(1.0, cosine))
     number = f"{cosine:.2f}".replace("-", "−")
     return f'<span class="bar"><i style="width:{width:.0%}"></i></span><b>{number}</b>'
@@ -205,6 +206,6 @@ def certainty(probability: float) -> str:
 def _nearest(
     query: Query, words: "Words", library: "WordLibrary", view: Any
 ) -> Sequence["Neighbour"]:
-    """The nearest words of a view, without the query itself."""
+    """Return the nearest words of a view, without the query itself."""
     nearest = words.nearest(library, query.vector, view, LIMIT + 1)
     return [neighbour for neighbour in nearest if neighbour.word.id != query.id][:LIMIT]

@@ -20,7 +20,7 @@ from earshot.tabs.words.panel import Sounds, recorded_or_uploaded, word_panel
 if TYPE_CHECKING:
     from earshot.pipelines.words import Spoken, Words
     from earshot.pipelines.words.library import WordLibrary
-    from earshot.pipelines.words.vocabulary import Found, Vocabulary
+    from earshot.pipelines.words.vocabulary import Vocabulary, VocabularyMatch
 
 # A Vocabulary or None: Gradio resolves annotations at start, and pipelines load torch.
 Own = Any
@@ -41,7 +41,7 @@ SAY_HINT: Final = '<p class="hint">One word, or several with pauses between them
 @dataclass(frozen=True)
 class VocabularyPage:
     """The components that the handlers change. own: the visitor's Vocabulary; problem: the message
-    beside the recorder of words to recognise."""
+    next to the recorder of words to recognise."""
 
     message: gr.HTML
     own: gr.State
@@ -67,7 +67,7 @@ class VocabularyEvents:
         self.page = page
 
     def first_look(self, own: Own) -> Update:
-        """The visitor's words; while there are none, an example of the result."""
+        """Return the visitor's words; while there are none, an example of the result."""
         if own and own.words:
             return {self.page.problem: "", self.page.words: taught(own)}
         library, words = self.library(), new_vocabulary()
@@ -89,7 +89,7 @@ class VocabularyEvents:
         own: Own,
         request: gr.Request,
     ) -> Update:
-        """Adds a recording as an example of a word."""
+        """Add a recording as an example of a word."""
         with delete_after_use(recording):
             own = self.store.of(own, request)
             name = own.check(name if name.strip() else _unused(own.words))
@@ -97,7 +97,7 @@ class VocabularyEvents:
         return {self.page.message: "", **self._listed(own)}
 
     def find(self, recording: str | None, own: Own) -> Update:
-        """Recognises the words of a recording."""
+        """Recognise the words of a recording."""
         with delete_after_use(recording):
             words, threshold = own or new_vocabulary(), self.pipeline().threshold
             found = [
@@ -111,13 +111,13 @@ class VocabularyEvents:
         return {self.page.problem: "", self.page.result: Sounds().value(html)}
 
     def remove(self, own: Own, event: gr.EventData) -> Update:
-        """Removes one word."""
+        """Remove one word."""
         if own:
             own.remove(str(event_data(event).get("word")))
         return self._listed(own)
 
     def forget(self, own: Own) -> Update:
-        """Removes all words."""
+        """Remove all words."""
         if own:
             own.clear()
         return self._listed(None)
@@ -127,7 +127,7 @@ class VocabularyEvents:
         return {self.page.own: own, self.page.words: taught(own), self.page.forget: delete}
 
     def _spoken(self, recording: str | None) -> "list[Spoken]":
-        """The words of a recording; several where there are pauses between them."""
+        """Return the words of a recording; several where there are pauses between them."""
         from earshot.pipelines.words.spoken_word import (
             CutNeededError,  # late, for pipelines load torch
         )
@@ -143,7 +143,7 @@ class VocabularyEvents:
 
 
 def taught(own: Own) -> dict[str, Any]:
-    """The list of a visitor's words, as a panel's value."""
+    """Return the list of a visitor's words, as a panel's value."""
     items = "".join(
         f"<li><b>{escape(name)}</b><small>{count} recording{'s' if count > 1 else ''}</small>"
         f'<button type="button" data-action="remove" data-word="{escape(name)}" '
@@ -153,8 +153,8 @@ def taught(own: Own) -> dict[str, Any]:
     return Sounds().value(f'<ul class="taught">{items}</ul>' if items else EMPTY)
 
 
-def shown(found: "Found") -> str:
-    """The recognised word, and a bar with the cosine of each word beside the threshold."""
+def shown(found: "VocabularyMatch") -> str:
+    """Return the recognised word, and a bar with the cosine of each word next to the threshold."""
     nearest, cosine = found.cosines[0]
     line = (
         f"<h3>{escape(found.name)}</h3>"
@@ -172,14 +172,14 @@ def shown(found: "Found") -> str:
 
 
 def new_vocabulary() -> "Vocabulary":
-    """An empty vocabulary."""
+    """Return an empty vocabulary."""
     from earshot.pipelines.words.vocabulary import Vocabulary  # late, for pipelines load torch
 
     return Vocabulary()
 
 
 def _unused(names: Mapping[str, int]) -> str:
-    """A name for a word that was given none."""
+    """Return a name for a word that was given none."""
     numbers = range(1, len(names) + 2)
     return next(name for name in (f"word {i}" for i in numbers) if name not in names)
 
@@ -187,7 +187,7 @@ def _unused(names: Mapping[str, int]) -> str:
 def vocabulary_section(
     pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
 ) -> None:
-    """The accordion, inside a gr.Blocks. Both functions return the same object each time."""
+    """Build the accordion, inside a gr.Blocks. Both functions return the same object each time."""
     store = SessionStore(new_vocabulary)
     with gr.Accordion("Your own words", open=False) as fold, gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):

@@ -10,7 +10,7 @@ import pytest
 from earshot.media.audio.load import load
 from earshot.pipelines.words import spoken_word
 from earshot.pipelines.words.averaged_states import AveragedStates, nearest_is_same_word
-from earshot.tabs.words.baseline import Comparison
+from earshot.tabs.words.baseline import ModelComparison
 from tests.support.fake_words import RATE, SPOKEN, VOICES, FakeLibrary
 
 
@@ -30,7 +30,7 @@ def test_comparison_has_every_recording_once_and_says_how_often_words_are_found(
     library: Any = FakeLibrary(tmp_path)
     steps: list[int] = []
     view = cast(AveragedStates, Spectra())
-    made = Comparison.of(view, library, lambda done, total: steps.append(done))
+    made = ModelComparison.of(view, library, lambda done, total: steps.append(done))
     assert len(made.words) == len(SPOKEN) * len(VOICES) == len(steps)
     assert made.p_at_1 == 1
     assert 0 <= made.ours <= 1

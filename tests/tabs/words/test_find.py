@@ -12,7 +12,7 @@ from gradio_client.exceptions import AppError
 
 from earshot.media.audio.load import wav_bytes
 from earshot.pipelines.words import Words
-from earshot.pipelines.words.word_search import Found, LongRecording, Place
+from earshot.pipelines.words.word_search import FoundPlaces, LongRecording, Place
 from earshot.tabs.words.api import WordApi
 from earshot.tabs.words.find import NOTHING, find_section, view
 from tests.support.fake_words import getters, write_word
@@ -64,14 +64,14 @@ def test_find_word_without_a_usable_word_says_why(
 
 def test_view_of_found_places_shows_them_and_offers_both_files(speech: Path) -> None:
     heard = LongRecording(np.ones(6 * RATE, np.float32), np.zeros((150, 3), np.float32), 0.04)
-    found = Found((Place(4, 4.5, 0.9), Place(1, 1.4, 0.8), Place(2, 2.3, 0.2)), threshold=0.5)
+    found = FoundPlaces((Place(4, 4.5, 0.9), Place(1, 1.4, 0.8), Place(2, 2.3, 0.2)), threshold=0.5)
     shown = view(str(speech), heard, "<tree>", found)
     assert "2 places of “&lt;tree&gt;”" in shown["html"] and shown["html"].count("score 0.") == 2
     assert (
         'download="places.csv"' in shown["html"] and 'download="places.TextGrid"' in shown["html"]
     )
     assert 'data-start="4.00"' in shown["html"]  # where it is surest
-    none = view(str(speech), heard, "tree", Found(found.places, threshold=0.95))
+    none = view(str(speech), heard, "tree", FoundPlaces(found.places, threshold=0.95))
     assert "Nearest places of “tree”" in none["html"]
     assert none["html"].count("score 0.") == 3
 
@@ -79,7 +79,7 @@ def test_view_of_found_places_shows_them_and_offers_both_files(speech: Path) -> 
 def test_view_of_ten_minutes_stays_small(speech: Path) -> None:
     waveform = np.random.default_rng(0).random(600 * RATE).astype(np.float32)
     heard = LongRecording(waveform, np.zeros((15_000, 3), np.float32), 0.04)
-    assert len(view(str(speech), heard, "tree", Found((), 0.5))["html"]) < 600_000
+    assert len(view(str(speech), heard, "tree", FoundPlaces((), 0.5))["html"]) < 600_000
 
 
 def test_embed_words_gives_a_row_a_file_and_says_which_failed(

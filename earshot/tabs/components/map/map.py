@@ -97,17 +97,18 @@ class Chart:
     height: int = HEIGHT
 
     def value(self) -> dict[str, Any]:
-        """The value of a map: its HTML, and the files that the HTML refers to."""
+        """Return the value of a map: its HTML, and the files that the HTML refers to."""
         sounds, files = self._sounds()
         return {"html": self._page(sounds), "files": [file.data() for file in files]}
 
     def html(self) -> str:
-        """The HTML; placeholders @file0, @file1… stand for addresses of sounds (see TEMPLATE)."""
+        """Return the HTML; placeholders @file0, @file1… stand for addresses of sounds (see
+        TEMPLATE)."""
         return self._page(self._sounds()[0])
 
     def _sounds(self) -> tuple[list[str], list[File]]:
-        """The address of each point's sound, and the files that the page is told: one a folder, to
-        which the others are relative. Thousands of files would take the page seconds."""
+        """Return the address of each point's sound, and the files that the page is told: one a
+        folder, to which the others are relative. Thousands of files would take the page seconds."""
         sounds: list[str] = []
         files: list[File] = []
         folders: dict[Path, tuple[int, Path]] = {}
@@ -152,7 +153,7 @@ class Chart:
         )
 
     def _bar(self) -> str:
-        """The buttons above the plane: zoom, layouts, colorings."""
+        """Return the buttons above the plane: zoom, layouts, colorings."""
         zoom = "".join(
             f'<button type="button" data-zoom="{action}" aria-label="{name}" title="{name}">{sign}'
             "</button>"
@@ -180,8 +181,8 @@ class Chart:
         return f'<p class="map-bar"><span class="map-zoom">{zoom}</span>{looks}</p>'
 
     def _looks(self, size: float) -> str:
-        """What map.js changes between, as JSON: places of each layout in units of the picture, and
-        the number of each point's category."""
+        """Return what map.js changes between, as JSON: places of each layout in units of the
+        picture, and the number of each point's category."""
         return json.dumps(
             {
                 "layouts": [
@@ -268,7 +269,8 @@ class QueryMarker:
 
 
 def show(marker: QueryMarker | None, chart: Chart | None = None) -> gr.HTML:
-    """An update of a map: the query's marker, or none; and the other content, if it changes."""
+    """Return an update of a map: the query's marker, or none; and the other content, if it
+    changes."""
     update = {
         "marker": marker.html() if marker else "",
         "highlighted": list(marker.highlighted) if marker else [],
@@ -277,7 +279,7 @@ def show(marker: QueryMarker | None, chart: Chart | None = None) -> gr.HTML:
 
 
 def sound_map(elem_id: str) -> gr.HTML:
-    """An empty map; return show() to fill it."""
+    """Return an empty map; return show() to fill it."""
     return gr.HTML(
         {"html": "", "files": []},
         html_template=TEMPLATE,  # without the marker, which moves while the points stay

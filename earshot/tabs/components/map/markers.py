@@ -33,20 +33,20 @@ STAR: Final = tuple((1.3 if i % 2 else 3.2, 36 * i + 36) for i in range(10))
 
 
 def marker(category: int) -> str:
-    """The colour and shape of the category of this number, as large as the text."""
+    """Return the colour and shape of the category of this number, as large as the text."""
     path = f"<path {shape(category, SIZE)}/>"
     return f'<svg class="map-marker" viewBox="-16 -16 32 32" aria-hidden="true">{path}</svg>'
 
 
 def shape(category: int, size: float, style: str = "") -> str:
-    """Attributes of a path with the colour and outline, around (0, 0), of this category; style:
-    further rules."""
+    """Return attributes of a path with the colour and outline, around (0, 0), of this category;
+    style: further rules."""
     color, line = look(category, size)
     return f'style="fill:{color}{";" if style else ""}{style}" d="{line}"'
 
 
 def look(category: int, size: float) -> tuple[str, str]:
-    """The colour and the outline, around (0, 0), of a point of this category."""
+    """Return the colour and the outline, around (0, 0), of a point of this category."""
     if category == REST:
         return FAINT, outline((), 0.7 * size)
     # Beyond eight categories, colours and shapes meet in other pairs.
@@ -55,8 +55,8 @@ def look(category: int, size: float) -> tuple[str, str]:
 
 
 def outline(corners: Sequence[tuple[float, float]], size: float) -> str:
-    """A closed line around (0, 0) by the corners, which SHAPES gives as (radius, degrees); or a
-    circle."""
+    """Return a closed line around (0, 0) by the corners, which SHAPES gives as (radius, degrees);
+    or a circle."""
     if not corners:
         half = f"a{size:.2f} {size:.2f} 0 0 1"
         return f"M{-size:.2f} 0{half} {2 * size:.2f} 0{half} {-2 * size:.2f} 0Z"
