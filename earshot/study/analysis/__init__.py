@@ -6,11 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from earshot.study.analysis.exclusions import Exclusion, Rules, screen
+from earshot.study.analysis.exclusions import Exclusion, screen
 from earshot.study.analysis.report import figures, page, pdf
 from earshot.study.analysis.results import Analysis, Results, evaluate
 from earshot.study.analysis.tables import Table
 from earshot.study.design import Test
+from earshot.study.design.rules import Rules
+from earshot.study.storage.conduct import Conduct
 
 __all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse", "write"]
 
@@ -20,13 +22,20 @@ COLUMNS = (
 ).split()
 
 
-def analyse(test: Test, ratings: pd.DataFrame, rules: Rules | None = None) -> Results:
-    """Everything that can be said of a test's ratings (the tidy table of Store.ratings).
+def analyse(
+    test: Test,
+    ratings: pd.DataFrame,
+    rules: Rules | None = None,
+    conduct: Conduct | None = None,
+) -> Results:
+    """Find everything that can be said of a test's ratings (the tidy table of Store.ratings).
 
     Rows whose answer is no finite number are left out, and so is practice. Any number of ratings
-    will do: where there are too few for a figure it is NaN, and the notes say why.
+    will do: where there are too few for a figure it is NaN, and the notes say why. rules: other
+    ones than the test's own, of which the report says that they were changed; conduct: of the
+    test's store (Store.conduct).
     """
-    rules = rules or Rules()
+    rules = rules or test.rules
     table: Table = ratings.reindex(columns=COLUMNS)
     for column in ("answer", "expected", "milliseconds", "trial"):
         numbers: Table = pd.to_numeric(table[column], errors="coerce")
@@ -42,12 +51,13 @@ def analyse(test: Test, ratings: pd.DataFrame, rules: Rules | None = None) -> Re
     everyone = evaluate(test, scored)
     return Results(
         test=test,
-        kept=evaluate(test, kept) if excluded else everyone,
+        kept=evaluate(test, kept, len(excluded)) if excluded else everyone,
         everyone=everyone,
         rules=rules,
         exclusions=excluded,
         started=table["rater"].nunique(),
         finished=table.loc[table["finished"].eq(True).fillna(False), "rater"].nunique(),
+        conduct=conduct,
     )
 
 

@@ -7,22 +7,23 @@ from scipy.special import ndtr
 from scipy.stats import binomtest
 
 from earshot.study.analysis.clustered import Estimate
-from earshot.study.analysis.tables import Table, holm, mean_of, share_row, size
+from earshot.study.analysis.tables import Table, estimate_row, holm, mean_of, size
 
 CHANCE = 0.5
-FARTHEST = 20.0  # d′ beyond which no one can tell from always right
+MAX_D_PRIME = 20.0  # d′ beyond which no one can tell from always right
 
 
 def estimates(answers: Table) -> dict[tuple[str, str], Estimate]:
-    """The share of right answers for each pair of systems."""
+    """Estimate the share of right answers for each pair of systems."""
     return {
-        (str(system), str(other)): mean_of(own, CHANCE) for (system, other), own in _pairs(answers)
+        (str(system), str(other)): mean_of(own, CHANCE, rounding=0.0)
+        for (system, other), own in _pairs(answers)
     }
 
 
 def discrimination(answers: Table, found: dict[tuple[str, str], Estimate]) -> Table:
-    """A row a pair, the easiest first: system, other, ratings, raters, stimuli, right, value (share
-    right), low, high, p (one-sided exact binomial), p_holm, d_prime, d_low, d_high.
+    """Make a row for each pair, the easiest first: system, other, ratings, raters, stimuli, right,
+    value (share right), low, high, p (one-sided exact binomial), p_holm, d_prime, d_low, d_high.
 
     The binomial test is exact whoever the raters are: where nothing can be heard, every answer is
     right by the toss that chose X. The interval, which is about how well people hear it, has raters
@@ -31,7 +32,7 @@ def discrimination(answers: Table, found: dict[tuple[str, str], Estimate]) -> Ta
     rows = []
     for (system, other), own in _pairs(answers):
         right = int(own["answer"].sum())
-        row = share_row(found[system, other])
+        row = estimate_row(found[system, other], (0, 1))
         row["p"] = float(binomtest(right, len(own), CHANCE, alternative="greater").pvalue)
         distances = [d_prime(row[end]) for end in ("value", "low", "high")]
         rows.append(
@@ -44,7 +45,7 @@ def discrimination(answers: Table, found: dict[tuple[str, str], Estimate]) -> Ta
 
 
 def share_right(distance: float) -> float:
-    """The share of right answers of an unbiased listener at d′ in ABX, differencing model.
+    """Find the share of right answers of an unbiased listener at d′ in ABX, differencing model.
 
     Φ(d′/√2)·Φ(d′/√6) + Φ(−d′/√2)·Φ(−d′/√6): X is given to whichever of A and B lies nearer
     (Macmillan and Creelman 2005, Detection Theory, chapter 9). It is their model for stimuli that
@@ -55,14 +56,15 @@ def share_right(distance: float) -> float:
 
 
 def d_prime(share: float) -> float:
-    """The d′ at which this share is right: 0 at chance and below, infinite where all is right."""
+    """Find the d′ at which this share is right: 0 at chance and below, infinite where all is
+    right."""
     if np.isnan(share):
         return np.nan
     if share <= CHANCE:
         return 0.0
-    if share >= share_right(FARTHEST):
+    if share >= share_right(MAX_D_PRIME):
         return np.inf
-    found = root_scalar(lambda distance: share_right(distance) - share, bracket=(0, FARTHEST))
+    found = root_scalar(lambda distance: share_right(distance) - share, bracket=(0, MAX_D_PRIME))
     return float(found.root)
 
 

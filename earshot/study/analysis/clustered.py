@@ -1,14 +1,17 @@
 """Estimates that know that the ratings of one rater, and of one stimulus, belong together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 from statsmodels.api import OLS
-from statsmodels.stats.sandwich_covariance import cov_cluster, cov_cluster_2groups
 
 LEVEL: Final = 0.95
+# The variance of what rounding to whole numbers hides (Sheppard): every scale has steps of one.
+ROUNDING: Final = 1 / 12
+NO_SPREAD: Final = 1e-12  # below it a variance is what rounding of numbers left
+SINGULAR: Final = 1e-9  # share of the information that must be left without a rater
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,9 @@ class Variance:
     Each part is a cluster-robust variance, so whatever correlates within a rater or within a
     stimulus is counted. by_rater is NaN where there is but one rater, since nothing is then known
     about others; with one stimulus the other two are 0 and the estimate is about that stimulus.
-    independent is the variance that independent answers would have, where the total must not be
-    less: see Clustered.
+    independent is the least that the total is taken for: see Clustered. evenness: of the ratings
+    over raters and over stimuli, from 0 to 1, where each has as many as any other (Kish's effective
+    number as a share). ratings is how many answers the estimate is made of.
     """
 
     by_rater: float
@@ -30,50 +34,53 @@ class Variance:
     raters: int
     stimuli: int
     independent: float = 0.0
+    evenness: tuple[float, float] = (1.0, 1.0)
+    ratings: int = 1
 
     @property
     def total(self) -> float:
-        """That of the clusters, or of independent answers where it is larger."""
+        """Take the sum of the parts, or the variance of independent answers if it is larger."""
         return float(np.max([self._clustered, self.independent]))
 
     @property
     def _clustered(self) -> float:
-        """The sum of the parts; where by_cell is, by noise, the largest of them, the smaller of the
+        """Sum the parts; where by_cell is, by noise, the largest, take the smaller of the
         others."""
         both = self.by_rater + self.by_stimulus - self.by_cell
         return float(np.max([both, np.min([self.by_rater, self.by_stimulus])]))
 
     @property
     def df(self) -> float:
-        """Degrees of freedom after Satterthwaite (1946): between those of the scarcer of raters and
-        stimuli, and those of all cells; the few that weigh most decide."""
-        parts = [(self.by_rater, self.raters - 1)]
+        """Count the degrees of freedom after Satterthwaite (1946): between those of the scarcer of
+        raters and stimuli, and those of all cells; the few that weigh most decide."""
+        raters = max(self.raters * self.evenness[0] - 1, 1.0)
+        stimuli = max(self.stimuli * self.evenness[1] - 1, 1.0)
+        parts = [(self.by_rater, raters)]
         if self.stimuli > 1:
-            parts += [
-                (self.by_stimulus, self.stimuli - 1),
-                (self.by_cell, self.raters * self.stimuli - 1),
-            ]
-        fewest = min(self.raters, self.stimuli if self.stimuli > 1 else self.raters) - 1
-        spread = sum(part**2 / df for part, df in parts if df)
-        return max(self._clustered**2 / spread, fewest) if spread > 0 else float(fewest)
+            cells = self.raters * self.stimuli - 1
+            parts += [(self.by_stimulus, stimuli), (self.by_cell, cells)]
+        fewest = min(raters, stimuli) if self.stimuli > 1 else raters
+        if self._clustered < NO_SPREAD:
+            return float(fewest)
+        spread = sum(part**2 / df for part, df in parts)
+        return max(self._clustered**2 / spread, fewest)
 
-    def resized(self, raters: int, stimuli: int) -> "Variance":
-        """What it would be with so many raters and stimuli of the same kinds: what belongs to the
-        raters shrinks with their number, what belongs to the stimuli with theirs, and the rest,
-        which is in by_rater and by_stimulus both, with either."""
-        fewer_raters, fewer_stimuli = self.raters / raters, self.stimuli / stimuli
-        of_raters = max(self.by_rater - self.by_cell, 0.0)
-        of_stimuli = max(self.by_stimulus - self.by_cell, 0.0)
-        rest = max(self.total - of_raters - of_stimuli, 0.0) * fewer_raters * fewer_stimuli
-        of_raters, of_stimuli = of_raters * fewer_raters, of_stimuli * fewer_stimuli
-        return Variance(of_raters + rest, of_stimuli + rest, rest, raters, stimuli)
+    def scaled(self, factor: float) -> "Variance":
+        """Multiply every part, as for an estimate in another unit."""
+        return replace(
+            self,
+            by_rater=factor * self.by_rater,
+            by_stimulus=factor * self.by_stimulus,
+            by_cell=factor * self.by_cell,
+            independent=factor * self.independent,
+        )
 
 
 @dataclass(frozen=True)
 class Estimate:
     """A value with its variance; low and high are its 95 % t interval, p is two-sided against null.
 
-    All three are NaN where they cannot be had: with one rater, or where every answer was the same.
+    All three are NaN where they cannot be had: with one rater, or where the variance is 0.
     """
 
     value: float
@@ -82,84 +89,193 @@ class Estimate:
 
     @property
     def standard_error(self) -> float:
-        """The root of the variance; NaN where it is 0, for no spread is no proof of certainty."""
+        """Take the root of the variance; NaN where it is 0, for no spread is no certainty."""
         total = self.variance.total
-        return float(np.sqrt(total)) if total > 1e-12 else np.nan
+        return float(np.sqrt(total)) if total > NO_SPREAD else np.nan
 
     @property
     def low(self) -> float:
-        """The lower end of the interval."""
+        """Find the lower end of the interval."""
         return self.value - self._reach
 
     @property
     def high(self) -> float:
-        """The upper end of the interval."""
+        """Find the upper end of the interval."""
         return self.value + self._reach
 
     @property
     def p(self) -> float:
-        """How probable so great a distance from null is where there is none."""
-        t = (self.value - self.null) / self.standard_error
-        return float(2 * stdtr(self.variance.df, -abs(t)))
+        """Say how probable so great a distance from null is where there is none."""
+        return two_sided((self.value - self.null) / self.standard_error, self.variance.df)
 
     @property
     def _reach(self) -> float:
-        return self.standard_error * float(stdtrit(self.variance.df, (1 + LEVEL) / 2))
+        return self.standard_error * quantile(self.variance.df)
+
+
+def two_sided(t: float, df: float) -> float:
+    """Find the two-sided p of a t value."""
+    return float(2 * stdtr(df, -abs(t)))
+
+
+def quantile(df: float) -> float:
+    """Find the t beyond which lie 5 % on both sides."""
+    return float(stdtrit(df, (1 + LEVEL) / 2))
+
+
+def bounded(estimate: Estimate, low: float, high: float) -> tuple[float, float, float]:
+    """Find the ends of the 95 % interval of a mean on a scale from low to high, and its p.
+
+    Wilson's (1927) score interval with the effective number of answers: as many independent ones,
+    each at an end of the scale, as would leave this variance (Korn and Graubard 1998, Survey
+    Methodology 24), and with t for z. It stays within the scale, is no t interval cut short where
+    most answers are at one end, and p is what it says of null: NaN where null is no value between.
+    Shares, from 0 to 1, have never more effective answers than answers.
+    """
+    width = high - low
+    share = (estimate.value - low) / width
+    spread, answers = share * (1 - share), estimate.variance.ratings
+    total = estimate.variance.total / width**2
+    number = answers * width if spread < NO_SPREAD else spread / total if total > 0 else np.inf
+    if width == 1:
+        number = min(number, float(answers))
+    if np.isnan(total) or np.isinf(number):
+        return np.nan, np.nan, np.nan
+    t, null = quantile(estimate.variance.df), (estimate.null - low) / width
+    middle = (share + t**2 / (2 * number)) / (1 + t**2 / number)
+    reach = t / (1 + t**2 / number) * np.sqrt(spread / number + t**2 / (4 * number**2))
+    p = np.nan
+    if 0 < null < 1:
+        score = (share - null) / np.sqrt(null * (1 - null) / number)
+        p = two_sided(score, estimate.variance.df)
+    ends = np.clip([middle - reach, middle + reach], 0, 1)
+    return low + width * float(ends[0]), low + width * float(ends[1]), p
 
 
 class Clustered:
     """The parameters of a fitted statsmodels regression, clustered both ways.
+
+    Each rater, and each stimulus, is left out once (the jackknife, CV3, of MacKinnon, Nielsen and
+    Webb 2023, Journal of Econometrics 232, in one step where the model is no straight line): with
+    equal shares of the ratings this is the usual cluster-robust variance, and where a few raters
+    gave most ratings it is not too small, as that one is.
 
     raters, stimuli: the codes (N,), from 0, of whom and what each observation is from. There are
     as many of them as the parameter has that is known from the fewest.
     """
 
     def __init__(
-        self, fit: Any, raters: np.ndarray, stimuli: np.ndarray, cautious: bool = False
+        self, fit: Any, raters: np.ndarray, stimuli: np.ndarray, independent: np.ndarray
     ) -> None:
-        """cautious: take no variance for less than that of independent answers. Of few clusters the
-        estimated variance is often too small; where pairs were chosen by the votes, it is so for
-        those that came out clear and were not asked again."""
-        self._parameters = np.asarray(fit.params)
-        known_from = (np.asarray(fit.model.exog) != 0).T
-        self._raters = min(np.unique(raters[own]).size for own in known_from)
-        self._stimuli = min(np.unique(stimuli[own]).size for own in known_from)
+        """independent (K, K): take no variance for less than this. Of few clusters, and of answers
+        that nearly all agree, the estimated variance is often too small."""
+        self._parameters, self._independent = np.asarray(fit.params), independent
+        design = np.asarray(fit.model.exog, float)
+        linear = isinstance(fit.model, OLS)
+        residuals = np.asarray(fit.resid if linear else fit.resid_response)
+        weights = np.ones(len(design)) if linear else fit.fittedvalues * (1 - fit.fittedvalues)
+        self._scores = design * residuals[:, None]
+        self._weighted, self._design = design * np.asarray(weights)[:, None], design
+        self._information = self._weighted.T @ design
+        known_from = (design != 0).T
+        self._raters, even_raters = _fewest(raters, known_from)
+        self._stimuli, even_stimuli = _fewest(stimuli, known_from)
+        self._evenness = even_raters, even_stimuli
         nothing = np.zeros((len(self._parameters),) * 2)
-        self._independent = np.asarray(fit.cov_params()) if cautious else nothing
         self._by_rater, self._by_stimulus, self._by_cell = nothing + np.nan, nothing, nothing
-        enough = len(raters) > len(self._parameters)
-        if enough and self._raters > 1 and self._stimuli > 1:
-            both, self._by_rater, self._by_stimulus = cov_cluster_2groups(fit, raters, stimuli)
-            self._by_cell = self._by_rater + self._by_stimulus - both
-        elif enough and self._raters > 1:
-            self._by_rater = cov_cluster(fit, raters)
+        if len(raters) > len(self._parameters) and self._raters > 1:
+            self._by_rater = self._jackknife(raters)
+            if self._stimuli > 1:
+                self._by_stimulus = self._jackknife(stimuli)
+                self._by_cell = self._of_cells(raters, stimuli)
 
     def estimate(self, weights: np.ndarray, null: float = 0.0) -> Estimate:
-        """The sum of the parameters (K,) with these weights (K,)."""
+        """Sum the parameters (K,) with these weights (K,)."""
         by_rater, by_stimulus, by_cell, independent = (
             float(weights @ part @ weights)
             for part in (self._by_rater, self._by_stimulus, self._by_cell, self._independent)
         )
-        known_from = self._raters, self._stimuli
-        variance = Variance(by_rater, by_stimulus, by_cell, *known_from, independent)
+        variance = Variance(
+            by_rater,
+            by_stimulus,
+            by_cell,
+            self._raters,
+            self._stimuli,
+            independent,
+            self._evenness,
+            len(self._design),
+        )
         return Estimate(float(weights @ self._parameters), variance, null)
+
+    def _jackknife(self, codes: np.ndarray) -> np.ndarray:
+        """Find the variance (K, K) from how the parameters move without each cluster in turn."""
+        clusters = int(codes.max()) + 1
+        size = len(self._parameters)
+        moved = np.zeros((clusters, size))
+        sizes = np.bincount(codes, minlength=clusters)
+        members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
+        for cluster, own in enumerate(members):
+            left = self._information - self._weighted[own].T @ self._design[own]
+            # Where nothing would be known without it, it moves them by its own weight alone.
+            if np.linalg.det(np.linalg.solve(self._information, left)) < SINGULAR:
+                left = self._information
+            moved[cluster] = np.linalg.solve(left, self._scores[own].sum(axis=0))
+        return (clusters - 1) / clusters * moved.T @ moved
+
+    def _of_cells(self, raters: np.ndarray, stimuli: np.ndarray) -> np.ndarray:
+        """Find the variance (K, K) clustered by cells, none of which weighs much."""
+        _, cells = np.unique(raters * (int(stimuli.max()) + 1) + stimuli, return_inverse=True)
+        count = int(cells.max()) + 1
+        moments = np.zeros((count, len(self._parameters)))
+        np.add.at(moments, cells, self._scores)
+        moved = np.linalg.solve(self._information, moments.T)
+        return count / max(count - 1, 1) * moved @ moved.T
 
 
 def mean(
-    answers: np.ndarray, raters: np.ndarray, stimuli: np.ndarray, null: float = 0.0
+    answers: np.ndarray,
+    raters: np.ndarray,
+    stimuli: np.ndarray,
+    null: float = 0.0,
+    rounding: float = 0.0,
 ) -> Estimate:
-    """The mean of answers (N,), each by a rater (N,) of a stimulus (N,) given as codes from 0."""
-    fit = OLS(answers, np.ones((len(answers), 1))).fit()
-    return Clustered(fit, raters, stimuli).estimate(np.ones(1), null)
+    """Estimate the mean of answers (N,), each by a rater (N,) of a stimulus (N,) given as codes
+    from 0. rounding: the variance of one answer that the steps of its scale hide."""
+    return _linear(answers, np.ones((len(answers), 1)), raters, stimuli, rounding).estimate(
+        np.ones(1), null
+    )
 
 
 def difference(
-    answers: np.ndarray, first: np.ndarray, raters: np.ndarray, stimuli: np.ndarray
+    answers: np.ndarray,
+    first: np.ndarray,
+    raters: np.ndarray,
+    stimuli: np.ndarray,
+    rounding: float = 0.0,
 ) -> Estimate:
-    """The mean of the answers (N,) where first (N,) is true, less that of the others.
+    """Estimate the mean of the answers (N,) where first (N,) is true, less that of the others.
 
     Where a rater judged both systems, or a stimulus was heard from both, what they share cancels.
     """
     systems = np.column_stack([first, ~first]).astype(float)
-    fit = OLS(answers, systems).fit()
-    return Clustered(fit, raters, stimuli).estimate(np.array([1.0, -1.0]))
+    clustered = _linear(answers, systems, raters, stimuli, rounding)
+    return clustered.estimate(np.array([1.0, -1.0]))
+
+
+def _linear(
+    answers: np.ndarray,
+    design: np.ndarray,
+    raters: np.ndarray,
+    stimuli: np.ndarray,
+    rounding: float,
+) -> Clustered:
+    independent = rounding * np.linalg.pinv(design.T @ design)
+    return Clustered(OLS(answers, design).fit(), raters, stimuli, independent)
+
+
+def _fewest(codes: np.ndarray, known_from: np.ndarray) -> tuple[int, float]:
+    """Count the clusters of the parameter that has the fewest, and say how even their sizes are:
+    Kish's effective number by their number."""
+    counts = [np.unique(codes[own], return_counts=True)[1] for own in known_from]
+    evenness = [float(n.sum() ** 2 / (n**2).sum() / len(n)) if len(n) else 1.0 for n in counts]
+    return min(map(len, counts)), min(evenness)

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from earshot.study.analysis.clustered import Estimate, difference
+from earshot.study.analysis.clustered import ROUNDING, Estimate, difference
 from earshot.study.analysis.tables import (
     WHOLE_LINE,
     Table,
@@ -13,7 +13,6 @@ from earshot.study.analysis.tables import (
     estimate_row,
     holm,
     mean_of,
-    share_row,
     size,
 )
 
@@ -21,14 +20,14 @@ Differences = dict[tuple[str, str], Estimate]
 
 
 def systems(ratings: Table, bounds: tuple[float, float] = WHOLE_LINE) -> Table:
-    """A row a system, the best first: its mean answer with its interval (see clustered.Variance).
+    """Make a row for each system, the best first: its mean answer with its interval.
 
     Columns: system, ratings, raters, stimuli, value, low, high, standard_error, df. bounds are the
     ends of the scale; between 0 and 1 the answers are taken as shares.
     """
-    as_row = share_row if bounds == (0, 1) else lambda estimate: estimate_row(estimate, bounds)
+    rounding = 0.0 if bounds == (0, 1) else ROUNDING
     rows = [
-        {"system": system, **size(own), **as_row(mean_of(own))}
+        {"system": system, **size(own), **estimate_row(mean_of(own, rounding=rounding), bounds)}
         for system, own in ratings.groupby("system", sort=False)
     ]
     table = pd.DataFrame(rows).drop(columns="p")
@@ -36,7 +35,8 @@ def systems(ratings: Table, bounds: tuple[float, float] = WHOLE_LINE) -> Table:
 
 
 def differences(ratings: Table, ranking: list[str]) -> Differences:
-    """The mean of each system less that of each other one that comes after it in the ranking.
+    """Estimate the mean of each system less that of each other one that comes after it in the
+    ranking.
 
     Each is estimated from the ratings of these two alone. What a rater or a stimulus adds to both
     cancels, so with complete data this is the paired comparison.
@@ -46,12 +46,13 @@ def differences(ratings: Table, ranking: list[str]) -> Differences:
         both = ratings[ratings["system"].isin((one, other))]
         first = (both["system"] == one).to_numpy(bool)
         answers = both["answer"].to_numpy(float)
-        found[one, other] = difference(answers, first, *codes(both))
+        found[one, other] = difference(answers, first, *codes(both), ROUNDING)
     return found
 
 
 def pairs(estimates: Differences) -> Table:
-    """A row a pair: system, other, value (the difference), low, high, p, and p_holm over all."""
+    """Make a row for each pair: system, other, value (the difference), low, high, p, and p_holm
+    over all."""
     rows = [
         {"system": one, "other": other, **estimate_row(estimate)}
         for (one, other), estimate in estimates.items()
@@ -61,7 +62,7 @@ def pairs(estimates: Differences) -> Table:
 
 
 def judged_same(ratings: Table) -> Table:
-    """Answers of the four-level similarity scale as 1 (the same speaker, sure or not) or 0.
+    """Turn answers of the four-level similarity scale into 1 (the same speaker, sure or not) or 0.
 
     So the Voice Conversion Challenge 2018 sums them up (Lorenzo-Trueba et al., Odyssey 2018).
     """

@@ -1,6 +1,5 @@
 """Two systems in a trial: preferences (AB), comparison ratings (CCR), Bradley–Terry strengths."""
 
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -11,14 +10,14 @@ from scipy.stats import binomtest
 from statsmodels.api import GLM
 from statsmodels.genmod.families import Binomial
 
-from earshot.study.analysis.clustered import Clustered, Estimate
-from earshot.study.analysis.tables import Table, codes, estimate_row, holm, mean_of, share_row, size
+from earshot.study.analysis.clustered import ROUNDING, Clustered, Estimate
+from earshot.study.analysis.tables import Table, codes, estimate_row, holm, mean_of, size
 
 EVEN = 0.5  # the share of votes of either system where there is no difference
 
 
 def both_ways(votes: Table, null: float = EVEN) -> Table:
-    """Each vote twice, told of either system; null is the answer of no preference."""
+    """Tell each vote twice, of either system; null is the answer of no preference."""
     turned = votes.assign(
         system=votes["other"], other=votes["system"], answer=2 * null - votes["answer"]
     )
@@ -26,7 +25,7 @@ def both_ways(votes: Table, null: float = EVEN) -> Table:
 
 
 def ranking(votes: Table, null: float = EVEN) -> list[str]:
-    """The systems by their mean answer over all comparisons, the best first."""
+    """Rank the systems by their mean answer over all comparisons, the best first."""
     means = both_ways(votes, null).groupby("system", sort=False)["answer"].mean()
     return means.sort_values(ascending=False, kind="stable").index.tolist()
 
@@ -34,10 +33,10 @@ def ranking(votes: Table, null: float = EVEN) -> list[str]:
 def estimates(
     votes: Table, order: list[str], null: float = EVEN
 ) -> dict[tuple[str, str], Estimate]:
-    """For each pair that was compared, in this order, the mean answer given of the first.
+    """Estimate, for each pair that was compared, in this order, the mean answer given of the first.
 
-    Tested by t against null with both raters and stimuli as clusters (see clustered.Variance): a
-    plain binomial test takes votes for independent, and finds far too much where raters have tastes
+    Tested against null with both raters and stimuli as clusters (see clustered.Variance): a plain
+    binomial test takes votes for independent, and finds far too much where raters have tastes
     of their own.
     """
     turned = both_ways(votes, null)
@@ -45,14 +44,15 @@ def estimates(
     for one, other in combinations(order, 2):
         own = turned[(turned["system"] == one) & (turned["other"] == other)]
         if len(own):
-            found[one, other] = mean_of(own, null)
+            found[one, other] = mean_of(own, null, 0.0 if null == EVEN else ROUNDING)
     return found
 
 
 def preferences(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
-    """A row a pair: system, other, ratings, raters, stimuli, won, tied, lost (votes), value (the
-    share of system's, ties half), low, high, p (clustered), p_holm; and p_binomial, the exact sign
-    test that leaves ties out and takes votes for independent, to be read with that in mind."""
+    """Make a row for each pair: system, other, ratings, raters, stimuli, won, tied, lost (votes),
+    value (the share of system's, ties half), low, high, p (clustered), p_holm; and p_binomial, the
+    exact sign test that leaves ties out and takes votes for independent, to be read with that in
+    mind."""
     turned = both_ways(votes)
     rows = []
     for (one, other), estimate in found.items():
@@ -62,7 +62,7 @@ def preferences(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
         rows.append(
             {"system": one, "other": other, **size(own)}
             | {"won": won, "tied": len(own) - won - lost, "lost": lost}
-            | share_row(estimate)
+            | estimate_row(estimate, (0, 1))
             | {"p_binomial": float(exact)}
         )
     table = pd.DataFrame(rows)
@@ -70,8 +70,8 @@ def preferences(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
 
 
 def comparisons(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
-    """A row a pair of a CCR test: system, other, ratings, raters, stimuli, value (how much better
-    system is, −3 to 3), low, high, p, p_holm."""
+    """Make a row for each pair of a CCR test: system, other, ratings, raters, stimuli, value (how
+    much better system is, −3 to 3), low, high, p, p_holm."""
     turned = both_ways(votes, 0)
     rows = []
     for (one, other), estimate in found.items():
@@ -83,8 +83,8 @@ def comparisons(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
 
 
 def can_be_scaled(votes: Table) -> bool:
-    """Whether strengths exist: every system is, by some chain of votes, better and worse than every
-    other (Ford 1957, American Mathematical Monthly 64)."""
+    """Say whether strengths exist: every system is, by some chain of votes, better and worse than
+    every other (Ford 1957, American Mathematical Monthly 64)."""
     turned = both_ways(votes)
     names = turned["system"].unique()
     systems, others = (pd.Categorical(turned[side], names).codes for side in ("system", "other"))
@@ -93,15 +93,16 @@ def can_be_scaled(votes: Table) -> bool:
     return connected_components(beats > 0, connection="strong")[0] == 1
 
 
-def bradley_terry(votes: Table, order: list[str], adaptive: bool = False) -> Table:
-    """A row a system, in this order: its strength, where σ(strength − strength of another) is the
-    chance to be preferred (Bradley and Terry 1952); ties count half to either.
+def bradley_terry(votes: Table, order: list[str]) -> Table:
+    """Make a row for each system, in this order: its strength, where σ(strength − strength of
+    another) is the chance to be preferred (Bradley and Terry 1952); ties count half to either.
 
     A binomial GLM without a constant, with raters and stimuli as clusters. The strengths sum to 0;
-    columns system, value, low, high, standard_error, df. Votes must be such that can_be_scaled.
-    adaptive: whether pairs were chosen by the votes before; the intervals are cautious then.
+    columns system, value, low, high, standard_error, df. Votes must be such that can_be_scaled. No
+    variance is less than that of independent votes: of few raters or stimuli it is estimated too
+    small at times, and where pairs were chosen by the votes, for those that came out clear.
     """
-    clustered = _strengths(votes, order, adaptive)
+    clustered = _strengths(votes, order)
     rows = [
         {"system": system, **estimate_row(clustered.estimate(weights))}
         for system, weights in zip(order, _centred(len(order)), strict=True)
@@ -110,19 +111,19 @@ def bradley_terry(votes: Table, order: list[str], adaptive: bool = False) -> Tab
 
 
 def modelled(votes: Table, order: list[str]) -> dict[tuple[str, str], Estimate]:
-    """For each pair of systems, asked or not, the difference of their strengths.
+    """Estimate the difference of the strengths of each pair of systems, asked or not.
 
     For tests whose pairs were chosen by the votes before: a pair is asked again where it came out
     close, so its own share of votes is no fair estimate, while the likelihood of all votes is the
     same as if the pairs had been fixed beforehand.
     """
-    clustered, centred = _strengths(votes, order, cautious=True), _centred(len(order))
+    clustered, centred = _strengths(votes, order), _centred(len(order))
     pairs = combinations(range(len(order)), 2)
     return {(order[i], order[j]): clustered.estimate(centred[i] - centred[j]) for i, j in pairs}
 
 
 def modelled_preferences(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
-    """The columns of preferences, with value, low and high as the model has them, and no
+    """Make the columns of preferences, with value, low and high as the model has them, and no
     p_binomial."""
     turned = both_ways(votes)
     rows = []
@@ -143,31 +144,23 @@ def modelled_preferences(votes: Table, found: dict[tuple[str, str], Estimate]) -
 
 
 def as_share(estimate: Estimate) -> Estimate:
-    """The chance to be preferred, of a difference of strengths, by the delta method."""
+    """Estimate the chance to be preferred, of a difference of strengths, by the delta method."""
     chance = float(expit(estimate.value))
     slope = (chance * (1 - chance)) ** 2
-    known = estimate.variance
-    variance = replace(
-        known,
-        by_rater=slope * known.by_rater,
-        by_stimulus=slope * known.by_stimulus,
-        by_cell=slope * known.by_cell,
-        independent=slope * known.independent,
-    )
-    return Estimate(chance, variance, EVEN)
+    return Estimate(chance, estimate.variance.scaled(slope), EVEN)
 
 
-def _strengths(votes: Table, order: list[str], cautious: bool) -> Clustered:
-    """The strengths of all systems but the last, which is minus the sum of the others."""
+def _strengths(votes: Table, order: list[str]) -> Clustered:
+    """Fit the strengths of all systems but the last, which is minus the sum of the others."""
     systems, others = (
         pd.get_dummies(pd.Categorical(votes[side], order)).to_numpy(float)
         for side in ("system", "other")
     )
     design = (systems - others) @ _centred(len(order))
-    fit = GLM(votes["answer"].to_numpy(float), design, family=Binomial())
-    return Clustered(fit.fit(), *codes(votes), cautious)
+    fit = GLM(votes["answer"].to_numpy(float), design, family=Binomial()).fit()
+    return Clustered(fit, *codes(votes), np.asarray(fit.cov_params()))
 
 
 def _centred(systems: int) -> np.ndarray:
-    """Strengths of K systems that sum to 0, from the first K − 1: (K, K − 1)."""
+    """Make strengths of K systems that sum to 0, from the first K − 1: (K, K − 1)."""
     return np.vstack([np.eye(systems - 1), -np.ones(systems - 1)])

@@ -1,5 +1,6 @@
 """What is known from the ratings of a test, as tables."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -8,11 +9,13 @@ import pandas as pd
 
 from earshot.study.analysis import abx, mos, mushra, preference
 from earshot.study.analysis.agreement import Level, by_unit, krippendorff
-from earshot.study.analysis.clustered import Estimate
-from earshot.study.analysis.exclusions import Exclusion, Rules
-from earshot.study.analysis.power import plan
-from earshot.study.analysis.tables import Table, simulated
+from earshot.study.analysis.clustered import LEVEL, Estimate
+from earshot.study.analysis.exclusions import Exclusion
+from earshot.study.analysis.power import at_null, plan, smallest_p
+from earshot.study.analysis.tables import Table, holm, percent, simulated
 from earshot.study.design import REFERENCE, Design, Test
+from earshot.study.design.rules import Rules
+from earshot.study.storage.conduct import Conduct
 
 # The ends of what a value can be; of shares, of ab, abx and similarity, from none to all.
 BOUNDS: Final[dict[Design, tuple[int, int]]] = {
@@ -42,7 +45,8 @@ WANTED: Final[dict[Design, tuple[float, ...]]] = {
     "ab": (0.05, 0.1, 0.15),
     "abx": (0.05, 0.1, 0.15),
 }
-
+MIN_RATERS: Final = 5  # of whom one may say more than a first hint
+MAX_LEFT_OUT: Final = 0.25  # of the raters, from which on a reader is warned
 
 REHEARSED: Final = (
     "These raters are simulated: this is a rehearsal of the analysis, and says nothing about the "
@@ -77,12 +81,12 @@ class Analysis:
 
     @property
     def raters(self) -> int:
-        """How many there are."""
+        """Count the raters."""
         return self.answers["rater"].nunique()
 
     @property
     def stimuli(self) -> int:
-        """How many were rated."""
+        """Count the stimuli that were rated."""
         return self.answers["stimulus"].nunique()
 
 
@@ -90,7 +94,8 @@ class Analysis:
 class Results:
     """A test's results both ways: kept, without whom the rules exclude, and everyone.
 
-    started and finished count raters with at least one answer, and with all.
+    started and finished count raters with at least one answer, and with all. conduct: what became
+    of all who came, None where it is not known, as of ratings from elsewhere.
     """
 
     test: Test
@@ -100,13 +105,16 @@ class Results:
     exclusions: tuple[Exclusion, ...]
     started: int
     finished: int
+    conduct: Conduct | None = None
 
 
-def evaluate(test: Test, answers: Table) -> Analysis:
-    """The analysis that the test's design asks for, of scored rows of the tidy table."""
+def evaluate(test: Test, answers: Table, left_out: int = 0) -> Analysis:
+    """Make the analysis that the test's design asks for, of scored rows of the tidy table.
+    left_out: how many raters the rules have taken from it."""
     systems, pairs, overall = pd.DataFrame(), pd.DataFrame(), None
     estimates: dict[tuple[str, str], Estimate] = {}
-    notes = list(_warnings(answers))
+    notes = list(_warnings(test, answers, left_out))
+    bounds = BOUNDS[test.design]
     if not answers.empty and simulated(answers):
         notes.insert(0, REHEARSED)
     if answers.empty:
@@ -119,13 +127,12 @@ def evaluate(test: Test, answers: Table) -> Analysis:
             pairs = preference.comparisons(answers, estimates)
         else:
             pairs = preference.preferences(answers, estimates)
-            several = len(ranking) > 2 and answers["answer"].nunique() > 1
-            adaptive = test.pairing == "adaptive"
+            several, adaptive = len(ranking) > 2, test.pairing == "adaptive"
             if several and preference.can_be_scaled(answers):
-                systems = preference.bradley_terry(answers, ranking, adaptive)
+                systems = preference.bradley_terry(answers, ranking)
                 if adaptive:
                     ranking = systems.sort_values("value", ascending=False)["system"].tolist()
-                    systems = preference.bradley_terry(answers, ranking, adaptive)
+                    systems = preference.bradley_terry(answers, ranking)
                     gaps = preference.modelled(answers, ranking)
                     pairs = preference.modelled_preferences(answers, gaps)
                     estimates = {pair: preference.as_share(gap) for pair, gap in gaps.items()}
@@ -138,36 +145,80 @@ def evaluate(test: Test, answers: Table) -> Analysis:
         pairs = abx.discrimination(answers, estimates)
     else:
         scored = mos.judged_same(answers) if test.design == "similarity" else answers
-        systems = mos.systems(scored, BOUNDS[test.design])
+        systems = mos.systems(scored, bounds)
         ranking = systems["system"].tolist()
         tested = [name for name in ranking if name in (*test.systems, REFERENCE)]
         differences = mos.differences(scored, tested)
-        pairs = mos.pairs(differences)
         estimates = {pair: e for pair, e in differences.items() if REFERENCE not in pair}
+        pairs = mos.pairs(differences)
+        # A hidden reference is there to be found: what differs from it is no finding of the test.
+        against = pairs[["system", "other"]].eq(REFERENCE).any(axis=1)
+        pairs = pairs.assign(p_holm=holm(pairs["p"].mask(against)))
         if test.design == "mushra":
             systems = systems.merge(mushra.quartiles(answers), on="system")
             overall = mushra.friedman(answers[answers["system"].isin(test.systems)])
-            ranked = mushra.wilcoxons(answers, tested)
-            pairs = pairs.drop(columns=["p", "p_holm"]).merge(ranked, on=["system", "other"])
+            ranked = mushra.wilcoxons(answers, [name for name in tested if name != REFERENCE])
+            pairs = pairs.merge(ranked, on=["system", "other"], how="left")
     agreement = np.nan
     if test.design in LEVELS and not answers.empty:
         agreement = krippendorff(by_unit(answers), LEVELS[test.design])
-    power = plan(estimates.values(), WANTED[test.design])
+    if test.design in ("ab", "ccr"):
+        estimates = {pair: at_null(each, *bounds) for pair, each in estimates.items()}
+    chance = test.design == "abx"
+    power = plan([*estimates.values()], WANTED[test.design], chance)
+    least = smallest_p([*estimates.values()], bounds, chance)
+    if least > 1 - LEVEL and answers["rater"].nunique() > 1:
+        notes.append(_out_of_reach(least, len(estimates)))
     return Analysis(answers, systems, pairs, overall, agreement, power, tuple(notes))
 
 
-def _warnings(answers: Table) -> list[str]:
+def _out_of_reach(least: float, pairs: int) -> str:
+    corrected = f" and {pairs} pairs" if pairs > 1 else ""
+    return (
+        f"With so few ratings{corrected} no difference can be significant: were every answer the "
+        f"same, p would still be {least:.2f}."
+    )
+
+
+def _warnings(test: Test, answers: Table, left_out: int) -> Iterator[str]:
     raters, stimuli = answers["rater"].nunique(), answers["stimulus"].nunique()
-    found = []
+    came = raters + left_out
+    who = f"Only {raters} of {came} people are kept by the rules"
     if raters == 1:
-        found.append(
-            "Only one person has taken part. What others would say cannot be estimated, so there "
-            "are no intervals."
+        yield (
+            f"{who if left_out else 'Only one person has taken part'}. What others would say "
+            "cannot be estimated, so there are no intervals."
         )
-    elif 1 < raters < 5:
-        found.append(f"Only {raters} people have taken part: take every number as a first hint.")
+    elif 1 < raters < MIN_RATERS:
+        taken = f"Only {raters} people have taken part"
+        yield f"{who if left_out else taken}: take every number as a first hint."
+    if came and left_out / came >= MAX_LEFT_OUT:
+        yield (
+            f"The rules leave out {left_out} of {came} raters ({percent(left_out / came)}). So "
+            "many point to a fault of the test, its checks or its rules: look for it before you "
+            "believe the rest."
+        )
+    if test.design == "ab" and raters > 1 and 0.5 ** (raters - 1) > 1 - LEVEL:
+        yield (
+            f"{raters} people whose tastes are tossed agree in {percent(0.5 ** (raters - 1))} of "
+            "cases: however many votes each gives, so few cannot speak for others."
+        )
     if stimuli == 1:
-        found.append("There is only one stimulus: the results hold for it, and for no other.")
-    if raters > 1 and answers["answer"].nunique() == 1:
-        found.append("All answers are the same, so there is no spread from which to judge.")
-    return found
+        yield "There is only one stimulus: the results hold for it, and for no other."
+    if raters > 1 and _all_same(test, answers):
+        yield (
+            "All answers are the same. How sure that is follows from nothing but their number and "
+            "the steps of the scale."
+        )
+
+
+def _all_same(test: Test, answers: Table) -> bool:
+    """Say whether nobody told anything apart: in pairs, the vote of each for whichever was named
+    first is no common answer."""
+    if test.design not in ("ab", "ccr"):
+        return answers["answer"].nunique() == 1
+    null = preference.EVEN if test.design == "ab" else 0.0
+    turned = answers["system"] > answers["other"]
+    told = answers["answer"].where(~turned, 2 * null - answers["answer"])
+    one_pair = len({frozenset(pair) for pair in answers[["system", "other"]].to_numpy()}) == 1
+    return told.nunique() == 1 and (one_pair or bool((told == null).all()))

@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 from statsmodels.stats.multitest import multipletests
 
-from earshot.study.analysis.clustered import Estimate, mean
+from earshot.study.analysis.clustered import ROUNDING, Estimate, bounded, mean
 from earshot.study.storage.raters import SIMULATED
 
 # A pandas.DataFrame, whose own types do not let a checker tell a column from a table.
@@ -17,36 +16,24 @@ WHOLE_LINE = (-np.inf, np.inf)
 
 
 def estimate_row(estimate: Estimate, bounds: tuple[float, float] = WHOLE_LINE) -> dict[str, float]:
-    """value, low and high, the interval cut where the scale ends; standard_error, df and p."""
-    low, high = np.clip((estimate.low, estimate.high), *bounds)
+    """Name value, low and high, standard_error, df and p; on a scale with ends see
+    clustered.bounded."""
+    ends = (estimate.low, estimate.high, estimate.p)
+    if bounds != WHOLE_LINE:
+        ends = bounded(estimate, *bounds)
     return {
         "value": estimate.value,
-        "low": float(low),
-        "high": float(high),
+        "low": ends[0],
+        "high": ends[1],
         "standard_error": estimate.standard_error,
         "df": estimate.variance.df,
-        "p": estimate.p,
+        "p": ends[2],
     }
 
 
-def share_row(estimate: Estimate) -> dict[str, float]:
-    """The same of a share, from 0 to 1.
-
-    Where all answers agree there is no spread to go by: then each rater counts as one vote, as if
-    their answers were one and the same (Clopper and Pearson's exact interval, exact binomial p).
-    """
-    row = estimate_row(estimate, (0, 1))
-    if np.isnan(estimate.standard_error) and np.isclose(estimate.value, (0, 1)).any():
-        raters = estimate.variance.raters
-        exact = binomtest(round(estimate.value * raters), raters, estimate.null)
-        interval = exact.proportion_ci()
-        row |= {"low": interval.low, "high": interval.high, "p": float(exact.pvalue)}
-    return row
-
-
-def mean_of(ratings: Table, null: float = 0.0) -> Estimate:
-    """The mean answer of rows of the tidy table."""
-    return mean(ratings["answer"].to_numpy(float), *codes(ratings), null)
+def mean_of(ratings: Table, null: float = 0.0, rounding: float = ROUNDING) -> Estimate:
+    """Estimate the mean answer of rows of the tidy table; of shares, rounding is 0."""
+    return mean(ratings["answer"].to_numpy(float), *codes(ratings), null, rounding)
 
 
 def codes(ratings: Table) -> tuple[np.ndarray, np.ndarray]:

@@ -15,6 +15,7 @@ from typing import ClassVar, Literal, get_args
 
 from earshot.study.design.panel import Panel
 from earshot.study.design.questions import Question
+from earshot.study.design.rules import Rules
 from earshot.study.design.texts import Texts
 
 Design = Literal["acr", "ccr", "dcr", "ab", "abx", "mushra", "similarity"]
@@ -32,7 +33,6 @@ ANCHORS = {"anchor-3.5k": 3500.0, "anchor-7k": 7000.0}  # MUSHRA's, low-pass fil
 MAX_CONDITIONS = 12  # in a MUSHRA trial, with hidden reference and anchors
 
 UNDRAWN = -1  # as the trial of an item: the one to ask is chosen later
-FAILED_CHECKS = 0.25  # of attention checks, above which a rater is not to be believed
 
 # The answers of a design from best to worst (or left to right) with their words. MUSHRA's are the
 # upper ends of its five intervals. CCR is the second sound compared with the first.
@@ -122,8 +122,9 @@ class Test:
     asked trials_per_rater of the scored ones and all others. loudness is in LUFS, None: as it is.
     invited: whether raters need a link of their own (see earshot.study.invitations).
     raters: how many may finish, None: any number; closes: when no rating is taken any more.
-    texts: in further languages than the test's own. pairing: whether every trial is asked equally
-    often, or in ab the next pair chosen by what the votes so far leave unknown. source: what its
+    texts: in further languages than the test's own. rules: whose ratings are left out. pairing:
+    whether every trial is asked equally often, or in ab the next pair chosen by what the votes so
+    far leave unknown. source: what its
     ratings were collected with, where it was not us (study.imports).
     """
 
@@ -150,6 +151,7 @@ class Test:
     closes: datetime | None = None
     pairing: Pairing = "balanced"
     questions: tuple[Question, ...] = ()
+    rules: Rules = Rules()
     texts: Mapping[str, Texts] = field(default_factory=dict)
     source: str = ""
 

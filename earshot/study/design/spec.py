@@ -24,6 +24,7 @@ from earshot.study.design.model import (
 from earshot.study.design.panel import read_closes, read_panel, read_raters
 from earshot.study.design.patterns import Pattern
 from earshot.study.design.questions import read_questions
+from earshot.study.design.rules import read_rules
 from earshot.study.design.texts import read_texts
 from earshot.study.design.trials import (
     MAX_TRIALS,
@@ -42,7 +43,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 KEYS = (
     "title design systems reference trials practice attention gold instructions consent question "
     "words language no_preference loudness seed invited panel raters closes texts pairing "
-    "mention_reference questions"
+    "mention_reference questions rules"
 ).split()
 LOUDNESS = (-60.0, -10.0)  # LUFS, what can be meant
 
@@ -128,6 +129,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         closes=read_closes(document),
         pairing=pairing,
         questions=read_questions(document),
+        rules=read_rules(document),
         texts=read_texts(document, len(words)),
     )
 

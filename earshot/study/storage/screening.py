@@ -4,7 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from earshot.study.design import Test
-from earshot.study.design.model import FAILED_CHECKS
+from earshot.study.design.rules import FAILED_CHECKS
 from earshot.study.storage.answers import rows
 from earshot.study.storage.raters import item_of
 from earshot.study.storage.tables import ItemRow
@@ -24,4 +24,5 @@ def inattentive(session: Session, test: Test, rater: str) -> bool:
         known = next(each for each in rated if each.expected is not None)
         off = abs(known.answer - (known.expected or 0.0))
         failed += off > checks[row.trial].tolerance
-    return failed > FAILED_CHECKS * len(checks)
+    most = test.rules.failed_checks
+    return failed > (FAILED_CHECKS if most is None else most) * len(checks)

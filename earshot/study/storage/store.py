@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from earshot.study.design import Answer, Item, Test
 from earshot.study.storage import clock, drawing, places, queries, taking
 from earshot.study.storage.assignment import assign
+from earshot.study.storage.conduct import Conduct, conduct
 from earshot.study.storage.database import connect
 from earshot.study.storage.finishes import Finish, finishes
 from earshot.study.storage.places import Places
@@ -197,6 +198,11 @@ class Store:
         """Who has finished, and in which hour."""
         with Session(self.engine) as session:
             return finishes(session, test)
+
+    def conduct(self, test: Test) -> Conduct:
+        """Count what became of everybody who came."""
+        with Session(self.engine) as session:
+            return conduct(session, test)
 
     def ratings(self, test: Test) -> pd.DataFrame:
         """The tidy table so far: see earshot.study.storage.tidy."""

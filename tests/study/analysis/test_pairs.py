@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import kendalltau
+from statsmodels.api import GLM
+from statsmodels.genmod.families import Binomial
 
 from earshot.study.analysis import abx, preference
 from tests.study.analysis.made import make_test, rate
@@ -32,19 +34,40 @@ def test_preferences_do_not_depend_on_the_order_of_systems(other_way: bool) -> N
     assert found["p_binomial"] < 1e-4 < found["p"]  # one rater of six is 36 votes, but one rater
 
 
-def test_preferences_of_unanimous_raters_count_each_rater_once() -> None:
+def test_preferences_of_unanimous_raters_have_an_interval() -> None:
     votes = rate(make_test("ab", ("ours", "rival")), 6, lambda *_: 1.0)
     found = preference.preferences(votes, preference.estimates(votes, ["ours", "rival"])).iloc[0]
-    assert found["p"] == pytest.approx(2 / 2**6)
-    assert found["low"] == pytest.approx(0.541, abs=0.001)  # Clopper and Pearson, 6 of 6
+    assert found["low"] == pytest.approx(36 / (36 + 2.5706**2), abs=1e-3)  # Wilson, t of 5 df
     assert found["high"] == 1
+    assert found["p"] < 0.01
 
 
 def test_preferences_count_ties_half_and_leave_them_out_of_the_sign_test() -> None:
     votes = rate(make_test("ab", ("ours", "rival")), 6, lambda *_: 0.5)
     found = preference.preferences(votes, preference.estimates(votes, ["ours", "rival"])).iloc[0]
     assert found["value"] == pytest.approx(0.5)
-    assert np.isnan([found["p"], found["p_binomial"], found["p_holm"]]).all()
+    assert np.isnan(found["p_binomial"])
+    assert found["p"] == pytest.approx(1)
+    assert found["low"] < 0.5 < found["high"]
+
+
+def test_votes_in_a_circle_are_scaled_as_level() -> None:
+    always = {("ours", "rival"): 1.0, ("ours", "older"): 0.0, ("rival", "older"): 1.0}
+    votes = rate(make_test("ab"), 6, lambda r, one, other, s: always[one, other])
+    assert preference.can_be_scaled(votes)
+    found = preference.bradley_terry(votes, ["ours", "rival", "older"])
+    assert found["value"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
+    assert ((found["low"] < 0) & (found["high"] > 0)).all()
+
+
+def test_strengths_are_no_surer_than_those_of_independent_votes() -> None:
+    votes = _tournament(3, np.array([1, 0, -1.0]), 60)
+    votes["stimulus"] = np.arange(60) % 2  # so few that their variance is often found too small
+    found = preference.bradley_terry(votes, ["a", "b", "c"])
+    turned = pd.get_dummies(votes["system"]) * 1.0 - pd.get_dummies(votes["other"]) * 1.0
+    design = turned.to_numpy() @ np.array([[1, 0], [0, 1], [-1, -1.0]])
+    plain = GLM(votes["answer"], design, family=Binomial()).fit()
+    assert (found["standard_error"].to_numpy()[:2] >= plain.bse.to_numpy() - 1e-12).all()
 
 
 def test_comparisons_have_the_sign_of_the_first_system() -> None:

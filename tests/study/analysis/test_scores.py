@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import PermutationMethod, binom, binomtest, wilcoxon
 
 from earshot.study.analysis import mos, mushra, power
 from earshot.study.analysis.agreement import krippendorff
@@ -64,10 +65,11 @@ def test_mos_ranks_and_compares_systems() -> None:
     )
 
 
-def test_mos_intervals_are_clipped_to_the_scale() -> None:
+def test_mos_intervals_lie_within_the_scale_and_reach_further_down() -> None:
     ratings = rate(make_test("acr"), 4, lambda r, *_: 5 - (r == 0))
-    found = mos.systems(ratings, (1, 5))
-    assert found["high"].max() == 5
+    found = mos.systems(ratings, (1, 5)).iloc[0]
+    assert 4.75 < found["high"] < 5
+    assert found["value"] - found["low"] > 2 * (found["high"] - found["value"])
 
 
 def test_similarity_reports_the_share_of_same_speaker_answers() -> None:
@@ -109,6 +111,24 @@ def test_friedman_and_wilcoxon_use_raters_as_blocks() -> None:
     assert pairs["median"].iloc[2] == 0
 
 
+@pytest.mark.parametrize("size", [5, 9, 14])
+def test_signed_rank_with_ties_equals_every_choice_of_signs(size: int) -> None:
+    rng = np.random.default_rng(size)
+    gaps = np.round(rng.normal(0.6, 1.5, size))
+    left = gaps[gaps != 0]
+    every = PermutationMethod(n_resamples=np.inf)
+    assert mushra.signed_rank(gaps) == pytest.approx(wilcoxon(left, method=every).pvalue)
+
+
+def test_signed_rank_without_ties_is_the_exact_one_up_to_thirty() -> None:
+    gaps = np.random.default_rng(0).normal(0.3, 1, 30)
+    assert mushra.signed_rank(gaps) == pytest.approx(wilcoxon(gaps, method="exact").pvalue)
+    assert mushra.signed_rank(np.append(gaps, 0.1)) == pytest.approx(
+        wilcoxon(np.append(gaps, 0.1)).pvalue
+    )
+    assert mushra.signed_rank(np.zeros(4)) == 1
+
+
 def test_friedman_of_equal_ratings_is_undefined() -> None:
     ratings = rate(make_test("mushra"), 4, lambda *_: 50)
     assert np.isnan(mushra.friedman(ratings)["p"])
@@ -116,16 +136,62 @@ def test_friedman_of_equal_ratings_is_undefined() -> None:
 
 def test_power_plan_equals_the_published_number_of_raters() -> None:
     # One sample t with σ = 1 and an effect of 0.5: 34 are needed for 80 % (Cohen 1988).
-    variance = Variance(1 / 10, 0, 0, 10, 1)
-    assert power.raters_needed(variance, 0.5) == 34
-    planned = power.plan([Estimate(0, variance)], [0.5]).iloc[0]
+    planned = power.plan([Estimate(0, Variance(1 / 10, 0, 0, 10, 1))], [0.5]).iloc[0]
     assert (planned["raters"], planned["more_raters"], planned["more_stimuli"]) == (34, 24, 0)
 
 
-def test_power_plan_with_variable_stimuli_asks_for_more_stimuli() -> None:
+def test_power_plan_asks_for_what_takes_the_fewest_ratings() -> None:
     variance = Variance(0.02, 0.02, 0.005, 20, 10)
-    assert power.raters_needed(variance, 0.2) is None
-    planned = power.plan([Estimate(0, variance)], [0.2, 0.001])
-    assert planned.loc[0, "more_stimuli"] > 0
-    assert np.isnan(planned.loc[1, "raters"])
+    planned = power.plan([Estimate(0, variance)], [0.2, 0.4, 0.45, 0.001])
+    assert planned.loc[0, ["raters_alone", "stimuli_alone"]].isna().all()
+    assert (planned.loc[0, ["more_raters", "more_stimuli"]] > 0).all()
+    for row in (planned.loc[1], planned.loc[2]):
+        least = row["raters"] * row["stimuli"]
+        assert least <= (20 + row["raters_alone"]) * 10
+        assert least <= 20 * (10 + row["stimuli_alone"])
+    assert np.isnan(planned.loc[3, "raters"])
     assert power.plan([Estimate(0, Variance(NA, 0, 0, 1, 5))], [0.2]).empty
+
+
+def test_power_plan_of_a_larger_difference_never_takes_more() -> None:
+    rng = np.random.default_rng(0)
+    wanted = np.arange(0.05, 0.8, 0.05)
+    for _ in range(8):
+        parts = rng.uniform(0.005, 0.05, 2)
+        variance = Variance(*parts, 0.5 * parts.min(), 12, 8, ratings=96)
+        for chance in (False, True):
+            planned = power.plan([Estimate(0.6, variance, 0.5)], wanted[:9], chance)
+            ratings = (planned["raters"] * planned["stimuli"]).fillna(np.inf)
+            assert (np.diff(ratings) <= 0).sum() == len(ratings) - 1 - np.isinf(ratings[1:]).sum()
+
+
+def test_power_plan_of_several_pairs_is_at_the_level_of_holm() -> None:
+    one = Estimate(0, Variance(0.05, 0, 0, 10, 1))
+    alone, of_six = (power.plan([one] * pairs, [0.5]).loc[0, "raters"] for pairs in (1, 6))
+    assert of_six > alone
+
+
+def test_power_of_abx_is_that_of_the_exact_test() -> None:
+    estimate = Estimate(0.6, Variance(0, 0, 0, 1, 1, ratings=1), 0.5)
+    sizes = power.Sizes.beyond(estimate.variance)
+    found = power.chance_power(estimate, 0.7, sizes, 0.05)
+    for answers in (5, 10, 23, 50):
+        least = next(
+            right
+            for right in range(answers + 1)
+            if binomtest(right, answers, alternative="greater").pvalue < 0.05
+        )
+        assert found[answers - 1, 0] == pytest.approx(binom.sf(least - 1, answers, 0.7))
+    tied = Estimate(0.6, Variance(0.02, 0.0, 0.0, 10, 1, ratings=100), 0.5)
+    assert (
+        (power.chance_power(tied, 0.6, power.Sizes.beyond(tied.variance), 0.05)[10, 0])
+        < (power.chance_power(estimate, 0.6, sizes, 0.05)[199, 0])
+    )
+
+
+def test_smallest_p_of_few_answers_is_beyond_the_level() -> None:
+    few = [Estimate(0.5, Variance(0.1, 0, 0, 2, 1, ratings=4), 0.5)]
+    assert power.smallest_p(few, (0, 1), chance=True) == 1 / 16
+    assert power.smallest_p(few, (0, 1)) > 0.05
+    assert power.smallest_p(few * 3, (0, 1), chance=True) == 3 / 16
+    assert power.smallest_p([], (0, 1)) == 0

@@ -26,7 +26,7 @@ class Sheet:
 
 
 def systems(design: Design, analysis: Analysis) -> Sheet:
-    """What is known of each system."""
+    """Tell what is known of each system."""
     if design == "ab":
         rows = [[row["system"], *_estimate(PLAIN, row, True)] for row in _rows(analysis.systems)]
         return Sheet("Bradley–Terry strengths", ["System", "Strength", "95 % interval"], rows)
@@ -44,7 +44,7 @@ def systems(design: Design, analysis: Analysis) -> Sheet:
 
 
 def pairs(design: Design, analysis: Analysis) -> Sheet:
-    """How each two systems differ."""
+    """Tell how each two systems differ."""
     rows = []
     for row in _rows(analysis.pairs):
         signed = design not in ("ab", "abx")
@@ -53,25 +53,28 @@ def pairs(design: Design, analysis: Analysis) -> Sheet:
             cells += [number(PLAIN, row["d_prime"]), interval(PLAIN, row["d_low"], row["d_high"])]
         if design == "ab":
             cells += [f"{row['won']} / {row['tied']} / {row['lost']}", p_value(row["p_binomial"])]
-        rows.append([*cells, p_value(row["p_holm"])])
+        cells.append(p_value(row["p_holm"]))
+        if design == "mushra":
+            cells.append(p_value(row["p_wilcoxon_holm"]))
+        rows.append(cells)
     extra = {
         "abx": ["d′", "95 % interval"],
         "ab": ["Won / tied / lost", "p, sign test"],
     }.get(design, [])
     value = {"ab": "Preferred", "abx": "Right"}.get(design, "Difference")
-    tested = "p, Wilcoxon, Holm" if design == "mushra" else "p, Holm"
-    head = ["System", "Other", value, "95 % interval", *extra, tested]
+    ranks = ["p, Wilcoxon, Holm"] if design == "mushra" else []
+    head = ["System", "Other", value, "95 % interval", *extra, "p, Holm", *ranks]
     return Sheet("Pairs", head, rows, text=2, names=2)
 
 
 def of_analysis(design: Design, analysis: Analysis) -> list[Sheet]:
-    """The tables of systems and of pairs, where there is something to say."""
+    """Make the tables of systems and of pairs, where there is something to say."""
     found = [systems(design, analysis)] if len(analysis.systems) else []
     return found + ([pairs(design, analysis)] if len(analysis.pairs) else [])
 
 
 def left_out(results: Results) -> Sheet:
-    """Whom the rules exclude, and why."""
+    """Tell whom the rules exclude, and why."""
     rows = [
         [who.rater.removeprefix(SIMULATED)[:8], "; ".join(who.reasons)]
         for who in results.exclusions
@@ -80,7 +83,7 @@ def left_out(results: Results) -> Sheet:
 
 
 def both_ways(results: Results) -> Sheet:
-    """What the exclusions change, a row a system or pair."""
+    """Tell what the exclusions change, a row for each system or pair."""
     design = results.test.design
     of_pairs = design in ("ab", "abx", "ccr")
     tables = [a.pairs if of_pairs else a.systems for a in (results.kept, results.everyone)]
@@ -99,7 +102,7 @@ def both_ways(results: Results) -> Sheet:
 
 
 def html(sheet: Sheet) -> str:
-    """The table as HTML."""
+    """Write the table as HTML."""
 
     def line(tag: str, cells: Sequence[str]) -> str:
         kinds = [' class="name"'] * sheet.names + [""] * (sheet.text - sheet.names)
@@ -119,7 +122,7 @@ def _key(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _turned(design: Design, row: dict[str, Any]) -> dict[str, Any]:
-    """The row of a pair, told of the other system."""
+    """Tell the row of a pair of the other system."""
     if design == "abx":
         return row
     whole = 1 if design == "ab" else 0

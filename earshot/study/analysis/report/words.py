@@ -5,13 +5,14 @@ from typing import Final
 
 import numpy as np
 
+from earshot.study.analysis import mushra
 from earshot.study.analysis.clustered import LEVEL
 from earshot.study.analysis.results import Analysis, Results
 from earshot.study.analysis.tables import Table, percent
 from earshot.study.design import Design, Test
 
 ALPHA: Final = 1 - LEVEL
-MOST: Final = 3  # pairs in a verdict
+MAX_PAIRS: Final = 3  # in a verdict
 SHARES: Final[tuple[Design, ...]] = ("ab", "abx", "similarity")
 # What the value of a system, or of a pair, is called.
 MEASURES: Final[dict[Design, str]] = {
@@ -36,7 +37,7 @@ TOO_LITTLE: Final = "There is too little yet to say."
 
 
 def number(design: Design, value: float, signed: bool = False) -> str:
-    """2.31, in MUSHRA 2.3, of shares 23 %; "–" where it is not known."""
+    """Print a value: 2.31, in MUSHRA 2.3, of shares 23 %; "–" where it is not known."""
     if np.isnan(value):
         return "–"
     if np.isinf(value):
@@ -50,21 +51,21 @@ def number(design: Design, value: float, signed: bool = False) -> str:
 
 
 def interval(design: Design, low: float, high: float, signed: bool = False) -> str:
-    """[2.10, 2.52]; "–" where it is not known."""
+    """Print an interval: [2.10, 2.52]; "–" where it is not known."""
     if np.isnan(low) or np.isnan(high):
         return "–"
     return f"[{number(design, low, signed)}, {number(design, high, signed)}]"
 
 
 def p_value(p: float) -> str:
-    """0.012, < 0.001, or "–"."""
+    """Print a p-value: 0.012, < 0.001, or "–"."""
     if np.isnan(p):
         return "–"
     return f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
 
 def facts(results: Results) -> Iterator[str]:
-    """The size of the test, a few words each."""
+    """Say how large the test is, a few words each."""
     kept = results.kept
     raters = counted(kept.raters, "rater")
     yield NAMES[results.test.design]
@@ -75,27 +76,50 @@ def facts(results: Results) -> Iterator[str]:
 
 
 def concluded(results: Results) -> str:
-    """The verdict of those who are kept."""
+    """Say the verdict of those who are kept."""
     if results.kept.answers.empty and results.exclusions:
         return "Everyone is left out by the rules below, and so there is no result."
     return verdict(results.test, results.kept)
 
 
 def overall(analysis: Analysis) -> Iterator[str]:
-    """Sentences about all systems and raters together."""
+    """Say what holds of all systems and raters together."""
     found = analysis.overall
     if found and not np.isnan(found["p"]):
         yield (
-            f"All systems under test together, Friedman: χ²({found['df']:.0f}) = "
-            f"{found['chi2']:.2f}, {found['raters']:.0f} raters, {_p(found['p'])}."
+            f"All systems under test together, with these stimuli, Friedman: "
+            f"χ²({found['df']:.0f}) = {found['chi2']:.2f}, {found['raters']:.0f} raters, "
+            f"{_p(found['p'])}."
         )
+    if "p_wilcoxon" in analysis.pairs:
+        yield from _wilcoxon(analysis)
     if not np.isnan(analysis.agreement):
         alpha = f"{analysis.agreement:.2f}".replace("-", "−")
         yield f"Agreement of the raters, Krippendorff’s α: {alpha}."
 
 
+def _wilcoxon(analysis: Analysis) -> Iterator[str]:
+    """Say what Wilcoxon's test finds of these stimuli, or that so few raters cannot find anything."""
+    ranked = analysis.pairs[analysis.pairs["p_wilcoxon_holm"].notna()]
+    if ranked.empty:
+        return
+    apart = int((ranked["p_wilcoxon_holm"] < ALPHA).sum())
+    raters, pairs = mushra.by_rater(analysis.answers).shape[0], counted(len(ranked), "pair")
+    least = min(len(ranked) * 2 / 2**raters, 1)
+    said = (
+        f"With these stimuli, Wilcoxon’s test of the raters’ means finds {apart} of {pairs} apart"
+    )
+    if least < ALPHA:
+        yield f"{said}."
+    else:
+        yield (
+            f"{said}; it cannot find any: with {counted(raters, 'rater')} and {pairs} its p after "
+            f"Holm is {least:.2f} or more."
+        )
+
+
 def verdict(test: Test, analysis: Analysis) -> str:
-    """One or two sentences that say who won, or that it is not known."""
+    """Say in one or two sentences who won, or that it is not known."""
     if analysis.answers.empty:
         return "There are no ratings to go by, and so there is no result."
     if test.design in ("ab", "ccr", "abx"):
@@ -130,8 +154,8 @@ def verdict(test: Test, analysis: Analysis) -> str:
 
 def _of_pairs(design: Design, pairs: Table) -> Iterator[str]:
     leader = pairs["system"].iloc[0]
-    own = pairs if design == "abx" or len(pairs) <= MOST else pairs[pairs["system"] == leader]
-    for pair in own.head(MOST).to_dict("records"):
+    own = pairs if design == "abx" or len(pairs) <= MAX_PAIRS else pairs[pairs["system"] == leader]
+    for pair in own.head(MAX_PAIRS).to_dict("records"):
         one, other = pair["system"], pair["other"]
         value, p = number(design, pair["value"]), _p(pair["p_holm"])
         if design == "abx":
@@ -147,31 +171,40 @@ def _of_pairs(design: Design, pairs: Table) -> Iterator[str]:
             yield f"{one} is preferred to {other} in {value} of votes ({p})."
         else:
             yield f"{one} is better than {other}, by {value} ({p})."
-    if len(pairs) > MOST:
+    if len(pairs) > MAX_PAIRS:
         yield "The table has all pairs."
 
 
 def more_raters(test: Test, analysis: Analysis) -> Iterator[str]:
-    """A sentence for each row of the plan."""
+    """Say what each row of the plan asks for."""
     for row in analysis.power.to_dict("records"):
         aimed = aim(test.design, row["difference"])
         raters, stimuli = row["more_raters"], row["more_stimuli"]
         if np.isnan(raters):
-            yield f"{aimed}: more raters than a test can have."
-        elif raters == 0 and stimuli == 0:
+            yield f"{aimed}: more raters and stimuli than a test can have."
+            continue
+        if raters == 0 and stimuli == 0:
             yield f"{aimed}: the raters of this test are enough."
-        elif stimuli == 0:
-            yield f"{aimed}: about {counted(raters, 'more rater')}."
-        else:
-            yield (
-                f"{aimed}: about {counted(raters, 'more rater')} and "
-                f"{counted(stimuli, 'more stimulus')}; with these stimuli alone no number of "
-                "raters is enough, for they differ too much."
+            continue
+        least = " and ".join(
+            counted(number, f"more {thing}")
+            for number, thing in ((raters, "rater"), (stimuli, "stimulus"))
+            if number
+        )
+        others = [
+            counted(row[f"{name}_alone"], f"more {thing}")
+            for name, thing, other in (
+                ("raters", "rater", stimuli),
+                ("stimuli", "stimulus", raters),
             )
+            if other and not np.isnan(row[f"{name}_alone"])
+        ]
+        instead = f" (or {', or '.join(others)}, with no more of the other)" if others else ""
+        yield f"{aimed}: about {least}{instead}."
 
 
 def aim(design: Design, difference: float) -> str:
-    """The difference that one wants to find, in words."""
+    """Say the difference that one wants to find."""
     if design == "ab":
         return f"A preference of {percent(0.5 + difference)} to {percent(0.5 - difference)}"
     if design == "abx":
@@ -187,7 +220,7 @@ def _p(p: float) -> str:
 
 
 def counted(count: float, thing: str) -> str:
-    """1 rater, 2 raters, 3 more stimuli."""
+    """Count things: 1 rater, 2 raters, 3 more stimuli."""
     if count != 1:
         thing = thing.removesuffix("us") + "i" if thing.endswith("us") else f"{thing}s"
     return f"{count:.0f} {thing}"

@@ -1,0 +1,48 @@
+"""How a test went: what became of everybody who came, and how often its results were looked at."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from earshot.study.design import Test
+from earshot.study.storage.tables import RaterRow
+
+
+@dataclass(frozen=True)
+class Conduct:
+    """consented: who agreed to take part; of these, withdrew; failed_headphones and
+    failed_attention: who was screened out by the page and could not go on; unfinished: who left, or
+    is still at it; finished. opened: who opened the page at all, None where it was not counted.
+    looks: how often estimates were shown before the test was closed."""
+
+    consented: int
+    withdrew: int
+    failed_headphones: int
+    failed_attention: int
+    unfinished: int
+    finished: int
+    opened: int | None = None
+    looks: int = 0
+
+    @property
+    def screened_out(self) -> int:
+        """Count those whom the page let go no further."""
+        return self.failed_headphones + self.failed_attention
+
+
+def conduct(session: Session, test: Test) -> Conduct:
+    """Count what became of each of the raters of a test."""
+    rows = session.execute(
+        select(RaterRow.withdrawn, RaterRow.outcome).where(RaterRow.test == test.name)
+    )
+    ends = Counter("withdrew" if withdrawn else outcome for withdrawn, outcome in rows)
+    return Conduct(
+        consented=ends.total(),
+        withdrew=ends["withdrew"],
+        failed_headphones=ends["headphones"],
+        failed_attention=ends["attention"],
+        unfinished=ends[None],
+        finished=ends["complete"],
+    )
