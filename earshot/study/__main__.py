@@ -7,6 +7,7 @@ TEST is a folder with test.yaml, or a YAML file of webMUSHRA's.
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -18,6 +19,7 @@ from earshot.study.design.spec import FILE, SpecError
 from earshot.study.design.template import template
 from earshot.study.imports.p808 import CLIPS, SCALES
 from earshot.study.sounds import stimuli
+from earshot.study.storage.conduct import Conduct
 from earshot.study.storage.export import export
 from earshot.study.storage.store import Store
 
@@ -72,7 +74,7 @@ def results(options: argparse.Namespace) -> None:
     if options.command == "export":
         print(*export(test, store, folder), sep="\n")
         return
-    _report(test, store.ratings(test), folder)
+    _report(test, store.ratings(test), folder, conduct=store.conduct(test))
 
 
 def compare(options: argparse.Namespace) -> None:
@@ -98,7 +100,8 @@ def read_ratings(options: argparse.Namespace) -> None:
     _report(
         found.test,
         found.table,
-        options.out or options.file.with_name(f"{options.file.stem}-results"),
+        notes=found.notes,
+        folder=options.out or options.file.with_name(f"{options.file.stem}-results"),
     )
 
 
@@ -115,18 +118,24 @@ def simulate(options: argparse.Namespace) -> None:
     simulate(test, store, options.raters or test.raters or RATERS, options.seed)
     export(test, store, folder)
     print("These raters are simulated, and so is what they say:")
-    _report(test, store.ratings(test), folder)
+    _report(test, store.ratings(test), folder, conduct=store.conduct(test))
 
 
-def _report(test: Test, ratings: pd.DataFrame, folder: Path) -> None:
-    """Writes the report, and prints its sentences and where it is."""
+def _report(
+    test: Test,
+    ratings: pd.DataFrame,
+    folder: Path,
+    conduct: Conduct | None = None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Write the report, and print its sentences and where it is."""
     from earshot.study.analysis import analyse, write  # loads statsmodels and matplotlib
-    from earshot.study.analysis.report.words import concluded, more_raters
+    from earshot.study.analysis.report.words import came, concluded, more_raters
 
-    results = analyse(test, ratings)
+    results = analyse(test, ratings, conduct=conduct, notes=notes)
     write(results, folder)
-    who = f"{results.started} raters, {len(results.exclusions)} of them left out by the rules."
-    print(who, concluded(results), *more_raters(test, results.kept), folder, sep="\n")
+    print(came(results), concluded(results), *results.kept.notes, sep="\n")
+    print(*more_raters(test, results.kept), folder, sep="\n")
 
 
 def _store(test: Test, url: str | None) -> Store:
@@ -190,6 +199,8 @@ def main() -> None:
         options.run(options)
     except (SpecError, InputError) as error:
         sys.exit(str(error))
+    except OSError as error:
+        sys.exit(f"{error.filename or 'A file'}: {error.strerror or error}.")
 
 
 if __name__ == "__main__":

@@ -82,3 +82,17 @@ def test_simulate_rehearses_beside_the_real_answers(
     assert "These raters are simulated" in (made / "report.html").read_text()
     assert len((made / "t.jsonl").read_text().splitlines()) == 1 + 3
     assert not (folder / "answers.db").exists()
+
+
+@pytest.mark.parametrize("command", ["import nope.csv", "import .", "new file", "simulate t"])
+def test_file_that_is_missing_or_in_the_way_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """chanzuckerberg/cellxgene#1184, incf-nidash/PyNIDM#423: these ended in tracebacks."""
+    make_folder(tmp_path / "t")
+    (tmp_path / "file").touch()
+    monkeypatch.chdir(tmp_path)
+    out = ["--out", "file", "--raters", "1"] if command.startswith("simulate") else []
+    with pytest.raises(SystemExit) as caught:
+        run(monkeypatch, *command.split(), *out)
+    assert isinstance(caught.value.code, str) and caught.value.code.endswith(".")

@@ -1,5 +1,7 @@
 """From ratings to results: analyse, then write, or show study.analysis.report.page."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -9,16 +11,18 @@ import pandas as pd
 from earshot.study.analysis.exclusions import Exclusion, screen
 from earshot.study.analysis.report import figures, page, pdf
 from earshot.study.analysis.results import Analysis, Results, evaluate
+from earshot.study.analysis.robustness import effects, other_models
 from earshot.study.analysis.tables import Table
 from earshot.study.design import Test
 from earshot.study.design.rules import Rules
 from earshot.study.storage.conduct import Conduct
+from earshot.study.storage.export import csv
 
 __all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse", "write"]
 
 COLUMNS = (
     "test rater trial order position system other stimulus answer kind expected plays "
-    "milliseconds headphones finished started"
+    "milliseconds headphones finished started language"
 ).split()
 
 
@@ -27,13 +31,14 @@ def analyse(
     ratings: pd.DataFrame,
     rules: Rules | None = None,
     conduct: Conduct | None = None,
+    notes: Sequence[str] = (),
 ) -> Results:
     """Find everything that can be said of a test's ratings (the tidy table of Store.ratings).
 
     Rows whose answer is no finite number are left out, and so is practice. Any number of ratings
     will do: where there are too few for a figure it is NaN, and the notes say why. rules: other
     ones than the test's own, of which the report says that they were changed; conduct: of the
-    test's store (Store.conduct).
+    test's store (Store.conduct); notes: what a reader of the report must be told first.
     """
     rules = rules or test.rules
     table: Table = ratings.reindex(columns=COLUMNS)
@@ -48,17 +53,24 @@ def analyse(
     excluded = screen(test, table, rules)
     left_out = [exclusion.rater for exclusion in excluded]
     kept = scored[~scored["rater"].isin(left_out)]
-    everyone = evaluate(test, scored)
+    everyone = _noted(evaluate(test, scored), notes)
+    few = _noted(evaluate(test, kept, len(excluded)), notes) if excluded else everyone
     return Results(
         test=test,
-        kept=evaluate(test, kept, len(excluded)) if excluded else everyone,
+        kept=few,
         everyone=everyone,
         rules=rules,
         exclusions=excluded,
         started=table["rater"].nunique(),
         finished=table.loc[table["finished"].eq(True).fillna(False), "rater"].nunique(),
         conduct=conduct,
+        effects=effects(test, few.answers),
+        models=other_models(test, few.answers, few.pairs),
     )
+
+
+def _noted(analysis: Analysis, notes: Sequence[str]) -> Analysis:
+    return replace(analysis, notes=(*notes, *analysis.notes))
 
 
 def write(results: Results, folder: Path) -> None:
@@ -81,4 +93,5 @@ def _write_analysis(test: Test, analysis: Analysis, folder: Path, prefix: str) -
     for name in ("systems", "pairs", "power"):
         table: Table = getattr(analysis, name)
         if len(table):
-            table.to_csv(folder / f"{prefix}{name}.csv", index=False)
+            # With a mark, or a spreadsheet takes UTF-8 for the letters of one country.
+            (folder / f"{prefix}{name}.csv").write_text(csv(table), encoding="utf-8-sig")

@@ -31,7 +31,7 @@ def discrimination(answers: Table, found: dict[tuple[str, str], Estimate]) -> Ta
     """
     rows = []
     for (system, other), own in _pairs(answers):
-        right = int(own["answer"].sum())
+        right = int(own["answer"].sum())  # of undecided answers half, and no half answer
         row = estimate_row(found[system, other], (0, 1))
         row["p"] = float(binomtest(right, len(own), CHANCE, alternative="greater").pvalue)
         distances = [d_prime(row[end]) for end in ("value", "low", "high")]

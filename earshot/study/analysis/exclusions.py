@@ -34,32 +34,40 @@ def in_words(rules: Rules, test: Test) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Exclusion:
-    """A rater (hash) who is left out, and every reason for it."""
+    """A rater (hash) who is left out, every reason for it, and the rules that they come from."""
 
     rater: str
     reasons: tuple[str, ...]
+    rules: tuple[str, ...] = ()
 
 
 def screen(test: Test, ratings: Table, rules: Rules) -> tuple[Exclusion, ...]:
     """Find whom the rules exclude, in the order of their hashes."""
-    found: dict[str, list[str]] = {}
-    for rater, reason in _reasons(test, ratings[ratings["kind"] != "practice"], rules):
-        found.setdefault(rater, []).append(reason)
-    return tuple(Exclusion(rater, tuple(reasons)) for rater, reasons in sorted(found.items()))
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, rater, reason in _reasons(test, ratings[ratings["kind"] != "practice"], rules):
+        found.setdefault(rater, []).append((name, reason))
+    return tuple(
+        Exclusion(rater, tuple(reason for _, reason in why), tuple(dict(why)))
+        for rater, why in sorted(found.items())
+    )
 
 
-def _reasons(test: Test, ratings: Table, rules: Rules) -> Iterator[tuple[str, str]]:
+def _reasons(test: Test, ratings: Table, rules: Rules) -> Iterator[tuple[str, str, str]]:
+    """Find each rule that is broken, by whom, and how."""
     if rules.failed_checks is not None:
-        yield from _failed_checks(test, ratings, rules.failed_checks)
+        for rater, reason in _failed_checks(test, ratings, rules.failed_checks):
+            yield "failed checks", rater, reason
     if rules.too_fast is not None:
-        yield from _too_fast(ratings, rules.too_fast, rules.fewest)
+        for rater, reason in _too_fast(ratings, rules.too_fast, rules.fewest):
+            yield "too fast", rater, reason
     if rules.headphones:
         failed = ratings["headphones"].eq(False).fillna(False)  # unlike NA, who skipped it
         for rater in ratings.loc[failed, "rater"].unique():
-            yield str(rater), "failed the headphone check"
+            yield "headphone check", str(rater), "failed the headphone check"
     if rules.post_screening and test.design == "mushra" and test.referenced:
         for rater, reasons in post_screening(ratings[ratings["kind"] == "trial"]).items():
-            yield from ((rater, reason) for reason in reasons)
+            for reason in reasons:
+                yield "post-screening", rater, reason
 
 
 def _failed_checks(test: Test, ratings: Table, most: float) -> Iterator[tuple[str, str]]:

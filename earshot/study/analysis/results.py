@@ -1,7 +1,7 @@
 """What is known from the ratings of a test, as tables."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -95,7 +95,8 @@ class Results:
     """A test's results both ways: kept, without whom the rules exclude, and everyone.
 
     started and finished count raters with at least one answer, and with all. conduct: what became
-    of all who came, None where it is not known, as of ratings from elsewhere.
+    of all who came, None where it is not known, as of ratings from elsewhere. effects, models: of
+    those who are kept, see robustness.
     """
 
     test: Test
@@ -106,6 +107,8 @@ class Results:
     started: int
     finished: int
     conduct: Conduct | None = None
+    effects: Table = field(default_factory=pd.DataFrame)
+    models: Table = field(default_factory=pd.DataFrame)
 
 
 def evaluate(test: Test, answers: Table, left_out: int = 0) -> Analysis:
@@ -203,6 +206,13 @@ def _warnings(test: Test, answers: Table, left_out: int) -> Iterator[str]:
             f"{raters} people whose tastes are tossed agree in {percent(0.5 ** (raters - 1))} of "
             "cases: however many votes each gives, so few cannot speak for others."
         )
+    if test.design in ("acr", "dcr", "similarity") and stimuli > 1:
+        shared = answers.groupby("stimulus")["system"].nunique()
+        if answers["system"].nunique() > 1 and shared.max() == 1:
+            yield (
+                "The systems share no stimulus, so what a stimulus adds does not cancel in their "
+                "differences. Are the same sentences named alike in all systems?"
+            )
     if stimuli == 1:
         yield "There is only one stimulus: the results hold for it, and for no other."
     if raters > 1 and _all_same(test, answers):

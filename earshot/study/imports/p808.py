@@ -9,8 +9,8 @@ from typing import Final
 from earshot.core.errors import InputError
 from earshot.study.design import REFERENCE, Design
 from earshot.study.design.model import Kind
-from earshot.study.imports.ratings import Names, Rating
-from earshot.study.imports.rows import Row
+from earshot.study.imports.ratings import Names, Rating, check_id
+from earshot.study.imports.rows import Row, Sheet
 
 SOURCE: Final = "the P.808 toolkit"
 VOTES: Final = ("workerid", "file", "vote")
@@ -33,18 +33,19 @@ CHECKS: Final[tuple[tuple[str, float, Kind], ...]] = (
 # In DCR and CCR a reference against itself, and answers that the toolkit takes for right.
 SAME: Final[dict[Design, tuple[float, float]]] = {"dcr": (5.0, 1.0), "ccr": (0.0, 1.0)}
 UNSCORED: Final = ("input.gold_url", "input.gold_url_2")  # clips whose answer is known in code only
+QUERY: Final = re.compile(r"\?[^/]*=.*$|#t=.*$")
 GAPS: Final = ("{system}", "{stimulus}")
 CLIPS: Final = "{system}/{stimulus}"
-LONGEST: Final = 2000  # characters of a clip's address
+MAX_LENGTH: Final = 2000  # characters of a clip's address
 
 
 def normal(column: str) -> str:
-    """The name of a column as the toolkit reads it."""
+    """Name a column as the toolkit reads it."""
     return column.strip().lower().replace("_slide", "")
 
 
 def is_p808(columns: Sequence[str]) -> bool:
-    """Whether a file with these columns is one that we can read."""
+    """Say whether a file with these columns is one that we can read."""
     names = {normal(name) for name in columns}
     rated = any(RATED.fullmatch(name) for name in names)
     return {*VOTES} <= names or ("workerid" in names and rated)
@@ -55,7 +56,7 @@ class Clips:
     which {system} and {stimulus} stand for anything within a folder."""
 
     def __init__(self, text: str = CLIPS) -> None:
-        if any(text.count(gap) != 1 for gap in GAPS) or len(text) > LONGEST:
+        if any(text.count(gap) != 1 for gap in GAPS) or len(text) > MAX_LENGTH:
             raise InputError(f"Write what a clip is called with {' and '.join(GAPS)}: {CLIPS}.")
         whole = re.escape(text)
         for gap in GAPS:
@@ -63,22 +64,25 @@ class Clips:
         self.text, self._whole = text, re.compile(f"(?:.*/)?{whole}(?:\\.\\w+)?")
 
     def of(self, row: Row, address: str) -> tuple[str, str]:
-        """System and stimulus."""
-        found = self._whole.fullmatch(address) if len(address) <= LONGEST else None
+        """Find system and stimulus."""
+        found = self._whole.fullmatch(address) if len(address) <= MAX_LENGTH else None
         if found is None:
             raise InputError(f"Row {row.line}: “{address[:80]}” is not called like {self.text}.")
         return found["system"], found["stimulus"]
 
 
-def read(
-    columns: Sequence[str], rows: Iterable[Row], clips: Clips, scale: str
-) -> tuple[str, Design, list[Rating]]:
-    """What collected the ratings of a file, their design, and they. scale: which of P.835's.
+def address_of(cell: str) -> str:
+    """Take what tells a clip from others: an address without what signs it (?sig=…, #t=2)."""
+    return QUERY.sub("", cell)
+
+
+def read(sheet: Sheet, clips: Clips, scale: str) -> tuple[str, Design, list[Rating]]:
+    """Read what collected the ratings of a file, their design, and they. scale: which of P.835's.
 
     In CCR each system is compared with the reference. Trapping and gold clips become attention
     checks and gold trials.
     """
-    names = {normal(name) for name in columns}
+    names, rows = {normal(name) for name in sheet.columns}, sheet.rows()
     if {*VOTES} <= names:
         return _votes(rows, clips, scale)
     suffix = f"_{scale}" if any(SCALED.fullmatch(name) for name in names) else ""
@@ -98,10 +102,13 @@ def _votes(rows: Iterable[Row], clips: Clips, scale: str) -> tuple[str, Design, 
         kind = row.cells.get("question_type", "MOS")
         if kind not in TYPES:
             raise InputError(f"Of the toolkit's votes, those of {', '.join(TYPES)} can be read.")
-        design, system, stimulus = TYPES[kind][0], *clips.of(row, row.cells["file"])
+        design, system, stimulus = TYPES[kind][0], *clips.of(row, address_of(row.cells["file"]))
         low, high, other = (-3, 3, REFERENCE) if design == "ccr" else (1, 5, "")
+        check_id(row, "workerid")
         rater, vote = raters.of(row.cells["workerid"]), row.number("vote", low, high)
-        found.setdefault(kind, []).append(Rating(rater, stimulus, system, vote, other))
+        found.setdefault(kind, []).append(
+            Rating(rater, stimulus, system, vote, other, line=row.line)
+        )
     kinds = [kind for kind in found if TYPES[kind][1] in ("", scale)]
     if len(kinds) != 1:
         known = ", ".join(found) or "nothing"
@@ -115,7 +122,7 @@ def _source(scale: str) -> str:
 
 
 def _against_reference(found: list[Rating]) -> tuple[Design, list[Rating]]:
-    """Ratings of DCR or CCR, which only their scales tell apart."""
+    """Tell ratings of DCR from those of CCR by their scales."""
     answers = [each.answer for each in found]
     design: Design = "ccr" if answers and min(answers) < 1 else "dcr"
     if design == "ccr" and max(answers) > 3:
@@ -137,15 +144,19 @@ def _normal(row: Row) -> Row:
 def _of_answer(
     row: Row, clips: Clips, raters: Names, suffix: str, paired: bool
 ) -> Iterator[Rating]:
-    """The ratings of one submission. suffix: of the scale; paired: whether of DCR or CCR."""
+    """Read the ratings of one submission. suffix: of the scale; paired: whether of DCR or CCR."""
+    check_id(row, "workerid")
     cells, rater = row.cells, raters.of(row.cells["workerid"])
     if cells.get("assignmentstatus", "").lower() == "rejected":
         return
-    for column, address in cells.items():
-        question = RATED.fullmatch(column)
-        if question is None or not address or address in map(cells.get, UNSCORED):
+    unscored = [address_of(cells.get(column, "")) for column in UNSCORED]
+    for column, cell in cells.items():
+        question, address = RATED.fullmatch(column), address_of(cell)
+        if question is None or not address or address in unscored:
             continue
-        check = next((each for each in CHECKS if address == cells.get(each[0])), None)
+        check = next(
+            (each for each in CHECKS if address == address_of(cells.get(each[0], ""))), None
+        )
         # In P.835 a check asks for a number of all scales, and the toolkit looks at the overall.
         asked = f"answer.{question[1]}{'_ovrl' if suffix and check else suffix}"
         if not cells.get(asked):
@@ -153,9 +164,9 @@ def _of_answer(
         answer = row.number(asked, -3 if paired else 1, 5)
         if check is None:
             system, stimulus = clips.of(row, address)
-            yield Rating(rater, stimulus, system, answer)
+            yield Rating(rater, stimulus, system, answer, line=row.line)
         elif paired or f"{check[0]}_ans" in cells:
             where, tolerance, kind = check
             expected = None if paired else row.number(f"{where}_ans", 1, 5)
             name = address.rsplit("/", 1)[-1]
-            yield Rating(rater, name, name, answer, "", 0, kind, expected, tolerance)
+            yield Rating(rater, name, name, answer, "", 0, kind, expected, tolerance, row.line)

@@ -1,5 +1,6 @@
 """Ratings of whatever origin, as a test and its tidy table."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,19 +11,22 @@ import pandas as pd
 from earshot.core.errors import InputError
 from earshot.study.design import QUESTIONS, REFERENCE, SCALES, Design, Test, Trial
 from earshot.study.design.model import ANCHORS, Kind
+from earshot.study.imports.rows import Row
 from earshot.study.storage.tidy import COLUMNS
 
 MAX_RATINGS: Final = 50_000
 MAX_SYSTEMS: Final = 20
 MAX_STIMULI: Final = 2000
-LONGEST: Final = 200  # characters of a name
+MAX_LENGTH: Final = 200  # characters of a name
+MAX_NAMED: Final = 5  # rows that a note names
+SHORTENED: Final = re.compile(r"-?\d(?:[.,]\d+)?[eE]\+?\d+")
 NOWHERE: Final = Path()  # their sounds are not here
 
 
 @dataclass(frozen=True)
 class Rating:
     """One answer, as in the tidy table (storage.tidy); tolerance: how far a check may miss
-    what is expected."""
+    what is expected; line: of the file."""
 
     rater: str
     stimulus: str
@@ -33,14 +37,16 @@ class Rating:
     kind: Kind = "trial"
     expected: float | None = None
     tolerance: float = 0.0
+    line: int = 0
 
 
 @dataclass(frozen=True)
 class Imported:
-    """A test without its sounds, and its ratings as a tidy table."""
+    """A test without its sounds, its ratings as a tidy table, and what a reader must be told."""
 
     test: Test
     table: pd.DataFrame
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -50,17 +56,36 @@ class Names:
     known: dict[str, str] = field(default_factory=dict)
 
     def of(self, name: str) -> str:
-        """The name to use."""
+        """Find the name to use."""
         return self.known.setdefault(name, f"rater-{len(self.known) + 1}")
 
 
+def check_id(row: Row, column: str) -> None:
+    """Raise InputError for an id that a spreadsheet has shortened, and so made the same of many."""
+    if SHORTENED.fullmatch(row.cells[column]):
+        raise InputError(
+            f"Row {row.line}: {column} is “{row.cells[column]}”, as a spreadsheet shortens a long "
+            "number, and so raters cannot be told apart. Use the file as it was downloaded, not "
+            "as a spreadsheet saved it."
+        )
+
+
 def imported(
-    name: str, title: str, source: str, design: Design, ratings: Sequence[Rating]
+    name: str,
+    title: str,
+    source: str,
+    design: Design,
+    given: Sequence[Rating],
+    notes: Sequence[str] = (),
 ) -> Imported:
-    """The test that these ratings are of, from this source.
+    """Make the test that these ratings are of, from this source. Who rates the same sound more than
+    once is taken at their first word, which notes then say.
 
     Raises InputError where there are none, or too many of anything for an analysis to end.
     """
+    ratings, repeated = _first(given)
+    if repeated:
+        notes = [*notes, _repetition(repeated)]
     scored = [each for each in ratings if each.kind == "trial"]
     names = [name for each in scored for name in (each.system, each.other) if name]
     systems = [name for name in dict.fromkeys(names) if name not in (REFERENCE, *ANCHORS)]
@@ -74,8 +99,8 @@ def imported(
     ):
         if number > most:
             raise InputError(f"This file has {number:,} {what}, and {most:,} are the most.")
-    if max(map(len, [*names, *stimuli])) > LONGEST:
-        raise InputError(f"A system or stimulus has a name of more than {LONGEST} characters.")
+    if max(map(len, [*names, *stimuli])) > MAX_LENGTH:
+        raise InputError(f"A system or stimulus has a name of more than {MAX_LENGTH} characters.")
     trials, table = _trials(design, ratings)
     test = Test(
         name=name,
@@ -89,7 +114,33 @@ def imported(
         words=tuple(word for _, word in SCALES[design]),
         source=source,
     )
-    return Imported(test, table.assign(test=name).reindex(columns=list(COLUMNS)).astype(COLUMNS))
+    table = table.assign(test=name).reindex(columns=list(COLUMNS)).astype(COLUMNS)
+    return Imported(test, table, tuple(notes))
+
+
+def _first(given: Sequence[Rating]) -> tuple[list[Rating], list[Rating]]:
+    """Part the ratings from those that a rater gave of the same sound before. Checks come again."""
+    kept: dict[tuple[object, ...], Rating] = {}
+    repeated = []
+    for number, each in enumerate(given):
+        check = number if each.kind != "trial" else None
+        key = (each.rater, each.stimulus, each.system, each.other, check)
+        if key in kept:
+            repeated.append(each)
+        else:
+            kept[key] = each
+    return [*kept.values()], repeated
+
+
+def _repetition(repeated: Sequence[Rating]) -> str:
+    raters = len({each.rater for each in repeated})
+    who = "1 rater rates" if raters == 1 else f"{raters} raters rate"
+    lines = ", ".join(str(each.line) for each in repeated[:MAX_NAMED])
+    more = " …" if len(repeated) > MAX_NAMED else ""
+    return (
+        f"{who} the same sound more than once, as where a session was stored twice: the first "
+        f"rating is kept, and {len(repeated)} others are left out (rows {lines}{more})."
+    )
 
 
 def _trials(design: Design, ratings: Sequence[Rating]) -> tuple[tuple[Trial, ...], pd.DataFrame]:

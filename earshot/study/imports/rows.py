@@ -1,18 +1,26 @@
 """CSV files as others wrote them, which may be anything at all."""
 
 import csv
+import io
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from earshot.core.errors import InputError
 
 MAX_BYTES: Final = 20_000_000
 MAX_COLUMNS: Final = 1000
 MAX_CELLS: Final = 5_000_000
-LONGEST: Final = 10_000  # characters of a cell
-NO_CSV: Final = "This is not a CSV file: a table of text in UTF-8, with a head."
+MAX_LENGTH: Final = 10_000  # characters of a cell
+DELIMITERS: Final = ",;\t"
+BLANK: Final = " \t\r\n\v\f\xa0\ufeff\u200b"
+# By the bytes that such a file begins with; the first is UTF-8's.
+MARKS: Final = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+NO_CSV: Final = (
+    "This is not a CSV file: a table of text with a head, whose cells are parted by commas, "
+    "semicolons or tabs."
+)
 
 
 @dataclass(frozen=True)
@@ -23,52 +31,115 @@ class Row:
     cells: Mapping[str, str]
 
     def number(self, column: str, low: float, high: float) -> float:
-        """The number in a column. Raises InputError for anything that is none from low to high."""
+        """Read the number in a column, whose decimal point may be a comma. Raises InputError for
+        anything that is none from low to high."""
+        text = self.cells[column]
         try:
-            value = float(self.cells[column])
+            value = float(text.replace(",", ".") if text.count(",") == 1 else text)
         except ValueError:
             value = float("nan")
         if not low <= value <= high:  # nor is NaN
-            found = self.cells[column][:20]
             raise InputError(
-                f"Row {self.line}: {column} is “{found}”, and no number from {low:g} to {high:g}."
+                f"Row {self.line}: {column} is “{text[:20]}”, and no number from {low:g} to "
+                f"{high:g}."
             )
         return value
 
 
-def columns(path: Path) -> list[str]:
-    """The names of a file's columns. Raises InputError where it has none, or too many."""
+@dataclass(frozen=True)
+class Sheet:
+    """A file that was read: its columns, and its rows one by one."""
+
+    columns: tuple[str, ...]
+    _places: tuple[int, ...]  # of the columns that have a name
+    _text: str
+    _dialect: Mapping[str, Any]
+
+    def rows(self) -> Iterator[Row]:
+        """Read the rows; those without anything are passed over, and so is the space about a cell.
+
+        Raises InputError where one is not as long as the head, or a cell too long.
+        """
+        length = 0
+        for line, cells in _records(self._text, self._dialect):
+            length = length or len(cells)
+            if line == 1 or not any(cells):
+                continue
+            if any(cells[length:]) or len(cells) < length:
+                raise InputError(f"Row {line} has {len(cells)} cells, and the head {length}.")
+            if max(map(len, cells)) > MAX_LENGTH:
+                raise InputError(f"Row {line} has a cell of more than {MAX_LENGTH:,} characters.")
+            named = (cells[place] for place in self._places)
+            yield Row(line, dict(zip(self.columns, named, strict=True)))
+
+
+def sheet(path: Path) -> Sheet:
+    """Read a CSV file in UTF-8, UTF-16 or Windows-1252, parted by commas, semicolons or tabs, with
+    quotes escaped by quotes or, as PHP does, by backslashes.
+
+    Raises InputError where it is none, or too large.
+    """
     if path.stat().st_size > MAX_BYTES:
         raise InputError(f"This file has more than {MAX_BYTES / 1e6:g} MB.")
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        head = next(_cells(file), None)
-    if not head or len(head) < 2 or len(head) > MAX_COLUMNS or len({*head}) < len(head):
+    text = _decoded(path.read_bytes()).rstrip("\x1a")  # the end of a file to DOS
+    if "\0" in text:
         raise InputError(NO_CSV)
-    return head
+    first, _, rest = text.partition("\n")
+    named = first.strip().removeprefix("sep=")
+    if named != first.strip() and named in DELIMITERS:  # written for Excel
+        text, delimiter = rest, named or ","
+    else:
+        delimiter = max(DELIMITERS, key=first.count)
+    dialect: dict[str, Any] = {"delimiter": delimiter, "strict": True}
+    if not _fits(text, dialect):
+        backslashed = dialect | {"escapechar": "\\"}
+        dialect = backslashed if _fits(text, backslashed) else dialect
+    _, head = next(_records(text, dialect), (1, []))
+    if len(head) > MAX_COLUMNS:
+        raise InputError(NO_CSV)
+    places = tuple(place for place, name in enumerate(head) if name)
+    columns = tuple(head[place] for place in places)
+    if len(columns) < 2 or len({*columns}) < len(columns):
+        raise InputError(NO_CSV)
+    return Sheet(columns, places, text, dialect)
 
 
-def rows(path: Path) -> Iterator[Row]:
-    """The rows of a file, one by one; those without anything are passed over.
+def _decoded(content: bytes) -> str:
+    """Decode by the mark a file begins with; without one it is UTF-8, else Windows-1252."""
+    marked = next((MARKS[mark] for mark in MARKS if content.startswith(mark)), None)
+    # Without a mark, every other byte of Western text in UTF-16 is zero.
+    sample = content[:1000]
+    if marked is None and sample.count(0) > len(sample) / 3:
+        marked = "utf-16-le" if sample[1::2].count(0) > sample[::2].count(0) else "utf-16-be"
+    for encoding in [marked] if marked else ["utf-8", "cp1252"]:
+        try:
+            return content.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise InputError(NO_CSV)
 
-    Raises InputError where one is not as long as the head, a cell too long, or the file no CSV.
-    """
-    head, seen = columns(path), 0
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        for line, cells in enumerate(_cells(file), 1):
+
+def _fits(text: str, dialect: Mapping[str, Any]) -> bool:
+    """Say whether a text is a table in this dialect."""
+    length = 0
+    try:
+        for _, cells in _records(text, dialect):
+            length = length or len(cells)
+            if any(cells) and (len(cells) < length or any(cells[length:])):
+                return False
+    except InputError:
+        return False
+    return True
+
+
+def _records(text: str, dialect: Mapping[str, Any]) -> Iterator[tuple[int, list[str]]]:
+    """Read the number of each row and its cells, without the space about them."""
+    seen = 0
+    try:
+        for line, cells in enumerate(csv.reader(io.StringIO(text, newline=""), **dialect), 1):
             seen += len(cells)
             if seen > MAX_CELLS:
                 raise InputError(f"This file has more than {MAX_CELLS:,} cells.")
-            if line == 1 or not any(cells):
-                continue
-            if len(cells) != len(head):
-                raise InputError(f"Row {line} has {len(cells)} cells, and the head {len(head)}.")
-            if max(map(len, cells)) > LONGEST:
-                raise InputError(f"Row {line} has a cell of more than {LONGEST:,} characters.")
-            yield Row(line, dict(zip(head, cells, strict=True)))
-
-
-def _cells(file: Iterator[str]) -> Iterator[list[str]]:
-    try:
-        yield from csv.reader(file, strict=True)
-    except (csv.Error, UnicodeDecodeError) as error:
+            yield line, [cell.strip(BLANK) for cell in cells]
+    except csv.Error as error:
         raise InputError(NO_CSV) from error

@@ -142,7 +142,7 @@ def test_analyse_states_exclusions_and_shows_both_results() -> None:
     ratings.loc[ratings["rater"] == "rater-5", "headphones"] = None
     found = analyse(test, ratings)
     assert {who.rater: who.reasons for who in found.exclusions} == {
-        "rater-2": ("failed 4 of 4 checks",),
+        "rater-2": ("failed 4 of 4 checks (25\xa0% may fail)",),
         "rater-3": ("took 0.5 s for an answer; the median rater took 8.0 s",),
         "rater-4": ("failed the headphone check",),
     }

@@ -68,8 +68,9 @@ def test_paired_comparison_of_webmushra_is_abx(tmp_path: Path) -> None:
         for item, answer in (("1", "correct"), ("2", "incorrect"), ("3", "undecided"))
     ]
     found = read(written(tmp_path / "pc.csv", f"{head},choice_time,choice_comment", *rows))
-    assert found.test.design == "abx" and found.table["answer"].tolist() == [1, 0] * 3
-    assert analyse(found.test, found.table).kept.pairs["right"].tolist() == [3]
+    assert found.test.design == "abx" and found.table["answer"].tolist() == [1, 0, 0.5] * 3
+    assert analyse(found.test, found.table).kept.pairs["right"].tolist() == [4]  # of 4.5
+    assert found.notes == ("3 of 9 answers were “undecided”: each counts as half right.",)
 
 
 def test_likert_of_webmushra_is_a_mean_opinion_score(tmp_path: Path) -> None:
@@ -175,6 +176,7 @@ def test_votes_of_p808_have_the_design_of_their_question(tmp_path: Path) -> None
     [
         (b"", "not a CSV"),
         (b"\x00\x01\x02,\xff\xfe", "not a CSV"),
+        (b"\xff\xfea", "not a CSV"),
         (b"a,a\n1,2\n", "not a CSV"),
         (f'{HEAD}\n"t,e,i\n'.encode(), "not a CSV"),
         (b"a,b\n1,2\n", "neither webMUSHRA"),

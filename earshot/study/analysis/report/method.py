@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from importlib.metadata import version
 
+from earshot.study.analysis.exclusions import in_words
+from earshot.study.analysis.mushra import MAX_EXACT
 from earshot.study.analysis.power import POWER
 from earshot.study.analysis.results import LEVELS, Results
 from earshot.study.analysis.tables import percent
@@ -19,9 +21,13 @@ SOURCES: dict[Design, str] = {
     "abx": "ABX",
 }
 INTERVALS = (
-    "95 % intervals are t intervals whose variance has raters and stimuli as clusters (Cameron, "
-    "Gelbach and Miller 2011), with Satterthwaite's degrees of freedom: they speak of other raters "
-    "and other stimuli of the same kinds."
+    "The variance of every value has raters and stimuli as clusters (Cameron, Gelbach and Miller "
+    "2011), each by the jackknife (CV3; MacKinnon, Nielsen and Webb 2023), and t has "
+    "Satterthwaite's degrees of freedom: 95 % intervals speak of other raters and other stimuli of "
+    "the same kinds. Those of a mean or share on a scale with ends are Wilson's score intervals "
+    "with the effective number of answers (Korn and Graubard 1998), those of a difference t "
+    "intervals. Each p is that of the interval which is printed. No variance is less than the steps "
+    "of the scale hide."
 )
 UNMENTIONED = (
     "Other than in ITU-R BS.1534, raters were not told of a reference, which was one of the "
@@ -34,14 +40,14 @@ ADAPTIVE = (
     "strengths, given all votes before (expected information under the Bradley–Terry model, "
     "with a normal prior of SD 2 and Laplace's approximation; Mikhailiuk et al. 2021). Shares, "
     "intervals and p-values of pairs are therefore those of the model of all votes, whose "
-    "likelihood does not depend on how pairs were chosen, and no interval is narrower than that of "
-    "independent votes; the counts of votes beside them are not to be tested."
+    "likelihood does not depend on how pairs were chosen; the counts of votes next to them are not "
+    "to be tested."
 )
 HOLM = "p-values of several pairs are corrected by Holm's method (1979)."
 
 
 def method(results: Results) -> Iterator[str]:
-    """Paragraphs."""
+    """Write the paragraphs of the section."""
     test, answers = results.test, results.kept.answers
     drawn = f"order and position were drawn at random for each rater (seed {test.seed})"
     yield (
@@ -61,31 +67,38 @@ def method(results: Results) -> Iterator[str]:
             "one stimulus."
         )
     yield (
-        f"How many raters it takes is for a power of {percent(POWER)} at p < 0.05 before Holm's "
-        "correction, for the pair of systems known least well, by the noncentral t with the "
-        "variances found here."
+        f"How many raters it takes is for a power of {percent(POWER)} of the test that is "
+        "reported, for the pair of systems known least well, at the level at which Holm's method "
+        f"tests the first of the pairs: by {_power(test.design)} with the variances found here. Of "
+        "all sizes that are enough, the one with the fewest ratings is named."
     )
-    rules = results.rules.in_words(test)
+    rules = in_words(results.rules, test)
     if rules:
-        yield f"Raters are left out for: {'; '.join(rules)}."
+        changed = "" if results.rules == test.rules else ", which are not the rules of the test"
+        yield f"Raters are left out for: {'; '.join(rules)}{changed}."
     yield (
         f"Computed with statsmodels {version('statsmodels')} and SciPy {version('scipy')}. "
         "Practice, attention checks and gold trials are not scored."
     )
 
 
+def _power(design: Design) -> str:
+    if design == "abx":
+        return "the binomial test, of as many independent answers as have this spread"
+    return "the noncentral t"
+
+
 def _estimates(design: Design) -> Iterator[str]:
     if design == "ab":
         yield (
             "The share of votes for a system (no preference counts half) is tested against one "
-            "half by its t, as its interval is made; the sign test beside it leaves ties out and "
-            "takes all votes for independent, which makes it find too much where raters have "
-            "tastes of their own. Where all votes agree, each rater counts as one vote (Clopper "
-            "and Pearson). Strengths of three systems and more are Bradley and Terry's (1952), a "
-            "binomial GLM."
+            "half as its interval is made; the sign test next to it leaves ties out and takes all "
+            "votes for independent, which makes it find too much where raters have tastes of their "
+            "own. Strengths of three systems and more are Bradley and Terry's (1952), a binomial "
+            "GLM; no variance of theirs is less than that of independent votes."
         )
     if design == "ccr":
-        yield "The mean comparison rating of a pair is tested against 0 by its t."
+        yield "The mean comparison rating of a pair is tested against 0 as its interval is made."
     if design == "abx":
         yield (
             "The share of right answers is tested against one half by the exact binomial test, "
@@ -95,10 +108,13 @@ def _estimates(design: Design) -> Iterator[str]:
         )
     if design == "mushra":
         yield (
-            "Medians and quartiles are of all ratings of a system. Friedman's test compares the "
-            "systems under test, and Wilcoxon's signed-rank test each pair of them and the hidden "
-            "reference, on the raters' means over their trials. These tests take the stimuli as "
-            "given; the interval of a difference does not, and can be the more cautious."
+            "Medians and quartiles are of all ratings of a system. A difference of two systems is "
+            "tested by its t; one from the hidden reference, which is there to be found, is not "
+            "tested. Friedman's test compares the systems under test, and Wilcoxon's signed-rank "
+            f"test (exact for up to {MAX_EXACT} raters, with ties too) each pair of them, on the "
+            "raters' means over their trials, as ITU-R BS.1534-3 has it. Both take the stimuli as "
+            "given: where systems suit single stimuli they find differences that other stimuli "
+            "would not show."
         )
     if design == "similarity":
         yield "Judged the same are answers of “same”, whether sure or not."

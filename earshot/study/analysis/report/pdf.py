@@ -18,7 +18,7 @@ from reportlab.pdfbase.pdfmetrics import registerFont
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.platypus import Image, Paragraph, SimpleDocTemplate, Table, TableStyle
 
-from earshot.study.analysis.report import figures, tables
+from earshot.study.analysis.report import contents, figures, tables
 from earshot.study.analysis.report.method import method
 from earshot.study.analysis.report.panels import INK, LINE, QUIET
 from earshot.study.analysis.report.words import TOO_LITTLE, concluded, facts, more_raters, overall
@@ -32,7 +32,7 @@ FONTS: Final = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 MARGIN: Final = 20 * mm
 PADDING: Final = 6  # points, of reportlab's frame
 WIDTH: Final = A4[0] - 2 * MARGIN
-LONGEST: Final = 300  # characters of a cell: one that is higher than a page has no place
+MAX_LENGTH: Final = 300  # characters of a cell: one that is higher than a page has no place
 
 BODY: Final = ParagraphStyle(
     "body", fontName=REGULAR, fontSize=9, leading=13, textColor=HexColor(INK)
@@ -48,7 +48,7 @@ VERDICT: Final = ParagraphStyle("verdict", BODY, fontSize=11, leading=16, spaceB
 
 
 def document(results: Results) -> bytes:
-    """The bytes of the PDF, A4; the same for the same results."""
+    """Write the bytes of the PDF, A4; the same for the same results."""
     for name in (REGULAR, BOLD):
         registerFont(TTFont(name, FONTS / f"{name}.ttf"))
     registerFont(UnicodeCIDFont(CHINESE))
@@ -84,7 +84,11 @@ def _story(results: Results) -> Iterator[Any]:
         yield _image(partial(figures.stimuli, test, kept))
     yield _text("How many more raters?", HEAD)
     yield from _list(more_raters(test, kept)) or [_text(TOO_LITTLE)]
+    if sheets := tables.robustness(results):
+        yield _text("Does it depend on how it was found?", HEAD)
+        yield from map(_table, sheets)
     yield _text("Who is left out", HEAD)
+    yield _table(contents.flow(results))
     if results.exclusions:
         for sheet in (tables.left_out(results), tables.both_ways(results)):
             yield _table(sheet)
@@ -93,6 +97,11 @@ def _story(results: Results) -> Iterator[Any]:
     yield _text("Method", HEAD)
     for paragraph in method(results):
         yield _text(paragraph, QUIETER)
+    yield _text("What was asked", HEAD)
+    yield _table(contents.asked(results))
+    yield _text("For a paper", HEAD)
+    yield _text(contents.paragraph(results))
+    yield _table(contents.checklist(results))
 
 
 def _text(text: str, style: ParagraphStyle = BODY) -> Paragraph:
@@ -115,7 +124,7 @@ def _image(draw: Callable[[], Any]) -> Image:
 def _table(sheet: tables.Sheet) -> Table:
     caption = [_text(sheet.caption, QUIETER), *[""] * (len(sheet.head) - 1)]
     head = [_text(cell, COLUMN) for cell in sheet.head]
-    body = [[_text(cell[:LONGEST], SMALL) for cell in row] for row in sheet.rows]
+    body = [[_text(cell[:MAX_LENGTH], SMALL) for cell in row] for row in sheet.rows]
     rule = TableStyle(
         [
             ("SPAN", (0, 0), (-1, 0)),

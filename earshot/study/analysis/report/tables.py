@@ -73,6 +73,47 @@ def of_analysis(design: Design, analysis: Analysis) -> list[Sheet]:
     return found + ([pairs(design, analysis)] if len(analysis.pairs) else [])
 
 
+EFFECTS = {
+    "position": "Position: the first or right one of those shown at once",
+    "order": "Order: from a rater’s first trial to the last",
+    "fatigue": "Fatigue: distance from the usual answer, from first to last",
+    "drift": "Drift: from the first day to the last",
+}
+
+
+def effects(design: Design, results: Results) -> Sheet:
+    """Tell how far answers depend on the order and the place of sounds."""
+    rows = [
+        [EFFECTS[row["effect"]], *_estimate(design, row, True), p_value(row["p_holm"])]
+        for row in _rows(results.effects)
+        if row["value"] == row["value"]  # NaN where nothing changed
+    ]
+    head = ["Effect", "Change", "95 % interval", "p, Holm"]
+    return Sheet("How sounds were presented", head, rows)
+
+
+def models(results: Results) -> Sheet:
+    """Tell the differences of systems by two other models."""
+    rows = []
+    for row in _rows(results.models):
+        cells = [row["system"], row["other"]]
+        for name in ("bias", "logit"):
+            cells.append(number(PLAIN, row[name], signed=True))
+            cells.append(interval(PLAIN, row[f"{name}_low"], row[f"{name}_high"], signed=True))
+            cells.append(p_value(row[f"{name}_p_holm"]))
+        rows.append(cells)
+    head = ["System", "Other", "Bias removed", "95 % interval", "p, Holm"]
+    head += ["Log odds", "95 % interval", "p, Holm"]
+    return Sheet("By other models", head, rows, text=2, names=2)
+
+
+def robustness(results: Results) -> list[Sheet]:
+    """Make the tables of what could have been found otherwise, where there is something to say."""
+    found = [effects(results.test.design, results)] if len(results.effects) else []
+    found += [models(results)] if len(results.models) else []
+    return [sheet for sheet in found if sheet.rows]
+
+
 def left_out(results: Results) -> Sheet:
     """Tell whom the rules exclude, and why."""
     rows = [

@@ -75,6 +75,23 @@ def facts(results: Results) -> Iterator[str]:
     yield f"{results.finished} of {results.started} have finished"
 
 
+def came(results: Results) -> str:
+    """Say how many took part, and how many of them the page or the rules leave out."""
+    raters = counted(results.started, "rater")
+    said = f"{raters}, {len(results.exclusions)} of them left out by the rules"
+    conduct = results.conduct
+    if conduct is None:
+        return f"{said}."
+    ends = (
+        (conduct.failed_headphones, "screened out by the headphone check"),
+        (conduct.failed_attention, "screened out by attention checks"),
+        (conduct.withdrew, "withdrew"),
+        (conduct.unfinished, "not finished"),
+    )
+    others = ", ".join(f"{number} {end}" for number, end in ends if number)
+    return f"{said}. {conduct.consented} agreed to take part{f': {others}' if others else ''}."
+
+
 def concluded(results: Results) -> str:
     """Say the verdict of those who are kept."""
     if results.kept.answers.empty and results.exclusions:
@@ -99,7 +116,7 @@ def overall(analysis: Analysis) -> Iterator[str]:
 
 
 def _wilcoxon(analysis: Analysis) -> Iterator[str]:
-    """Say what Wilcoxon's test finds of these stimuli, or that so few raters cannot find anything."""
+    """Say what Wilcoxon's test finds of these stimuli, or that so few raters find nothing by it."""
     ranked = analysis.pairs[analysis.pairs["p_wilcoxon_holm"].notna()]
     if ranked.empty:
         return

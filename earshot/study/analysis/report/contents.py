@@ -1,0 +1,212 @@
+"""What a paper must say of a test: what was asked, of whom, about which sounds, and what became of
+everybody who came."""
+
+from collections import Counter
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+import soundfile
+
+from earshot.study.analysis.exclusions import in_words
+from earshot.study.analysis.report.tables import Sheet
+from earshot.study.analysis.report.words import NAMES, counted
+from earshot.study.analysis.results import Results
+from earshot.study.analysis.tables import Table
+from earshot.study.design import Test
+
+MAX_SOUNDS: Final = 1000  # whose heads are read for a report
+UNKNOWN: Final = "not known to Earshot: write it here"
+CITATION: Final = "The Earshot authors, Earshot {version}: listening tests (software)."
+
+
+def earshot() -> str:
+    """Name the version of Earshot."""
+    try:
+        return version("earshot")
+    except PackageNotFoundError:  # run from its folder
+        return "of the repository"
+
+
+def asked(results: Results) -> Sheet:
+    """Tell what was asked and heard, a row for each thing that a paper reports."""
+    return Sheet("The test", ["", ""], [[*row] for row in _asked(results)], text=2)
+
+
+def _asked(results: Results) -> Iterator[tuple[str, str]]:
+    test, answers = results.test, results.everyone.answers
+    yield "Design", NAMES[test.design]
+    yield "Question", test.question
+    if test.instructions:
+        yield "Instructions", test.instructions
+    scale = (f"{value}: {word}" for value, word in test.scale)
+    yield "Scale", "; ".join(scale)
+    yield "Systems", ", ".join(test.conditions)
+    yield "Sounds", sounds(test)
+    levelled = f"set to {test.loudness:g} LUFS" if test.loudness is not None else "as in the files"
+    yield "Loudness", UNKNOWN if test.source else levelled
+    if dates := _dates(answers):
+        yield "Dates", dates
+    yield "Ratings of a rater", _spread(answers.groupby("rater").size())
+    yield "Ratings of a stimulus", _spread(answers.groupby("stimulus").size())
+    if languages := _languages(answers):
+        yield "Languages of the page", languages
+    kinds = Counter(trial.kind for trial in test.trials)
+    checks = [
+        counted(kinds[kind], name)
+        for kind, name in (
+            ("practice", "practice trial"),
+            ("attention", "attention check"),
+            ("gold", "gold trial"),
+        )
+        if kinds[kind]
+    ]
+    yield "Other trials of a rater", ", ".join(checks) or "none"
+    if not test.source:
+        drawn = "adaptive pairs" if test.pairing == "adaptive" else "balanced, in random order"
+        yield "Order", f"{drawn}, on random sides; seed {test.seed}"
+    same = results.rules == test.rules
+    origin = "as in the test" if same else "CHANGED from those of the test"
+    rules = "; ".join(in_words(results.rules, test)) or "none"
+    yield "Who is left out", f"{rules} ({origin})"
+    if results.conduct is not None:
+        looks = results.conduct.looks
+        yield (
+            "Results before the end",
+            f"looked at {counted(looks, 'time')}" if looks else "not looked at",
+        )
+    yield "Software", f"Earshot {earshot()}" + (f", ratings from {test.source}" * bool(test.source))
+    yield "To cite", CITATION.format(version=earshot())
+
+
+def sounds(test: Test) -> str:
+    """Say how many sounds there are, at which rates and how long, as their files' heads tell."""
+    paths = sorted({path for trial in test.of_kind("trial") for path in _files(test, trial.sounds)})
+    if not paths:
+        return UNKNOWN
+    heads = []
+    for path in paths[:MAX_SOUNDS]:
+        try:
+            heads.append(soundfile.info(path))
+        except (OSError, soundfile.SoundFileError):
+            continue  # earshot.study check names it
+    if not heads:
+        return f"{counted(len(paths), 'file')}, which are not here"
+    rates = sorted({head.samplerate for head in heads})
+    lengths = [head.duration for head in heads]
+    return (
+        f"{counted(len(paths), 'file')} of {_range(min(lengths), max(lengths), '.1f')} s, at "
+        f"{', '.join(f'{rate / 1000:g}' for rate in rates)} kHz"
+    )
+
+
+def _files(test: Test, named: object) -> Iterator[Path]:
+    for path in getattr(named, "values", dict)():
+        if path != Path() and not test.source:
+            yield path
+
+
+def flow(results: Results) -> Sheet:
+    """Tell what became of everybody who came, a row for each way out, by rule where a rule did."""
+    rows: list[tuple[str, str]] = []
+    conduct = results.conduct
+    if conduct is not None:
+        if conduct.opened is not None:
+            rows.append(("Opened the page", str(conduct.opened)))
+        rows += [
+            ("Agreed to take part", str(conduct.consented)),
+            ("Withdrew (their answers are deleted)", str(conduct.withdrew)),
+            ("Screened out by the headphone check", str(conduct.failed_headphones)),
+            ("Screened out by attention checks", str(conduct.failed_attention)),
+            ("Left, or still at it", str(conduct.unfinished)),
+            ("Finished", str(conduct.finished)),
+        ]
+    rows.append(("Gave at least one answer", str(results.started)))
+    by_rule = Counter(rule for who in results.exclusions for rule in who.rules)
+    rows += [(f"Left out by rule: {rule}", str(number)) for rule, number in by_rule.items()]
+    if len(by_rule) > 1:
+        rows.append(("Left out by any rule", str(len(results.exclusions))))
+    rows.append(("Kept", str(results.kept.raters)))
+    return Sheet("Who came, and who is kept", ["", "People"], rows)
+
+
+def paragraph(results: Results) -> str:
+    """Write a Methods paragraph to paste into a paper; what only its authors know is in
+    brackets."""
+    test, kept = results.test, results.kept
+    answers = kept.answers
+    parts = [
+        f"We ran a listening test ({NAMES[test.design]}) with {test.source or 'Earshot'}"
+        f" [recruitment and payment of raters, their languages, and approval].",
+        f"Raters were asked: “{test.question}”",
+        f"on a scale of {', '.join(f'{word} ({value})' for value, word in test.scale)}.",
+        f"There were {counted(len(test.systems), 'system')} and "
+        f"{counted(kept.stimuli, 'stimulus')} ({sounds(test)}).",
+        f"{counted(results.started, 'rater')} took part; {len(results.exclusions)} were left out "
+        f"by rules {'stated beforehand' if results.rules == test.rules else 'chosen afterwards'}"
+        f"{_why(results)}, which leaves {kept.raters} with {counted(len(answers), 'rating')}.",
+        "95 % intervals and p-values have raters and stimuli as clusters (Cameron, Gelbach and "
+        "Miller 2011, by the jackknife), and p-values are corrected by Holm's method.",
+    ]
+    return " ".join(parts)
+
+
+def checklist(results: Results) -> Sheet:
+    """Fill in what Chiang, Huang and Lee (2023, Interspeech) find missing in most papers."""
+    test, answers = results.test, results.kept.answers
+    rules = "; ".join(in_words(results.rules, test)) or "none"
+    conduct = results.conduct
+    rows = [
+        ["Recruitment of raters", f"a panel ({UNKNOWN})" if test.panel.link else UNKNOWN],
+        ["Their countries and languages", _languages(answers) or UNKNOWN],
+        ["Payment", UNKNOWN],
+        ["Consent and approval", _short(test.consent) if test.consent else UNKNOWN],
+        ["Number of raters", f"{results.kept.raters} kept of {results.started}"],
+        ["Selection of raters", rules],
+        [
+            "Screened out before the end",
+            UNKNOWN if conduct is None else str(conduct.screened_out),
+        ],
+        ["Instructions", _short(test.instructions) if test.instructions else "none"],
+        ["Question", test.question],
+        ["Scale", "; ".join(f"{value}: {word}" for value, word in test.scale)],
+        ["Sounds", sounds(test)],
+        ["Number of stimuli", str(results.kept.stimuli)],
+        ["Ratings of a rater", _spread(answers.groupby("rater").size())],
+        ["Ratings of a system", _spread(answers.groupby("system").size())],
+        ["Listening", "headphones checked" if answers["headphones"].notna().any() else UNKNOWN],
+        ["Statistics", "means with 95 % intervals, p-values and tests: see Method"],
+    ]
+    return Sheet("What a paper should report", ["", ""], rows, text=2)
+
+
+def _why(results: Results) -> str:
+    by_rule = Counter(rule for who in results.exclusions for rule in who.rules)
+    return f" ({', '.join(f'{rule}: {number}' for rule, number in by_rule.items())})" * bool(
+        by_rule
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 300 else f"{text[:299]}…"
+
+
+def _dates(answers: Table) -> str:
+    days = sorted({day for day in answers["started"].dropna().astype(str) if day})
+    return _range(days[0], days[-1]) if days else ""
+
+
+def _languages(answers: Table) -> str:
+    raters = answers.drop_duplicates("rater")
+    known = Counter(name for name in raters["language"].dropna() if name)
+    return ", ".join(f"{name}: {counted(number, 'rater')}" for name, number in known.most_common())
+
+
+def _spread(counts: Table) -> str:
+    return _range(int(counts.min()), int(counts.max())) if len(counts) else "none"
+
+
+def _range(low: object, high: object, form: str = "") -> str:
+    ends = format(low, form), format(high, form)
+    return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"

@@ -1,0 +1,222 @@
+"""What the report concludes, and what it warns of."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from earshot.study.analysis import Results, Rules, analyse
+from earshot.study.analysis.report import contents
+from earshot.study.analysis.report.page import counts
+from earshot.study.analysis.report.words import came, overall, verdict
+from earshot.study.design import REFERENCE
+from earshot.study.storage.conduct import Conduct
+from tests.study.analysis.made import make_test, rate
+
+CONDUCT = Conduct(
+    consented=14,
+    withdrew=1,
+    failed_headphones=2,
+    failed_attention=1,
+    unfinished=2,
+    finished=8,
+    looks=3,
+)
+
+
+def _mushra(raters: int, gap: float = 20, seed: int = 0) -> Results:
+    rng = np.random.default_rng(seed)
+    quality = {"ours": 60 + gap, "rival": 60, "older": 40, REFERENCE: 99}
+
+    def answer(rater: int, one: str, *_: str) -> float:
+        return float(np.clip(round(quality.get(one, 20) + 3 * rng.normal()), 0, 100))
+
+    test = make_test("mushra", stimuli=8)
+    return analyse(test, rate(test, raters, answer))
+
+
+def test_mushra_of_five_raters_who_agree_is_significant() -> None:
+    """By Wilcoxon's test, Holm over all pairs with the reference, nothing could be."""
+    found = _mushra(5).kept
+    pairs = found.pairs.set_index(["system", "other"])
+    assert pairs.loc[("ours", "rival"), "p_holm"] < 0.01
+    assert "was rated highest" in verdict(make_test("mushra"), found)
+    assert pairs.loc[("ours", "rival"), "p_wilcoxon"] == pytest.approx(1 / 16)
+    said = " ".join(overall(found))
+    assert "cannot find any: with 5 raters and 3 pairs its p after Holm is 0.19 or more" in said
+
+
+def test_mushra_leaves_the_reference_out_of_the_family() -> None:
+    pairs = _mushra(8).kept.pairs
+    against = pairs[["system", "other"]].eq(REFERENCE).any(axis=1)
+    assert against.sum() == 3 and pairs.loc[against, "p_holm"].isna().all()
+    own = pairs[~against].sort_values("p")
+    assert own["p_holm"].iloc[0] == pytest.approx(3 * own["p"].iloc[0])
+
+
+def test_mushra_p_is_that_of_the_printed_interval() -> None:
+    for seed in range(6):
+        pairs = _mushra(6, gap=1.2, seed=seed).kept.pairs
+        outside = (pairs["low"] > 0) | (pairs["high"] < 0)
+        assert ((pairs["p"] < 0.05) == outside).all()
+
+
+def test_votes_in_a_circle_are_not_all_the_same() -> None:
+    always = {("ours", "rival"): 1.0, ("ours", "older"): 0.0, ("rival", "older"): 1.0}
+    test = make_test("ab")
+    found = analyse(test, rate(test, 6, lambda r, one, other, s: always[one, other])).kept
+    assert not any("All answers are the same" in note for note in found.notes)
+    assert found.systems["value"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
+
+
+def test_comparisons_that_are_all_one_better_say_so() -> None:
+    """32 times +1 was "too little yet to say more"."""
+    test = make_test("ccr", ("ours", "rival"), stimuli=4)
+    found = analyse(test, rate(test, 8, lambda *_: 1.0))
+    assert verdict(test, found.kept).startswith("ours is better than rival, by 1.00")
+
+
+@pytest.mark.parametrize(
+    ("design", "raters", "stimuli", "expected"),
+    [("abx", 2, 2, True), ("abx", 4, 6, False), ("ab", 2, 6, True), ("ab", 8, 6, False)],
+)
+def test_report_says_where_nothing_can_be_significant(
+    design: str, raters: int, stimuli: int, expected: bool
+) -> None:
+    test = make_test("abx" if design == "abx" else "ab", ("ours", "rival"), stimuli=stimuli)
+    notes = " ".join(analyse(test, rate(test, raters, lambda *_: 1.0)).kept.notes)
+    assert ("no difference can be significant" in notes) == expected
+
+
+def _dropped(dropped: int, raters: int = 12) -> Results:
+    test = make_test("acr", checks=2)
+    rng = np.random.default_rng(0)
+    ratings = rate(
+        test,
+        raters,
+        lambda *_: float(rng.integers(1, 6)),
+        check=lambda rater: 5.0 if rater < dropped else 1.0,
+    )
+    return analyse(test, ratings, conduct=CONDUCT)
+
+
+def test_few_who_are_kept_are_told_from_few_who_came() -> None:
+    notes = " ".join(_dropped(10).kept.notes)
+    assert "Only 2 of 12 people are kept by the rules" in notes
+    assert "leave out 10 of 12 raters (83\xa0%)" in notes
+    assert "have taken part" not in notes
+
+
+@pytest.mark.parametrize(("dropped", "warned"), [(2, False), (3, True)])
+def test_a_quarter_dropped_is_warned_of(dropped: int, warned: bool) -> None:
+    assert any("The rules leave out" in note for note in _dropped(dropped).kept.notes) == warned
+
+
+def test_flow_counts_who_was_screened_out_and_each_rule() -> None:
+    results = _dropped(3)
+    rows = dict(contents.flow(results).rows)
+    assert rows["Agreed to take part"] == "14"
+    assert rows["Screened out by the headphone check"] == "2"
+    assert rows["Left out by rule: failed checks"] == "3"
+    assert rows["Kept"] == "9"
+    assert came(results) == (
+        "12 raters, 3 of them left out by the rules. 14 agreed to take part: 2 screened out by the "
+        "headphone check, 1 screened out by attention checks, 1 withdrew, 2 not finished."
+    )
+
+
+def test_report_says_how_often_it_was_looked_at_and_whether_rules_were_changed() -> None:
+    results = _dropped(3)
+    rows = dict(contents.asked(results).rows)
+    assert rows["Results before the end"] == "looked at 3 times"
+    assert rows["Who is left out"].endswith("(as in the test)")
+    test = results.test
+    changed = analyse(test, results.everyone.answers, Rules(failed_checks=0.5))
+    assert "CHANGED" in dict(contents.asked(changed).rows)["Who is left out"]
+    assert "chosen afterwards" in contents.paragraph(changed)
+
+
+def test_page_of_counts_has_no_estimate() -> None:
+    results = _dropped(3)
+    html = counts(results)
+    assert "Screened out by the headphone check" in html and "<svg" not in html
+    for value in results.kept.systems["value"]:
+        assert f"{value:.2f}" not in html
+
+
+def test_checklist_names_what_only_its_authors_know() -> None:
+    rows = dict(contents.checklist(_dropped(0)).rows)
+    assert rows["Payment"] == contents.UNKNOWN
+    assert rows["Number of raters"] == "12 kept of 12"
+    assert rows["Ratings of a rater"] == "18"
+
+
+def _effects(design: str, answer: Callable[[pd.DataFrame], pd.Series]) -> pd.DataFrame:
+    """Of answers that depend on where and when a sound was heard."""
+    test = make_test("ab" if design == "ab" else "acr", stimuli=8)
+    ratings = rate(test, 12, lambda *_: 0.0)
+    rng = np.random.default_rng(0)
+    ratings["order"] = ratings.groupby("rater")["order"].transform(
+        lambda places: rng.permutation(len(places))
+    )
+    ratings["position"] = rng.integers(0, 2, len(ratings))
+    ratings["started"] = [f"2026-11-{10 + int(rater[6:]) // 3}" for rater in ratings["rater"]]
+    ratings["answer"] = answer(ratings)
+    return analyse(test, ratings).effects.set_index("effect")
+
+
+def test_effect_of_position_is_found() -> None:
+    rng = np.random.default_rng(1)
+
+    def answer(ratings: pd.DataFrame) -> pd.Series:
+        first = (rng.random(len(ratings)) < 0.75).astype(float)
+        return pd.Series(np.where(ratings["position"] == 0, first, 1 - first), ratings.index)
+
+    found = _effects("ab", answer)
+    assert found.loc["position", "value"] == pytest.approx(0.25, abs=0.06)
+    assert found.loc["position", "p_holm"] < 0.001
+
+
+def test_effects_of_order_fatigue_and_drift_are_found() -> None:
+    rng = np.random.default_rng(1)
+
+    def answer(ratings: pd.DataFrame) -> pd.Series:
+        along = ratings["order"] / ratings["order"].max()
+        day = pd.to_datetime(ratings["started"]).dt.day - 10
+        noise = rng.normal(size=len(ratings)) * (0.2 + along)
+        return (3 - 0.8 * along + 0.3 * day + noise).clip(1, 5)
+
+    found = _effects("acr", answer)
+    assert found.loc["order", "value"] == pytest.approx(-0.8, abs=0.2)
+    assert found.loc["drift", "value"] == pytest.approx(0.9, abs=0.2)
+    assert found.loc["fatigue", "value"] > 0.3
+    assert (found["p_holm"] < 0.01).all()
+
+
+def test_other_models_rank_as_the_means_do() -> None:
+    rng = np.random.default_rng(0)
+    quality, bias = {"ours": 3.8, "rival": 3.2, "older": 2.6}, rng.normal(0, 0.6, 12)
+    test = make_test("acr", stimuli=10)
+    ratings = rate(
+        test,
+        12,
+        lambda r, one, *_: float(np.clip(round(quality[one] + bias[r] + 0.7 * rng.normal()), 1, 5)),
+    )
+    results = analyse(test, ratings)
+    found = results.models.set_index(["system", "other"])
+    means = results.kept.pairs.set_index(["system", "other"])
+    # Of complete tables the raters' bias cancels in a difference.
+    assert found["bias"].tolist() == pytest.approx(means["value"].tolist())
+    assert (found["logit"] > 0).all() and (found["logit_p_holm"] < 0.01).all()
+    assert ((found["logit_low"] < found["logit"]) & (found["logit"] < found["logit_high"])).all()
+
+
+def test_bias_removed_score_of_uneven_raters_is_nearer_the_truth() -> None:
+    """A harsh rater who heard one system only pulls its mean down, and not its score."""
+    test = make_test("acr", ("ours", "rival"), stimuli=6)
+    ratings = rate(test, 6, lambda r, *_: 2.0 if r == 0 else 4.0)
+    heard = (ratings["rater"] != "rater-0") | (ratings["system"] == "ours")
+    results = analyse(test, ratings[heard])
+    assert results.kept.pairs["value"].abs().iloc[0] == pytest.approx(1 / 3)
+    assert results.models["bias"].abs().iloc[0] < 0.06
