@@ -26,8 +26,8 @@ INTERVALS = (
     "Satterthwaite's degrees of freedom: 95 % intervals speak of other raters and other stimuli of "
     "the same kinds. Those of a mean or share on a scale with ends are Wilson's score intervals "
     "with the effective number of answers (Korn and Graubard 1998), those of a difference t "
-    "intervals. Each p is that of the interval which is printed. No variance is less than the steps "
-    "of the scale hide."
+    "intervals. Each p is that of the interval which is printed. No variance is less than what the "
+    "steps of the scale hide."
 )
 UNMENTIONED = (
     "Other than in ITU-R BS.1534, raters were not told of a reference, which was one of the "
