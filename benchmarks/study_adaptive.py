@@ -109,13 +109,13 @@ def taus(votes: pd.DataFrame, strengths: np.ndarray) -> list[float]:
     return found
 
 
-def held(votes: pd.DataFrame, strengths: np.ndarray, pairing: str) -> np.ndarray:
+def held(votes: pd.DataFrame, strengths: np.ndarray) -> np.ndarray:
     """Whether the 95 % interval of each system's strength (K,) holds the true one; NaN where there
     is no scale."""
     names = [f"system-{k:02}" for k in range(SYSTEMS)]
     if not can_be_scaled(votes):
         return np.full(SYSTEMS, np.nan)
-    table = bradley_terry(votes, names, adaptive=pairing == "adaptive")
+    table = bradley_terry(votes, names)
     truth = marginal(strengths)
     return ((table["low"] <= truth) & (truth <= table["high"])).to_numpy(float)
 
@@ -137,7 +137,7 @@ def adaptive() -> Iterator[str]:
     for pairing in ("balanced", "adaptive"):
         tests = [votes_of(pairing, seed) for seed in range(TESTS)]
         curves[pairing] = np.mean([taus(*each) for each in tests], axis=0)
-        coverage[pairing] = np.nanmean([held(*each, pairing) for each in tests])
+        coverage[pairing] = np.nanmean([held(*each) for each in tests])
     looks = LOOK * np.arange(1, RATERS * EACH // LOOK + 1)
     yield (
         f"## Adaptive pairs: {SYSTEMS} systems ({SYSTEMS * (SYSTEMS - 1) // 2} pairs), {STIMULI} "
