@@ -94,9 +94,9 @@ def false_positives() -> Iterator[str]:
     yield ""
     yield (
         "Raters and stimuli favour one system or another, but evenly; the plain binomial test "
-        "takes this for a difference, and so do Wilcoxon's and Friedman's where systems suit single "
-        "stimuli, for they speak of the stimuli at hand. In ABX nobody hears a difference. The last "
-        "row is why estimates are hidden while a test runs."
+        "takes this for a difference, and so do Wilcoxon's and Friedman's where systems suit "
+        "single stimuli, for they speak of the stimuli at hand. In ABX nobody hears a difference. "
+        "The last row is why estimates are hidden while a test runs."
     )
 
 

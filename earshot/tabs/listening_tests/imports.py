@@ -55,13 +55,16 @@ def _analysed(
         if not file:
             raise InputError(NO_FILE)
         found = imports.read(Path(file), clips, scale)
-        workspace, results = workspaces.of(held, request), analyse(found.test, found.table)
+        workspace, results = (
+            workspaces.of(held, request),
+            analyse(found.test, found.table, notes=found.notes),
+        )
         pdf, html = (workspace.reports() / f"{found.test.name}.{kind}" for kind in ("pdf", "html"))
         pdf.write_bytes(document(results))
         html.write_text(page(results), encoding="utf-8")
         return {
             state: workspace,
-            message: say(concluded(results)),
+            message: say(" ".join((concluded(results), *found.notes))),
             report: gr.File([str(pdf), str(html)], visible=True),
         }
 
