@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def false_positives() -> Iterator[str]:
-    """How often p < 0.05 where systems do not differ."""
+    """Tabulate how often p < 0.05 where systems do not differ."""
     tests: dict[str, Callable[[np.random.Generator], list[float]]] = {
         "MOS, two systems, 20 raters × 20 stimuli": lambda rng: [mos(rng, 20, 20, 2).min()],
         "MOS, two systems, 8 raters × 20 stimuli": lambda rng: [mos(rng, 8, 20, 2).min()],
@@ -101,7 +101,7 @@ def false_positives() -> Iterator[str]:
 
 
 def mos(rng: np.random.Generator, raters: int, stimuli: int, systems: int) -> np.ndarray:
-    """p of all pairs of equal systems, on a scale of 1 to 5."""
+    """Find p of all pairs of equal systems, on a scale of 1 to 5."""
     thoughts = World().draw(rng, raters, stimuli, np.full(systems, MIDDLE))
     answer, rater, stimulus, system = rows(on_scale(thoughts))
     found = []
@@ -116,7 +116,7 @@ def mos(rng: np.random.Generator, raters: int, stimuli: int, systems: int) -> np
 def preference(
     rng: np.random.Generator, raters: int, stimuli: int, indifference: float
 ) -> list[float]:
-    """p of our test and of the plain binomial one between two equal systems."""
+    """Find p of our test and of the plain binomial one between two equal systems."""
     answers = votes(World().draw(rng, raters, stimuli, np.zeros(2)), indifference)
     p = bounded(mean(*rows(answers[..., None])[:3], null=0.5), 0, 1)[2]
     won, lost = int((answers == 1).sum()), int((answers == 0).sum())
@@ -124,15 +124,15 @@ def preference(
 
 
 def abx(rng: np.random.Generator) -> list[float]:
-    """p where nobody hears anything: each has a side they like, and X is tossed."""
+    """Find p where nobody hears anything: each has a side they like, and X is tossed."""
     habits = rng.random((20, 1))
     right = (rng.random((20, 20)) < habits) == (rng.random((20, 20)) < 0.5)
     return [float(binomtest(int(right.sum()), right.size, alternative="greater").pvalue)]
 
 
 def mushra(rng: np.random.Generator, raters: int, stimuli: int, fits: float) -> list[float]:
-    """p of the difference of the first two of five equal systems, of Wilcoxon's test of it, and of
-    Friedman's of all. fits: how far single stimuli suit a system, on the scale of 1 to 5."""
+    """Find p of the difference of the first two of five equal systems, of Wilcoxon's test of it,
+    and of Friedman's of all. fits: how far single stimuli suit a system, on the scale of 1 to 5."""
     thoughts = 60 + 15 * World(fits=fits).draw(rng, raters, stimuli, np.zeros(5))
     scores = np.clip(np.round(thoughts), 0, 100)
     answer, rater, stimulus, system = rows(scores[..., :2])
@@ -143,7 +143,7 @@ def mushra(rng: np.random.Generator, raters: int, stimuli: int, fits: float) -> 
 
 
 def looked_at(rng: np.random.Generator) -> list[float]:
-    """The least p of two equal systems, of those after 8, 12 … 40 raters."""
+    """Find the least p of two equal systems, of those after 8, 12 … 40 raters."""
     thoughts = on_scale(World().draw(rng, 40, 20, np.full(2, MIDDLE)))
     found = []
     for number in range(8, 41, 4):
@@ -153,7 +153,7 @@ def looked_at(rng: np.random.Generator) -> list[float]:
 
 
 def strengths() -> Iterator[str]:
-    """How well Bradley–Terry recovers the order of six systems from 2,000 votes."""
+    """Say how well Bradley–Terry recovers the order of six systems from 2,000 votes."""
     names, quality = list("abcdef"), 0.3 * np.arange(5, -1, -1)
     taus, perfect, tables = [], 0, []
     for seed in range(OTHERS):
@@ -245,7 +245,7 @@ def _ab_test(
 def _abx_test(
     rng: np.random.Generator, raters: int, stimuli: int, wanted: float
 ) -> tuple[Estimate, float]:
-    """Half of the raters hear nothing, the others something."""
+    """Test raters of whom half hear nothing, the others something."""
     hears = 0.5 + wanted + np.where(rng.random((raters, 1)) < 0.5, wanted, -wanted)
     answers = (rng.random((raters, stimuli)) < hears) * 1.0
     found = mean(*rows(answers[..., None])[:3], null=0.5)

@@ -27,7 +27,7 @@ WORLD = World(raters=0, stimuli=0, tastes=0.3, fits=0.3, noise=0)
 
 
 def made_up(pairing: str) -> Test:
-    """An AB test of so many systems, without any file."""
+    """Make an AB test of so many systems, without any file."""
     names = [f"system-{k:02}" for k in range(SYSTEMS)]
     sounds = {name: Path(name) for name in names}
     trials = [
@@ -49,7 +49,7 @@ def made_up(pairing: str) -> Test:
 
 
 def votes_of(pairing: str, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
-    """The votes of one test in their order, and the strengths (K,) that they came from."""
+    """Collect the votes of one test in their order, and the strengths (K,) that they came from."""
     rng = np.random.default_rng(seed)
     strengths = SPREAD * rng.normal(size=SYSTEMS)
     thoughts = WORLD.draw(rng, RATERS, STIMULI, strengths)
@@ -96,7 +96,7 @@ def votes_of(pairing: str, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
 
 
 def taus(votes: pd.DataFrame, strengths: np.ndarray) -> list[float]:
-    """Kendall's τ with the true order after every LOOK votes, by the same posterior mean."""
+    """Find Kendall's τ with the true order after every LOOK votes, by the same posterior mean."""
     won, found = np.zeros((SYSTEMS, SYSTEMS)), []
     sides = zip(votes["system"], votes["other"], votes["answer"], strict=True)
     for number, (system, against, answer) in enumerate(sides, 1):
@@ -110,8 +110,8 @@ def taus(votes: pd.DataFrame, strengths: np.ndarray) -> list[float]:
 
 
 def held(votes: pd.DataFrame, strengths: np.ndarray) -> np.ndarray:
-    """Whether the 95 % interval of each system's strength (K,) holds the true one; NaN where there
-    is no scale."""
+    """Say whether the 95 % interval of each system's strength (K,) holds the true one; NaN where
+    there is no scale."""
     names = [f"system-{k:02}" for k in range(SYSTEMS)]
     if not can_be_scaled(votes):
         return np.full(SYSTEMS, np.nan)
@@ -121,8 +121,8 @@ def held(votes: pd.DataFrame, strengths: np.ndarray) -> np.ndarray:
 
 
 def marginal(strengths: np.ndarray) -> np.ndarray:
-    """The strengths (K,) of all raters and stimuli together, which are nearer to each other than
-    those of one, as the model has them when every pair is asked without end."""
+    """Find the strengths (K,) of all raters and stimuli together, which are nearer to each other
+    than those of one, as the model has them when every pair is asked without end."""
     spread = np.sqrt(2 * (WORLD.tastes**2 + WORLD.fits**2))
     apart = np.subtract.outer(strengths, strengths)[..., None] + spread * NODES
     won = WITHOUT_END * (expit(apart) @ WEIGHTS)
@@ -132,7 +132,7 @@ def marginal(strengths: np.ndarray) -> np.ndarray:
 
 
 def adaptive() -> Iterator[str]:
-    """The section of study.md."""
+    """Write the section of study.md."""
     curves, coverage = {}, {}
     for pairing in ("balanced", "adaptive"):
         tests = [votes_of(pairing, seed) for seed in range(TESTS)]

@@ -22,7 +22,7 @@ USUAL = "as usual"
 
 
 def coverage() -> Iterator[str]:
-    """Tables of the shares of intervals that hold the truth."""
+    """Tabulate the shares of intervals that hold the truth."""
     yield "## Intervals: how often 95 % hold the truth"
     yield ""
     yield f"| {SYSTEMS} systems, {TESTS:,} tests | world | mean, % | difference of two, % |"
@@ -60,8 +60,8 @@ def coverage() -> Iterator[str]:
 
 
 def covered(raters: int, stimuli: int, world: str, partial: bool = False) -> np.ndarray:
-    """The shares for a mean, and for a difference; partial: who hears a stimulus hears it from one
-    system only."""
+    """Find the shares for a mean, and for a difference; partial: who hears a stimulus hears it from
+    one system only."""
     rng, truth = np.random.default_rng(raters * stimuli), WORLDS[world].mos
     rater, stimulus, system = np.indices((raters, stimuli, SYSTEMS))
     keep = (rater + stimulus) % SYSTEMS == system if partial else True
@@ -137,7 +137,7 @@ def _holds(found: Estimate, truth: float) -> bool:
 
 
 def rivals(raters: int, stimuli: int) -> np.ndarray:
-    """The shares for a mean, by our method and the others in the order of their table."""
+    """Find the shares for a mean, by our method and the others in the order of their table."""
     rng, truth = np.random.default_rng(1), WORLDS[USUAL].mos
     hits = []
     for _ in range(RIVALS):
@@ -156,7 +156,7 @@ def rivals(raters: int, stimuli: int) -> np.ndarray:
 
 
 def pigeonhole(rng: np.random.Generator, table: np.ndarray) -> np.ndarray:
-    """Percentile interval of the mean of table (R, S), raters and stimuli drawn anew."""
+    """Find the percentile interval of the mean of table (R, S), raters and stimuli drawn anew."""
     by_rater, by_stimulus = (
         rng.multinomial(n, np.full(n, 1 / n), RESAMPLED) / n for n in table.shape
     )
@@ -165,7 +165,8 @@ def pigeonhole(rng: np.random.Generator, table: np.ndarray) -> np.ndarray:
 
 
 def mixed_model(answer: np.ndarray, rater: np.ndarray, stimulus: np.ndarray) -> np.ndarray:
-    """Wald interval of the mean answer (N,), with random effects of raters and of stimuli (N,)."""
+    """Find the Wald interval of the mean answer (N,), with random effects of raters and of stimuli
+    (N,)."""
     data = pd.DataFrame({"answer": answer, "rater": rater, "stimulus": stimulus, "all": 1})
     crossed = {"rater": "0 + C(rater)", "stimulus": "0 + C(stimulus)"}
     fit = mixedlm("answer ~ 1", data, groups="all", vc_formula=crossed).fit()

@@ -82,7 +82,7 @@ def _judged() -> Variance:
 
 
 def _strength(journal: str) -> float:
-    """Of a journal, less that of the first."""
+    """Find the strength of a journal, less that of the first."""
     rows = [
         (JOURNALS[i], JOURNALS[j], answer)
         for i, j in combinations(range(4), 2)
@@ -101,7 +101,8 @@ def _agreement(level: str) -> float:
 
 
 def _wilson() -> tuple[float, float, float]:
-    """Of 81 of 263, independent: Newcombe (1998), Statistics in Medicine 17, table I."""
+    """Find Wilson's interval of 81 in 263, independent: Newcombe (1998), Statistics in Medicine 17,
+    table I."""
     share = 81 / 263
     alone = Variance(share * (1 - share) / 263, 0, 0, 10**9, 1, ratings=263)
     return bounded(Known(share, alone, 0.5), 0, 1)

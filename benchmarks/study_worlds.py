@@ -14,7 +14,7 @@ WORLDS = {
 def rows(
     answers: np.ndarray, keep: np.ndarray | bool = True
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """answers (R, S, K) as columns: answer, rater, stimulus, system; only those to keep."""
+    """Turn answers (R, S, K) into columns: answer, rater, stimulus, system; only those to keep."""
     kept = np.broadcast_to(keep, answers.shape)
     rater, stimulus, system = np.nonzero(kept)
     return answers[kept], rater, stimulus, system

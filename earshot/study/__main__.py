@@ -29,7 +29,7 @@ ANSWERS = "answers.db"  # where `serve` keeps them, in the folder that it serves
 
 
 def new(options: argparse.Namespace) -> None:
-    """Writes an example to fill in."""
+    """Write an example to fill in."""
     file = options.folder / FILE
     options.folder.mkdir(parents=True, exist_ok=True)
     if file.exists():
@@ -39,7 +39,7 @@ def new(options: argparse.Namespace) -> None:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Says what must be mended before the test can open."""
+    """Say what must be mended before the test can open."""
     test = spec.load(options.test)
     if problems := stimuli.check(test):
         sys.exit("\n".join(problems))
@@ -51,14 +51,14 @@ def check(options: argparse.Namespace) -> None:
 
 
 def serve(options: argparse.Namespace) -> None:
-    """Serves the rater's page."""
+    """Serve the rater's page."""
     from earshot.study.web.server import serve  # loads a web server
 
     serve(options.folder, options.database, options.host, options.port)
 
 
 def invite(options: argparse.Namespace) -> None:
-    """Prints a link for each of so many raters."""
+    """Print a link for each of so many raters."""
     test = spec.load(options.test)
     if not test.invited:
         sys.exit(f"{test.name} is open to anybody: write invited: true into its YAML.")
@@ -67,7 +67,7 @@ def invite(options: argparse.Namespace) -> None:
 
 
 def results(options: argparse.Namespace) -> None:
-    """Writes everything, or its analysis, to a folder."""
+    """Write everything, or its analysis, to a folder."""
     test = spec.load(options.test)
     store, folder = _store(test, options.database), options.out or test.folder / "results"
     store.open(test)  # which tells if it is another test of that name
@@ -78,7 +78,7 @@ def results(options: argparse.Namespace) -> None:
 
 
 def compare(options: argparse.Namespace) -> None:
-    """Writes a page of two tests side by side."""
+    """Write a page of two tests side by side."""
     from earshot.study.analysis import analyse  # loads statsmodels and matplotlib
     from earshot.study.analysis.comparison import compare
     from earshot.study.analysis.report.comparison import page
@@ -93,7 +93,7 @@ def compare(options: argparse.Namespace) -> None:
 
 
 def read_ratings(options: argparse.Namespace) -> None:
-    """Analyses ratings that were collected elsewhere."""
+    """Analyse ratings that were collected elsewhere."""
     from earshot.study.imports import read
 
     found = read(options.file, options.clips, options.scale)
@@ -106,7 +106,7 @@ def read_ratings(options: argparse.Namespace) -> None:
 
 
 def simulate(options: argparse.Namespace) -> None:
-    """Lets made-up raters take the test, and writes what the report would be like."""
+    """Let made-up raters take the test, and write what the report would be like."""
     from earshot.study.simulation.raters import simulate  # loads scipy
 
     test = spec.load(options.test)
@@ -139,7 +139,7 @@ def _report(
 
 
 def _store(test: Test, url: str | None) -> Store:
-    """The answers at the URL, else beside the test, else in the folder of all tests."""
+    """Open the answers at the URL, else beside the test, else in the folder of all tests."""
     folders = (test.folder, test.folder.parent)
     found = [folder / ANSWERS for folder in folders if (folder / ANSWERS).exists()]
     if not url and not found:
@@ -148,7 +148,7 @@ def _store(test: Test, url: str | None) -> Store:
 
 
 def main() -> None:
-    """See above."""
+    """Run the command that is asked for."""
     parser = argparse.ArgumentParser(prog="python -m earshot.study", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("new", help="write an example test.yaml")

@@ -74,9 +74,9 @@ def _noted(analysis: Analysis, notes: Sequence[str]) -> Analysis:
 
 
 def write(results: Results, folder: Path) -> None:
-    """report.html and .pdf; the figure and the map of stimuli, as figure.* and stimuli.* (pdf, svg
-    and png), and the tables as CSV; the same with everyone in everyone-*, where raters are left
-    out. The folder is made where there is none."""
+    """Write report.html and .pdf; the figure and the map of stimuli, as figure.* and stimuli.*
+    (pdf, svg and png), and the tables as CSV; the same with everyone in everyone-*, where raters
+    are left out. The folder is made where there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "report.html").write_text(page.page(results), encoding="utf-8")
     (folder / "report.pdf").write_bytes(pdf.document(results))

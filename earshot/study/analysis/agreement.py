@@ -10,7 +10,7 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 
 def krippendorff(values: np.ndarray, level: Level) -> float:
-    """α = 1 − D_o / D_e of values (raters, units), NaN where a rater did not judge a unit.
+    """Find α = 1 − D_o / D_e of values (raters, units), NaN where a rater did not judge a unit.
 
     1 is perfect agreement, 0 what chance would bring. NaN where no unit has two values, or all
     values are the same (Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section E).
@@ -28,7 +28,8 @@ def krippendorff(values: np.ndarray, level: Level) -> float:
 
 
 def by_unit(ratings: Table) -> np.ndarray:
-    """Answers (raters, units): a unit is a system, or pair of systems, heard with one stimulus."""
+    """Arrange the answers (raters, units): a unit is a system, or pair of systems, heard with one
+    stimulus."""
     table = ratings.pivot_table(
         index="rater", columns=["system", "other", "stimulus"], values="answer", aggfunc="mean"
     )
@@ -36,7 +37,7 @@ def by_unit(ratings: Table) -> np.ndarray:
 
 
 def _distances(kinds: np.ndarray, totals: np.ndarray, level: Level) -> np.ndarray:
-    """δ² between all kinds of values (K, K)."""
+    """Find δ² between all kinds of values (K, K)."""
     if level == "nominal":
         return 1.0 - np.eye(len(kinds))
     if level == "interval":

@@ -167,8 +167,9 @@ class Clustered:
     def __init__(
         self, fit: Any, raters: np.ndarray, stimuli: np.ndarray, independent: np.ndarray
     ) -> None:
-        """independent (K, K): take no variance for less than this. Of few clusters, and of answers
-        that nearly all agree, the estimated variance is often too small."""
+        """Sum the scores of each cluster. independent (K, K): take no variance for less than this.
+        Of few clusters, and of answers that nearly all agree, the estimated variance is often too
+        small."""
         self._parameters, self._independent = np.asarray(fit.params), independent
         design = np.asarray(fit.model.exog, float)
         linear = isinstance(fit.model, OLS)

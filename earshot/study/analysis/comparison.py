@@ -32,7 +32,7 @@ class Comparison:
 
 
 def check_comparable(one: Test, two: Test) -> None:
-    """Raises InputError for tests of different designs, and for adaptive ones."""
+    """Raise InputError for tests of different designs, and for adaptive ones."""
     if one.design != two.design:
         raise InputError(OTHER_DESIGN)
     if "adaptive" in (one.pairing, two.pairing):
@@ -40,7 +40,7 @@ def check_comparable(one: Test, two: Test) -> None:
 
 
 def compare(one: Results, two: Results) -> Comparison:
-    """Compares the raters whom the rules keep.
+    """Compare the raters whom the rules keep.
 
     Raters and stimuli are clusters over both tests (see clustered.Variance), and a stimulus that
     has the same name in both is one stimulus: what it adds to both cancels. Raises InputError where

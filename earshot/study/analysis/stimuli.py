@@ -11,8 +11,8 @@ from earshot.study.design.model import PAIRED
 
 
 def told(design: Design, answers: Table) -> Table:
-    """The answers as one averages them: of pairs told of either, in abx the same of both; 1 or 0
-    where a voice was judged the same or not."""
+    """Turn answers into what one averages them: of pairs told of either, in abx the same of both; 1
+    or 0 where a voice was judged the same or not."""
     if design == "similarity":
         return judged_same(answers)
     if design == "abx":  # which of two is named first means nothing
@@ -24,8 +24,8 @@ def told(design: Design, answers: Table) -> Table:
 
 
 def by_stimulus(test: Test, analysis: Analysis) -> Table:
-    """A row a system, or a pair ("one and other"), as the analysis ranks them; a column a stimulus,
-    the one that is rated lowest over all rows first; NaN where nothing is rated.
+    """Make a row for each system, or pair ("one and other"), as the analysis ranks them; a column a
+    stimulus, the one that is rated lowest over all rows first; NaN where nothing is rated.
 
     In ab and ccr the answer is told of the first of a pair; in abx it is the share right, in
     similarity the share judged the same.

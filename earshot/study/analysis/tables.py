@@ -37,22 +37,22 @@ def mean_of(ratings: Table, null: float = 0.0, rounding: float = ROUNDING) -> Es
 
 
 def codes(ratings: Table) -> tuple[np.ndarray, np.ndarray]:
-    """Raters and stimuli (N,) as whole numbers from 0."""
+    """Number raters and stimuli (N,) as whole numbers from 0."""
     return pd.factorize(ratings["rater"])[0], pd.factorize(ratings["stimulus"])[0]
 
 
 def simulated(ratings: Table) -> bool:
-    """Whether any of the raters is made up (study.simulation)."""
+    """Say whether any of the raters is made up (study.simulation)."""
     return bool(ratings["rater"].str.startswith(SIMULATED).any())
 
 
 def percent(share: float, sign: str = "") -> str:
-    """0.254 as "25 %", whose sign does not break away from it."""
+    """Print 0.254 as "25 %", whose sign does not break away from it."""
     return f"{100 * share:{sign}.0f}\u00a0%"
 
 
 def size(ratings: Table) -> dict[str, int]:
-    """How many ratings there are, of how many raters and stimuli."""
+    """Count the ratings, and how many raters and stimuli."""
     return {
         "ratings": len(ratings),
         "raters": ratings["rater"].nunique(),
@@ -61,7 +61,8 @@ def size(ratings: Table) -> dict[str, int]:
 
 
 def holm(p: Iterable[float]) -> np.ndarray:
-    """Holm's (1979) p-values: the chance of even one false finding among all stays under the level.
+    """Correct p-values by Holm's method (1979): the chance of even one false finding among all
+    stays under the level.
 
     What is NaN stays so and is not counted.
     """

@@ -144,7 +144,7 @@ def _repetition(repeated: Sequence[Rating]) -> str:
 
 
 def _trials(design: Design, ratings: Sequence[Rating]) -> tuple[tuple[Trial, ...], pd.DataFrame]:
-    """The trials, in mushra one for all systems with a stimulus, and the table."""
+    """Make the trials, in mushra one for all systems with a stimulus, and the table."""
     sounds: dict[tuple[object, ...], dict[str, Path]] = {}
     about: dict[tuple[object, ...], Rating] = {}
     places: dict[tuple[object, ...], int] = {}

@@ -28,14 +28,15 @@ class Crowd:
     careless: np.ndarray  # (raters,)
 
     def score(self, rater: int, stimulus: str, system: str) -> float:
-        """What the rater thinks of what the system made of the stimulus."""
+        """Find what the rater thinks of what the system made of the stimulus."""
         stimuli = list(dict.fromkeys(trial.stimulus for trial in self.test.trials))
         at = (rater, stimuli.index(stimulus), self.test.conditions.index(system))
         return float(self.thoughts[at])
 
 
 def crowd(test: Test, raters: int, rng: np.random.Generator) -> Crowd:
-    """Raters who like the first system best and the last one least, with tastes of their own."""
+    """Make up raters who like the first system best and the last one least, with tastes of their
+    own."""
     own = np.linspace(BEST, WORST, len(test.systems))
     quality = dict(zip(test.systems, own, strict=True)) | OTHERS
     stimuli = {trial.stimulus for trial in test.trials}
@@ -45,7 +46,7 @@ def crowd(test: Test, raters: int, rng: np.random.Generator) -> Crowd:
 
 
 def simulate(test: Test, store: Store, raters: int = 20, seed: int = 0) -> None:
-    """Lets so many take the whole test. Their hashes begin with "simulated-", which no real one
+    """Let so many take the whole test. Their hashes begin with "simulated-", which no real one
     does, in every table and export."""
     rng = np.random.default_rng(seed)
     everyone = crowd(test, raters, rng)
@@ -69,14 +70,14 @@ def simulate(test: Test, store: Store, raters: int = 20, seed: int = 0) -> None:
 
 
 def _random(test: Test, item: Item, rng: np.random.Generator) -> Answer:
-    """Any answer of the scale."""
+    """Give any answer of the scale."""
     if test.design == "mushra":
         return [int(value) for value in rng.integers(0, 101, len(item.shown))]
     return test.scale[int(rng.integers(len(test.scale)))][0]
 
 
 def _answer(everyone: Crowd, rater: int, item: Item, rng: np.random.Generator) -> Answer:
-    """What the rater answers who listens."""
+    """Answer as the rater does who listens."""
     test = everyone.test
     trial = test.trials[item.trial]
     if (known := expected(test, item)) is not None:
@@ -104,7 +105,7 @@ def _answer(everyone: Crowd, rater: int, item: Item, rng: np.random.Generator) -
 
 
 def _slider(trial: Trial, name: str, score: float) -> int:
-    """A MUSHRA score; the answer that a check expects, where it is one."""
+    """Give a MUSHRA score; the answer that a check expects, where it is one."""
     if trial.expected is not None and name == next(iter(trial.sounds)):
         return round(trial.expected)
     if name == REFERENCE:

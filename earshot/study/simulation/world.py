@@ -26,7 +26,7 @@ class World:
         stimuli: int,
         quality: np.ndarray,
     ) -> np.ndarray:
-        """What raters think (R, S, K) of systems of this quality (K,), not yet on a scale."""
+        """Draw what raters think (R, S, K) of systems of this quality (K,), not yet on a scale."""
         systems = len(quality)
         return (
             quality
@@ -39,18 +39,20 @@ class World:
 
     @property
     def mos(self) -> float:
-        """The mean opinion score of a system of quality MIDDLE, over all raters and stimuli."""
+        """Find the mean opinion score of a system of quality MIDDLE, over all raters and
+        stimuli."""
         parts = (self.raters, self.stimuli, self.tastes, self.fits, self.noise)
         edges = np.arange(1.5, 5)
         return 1 + float(norm.sf((edges - MIDDLE) / np.linalg.norm(parts)).sum())
 
 
 def on_scale(thoughts: np.ndarray) -> np.ndarray:
-    """Whole numbers from 1 to 5."""
+    """Round to whole numbers from 1 to 5."""
     return np.clip(np.round(thoughts), 1, 5)
 
 
 def votes(thoughts: np.ndarray, indifference: float) -> np.ndarray:
-    """1 where the first of two (..., 2) is better, 0 where the second is, 0.5 where it is close."""
+    """Vote 1 where the first of two (..., 2) is better, 0 where the second is, 0.5 where it is
+    close."""
     gap = thoughts[..., 0] - thoughts[..., 1]
     return np.where(np.abs(gap) < indifference, 0.5, (gap > 0).astype(float))

@@ -27,7 +27,7 @@ METHOD: Final = (
 
 
 def page(comparison: Comparison) -> str:
-    """HTML with its figure inside, in light and dark."""
+    """Write HTML with its figure inside, in light and dark."""
     one, two = comparison.one.test, comparison.two.test
     drawn = figures.inline(
         partial(figure, comparison), f"{one.name}-{two.name}", "Means of both tests"
@@ -44,7 +44,7 @@ def page(comparison: Comparison) -> str:
 
 
 def figure(comparison: Comparison) -> Figure:
-    """The mean and the 95 % interval of each system, or pair, in either test."""
+    """Draw the mean and the 95 % interval of each system, or pair, in either test."""
     table = comparison.table.iloc[::-1].reset_index(drop=True)  # the first row on top
     height = len(table) * figures.ROW * 1.3 + figures.REST
     drawn = Figure(figsize=(figures.WIDTH, height), layout="constrained")

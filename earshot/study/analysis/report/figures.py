@@ -36,7 +36,7 @@ FORMATS: Final = ("pdf", "svg", "png")
 
 
 def save(draw: Draw, stem: Path) -> list[Path]:
-    """Writes the figure as stem.pdf, stem.svg and stem.png (300 dpi), on white."""
+    """Write the figure as stem.pdf, stem.svg and stem.png (300 dpi), on white."""
     paths = [stem.with_suffix(f".{kind}") for kind in FORMATS]
     with rc_context(_style({"svg.hashsalt": stem.name})):
         drawn = draw()
@@ -48,7 +48,7 @@ def save(draw: Draw, stem: Path) -> list[Path]:
 
 
 def png(draw: Draw) -> tuple[bytes, float]:
-    """The figure as a picture on white, of 200 dpi, and its height by its width."""
+    """Draw the figure as a picture on white, of 200 dpi, and its height by its width."""
     file = io.BytesIO()
     with rc_context(_style({})):
         drawn = draw()
@@ -58,9 +58,9 @@ def png(draw: Draw) -> tuple[bytes, float]:
 
 
 def inline(draw: Draw, name: str, label: str) -> str:
-    """The figure as a <figure> element in the inks of the page: var(--ink), --quiet and --line.
-    name: of the figure, unlike that of any other on the page; label: what it says, for those who
-    do not see it."""
+    """Write the figure as a <figure> element in the inks of the page: var(--ink), --quiet and
+    --line. name: of the figure, unlike that of any other on the page; label: what it says, for
+    those who do not see it."""
     file = io.StringIO()
     with rc_context(_style({"svg.fonttype": "none", "svg.hashsalt": name})):
         metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
@@ -75,8 +75,8 @@ def inline(draw: Draw, name: str, label: str) -> str:
 
 
 def figure(test: Test, analysis: Analysis) -> Figure:
-    """What the design is known by: intervals over answers, boxes, or bars of votes. Strengths alone
-    where pairs are many: the tables have them all."""
+    """Draw what the design is known by: intervals over answers, boxes, or bars of votes. Strengths
+    alone where pairs are many: the tables have them all."""
     scaled = test.design == "ab" and len(analysis.systems) > 0
     if scaled and len(analysis.pairs) > MAX_PAIRS:
         return _strengths(analysis)
@@ -105,7 +105,7 @@ def figure(test: Test, analysis: Analysis) -> Figure:
 
 
 def _strengths(analysis: Analysis) -> Figure:
-    """Those of Bradley and Terry."""
+    """Draw the strengths of Bradley and Terry alone."""
     drawn = Figure(figsize=(WIDTH, len(analysis.systems) * ROW + REST), layout="constrained")
     axis = drawn.subplots()
     panels.strengths(axis, analysis.systems.iloc[::-1].reset_index(drop=True))
@@ -114,9 +114,9 @@ def _strengths(analysis: Analysis) -> Figure:
 
 
 def stimuli(test: Test, analysis: Analysis) -> Figure:
-    """The map of systems × stimuli."""
+    """Draw the map of systems × stimuli."""
     means = by_stimulus(test, analysis)
-    height = len(means) * ROW * 0.8 + (1.3 if means.shape[1] <= heatmap.NAMED else 0.6)
+    height = len(means) * ROW * 0.8 + (1.3 if means.shape[1] <= heatmap.MAX_NAMED else 0.6)
     drawn = Figure(figsize=(WIDTH, height), layout="constrained")
     axis = drawn.subplots()
     heatmap.heatmap(axis, test, means)
@@ -125,7 +125,7 @@ def stimuli(test: Test, analysis: Analysis) -> Figure:
 
 
 def _stamp(axis: Any, analysis: Analysis) -> None:
-    """Says below the axis where raters are made up."""
+    """Say below the axis where raters are made up."""
     if not analysis.answers.empty and simulated(analysis.answers):
         axis.set_xlabel("\n".join(filter(None, [axis.get_xlabel(), "simulated raters"])))
 

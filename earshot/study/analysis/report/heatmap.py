@@ -13,16 +13,16 @@ from earshot.study.analysis.results import BOUNDS
 from earshot.study.analysis.tables import Table
 from earshot.study.design import Test
 
-NUMBERED: Final = 12  # stimuli whose cells have room for a number
-LONGEST: Final = 52  # characters of the names of a pair
-NAMED: Final = 40  # stimuli that have room for a name
+MAX_NUMBERED: Final = 12  # stimuli whose cells have room for a number
+MAX_PAIR_NAME: Final = 52  # characters of the names of a pair
+MAX_NAMED: Final = 40  # stimuli that have room for a name
 # From the other system's to the first one's, as in the bars of votes; light where they are even.
 SIDES: Final = LinearSegmentedColormap.from_list("sides", [ORANGE, "#f4f2ec", BLUE])
 TWO_SIDED: Final = ("ab", "ccr")  # designs with a value at which both are even
 
 
 def heatmap(axis: Any, test: Test, means: Table) -> None:
-    """Draws the means of analysis.stimuli, the first row on top; hatched where there are
+    """Draw the means of analysis.stimuli, the first row on top; hatched where there are
     none."""
     low, high = BOUNDS[test.design]
     colours = SIDES if test.design in TWO_SIDED else colormaps["viridis"]
@@ -31,19 +31,21 @@ def heatmap(axis: Any, test: Test, means: Table) -> None:
     axis.patch.set(facecolor="none", hatch="////", edgecolor=LINE)
     # As a picture where there are many cells, or the page would be slow.
     drawn = axis.pcolormesh(
-        np.ma.masked_invalid(values), cmap=colours, norm=scale, rasterized=columns > NAMED
+        np.ma.masked_invalid(values), cmap=colours, norm=scale, rasterized=columns > MAX_NAMED
     )
     axis.invert_yaxis()
-    axis.set_yticks(np.arange(rows) + 0.5, [short(str(name), LONGEST) for name in means.index])
+    axis.set_yticks(
+        np.arange(rows) + 0.5, [short(str(name), MAX_PAIR_NAME) for name in means.index]
+    )
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
-    if columns <= NAMED:
+    if columns <= MAX_NAMED:
         names = [short(str(name)) for name in means.columns]
         axis.set_xticks(np.arange(columns) + 0.5, names, rotation=90)
     else:
         axis.set_xticks([])
         axis.set_xlabel(f"{columns} stimuli, rated lowest on the left")
-    if columns <= NUMBERED:
+    if columns <= MAX_NUMBERED:
         for (row, column), value in np.ndenumerate(values):
             ink = _ink(colours(scale(value)))
             text = number(test.design, value, signed=low < 0) if np.isfinite(value) else ""
@@ -57,7 +59,7 @@ def heatmap(axis: Any, test: Test, means: Table) -> None:
 
 
 def _ink(colour: tuple[float, float, float, float]) -> str:
-    """Black or white, whichever is easier to read on it (relative luminance of WCAG 2)."""
+    """Choose black or white, whichever is easier to read on it (relative luminance of WCAG 2)."""
     rgb = np.array(colour[:3])
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     return "#000000" if linear @ (0.2126, 0.7152, 0.0722) > 0.179 else "#ffffff"

@@ -16,11 +16,11 @@ INK, QUIET, LINE = "#1b2430", "#5b6570", "#e3e0d8"
 # The palette of Okabe and Ito, which the colour-blind can tell apart.
 BLUE, ORANGE = "#0072b2", "#e69f00"
 COLOURS: Final = (BLUE, "#d55e00", "#009e73", "#cc79a7", ORANGE, "#56b4e9")
-LONGEST: Final = 24  # characters of a name
+MAX_NAME: Final = 24  # characters of a name
 
 
 def frame(axis: Any, table: Table) -> None:
-    """A row for each of the table's, by name."""
+    """Prepare a row for each of the table's, by name."""
     names = [" and ".join(_named(row)) for row in table.to_dict("records")]
     axis.set_yticks(range(len(table)), names)
     axis.set_ylim(-0.6, len(table) - 0.4)
@@ -33,27 +33,27 @@ def _named(row: dict[str, Any]) -> list[str]:
     return [short(row[key]) for key in ("system", "other") if key in row]
 
 
-def short(name: str, longest: int = LONGEST) -> str:
-    """A name that fits beside an axis."""
+def short(name: str, longest: int = MAX_NAME) -> str:
+    """Shorten a name that it fits next to an axis."""
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _colour(test: Test, row: dict[str, Any]) -> str:
-    """A system keeps its colour, whatever its rank."""
+    """Choose the colour that a system keeps, whatever its rank."""
     if "other" in row or row["system"] not in test.conditions:
         return BLUE
     return COLOURS[test.conditions.index(row["system"]) % len(COLOURS)]
 
 
 def estimates(axis: Any, table: Table, lift: float = 0.0) -> None:
-    """Values and their intervals, so far above their rows."""
+    """Draw values and their intervals, so far above their rows."""
     for y, row in enumerate(table.to_dict("records")):
         axis.plot([row["low"], row["high"]], [y + lift] * 2, color=INK, linewidth=1.6)
         axis.plot(row["value"], y + lift, "o", color=INK, markersize=5)
 
 
 def _own(answers: Table, row: dict[str, Any]) -> np.ndarray:
-    """The answers that a row of the table is about, told of its system."""
+    """Take the answers that a row of the table is about, told of its system."""
     own = answers["system"] == row["system"]
     if "other" not in row:
         return answers.loc[own, "answer"].to_numpy(float)
@@ -64,7 +64,7 @@ def _own(answers: Table, row: dict[str, Any]) -> np.ndarray:
 
 
 def ratings(axis: Any, test: Test, table: Table, answers: Table) -> None:
-    """Intervals, above discs as large as the share of each answer."""
+    """Draw intervals, above discs as large as the share of each answer."""
     low, high = BOUNDS[test.design]
     for y, row in enumerate(table.to_dict("records")):
         values, counts = np.unique(_own(answers, row), return_counts=True)
@@ -88,7 +88,8 @@ def ratings(axis: Any, test: Test, table: Table, answers: Table) -> None:
 
 
 def boxes(axis: Any, test: Test, table: Table, answers: Table) -> None:
-    """Medians, quartiles, whiskers of at most 1.5 times their distance, and what lies beyond."""
+    """Draw medians, quartiles, whiskers of at most 1.5 times their distance, and what lies
+    beyond."""
     drawn = axis.boxplot(
         [_own(answers, row) for row in table.to_dict("records")],
         positions=range(len(table)),
@@ -113,8 +114,8 @@ def boxes(axis: Any, test: Test, table: Table, answers: Table) -> None:
 
 
 def votes(axis: Any, table: Table) -> None:
-    """Bars of won, tied and lost votes, the interval of the share below each. No bar where a pair
-    was never asked, of which the model of an adaptive test says something all the same."""
+    """Draw bars of won, tied and lost votes, the interval of the share below each. No bar where a
+    pair was never asked, of which the model of an adaptive test says something all the same."""
     rows = table.to_dict("records")
     for y, row in enumerate(rows):
         asked = max(row["ratings"], 1)
@@ -135,7 +136,7 @@ def votes(axis: Any, table: Table) -> None:
 
 
 def strengths(axis: Any, table: Table) -> None:
-    """Bradley and Terry's, with their intervals."""
+    """Draw the strengths of Bradley and Terry, with their intervals."""
     frame(axis, table)
     axis.axvline(0, color=QUIET, linewidth=0.8)
     estimates(axis, table)
@@ -143,7 +144,7 @@ def strengths(axis: Any, table: Table) -> None:
 
 
 def levels(axis: Any, test: Test, table: Table, answers: Table) -> None:
-    """Bars of the four levels, from the same speaker for sure to another for sure."""
+    """Draw bars of the four levels, from the same speaker for sure to another for sure."""
     colours = ((BLUE, "#ffffff"), ("#9cc9e3", "#000000"), ("#f6d58a", "#000000"))
     for y, row in enumerate(table.to_dict("records")):
         own = _own(answers, row)
@@ -161,7 +162,7 @@ def levels(axis: Any, test: Test, table: Table, answers: Table) -> None:
 
 
 def raters(axis: Any, table: Table, answers: Table) -> None:
-    """The share right with its interval, and a ring for each rater."""
+    """Draw the share right with its interval, and a ring for each rater."""
     for y, row in enumerate(table.to_dict("records")):
         pair = {row["system"], row["other"]}
         own = answers[
@@ -178,7 +179,7 @@ def raters(axis: Any, table: Table, answers: Table) -> None:
 
 
 def _stack(axis: Any, y: int, parts: list[tuple[float, str, str]]) -> None:
-    """A bar of shares, each with its colour and the ink for its percentage."""
+    """Draw a bar of shares, each with its colour and the ink for its percentage."""
     start = 0.0
     for share, colour, ink in parts:
         axis.barh(y, share, 0.62, start, color=colour, linewidth=0)

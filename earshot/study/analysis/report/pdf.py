@@ -139,7 +139,7 @@ def _table(sheet: tables.Sheet) -> Table:
 
 
 def _number(name: str, canvas: Any, pages: Any) -> None:
-    """The foot of a page."""
+    """Write the foot of a page."""
     canvas.setFont(REGULAR, 7.5)
     canvas.setFillColor(HexColor(QUIET))
     canvas.drawString(MARGIN, MARGIN / 2, name)

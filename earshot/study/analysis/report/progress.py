@@ -20,7 +20,7 @@ from earshot.study.analysis.results import Results
 from earshot.study.storage.finishes import Finish
 
 HEIGHT: Final = 2.0  # inches
-FEWEST: Final = 3  # finished raters before there is a pace to speak of
+MIN_FINISHED: Final = 3  # finished raters before there is a pace to speak of
 HOUR: Final = timedelta(hours=1)
 
 
@@ -35,22 +35,23 @@ class Progress:
 
     @cached_property
     def left_out(self) -> set[str]:
-        """Whom the rules exclude (hashes)."""
+        """Find whom the rules exclude (hashes)."""
         return {who.rater for who in self.results.exclusions}
 
     @property
     def kept(self) -> list[Finish]:
-        """Of those who have finished, whom the rules keep."""
+        """List whom the rules keep, of those who have finished."""
         return [each for each in self.finished if each.rater not in self.left_out]
 
     @property
     def duration(self) -> timedelta:
-        """From the hour of the first one's last answer to the end of the last one's."""
+        """Take the time from the hour of the first one's last answer to the end of the last
+        one's."""
         return self.finished[-1].hour + HOUR - self.finished[0].hour
 
 
 def html(progress: Progress, name: str) -> str:
-    """The section of the organiser's page; empty while nobody has finished."""
+    """Write the section of the organiser's page; empty while nobody has finished."""
     if not progress.finished:
         return ""
     said = "".join(f"<p>{escape(sentence)}</p>" for sentence in pace(progress))
@@ -60,7 +61,7 @@ def html(progress: Progress, name: str) -> str:
 
 
 def figure(progress: Progress) -> Figure:
-    """Steps of those who have finished, and of those among them who are kept, hour by hour."""
+    """Draw steps of those who have finished, and of those among them who are kept, hour by hour."""
     drawn = Figure(figsize=(figures.WIDTH, HEIGHT), layout="constrained")
     axis = drawn.subplots()
     if progress.left_out & {each.rater for each in progress.finished}:
@@ -90,7 +91,8 @@ def figure(progress: Progress) -> Figure:
 def _steps(
     axis: Any, progress: Progress, who: Sequence[Finish], colour: str, label: str, dashes: Any = "-"
 ) -> None:
-    """A line that rises at the end of each one's hour, to the end of the time that is drawn."""
+    """Draw a line that rises at the end of each one's hour, to the end of the time that is
+    drawn."""
     first, last = progress.finished[0].hour, progress.finished[-1].hour + HOUR
     times = [first, *(each.hour + HOUR for each in who), last]
     counts = [*range(len(who) + 1), len(who)]
@@ -99,14 +101,14 @@ def _steps(
 
 
 def pace(progress: Progress) -> Iterable[str]:
-    """How fast raters finish, whom the rules leave out, and what those still missing take at this
-    rate: for the places that are left, and for a power of 80 % at the middle one of the differences
-    that one may want to find."""
+    """Say how fast raters finish, whom the rules leave out, and what those still missing take at
+    this rate: for the places that are left, and for a power of 80 % at the middle one of the
+    differences that one may want to find."""
     number, kept = len(progress.finished), len(progress.kept)
     said = f"{counted(number, 'rater')} finished within {_long(progress.duration)}"
     left_out = number - kept
     yield f"{said}; the rules below leave {left_out or 'none'} of them out."
-    if number < FEWEST or not kept:
+    if number < MIN_FINISHED or not kept:
         return
     each = progress.duration / number
     if progress.wanted and (places := progress.wanted - number) > 0:
@@ -126,6 +128,6 @@ def pace(progress: Progress) -> Iterable[str]:
 
 
 def _long(time: timedelta) -> str:
-    """About so many hours, from two days on days."""
+    """Print about so many hours, from two days on days."""
     hours = max(1, round(time / HOUR))
     return counted(hours, "hour") if hours < 48 else counted(round(hours / 24), "day")
