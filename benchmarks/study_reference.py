@@ -29,6 +29,8 @@ from earshot.study.analysis.tables import holm
 JUDGES: Final = np.array(
     [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]], float
 )
+EVERYTHING: Final = np.ones(JUDGES.shape, bool)
+UNEVEN: Final = np.arange(6)[:, None] < np.array([6, 6, 2, 1])  # targets that each has rated
 # Citations of a journal (rows) by another (columns): Stigler (1994), Statistical Science 9, as in
 # Turner and Firth (2012), Journal of Statistical Software 48(9).
 JOURNALS: Final = ("Biometrika", "Communications", "JASA", "JRSS-B")
@@ -76,9 +78,9 @@ class Compared:
     in_r: str
 
 
-def _judged() -> Variance:
-    target, judge = np.indices(JUDGES.shape).reshape(2, -1)
-    return mean(JUDGES.ravel(), judge, target).variance
+def _judged(kept: np.ndarray = EVERYTHING) -> Variance:
+    target, judge = np.nonzero(kept)
+    return mean(JUDGES[kept], judge, target).variance
 
 
 def _strength(journal: str) -> float:
@@ -121,21 +123,27 @@ VALUES: Final = (
         32.49,
         2,
         lambda: _judged().by_rater * JUDGES.size,
-        f"{LONG}; sandwich::vcovCL(lm(y ~ 1, d), ~ r, type = 'HC3', cadjust = FALSE)[1] "
-        "* 24 * 3 / 4",
+        f"{LONG}; sandwich::vcovCL(lm(y ~ 1, d), ~ r, type = 'HC3', cadjust = FALSE)[1] * 24",
     ),
     Compared(
         "mean square of targets (stimuli as clusters)",
         11.24,
         2,
         lambda: _judged().by_stimulus * JUDGES.size,
-        f"{LONG}; sandwich::vcovCL(lm(y ~ 1, d), ~ s, type = 'HC3', cadjust = FALSE)[1] "
-        "* 24 * 5 / 6",
+        f"{LONG}; sandwich::vcovCL(lm(y ~ 1, d), ~ s, type = 'HC3', cadjust = FALSE)[1] * 24",
     ),
     Compared(
-        "standard error of the mean, both ways",
+        "variance by judges who rated 6, 6, 2 and 1 of them",
         np.nan,
-        4,
+        6,
+        lambda: _judged(UNEVEN).by_rater,
+        f"{LONG}; d <- d[c{tuple(int(place) + 1 for place in np.flatnonzero(UNEVEN))}, ]; "
+        "sandwich::vcovCL(lm(y ~ 1, d), ~ r, type = 'HC3', cadjust = FALSE)[1]",
+    ),
+    Compared(
+        "standard error of the mean, both ways (R: random effects)",
+        np.nan,
+        2,
         lambda: float(np.sqrt(_judged().total)),
         f"{LONG}; summary(lme4::lmer(y ~ 1 + (1|r) + (1|s), d))$coefficients[2]",
     ),
