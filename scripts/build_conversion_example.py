@@ -12,13 +12,13 @@ import soundfile
 from earshot.core.paths import CHECKPOINTS, ROOT
 from earshot.pipelines.speech import Speech
 from earshot.pipelines.voice_conversion.converters import Converters
-from earshot.pipelines.voice_conversion.settings import DEFAULT_VOICE, INTONATIONS, MODELS, VOCODERS
+from earshot.pipelines.voice_conversion.settings import DEFAULT_VOICE, MODELS
 from earshot.tabs.components.timeline.sound import Sound
 from earshot.tabs.voice_conversion.example import write_finished
+from earshot.tabs.voice_conversion.speaking import Speaking
 from earshot.tabs.voice_conversion.view import Result
 
 SOURCE: Final = ROOT / "assets" / "examples" / "man-place-blue.ogg"
-TARGET: Final = DEFAULT_VOICE
 
 
 def compressed(sound: Sound, speech: Speech) -> Sound:
@@ -30,10 +30,11 @@ def compressed(sound: Sound, speech: Speech) -> Sound:
 
 def main() -> None:
     pipeline = Converters(CHECKPOINTS, "cpu")(next(iter(MODELS)))
-    choices = TARGET, VOCODERS[0], INTONATIONS[0]
+    spoken = Speaking(DEFAULT_VOICE)
+    choices = spoken.arguments(pipeline)
     pipeline(SOURCE, *choices)  # warm up, for the time that is shown
     conversion = pipeline(SOURCE, *choices)
-    result = Result.of(conversion, pipeline, TARGET, VOCODERS[0])
+    result = Result.of(conversion, pipeline, spoken)
     source = compressed(Sound.of(conversion.source), conversion.source)
     converted = compressed(result.converted, conversion.converted)
     write_finished(replace(result, source=source, converted=converted))

@@ -30,7 +30,7 @@ def test_live_shows_units_and_delay_and_gives_what_was_said_to_the_tab(visit: Vi
     # It hears of new units twelve times a second, of the level twenty times; the line of numbers
     # changes four times at most.
     assert visit.layouts(3) <= 24
-    choose(visit, "SF1")
+    visit.choose("Sophie")
     assert visit.faint() == []
     visit.shoot("live")
 
@@ -38,8 +38,8 @@ def test_live_shows_units_and_delay_and_gives_what_was_said_to_the_tab(visit: Vi
     expect(page.locator(".live")).to_have_attribute("data-state", "off")
     expect(page.locator(".live-said")).to_have_attribute("download", "live.wav")
     expect(visit.button("Convert")).to_be_disabled()
-    visit.button("Take what you said apart").click()
-    visit.convert()
+    visit.button("Analyse what you said").click()
+    expect(page.locator("#conversion")).to_contain_text("Converted · Sophie")
     visit.shoot("kept")
 
 
@@ -58,7 +58,7 @@ def test_live_speaks_in_the_visitors_own_voice_until_they_forget_it(
     read = np.random.default_rng(0).normal(0, 0.1, 160_000).astype(np.float32)
     monkeypatch.setattr(AnyVoiceConversion, "reference", lambda *_: read)
     own = visit.page.locator(".own-voice")
-    choose(visit, "Your voice")
+    visit.choose("Your voice")
     own.get_by_role("button", name="Record").click()
     visit.page.wait_for_timeout(1000)
     own.locator(".stop-button").click()
@@ -70,7 +70,3 @@ def test_live_speaks_in_the_visitors_own_voice_until_they_forget_it(
     visit.button("Forget my voice").click()
     expect(visit.page.locator(".live-message")).to_contain_text("Read the lines")
     expect(visit.page.locator(".live")).to_have_attribute("data-state", "off")
-
-
-def choose(visit: Visit, card: str) -> None:
-    visit.page.locator("label").filter(has_text=card).first.click()

@@ -7,16 +7,31 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
+from earshot.media.audio.load import wav_bytes
 from earshot.pipelines.speech import Speech
 from earshot.pipelines.voice_conversion import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.reading import Reading
 from earshot.pipelines.voice_conversion.settings import MODELS
 from earshot.tabs.voice_conversion import own_voice
-from tests.browser.visit import Visit
+from tests.browser.visit import PLAYING, Visit
 
+# Notes what starts to play outside the page's tree.
+HEAR = """() => {
+  window.heard = [];
+  const play = HTMLMediaElement.prototype.play;
+  HTMLMediaElement.prototype.play = function () {
+    window.heard.push(this.src);
+    return play.call(this);
+  };
+}"""
+# The conversion, which is the last track, plays.
+CONVERSION_PLAYS = """() => [...document.querySelectorAll("#conversion audio")].length > 1
+  && ![...document.querySelectorAll("#conversion audio")].at(-1).paused"""
+TIMES = "() => [...document.querySelectorAll('#conversion audio')].map((a) => a.currentTime)"
 LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
 
 
@@ -27,7 +42,7 @@ def test_visitor_records_converts_edits_and_speaks_again(visit: Visit) -> None:
     visit.button("Record").click()
     page.wait_for_timeout(1500)
     page.locator(".sound-input .stop-button").click()
-    visit.convert()
+    page.wait_for_function(CONVERSION_PLAYS)
     units = visit.units()
     assert len(units) > 25
     expect(page.locator(".block.numbers")).to_contain_text(f"{len(units)} units")
@@ -57,7 +72,7 @@ def test_convert_of_a_file_without_sound_shows_an_error_and_changes_nothing_else
 ) -> None:
     visit.upload(speech)
     visit.convert()
-    before = visit.page.locator("#conversion").inner_text()
+    before = visit.page.locator("#conversion .tl-lanes").inner_text()
     visit.page.get_by_role("button", name="Clear").click()
     text = tmp_path / "text.wav"
     text.write_text("This is no sound.")
@@ -65,7 +80,7 @@ def test_convert_of_a_file_without_sound_shows_an_error_and_changes_nothing_else
     # Not visit.convert(): the refusal may come before anyone could see the button hidden.
     visit.button("Convert").click()
     expect(visit.page.get_by_role("alert")).to_contain_text("cannot be read as audio")
-    assert visit.page.locator("#conversion").inner_text() == before
+    assert visit.page.locator("#conversion .tl-lanes").inner_text() == before
     visit.shoot("refused")
     # The recorder's own player cannot load the file either, and says so.
     assert set(visit.complaints) <= {"Waveform load error: MediaError"}
@@ -81,12 +96,13 @@ def test_example_converts_in_one_click(visit: Visit) -> None:
 
 
 def test_timeline_plays_one_sound_at_a_time(visit: Visit, speech: Path) -> None:
-    visit.upload(speech)
-    visit.convert()
     page = visit.page
-    source, converted = page.locator("#conversion .tl-play").all()
     playing = "() => [...document.querySelectorAll('#conversion audio')].map(a => !a.paused)"
     assert page.evaluate(playing) == [False, False], "nothing starts by itself"
+    visit.upload(speech)
+    visit.convert()
+    page.wait_for_function(CONVERSION_PLAYS)
+    source, converted = page.locator("#conversion .tl-play").all()
     source.click()
     expect(source).to_have_attribute("aria-pressed", "true")
     expect(page.locator("#conversion .tl-time")).not_to_have_text("0.00 / 5.00 s")
@@ -94,7 +110,15 @@ def test_timeline_plays_one_sound_at_a_time(visit: Visit, speech: Path) -> None:
     expect(source).to_have_attribute("aria-pressed", "false")
     expect(converted).to_have_attribute("aria-pressed", "true")
     assert page.evaluate(playing) == [False, True]
-    converted.click()
+    # The keys do the same, wherever on the page one is: the place stays, the track changes.
+    page.locator("h2").first.click()
+    page.keyboard.press("1")
+    assert page.evaluate(playing) == [True, False]
+    before = page.evaluate(TIMES)[0]
+    page.keyboard.press("2")
+    assert page.evaluate(playing) == [False, True]
+    assert before <= page.evaluate(TIMES)[1] < before + 1
+    page.keyboard.press(" ")
     expect(converted).to_have_attribute("aria-pressed", "false")
 
     lane = page.locator("#conversion .tl-spectrogram .tl-box").first
@@ -102,6 +126,135 @@ def test_timeline_plays_one_sound_at_a_time(visit: Visit, speech: Path) -> None:
     assert box is not None
     lane.click(position={"x": box["width"] / 2, "y": 20})
     expect(page.locator("#conversion .tl-time")).to_have_text("2.50 / 5.00 s")
+
+
+def test_voice_clicked_says_the_recording_and_plays(visit: Visit, speech: Path) -> None:
+    visit.upload(speech)
+    visit.convert()
+    page = visit.page
+    units = visit.units()
+    visit.cell(3).click()
+    visit.button("Delete").click()
+    expect(page.locator("#conversion")).to_contain_text("edited, not spoken yet")
+    for name in ("Sophie", "Tessa", "Tessa"):  # a voice that is chosen already is heard again
+        page.evaluate("() => document.querySelectorAll('audio').forEach((a) => a.pause())")
+        visit.choose(name)
+        expect(page.locator("#conversion")).to_contain_text(f"Converted · {name}")
+        page.wait_for_function(CONVERSION_PLAYS)
+    assert len(visit.units()) == len(units) - 1, "the edit stays"
+    visit.shoot("voice")
+
+
+def test_all_voices_in_one_click_play_one_after_another(visit: Visit, tmp_path: Path) -> None:
+    page = visit.page
+    visit.upload(long_speech(tmp_path, 1.0))
+    expect(visit.button("Convert")).to_be_enabled()
+    visit.button("Hear it in all voices").click()
+    plays = page.locator("#conversion .tl-play")
+    expect(plays).to_have_count(3)  # of the tiny model's voices
+    assert plays.all_inner_texts() == ["Source", "Sophie", "Tessa"]
+    for i in (1, 2):
+        expect(plays.nth(i)).to_have_attribute("aria-pressed", "true")
+        assert page.evaluate(PLAYING) == 1
+    visit.shoot("all voices")
+    visit.choose("Sophie")
+    expect(page.locator("#conversion")).to_contain_text("Converted · Sophie")
+    expect(plays).to_have_count(2)
+
+
+@pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "light")], indirect=True)
+def test_minute_fits_its_card_and_can_be_looked_at_closely(visit: Visit, tmp_path: Path) -> None:
+    page = visit.page
+    visit.upload(long_speech(tmp_path, 60.0))
+    visit.convert()
+    out, closer = (page.locator("#conversion .tl-zoom").nth(i) for i in (0, 1))
+
+    def width() -> float:
+        sizes = "(box) => box.scrollWidth / box.clientWidth"
+        return page.locator("#conversion .tl-scroll").evaluate(sizes)
+
+    assert len(visit.units()) == 3000
+    assert width() == pytest.approx(1, abs=0.01)
+    expect(out).to_be_disabled()
+    visit.shoot("minute")
+    for wanted in (2, 4, 8):
+        closer.click()
+        assert width() == pytest.approx(wanted, rel=0.1)
+    while closer.is_enabled():
+        closer.click()
+    box = visit.cell(0).bounding_box()
+    assert box is not None and box["width"] >= 12
+    assert page.locator("#conversion .tl-axis [data-zoom]:not([hidden])").count() == 1
+    page.locator("#conversion .tl-play").last.click()
+    expect(page.locator("#conversion .tl-head")).to_be_in_viewport()
+    visit.shoot("closely")
+    while out.is_enabled():
+        out.click()
+    assert width() == pytest.approx(1, abs=0.01)
+    assert fits(visit)
+
+
+def test_units_can_be_heard_before_one_is_put_in(visit: Visit, speech: Path) -> None:
+    page = visit.page
+    visit.upload(speech)
+    visit.convert()
+    page.wait_for_function(CONVERSION_PLAYS)
+    page.evaluate(HEAR)
+    visit.button("Hear the units").click()
+    swatches = page.locator("#conversion .tl-swatch")
+    expect(swatches.first).to_be_visible()
+    number = swatches.nth(5).get_attribute("data-number")
+    swatches.nth(5).click()
+    expect(page.get_by_label("Replace by: unit number")).to_have_value(str(number))
+    page.wait_for_function("() => window.heard.some((url) => url.endsWith('unit.wav'))")
+    visit.cell(3).click()
+    visit.button("Replace by").click()
+    expect(visit.cell(3)).to_have_attribute("data-name", f"unit {number}")
+    assert visit.faint() == []
+    visit.shoot("palette")
+
+
+@pytest.mark.parametrize("visit", [("phone", "light")], indirect=True)
+def test_finger_that_stays_on_units_selects_them(visit: Visit, speech: Path) -> None:
+    page = visit.page
+    visit.upload(speech)
+    visit.convert()
+    expect(page.locator("#conversion .tl-play").first).to_be_in_viewport()
+    touch = page.context.new_cdp_session(page)
+
+    def finger(kind: str, index: int = 0) -> None:
+        box = visit.cell(index).bounding_box()
+        assert box is not None
+        place = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
+        points = [] if kind == "touchEnd" else [place]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    chosen = page.locator("#conversion [aria-selected=true]")
+    visit.cell(40).scroll_into_view_if_needed()
+    finger("touchStart", 40)
+    finger("touchEnd")
+    expect(chosen).to_have_count(0)  # a tap only goes there
+    expect(page.locator("#conversion .tl-time")).not_to_contain_text("0.00 /")
+    finger("touchStart", 40)
+    expect(chosen).to_have_count(1)
+    finger("touchMove", 45)
+    finger("touchMove", 60)
+    expect(chosen).to_have_count(21)
+    finger("touchEnd")
+    visit.button("Mute").click()
+    expect(visit.cell(50)).to_have_attribute("data-name", "muted")
+    visit.shoot("selected")
+
+
+def test_microphone_is_checked_before_one_records(visit: Visit) -> None:
+    page = visit.page
+    visit.button("Check the microphone").click()
+    expect(page.locator(".mic small")).to_contain_text("dBFS")
+    expect(page.locator(".mic [role=status]")).to_contain_text("voice")
+    assert float(page.locator(".mic-level").get_attribute("aria-valuenow") or -99) > -50
+    visit.shoot("checked")
+    visit.button("Record").click()
+    expect(visit.button("Check the microphone")).to_be_visible()
 
 
 def test_player_paused_before_it_starts_raises_no_error(visit: Visit) -> None:
@@ -237,7 +390,7 @@ def test_stop_restores_the_button_and_leaves_the_result(
     expect(visit.button("Convert")).to_be_enabled()
     before = visit.units()  # those of the finished example, where there is one
     visit.button("Convert").click()
-    expect(visit.page.locator("#conversion").get_by_text("speaking as TF2")).to_be_in_viewport()
+    expect(visit.page.locator("#conversion").get_by_text("speaking as Tessa")).to_be_in_viewport()
     visit.shoot("progress")
     visit.button("Stop").click()
     expect(visit.button("Convert")).to_be_visible()
@@ -249,3 +402,13 @@ def test_stop_restores_the_button_and_leaves_the_result(
 def fits(visit: Visit) -> bool:
     root = "document.documentElement"
     return visit.page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
+
+
+def long_speech(folder: Path, seconds: float) -> Path:
+    """Something like vowels for so long, as a WAV file."""
+    time = np.arange(round(seconds * 16_000)) / 16_000
+    tones = sum(np.sin(2 * np.pi * 140 * k * time) / k for k in range(1, 20))
+    waveform = 0.1 * tones * (0.55 + 0.45 * np.sin(2 * np.pi * 3 * time))
+    path = folder / "long.wav"
+    path.write_bytes(wav_bytes(np.asarray(waveform, np.float32), 16_000))
+    return path

@@ -108,6 +108,10 @@ class Visit:
         expect(self.button("Convert")).to_be_hidden()
         expect(self.button("Convert")).to_be_visible()
 
+    def choose(self, voice: str) -> None:
+        """Clicks the card of a voice."""
+        self.page.locator("label").filter(has_text=voice).first.click()
+
     def units(self) -> list[str]:
         """What each unit cell says: "unit 12" or "muted"."""
         cells = self.page.locator("#conversion [role=option]")

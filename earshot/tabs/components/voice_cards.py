@@ -1,18 +1,26 @@
-"""Cards to choose a voice from, each with a sample that can be played."""
+"""Cards to choose a voice from, each with a sentence that it says."""
 
 import base64
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 import gradio as gr
 
 from earshot.tabs.shared.icons import icon
+from earshot.tabs.shared.images import ink_on
 
+# A click on a card is told even where it is chosen already: a voice clicked is a voice heard. That
+# of a voice which is yet to be made only opens what makes it.
 SCRIPT = """
-element.addEventListener("change", (event) => { props.value = event.target.value; });
-element.addEventListener("click", (event) => {
-  const button = event.target.closest("button");
+element.addEventListener("click", ({ target }) => {
+  if (target.matches("input")) {
+    props.value = target.value;
+    if (target.value !== props.own || props.made) trigger("select", { value: target.value });
+    return;
+  }
+  const button = target.closest("button");
   const sample = button?.parentElement.querySelector("audio");
   if (sample) sample.paused ? sample.play() : sample.pause();
 });
@@ -28,29 +36,35 @@ const check = () => {
     radio.checked = radio.value === props.value;
   }
 };
-watch("value", check);
+watch(["value", "made"], check);
 check();
 """
 
 
+class Card(NamedTuple):
+    """A voice on the page: a name to call it by, what it sounds like, its colour (#rrggbb)."""
+
+    name: str
+    about: str
+    color: str
+
+
 def voice_cards(
-    voices: Mapping[str, str],
+    voices: Mapping[str, Card],
     chosen: str,
     samples: Path,
     label: str,
-    own: tuple[str, str, str] | None = None,
+    own: tuple[str, Card] | None = None,
 ) -> gr.HTML:
-    """Cards whose value is the chosen voice.
+    """Lay out cards whose value is the chosen voice, and whose event select is a click on one.
 
-    voices: name → description; samples: a folder that may hold NAME.ogg, a sample of each; own:
-    value, title and description of a last card, for a voice that the visitor makes.
+    voices: by what the pipelines call them; samples: a folder that may hold VOICE.ogg, a sentence
+    of each; own: the value and the card of a voice that the visitor makes, the last one; its
+    property made says whether it is made.
     """
-    cards = "".join(
-        _card(name, name, words, samples / f"{name}.ogg") for name, words in voices.items()
-    )
+    cards = "".join(_card(voice, card, samples / f"{voice}.ogg") for voice, card in voices.items())
     if own:
-        value, title, words = own
-        cards += _card(value, title, words, None)
+        cards += _card(*own, None)
     return gr.HTML(
         chosen,
         html_template=(
@@ -60,21 +74,25 @@ def voice_cards(
         js_on_load=SCRIPT,
         apply_default_css=False,
         label=label,
+        own=own[0] if own else "",
+        made=False,
     )
 
 
-def _card(value: str, name: str, words: str, sample: Path | None) -> str:
+def _card(voice: str, card: Card, sample: Path | None) -> str:
     """sample: None for a voice that is yet to be made."""
     button = ""
     if sample and sample.exists():
         sound = base64.b64encode(sample.read_bytes()).decode()
         button = (
-            f'<button type="button" aria-label="Play a sample of {name}">{icon("play")}'
+            f'<button type="button" aria-label="Play a sentence of {card.name}">{icon("play")}'
             f'{icon("pause")}</button><audio preload="none" src="data:audio/ogg;base64,{sound}">'
             "</audio>"
         )
+    face = f"background:{card.color};color:{ink_on(card.color)}"
     return (
         f'<div class="voice{"" if sample else " to-make"}">'
-        f'<label><input type="radio" name="voice" value="{value}">'
-        f"<b>{name}</b><span>{escape(words)}</span></label>{button}</div>"
+        f'<label><input type="radio" name="voice" value="{voice}">'
+        f'<i style="{face}" aria-hidden="true">{card.name[0]}</i>'
+        f"<b>{card.name}</b><span>{escape(card.about)}</span></label>{button}</div>"
     )

@@ -85,8 +85,8 @@ def declare(
     audio: gr.Audio,
     voice: gr.HTML,
     model: gr.Dropdown,
-    vocoder: gr.Radio,
-    intonation: gr.Radio,
+    vocoder: gr.Dropdown,
+    intonation: gr.Dropdown,
 ) -> None:
     """Adds the endpoints to the page. Their inputs have the types of the tab's components."""
     api = ConversionAPI(models)

@@ -1,11 +1,12 @@
 """What the buttons of the voice conversion tab do."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
+import numpy as np
 from gradio.components import Component
 
 from earshot.core.errors import InputError
@@ -13,13 +14,13 @@ from earshot.pipelines.voice_conversion import settings
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.study.design.draft import DraftItem
 from earshot.tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells
-from earshot.tabs.components.timeline.sound import wav
+from earshot.tabs.components.timeline.sound import Sound, wav
 from earshot.tabs.components.timeline.timeline import File, TimelineSpec, nothing
 from earshot.tabs.shared.events import say
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.voice_conversion import edits
 from earshot.tabs.voice_conversion.example import read_finished
-from earshot.tabs.voice_conversion.speaking import SpeakingInputs
+from earshot.tabs.voice_conversion.speaking import ALONE, Speaking, SpeakingInputs
 from earshot.tabs.voice_conversion.view import Result, rate
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ FIRST: Final = (
     "appear here, on one time axis."
 )
 NO_UNITS: Final = "There are no units yet. Convert something first."
+UNIT_SECONDS: Final = 0.3  # for which one unit of the palette is heard
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class Parts:
     result: gr.State
     lanes: gr.HTML
     numbers: gr.HTML
+    unit_sound: gr.HTML
     units_file: gr.UploadButton
     rates_message: gr.HTML
     rates: gr.HTML
@@ -95,21 +98,69 @@ class ConversionEvents:
     def first_look(self) -> Update:
         """Show the finished example, or what to do where there is none."""
         result = read_finished()
-        return self._show(result) if result else {self.to.lanes: nothing(FIRST)}
+        return self._show(result, answer=False) if result else {self.to.lanes: nothing(FIRST)}
 
     def convert(
         self,
         values: Values,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
-        """Convert the recording and show it."""
+        """Convert the recording, or else the source that is shown; show it and play it."""
         spoken = self.to.speaking.read(values)
         progress(0.1, desc=f"Loading {spoken.model}")
         pipeline = self.models.pipeline(spoken.model)
         progress(0.4, desc=f"Encoding, then speaking as {spoken.label}")
-        conversion = pipeline(values[self.to.audio], *spoken.arguments(pipeline))
-        result = Result.of(conversion, pipeline, spoken.label, spoken.vocoder)
-        return self._show(result, " ".join(conversion.notices))
+        return self._show(*self._converted(values, pipeline, spoken))
+
+    def change_voice(
+        self,
+        values: Values,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> Update:
+        """Say what is shown, or the recording, in the voice that was chosen, and play it."""
+        result: Result | None = values[self.to.result]
+        recording: str | None = values[self.to.audio]
+        spoken = self.to.speaking.read(values)
+        pipeline = self.models.pipeline(spoken.model)
+        if result and (result.is_of(recording, pipeline) or not (recording or result.source)):
+            return self.speak(values, progress)
+        return self.convert(values, progress)
+
+    def in_all_voices(
+        self,
+        values: Values,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
+    ) -> Update:
+        """Say the recording, or what is shown, in every voice; they play one after another."""
+        result: Result | None = values[self.to.result]
+        recording: str | None = values[self.to.audio]
+        spoken = self.to.speaking.read(values)
+        pipeline = self.models.pipeline(spoken.model)
+        if result is None or result.source is None or not result.is_of(recording, pipeline):
+            progress(0.1, desc="Encoding")
+            result, _ = self._converted(values, pipeline, spoken)
+        tracks, lanes = [], list(result.source_lanes())
+        each = [replace(spoken, voice=voice, other=ALONE) for voice in pipeline.voices]
+        for i, said in enumerate(each):
+            progress((i, len(each)), desc=f"Speaking as {said.label}", unit="voices")
+            speech = pipeline.decode(result.units, *said.arguments(pipeline))
+            sound = Sound.of(speech)
+            tracks.append(sound.file(said.label, said.voice))
+            lanes.append(sound.lanes(said.label)[0])
+        source = [result.source.file("Source", "source")] if result.source else []
+        spec = TimelineSpec(
+            f"The same speech in {len(each)} voices",
+            lanes,
+            [*source, *tracks],
+            answer=range(len(source), len(source) + len(tracks)),
+        )
+        line = f"<b>{len(each)}</b> voices, one after another. Click one to stay with it."
+        return {
+            self.to.message: "",
+            self.to.result: result,
+            self.to.lanes: spec.value(),
+            self.to.numbers: line,
+        }
 
     def edit(self, result: Result | None, event: gr.EventData) -> Update:
         """Apply an edit button to the selected units, without speaking them."""
@@ -117,7 +168,7 @@ class ConversionEvents:
             raise InputError(NO_UNITS)
         data = event_data(event)
         if data.get("action") == "undo":
-            return self._show(result.undone())
+            return self._show(result.undone(), answer=False)
         units = edits.apply(
             data.get("action"),
             result.units,
@@ -125,14 +176,34 @@ class ConversionEvents:
             unit=data.get("number"),
             codebook_size=len(result.colors),
         )
-        return self._show(result.edited(units))
+        return self._show(result.edited(units), answer=False)
+
+    def hear(self, values: Values, event: gr.EventData) -> Update:
+        """Say one unit of the palette for a moment."""
+        result: Result | None = values[self.to.result]
+        if result is None:
+            raise InputError(NO_UNITS)
+        spoken = self.to.speaking.read(values)
+        pipeline = self.models.pipeline(result.units.model)
+        count = round(UNIT_SECONDS / result.units.step)
+        several = result.units.at(np.zeros(count, int))
+        unit = edits.apply(
+            "replace",
+            several,
+            range(count),
+            unit=event_data(event).get("number"),
+            codebook_size=len(result.colors),
+        )
+        speech = pipeline.decode(replace(unit, intonation=None), *spoken.arguments(pipeline))
+        sound = File("unit", "unit.wav", wav(speech))
+        return {self.to.message: "", self.to.unit_sound: {"html": "", "files": [sound.data()]}}
 
     def speak(
         self,
         values: Values,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
-        """Synthesise the edited units."""
+        """Synthesise the units that are shown, and play them."""
         result: Result | None = values[self.to.result]
         if result is None:
             raise InputError(NO_UNITS)
@@ -140,20 +211,20 @@ class ConversionEvents:
         progress(0.3, desc=f"Speaking {len(result.units.codes)} units as {spoken.label}")
         pipeline = self.models.pipeline(result.units.model)
         speech = pipeline.decode(result.units, *spoken.arguments(pipeline))
-        return self._show(result.respoken(speech, spoken.label, spoken.vocoder))
+        return self._show(result.respoken(speech, spoken))
 
     def load(
         self,
         values: Values,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
-        """Synthesise the units of a JSON file."""
+        """Synthesise the units of a JSON file, and play them."""
         units = Units.from_json(Path(values[self.to.units_file]).read_text(errors="replace"))
         spoken = self.to.speaking.read(values)
         progress(0.3, desc=f"Speaking {len(units.codes)} units as {spoken.label}")
         pipeline = self.models.pipeline(units.model)
         speech = pipeline.decode(units, *spoken.arguments(pipeline))
-        return self._show(Result.loaded(units, speech, pipeline, spoken.label, spoken.vocoder))
+        return self._show(Result.loaded(units, speech, pipeline, spoken))
 
     def compare_rates(
         self,
@@ -178,11 +249,24 @@ class ConversionEvents:
             spec = TimelineSpec(name, lanes, tracks)
             yield {self.to.rates_message: "", self.to.rates: spec.value()}
 
-    def _show(self, result: Result, notice: str = "") -> Update:
+    def _converted(
+        self, values: Values, pipeline: "Converter", spoken: Speaking
+    ) -> tuple[Result, str]:
+        """The conversion of the recording, or of the source that is shown, and what to know of it.
+
+        Raises InputError where there is neither.
+        """
+        recording: str | None = values[self.to.audio]
+        shown: Result | None = values[self.to.result]
+        sound = recording or (shown.source.content if shown and shown.source else None)
+        conversion = pipeline(sound, *spoken.arguments(pipeline))
+        return Result.of(conversion, pipeline, spoken, recording), " ".join(conversion.notices)
+
+    def _show(self, result: Result, notice: str = "", answer: bool = True) -> Update:
         return {
             self.to.message: say(notice),
             self.to.result: result,
-            self.to.lanes: result.timeline().value(),
+            self.to.lanes: result.timeline(answer).value(),
             self.to.numbers: result.line(),
         }
 

@@ -13,12 +13,13 @@ FINISHED: Final = ASSETS / "examples" / "finished.json"
 
 
 def write_finished(result: Result) -> None:
-    """Writes the example that the tab shows before its first run, beside its sounds."""
+    """Writes the example that the tab shows before its first run, next to its sounds."""
     sounds = {"source": result.source, "converted": result.converted}
     data: dict[str, Any] = {
         "units": json.loads(result.units.to_json()),
         "colors": result.colors,
         "target": result.target,
+        "voice": result.voice,
         "vocoder": result.vocoder,
         "numbers": result.numbers,
     }
@@ -47,6 +48,7 @@ def read_finished() -> Result | None:
         source,
         converted,
         data["target"],
+        data["voice"],
         data["vocoder"],
         data["numbers"],
     )

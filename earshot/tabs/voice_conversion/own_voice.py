@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
 Update = dict[Block, Any]
 
-CARD: Final = (OWN, "Your voice", "read a few lines")
 READY: Final = "This is your voice now, for this visit: it is in no file, and gone when you leave."
-FITTED: Final = "Your voice is fitted to what you read. Convert something to hear it."
+FITTED: Final = "Your voice is fitted to what you read. Click it again to hear it."
 FORGOTTEN: Final = "Your voice is forgotten."
 
 
@@ -68,11 +67,11 @@ class OwnVoicePanel:
 
     def wire(self, pipeline: Callable[[], "AnyVoiceConversion"], cards: gr.HTML) -> None:
         """pipeline: makes a voice of a recording; cards: their value OWN opens the panel."""
-        events = _Events(self, pipeline)
+        events = _Events(self, pipeline, cards)
         self.recorder.stop_recording(
             reporting(stoppable(events.recorded), self.message),
             [self.recorder, self.visit],
-            self._changing(),
+            [cards, *self._changing()],
             concurrency_id=CONVERSION_QUEUE,
             concurrency_limit=1,
             show_progress_on=self.message,
@@ -88,7 +87,8 @@ class OwnVoicePanel:
             start=self.fit,
             stop=self.stop,
         )
-        self.forget.click(events.forgotten, self.visit, self._changing(), **HIDDEN)
+        forgotten = [cards, *self._changing()]
+        self.forget.click(events.forgotten, self.visit, forgotten, **HIDDEN)
 
     def _changing(self) -> list[Block]:
         shown = [self.panel, self.text, self.recorder, self.message, self.fit, self.forget]
@@ -101,6 +101,7 @@ class _Events:
 
     to: OwnVoicePanel
     pipeline: Callable[[], "AnyVoiceConversion"]
+    cards: gr.HTML
 
     def chosen(self, card: str, visit: VoiceVisit | None, request: gr.Request) -> Update:
         """Open the panel with a text to read, or close it."""
@@ -116,6 +117,7 @@ class _Events:
             visit.own = OwnVoice(self.pipeline(), path, visit.reading)
         return {
             self.to.visit: visit,
+            self.cards: gr.HTML(made=True),
             self.to.message: say(READY),
             self.to.text: gr.HTML(visible=False),
             self.to.recorder: gr.Audio(None, visible=False),
@@ -141,6 +143,7 @@ class _Events:
         visit = self.to.sessions.of(visit, request)
         visit.clear()
         return {
+            self.cards: gr.HTML(made=False),
             self.to.message: say(FORGOTTEN),
             self.to.recorder: gr.Audio(None, visible=True),
             self.to.fit: gr.Button(visible=False),

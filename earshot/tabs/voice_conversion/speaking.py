@@ -1,6 +1,6 @@
 """How a visitor wants to hear speech: the voice, the model, what makes waveform and intonation."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
@@ -10,6 +10,7 @@ from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.pipelines.voice_conversion import settings
+from earshot.tabs.components.voice_cards import Card
 
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import AnyVoiceConversion, Voice
@@ -17,17 +18,19 @@ if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion.live import Choice
     from earshot.pipelines.voice_conversion.reading import Reading
 
+# By what pipelines, programs and files call them; the colours are Okabe and Ito's.
 VOICES: Final = {
-    "SF1": "woman, lighter",
-    "TF2": "woman, fuller",
-    "SM1": "man, lighter",
-    "TM3": "man, deeper",
-    "S1": "man, clipped and quick",
-    "Nell": "woman, clear and trained",
-    "Odile": "woman, warm, a French speaker",
-    "Vera": "woman, bright, a Russian speaker",
+    "SF1": Card("Sophie", "woman, lighter", "#56b4e9"),
+    "TF2": Card("Tessa", "woman, fuller", "#e69f00"),
+    "SM1": Card("Simon", "man, lighter", "#009e73"),
+    "TM3": Card("Theo", "man, deeper", "#0072b2"),
+    "S1": Card("Stan", "man, clipped and quick", "#d55e00"),
+    "Nell": Card("Nell", "woman, clear and trained", "#cc79a7"),
+    "Odile": Card("Odile", "woman, warm, a French speaker", "#f0e442"),
+    "Vera": Card("Vera", "woman, bright, a Russian speaker", "#999999"),
 }
 OWN: Final = "yours"  # the value of the card of the visitor's own voice
+OWN_CARD: Final = Card("Your voice", "read a few lines", "#ffffff")
 ALONE: Final = "none"
 NO_OWN: Final = "Read the lines under the voices first: that makes your voice one of them."
 NO_TEXT: Final = "Choose “Your voice” first: it shows a text to read. Then record yourself."
@@ -113,8 +116,16 @@ class Speaking:
 
     @property
     def label(self) -> str:
-        """The voice for people, and for the name of a system in a listening test."""
-        names = ["your voice" if name == OWN else name for name in self.voices]
+        """The voice as people call it."""
+        cards = {OWN: "your voice"} | {voice: card.name for voice, card in VOICES.items()}
+        return self._of([cards.get(voice, voice) for voice in self.voices])
+
+    @property
+    def target(self) -> str:
+        """The voice as programs call it, and systems of listening tests are named."""
+        return self._of(self.voices)
+
+    def _of(self, names: Sequence[str]) -> str:
         if not self.blended:
             return names[0]
         return f"{names[0]} {1 - self.share:.0%} + {names[1]} {self.share:.0%}"
@@ -169,8 +180,8 @@ class SpeakingInputs:
     other: gr.Dropdown
     share: gr.Slider
     model: gr.Dropdown
-    vocoder: gr.Radio
-    intonation: gr.Radio
+    vocoder: gr.Dropdown
+    intonation: gr.Dropdown
     visit: gr.State
 
     @property

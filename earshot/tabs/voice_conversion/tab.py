@@ -10,17 +10,26 @@ from earshot.core.paths import ASSETS
 from earshot.pipelines.hub_download import Permission
 from earshot.pipelines.voice_conversion import settings
 from earshot.tabs.components.hub_picker import HubModels
+from earshot.tabs.components.microphone_check import microphone_check
 from earshot.tabs.components.timeline.timeline import timeline
 from earshot.tabs.components.voice_cards import voice_cards
 from earshot.tabs.shared.drafts import Drafts
-from earshot.tabs.shared.events import CONVERSION_QUEUE, HIDDEN, QUICK_QUEUE, on_model, reporting
+from earshot.tabs.shared.events import (
+    CONVERSION_QUEUE,
+    HIDDEN,
+    PRIVATE,
+    QUICK_QUEUE,
+    on_model,
+    reporting,
+)
+from earshot.tabs.shared.jobs import stoppable
 from earshot.tabs.shared.parts import how_it_works, main_button, missing_model, sound_input
 from earshot.tabs.voice_conversion import api
+from earshot.tabs.voice_conversion.baseline import Baseline, BaselinePanel, baselines
 from earshot.tabs.voice_conversion.events import ConversionEvents, Models, Parts, draft_item
 from earshot.tabs.voice_conversion.live import LivePanel, Tickets
-from earshot.tabs.voice_conversion.own_voice import CARD, OwnVoicePanel
-from earshot.tabs.voice_conversion.peer import Peer, PeerPanel, peers
-from earshot.tabs.voice_conversion.speaking import ALONE, OWN, VOICES, SpeakingInputs
+from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel
+from earshot.tabs.voice_conversion.speaking import ALONE, OWN, OWN_CARD, VOICES, SpeakingInputs
 
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import AnyVoiceConversion
@@ -57,6 +66,9 @@ ANY_VOICE: Final = (
     "said from who said it. Yours can be the new voice, too."
 )
 RATES: Final = "The speech above by every model, from 150 bit/s up, in the voice that you chose."
+PLAY: Final = """
+watch("value", () => props.value.files.length && new Audio(props.value.files[0].url).play());
+"""
 STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
 
 
@@ -70,12 +82,12 @@ def build(
 ) -> gr.Blocks:
     """The tab. pipelines gives a model's pipeline by name, loaded when first asked for; models
     are the names that it knows out of MODELS, the default first; drafts: of listening tests;
-    tickets: of the LiveServer; hub: whether visitors may hear SpeechT5 beside ours, on this device.
+    tickets: of the LiveServer; hub: whether visitors may hear SpeechT5 next to ours, here.
     """
     with gr.Blocks(title="Voice conversion") as tab:
         if models:
-            peer = peers(hub, device)
-            _layout(tab, Models(pipelines, models), drafts, tickets or Tickets(), peer)
+            baseline = baselines(hub, device)
+            _layout(tab, Models(pipelines, models), drafts, tickets or Tickets(), baseline)
         else:
             missing_model("voice_conversion", "any-voice", "speech")
     return tab
@@ -86,27 +98,30 @@ def _layout(
     models: Models,
     drafts: Drafts | None,
     tickets: Tickets,
-    peer: HubModels[Peer],
+    baseline: HubModels[Baseline],
 ) -> None:
     gr.HTML(INTRO.format(about=ANY_VOICE if models.any_voice else FIVE_VOICES))
     result = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
             audio, message = _speech_input()
+            chips = _example_chips()
             voice = voice_cards(
                 {name: VOICES[name] for name in models.voices},
                 settings.DEFAULT_VOICE,
                 ASSETS / "voices",
                 label="New voice",
-                own=CARD if models.any_voice else None,
+                own=(OWN, OWN_CARD) if models.any_voice else None,
             )
             own = OwnVoicePanel.layout()
             convert, stop = main_button("Convert", ready=False)
+            every = gr.Button("Hear it in all voices", size="sm")
             live = LivePanel.layout() if models.live else None
-            chips = _example_chips()
-            model, other, share, intonation, vocoder = _options(models)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             lanes = timeline("conversion", "One moment …")
+            unit_sound = gr.HTML(
+                js_on_load=PLAY, html_template="", value={"html": "", "files": []}, padding=False
+            )
             with gr.Row(elem_classes="under-timeline"):
                 numbers = gr.HTML(elem_classes="numbers")
                 if drafts:
@@ -118,77 +133,103 @@ def _layout(
                     halt = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
                 rates_message = gr.HTML()
                 rates = timeline("rates", RATES)
-            PeerPanel(peer, result, drafts)
+            BaselinePanel(baseline, result, drafts)
+    model, other, share, intonation, vocoder = _options(models)
     how_it_works(__file__)
 
     api.declare(models, audio, voice, model, vocoder, intonation)
     own.wire(lambda: cast("AnyVoiceConversion", models.pipeline(settings.CONTINUOUS)), voice)
     chosen = SpeakingInputs(voice, other, share, model, vocoder, intonation, own.visit)
-    to = Parts(audio, chosen, message, result, lanes, numbers, units_file, rates_message, rates)
-    if live:
-        # What is said beside their own voice changes when it was made.
-        changes = [part.change for part in (voice, other, share, model, intonation, own.message)]
-        live.wire(models.names, chosen, changes, tickets)
-        live.keeping(audio, message)
+    to = Parts(
+        audio,
+        chosen,
+        message,
+        result,
+        lanes,
+        numbers,
+        unit_sound,
+        units_file,
+        rates_message,
+        rates,
+    )
     events = ConversionEvents(models, to)
     shown = [message, result, lanes, numbers]
+    given = {audio, result, *chosen.components}
     main = {"outputs": shown, "progress_on": lanes, "start": convert, "stop": stop}
 
     tab.load(events.first_look, outputs=shown, **HIDDEN)
     audio.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=audio, outputs=convert, **HIDDEN
     )
-    triggers: list[Callable] = [convert.click]
+    triggers: list[Callable] = [convert.click, audio.stop_recording]
     for chip, path in chips:
         triggers.append(chip.click(path.read_bytes, outputs=audio, **HIDDEN).then)
-    for trigger in triggers:
-        on_model(
-            trigger,
-            reporting(events.convert, message),
-            {audio, *chosen.components},
-            queue=CONVERSION_QUEUE,
-            **main,
-        )
+    if live:
+        # What is said next to their own voice changes when it was made.
+        changes = [part.change for part in (voice, other, share, model, intonation, own.message)]
+        live.wire(models.names, chosen, changes, tickets)
+        triggers.append(live.keeping(audio, message).success)
+    handlers = [
+        *((trigger, events.convert) for trigger in triggers),
+        (voice.select, events.change_voice),
+        (every.click, events.in_all_voices),
+    ]
+    for trigger, handler in handlers:
+        on_model(trigger, reporting(handler, message), given, queue=CONVERSION_QUEUE, **main)
     quick = {**main, "queue": QUICK_QUEUE}
-    on_model(lanes.submit, reporting(events.speak, message), {result, *chosen.components}, **quick)
+    on_model(lanes.submit, reporting(events.speak, message), given, **quick)
     loaded = {units_file, *chosen.components}
     on_model(units_file.upload, reporting(events.load, message), loaded, **quick)
     on_model(
         compare.click,
         reporting(events.compare_rates, rates_message),
-        {result, *chosen.components},
+        given,
         [rates_message, rates],
         progress_on=rates,
         start=compare,
         stop=halt,
     )
     lanes.edit(reporting(events.edit, message), inputs=result, outputs=shown, **HIDDEN)
+    lanes.hear(
+        stoppable(reporting(events.hear, message)),
+        given,
+        [message, unit_sound],
+        concurrency_id=QUICK_QUEUE,
+        concurrency_limit=1,
+        show_progress="hidden",
+        trigger_mode="always_last",
+        **PRIVATE,
+    )
 
 
 def _speech_input() -> tuple[gr.Audio, gr.HTML]:
-    """The recording to convert, and the message beside it."""
+    """Lay out the recording to convert, and the message next to it."""
     gr.HTML(STEP)
     audio = sound_input("Speech, up to 60 s")
+    microphone_check()
     return audio, gr.HTML()
 
 
-def _options(models: Models) -> tuple[gr.Dropdown, gr.Dropdown, gr.Slider, gr.Radio, gr.Radio]:
-    """Model, voice to blend in and its share, intonation, vocoder."""
-    with gr.Accordion("Options", open=False):
+def _options(
+    models: Models,
+) -> tuple[gr.Dropdown, gr.Dropdown, gr.Slider, gr.Dropdown, gr.Dropdown]:
+    """Lay out model, voice to blend in and its share, intonation and vocoder, in one row."""
+    voices = [(card.name, name) for name, card in VOICES.items()]
+    with gr.Accordion("Options", open=False), gr.Row(elem_classes="options"):
         model = gr.Dropdown(
             [(MODELS[name], name) for name in models.names],
             value=models.names[0],
-            label="Units",
-            info="What passes from your speech to the new voice. Fewer bits lose more words.",
+            label="Units: what passes to the new voice",
         )
-        intonation = gr.Radio(
+        intonation = gr.Dropdown(
             list(INTONATIONS.items()),
             value=settings.INTONATIONS[0],
             label="Intonation",
             visible=models.any_voice,
         )
+        vocoder = gr.Dropdown(list(VOCODERS.items()), value=settings.VOCODERS[0], label="Vocoder")
         other = gr.Dropdown(
-            [("No other voice", ALONE), *((name, name) for name in VOICES), ("Your voice", OWN)],
+            [("No other voice", ALONE), *voices, ("Your voice", OWN)],
             value=ALONE,
             label="Blend with",
             visible=models.any_voice,
@@ -198,10 +239,9 @@ def _options(models: Models) -> tuple[gr.Dropdown, gr.Dropdown, gr.Slider, gr.Ra
             1,
             value=0.5,
             step=0.05,
-            label="Share of the other voice",
+            label="Share of the other",
             visible=models.any_voice,
         )
-        vocoder = gr.Radio(list(VOCODERS.items()), value=settings.VOCODERS[0], label="Vocoder")
     return model, other, share, intonation, vocoder
 
 

@@ -10,9 +10,10 @@ from math import isinf
 from typing import TYPE_CHECKING, Final
 
 from earshot.pipelines.voice_conversion.units import Units
-from earshot.tabs.components.timeline.lanes import UnitCells
+from earshot.tabs.components.timeline.lanes import Lane, UnitCells
 from earshot.tabs.components.timeline.sound import Sound
 from earshot.tabs.components.timeline.timeline import Action, File, TimelineSpec
+from earshot.tabs.voice_conversion.speaking import Speaking
 
 if TYPE_CHECKING:
     from earshot.pipelines.speech import Speech
@@ -21,13 +22,19 @@ if TYPE_CHECKING:
 
 MAX_UNDO: Final = 50
 HINT: Final = (
-    "Click to select units, Shift-click to extend the selection, double-click to select a run."
+    "Click to select units, Shift-click to extend the selection, double-click to select a run. "
+    "Space plays; 1 and 2 switch between source and conversion."
 )
+TOUCH_HINT: Final = "Hold a finger on the units to select some, and slide to extend the selection."
 
 
 @dataclass(frozen=True)
 class Result:
-    """A conversion and its edits. spoken: the units of `converted`; past: for undo."""
+    """A conversion and its edits.
+
+    spoken: the units of `converted`; target, voice: who says it, as programs and as people call
+    them; recording: the path of the file that it was made of, where it was one; past: for undo.
+    """
 
     units: Units
     spoken: Units
@@ -35,14 +42,21 @@ class Result:
     source: Sound | None
     converted: Sound
     target: str
+    voice: str
     vocoder: str
     numbers: str
+    recording: str | None = None
     past: tuple[Units, ...] = ()
 
     @classmethod
     def of(
-        cls, conversion: "Conversion", pipeline: "Converter", target: str, vocoder: str
+        cls,
+        conversion: "Conversion",
+        pipeline: "Converter",
+        spoken: Speaking,
+        recording: str | None = None,
     ) -> "Result":
+        """Take what a tab shows from a conversion; recording: the path of its file."""
         units = conversion.units
         return cls(
             units,
@@ -50,29 +64,32 @@ class Result:
             tuple(pipeline.colors),
             Sound.of(conversion.source),
             Sound.of(conversion.converted),
-            target,
-            vocoder,
+            spoken.target,
+            spoken.label,
+            spoken.vocoder,
             numbers(conversion),
+            recording,
         )
 
     @classmethod
     def loaded(
-        cls,
-        units: Units,
-        speech: "Speech",
-        pipeline: "Converter",
-        target: str,
-        vocoder: str,
+        cls, units: Units, speech: "Speech", pipeline: "Converter", spoken: Speaking
     ) -> "Result":
-        """The result of units that were loaded without their recording."""
-        line = spoken_numbers(units, speech)
-        colors = tuple(pipeline.colors)
-        return cls(units, units, colors, None, Sound.of(speech), target, vocoder, line)
+        """Make the result of units that were loaded without their recording."""
+        line, sound = spoken_numbers(units, speech), Sound.of(speech)
+        said = spoken.target, spoken.label, spoken.vocoder
+        return cls(units, units, tuple(pipeline.colors), None, sound, *said, line)
 
     @property
     def stale(self) -> bool:
         """Whether the units were edited after they were synthesised."""
         return self.units is not self.spoken
+
+    def is_of(self, recording: str | None, pipeline: "Converter") -> bool:
+        """Whether its units are those of a recording, None: of what is shown, by a pipeline."""
+        own = self.units.model, self.units.fingerprint
+        same = recording in (None, self.recording)
+        return same and own == (pipeline.name, pipeline.fingerprint)
 
     def edited(self, units: Units) -> "Result":
         """The result with other units, not synthesised yet."""
@@ -82,14 +99,15 @@ class Result:
         """The result before its last edit, or unchanged where there was none."""
         return replace(self, units=self.past[-1], past=self.past[:-1]) if self.past else self
 
-    def respoken(self, speech: "Speech", target: str, vocoder: str) -> "Result":
+    def respoken(self, speech: "Speech", spoken: Speaking) -> "Result":
         """The result after its units were synthesised again."""
         return replace(
             self,
             spoken=self.units,
             converted=Sound.of(speech),
-            target=target,
-            vocoder=vocoder,
+            target=spoken.target,
+            voice=spoken.label,
+            vocoder=spoken.vocoder,
             numbers=spoken_numbers(self.units, speech),
         )
 
@@ -98,17 +116,28 @@ class Result:
         parts = [part.split(" ", 1) for part in self.numbers.split(" · ")]
         return " · ".join(f"<b>{escape(figure)}</b> {escape(rest)}" for figure, rest in parts)
 
-    def timeline(self) -> TimelineSpec:
-        """Source, units and conversion on one time axis, with the edit buttons."""
-        voice = f"{self.target}, {self.vocoder} vocoder"
-        note = "edited, not spoken yet" if self.stale else voice
-        units = UnitCells(
+    def source_lanes(self) -> list[Lane]:
+        """Its source, where it has one, and its units, to look at."""
+        source = self.source.lanes("Source") if self.source else []
+        return [*source, self.unit_cells(selectable=False)]
+
+    def unit_cells(self, selectable: bool) -> UnitCells:
+        """The units as a lane."""
+        return UnitCells(
             f"Units · {len(self.units.codes)} by {self.units.model}",
             tuple(self.units.codes.tolist()),
             self.units.step,
             self.colors,
-            selectable=True,
+            selectable=selectable,
         )
+
+    def timeline(self, answer: bool) -> TimelineSpec:
+        """Source, units and conversion on one time axis, with the edit buttons.
+
+        answer: whether the conversion plays once it is shown.
+        """
+        voice = f"{self.voice}, {self.vocoder} vocoder"
+        note = "edited, not spoken yet" if self.stale else voice
         source = self.source.lanes("Source") if self.source else []
         converted = self.converted.lanes(f"Converted · {note}", self.stale)
         files = [self.source.file("Source", "source")] if self.source else []
@@ -118,21 +147,23 @@ class Result:
         )
         return TimelineSpec(
             name="Source, units and conversion on one time axis",
-            lanes=[*source, units, *reversed(converted)],
+            lanes=[*source, self.unit_cells(selectable=True), *reversed(converted)],
             tracks=[*files, self.converted.file("Converted", "converted")],
             downloads=downloads,
-            actions=actions(len(self.colors) - 1, bool(self.past)),
+            actions=actions(self.colors, bool(self.past)),
             hint=HINT,
+            touch_hint=TOUCH_HINT,
+            answer=[len(files)] if answer else [],
         )
 
 
-def actions(highest: int, can_undo: bool) -> Sequence[Action]:
-    """The edit buttons of the unit strip."""
+def actions(colors: Sequence[str], can_undo: bool) -> Sequence[Action]:
+    """The edit buttons of the unit strip. colors: of the codebook's units."""
     return (
         Action("mute", "Mute", key="m"),
         Action("delete", "Delete", key="Delete"),
         Action("repeat", "Repeat", key="r"),
-        Action("replace", "Replace by", highest=highest),
+        Action("replace", "Replace by", highest=len(colors) - 1, colors=colors),
         Action("undo", "Undo", needs_cells=False, key="u", enabled=can_undo),
         Action("speak", "Speak it again", event="submit", needs_cells=False),
     )

@@ -49,7 +49,7 @@ def test_recording_in_a_session_that_drew_no_text_makes_no_voice(
 ) -> None:
     pipeline: Any = models("continuous")
     with gr.Blocks():
-        events = _Events(OwnVoicePanel.layout(), lambda: pipeline)
+        events = _Events(OwnVoicePanel.layout(), lambda: pipeline, gr.HTML())
     visit, request = VoiceVisit(), SimpleNamespace(session_hash="stranger")
     with pytest.raises(InputError, match="Choose “Your voice” first"):
         events.recorded(str(somebody(tmp_path / "somebody.wav")), visit, request)  # type: ignore[arg-type]
@@ -58,7 +58,7 @@ def test_recording_in_a_session_that_drew_no_text_makes_no_voice(
 
 def test_speaking_as_a_card_takes_its_name(models: Converters) -> None:
     assert Speaking("TF2").arguments(models("units-64"))[0] == "TF2"
-    assert Speaking("TF2").label == "TF2"
+    assert (Speaking("TF2").label, Speaking("TF2").target) == ("Tessa", "TF2")
 
 
 def test_speaking_as_the_own_card_takes_the_voice_of_the_visit(
@@ -82,7 +82,8 @@ def test_speaking_blended_lies_between_the_voices(models: Converters, visit: Voi
     assert isinstance(voice, Voice)
     ends = model.voices["TF2"].pitch_mean, visit.voice.pitch_mean
     assert voice.pitch_mean == pytest.approx(0.75 * ends[0] + 0.25 * ends[1])
-    assert blend.label == "TF2 75% + your voice 25%"
+    assert blend.label == "Tessa 75% + your voice 25%"
+    assert blend.target == "TF2 75% + yours 25%"
     assert Speaking("TF2", OWN, 0.0, visit=visit).arguments(model)[0] == "TF2"
 
 

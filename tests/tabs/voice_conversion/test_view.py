@@ -1,4 +1,4 @@
-"""A result's edits, its undo, and the example that is kept beside the page."""
+"""A result's edits, its undo, and the example that is kept with the page."""
 
 import json
 from pathlib import Path
@@ -10,6 +10,7 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.pipelines.voice_conversion import VoiceConversion
 from earshot.pipelines.voice_conversion.converters import Converters
 from earshot.tabs.voice_conversion import example, view
+from earshot.tabs.voice_conversion.speaking import Speaking
 from earshot.tabs.voice_conversion.view import Result
 
 RATE = 16_000
@@ -23,7 +24,7 @@ def pipeline(tiny_checkpoints: Path) -> VoiceConversion:
 @pytest.fixture
 def result(pipeline: VoiceConversion) -> Result:
     noise = (0.1 * np.random.default_rng(0).standard_normal(RATE)).astype(np.float32)
-    return Result.of(pipeline((RATE, noise), "SM1", "neural"), pipeline, "SM1", "neural")
+    return Result.of(pipeline((RATE, noise), "SM1", "neural"), pipeline, Speaking("SM1"))
 
 
 def test_result_numbers_are_rate_and_compression_of_the_units(result: Result) -> None:
@@ -37,9 +38,9 @@ def test_result_edited_is_stale_until_synthesised_and_can_be_undone(
 ) -> None:
     shorter = result.edited(result.units.at(np.arange(10)))
     assert shorter.stale and not result.stale
-    assert "not spoken yet" in shorter.timeline().html()
-    assert "not spoken yet" not in result.timeline().html()
-    spoken = shorter.respoken(pipeline.decode(shorter.units, "TF2"), "TF2", "neural")
+    assert "not spoken yet" in shorter.timeline(answer=False).html()
+    assert "not spoken yet" not in result.timeline(answer=False).html()
+    spoken = shorter.respoken(pipeline.decode(shorter.units, "TF2"), Speaking("TF2"))
     assert not spoken.stale
     assert spoken.converted.seconds == pytest.approx(0.4)
     assert spoken.numbers.startswith("10 units · 0.4 s of speech · ")
@@ -56,14 +57,15 @@ def test_result_keeps_a_fixed_number_of_edits_to_undo(result: Result) -> None:
 
 
 def test_result_of_loaded_units_has_no_source(result: Result, pipeline: VoiceConversion) -> None:
-    loaded = Result.loaded(result.units, pipeline.decode(result.units), pipeline, "TF2", "neural")
-    spec = loaded.timeline()
+    loaded = Result.loaded(result.units, pipeline.decode(result.units), pipeline, Speaking("TF2"))
+    spec = loaded.timeline(answer=True)
+    assert list(spec.answer) == [0]
     assert [track.name for track in spec.tracks] == ["Converted"]
     assert len(spec.lanes) == 3
 
 
 def test_result_downloads_are_the_sound_and_units_shown(result: Result) -> None:
-    wav, units = result.timeline().downloads
+    wav, units = result.timeline(answer=False).downloads
     assert isinstance(wav.content, bytes) and isinstance(units.content, bytes)
     assert wav.content[:4] == b"RIFF" and wav.file_name == "converted.wav"
     assert json.loads(units.content)["codes"] == result.units.codes.tolist()
@@ -79,7 +81,8 @@ def test_finished_example_is_read_as_it_was_written(
     assert again is not None
     assert again.units.to_json() == result.units.to_json()
     assert again.line() == result.line()
-    assert again.timeline().value()["html"] == result.timeline().value()["html"]
+    html = [each.timeline(answer=True).value()["html"] for each in (again, result)]
+    assert html[0] == html[1]
 
 
 def test_finished_example_can_be_synthesised_by_the_shipped_model() -> None:

@@ -14,11 +14,12 @@ from typing import Any, Final
 
 import gradio as gr
 
-from earshot.tabs.components.timeline.lanes import Lane, UnitCells
+from earshot.tabs.components.timeline.lanes import Lane
 from earshot.tabs.shared.gradio_internals import served_file
 from earshot.tabs.shared.icons import icon
 
-CELL_WIDTH: Final = 3  # px: the narrowest unit cell; longer timelines scroll
+_ids = count()
+ZOOMS: Final = (1, 2, 4, 8, 16)  # that the axis has steps of its own for
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Action:
     needs_cells: bool = True
     key: str = ""  # shortcut on the selected cells, as KeyboardEvent.key
     highest: int | None = None  # of the number field, where there is one
+    colors: Sequence[str] = ()  # of what the number stands for: a palette to choose it from
     enabled: bool = True
     icon: str = ""
     pressed: bool | None = None  # of a button that stays pressed
@@ -64,8 +66,10 @@ class Action:
 class TimelineSpec:
     """Everything that one timeline shows.
 
-    name: for screen readers; start: first position of the playhead in seconds; plays: whether a
-    click on a lane starts playing there.
+    name: for screen readers; hint, touch_hint: how cells are selected, by mouse and by finger;
+    start: first position of the playhead in seconds; plays: whether a click on a lane starts
+    playing there; answer: the tracks that play, one after another, once it is shown, where it is
+    the answer to a gesture of the visitor's.
     """
 
     name: str
@@ -74,8 +78,10 @@ class TimelineSpec:
     downloads: Sequence[File] = ()
     actions: Sequence[Action] = ()
     hint: str = ""
+    touch_hint: str = ""
     start: float = 0.0
     plays: bool = False
+    answer: Sequence[int] = ()
 
     @property
     def seconds(self) -> float:
@@ -87,21 +93,25 @@ class TimelineSpec:
 
     def html(self, first_file: int = 0) -> str:
         """The timeline as HTML. @fileN is the address of file N, counted from first_file."""
-        width = max((len(x.codes) for x in self.lanes if isinstance(x, UnitCells)), default=0)
         lanes = "".join(map(self._lane, self.lanes, ["", *(lane.label for lane in self.lanes)]))
         return (
             f'<section class="tl" tabindex="0" aria-label="{escape(self.name)}" '
             f'data-seconds="{self.seconds:.4f}" data-start="{self.start:.2f}" '
-            f'data-plays="{"click" if self.plays else ""}">'
+            f'data-plays="{"click" if self.plays else ""}" '
+            f'data-answer="{" ".join(map(str, self.answer))}">'
             f"{self._bar(first_file)}{self._players(first_file)}"
-            f'<div class="tl-scroll"><div class="tl-lanes" style="--width:{width * CELL_WIDTH}px">'
+            f'<div class="tl-scroll"><div class="tl-lanes">'
             f'{lanes}{self._axis()}<div class="tl-head" aria-hidden="true"></div></div></div>'
             f'{self._tools()}<div class="tl-tip" hidden></div></section>'
         )
 
     def value(self) -> dict[str, Any]:
-        """The value of a timeline component: the HTML, and the files that it names."""
-        return {"html": self.html(), "files": [file.data() for file in self.files]}
+        """The value of a timeline component: the HTML, and the files that it names.
+
+        Of two alike the page would not notice the second, and an answer is to be heard again.
+        """
+        files = [file.data() for file in self.files]
+        return {"html": self.html(), "files": files, "id": next(_ids)}
 
     def _lane(self, lane: Lane, above: str) -> str:
         """One lane, without its label if that is also the label above."""
@@ -115,12 +125,15 @@ class TimelineSpec:
         )
 
     def _axis(self) -> str:
-        ticks = "".join(
-            f"<i{' class=tl-edge' if t > 0.95 * self.seconds else ''} "
+        steps = "".join(f'<div data-zoom="{zoom}">{self._ticks(zoom)}</div>' for zoom in ZOOMS)
+        return f'<div class="tl-axis" aria-hidden="true"><div class="tl-box">{steps}</div></div>'
+
+    def _ticks(self, zoom: int) -> str:
+        return "".join(
+            f"<i{' class=tl-edge' if t > (1 - 0.05 / zoom) * self.seconds else ''} "
             f'style="left:{t / self.seconds:.4%}">{t:g}</i>'
-            for t in time_ticks(self.seconds)
+            for t in time_ticks(self.seconds, 6 * zoom)
         )
-        return f'<div class="tl-axis" aria-hidden="true"><div class="tl-box">{ticks}</div></div>'
 
     def _bar(self, first_file: int) -> str:
         plays = "".join(
@@ -148,10 +161,17 @@ class TimelineSpec:
         if not self.actions:
             return ""
         buttons = "".join(self._button(action) for action in self.actions)
+        colors = next((action.colors for action in self.actions if action.colors), ())
+        palette = (
+            f'<div class="tl-palette" data-colors="{" ".join(colors)}">'
+            '<button type="button" class="tl-pick" aria-expanded="false">Hear the units</button>'
+            '<div class="tl-swatches" hidden></div></div>'
+        )
         return (
             f'<div class="tl-tools"><p class="tl-chosen" role="status" '
-            f'data-hint="{escape(self.hint)}">{escape(self.hint)}</p>'
-            f'<div class="tl-group">{buttons}</div></div>'
+            f'data-hint="{escape(self.hint)}" data-touch="{escape(self.touch_hint or self.hint)}">'
+            f"{escape(self.hint)}</p>"
+            f'<div class="tl-group">{buttons}</div>{palette if colors else ""}</div>'
         )
 
     def _button(self, action: Action) -> str:
@@ -203,7 +223,8 @@ TEMPLATE: Final = (
 def timeline(elem_id: str, text: str) -> gr.HTML:
     """A timeline that shows only a text; return TimelineSpec.value() to fill it.
 
-    Its events edit and submit carry the data described at Action.
+    Its events edit and submit carry the data described at Action; hear carries {"number"} of what
+    was chosen in a palette.
     """
     return gr.HTML(
         nothing(text),

@@ -4,7 +4,7 @@ const one = (selector) => element.querySelector(selector);
 const place = (name) => new URL(name, document.baseURI);
 const CELL = 4; // px of a unit
 const REFUSED = {
-  NotAllowedError: "The microphone is blocked. Allow it beside the page's address, and press Live.",
+  NotAllowedError: "The microphone is blocked. Allow it next to the page's address, and press Live.",
   NotFoundError: "There is no microphone. Plug one in, and press Live.",
   NotReadableError: "Another program holds the microphone. Close it, and press Live.",
 };

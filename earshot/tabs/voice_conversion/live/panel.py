@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import gradio as gr
 from gradio.components import Component
+from gradio.events import Dependency
 
 from earshot.core.errors import InputError
 from earshot.pipelines.voice_conversion import settings
@@ -34,7 +35,7 @@ HTML: Final = f"""
 <p>The last 30 seconds. Nobody else has them.</p>
 <audio controls></audio>
 <div><a class="live-said" download="live.wav">{icon("download")}What you heard</a>
-<button type="button" class="live-take">Take what you said apart</button></div>
+<button type="button" class="live-take">Analyse what you said</button></div>
 </div>
 <label class="live-clean"><input type="checkbox"> Loudspeakers: cancel echo and noise</label>
 </section>
@@ -90,8 +91,9 @@ class LivePanel:
         told.then(None, self.wish, [], js=TELL, **HIDDEN)
         gr.on(changes, None, None, [], js=CHANGED, **HIDDEN)
 
-    def keeping(self, recording: gr.Audio, message: gr.HTML) -> None:
-        """recording: takes what was said last, where the visitor wants to take it apart."""
+    def keeping(self, recording: gr.Audio, message: gr.HTML) -> Dependency:
+        """Bring what was said last into the recording, where the visitor wants to analyse it; what
+        comes after that is told by what is returned."""
 
         def keep(event: gr.EventData) -> dict:
             """The uploaded recording as the tab's own input."""
@@ -100,7 +102,8 @@ class LivePanel:
                 raise InputError(NO_FILE)
             return {message: "", recording: path}
 
-        self.panel.keep(reporting(keep, message), outputs=[message, recording], **HIDDEN)
+        outputs = [message, recording]
+        return self.panel.keep(reporting(keep, message), outputs=outputs, **HIDDEN)
 
 
 def wished(models: Sequence[str], tickets: Tickets, speaking: Speaking) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""SpeechT5 of the hub beside our conversion: heard, and put into a listening test of both."""
+"""SpeechT5 of the hub next to our conversion: heard, and put into a listening test of both."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,9 +39,9 @@ ABOUT: Final = """<p class="hint">The source above by <a href="https://arxiv.org
 target="_blank">SpeechT5</a>, a larger model, in one of its own voices, up to 30 s. Both can go into
 a listening test.</p>"""
 NOTHING: Final = "Source, our conversion and SpeechT5’s appear here."
-FIRST: Final = "There is nothing to set it beside yet. Convert a recording first."
+FIRST: Final = "There is nothing to compare it with yet. Convert a recording first."
 
-Peer = tuple["SpeechT5Conversion", "dict[str, np.ndarray]"]
+Baseline = tuple["SpeechT5Conversion", "dict[str, np.ndarray]"]
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Pair:
     """Our conversion of a source, and SpeechT5's in one of its voices."""
 
     ours: Result
-    peer: Sound
+    baseline: Sound
     voice: str
 
     def timeline(self) -> TimelineSpec:
         """Source and both conversions on one time axis."""
-        sounds = {"Ours": self.ours.converted, "SpeechT5": self.peer}
+        sounds = {"Ours": self.ours.converted, "SpeechT5": self.baseline}
         if self.ours.source:
             sounds = {"Source": self.ours.source, **sounds}
         lanes: list[Lane] = [lane for name, sound in sounds.items() for lane in sound.lanes(name)]
@@ -67,14 +67,14 @@ class Pair:
         if ours is None:
             return []
         settings = {"model": NAME, "vocoder": VOCODER, "target": self.voice}
-        peer = DraftItem(f"SpeechT5 {self.voice}", self.peer.content, ours.source, settings)
-        return [ours, peer]
+        baseline = DraftItem(f"SpeechT5 {self.voice}", self.baseline.content, ours.source, settings)
+        return [ours, baseline]
 
 
-def peers(permission: Permission, device: str) -> HubModels[Peer]:
+def baselines(permission: Permission, device: str) -> HubModels[Baseline]:
     """SpeechT5 with its vocoder and voices, loaded when it is asked for."""
 
-    def load(name: str, folder: Path) -> Peer:
+    def load(name: str, folder: Path) -> Baseline:
         from earshot.pipelines.voice_conversion.speecht5 import (  # late: torch
             SpeechT5Conversion,
             read_voices,
@@ -87,16 +87,18 @@ def peers(permission: Permission, device: str) -> HubModels[Peer]:
     return HubModels(KIND, permission, load)
 
 
-class PeerPanel:
-    """The folded panel under the result."""
+class BaselinePanel:
+    """The folded panel under the result, which compares it with SpeechT5."""
 
-    def __init__(self, models: HubModels[Peer], result: gr.State, drafts: Drafts | None) -> None:
-        """Lays it out. result: holds the Result that it is set beside."""
+    def __init__(
+        self, models: HubModels[Baseline], result: gr.State, drafts: Drafts | None
+    ) -> None:
+        """Lay the panel out. result: holds the Result that it is compared with."""
         self.models, self.result = models, result
         self.pair = gr.State(None, time_to_live=3600)
-        with gr.Accordion("Beside SpeechT5", open=False):
+        with gr.Accordion("Compare with SpeechT5", open=False):
             gr.HTML(ABOUT)
-            self.picker = hub_picker(models, "Peer")
+            self.picker = hub_picker(models, "Baseline")
             if self.picker:
                 self._layout(self.picker, drafts)
 
@@ -108,7 +110,7 @@ class PeerPanel:
             if drafts:
                 drafts.button(self.pair, _items, "Add both to a listening test")
         self.message = gr.HTML()
-        self.shown = timeline("peer", NOTHING)
+        self.shown = timeline("baseline", NOTHING)
         picker.wire(self.load, [], [], self.shown)
         on_model(
             run.click,
@@ -125,7 +127,7 @@ class PeerPanel:
         name: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> dict[Component, Any]:
-        """Load the peer."""
+        """Load the baseline."""
         self.models.load(name, progress)
         return {}
 
@@ -135,7 +137,7 @@ class PeerPanel:
         voice: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> dict[Component, Any]:
-        """Convert the source of the result by the peer, and show both."""
+        """Convert the source of the result by the baseline, and show both."""
         if result is None or result.source is None:
             raise InputError(FIRST)
         pipeline, voices = self.models(NAME)

@@ -1,4 +1,4 @@
-"""SpeechT5 beside our conversion: what is heard, and what goes into a listening test."""
+"""SpeechT5 next to our conversion: what is heard, and what goes into a listening test."""
 
 from pathlib import Path
 
@@ -16,14 +16,14 @@ from earshot.pipelines.voice_conversion.units import Units
 from earshot.tabs.components import hub_picker
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.components.timeline.sound import Sound
-from earshot.tabs.voice_conversion import peer
-from earshot.tabs.voice_conversion.peer import KIND, NAME, Peer, PeerPanel
+from earshot.tabs.voice_conversion import baseline
+from earshot.tabs.voice_conversion.baseline import KIND, NAME, Baseline, BaselinePanel
 from earshot.tabs.voice_conversion.view import Result
 
 TONE = np.sin(np.arange(SAMPLE_RATE) / 9).astype(np.float32) / 4
 
 
-class FakePeer:
+class FakeBaseline:
     """Gives the voice's first number as the loudness."""
 
     def __call__(self, audio: bytes, voice: np.ndarray) -> object:
@@ -41,23 +41,23 @@ def result() -> Result:
     units = Units(np.zeros(50, int), 0.02, "units-64", "f")
     source = Sound(wav_bytes(TONE / 2, SAMPLE_RATE), "wav", 1.0, "", (0.1, 0.2))
     ours = Sound.of(speech(TONE))
-    return Result(units, units, ("#000",), source, ours, "TF2", "griffin-lim", "1 unit")
+    return Result(units, units, ("#000",), source, ours, "TF2", "Tessa", "griffin-lim", "1 unit")
 
 
 @pytest.fixture
-def panel(monkeypatch: pytest.MonkeyPatch) -> PeerPanel:
+def panel(monkeypatch: pytest.MonkeyPatch) -> BaselinePanel:
     monkeypatch.setattr(hub_picker, "fetch", lambda *_: Path())
     voices = {"bdl": np.array([1.0]), "slt": np.array([0.5])}
 
-    def load(name: str, folder: Path) -> Peer:
-        return FakePeer(), voices  # type: ignore[return-value]
+    def load(name: str, folder: Path) -> Baseline:
+        return FakeBaseline(), voices  # type: ignore[return-value]
 
     with gr.Blocks():
-        return PeerPanel(HubModels(KIND, Permission(), load), gr.State(), None)
+        return BaselinePanel(HubModels(KIND, Permission(), load), gr.State(), None)
 
 
 def test_convert_by_the_peer_makes_a_pair_of_one_source_for_a_listening_test(
-    panel: PeerPanel, result: Result
+    panel: BaselinePanel, result: Result
 ) -> None:
     panel.load(NAME)
     pair = panel.convert(result, "slt")[panel.pair]
@@ -68,7 +68,7 @@ def test_convert_by_the_peer_makes_a_pair_of_one_source_for_a_listening_test(
     assert [track.name for track in pair.timeline().tracks] == ["Source", "Ours", "SpeechT5"]
 
 
-def test_convert_by_the_peer_says_what_to_do_first(panel: PeerPanel, result: Result) -> None:
+def test_convert_by_the_peer_says_what_to_do_first(panel: BaselinePanel, result: Result) -> None:
     with pytest.raises(InputError, match="Convert a recording first"):
         panel.convert(None, "bdl")
     with pytest.raises(InputError, match="not loaded. Load it first"):
@@ -78,7 +78,9 @@ def test_convert_by_the_peer_says_what_to_do_first(panel: PeerPanel, result: Res
         panel.convert(result, "nobody")
 
 
-def test_peer_panel_where_hub_models_are_off_says_why() -> None:
+def test_baseline_panel_where_hub_models_are_off_says_why() -> None:
     with gr.Blocks() as page:
-        PeerPanel(peer.peers(Permission("They are switched off."), "cpu"), gr.State(), None)
+        BaselinePanel(
+            baseline.baselines(Permission("They are switched off."), "cpu"), gr.State(), None
+        )
     assert "They are switched off." in str(page.get_config_file())
