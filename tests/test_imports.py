@@ -36,6 +36,7 @@ ALLOWED = {
         "core",
         "study",
         "training",
+        "synthetic",
     },
 }
 OURS = {*ALLOWED, "assets", "scripts", "tests"}

@@ -33,11 +33,13 @@ CANCELLED: Final = (
 
 
 class Decoded(NamedTuple):
-    """Blocks are float32 (channels, T), one after the other; damaged: some audio was missing."""
+    """Blocks are float32 (channels, T), one after the other; damaged: some audio was missing;
+    lossless: what is over 1 was recorded or made so, and not by the codec."""
 
     blocks: list[np.ndarray]
     sample_rate: int
     damaged: bool
+    lossless: bool
 
 
 class Mono(NamedTuple):
@@ -59,12 +61,15 @@ def decode(source: Source, max_seconds: float) -> Decoded:
     if not isinstance(source, str | Path | bytes):
         rate, samples = _checked(source, max_seconds)
         check_values(samples.size, mono=False)
-        return Decoded([samples], rate, damaged=False)
+        return Decoded([samples], rate, damaged=False, lossless=True)
     messages = _messages(source, max_seconds, mono=False)
     header = messages[-1][0]
     blocks = [block for _, block in messages if block.size]
     return Decoded(
-        blocks or [np.zeros((1, 0), np.float32)], header["sample_rate"], header["damaged"]
+        blocks or [np.zeros((1, 0), np.float32)],
+        header["sample_rate"],
+        header["damaged"],
+        header["lossless"],
     )
 
 

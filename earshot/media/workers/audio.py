@@ -67,10 +67,11 @@ def decode_audio(
     gap, or ends before its pictures.
 
     Each header tells the sample_rate (Hz), how many of the file's samples the block is made of
-    (values) and how many of them are clipped. The last, with an empty block, tells whether sound is
-    lost (damaged), the seconds of all gaps, which track was taken of how many, and the louder
-    channel where the mean of all cancels. Raises InputError for what is no audio, has none that can
-    be decoded, or is longer than max_seconds or too large (found without decoding the rest).
+    (values) and how many of them are clipped. The last tells whether sound is lost (damaged),
+    whether the codec is lossless, the seconds of all gaps, which track was taken of how many, and
+    the louder channel where the mean of all cancels. Raises InputError for what is no audio, has
+    none that can be decoded, or is longer than max_seconds or too large (found without decoding the
+    rest).
     """
     if file.seek(0, io.SEEK_END) == 0:
         raise InputError("The recording is empty.", "Record or upload it again.")
@@ -97,7 +98,7 @@ class _Track:
         self._blocks: list[np.ndarray] = []  # that wait for a message: AAC gives 1,024 at a time
         self._size = self._values = self._clipped = 0  # of these blocks
         self._tail: list[np.ndarray] = []  # what lies after the declared end
-        self.damaged, self._gaps = False, 0.0
+        self.damaged, self._gaps, self._lossless = False, 0.0, True
         self._track = self._tracks = 1
 
     def add(self, file: BinaryIO) -> Iterator[Message]:
@@ -112,6 +113,7 @@ class _Track:
             frames = _Frames(container, index)
             end = begin + _declared_end(container, index, frames.timeline)
             name = container.format.name
+            self._lossless &= frames.lossless
             for time, rate, block in frames:
                 check_rate(rate)
                 self._rate = self._rate or rate
@@ -155,6 +157,7 @@ class _Track:
             **header,
             "sample_rate": self._rate,
             "damaged": self.damaged,
+            "lossless": self._lossless,
             "gaps": self._gaps,
             "track": self._track,
             "tracks": self._tracks,

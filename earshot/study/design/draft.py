@@ -86,6 +86,6 @@ def _write(path: Path, sound: bytes) -> None:
     from earshot.media.audio.decode import decode
     from earshot.media.audio.load import wav_bytes
 
-    blocks, rate, _ = decode(sound, SECONDS)
+    blocks, rate, *_ = decode(sound, SECONDS)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(wav_bytes(np.concatenate([block.mean(axis=0) for block in blocks]), rate))

@@ -21,7 +21,8 @@ TOO_MUCH = (
 
 @dataclass(frozen=True, eq=False)
 class Sound:
-    """samples: float32 (T, channels) in [-1, 1]; sample_rate in Hz."""
+    """samples: float32 (T, channels), over 1 in a file of floats that is louder than full scale;
+    sample_rate in Hz."""
 
     samples: np.ndarray
     sample_rate: int
@@ -51,7 +52,7 @@ def read(path: Path) -> Sound:
     than MAX_SAMPLES."""
     if not path.is_file():
         raise InputError("The file is missing.")
-    blocks, rate, damaged = decode(path, LONGEST)
+    blocks, rate, damaged, lossless = decode(path, LONGEST)
     if damaged or len({len(block) for block in blocks}) > 1:
         raise InputError("The file is damaged or cut off.")
     if sum(block.size for block in blocks) > MAX_SAMPLES:
@@ -62,7 +63,7 @@ def read(path: Path) -> Sound:
         raise InputError("It holds values that are not numbers (NaN or infinity).")
     if not samples.size or _peak(samples) < SILENT_PEAK:
         raise InputError("It is silent.")
-    if _clipped(samples):
+    if _clipped(samples, lossless):
         raise InputError("It is clipped: make it again, less loud.")
     return Sound(samples, rate)
 
@@ -72,9 +73,9 @@ def _peak(samples: np.ndarray) -> float:
     return max(float(samples.max()), -float(samples.min()))
 
 
-def _clipped(samples: np.ndarray) -> bool:
-    """Whether three samples on end stay at full scale, or some pass it as clipped sound does after
-    MP3; two may be a peak."""
+def _clipped(samples: np.ndarray, lossless: bool) -> bool:
+    """Whether three samples on end stay at full scale, or, where the codec is not lossless, some
+    pass it as clipped sound does after MP3; two may be a peak."""
     over = 0
     for start in range(0, len(samples), BLOCK):
         block = samples[start : start + BLOCK + 2]  # two more, for three on end may span blocks
@@ -82,4 +83,4 @@ def _clipped(samples: np.ndarray) -> bool:
         if np.any(stays[1:] & stays[:-1]):
             return True
         over += int(np.sum(np.abs(block[:BLOCK]) > 1))
-    return over > 2
+    return over > 2 and not lossless

@@ -114,6 +114,11 @@ def _heard(source: Source, lufs: float | None) -> Sound:
             raise InputError(f"There is nothing to cut off at {rate} Hz. Use a higher rate.")
         samples = low_pass(samples, rate, cutoff)
     elif lufs is None:
+        if read.peak > 0:
+            raise InputError(
+                f"Its peaks are {read.peak:.1f} dB over full scale: state a loudness in the test, "
+                "or make it less loud."
+            )
         return read
     heard = Sound(samples, rate)
     wanted = 0.0 if lufs is None else lufs - heard.level

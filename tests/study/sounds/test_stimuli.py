@@ -51,7 +51,7 @@ def test_prepare_without_loudness_keeps_every_sample(tmp_path: Path, design: str
         ("infinite", "not numbers"),
         ("silent", "It is silent"),
         ("clipped", "It is clipped"),
-        ("over", "It is clipped"),
+        ("over", "over full scale"),
     ],
 )
 def test_check_of_a_damaged_or_unusable_file_names_the_problem(
@@ -85,6 +85,12 @@ def test_check_of_a_damaged_or_unusable_file_names_the_problem(
     problems = check(load(folder))
     assert len(problems) == 1, problems
     assert problems[0].startswith("ours/two.wav: ") and told in problems[0]
+
+
+def test_check_of_floats_over_full_scale_takes_them_where_they_are_levelled(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "t", loudness=-30)
+    write(folder / "ours" / "two.wav", tone(1.6))
+    assert check(load(folder)) == []
 
 
 def test_check_of_a_peak_at_full_scale_finds_no_clipping(tmp_path: Path) -> None:

@@ -1,0 +1,207 @@
+"""What is read of sound files, by container and codec: length, time, level, and what is said.
+
+    python -m benchmarks.files [--write]    # into docs/reliability.md
+
+Every file holds 3 s with a tone of half a second at 1 s, at -6 dBFS, made here. A row names the
+public report of the kind that it stands for, where there is one.
+"""
+
+import argparse
+import io
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import soundfile
+
+from earshot.core.errors import InputError
+from earshot.core.paths import ROOT
+from earshot.media.audio.load import load, wav_bytes
+from synthetic.films import RATE, beep, encoded, film, onset
+
+DOCUMENT: Final = ROOT / "docs" / "reliability.md"
+BEGIN, END = "<!-- files -->\n", "<!-- /files -->"
+FRAGMENTED: Final = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
+LATE: Final = {"picture_seconds": 5.0, "sound_from": 2.0}
+TOLERANCE: Final = 0.05  # seconds, of codecs that do not say what they added
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file: its container, its codec, how it is made, and what is right of it."""
+
+    container: str
+    codec: str
+    make: Callable[[], bytes]
+    seconds: float = 3.0
+    onset: float = 1.0
+    report: str = ""
+
+
+def by_soundfile(form: str, subtype: str) -> bytes:
+    """The tone, as libsndfile writes it."""
+    buffer = io.BytesIO()
+    soundfile.write(buffer, beep(), RATE, format=form, subtype=subtype)
+    return buffer.getvalue()
+
+
+def joined(make: Callable[[], bytes]) -> bytes:
+    """Two files, one behind the other."""
+    return 2 * make()
+
+
+def unfinished() -> bytes:
+    """A WAV whose recorder crashed before it wrote the sizes."""
+    data = bytearray(wav_bytes(beep().astype(np.float32), RATE))
+    data[4:8] = data[40:44] = bytes(4)
+    return bytes(data)
+
+
+def inverted() -> bytes:
+    """Stereo of which one channel is the other upside down."""
+    buffer = io.BytesIO()
+    soundfile.write(buffer, np.stack([beep(), -beep()], axis=1), RATE, format="WAV")
+    return buffer.getvalue()
+
+
+CASES: Final = (
+    Case("WAV", "PCM, 16 bits", partial(encoded, "wav", "pcm_s16le", beep())),
+    Case("WAV", "PCM, 24 bits", partial(by_soundfile, "WAV", "PCM_24")),
+    Case("WAV", "float, 32 bits", partial(by_soundfile, "WAV", "FLOAT")),
+    Case(
+        "WAV, never finished",
+        "PCM, 16 bits",
+        unfinished,
+        report="island-io/mila#151",
+    ),
+    Case(
+        "RF64", "PCM, 16 bits", partial(by_soundfile, "RF64", "PCM_16"), report="ossia/score#2279"
+    ),
+    Case(
+        "WAV",
+        "IMA ADPCM",
+        partial(encoded, "wav", "adpcm_ima_wav", beep()),
+        report="googleapis/nodejs-speech#621",
+    ),
+    Case(
+        "WAV", "µ-law", partial(encoded, "wav", "pcm_mulaw", beep()), report="rochars/wavefile#11"
+    ),
+    Case("WAV", "GSM 6.10", partial(by_soundfile, "WAV", "GSM610")),
+    Case("WAV, inverted channel", "PCM", inverted, report="m-bain/whisperX#750"),
+    Case("AIFF", "PCM, 16 bits", partial(encoded, "aiff", "pcm_s16be", beep())),
+    Case("CAF", "ALAC", partial(encoded, "caf", "alac", beep())),
+    Case("AU", "PCM, 16 bits", partial(encoded, "au", "pcm_s16be", beep())),
+    Case("W64", "PCM, 16 bits", partial(encoded, "w64", "pcm_s16le", beep())),
+    Case("VOC", "PCM, 8 bits", partial(encoded, "voc", "pcm_u8", beep())),
+    Case("NIST SPHERE", "PCM", partial(by_soundfile, "NIST", "PCM_16"), report="pytorch/audio#868"),
+    Case("WavPack", "lossless", partial(encoded, "wv", "wavpack", beep())),
+    Case("FLAC", "lossless", partial(encoded, "flac", "flac", beep())),
+    Case("MP3", "MP3", partial(encoded, "mp3", "libmp3lame", beep())),
+    Case("two MP3", "MP3", partial(joined, partial(encoded, "mp3", "libmp3lame", beep())), 6.0),
+    Case("Ogg", "Opus", partial(film, "ogg", [beep()])),
+    Case("Ogg", "Vorbis", partial(by_soundfile, "OGG", "VORBIS")),
+    Case("chained Ogg", "Opus", partial(joined, partial(film, "ogg", [beep()])), 6.0),
+    Case("ADTS", "AAC", partial(film, "adts", [beep()])),
+    Case("M4A", "AAC", partial(encoded, "ipod", "aac", beep())),
+    *(
+        Case(name, codec, partial(film, form, [beep()], picture_seconds=3.0))
+        for name, form, codec in (
+            ("MP4", "mp4", "AAC"),
+            ("MOV", "mov", "AAC"),
+            ("Matroska", "matroska", "AAC"),
+            ("WebM", "webm", "Opus"),
+            ("MPEG-TS", "mpegts", "AAC"),
+            ("AVI", "avi", "AAC"),
+            ("FLV", "flv", "AAC"),
+        )
+    ),
+    Case("fragmented MP4", "AAC", partial(film, "mp4", [beep()], options=FRAGMENTED)),
+    *(
+        Case(
+            f"{name}, sound from 2 s",
+            codec,
+            partial(film, form, [beep()], **LATE),
+            5.0,
+            3.0,
+            report,
+        )
+        for name, form, codec, report in (
+            ("MP4", "mp4", "AAC", "McCloudS/subgen#305"),
+            ("Matroska", "matroska", "AAC", "HandBrake/HandBrake#465"),
+            ("WebM", "webm", "Opus", ""),
+            ("MPEG-TS", "mpegts", "AAC", ""),
+        )
+    ),
+    *(
+        Case(
+            f"{name}, gap of 10 s",
+            codec,
+            partial(film, form, [beep(5, at=4)], 5.0, gap=(2.0, 10.0)),
+            15.0,
+            14.0,
+            "SYSTRAN/faster-whisper#128" if form == "webm" else "",
+        )
+        for name, form, codec in (("WebM", "webm", "Opus"), ("MPEG-TS", "mpegts", "AAC"))
+    ),
+    Case(
+        "two WebM",
+        "Opus",
+        partial(joined, partial(film, "webm", [beep()], 3.0)),
+        6.0,
+        report="streamproc/MediaStreamRecorder#44",
+    ),
+    Case(
+        "Matroska, first track silent",
+        "AAC",
+        partial(film, "matroska", [np.zeros(3 * RATE), beep()]),
+        report="SubtitleEdit/subtitleedit#6110",
+    ),
+)
+
+
+def row(case: Case) -> str:
+    """What was read of a file, as a row of the table."""
+    try:
+        recording = load(case.make())
+    except InputError as error:
+        return f"| {case.container} | {case.codec} | | | | {error} | {case.report} | no |"
+    heard = recording.waveform
+    time, level = onset(heard, recording.sample_rate), 20 * math.log10(np.abs(heard).max())
+    right = max(abs(recording.seconds - case.seconds), abs(time - case.onset)) <= 2 * TOLERANCE
+    return (
+        f"| {case.container} | {case.codec} | {recording.seconds:.2f} of {case.seconds:.2f} | "
+        f"{time:.2f} of {case.onset:.2f} | {level:.1f} | {' '.join(recording.notices)} | "
+        f"{case.report} | {'yes' if right else 'no'} |"
+    )
+
+
+def table() -> str:
+    """All files, as Markdown."""
+    heads = "container", "codec", "length, s", "tone at, s", "peak, dBFS", "what is said"
+    head = f"| {' | '.join(heads)} | report | right |"
+    return "\n".join([head, "|---" * 8 + "|", *map(row, CASES)]) + "\n"
+
+
+def main() -> None:
+    """See above."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help=f"into {DOCUMENT.name}")
+    made = table()
+    if parser.parse_args().write:
+        write_into(DOCUMENT, made)
+    print(made, end="")
+
+
+def write_into(document: Path, text: str) -> None:
+    """Put the table between its marks in a document."""
+    before, _, rest = document.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    document.write_text(f"{before}{BEGIN}{text}{end}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
