@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from earshot.app.health import Health
 from earshot.app.options import options
-from earshot.app.site import SOUNDS, build
+from earshot.app.site import SOUNDS, Site, build
 from earshot.core.bodies import CutStalledBodies, LimitBodies, LimitUploads
 from earshot.core.connections import believed_proxies, limit_connections
 from earshot.core.headers import SafeHeaders
@@ -99,6 +99,7 @@ def launch(
     offer_tools(page)
     # A deep link would write a visitor's whole page to the disk, for whoever knows their session.
     routes = [Route("/gradio_api/deep_link", _not_found), manual_route(page)]
+    routes += page.routes if isinstance(page, Site) else []
     _, address, _ = page.launch(
         server_name=chosen.host,
         server_port=chosen.port,

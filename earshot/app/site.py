@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import gradio as gr
+from starlette.routing import BaseRoute
 
 from earshot.app import models
 from earshot.app.health import Health, probes
@@ -24,6 +25,12 @@ WORDS: Final = ASSETS / "words.index"
 DELETE: Final = (600, 3000)  # seconds
 
 
+class Site(gr.Blocks):
+    """The page, and the routes by which it fetches what it shows, for the server."""
+
+    routes: Sequence[BaseRoute] = ()
+
+
 def build(
     device: str = "auto",
     folder: Path = CHECKPOINTS,
@@ -37,7 +44,7 @@ def build(
     tickets: voice_conversion.Tickets | None = None,
     hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
     index_backend: str | None = None,
-) -> gr.Blocks:
+) -> Site:
     """The whole page. Loads no model unless preload says so. index, word_index: of our libraries
     of sounds and of words; tests: listening tests, which launch must be given too; publishing:
     whether visitors may open tests of their own to raters; health: is to watch the models, and
@@ -56,7 +63,8 @@ def build(
             convert(name)
         for load in filter(None, (embeddings, search, lips)):
             load()
-    with gr.Blocks(title="Earshot", analytics_enabled=False, delete_cache=DELETE) as page:
+    sounds = sound_search.DemoLibrary(index, index_backend)
+    with Site(title="Earshot", analytics_enabled=False, delete_cache=DELETE) as page:
         gr.HTML(HEADER, apply_default_css=False)
         drafts = Drafts() if tests else None
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
@@ -66,7 +74,7 @@ def build(
             with gr.Tab("Words"):
                 words.build(embeddings, word_index, drafts, hub, device)
             with gr.Tab("Sound search"):
-                sound_search.build(search, index, drafts, hub, device, index_backend)
+                sound_search.build(search, sounds, drafts, hub, device)
             with gr.Tab("Lip to speech"):
                 lip_to_speech.build(lips, drafts)
             if tests and drafts:
@@ -76,4 +84,5 @@ def build(
             gr.Markdown(model_cards(folder))
         gr.HTML(FOOTER, apply_default_css=False)
         page.unload(stop_jobs)  # nobody waits for them any more
+    page.routes = [sounds.route()]
     return page

@@ -69,12 +69,35 @@ def add_output(parser: argparse.ArgumentParser, what: str, required: bool) -> No
     parser.add_argument("--overwrite", action="store_true", help="replace results that are there")
 
 
-def walk_files(folder: Path) -> Iterator[Path]:
-    """The files in a folder and its subfolders, in no order. What is hidden is left out."""
-    for parent, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        paths = (Path(parent, name) for name in names if not name.startswith("."))
-        yield from (path for path in paths if path.is_file())
+def walk_files(
+    folder: Path, on_error: Callable[[Path, str], object] | None = None
+) -> Iterator[Path]:
+    """List the files in a folder and its subfolders, in no order. What is hidden is left out.
+
+    Links to folders are followed, each real folder once: under its own name, if that is below.
+    on_error: is given each folder or link that cannot be opened, and why.
+    """
+    seen: set[tuple[int, int]] = set()
+    folders, links = [folder], []
+    while folders or links:
+        parent = (folders or links).pop()
+        try:
+            about = parent.stat()
+            if (about.st_dev, about.st_ino) in seen:
+                continue
+            seen.add((about.st_dev, about.st_ino))
+            names = sorted(os.listdir(parent))
+        except OSError as error:
+            if on_error:
+                on_error(parent, error.strerror or str(error))
+            continue
+        for path in (parent / name for name in names if not name.startswith(".")):
+            if path.is_symlink() and not os.path.isfile(path):
+                links.append(path)  # to a folder, or to nothing
+            elif os.path.isdir(path):
+                folders.append(path)
+            elif os.path.isfile(path):
+                yield path
 
 
 def files_below(folder: Path) -> list[Path]:

@@ -47,6 +47,6 @@ def write_library(folder: Path, search: SoundSearch) -> Path:
     """Sounds in folder/sounds → the folder of their index, beside it."""
     paths = [write_sound(folder / "sounds" / name, i) for i, name in enumerate(CAPTIONS)]
     index = SoundIndex.empty(search.encoder)
-    index.add(paths, {name: Description(*words) for name, words in CAPTIONS.items()})
+    index.add(paths, {path: Description(*CAPTIONS[path.name]) for path in paths})
     index.save(folder / "sounds.index")
     return folder / "sounds.index"

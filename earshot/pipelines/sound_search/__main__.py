@@ -101,7 +101,8 @@ def _search(options: argparse.Namespace) -> None:
 
 def _lines(result: "SearchResult") -> list[str]:
     lines = [
-        f"{hit.score:.2f}\t{hit.start:4.0f} s\t{name_of(hit.sound.path)}\t{hit.sound.caption}"
+        f"{hit.score:.2f}\t{hit.start:4.0f} s\t{_one_line(name_of(hit.sound.path))}\t"
+        f"{hit.sound.caption}"
         for hit in result.hits
     ]
     heading = [] if result.matched else ["Nothing matches. The nearest sounds:"]
@@ -172,13 +173,18 @@ def _report(out: Path, report: "Report | str") -> None:
     if isinstance(report, str):
         print(report, flush=True)
         return
-    for name, reason in report.skipped:
-        print(f"skipped {name}: {reason}")
+    for path, reason in report.skipped:
+        print(f"skipped {_one_line(name_of(path))}: {reason}")
     print(
         f"{out}: {report.added} added, {report.unchanged} unchanged, {report.removed} removed, "
         f"{len(report.skipped)} skipped",
         flush=True,
     )
+
+
+def _one_line(name: str) -> str:
+    """Write the name of a file, which may hold a tab or a line break, in a line of a table."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 if __name__ == "__main__":

@@ -136,7 +136,7 @@ def _timeline(
     ]
     tracks, hint = [], ""
     try:
-        tracks = [File("Play", sound.name, sound.file)]
+        tracks = [File("Play", sound.name, catalogue.served(sound))]
         if picture := catalogue.picture(sound):
             lanes.insert(0, Spectrogram("", picture, sound.seconds, nyquist=NYQUIST))
     except InputError:

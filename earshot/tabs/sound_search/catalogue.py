@@ -1,12 +1,13 @@
 """Sounds as the page shows them: names, spectrograms, and the map."""
 
+import mimetypes
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from earshot.pipelines.sound_search.sources.address import in_bucket
+from earshot.pipelines.sound_search.sources.address import in_bucket, suffix_of
 from earshot.tabs.components.map.map import Chart, Point
 from earshot.tabs.shared.images import spectrogram_png
 from earshot.tabs.sound_search.families import CATEGORIES, family
@@ -19,6 +20,7 @@ MAX_PICTURE_SECONDS: Final = 600.0  # longer sounds have no spectrogram
 COLUMNS: Final = 360  # of a spectrogram
 MAX_POINTS: Final = 20_000  # on the map
 YOURS: Final = "your sounds"  # the category of a visitor's own
+ROUTE: Final = "library-sounds"
 
 
 class Catalogue:
@@ -52,6 +54,14 @@ class Catalogue:
             self.pictures[sound.id] = _spectrogram(sound.file)
         return self.pictures[sound.id]
 
+    def served(self, sound: "Sound") -> Path | str:
+        """Give what the page plays: a visitor's file, or the address of a sound of the index.
+
+        Raises InputError where a sound of a bucket cannot be fetched.
+        """
+        file = sound.file
+        return file if self.own else address_of(sound)
+
     def copies(self, sound: "Sound") -> int:
         """How many other sounds are files of the same content."""
         return self.stored().copies(sound.content_hash) - 1
@@ -66,23 +76,34 @@ class Catalogue:
         stored, step = self.stored(), self.step
         shown = zip(stored.sounds[::step], stored.layout[::step].tolist(), strict=True)
         points = [
-            Point(sound.id, x, y, title(sound), self.category(sound), _playable(sound))
+            Point(sound.id, x, y, title(sound), self.category(sound), self._playable(sound))
             for sound, (x, y) in shown
         ]
         of_all = f" of {len(stored.sounds)}" if step > 1 else ""
         name = f"Map of {len(points)}{of_all} sounds: similar sounds lie close together"
         return Chart(name, points, self.categories, "More like this", area="Choose an area")
 
+    def _playable(self, sound: "Sound") -> Path | str | None:
+        """Give what the map plays: no sounds of a bucket, of which there are thousands."""
+        return None if in_bucket(sound.path) else self.served(sound)
+
+
+def media_type(name: str) -> str:
+    """Guess the type of a file that holds sound: never one that a browser runs."""
+    kind = mimetypes.guess_type(name)[0] or ""
+    return kind if kind.startswith(("audio/", "video/")) else "application/octet-stream"
+
+
+def address_of(sound: "Sound") -> str:
+    """Write the address, below the page's own, at which a sound of the index is served."""
+    ending = suffix_of(sound.path) if media_type(sound.name)[:5] in ("audio", "video") else ""
+    return f"{ROUTE}/{sound.id}{ending}"
+
 
 def title(sound: "Sound") -> str:
     """The name of a sound on the page: its first caption, else its file name."""
     caption = sound.caption.split(" | ")[0]
     return caption[:1].upper() + caption[1:] or sound.name
-
-
-def _playable(sound: "Sound") -> Path | None:
-    """The file that the map plays. Those of a bucket, of which there are thousands, it does not."""
-    return None if in_bucket(sound.path) else sound.path
 
 
 def _spectrogram(path: Path) -> str:

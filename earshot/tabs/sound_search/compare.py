@@ -51,7 +51,7 @@ def compared(pair: Pair, catalogues: Sequence[Catalogue]) -> dict[str, Any]:
     for side, (catalogue, sound) in zip(SIDES, found, strict=True):
         label, picture = f"{side}: {title(sound)}", _picture(catalogue, sound)
         lanes.append(Spectrogram(label, picture, sound.seconds, nyquist=NYQUIST))
-        tracks.append(File(side, sound.name, sound.file))
+        tracks.append(File(side, sound.name, catalogue.served(sound)))
     return TimelineSpec(
         name="Two sounds, A and B, with one playhead",
         lanes=lanes,

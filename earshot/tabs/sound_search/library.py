@@ -9,18 +9,22 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 import gradio as gr
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
 
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search.library.manifest import written as written_at
 from earshot.pipelines.sound_search.sources.address import UnreachableError
 from earshot.tabs.shared.gradio_internals import upload_folder
-from earshot.tabs.sound_search.catalogue import Catalogue
+from earshot.tabs.sound_search.catalogue import ROUTE, Catalogue, media_type
 
 if TYPE_CHECKING:
     from earshot.pipelines.sound_search import SoundSearch
     from earshot.pipelines.sound_search.indexing.index import SoundIndex
     from earshot.pipelines.sound_search.library.sound import Description
 
+NOSNIFF: Final = {"X-Content-Type-Options": "nosniff"}
 MAX_FILES: Final = 200  # of one visitor
 MAX_SECONDS: Final = 7200.0  # of these files together
 UNREACHABLE: Final = "The sounds cannot be fetched now. Try again later, or take our model."
@@ -71,8 +75,12 @@ class VisitorLibrary(IndexedCatalogue):
     def add(self, files: Sequence[str]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
         """Add uploaded files in small steps. Yields after each step the number of files done, and
         (name, reason) of all that were skipped; what was added can be searched by then. A
-        captions.csv among them describes the others (see scan)."""
-        from earshot.pipelines.sound_search.indexing.captions import CAPTIONS, read_captions
+        captions.csv among them describes the others (see captions.py)."""
+        from earshot.pipelines.sound_search.indexing.captions import (
+            CAPTIONS,
+            described,
+            read_captions,
+        )
 
         skipped: list[tuple[str, str]] = []
         captions: dict[str, Description] = {}
@@ -81,18 +89,22 @@ class VisitorLibrary(IndexedCatalogue):
                 captions |= read_captions(table)
             except InputError as error:
                 skipped.append((table.name, str(error)))
-        files = [file for file in files if Path(file).name != CAPTIONS]
-        if not files:
+        sounds = [file for file in map(Path, files) if file.name != CAPTIONS]
+        if not sounds:
             yield 0, skipped or [(CAPTIONS, "Add it together with the sounds that it describes.")]
-        for first in range(0, len(files), FILES_AT_ONCE):
-            paths = []
-            for file in map(Path, files[first : first + FILES_AT_ONCE]):
+        known, problems = described(captions, sounds)
+        skipped += ((CAPTIONS, problem) for problem in problems)
+        for first in range(0, len(sounds), FILES_AT_ONCE):
+            copies: dict[Path, Path] = {}
+            for file in sounds[first : first + FILES_AT_ONCE]:
                 try:
-                    paths.append(self._copy(file, len(paths)))
+                    copies[self._copy(file, len(copies))] = file
                 except InputError as error:
                     skipped.append((file.name, str(error)))
-            skipped += self.index.add(paths, captions).skipped
-            yield min(first + FILES_AT_ONCE, len(files)), skipped
+            about = {copy: known[file] for copy, file in copies.items() if file in known}
+            report = self.index.add(copies, about)
+            skipped += ((path.name, reason) for path, reason in report.skipped)
+            yield min(first + FILES_AT_ONCE, len(sounds)), skipped
 
     def _copy(self, file: Path, waiting: int) -> Path:
         """Copy an upload to the visitor's folder, in a format that browsers play.
@@ -170,6 +182,22 @@ class DemoLibrary:
                 self._library, self._opened = library, written
             return self._library
 
+    def route(self) -> Route:
+        """Serve the sounds of the index, and nothing else of their folder."""
+        return Route(f"/{ROUTE}/{{name}}", self._serve)
+
+    def _serve(self, request: Request) -> Response:
+        stored = self.catalogue()[1].stored()
+        number = stored.numbers.get(request.path_params["name"].partition(".")[0])
+        try:
+            sound = stored.sounds[number] if number is not None else None
+            if sound and (file := sound.file).is_file():
+                kind = media_type(file.name)
+                return FileResponse(file, media_type=kind, headers=NOSNIFF)
+        except InputError:  # a bucket is away
+            pass
+        return PlainTextResponse("This sound is not here.", 404)
+
     def _replaced(self) -> bool:
         """Whether the index is another than was opened; not while there is none."""
         try:
@@ -189,7 +217,7 @@ def _embedded(
             progress((done, total), desc="Embedding the library with a new model", unit="sounds")
 
     index, sounds = SoundIndex.empty(search.encoder), catalogue.sounds
-    captions = {sound.name: sound.description for sound in sounds}
+    captions = {sound.path: sound.description for sound in sounds}
     try:
         index.add([sound.path for sound in sounds], captions, show)
     except UnreachableError as error:

@@ -74,21 +74,17 @@ laion/clap-htsat-unfused</code>"""
 
 def build(
     pipeline: Callable[[], "SoundSearch"] | None,
-    index: Path,
+    demo: DemoLibrary,
     drafts: Drafts | None = None,
     hub: Permission = Permission(),  # noqa: B008  (frozen)
     device: str = "auto",
-    backend: str | None = None,
 ) -> gr.Blocks:
-    """The tab. pipeline: returns the model, loaded at the first call; None if there is none.
-    index: the folder of the demo library's index; drafts: of listening tests; hub: whether visitors
-    may search by a CLAP of the hub, on this device; backend: where the index is searched, if not
-    as it was made."""
-    gr.set_static_paths([index.with_suffix("")])  # the sounds, in the folder beside it
+    """Build the tab. pipeline: returns the model, loaded at the first call; None if there is none.
+    demo: the library, whose route the page's server needs; drafts: of listening tests; hub: whether
+    visitors may search by a CLAP of the hub, on this device."""
     with gr.Blocks(title="Sound search") as tab:
         if pipeline:
-            demo = DemoLibrary(index, backend)
-            _tab(tab, pipeline, demo, drafts, _claps(index, hub, device))
+            _tab(tab, pipeline, demo, drafts, _claps(demo.folder, hub, device))
         else:
             missing_model("sound_search", MODELS[0], "sounds", OTHER_MODEL)
     return tab

@@ -163,7 +163,7 @@ def test_index_command_indexes_a_folder_with_clap(
     main(arguments)
     printed = capsys.readouterr()
     assert "2 added, 0 unchanged, 0 removed, 1 skipped" in printed.out
-    assert "skipped broken.wav: This file cannot be read as audio" in printed.out
+    assert "broken.wav: This file cannot be read as audio" in printed.out
     assert "] 3/3" in printed.err
     search = SoundSearch.from_pretrained(folder, "cpu")
     index = SoundIndex.open(tmp_path / "sounds.index", search.encoder)

@@ -76,7 +76,7 @@ def test_index_add_names_unusable_files(tmp_path: Path, encoder: FakeEncoder) ->
     index = SoundIndex.empty(encoder)
     report = index.add([broken, good, missing, silent])
     assert report.added == 1 and [sound.name for sound in index.sounds] == ["good.wav"]
-    reasons = dict(report.skipped)
+    reasons = {path.name: reason for path, reason in report.skipped}
     assert "cannot be read as audio" in reasons["broken.mp3"]
     assert "silent" in reasons["silent.wav"]
     assert "No such file" in reasons["missing.wav"]
@@ -117,7 +117,7 @@ def test_index_add_of_new_captions_embeds_nothing(
     index: SoundIndex, folder: Path, encoder: FakeEncoder
 ) -> None:
     calls, places = encoder.calls, index.layout()
-    index.add([folder / "low.wav"], {"low.wav": Description("hum", "A low hum")})
+    index.add([folder / "low.wav"], {folder / "low.wav": Description("hum", "A low hum")})
     index.add([folder / "low.wav"])
     low = next(sound for sound in index.sounds if sound.name == "low.wav")
     assert (low.kind, low.caption) == ("hum", "A low hum")

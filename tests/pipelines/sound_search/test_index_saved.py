@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 def test_index_open_restores_what_save_wrote(index: SoundIndex, tmp_path: Path) -> None:
     low = Description("hum", "A low “hum”, naïve", "CC0", ("field", "a, b"))
-    index.add([tmp_path / "sounds" / "low.wav"], {"low.wav": low})
+    index.add([tmp_path / "sounds" / "low.wav"], {tmp_path / "sounds" / "low.wav": low})
     index.save(tmp_path / "index")
     again = SoundIndex.open(tmp_path / "index", FakeEncoder())
     assert again.sounds == index.sounds

@@ -152,7 +152,7 @@ def test_scan_updates_the_disk_index_and_embeds_only_what_is_new(
     """In place; without being told again that it is on the disk."""
     out, calls = folder.with_name("disk"), encoder.calls
     elsewhere = write_tone(folder.with_name("elsewhere") / "a.wav", "high", seconds=1)
-    opened[1].add([elsewhere], {"a.wav": Description("hum", "Elsewhere")})
+    opened[1].add([elsewhere], {elsewhere: Description("hum", "Elsewhere")})
     opened[1].save(out, "disk")
     before = {sound.name: sound.id for sound in opened[1].sounds}
     (folder / "long.wav").unlink()
@@ -160,7 +160,7 @@ def test_scan_updates_the_disk_index_and_embeds_only_what_is_new(
     write_tone(folder / "01-deep-middle.wav", "shrill", seconds=1)
     report = scan(folder, out, encoder)
     assert (report.added, report.unchanged, report.removed) == (1, 20, 1)
-    assert [name for name, _ in report.skipped] == ["broken.wav"]
+    assert [path.name for path, _ in report.skipped] == ["broken.wav"]
     assert encoder.calls == calls + 1
     index = SoundIndex.open(out, encoder)
     assert index.on_disk and [sound.path for sound in index.sounds][0] == elsewhere

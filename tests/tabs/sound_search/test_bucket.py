@@ -7,6 +7,8 @@ from pathlib import Path
 
 import gradio as gr
 import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
 from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
@@ -41,8 +43,9 @@ def test_found_sounds_of_a_bucket_are_shown_played_and_exported(
     view = ResultView(message, gr.State(), found, best, chart, rest, *downloads)
     result = search(library.index, "high")
     update = view.show(Search("high"), result, library)
-    played = [file["path"] for part in (view.best, view.rest) for file in update[part]["files"]]
-    kept = [Path(path).read_bytes() for path in played]
+    played = [file["url"] for part in (view.best, view.rest) for file in update[part]["files"]]
+    server = TestClient(Starlette(routes=[DemoLibrary(tmp_path / "index").route()]))
+    kept = [server.get(f"/{address}").content for address in played]
     there = [(tmp_path / "library" / hit.sound.name).read_bytes() for hit in result.hits]
     assert kept == there
     assert library.chart().value()["files"] == [], "the map fetches nothing"
@@ -53,9 +56,10 @@ def test_found_sounds_of_a_bucket_are_shown_played_and_exported(
     pair = result.hits[0].sound.id, result.hits[1].sound.id
     assert len(compared(pair, [library])["files"]) == 2
     buckets.down = True
-    for path in played:
-        Path(path).unlink()
+    for hit in result.hits:
+        hit.sound.file.unlink()
     update = view.show(Search("high"), result, library)
+    assert server.get(f"/{played[0]}").status_code == 404
     assert escape(GONE) in update[view.best]["html"] and not update[view.best]["files"]
     assert draft_item(update[view.search]) is None
     other = SoundSearch(FakeEncoder("other"))

@@ -1,6 +1,5 @@
 """Sounds that a visitor chooses: collections, an area of the map, and two to compare."""
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,8 +36,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> IndexedCatalogue:
     index = SoundIndex.empty(FakeEncoder())
     licences, tags = ("CC0", "CC BY", "CC0", ""), (("wet",), (), ("wet", "loud"), ())
     about = {
-        path.name: Description("", f"sound {i}", licences[i], tags[i])
-        for i, path in enumerate(paths)
+        path: Description("", f"sound {i}", licences[i], tags[i]) for i, path in enumerate(paths)
     }
     index.add(paths, about)
     return IndexedCatalogue(index)
@@ -102,7 +100,9 @@ def test_compared_sounds_share_one_time_axis(library: IndexedCatalogue) -> None:
     value = compared((first, third), [library])
     assert 'data-seconds="3.0000"' in value["html"] and "width:33.3333%" in value["html"]
     assert "A: Sound 0" in value["html"] and "B: Sound 2" in value["html"]
-    assert [Path(file["path"]).name for file in value["files"]] == ["0.wav", "2.wav"]
+    assert [file["url"] for file in value["files"]] == [
+        f"library-sounds/{sound}.wav" for sound in (first, third)
+    ]
     with pytest.raises(InputError, match=GONE):
         compared((first, "nobody"), [library])
 

@@ -1,6 +1,9 @@
 """captions.csv: what is known of the sounds of a folder."""
 
 import csv
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -11,23 +14,28 @@ from earshot.pipelines.sound_search.sources.files import fetched
 CAPTIONS: Final = "captions.csv"
 
 
-def captions_of(folder: Path) -> dict[str, Description]:
+def captions_of(folder: Path, files: Iterable[Path]) -> tuple[dict[Path, Description], list[str]]:
     """Read what captions.csv says of the files in a folder, or in a part of a bucket."""
     try:
         with fetched(folder / CAPTIONS) as table:
-            return read_captions(table)
+            return described(read_captions(table), files, folder)
     except FileNotFoundError:
-        return {}
+        return {}, []
 
 
 def read_captions(table: Path) -> dict[str, Description]:
     """Read a captions.csv, if there is one: file name → its description, with its first caption.
 
-    Raises InputError for a table without the columns, and for one that is no text in UTF-8.
+    Raises InputError for a table without the columns, and for one that is no text.
     """
     try:
-        with table.open(newline="", encoding="utf-8-sig") as file:
-            return {row["file"]: _description(row) for row in csv.DictReader(file)}
+        text = _decoded(table.read_bytes())
+        lines = text.splitlines(keepends=True)
+        if lines and lines[0].lower().startswith("sep="):  # written for Excel
+            del lines[0]
+        delimiter = max(",;\t", key=lines[0].count) if lines else ","
+        rows = csv.DictReader(lines, delimiter=delimiter)
+        return {row["file"]: _description(row) for row in rows if row["file"]}
     except FileNotFoundError:
         return {}
     except KeyError as error:
@@ -36,6 +44,67 @@ def read_captions(table: Path) -> dict[str, Description]:
         ) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{CAPTIONS} cannot be read: save it as CSV in UTF-8.") from error
+
+
+def described(
+    captions: Mapping[str, Description], files: Iterable[Path], folder: Path | None = None
+) -> tuple[dict[Path, Description], list[str]]:
+    """Give each description to the one file that its name means; and say which names mean none, or
+    several.
+
+    A name is the path below the folder, or the name of a file anywhere in it; without a folder, the
+    last part of either. How a name composes its accents makes no difference; its case only where
+    two files differ in nothing else.
+    """
+    by_path, by_name = _Names(), _Names()
+    for path in files:
+        by_name.add(path.name, path)
+        by_path.add(path.relative_to(folder).as_posix() if folder else path.name, path)
+    found: dict[Path, Description] = {}
+    problems: list[str] = []
+    for name, description in captions.items():
+        written = name.replace("\\", "/").removeprefix("./")
+        written = written if folder else written.rpartition("/")[2]
+        paths = by_path.find(written)
+        named_by_path = len(paths) == 1
+        if not paths and "/" not in written:
+            paths = by_name.find(written)
+        if named_by_path:
+            found[paths[0]] = description
+        elif len(paths) == 1:  # a path says more than a name
+            found.setdefault(paths[0], description)
+        else:
+            several = f"{len(paths)} files have this name: give the path of one of them."
+            problems.append(f"“{name}”: {several if paths else 'there is no such file.'}")
+    return found, problems
+
+
+class _Names:
+    """Files by what they are called."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, list[Path]] = defaultdict(list)
+
+    def add(self, name: str, path: Path) -> None:
+        """Add a file under a name."""
+        composed = unicodedata.normalize("NFC", name)
+        for spelling in {composed, f"\0{composed.casefold()}"}:
+            self._files[spelling].append(path)
+
+    def find(self, name: str) -> list[Path]:
+        """Find the files of this name, or those whose names differ from it in case only."""
+        composed = unicodedata.normalize("NFC", name)
+        return self._files.get(composed) or self._files.get(f"\0{composed.casefold()}", [])
+
+
+def _decoded(content: bytes) -> str:
+    """Decode a text by its mark, as UTF-8, or as Windows writes it in the west."""
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252")
 
 
 def _description(row: dict[str, str | None]) -> Description:

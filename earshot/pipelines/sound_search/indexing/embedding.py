@@ -20,7 +20,7 @@ from earshot.pipelines.sound_search.sources.files import Hashes, fetched
 
 MAX_SECONDS: Final = 3600.0  # of one file
 Progress = Callable[[int, int, str], None]  # files done, files in all, name of the next one
-Captions = Mapping[str, Description]  # by the name of the file
+Captions = Mapping[Path, Description]
 
 
 def entries_of(
@@ -35,7 +35,8 @@ def entries_of(
     """Embed files: give the entry of each, or None and why it cannot be used. Arguments as of
     ``SoundIndex.add``.
 
-    A file that the library holds keeps its id, and what is known of it.
+    A file that the library holds keeps its id, and what is known of it. One that cannot be opened,
+    for a while perhaps, keeps its entry, which comes with the reason.
     """
     files = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))
     known: dict[str, Entry] = {}  # by the hash of the content; with a cache, that knows
@@ -56,8 +57,13 @@ def entries_of(
                 hashes[path] = digest
         except UnreachableError:
             raise
-        except (InputError, OSError) as error:
-            yield path, None, getattr(error, "strerror", None) or str(error)
+        except InputError as error:
+            yield path, None, str(error)
+            continue
+        except OSError as error:
+            held = None if isinstance(error, FileNotFoundError) else library.at(path)
+            entry = library.entry(held.id) if held else None
+            yield path, entry, error.strerror or str(error)
             continue
         if cache is None:
             known[digest] = entry
@@ -67,7 +73,7 @@ def entries_of(
         else:
             sound_id, known_as = _new_id(library, digest, path.name, taken), Description()
             taken.add(sound_id)
-        about = (captions or {}).get(path.name, known_as)
+        about = (captions or {}).get(path, known_as)
         fields = {**about._asdict(), "seconds": entry.sound.seconds, "content_hash": digest}
         sound = Sound(sound_id, path, path.name, **fields)
         yield path, replace(entry, sound=sound), ""

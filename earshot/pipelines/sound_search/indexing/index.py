@@ -19,12 +19,12 @@ from earshot.pipelines.sound_search.sources.files import Hashes
 
 @dataclass(frozen=True)
 class Report:
-    """Counts of files; skipped: (name, reason) of each file that could not be used."""
+    """Counts of files; skipped: what could not be used, or opened, and why."""
 
     added: int
     unchanged: int
     removed: int
-    skipped: tuple[tuple[str, str], ...]
+    skipped: tuple[tuple[Path, str], ...]
 
 
 class SoundIndex:
@@ -105,7 +105,8 @@ class SoundIndex:
     ) -> Report:
         """Add files, or update them; only new content is embedded.
 
-        A file that cannot be used is skipped, and removed if the index held it. ``cache``: a folder
+        A file that cannot be used is skipped, and removed if the index held it; one that cannot be
+        opened is skipped, and kept if the index held it. ``cache``: a folder
         in which each embedding is saved at once, so that an interrupted call can be resumed.
         hashes: of the content of files, which need not be read for it; the others are added. If
         ``progress`` raises, or a bucket cannot be read (UnreachableError), the index stays
@@ -116,13 +117,15 @@ class SoundIndex:
         for path, entry, reason in entries_of(
             self.library, self.encoder, paths, captions, progress, cache, hashes
         ):
-            if entry is None:
-                skipped.append((path.name, reason))
+            if reason:
+                skipped.append((path, reason))
+            elif entry:
+                same = path in entries and entries[path].sound.id == entry.sound.id
+                added, unchanged = added + (not same), unchanged + same
+            if entry:
+                entries[path] = entry
+            else:
                 entries.pop(path, None)
-                continue
-            same = path in entries and entries[path].sound.id == entry.sound.id
-            added, unchanged = added + (not same), unchanged + same
-            entries[path] = entry
         self.library = self._rebuilt(list(entries.values()))
         return Report(added, unchanged, 0, tuple(skipped))
 

@@ -10,7 +10,7 @@ import watchfiles
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
 from earshot.pipelines.sound_search.indexing.index import Report
-from earshot.pipelines.sound_search.indexing.scan import scan
+from earshot.pipelines.sound_search.indexing.scan import BusyError, scan
 from earshot.pipelines.sound_search.sources.address import in_bucket
 
 QUIET: Final = 300  # ms without a change, after which the changes before count as one
@@ -46,6 +46,7 @@ def watch(
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         return not (hidden or path.is_relative_to(out))
 
+    waiting = False  # whether something changed that is not in the index
     # It yields without changes too: the first time when it watches, so that no change is missed.
     for number, changes in enumerate(
         watchfiles.watch(
@@ -57,9 +58,13 @@ def watch(
             stop_event=stop,
         )
     ):
-        if number and not changes:
+        waiting = waiting or not number or bool(changes)
+        if not waiting:
             continue
         try:
             on_report(scan(folder, out, encoder, backend=backend))
+        except BusyError:
+            continue  # until the other scan is done
         except InputError as error:
             on_report(str(error))
+        waiting = False

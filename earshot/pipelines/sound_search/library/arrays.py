@@ -6,12 +6,33 @@ Read by pread(2) and not mapped, so that no page that was read once stays in the
 import hashlib
 import os
 from collections.abc import Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
 import numpy as np
 
 BLOCK: Final = 16_384  # rows read at once
+
+
+def check_content(path: Path) -> None:
+    """Check an array once a start. Raises ValueError unless its content has the hash in its name,
+    as NAME-HASH.npy."""
+    about = path.stat()
+    if content_hash(path, about.st_size, about.st_mtime_ns) != path.stem.rpartition("-")[2]:
+        raise ValueError(f"{path.name} does not hold what its name says.")
+
+
+@cache
+def content_hash(path: Path, *_: int) -> str:
+    """Compute the hash of an array's content, once for each version of the file."""
+    with path.open("rb") as file:
+        np.lib.format.read_magic(file)
+        np.lib.format.read_array_header_1_0(file)
+        digest = hashlib.blake2b(digest_size=8)
+        for block in iter(partial(file.read, 2**20), b""):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 class StoredArray:

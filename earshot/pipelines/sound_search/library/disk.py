@@ -13,7 +13,7 @@ import numpy as np
 from earshot.core.files import replacing
 from earshot.pipelines import map_layout
 from earshot.pipelines.nearest import EXACT_LIMIT, Nearest, write_compact
-from earshot.pipelines.sound_search.library.arrays import ArrayWriter, StoredArray
+from earshot.pipelines.sound_search.library.arrays import ArrayWriter, StoredArray, check_content
 from earshot.pipelines.sound_search.library.filter import Filter
 from earshot.pipelines.sound_search.library.library import Library
 from earshot.pipelines.sound_search.library.manifest import About, commit
@@ -32,6 +32,8 @@ class StoredLibrary(Library):
     def __init__(self, folder: Path, files: dict[str, str]) -> None:
         """files: the name in the folder of each of FILES. Raises ValueError if one is damaged,
         FileNotFoundError if it is gone."""
+        for name in ("vectors", "seconds", "layout", "starts"):
+            check_content(folder / files[name])
         self.vectors, self.seconds = (
             StoredArray(folder / files[name]) for name in ("vectors", "seconds")
         )
@@ -43,6 +45,8 @@ class StoredLibrary(Library):
             self.rows = Rows(folder / files["rows"], folder.absolute().parent)
         except sqlite3.DatabaseError as error:
             raise ValueError(f"{files['rows']} is damaged.") from error
+        if self.rows.content_hash() not in files["rows"]:
+            raise ValueError(f"{files['rows']} does not hold what its name says.")
         counts = [len(self.vectors), len(self.seconds)]
         sizes = {len(self.layout), len(self.starts) - 1, len(self.rows)}
         if self.starts[-1].tolist() != counts or len(sizes) != 1:

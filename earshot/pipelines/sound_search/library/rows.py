@@ -63,6 +63,15 @@ class Rows(Sequence[Sound]):
             for row in self._all(query, (begin, begin + AT_ONCE)):
                 yield self._sound(row)
 
+    def content_hash(self) -> str:
+        """Compute the hash of what the file holds, as RowWriter does."""
+        digest = hashlib.blake2b(digest_size=8)
+        for begin in range(0, len(self), AT_ONCE):
+            query = f"SELECT {COLUMNS} FROM sounds WHERE rowid > ? AND rowid <= ? ORDER BY rowid"
+            for row in self._all(query, (begin, begin + AT_ONCE)):
+                digest.update(repr(list(row)).encode())
+        return digest.hexdigest()
+
     def number(self, column: str, value: str) -> int | None:
         """Find the position of the first sound with this id, path or content_hash, if any."""
         query = f"SELECT min(rowid) FROM sounds WHERE {column} = ?"

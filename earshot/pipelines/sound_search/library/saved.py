@@ -18,6 +18,7 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.core.files import replacing
 from earshot.pipelines.nearest import Nearest
+from earshot.pipelines.sound_search.library.arrays import check_content
 from earshot.pipelines.sound_search.library.library import Library
 from earshot.pipelines.sound_search.library.manifest import (
     DAMAGED,
@@ -100,6 +101,8 @@ def _read(folder: Path, manifest: dict[str, Any]) -> Library:
         from earshot.pipelines.sound_search.library.disk import StoredLibrary  # late: optional
 
         return StoredLibrary(folder, files)
+    for name in ("vectors", "seconds", "layout"):
+        check_content(folder / files[name])
     vectors, per_second, layout = (
         np.load(folder / files[name], mmap_mode="r") for name in ("vectors", "seconds", "layout")
     )

@@ -52,8 +52,8 @@ def labels_csv(index: SoundIndex, votes: Mapping[str, Mapping[str, int]]) -> str
         for sound_id, grade in grades.items():
             if sound_id in index:
                 sound = index[sound_id]
-                words = (sound.name, sound.kind, sound.caption, sound.content_hash)
-                table.writerow([query, *words, grade])
+                words = (query, sound.name, sound.kind, sound.caption, sound.content_hash)
+                table.writerow([*map(safe_cell, words), grade])
     return text.getvalue()
 
 

@@ -44,8 +44,8 @@ AREA_HINT: Final = (
 class Point:
     """A point: x and y from 0 to 1 (left to right, top to bottom), and its sound if it has one.
 
-    label: a short text that is drawn next to it where there is room; points of the same label are
-    labelled once.
+    sound: a file, its content, or its address on this server; label: a short text that is drawn
+    next to it where there is room; points of the same label are labelled once.
     """
 
     id: str
@@ -53,7 +53,7 @@ class Point:
     y: float
     name: str
     category: str
-    sound: Path | bytes | None = None
+    sound: Path | bytes | str | None = None
     label: str = ""
 
 
@@ -113,8 +113,8 @@ class Chart:
         files: list[File] = []
         folders: dict[Path, tuple[int, Path]] = {}
         for i, point in enumerate(self.points):
-            if point.sound is None:
-                sounds.append("")
+            if point.sound is None or isinstance(point.sound, str):
+                sounds.append(point.sound or "")
                 continue
             if isinstance(point.sound, Path) and point.sound.parent in folders:
                 number, first = folders[point.sound.parent]

@@ -26,12 +26,13 @@ ZOOMS: Final = (1, 2, 4, 8, 16)  # that the axis has steps of its own for
 class File:
     """A sound or video to play, or a file to download.
 
-    name: the label of its button; content: a Path is loaded by the page only when it is played.
+    name: the label of its button; content: a path, or an address on this server, is loaded by the
+    page only when it is played.
     """
 
     name: str
     file_name: str
-    content: bytes | Path
+    content: bytes | Path | str
 
     @property
     def is_video(self) -> bool:
@@ -39,6 +40,8 @@ class File:
 
     def data(self) -> dict[str, Any]:
         """What the page needs to fetch it."""
+        if isinstance(self.content, str):
+            return {"url": self.content}
         return served_file(self.content, self.file_name)
 
 
