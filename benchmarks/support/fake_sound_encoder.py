@@ -27,6 +27,7 @@ class FakeEncoder:
     sample_rate = RATE
     dimension = len(WORDS) + 1
     threshold = 0.5
+    own_threshold = 0.4
 
     def __init__(self, fingerprint: str = "fake", delay: float = 0.0) -> None:
         self.fingerprint = fingerprint

@@ -38,7 +38,9 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     tickets = Tickets()
     page = site.build("cpu", tiny_checkpoints, index=index, tickets=tickets)
     options = launch.options([], {})
-    yield launch.launch(page, options, block=False, folder=tiny_checkpoints, tickets=tickets)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("earshot.tabs.sound_search.library.SHIPPED", index)  # not a visitor's folder
+        yield launch.launch(page, options, block=False, folder=tiny_checkpoints, tickets=tickets)
     page.close()
 
 

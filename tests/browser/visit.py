@@ -59,6 +59,12 @@ FAINT = """async () => {
 }"""
 
 
+# Three frames from now.
+FRAMES = """async () => {
+  for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
+}"""
+
+
 class Visit:
     """A page of Earshot. complaints: console errors, and requests to any other host."""
 
@@ -81,6 +87,19 @@ class Visit:
     def enter(self, tab: str) -> None:
         """Opens another tab of the page."""
         self.page.get_by_role("tab", name=tab).click()
+
+    def unfold(self, name: str, field: str) -> Locator:
+        """Opens the last section of this name that can be seen, and gives a field in it.
+
+        Gradio sets every field once more, a frame after the section is first opened
+        (render_previously_invisible_children): what a test types before that, and no visitor can,
+        is lost on a busy machine.
+        """
+        self.page.get_by_role("button", name=name).last.click()
+        shown = self.page.get_by_label(field)
+        expect(shown).to_be_visible()
+        self.page.evaluate(FRAMES)
+        return shown
 
     def search(self, text: str) -> None:
         """Searches sounds for the text and waits for the answer."""

@@ -94,7 +94,10 @@ def _search(options: argparse.Namespace) -> None:
 
     search = SoundSearch.from_pretrained(options.sound_model or DEFAULT_MODEL, options.device)
     index = SoundIndex.open(options.index, search.encoder, options.index_backend)
-    result = search(index, options.text, options.like, options.without, limit=options.n)
+    ours = options.index.resolve() == LIBRARY.resolve()
+    threshold = None if ours else search.encoder.own_threshold
+    query = (options.text, options.like, options.without)
+    result = search(index, *query, limit=options.n, threshold=threshold)
     for line in (_documents if options.json else _lines)(result):
         print(line)
 

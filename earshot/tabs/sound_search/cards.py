@@ -93,7 +93,8 @@ def cards_value(
     cards, files = "", []
     for hit in hits:
         spec = _timeline(hit, result.compound, catalogue, search, scale)
-        cards += _card(result.hits.index(hit) + 1, hit, catalogue, spec.html(len(files)))
+        rank, matches = result.hits.index(hit) + 1, hit.score >= result.threshold
+        cards += _card(rank, hit, catalogue, spec.html(len(files)), matches)
         files += spec.files
     html = f'<ol class="cards">{cards}</ol>' if cards else ""
     if fold:
@@ -101,7 +102,7 @@ def cards_value(
     return {"html": html, "files": [file.data() for file in files]}
 
 
-def _card(rank: int, hit: "Hit", catalogue: Catalogue, timeline: str) -> str:
+def _card(rank: int, hit: "Hit", catalogue: Catalogue, timeline: str, matches: bool) -> str:
     sound = hit.sound
     category = catalogue.category(sound)
     about = f"{category}, {sound.kind.replace('_', ' ')}" if sound.kind else category
@@ -111,7 +112,8 @@ def _card(rank: int, hit: "Hit", catalogue: Catalogue, timeline: str) -> str:
         f'<li class="card" data-sound="{escape(sound.id)}"><header><i>{rank}</i>'
         f"<div><h4>{escape(title(sound))}</h4>"
         f"<p>{marker(catalogue.categories.index(category))}{escape(about)}</p></div>"
-        f'<b title="Score: cosine similarity with the query, at most 1">{hit.score:.2f}</b>'
+        f'<b{" class=matches" if matches else ""} title="Score: cosine similarity with the query, '
+        f'at most 1. {"A match" if matches else "Below a match"}">{hit.score:.2f}</b>'
         f"</header>{timeline}</li>"
     )
 

@@ -26,10 +26,14 @@ ROUTE: Final = "library-sounds"
 class Catalogue:
     """The sounds of an index; needs no model. Each spectrogram is computed once."""
 
-    def __init__(self, stored: Callable[[], "Stored"], own: bool = False) -> None:
-        """stored: returns the current snapshot of the index; own: whether they are a visitor's."""
+    def __init__(
+        self, stored: Callable[[], "Stored"], own: bool = False, shipped: bool = False
+    ) -> None:
+        """stored: returns the current snapshot of the index; own: whether they are a visitor's;
+        shipped: whether they are Earshot's, for which the threshold of a match was calibrated."""
         self.stored = stored
         self.own = own
+        self.shipped = shipped
         self.pictures: dict[str, str] = {}
 
     @property

@@ -13,6 +13,7 @@ import gradio as gr
 
 from earshot.pipelines.sound_search.languages import translate
 from earshot.pipelines.sound_search.search.compound import Compound, parse, written
+from earshot.pipelines.sound_search.search.negation import split_unwanted
 
 LINKS: Final = {"then": "then", "with": "together with"}
 OTHER: Final = {"then": "Together, in any order", "with": "In this order"}
@@ -37,8 +38,9 @@ def query_chips() -> gr.HTML:
 
 def chips(text: str) -> str:
     """The sounds that a text names, and how they relate; empty for one sound."""
-    compound = parse(translate(text).english)
-    if not compound.links:
+    wanted, unwanted = split_unwanted(translate(text).english)
+    compound = parse(wanted)
+    if not compound.links and not (wanted and unwanted):
         return ""
     shown = [_part(compound, 0)]
     for number, link in enumerate(compound.links):
@@ -46,24 +48,28 @@ def chips(text: str) -> str:
         if link == "then":
             shown.append(_button("swap", number, "⇄", "Exchange these two", "chip-link"))
         shown.append(_part(compound, number + 1))
+    if unwanted:
+        shown.append(f'<span class="chip-part chip-not">not {escape(unwanted)}</span>')
     whole = _button("whole", 0, "As one sound", "Do not split this query", "chip-link")
-    label = f"What was understood: {len(compound.parts)} sounds"
+    count = len(compound.parts)
+    label = f"What was understood: {count} sound{'s' if count > 1 else ''}"
     row = "".join([*shown, whole])
     return f'<div class="query-chips" role="group" aria-label="{label}">{row}</div>'
 
 
 def edited(text: str, action: object, number: object) -> str:
     """The text of the query after a chip was pressed; unchanged for an unknown action."""
-    compound = parse(translate(text).english)
+    wanted, unwanted = split_unwanted(translate(text).english)
+    compound, behind = parse(wanted), f", without {unwanted}" if unwanted else ""
     if action == "whole":
         return f'"{text.replace(chr(34), "")}"'
     if not isinstance(number, int):
         return text
     if action == "drop" and 0 <= number < len(compound.parts):
-        return written(compound.without(number))
+        return written(compound.without(number)) + behind
     if 0 <= number < len(compound.links) and action in ("link", "swap"):
         change = compound.toggled if action == "link" else compound.swapped
-        return written(change(number))
+        return written(change(number)) + behind
     return text
 
 

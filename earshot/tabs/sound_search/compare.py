@@ -78,6 +78,12 @@ class CompareEvents:
         """Exchanges A and B, or closes the panel."""
         return self._update(changed(pair, event_data(event).get("action")), own)
 
+    def leave(self, pair: Pair) -> Update:
+        """Close the panel for a new search; a sound that waits for another to compare stays."""
+        if len(pair) < len(SIDES):
+            return {}
+        return {self.pair: (), self.shown: gr.HTML(nothing(""), visible=False)}
+
     def _update(self, pair: Pair, own: VisitorLibrary | None) -> Update:
         catalogues = [self.demo.catalogue()[1], *([own] if own else [])]
         panel = gr.HTML(compared(pair, catalogues), visible=bool(pair))

@@ -28,8 +28,9 @@ NONE_YET: Final = "There are no sounds of yours here. Add some under “Your own
 GONE: Final = "This sound is no longer in the library. Search again."
 EXAMPLE: Final = "an example to begin with"
 NO_AREA: Final = "There are no sounds in this area. Draw around some."
-SHOWN: Final = 9  # sounds: the best beside the map, and the others in two columns
-LISTED: Final = 21  # sounds of a list
+PAGE: Final = 9  # sounds: the best next to the map, and the others in two columns
+MAX_SHOWN: Final = 99  # sounds of a search
+MAX_LISTED: Final = 21  # sounds of a list
 
 
 class SoundEvents:
@@ -96,6 +97,7 @@ class SoundEvents:
             only=ui.filters.chosen(values, values[ui.collections], scope == DEMO),
             listing="",
             ids=(),
+            shown=PAGE,
         )
         return self.run(search, values[ui.own], progress)
 
@@ -131,6 +133,10 @@ class SoundEvents:
         sound = self.library(past, own).index[sound_id(event)]
         vote = 1 if event_data(event).get("action") == "up" else -1
         return self.run(past.voted(sound.id, vote), own)
+
+    def more(self, past: Search, own: VisitorLibrary | None) -> Update:
+        """Show more results of the same search."""
+        return self.run(replace(past, shown=min(past.shown + PAGE, MAX_SHOWN)), own)
 
     def area(self, past: Search, own: VisitorLibrary | None, event: gr.EventData) -> Update:
         """List the sounds of an area of the map."""
@@ -183,11 +189,14 @@ class SoundEvents:
         if progress:
             progress(0.8, desc=f"Comparing with {len(library.sounds)} sounds")
         if search.listing:
-            result = listed(library.index, search.ids, search.listing, LISTED)
+            result = listed(library.index, search.ids, search.listing, MAX_LISTED)
         else:
             query = (search.text, search.like, search.without, search.votes)
-            result = pipeline(library.index, *query, limit=SHOWN, only=search.only)
+            chosen = {"only": search.only, "threshold": library.threshold}
+            result = pipeline(library.index, *query, limit=search.shown, **chosen)
+        full = len(result.hits) == search.shown < min(MAX_SHOWN, len(library.sounds))
         return {
+            self.result.more: gr.Button(visible=full and not search.listing),
             self.components.understood: "" if search.like else chips(search.text),
             self.result.message: say(" ".join(result.notices)),
             **self.result.show(search, result, library),

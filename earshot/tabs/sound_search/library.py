@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from earshot.core.errors import InputError
+from earshot.core.paths import ASSETS
 from earshot.pipelines.sound_search.library.manifest import written as written_at
 from earshot.pipelines.sound_search.sources.address import UnreachableError
 from earshot.tabs.shared.gradio_internals import upload_folder
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from earshot.pipelines.sound_search.library.sound import Description
 
 NOSNIFF: Final = {"X-Content-Type-Options": "nosniff"}
+SHIPPED: Final = ASSETS / "sounds.index"
 MAX_FILES: Final = 200  # of one visitor
 MAX_SECONDS: Final = 7200.0  # of these files together
 UNREACHABLE: Final = "The sounds cannot be fetched now. Try again later, or take our model."
@@ -36,9 +38,15 @@ PLAYABLE: Final = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a", ".w
 class IndexedCatalogue(Catalogue):
     """A catalogue with a searchable index."""
 
-    def __init__(self, index: "SoundIndex", own: bool = False) -> None:
-        super().__init__(lambda: index.library, own)
+    def __init__(self, index: "SoundIndex", own: bool = False, shipped: bool = False) -> None:
+        super().__init__(lambda: index.library, own, shipped)
         self.index = index
+
+    @property
+    def threshold(self) -> float:
+        """Give the score of a match in this library."""
+        encoder = self.index.encoder
+        return encoder.threshold if self.shipped else encoder.own_threshold
 
 
 class VisitorLibrary(IndexedCatalogue):
@@ -142,6 +150,11 @@ class DemoLibrary:
         self._read: tuple[int, str, Catalogue] | None = None
         self._lock = threading.Lock()
 
+    @property
+    def shipped(self) -> bool:
+        """Tell whether these are Earshot's sounds."""
+        return self.folder.resolve() == SHIPPED.resolve()
+
     def catalogue(self) -> tuple[str, Catalogue]:
         """The fingerprint of the model that made the index, and the sounds; loads no model.
 
@@ -155,7 +168,7 @@ class DemoLibrary:
         written = written_at(self.folder)
         if self._read is None or self._read[0] != written:
             about, stored = saved.read(self.folder, self.backend)
-            self._read = written, about.fingerprint, Catalogue(lambda: stored)
+            self._read = written, about.fingerprint, Catalogue(lambda: stored, shipped=self.shipped)
         return self._read[1:]
 
     def __call__(
@@ -173,11 +186,10 @@ class DemoLibrary:
                 written = written_at(self.folder)
                 fingerprint, catalogue = self.catalogue()
                 if fingerprint == search.encoder.fingerprint:
-                    library = IndexedCatalogue(
-                        SoundIndex.open(self.folder, search.encoder, self.backend)
-                    )
+                    index = SoundIndex.open(self.folder, search.encoder, self.backend)
                 else:
-                    library = IndexedCatalogue(_embedded(catalogue, search, progress))
+                    index = _embedded(catalogue, search, progress)
+                library = IndexedCatalogue(index, shipped=self.shipped)
                 library.pictures.update(catalogue.pictures)
                 self._library, self._opened = library, written
             return self._library

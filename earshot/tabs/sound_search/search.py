@@ -22,8 +22,8 @@ class Search:
     like: the id of a sound, or the path of a recording; like_name: its name on the page. scope:
     DEMO or OWN. model: the id of a model of the hub, or "" for ours. only: the sounds that may be
     found. listing, ids: sounds that were chosen instead of searched for, and what they are called.
-    labels: query → id of a sound → +1 or -1. mapped: identifies the map that the page shows; best:
-    the best sound.
+    labels: query → id of a sound → +1 or -1. shown: how many results. mapped: identifies the map
+    that the page shows; best: the best sound.
     """
 
     text: str = ""
@@ -36,6 +36,7 @@ class Search:
     listing: str = ""
     ids: tuple[str, ...] = ()
     labels: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    shown: int = 9
     mapped: str = ""
     best: "Sound | None" = None
 

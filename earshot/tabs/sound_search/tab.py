@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 from gradio.components import Component
+from gradio.events import Dependency
 
 from earshot.pipelines.hub_download import Permission
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
@@ -102,11 +103,14 @@ def _tab(
     collections = gr.State({}, time_to_live=TIME_TO_LIVE)
     parts, ui = _layout(drafts, claps, own, collections)
     events = SoundEvents(pipeline, demo, ui, claps)
-    _wire(tab, events, ui, parts)
+    jobs = _wire(tab, events, ui, parts)
     OwnSoundEvents(events, parts.own, own, sessions).wire(ui.shown)
     CollectionEvents(events, ui.filters, collections, *parts.collections).wire(own, ui.shown)
     cards = ui.result.best, ui.result.rest
-    CompareEvents(demo, ui.result.message, *parts.compared).wire(cards, own)
+    compare = CompareEvents(demo, ui.result.message, *parts.compared)
+    compare.wire(cards, own)
+    for job in jobs:
+        job.then(compare.leave, compare.pair, [compare.pair, compare.shown], **HIDDEN)
     SoundEndpoints(pipeline, demo).declare(*ui.query_inputs)
 
 
@@ -171,9 +175,10 @@ def _layout(
                 best = sound_cards("best-sound")
                 chart = sound_map("sound-map")
             rest = sound_cards("other-sounds")
+            more = gr.Button("Show more results", visible=False, size="sm", elem_id="more-sounds")
     store = browser_store()
     how_it_works(__file__)
-    result = ResultView(message, search_state, found, best, chart, rest, labels, export)
+    result = ResultView(message, search_state, found, best, chart, rest, more, labels, export)
     query = (text, understood, recording, without, liked, liked_chip, filters)
     ui = Components(result, *query, own, sounds.scope, collections)
     return Parts(search, stop, examples, model, sounds, (*kept, store), compared), ui
@@ -185,8 +190,8 @@ def _example_buttons() -> list[tuple[gr.Button, str]]:
         return [(gr.Button(text, size="sm", min_width=0, scale=0), text) for text in EXAMPLES]
 
 
-def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, parts: Parts) -> None:
-    """Connect what searches."""
+def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, parts: Parts) -> list[Dependency]:
+    """Connect what searches, and give each run of a search."""
     result, shown = ui.result, ui.shown
     searched: list[Component] = [result.search, ui.own]
     main: dict[str, Any] = {
@@ -205,6 +210,7 @@ def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, parts: Parts) -> 
         more = sounds.submit(events.like, searched, liked, **HIDDEN)
         triggers.append(more.success)
     for edit, handler in (
+        (result.more.click, events.more),
         (result.best.edit, events.vote),
         (result.rest.edit, events.vote),
         (result.chart.edit, events.area),
@@ -221,10 +227,13 @@ def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, parts: Parts) -> 
         parts.model.wire(events.choose_model, searched, shown, result.found)
     chip = ui.understood.edit(events.change_parts, result.search, ui.text, **HIDDEN)
     triggers.append(chip.then)
-    for trigger in triggers:
+    jobs = [
         on_model(trigger, reporting(events.search, result.message), ui.asked, shown, **main)
+        for trigger in triggers
+    ]
     for gone in (ui.liked_chip.click, ui.recording.input, ui.scope.change):
         gone(events.unlike, None, ui.like, **HIDDEN)
+    return jobs
 
 
 def _query_of(text: str) -> tuple[str, None, str]:

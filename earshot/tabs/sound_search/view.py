@@ -30,9 +30,9 @@ Update = dict[Component, Any]  # component → its new value
 
 @dataclass(frozen=True)
 class ResultView:
-    """The components that show a search: a message beside the input, the visitor's last search,
-    one line on the result, cards of the best sound and of the others, the map, and downloads of the
-    votes and of the results."""
+    """The components that show a search: a message under the input, the visitor's last search, one
+    line on the result, cards of the best sound and of the others, a button for more of them, the
+    map, and downloads of the votes and of the results."""
 
     message: gr.HTML
     search: gr.State
@@ -40,6 +40,7 @@ class ResultView:
     best: gr.HTML
     chart: gr.HTML
     rest: gr.HTML
+    more: gr.Button
     labels: gr.DownloadButton
     export: gr.DownloadButton
 
@@ -50,13 +51,13 @@ class ResultView:
     def show(
         self, search: Search, result: "SearchResult", catalogue: Catalogue, note: str = ""
     ) -> Update:
-        """A result. note: shown beside its numbers."""
+        """Show a result. note: shown next to its numbers."""
         hits = result.hits
         marked = search.ids or [hit.sound.id for hit in hits]
         marker = QueryMarker(*result.point, search.name, marked)
         mapped = _map_id(search, catalogue)
         chart = catalogue.chart() if search.mapped != mapped else None
-        if result.matched:
+        if result.matched or not catalogue.shipped:
             best = cards_value(result, hits[:1], catalogue, search)
             rest = cards_value(result, hits[1:], catalogue, search)
         else:
@@ -77,7 +78,10 @@ class ResultView:
     def wait(self, search: Search, catalogue: Catalogue | None) -> Update:
         """The same components before a search: the map alone, if there is one."""
         update: Update = {self.found: "", self.best: panel(FIRST), self.rest: panel("")}
-        update[self.export] = gr.DownloadButton(visible=False)
+        update |= {
+            self.export: gr.DownloadButton(visible=False),
+            self.more: gr.Button(visible=False),
+        }
         if catalogue is None:
             return {**update, self.search: search}
         return {
@@ -151,6 +155,8 @@ def _summary(search: Search, result: "SearchResult", catalogue: Catalogue, note:
         return f"<h3>{escape(search.name)}</h3><p>{shown}</p>"
     top = max((hit.score for hit in result.hits), default=None)
     best = "" if top is None else f"best score <b>{top:.2f}</b> · "
+    if not result.matched and not catalogue.shipped:
+        note = f"below {result.threshold:.2f}, the score of a match: the nearest come first"
     also = f" · {escape(note)}" if note else ""
     return (
         f"<h3>{escape(search.name)}</h3><p>{best}<b>{len(catalogue.sounds)}</b> sounds searched in "

@@ -46,8 +46,7 @@ def test_german_query_is_put_into_english(visit: Visit, page: Page) -> None:
 def test_more_like_this_with_an_exclusion_leaves_out_the_result(visit: Visit, page: Page) -> None:
     visit.search("a bell")
     first = visit.cards()[0]
-    page.get_by_role("button", name="Options").last.click()
-    page.get_by_label("But not …").fill("water")
+    visit.unfold("Options", "But not …").fill("water")
     page.locator("#best-sound").get_by_role("button", name="More like this").click()
     expect(page.locator("#found")).to_contain_text("but not “water”")
     assert first not in visit.cards()

@@ -50,8 +50,7 @@ def test_search_results_are_played_voted_on_and_exported(visit: Visit, page: Pag
 
 @pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "dark")], indirect=True)
 def test_filters_and_the_export_of_results(visit: Visit, page: Page) -> None:
-    page.get_by_role("button", name="Options").last.click()
-    page.get_by_label("Title or file name contains").fill("bell")
+    visit.unfold("Options", "Title or file name contains").fill("bell")
     visit.search("a sound")
     assert len(visit.cards()) == 1
     expect(page.locator("#best-sound h4")).to_have_text("A church bell rings.")
@@ -74,8 +73,7 @@ def test_sounds_are_kept_in_collections_that_outlast_the_visit(visit: Visit, pag
     page.get_by_role("button", name="Collections").click()
     panel = page.locator("#own-collections")
     expect(panel).to_contain_text("Favourites2 sounds")
-    page.get_by_role("button", name="Options").last.click()
-    page.get_by_label("Only these collections").click()
+    visit.unfold("Options", "Only these collections").click()
     page.get_by_role("option", name="Favourites").click()
     visit.search("a bell")
     assert set(visit.cards()) == {first, second}
@@ -117,6 +115,22 @@ def test_two_sounds_are_compared_under_one_playhead(visit: Visit, page: Page) ->
     expect(panel.locator(".tl-label").first).to_have_text(names[1].replace("B: ", "A: "))
     panel.get_by_role("button", name="Close", exact=True).click()
     expect(panel).to_be_hidden()
+
+
+def test_new_search_closes_a_comparison_and_shows_no_more_than_a_page(
+    visit: Visit, page: Page
+) -> None:
+    visit.search("rain")
+    page.get_by_role("button", name="Show more results").click()
+    expect(page.locator(".card")).to_have_count(12)
+    page.locator("#best-sound").get_by_role("button", name="A/B").click()
+    page.locator("#other-sounds").get_by_role("button", name="A/B").first.click()
+    expect(page.locator("#compared .tl-play")).to_have_count(2)
+    visit.search("thunder without bells")
+    expect(page.locator("#compared")).to_be_hidden()
+    expect(page.locator("#query-chips")).to_contain_text("not bells")
+    expect(page.locator(".card")).to_have_count(9)
+    visit.shoot("without")
 
 
 def test_search_without_a_match_folds_the_nearest_sounds(

@@ -43,7 +43,7 @@ def client(tiny_checkpoints: Path, index: Path) -> Iterator[Client]:
 def view() -> ResultView:
     message, found, best, chart, rest = (gr.HTML() for _ in range(5))
     downloads = gr.DownloadButton(), gr.DownloadButton()
-    return ResultView(message, gr.State(), found, best, chart, rest, *downloads)
+    return ResultView(message, gr.State(), found, best, chart, rest, gr.Button(), *downloads)
 
 
 @pytest.fixture

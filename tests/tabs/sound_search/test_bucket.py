@@ -40,7 +40,7 @@ def test_found_sounds_of_a_bucket_are_shown_played_and_exported(
     library = DemoLibrary(tmp_path / "index")(search)
     message, found, best, chart, rest = (gr.HTML() for _ in range(5))
     downloads = gr.DownloadButton(), gr.DownloadButton()
-    view = ResultView(message, gr.State(), found, best, chart, rest, *downloads)
+    view = ResultView(message, gr.State(), found, best, chart, rest, gr.Button(), *downloads)
     result = search(library.index, "high")
     update = view.show(Search("high"), result, library)
     played = [file["url"] for part in (view.best, view.rest) for file in update[part]["files"]]

@@ -14,7 +14,13 @@ from earshot.pipelines.sound_search.indexing.index import SoundIndex
 from earshot.pipelines.sound_search.library.sound import Description
 from earshot.tabs.sound_search.cards import GONE, cards_value
 from earshot.tabs.sound_search.collections import panel
-from earshot.tabs.sound_search.compare import changed, compared, joined
+from earshot.tabs.sound_search.compare import (
+    CompareEvents,
+    changed,
+    compare_panel,
+    compared,
+    joined,
+)
 from earshot.tabs.sound_search.events import NO_AREA, SoundEvents
 from earshot.tabs.sound_search.filters import filter_section
 from earshot.tabs.sound_search.kept_collections import (
@@ -92,6 +98,14 @@ def test_joined_takes_a_then_b_and_replaces_b() -> None:
     assert joined(("x", "y"), "x") == ("y",)
     assert changed(("x", "y"), "swap") == ("y", "x") and changed(("x", "y"), "close") == ()
     assert changed(("x", "y"), None) == ("x", "y")
+
+
+def test_new_search_closes_a_comparison_and_keeps_a_sound_that_waits() -> None:
+    with gr.Blocks():
+        panel = CompareEvents(SimpleNamespace(), gr.HTML(), *compare_panel())  # type: ignore[arg-type]
+    assert panel.leave(("x",)) == {}
+    closed = panel.leave(("x", "y"))
+    assert closed[panel.pair] == () and not closed[panel.shown].constructor_args["visible"]
 
 
 def test_compared_sounds_share_one_time_axis(library: IndexedCatalogue) -> None:

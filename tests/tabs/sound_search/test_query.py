@@ -32,6 +32,14 @@ def test_chips_of_one_sound_are_none_and_of_several_are_escaped() -> None:
     assert "a &lt;b&gt;dog&lt;/b&gt; barks" in shown and shown.count("chip-part") == 2
 
 
+def test_chips_show_what_is_not_wanted() -> None:
+    shown = chips("rain without thunder <b>")
+    assert "rain" in shown and "not thunder &lt;b&gt;" in shown
+    assert chips("not a dog") == ""
+    text = "a dog barks, then a bell rings, without music"
+    assert edited(text, "swap", 0) == "a bell rings, then a dog barks, without music"
+
+
 def test_voted_with_the_same_vote_again_removes_it() -> None:
     asked = Search("rain").voted("x", 1).voted("y", -1)
     assert dict(asked.votes) == {"x": 1, "y": -1}

@@ -25,7 +25,7 @@ from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, Vis
 from earshot.tabs.sound_search.search import OWN, Search
 from earshot.tabs.sound_search.tab import CLAPS
 from earshot.tabs.sound_search.view import ResultView
-from tests.support.sounds import write_library
+from tests.support.sounds import CAPTIONS, write_library
 from tests.tabs.sound_search.handlers import asked, sound_events
 
 pytestmark = pytest.mark.slow
@@ -121,6 +121,21 @@ def test_search_with_filters_passes_them_on_and_a_vote_keeps_them(
     query["title"] = "no such title"
     refused = reporting(events.search, view.message)(asked(events, **query, **kept))
     assert "No sound passes" in refused[view.message]
+
+
+def test_more_results_are_shown_of_the_same_search(
+    search: SoundSearch, index: Path, view: ResultView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = sound_events(search, index, view)
+    update = events.search(asked(events, text="rain"))
+    assert update[view.more].constructor_args["visible"]
+    more = events.more(update[view.search], None)
+    assert more[view.rest]["html"].count('class="card"') == len(CAPTIONS) - 1
+    assert not more[view.more].constructor_args["visible"]
+    first = _first_card(update[view.best])
+    assert _first_card(more[view.best]) == first
+    fresh = events.search(asked(events, text="rain", search=more[view.search]))
+    assert fresh[view.rest]["html"].count('class="card"') == 8
 
 
 def _first_card(value: dict[str, Any]) -> str:

@@ -59,12 +59,27 @@ def test_show_without_a_match_says_so_and_folds_the_nearest(
     search: SoundSearch, library: IndexedCatalogue, view: ResultView
 ) -> None:
     result = replace(search(library.index, "a <b>spaceship</b>"), matched=False)
-    update = view.show(Search("a <b>spaceship</b>"), result, library)
+    shipped = IndexedCatalogue(library.index, shipped=True)
+    update = view.show(Search("a <b>spaceship</b>"), result, shipped)
     best, rest = update[view.best], update[view.rest]
     assert "Nothing here matches “a &lt;b&gt;spaceship" in best["html"]
     assert "card" not in best["html"]
     assert rest["html"].startswith('<details class="nearest">')
     assert rest["html"].count('class="card"') == 10
+
+
+def test_folder_of_ones_own_is_ranked_and_only_labelled(
+    search: SoundSearch, library: IndexedCatalogue, view: ResultView
+) -> None:
+    result = search(library.index, "a dog barks", threshold=2.0)
+    update = view.show(Search("a dog barks"), result, library)
+    assert update[view.best]["html"].count('class="card"') == 1
+    assert update[view.rest]["html"].count('class="card"') == 9
+    assert "below 2.00, the score of a match" in update[view.found]
+    assert "matches" not in update[view.best]["html"]
+    found = replace(result, threshold=-1.0, matched=True)
+    assert "class=matches" in view.show(Search("a dog barks"), found, library)[view.best]["html"]
+    assert library.threshold == search.encoder.own_threshold
 
 
 def test_show_of_a_sound_whose_file_is_gone_still_lists_it(

@@ -23,6 +23,7 @@ class ClapEncoder:
     """A ClapModel as a SoundEncoder."""
 
     threshold: float = -1.0  # not calibrated: every query has a match
+    own_threshold: float = -1.0
 
     def __init__(self, name: str, model: ClapModel, processor: ClapProcessor) -> None:
         self.name = name

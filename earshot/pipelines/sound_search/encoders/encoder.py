@@ -35,7 +35,8 @@ class SoundEncoder(Protocol):
     """What search needs of a model. Vectors have D = ``dimension`` numbers and unit length.
 
     fingerprint: a hash of everything that the vectors depend on. threshold: where the best score
-    is lower, no sound matches.
+    is lower, no sound matches, of a library of everyday sounds; own_threshold: of a folder of
+    anything, speech, noise and tones for example.
     """
 
     @property
@@ -48,6 +49,8 @@ class SoundEncoder(Protocol):
     def fingerprint(self) -> str: ...
     @property
     def threshold(self) -> float: ...
+    @property
+    def own_threshold(self) -> float: ...
     def segments(self, waveform: np.ndarray) -> np.ndarray:
         """Equal segments of at most 10 s that cover a whole waveform: (T,) → (N, T')."""
         ...
@@ -68,10 +71,14 @@ class EarshotEncoder:
     sample_rate: int = sound_features.SAMPLE_RATE
 
     def __init__(
-        self, members: dict[str, SoundEmbedder], sentences: SentenceEncoder, threshold: float
+        self,
+        members: dict[str, SoundEmbedder],
+        sentences: SentenceEncoder,
+        threshold: float,
+        own_threshold: float,
     ) -> None:
         self.name = " + ".join(members)
-        self.threshold = threshold
+        self.threshold, self.own_threshold = threshold, own_threshold
         self.dimension = sum(member.config.dimension for member in members.values())
         self.fingerprint = _fingerprint(members, sentences.name)
         self._members = list(members.values())
@@ -88,7 +95,7 @@ class EarshotEncoder:
         """
         names = [folders] if isinstance(folders, str | Path) else list(folders)
         target = choose_device(device)
-        members, encoders, thresholds = {}, set(), []
+        members, encoders, thresholds, own = {}, set(), [], []
         for folder in map(locate, names):
             config = read_config(folder)
             network = SoundEmbedder(SoundEmbedderConfig.from_dict(config["network"]))
@@ -96,10 +103,11 @@ class EarshotEncoder:
             members[folder.name] = network
             encoders.add(config["sentence_encoder"])
             thresholds.append(config["threshold"])
+            own.append(config.get("own_threshold", config["threshold"]))
         if len(encoders) != 1:
             raise ValueError(f"An ensemble needs one sentence encoder, not {sorted(encoders)}.")
         sentences = SentenceEncoder(encoders.pop(), target)
-        return cls(members, sentences, float(np.mean(thresholds)))
+        return cls(members, sentences, float(np.mean(thresholds)), float(np.mean(own)))
 
     def segments(self, waveform: np.ndarray) -> np.ndarray:
         """Equal segments of at most 10 s that cover the peak-normalised sound: (T,) → (N, T')."""

@@ -21,6 +21,7 @@ from earshot.pipelines.sound_search.languages import translate
 from earshot.pipelines.sound_search.library.filter import EVERYTHING, Filter
 from earshot.pipelines.sound_search.library.library import Library, Ranking
 from earshot.pipelines.sound_search.search.compound import Compound, parse
+from earshot.pipelines.sound_search.search.negation import split_unwanted
 from earshot.pipelines.sound_search.search.order import find, part_scores_of, place
 from earshot.pipelines.sound_search.search.query import NONE_LEFT, check, check_length, clean
 from earshot.pipelines.sound_search.search.result import Hit, SearchResult
@@ -91,18 +92,20 @@ class SoundSearch:
         votes: Mapping[str, int] | None = None,
         limit: int = 10,
         only: Filter = EVERYTHING,
+        threshold: float | None = None,
     ) -> SearchResult:
         """Search ``index``.
 
         text, without: in English, or a language of languages/, which is translated into English.
         text may name several sounds, in order or together (see compound.py), which are then scored
-        second by second; together with an example it is one sound.
+        second by second; together with an example it is one sound. It may also name what is not
+        wanted, "rain without thunder" (see negation.py), which then adds to without.
         like: a recording, or the id of a sound in the index, which is then left out of the results.
         votes: +1 or -1 for ids of sounds: these come first or last, and the others are re-ranked by
         their similarity to them; scores stay those of the query. only: the sounds that may be
-        found. Raises InputError for a
-        query that cannot be used, for an index that is empty or was made by another model, and
-        where no sound passes the filter.
+        found. threshold: of a match; the encoder's own if None. Raises InputError for a query that
+        cannot be used, for an index that is empty or was made by another model, and where no sound
+        passes the filter.
         """
         began = time.perf_counter()
         library = index.library
@@ -113,10 +116,11 @@ class SoundSearch:
         for part in (text, without):
             check_length(clean(part))
         wanted, unwanted = translate(clean(text)), translate(clean(without))
-        compound = Compound((wanted.english,)) if like is not None else parse(wanted.english)
+        named, negated = split_unwanted(wanted.english)
+        away = " and ".join(filter(None, (negated, unwanted.english)))
+        compound = Compound((named,)) if like is not None else parse(named)
         queries, best = zip(
-            *(self.query(part, like, unwanted.english, index) for part in compound.parts),
-            strict=True,
+            *(self.query(part, like, away, index) for part in compound.parts), strict=True
         )
         among = None if only == EVERYTHING else _passing(library, only)
         found = find(library, np.stack(queries), compound, limit + 1, among)
@@ -129,7 +133,9 @@ class SoundSearch:
             _hit(library, number, scores, np.stack(queries), compound) for number in ranked[:limit]
         )
         share = self.COMPOUND if compound.links else 1.0
-        threshold = share * self.encoder.threshold * float(np.mean(best))
+        threshold = self.encoder.threshold if threshold is None else threshold
+        threshold *= share * float(np.mean(best))
+        split = f"Read as “{named}”, but not “{negated}”." if negated else ""
         point = map_layout.place(found.scores[None], library.layout[found.numbers])[0]
         return SearchResult(
             hits=hits,
@@ -137,7 +143,7 @@ class SoundSearch:
             threshold=threshold,
             scores=scores,
             point=(float(point[0]), float(point[1])),
-            notices=tuple(filter(None, (wanted.notice, unwanted.notice))),
+            notices=tuple(filter(None, (wanted.notice, unwanted.notice, split))),
             compute_seconds=time.perf_counter() - began,
             compound=compound,
         )
