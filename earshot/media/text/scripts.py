@@ -15,12 +15,13 @@ from earshot.media.text.phonemes import from_ipa, from_pinyin
 CHINESE: Final = re.compile(r"[\u3400-\u9fff]+")
 ARABIC: Final = re.compile(r"[\u0621-\u063a\u0641-\u0655\u0670\u0671]+")
 
-CONSONANTS: Final = dict(
-    zip("بتثجحخدذرزسشصضطظعغفقكلمنهويء", (
-        "b t θ ʒ ħ x d ð r z s ʃ sˤ dˤ tˤ ðˤ ʕ ɣ f q k l m n h w j ʔ"
-    ).split(), strict=True)
-)  # fmt: skip
-CONSONANTS |= dict.fromkeys("أإؤئ", "ʔ")
+CONSONANTS: Final = dict.fromkeys("أإؤئ", "ʔ") | dict(
+    zip(
+        "بتثجحخدذرزسشصضطظعغفقكلمنهويء",
+        "b t θ ʒ ħ x d ð r z s ʃ sˤ dˤ tˤ ðˤ ʕ ɣ f q k l m n h w j ʔ".split(),
+        strict=True,
+    )
+)
 VOWELS: Final = {"\u064e": "a", "\u064f": "u", "\u0650": "i"}
 NUNATION: Final = {"\u064b": "an", "\u064c": "un", "\u064d": "in"}
 LONG: Final = {"ا": "aː", "ى": "aː", "و": "uː", "ي": "iː", "\u0670": "aː"}
@@ -49,9 +50,7 @@ def from_chinese(text: str) -> tuple[str, ...]:
     """
     from pypinyin import Style, lazy_pinyin  # late, for its dictionary takes a second
 
-    syllables = lazy_pinyin(
-        text, style=Style.TONE3, errors=list, neutral_tone_with_five=True, v_to_u=True
-    )
+    syllables = lazy_pinyin(text, style=Style.TONE3, neutral_tone_with_five=True, v_to_u=True)
     for syllable in syllables:
         if CHINESE.match(syllable):
             raise InputError(

@@ -5,7 +5,7 @@ const player = () => one("audio");
 const REACH = 22; // px: the largest distance from the pointer to the point that it means
 const MAX_ZOOM = 16;
 const ZOOM_STEP = 1.6;
-const LABEL = { px: 13, letter: 7.2, line: 16, gap: 4 }; // sizes on the screen, in px
+const LABEL = { px: 13, letter: 7.6, line: 16, gap: 4, aside: 8, near: 15 }; // sizes on the screen, in px
 const MAX_LABELS = 140;
 const MAX_NEAR = 7; // labels of points next to the query that get their own colour
 
@@ -163,7 +163,8 @@ function showLabels() {
     if (texts.length === MAX_LABELS) break;
     const text = point.dataset.label;
     if (done.has(text)) continue;
-    const x = (at(point)[0] - seen().x) / unit + 8;
+    const aside = point.classList.contains("map-highlighted") ? LABEL.near : LABEL.aside;
+    const x = (at(point)[0] - seen().x) / unit + aside;
     const y = (at(point)[1] - seen().y) / unit;
     const right = x + LABEL.letter * text.length;
     if (x < 0 || y < LABEL.line || right > box.width || y > box.height - 4) continue;
@@ -171,11 +172,11 @@ function showLabels() {
     if (taken.some((b) => own[0] < b[2] && own[2] > b[0] && own[1] < b[3] && own[3] > b[1])) continue;
     taken.push(own);
     done.add(text);
-    texts.push([point, text]);
+    texts.push([point, text, aside]);
   }
-  const nodes = texts.map(([point, text]) => {
+  const nodes = texts.map(([point, text, aside]) => {
     const node = document.createElementNS("http://www.w3.org/2000/svg", "text");
-    node.setAttribute("x", at(point)[0] + 8 * unit);
+    node.setAttribute("x", at(point)[0] + aside * unit);
     node.setAttribute("y", at(point)[1] + 4 * unit);
     node.textContent = text;
     if (point.classList.contains("map-highlighted")) node.classList.add("map-near");
