@@ -1,4 +1,5 @@
-"""Makes the sounds of the example listening test: our sentences through our own voice conversions.
+"""Makes the sounds of the listening tests that are shipped, the example and the blind vote: our
+sentences through our own voice conversions.
 
 Run as `python -m scripts.build_study_example`, with the trained checkpoints in place.
 """
@@ -9,9 +10,12 @@ from typing import Final
 import numpy as np
 import soundfile
 
-from earshot.core.paths import ROOT
+from earshot.core.paths import CHECKPOINTS, ROOT
 from earshot.media.audio.load import match_loudness
 from earshot.pipelines.voice_conversion import VoiceConversion
+from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.study.design import spec
+from earshot.study.shipped import VOTE
 
 EXAMPLES: Final = ROOT / "assets" / "examples"
 OUT: Final = ROOT / "assets" / "study_example"
@@ -34,9 +38,9 @@ NOISE: Final = 0.05  # RMS, over the sentence that nobody should prefer
 
 
 def write(path: Path, waveform: np.ndarray, rate: int) -> None:
-    """A FLAC file, which every browser reads, Safari too."""
+    """Write a FLAC file, or an Ogg file, a third of its size."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    soundfile.write(path, match_loudness(waveform, rate, LEVEL), rate, subtype="PCM_16")
+    soundfile.write(path, match_loudness(waveform, rate, LEVEL), rate)
 
 
 def main() -> None:
@@ -45,6 +49,11 @@ def main() -> None:
         for stimulus, voice in VOICES.items():
             speech = convert(EXAMPLES / f"{stimulus}.ogg", voice, vocoder).converted
             write(OUT / system / f"{stimulus}.flac", speech.waveform, speech.sample_rate)
+    converters = Converters(CHECKPOINTS, "cpu")
+    for system in spec.load(VOTE).systems:
+        for stimulus, voice in VOICES.items():
+            speech = converters(system)(EXAMPLES / f"{stimulus}.ogg", voice).converted
+            write(VOTE / system / f"{stimulus}.ogg", speech.waveform, speech.sample_rate)
     # The attention check: a clear sentence, and the same buried in noise.
     clear, rate = soundfile.read(EXAMPLES / "woman-lighthouse.ogg", dtype="float32")
     noise = np.random.default_rng(0).standard_normal(len(clear)).astype(np.float32)

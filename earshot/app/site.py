@@ -70,7 +70,7 @@ def build(
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
         with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Voice conversion"):
-                voice_conversion.build(convert, conversions, drafts, tickets, hub, device)
+                voice_conversion.build(convert, conversions, drafts, tickets, hub, device, tests)
             with gr.Tab("Words"):
                 words.build(embeddings, word_index, drafts, hub, device)
             with gr.Tab("Sound search"):

@@ -10,17 +10,16 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.core.paths import ASSETS
 from earshot.study.design import Design, Test, folder, spec
 from earshot.study.design.draft import Draft
 from earshot.study.library import Library
 from earshot.study.publishing import publish
+from earshot.study.shipped import EXAMPLE
 from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import answering, say
 from earshot.tabs.shared.sessions import SessionStore
 
-EXAMPLE: Final = ASSETS / "study_example"
 TRY: Final = """
 <div class="study-try"><h3 class="step">Be a rater</h3>
 <p>Which of our voice conversions sounds most like a person? Five minutes, with headphones.</p>

@@ -10,10 +10,10 @@ from starlette.routing import BaseRoute
 from earshot.study.design import DESIGNS
 from earshot.study.library import Library
 from earshot.study.permission import ANYBODY, Permission
+from earshot.study.shipped import EXAMPLE, VOTE
 from earshot.study.web import server
 from earshot.tabs.listening_tests import imports
 from earshot.tabs.listening_tests.events import (
-    EXAMPLE,
     Parts,
     StudyEvents,
     check_listening_test,
@@ -56,10 +56,11 @@ NAMES: Final = {
 
 
 def opened(folder: Path, database: str | None, permission: Permission = ANYBODY) -> Library:
-    """The tests in a folder, with the example; answers go to the URL of a database, else into the
-    folder. permission: which visitors may open tests of their own."""
-    public = {EXAMPLE.name}
-    return server.library(folder, EXAMPLE, database=database, public=public, permission=permission)
+    """The tests in a folder, with those that are shipped; answers go to the URL of a database, else
+    into the folder. permission: which visitors may open tests of their own."""
+    shipped = (EXAMPLE, VOTE)
+    public = {test.name for test in shipped}
+    return server.library(folder, *shipped, database=database, public=public, permission=permission)
 
 
 def routes(tests: Library) -> list[BaseRoute]:

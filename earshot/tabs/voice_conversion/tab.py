@@ -9,6 +9,8 @@ import gradio as gr
 from earshot.core.paths import ASSETS
 from earshot.pipelines.hub_download import Permission
 from earshot.pipelines.voice_conversion import settings
+from earshot.study.library import Library
+from earshot.study.shipped import VOTE
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.components.microphone_check import microphone_check
 from earshot.tabs.components.timeline.timeline import timeline
@@ -30,6 +32,7 @@ from earshot.tabs.voice_conversion.events import ConversionEvents, Models, Parts
 from earshot.tabs.voice_conversion.live import LivePanel, Tickets
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel
 from earshot.tabs.voice_conversion.speaking import ALONE, OWN, OWN_CARD, VOICES, SpeakingInputs
+from earshot.tabs.voice_conversion.vote import vote_panel
 
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import AnyVoiceConversion
@@ -79,15 +82,17 @@ def build(
     tickets: Tickets | None = None,
     hub: Permission = Permission(),  # noqa: B008  (frozen)
     device: str = "auto",
+    tests: Library | None = None,
 ) -> gr.Blocks:
     """The tab. pipelines gives a model's pipeline by name, loaded when first asked for; models
     are the names that it knows out of MODELS, the default first; drafts: of listening tests;
-    tickets: of the LiveServer; hub: whether visitors may hear SpeechT5 next to ours, here.
+    tickets: of the LiveServer; hub: whether visitors may hear SpeechT5 next to ours, on this
+    device; tests: listening tests, with the vote.
     """
     with gr.Blocks(title="Voice conversion") as tab:
         if models:
             baseline = baselines(hub, device)
-            _layout(tab, Models(pipelines, models), drafts, tickets or Tickets(), baseline)
+            _layout(tab, Models(pipelines, models), drafts, tickets or Tickets(), baseline, tests)
         else:
             missing_model("voice_conversion", "any-voice", "speech")
     return tab
@@ -99,6 +104,7 @@ def _layout(
     drafts: Drafts | None,
     tickets: Tickets,
     baseline: HubModels[Baseline],
+    tests: Library | None,
 ) -> None:
     gr.HTML(INTRO.format(about=ANY_VOICE if models.any_voice else FIVE_VOICES))
     result = gr.State(None, time_to_live=3600)
@@ -127,6 +133,8 @@ def _layout(
                 if drafts:
                     drafts.button(result, draft_item)
                 units_file = gr.UploadButton("Load units", file_types=[".json"], size="sm", scale=0)
+            if tests and VOTE.name in tests.files():
+                vote_panel(tests)
             with gr.Accordion("What bits cost", open=False):
                 with gr.Row(elem_classes="rates-button"):
                     compare = gr.Button("Run every rate", size="sm", scale=0, min_width=160)

@@ -1,0 +1,65 @@
+"""How the blind vote stands, told to who has voted and to nobody else."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from earshot.core.errors import InputError
+from earshot.study.library import Library
+from earshot.study.shipped import VOTE
+from earshot.tabs import listening_tests
+from earshot.tabs.voice_conversion.vote import LABELS, _standing, _voted
+
+
+@pytest.fixture
+def tests(tmp_path: Path) -> Iterator[Library]:
+    opened = listening_tests.opened(tmp_path, None)
+    yield opened
+    opened.store.engine.dispose()
+
+
+def cast(tests: Library, token: str, prefer: str) -> list[Any]:
+    """Answers all items of a new rater: the system preferred wherever it is heard, else A."""
+    test = tests.open(VOTE.name).test
+    items = tests.store.enrol(test, token).items
+    for item in items:
+        answer = "b" if item.shown[1] == prefer else "a"
+        tests.store.answer(test, token, item.order, answer, [1, 1], 5000)
+    return list(items)
+
+
+def test_vote_is_a_listening_test_of_systems_that_have_names(tests: Library) -> None:
+    test = tests.open(VOTE.name).test
+    assert set(test.systems) == set(LABELS)
+    assert len(test.trials) == 24 and test.trials_per_rater == 6
+
+
+def test_systems_are_told_after_the_vote_only(tests: Library) -> None:
+    test = tests.open(VOTE.name).test
+    rater = tests.store.enrol(test, "somebody")
+    for who, order in (("somebody", 0), ("stranger", 0), (None, 0), ("somebody", "0")):
+        with pytest.raises(InputError, match="Vote first"):
+            _voted(tests, who, order)
+    tests.store.answer(test, "somebody", 0, "a", [1, 1], 5000)
+    item, _ = _voted(tests, "somebody", 0)
+    assert item == rater.items[0]
+
+
+def test_standing_counts_every_vote_on_the_pair_with_an_interval(tests: Library) -> None:
+    test = tests.open(VOTE.name).test
+    items = [item for rater in range(12) for item in cast(tests, f"rater {rater}", "continuous")]
+    pair = next(item for item in items if set(item.shown) == {"continuous", "units-64"})
+    votes = sum(set(item.shown) == set(pair.shown) for item in items)
+    said = _standing(tests, test, pair)
+    assert f"<b>continuous content</b> is preferred in <b>100%</b> of <b>{votes}</b>" in said
+    other = next(item for item in items if set(item.shown) == {"units-512", "units-64"})
+    assert "95 % interval" in _standing(tests, test, other)
+
+
+def test_standing_after_one_vote_has_no_interval(tests: Library) -> None:
+    test = tests.open(VOTE.name).test
+    item = cast(tests, "somebody", "continuous")[0]
+    assert "an interval takes" in _standing(tests, test, SimpleNamespace(shown=item.shown))  # type: ignore[arg-type]
