@@ -54,6 +54,7 @@ def test_compared_page_fetches_nothing_and_escapes() -> None:
     html = page(compare(one, two))
     assert "<script" not in html and "nan" not in html and html.count("<svg") == 1
     assert "No mean differs" in html
+    assert "range equalising" in html  # of scores on a scale
 
 
 def test_tests_that_cannot_be_compared_are_refused() -> None:

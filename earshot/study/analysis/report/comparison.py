@@ -24,6 +24,14 @@ METHOD: Final = (
     "drawn by lot for one test or the other: a difference may be that of the raters, the day or "
     "the instructions."
 )
+RANGE: Final = (
+    "Raters spread the sounds of a test over the whole scale, whatever their quality (range "
+    "equalising: Zieliński, Rumsey and Bech 2008, Journal of the Audio Engineering Society 56; for "
+    "synthetic speech Cooper and Yamagishi 2023, Interspeech): the same system is rated lower "
+    "among better ones. Hold scores of two tests against each other only where both have the same "
+    "other systems, or anchors, and look at those first."
+)
+EQUALISED: Final = ("acr", "dcr", "mushra")  # designs with a scale that is spread so
 
 
 def page(comparison: Comparison) -> str:
@@ -39,6 +47,7 @@ def page(comparison: Comparison) -> str:
     )
     both = (comparison.one.kept, comparison.two.kept)
     notes = [REHEARSED] if any(simulated(each.answers) for each in both) else []
+    notes += [RANGE] if one.design in EQUALISED else []
     few = [f"{each.title} ({each.name})" for each in (one, two)]
     return whole("Two tests compared", few, " ".join(_found(comparison)), notes, body, "")
 

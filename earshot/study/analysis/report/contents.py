@@ -1,6 +1,7 @@
 """What a paper must say of a test: what was asked, of whom, about which sounds, and what became of
 everybody who came."""
 
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -16,22 +17,23 @@ from earshot.study.analysis.results import Results
 from earshot.study.analysis.tables import Table
 from earshot.study.design import Test
 
+PROJECT: Final = Path(__file__).parents[4] / "pyproject.toml"
 MAX_SOUNDS: Final = 1000  # whose heads are read for a report
 UNKNOWN: Final = "not known to Earshot: write it here"
 CITATION: Final = "The Earshot authors, Earshot {version}: listening tests (software)."
 
 
 def earshot() -> str:
-    """Name the version of Earshot."""
+    """Name the version of Earshot, installed or in its folder."""
     try:
         return version("earshot")
-    except PackageNotFoundError:  # run from its folder
-        return "of the repository"
+    except PackageNotFoundError:
+        return str(tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["version"])
 
 
 def asked(results: Results) -> Sheet:
     """Tell what was asked and heard, a row for each thing that a paper reports."""
-    return Sheet("The test", ["", ""], [[*row] for row in _asked(results)], text=2)
+    return Sheet("The test", ["", ""], [[*row] for row in _asked(results)], text=2, names=0)
 
 
 def _asked(results: Results) -> Iterator[tuple[str, str]]:
@@ -128,7 +130,7 @@ def flow(results: Results) -> Sheet:
     if len(by_rule) > 1:
         rows.append(("Left out by any rule", str(len(results.exclusions))))
     rows.append(("Kept", str(results.kept.raters)))
-    return Sheet("Who came, and who is kept", ["", "People"], rows)
+    return Sheet("Who came, and who is kept", ["", "People"], rows, names=0)
 
 
 def paragraph(results: Results) -> str:
@@ -178,7 +180,7 @@ def checklist(results: Results) -> Sheet:
         ["Listening", "headphones checked" if answers["headphones"].notna().any() else UNKNOWN],
         ["Statistics", "means with 95 % intervals, p-values and tests: see Method"],
     ]
-    return Sheet("What a paper should report", ["", ""], rows, text=2)
+    return Sheet("What a paper should report", ["", ""], rows, text=2, names=0)
 
 
 def _why(results: Results) -> str:

@@ -89,7 +89,7 @@ def effects(design: Design, results: Results) -> Sheet:
         if row["value"] == row["value"]  # NaN where nothing changed
     ]
     head = ["Effect", "Change", "95 % interval", "p, Holm"]
-    return Sheet("How sounds were presented", head, rows)
+    return Sheet("How sounds were presented", head, rows, names=0)
 
 
 def models(results: Results) -> Sheet:
