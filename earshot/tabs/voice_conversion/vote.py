@@ -85,19 +85,20 @@ def _voted(tests: Library, rater: Any, order: Any) -> tuple[Item, Test]:
 def _standing(tests: Library, test: Test, item: Item) -> str:
     """The systems that were heard, and the share of votes for the better one, as HTML."""
     from earshot.study.analysis.preference import both_ways, estimates  # late: statsmodels
+    from earshot.study.analysis.tables import estimate_row
 
     pair = list(item.shown)
     votes = both_ways(tests.store.ratings(test))
     votes = votes[(votes["system"] == pair[0]) & (votes["other"] == pair[1])]
-    found = estimates(votes, pair)[pair[0], pair[1]]
-    share, low, high = found.value, found.low, found.high
+    found = estimate_row(estimates(votes, pair)[pair[0], pair[1]], (0, 1))
+    share, low, high = (found[end] for end in ("value", "low", "high"))
     names = [LABELS.get(system, system) for system in pair]
     better = names[0]
     if share < 0.5:
         share, low, high, better = 1 - share, 1 - high, 1 - low, names[1]
     within = NO_INTERVAL
     if low == low:  # no NaN
-        within = f"95 % interval {max(low, 0):.0%} to {min(high, 1):.0%}"
+        within = f"95 % interval {low:.0%} to {high:.0%}"
     return (
         f"A was <b>{names[0]}</b>, B was <b>{names[1]}</b>. So far <b>{better}</b> is preferred in "
         f"<b>{share:.0%}</b> of <b>{len(votes)}</b> votes on this pair ({within})."
