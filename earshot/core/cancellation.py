@@ -25,11 +25,11 @@ class Job:
         self._stopped = threading.Event()
 
     def stop(self) -> None:
-        """Ends the work at its next check, from any thread."""
+        """End the work at its next check, from any thread."""
         self._stopped.set()
 
     def check(self) -> None:
-        """Raises StoppedError if the job was stopped or its deadline has passed."""
+        """Raise StoppedError if the job was stopped or its deadline has passed."""
         if self._stopped.is_set():
             raise StoppedError(STOPPED)
         if time.monotonic() > self._ends:
@@ -44,7 +44,7 @@ _job: ContextVar[Job | None] = ContextVar("job", default=None)
 
 @contextmanager
 def running(job: Job) -> Iterator[None]:
-    """Everything called inside belongs to the job."""
+    """Run all that is called inside as a part of the job."""
     token = _job.set(job)
     try:
         yield
@@ -53,6 +53,6 @@ def running(job: Job) -> Iterator[None]:
 
 
 def check() -> None:
-    """Raises StoppedError if the job that this code runs in should end."""
+    """Raise StoppedError if the job that this code runs in should end."""
     if job := _job.get():
         job.check()

@@ -18,7 +18,7 @@ _one_at_a_time = threading.Lock()
 
 @contextmanager
 def without_native_notes() -> Iterator[None]:
-    """Keeps notes and warnings of native libraries off stderr; all else is written at the end.
+    """Keep notes and warnings of native libraries off stderr; write all else at the end.
 
     For libraries that offer no setting: MediaPipe 0.10.14 is built without absl's. The file
     descriptor belongs to the whole process, so keep the block short.

@@ -13,7 +13,7 @@ from typing import BinaryIO
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Open a file to write that replaces ``path`` at the end, complete and flushed to disk.
 
-    After an error, such as a full disk, ``path`` is as it was, and nothing is left beside it. What
+    After an error, such as a full disk, ``path`` is as it was, and nothing else is left. What
     is no regular file, /dev/stdout for example, is written to.
     """
     path = path.resolve()  # a link stays a link

@@ -52,8 +52,8 @@ def choose_device(name: str, large: bool = False) -> "torch.device":
 
 
 def lent(name: str, work: Callable[..., T]) -> Callable[..., T]:
-    """The same work, on ZeroGPU with a GPU for each call. Its arguments and what it returns are
-    arrays or other values that can be pickled. name: none that other work has."""
+    """Wrap work so that it runs, on ZeroGPU, with a GPU for each call. Its arguments and what it
+    returns are arrays or other values that can be pickled. name: none that other work has."""
     if not ZERO_GPU:
         return work
     _work[name] = work

@@ -2,7 +2,7 @@
 
 A checkpoint is a folder, the name of one that is shipped, ``USER/REPO`` of the Hugging Face hub, or
 ``USER/REPO/NAME``, a folder of a hub repository that holds several. Some need others (a vocoder, a
-second network): these lie beside it or inside it.
+second network): these lie next to it or inside it.
 """
 
 import hashlib
@@ -39,8 +39,8 @@ class CheckpointError(InputError):
 
 
 def locate(name: str | Path) -> Path:
-    """The folder of a checkpoint: a local one as it is, one that is shipped, else one of the hub,
-    downloaded with what it needs (offline: from the hub's cache).
+    """Locate the folder of a checkpoint: a local one as it is, one that is shipped, else one of the
+    hub, downloaded with what it needs (offline: from the hub's cache).
 
     Raises FileNotFoundError when it is none of them.
     """
@@ -58,7 +58,7 @@ def locate(name: str | Path) -> Path:
 
 
 def companion(folder: Path, name: str) -> Path:
-    """The folder of another checkpoint that the one in ``folder`` needs: inside it, or beside it.
+    """Locate another checkpoint that the one in ``folder`` needs: inside it, or next to it.
 
     Raises FileNotFoundError when there is none.
     """
@@ -66,7 +66,8 @@ def companion(folder: Path, name: str) -> Path:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The config that travels with the weights. Raises CheckpointError when it cannot be read."""
+    """Read the config that travels with the weights. Raises CheckpointError when it cannot be
+    read."""
     try:
         return json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -102,8 +103,8 @@ def load_weights(
 
 
 def load_front_end(config: dict[str, Any], device: torch.device) -> "SpeechEncoder | None":
-    """The frozen speech model that a config names, whose frames its network takes; None where it
-    takes our own.
+    """Load the frozen speech model that a config names, whose frames its network takes; None where
+    it takes our own.
 
     Raises FileNotFoundError where that model cannot be loaded.
     """

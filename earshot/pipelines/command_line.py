@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from earshot.core.errors import InputError
+from earshot.core.paths import as_stored
 
 WIDTH: Final = 30  # characters of the progress bar
 REDRAW: Final = 0.1  # seconds
@@ -101,7 +102,7 @@ def walk_files(
 
 
 def files_below(folder: Path) -> list[Path]:
-    """The files in a folder and its subfolders, sorted. What is hidden is left out."""
+    """List the files in a folder and its subfolders, sorted. What is hidden is left out."""
     return sorted(walk_files(folder))
 
 
@@ -111,7 +112,7 @@ def jobs_of(
     endings: Collection[str] = (),
     overwrite: bool = False,
 ) -> list[Job]:
-    """The files of the inputs, folders replaced by the files in them, and where results go.
+    """List the files of the inputs, folders replaced by the files in them, and their results.
 
     That is ``out`` for one file. For folders and for several files ``out`` is a folder, in which
     results are named, and lie in subfolders, as the files do, with the first of the endings.
@@ -120,6 +121,7 @@ def jobs_of(
     of ``out`` is none of ``endings``, where two files would have one result, where a result would
     replace an input, and, unless ``overwrite``, where there is one already.
     """
+    inputs = [path if path == STDIN else as_stored(path) for path in inputs]
     found = [(file, name) for path in inputs for file, name in _files_of(path)]
     names = [name for _, name in found]
     unique = len(set(names)) == len(names)
@@ -132,7 +134,7 @@ def jobs_of(
 
 
 def _files_of(path: Path) -> list[tuple[Path, str]]:
-    """The files that an input stands for, with their names below it."""
+    """List the files that an input stands for, with their names below it."""
     if path == STDIN:
         return [(path, "stdin")]
     if not path.is_dir():
@@ -182,7 +184,7 @@ def _check_results(
 
 
 def _number(path: Path) -> tuple[int, int] | None:
-    """By what a file is known to the disk, whatever its names; None where there is none."""
+    """Number a file as the disk does, whatever its names; None where there is none."""
     try:
         status = path.stat()
     except OSError:
@@ -219,7 +221,7 @@ def for_each(jobs: Sequence[Job], work: Callable[[Job], Outcome]) -> None:
 
 @contextmanager
 def readable(job: Job) -> Iterator[Job]:
-    """The job with a file that can be read again: what comes through a pipe is stored meanwhile.
+    """Open a job's file so that it can be read again: what comes through a pipe is stored.
 
     Raises InputError where there is no such file.
     """
@@ -243,12 +245,12 @@ def readable(job: Job) -> Iterator[Job]:
 
 
 def told(error: InputError | OSError) -> str:
-    """What is wrong, for someone at a command line, who has no microphone to try again."""
+    """Say what is wrong to someone at a command line, who has no microphone to try again."""
     return error.message if isinstance(error, InputError) else str(error)
 
 
 def as_json(document: dict[str, Any]) -> str:
-    """One line of JSON; names that are no UTF-8 are escaped."""
+    """Write one line of JSON; names that are no UTF-8 are escaped."""
     text = json.dumps(document, ensure_ascii=False)
     try:
         text.encode()

@@ -19,7 +19,7 @@ class Vectors(Protocol):
 
 
 def layout(vectors: Vectors) -> np.ndarray:
-    """Map coordinates, in [0, 1], of sounds with unit vectors (n, D): float32 (n, 2).
+    """Place sounds on a map, in [0, 1], by their unit vectors (n, D): float32 (n, 2).
 
     t-SNE (van der Maaten & Hinton 2008), seeded: the same sounds give the same map.
     """
@@ -39,7 +39,7 @@ def layout(vectors: Vectors) -> np.ndarray:
 
 
 def place(scores: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Coordinates of m further points from their scores (m, n) with n placed sounds (n, 2).
+    """Place m further points from their scores (m, n) with n placed sounds (n, 2).
 
     A softmax-weighted mean over the nearest neighbours: float32 (m, 2).
     """

@@ -50,13 +50,13 @@ class Nearest:
 
     @property
     def exact(self) -> bool:
-        """Whether a search compares every vector."""
+        """Tell whether a search compares every vector."""
         return self._index is None
 
     def search(
         self, query: np.ndarray, limit: int, among: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Scores (K,), best first, and rows (K,) of the vectors nearest to ``query`` (D,).
+        """Find the vectors nearest to ``query`` (D,): scores (K,), best first, and rows (K,).
 
         K is ``limit``, or the number of candidates if that is smaller. among: the rows that may be
         found, in order.
@@ -83,7 +83,7 @@ class Nearest:
 
     @classmethod
     def read(cls, path: Path | None, vectors: Vectors, mapped: bool = False) -> "Nearest":
-        """What ``write`` or ``write_compact`` wrote; without a path, every vector is compared.
+        """Read what ``write`` or ``write_compact`` wrote; without a path, every vector is compared.
 
         mapped: the lists stay in the file, of which the kernel holds what is searched. Raises
         ValueError if the file is damaged or of other vectors.

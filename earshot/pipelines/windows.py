@@ -11,7 +11,7 @@ from earshot.core import cancellation
 def in_windows(
     network: Callable[[Tensor], Tensor], x: Tensor, size: int, overlap: int, ratio: float = 1.0
 ) -> Tensor:
-    """network over windows of ``size`` steps of x, cross-faded where they overlap.
+    """Run network over windows of ``size`` steps of x, cross-faded where they overlap.
 
     x: (S, D); network: (B, size, D) → (B, size * ratio, E). Returns (S * ratio, E). The last
     window ends at the end of x, so that every window is full. size, overlap and S, times ratio,

@@ -17,6 +17,8 @@ import numpy as np
 import soundfile
 from av.container import OutputContainer
 
+from synthetic.films import film
+
 RATE: Final = 16_000
 FRAGMENTED: Final = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
 
@@ -75,9 +77,9 @@ def _mux_tone(container: OutputContainer, stream: av.AudioStream, rate: int, lay
         container.mux(packet)
 
 
-def _vorbis() -> bytes:
+def _by_soundfile(form: str, subtype: str) -> bytes:
     buffer = io.BytesIO()
-    soundfile.write(buffer, tone(), RATE, format="OGG", subtype="VORBIS")
+    soundfile.write(buffer, tone(), RATE, format=form, subtype=subtype)
     return buffer.getvalue()
 
 
@@ -120,14 +122,24 @@ SOUNDS: Final[dict[str, Callable[[], bytes]]] = {
     "aiff": lambda: audio("aiff", "pcm_s16be"),
     "flac": lambda: audio("flac", "flac", layout="stereo"),
     "mp3": lambda: audio("mp3", "libmp3lame"),
-    "vorbis": _vorbis,
+    "vorbis": lambda: _by_soundfile("OGG", "VORBIS"),
     "opus": lambda: audio("ogg", "libopus", 48_000),
     "webm-opus": lambda: audio("webm", "libopus", 48_000, options={"live": "1"}),
     "aac": lambda: audio("adts", "aac"),
     "m4a": lambda: audio("mp4", "aac"),
     "m4a-fragmented": lambda: audio("mp4", "aac", options=FRAGMENTED),
+    "wavpack": lambda: audio("wv", "wavpack"),
+    "voc": lambda: audio("voc", "pcm_u8"),
+    "sphere": lambda: _by_soundfile("NIST", "PCM_16"),
+    "wav-joined": lambda: 2 * audio("wav", "pcm_s16le"),
+    "opus-chained": lambda: 2 * audio("ogg", "libopus", 48_000),
+    "m4a-joined": lambda: 2 * audio("mp4", "aac"),
+    "webm-joined": lambda: 2 * audio("webm", "libopus", 48_000),
+    "ts-late": lambda: film("mpegts", [tone(rate=48_000)], 0.4, sound_from=0.3),
+    "mkv-tracks": lambda: film("matroska", [0 * tone(rate=48_000), tone(rate=48_000)]),
+    "mp4-gap": lambda: film("mp4", [tone(rate=48_000)], 0.4, gap=(0.2, 1.0)),
 }
-OGG: Final = ("vorbis", "opus")
+OGG: Final = ("vorbis", "opus", "opus-chained")
 VIDEOS: Final[dict[str, Callable[[], bytes]]] = {
     "vp8": lambda: video("webm", "libvpx", "libopus"),
     "vp9": lambda: video("webm", "libvpx-vp9", "libopus"),

@@ -4,6 +4,7 @@ import io
 import os
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import av
@@ -208,6 +209,16 @@ def test_pipe_is_read_as_a_file(
         else:
             os.dup2(held, 0)  # pyright: ignore[reportPossiblyUnbound]
     assert float(capsys.readouterr().out) > 0.4
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_name_is_found_in_either_normal_form(tmp_path: Path, form: str) -> None:
+    """cryptomator/cryptomator#264: “missing”, for a file that macOS had named."""
+    names = [unicodedata.normalize(each, "für/é.wav") for each in ("NFC", "NFD")]
+    stored, typed = names if form == "NFC" else names[::-1]
+    (tmp_path / stored).parent.mkdir()
+    (tmp_path / stored).touch()
+    assert [job.file for job in jobs_of([tmp_path / typed])] == [tmp_path / stored]
 
 
 def test_reader_that_has_enough_is_no_error(recording: Path) -> None:

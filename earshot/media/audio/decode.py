@@ -53,7 +53,7 @@ class Mono(NamedTuple):
 
 
 def decode(source: Source, max_seconds: float) -> Decoded:
-    """Decodes every channel of the source, but no more than max_seconds of it.
+    """Decode every channel of the source, but no more than max_seconds of it.
 
     Raises InputError if it is longer or holds too many samples, for what is no audio, and for what
     has none that can be decoded.
@@ -74,7 +74,7 @@ def decode(source: Source, max_seconds: float) -> Decoded:
 
 
 def decode_mono(source: Source, max_seconds: float) -> Mono:
-    """As decode, but mixed to mono block by block, so that many channels take no more memory."""
+    """Decode a source and mix it to mono block by block: many channels take no more memory."""
     if not isinstance(source, str | Path | bytes):
         rate, samples = _checked(source, max_seconds)
         share = clipped_count(samples, lossless=True) / max(samples.size, 1)
@@ -107,7 +107,7 @@ def decode_mono(source: Source, max_seconds: float) -> Mono:
 def _messages(
     source: str | Path | bytes, max_seconds: float, mono: bool, channel: int | None = None
 ) -> list[tuple[dict, np.ndarray]]:
-    """What the worker says, counted again here: it may have been taken over by the file."""
+    """Collect what the worker says, and count it: it may have been taken over by the file."""
     messages, kept = [], 0
     options = {"max_seconds": max_seconds, "mono": mono, "channel": channel}
     for header, block in stream("audio", source, **options):
@@ -119,7 +119,7 @@ def _messages(
 
 
 def _checked(source: Any, max_seconds: float) -> tuple[int, np.ndarray]:
-    """The rate of samples, and they as float32 (channels, T)."""
+    """Check samples and their rate: the rate in Hz, and float32 (channels, T)."""
     if not isinstance(source, tuple | list) or len(source) != 2:
         raise InputError(ORDER)
     (first, rates), (second, others) = ((_array(each), np.ndim(each) == 0) for each in source)
@@ -140,7 +140,7 @@ def _checked(source: Any, max_seconds: float) -> tuple[int, np.ndarray]:
 
 
 def _array(values: Any) -> np.ndarray:
-    """An array of a list, or of a tensor, wherever it is and whether or not it is being trained."""
+    """Make an array of a list, or of a tensor, wherever it is and whether or not it is trained."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
     try:
@@ -150,8 +150,8 @@ def _array(values: Any) -> np.ndarray:
 
 
 def _pcm(samples: np.ndarray) -> np.ndarray:
-    """Integers of 32 and 64 bits as those that they hold, for none are recorded with 64, and a list
-    of 16-bit values becomes an array of these."""
+    """Take integers of 32 and 64 bits for those that they hold: none are recorded with 64, and a
+    list of 16-bit values becomes an array of these."""
     if samples.dtype.kind not in "iu" or samples.dtype.itemsize < 4:
         return samples
     peak = max(int(samples.max(initial=0)), -int(samples.min(initial=0)))

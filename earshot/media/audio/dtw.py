@@ -8,7 +8,7 @@ from earshot.media.audio.features import DELTA_WIDTH, HOP_LENGTH, mfcc
 
 @njit(cache=True)
 def path_mean(distances: np.ndarray) -> float:
-    """Mean distance along the best path from corner to corner: (S, R) float32 → number.
+    """Average the distance along the best path from corner to corner: (S, R) float32 → number.
 
     Steps (1, 1), (1, 0) and (0, 1), all of weight 1; the best path has the lowest sum.
     """
@@ -31,8 +31,8 @@ def path_mean(distances: np.ndarray) -> float:
 
 @njit(cache=True)
 def subsequence_means(distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A query (S frames) anywhere in a recording (R frames), from distances (S, R) float32: for
-    every frame where it may end, the mean distance along the best path, and the frame where that
+    """Find a query (S frames) in a recording (R frames), from distances (S, R) float32: for every
+    frame where it may end, the mean distance along the best path, and the frame where that
     begins, (R,) each. Steps as in path_mean (subsequence DTW, Müller 2007, 4.4)."""
     rows, columns = distances.shape
     cost, count = distances[0].copy(), np.ones(columns, np.int64)
@@ -52,8 +52,8 @@ def subsequence_means(distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def mfcc_frames(waveform: np.ndarray) -> np.ndarray:
-    """Waveform (T,) at 16 kHz → (S, 39) MFCC with Δ and ΔΔ, normalised to zero mean and unit
-    variance over the word, then each frame to unit length."""
+    """Compute MFCC with Δ and ΔΔ of a waveform (T,) at 16 kHz, (S, 39): normalised to zero mean and
+    unit variance over the word, then each frame to unit length."""
     # Deltas look DELTA_WIDTH frames wide, and shorter words have too few.
     frames = mfcc(np.pad(waveform, (0, max(0, DELTA_WIDTH * HOP_LENGTH - len(waveform)))))
     frames = (frames - frames.mean(axis=0)) / np.maximum(frames.std(axis=0), 1e-6)
@@ -61,6 +61,6 @@ def mfcc_frames(waveform: np.ndarray) -> np.ndarray:
 
 
 def distance(one: np.ndarray, other: np.ndarray) -> float:
-    """DTW distance of two words' mfcc_frames, (S, D) and (R, D): the mean of 1 − cosine along the
-    path, from 0 (the same) to 2."""
+    """Measure the DTW distance of two words' mfcc_frames, (S, D) and (R, D): the mean of 1 − cosine
+    along the path, from 0 (the same) to 2."""
     return float(path_mean(np.ascontiguousarray(1 - one @ other.T, np.float32)))

@@ -35,29 +35,29 @@ SMOOTHING_STD: Final = 0.85  # in fundamental frequencies
 
 
 def n_frames(n_samples: int) -> int:
-    """Frames in a waveform of ``n_samples`` samples."""
+    """Count the frames in a waveform of ``n_samples`` samples."""
     return n_samples // HOP_LENGTH
 
 
 def linear_magnitude(waveform: np.ndarray) -> np.ndarray:
-    """Magnitude of the short-time Fourier transform: (T,) → (S, N_FFT // 2 + 1)."""
+    """Compute the magnitude of the short-time Fourier transform: (T,) → (S, N_FFT // 2 + 1)."""
     return _magnitude(waveform, N_FFT, N_FFT)
 
 
 def log_mel(waveform: np.ndarray) -> np.ndarray:
-    """Natural logarithm of the mel magnitude spectrogram: (T,) → (S, N_MELS)."""
+    """Take the natural logarithm of the mel magnitude spectrogram: (T,) → (S, N_MELS)."""
     return _log_mel(linear_magnitude(waveform))
 
 
 def log_bands(waveform: np.ndarray) -> np.ndarray:
-    """Log power in the mel bands below the cepstra: (T,) → (S, MFCC_BANDS)."""
+    """Compute the log power in the mel bands below the cepstra: (T,) → (S, MFCC_BANDS)."""
     power = _magnitude(waveform, MFCC_N_FFT, MFCC_WINDOW) ** 2
     bands = power @ mel_filters(MFCC_N_FFT, MFCC_BANDS).T
     return np.log(bands + MFCC_FLOOR).astype(np.float32)
 
 
 def mfcc(waveform: np.ndarray) -> np.ndarray:
-    """39-dimensional MFCC, 13 cepstra with Δ and ΔΔ (25 ms window, 10 ms hop): (T,) → (S, 39).
+    """Compute the MFCC, 13 cepstra with Δ and ΔΔ (25 ms window, 10 ms hop): (T,) → (S, 39).
 
     Raises ValueError for a waveform of fewer than DELTA_WIDTH frames.
     """
@@ -67,12 +67,12 @@ def mfcc(waveform: np.ndarray) -> np.ndarray:
 
 
 def linear_from_log_mel(mel: np.ndarray) -> np.ndarray:
-    """Least-squares linear magnitude of a log-mel spectrogram: (S, N_MELS) → (S, bins)."""
+    """Estimate the linear magnitude of a log-mel spectrogram: (S, N_MELS) → (S, bins)."""
     return np.maximum(np.exp(mel) @ _inverse_mel_filters().T, 0.0)
 
 
 def griffin_lim(magnitude: np.ndarray, n_iter: int = 32) -> np.ndarray:
-    """Waveform whose spectrogram has this magnitude (Griffin & Lim 1984, fast variant).
+    """Find a waveform whose spectrogram has this magnitude (Griffin & Lim 1984, fast variant).
 
     magnitude: (S, N_FFT // 2 + 1). Returns (S * HOP_LENGTH,), the same for the same input.
     """
@@ -117,7 +117,7 @@ def filtered(waveform: np.ndarray, mel: np.ndarray, pitch: np.ndarray) -> np.nda
 
 
 def pitch(waveform: np.ndarray) -> np.ndarray:
-    """Fundamental frequency in Hz by pYIN, 0 where unvoiced: (T,) → (S,)."""
+    """Track the fundamental frequency in Hz by pYIN, 0 where unvoiced: (T,) → (S,)."""
     f0, voiced, _ = librosa.pyin(
         waveform,
         fmin=PITCH_MIN,
@@ -132,13 +132,13 @@ def pitch(waveform: np.ndarray) -> np.ndarray:
 
 @cache
 def mel_filters(n_fft: int, n_mels: int) -> np.ndarray:
-    """Slaney-style mel filterbank up to the Nyquist frequency: (n_mels, n_fft // 2 + 1)."""
+    """Build Slaney's mel filterbank up to the Nyquist frequency: (n_mels, n_fft // 2 + 1)."""
     return librosa.filters.mel(sr=SAMPLE_RATE, n_fft=n_fft, n_mels=n_mels)
 
 
 @cache
 def mel_bands() -> tuple[np.ndarray, np.ndarray]:
-    """The centres and widths in Hz of the bands of log_mel: (N_MELS,) each."""
+    """List the centres and widths in Hz of the bands of log_mel: (N_MELS,) each."""
     centres = librosa.mel_frequencies(N_MELS + 2, fmin=0, fmax=NYQUIST)[1:-1]
     return centres, np.gradient(centres)
 
@@ -160,7 +160,7 @@ def _band_shares() -> np.ndarray:
 
 @cache
 def dct_matrix() -> np.ndarray:
-    """Orthonormal DCT-II from log bands to cepstra: (N_CEPSTRA, MFCC_BANDS)."""
+    """Build the orthonormal DCT-II from log bands to cepstra: (N_CEPSTRA, MFCC_BANDS)."""
     return np.asarray(dct(np.eye(MFCC_BANDS, dtype=np.float32), norm="ortho", axis=0))[:N_CEPSTRA]
 
 

@@ -47,7 +47,7 @@ def load(
     max_seconds: float = 60.0,
     min_seconds: float = 0.1,
 ) -> Recording:
-    """Decodes audio, mixes it to mono, removes its DC offset and resamples it.
+    """Decode audio, mix it to mono, remove its DC offset and resample it.
 
     Raises InputError for what cannot be used: nothing, not audio, empty, shorter than min_seconds
     or longer than max_seconds (found without decoding the rest), NaN or infinite values. Silence
@@ -91,12 +91,12 @@ def load(
 
 
 def to_int16(waveform: np.ndarray) -> np.ndarray:
-    """Samples in [-1, 1] as int16 of the same shape; what is outside is clipped."""
+    """Convert samples in [-1, 1] to int16 of the same shape; what is outside is clipped."""
     return np.round(np.clip(waveform, -1, 1) * 32767).astype(np.int16)
 
 
 def wav_bytes(waveform: np.ndarray, sample_rate: int, comment: str = "") -> bytes:
-    """A mono 16-bit WAV file of the waveform (T,), with a comment (ASCII) for who opens it."""
+    """Make a mono 16-bit WAV file of the waveform (T,), with a comment (ASCII) for who opens it."""
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as file:
         file.setnchannels(1)

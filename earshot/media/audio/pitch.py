@@ -24,13 +24,13 @@ LAGS: Final = int(RATE / MIN_PITCH) + 2
 NOISE: Final = 1e-3  # of the power of loud frames: what is quieter than this has no pitch
 SILENCE: Final = 1e-7  # energy of a window: digital silence has no pitch
 LONG_LAG: Final = 0.3  # the longest lag loses this share: else every period's double ties with it
-UNVOICED: Final = 0.1  # cost of calling a frame unvoiced, beside its largest correlation
+UNVOICED: Final = 0.1  # cost of calling a frame unvoiced, compared with its largest correlation
 GLIDE: Final = 0.6  # cost of an octave between frames
 SWITCH: Final = 0.5  # cost of beginning or ending to be voiced
 
 
 def track_pitch(waveform: np.ndarray) -> np.ndarray:
-    """Fundamental frequency in Hz, 0 where unvoiced: (T,) → float32 (S,)."""
+    """Track the fundamental frequency in Hz, 0 where unvoiced: (T,) → float32 (S,)."""
     frames = n_frames(len(waveform))
     correlation = _correlation(waveform, frames)
     grid = _grid()

@@ -18,7 +18,7 @@ MIN_KEPT: Final = 0.5
 
 
 def check_rate(rate: int) -> None:
-    """Raises InputError for a sampling rate (Hz) that cannot be meant."""
+    """Raise InputError for a sampling rate (Hz) that cannot be meant."""
     lowest, highest = SAMPLE_RATES
     if not lowest <= rate <= highest:
         raise InputError(
@@ -28,7 +28,7 @@ def check_rate(rate: int) -> None:
 
 
 def check_length(seconds: float, max_seconds: float) -> None:
-    """Raises InputError for a recording that is longer than max_seconds."""
+    """Raise InputError for a recording that is longer than max_seconds."""
     if seconds > max_seconds + CODEC_PADDING:
         raise InputError(
             f"The recording is longer than {max_seconds:g} s. Cut it to {max_seconds:g} s or less."
@@ -36,7 +36,7 @@ def check_length(seconds: float, max_seconds: float) -> None:
 
 
 def check_values(count: int, mono: bool) -> None:
-    """Raises InputError where a recording has too many samples, whatever its length."""
+    """Raise InputError where a recording has too many samples, whatever its length."""
     if count > (MAX_MONO_VALUES if mono else MAX_VALUES):
         raise InputError(
             "The recording holds too many samples. "
@@ -45,7 +45,7 @@ def check_values(count: int, mono: bool) -> None:
 
 
 def to_float(samples: np.ndarray) -> np.ndarray:
-    """Samples of any type as float32, integers scaled from their range to [-1, 1)."""
+    """Convert samples of any type to float32, integers scaled from their range to [-1, 1)."""
     if samples.dtype.kind == "f":
         return samples.astype(np.float32)
     half = 2.0 ** (8 * samples.dtype.itemsize - 1)
@@ -54,8 +54,8 @@ def to_float(samples: np.ndarray) -> np.ndarray:
 
 
 def clipped_count(block: np.ndarray, lossless: bool) -> int:
-    """How many samples of the block (channels, T) stay at full scale, or, of a codec that is not
-    lossless, pass it as clipped sound does after MP3. Else what is over 1 is only loud."""
+    """Count the samples of the block (channels, T) that stay at full scale, or, of a codec that
+    is not lossless, pass it as clipped sound does after MP3. Else what is over 1 is only loud."""
     loud = np.abs(block[:, 1:])
     flat = (loud >= FULL_SCALE) & (np.diff(block) == 0)
     return int(np.sum(flat if lossless else flat | (loud > 1)))
@@ -73,7 +73,7 @@ class Mix:
         self._sums = self._squares = np.zeros(1)  # of each channel, and of their mean
 
     def __call__(self, block: np.ndarray) -> np.ndarray:
-        """The block (channels, T) as one channel: (1, T)."""
+        """Mix the block (channels, T) to one channel: (1, T)."""
         if self._channel is not None and self._channel < len(block):
             return block[self._channel : self._channel + 1]
         mean = block.mean(axis=0, keepdims=True)
@@ -86,7 +86,7 @@ class Mix:
 
     @property
     def louder(self) -> int | None:
-        """The loudest channel, where the mean of all loses most of their power; else None."""
+        """Name the loudest channel, where the mean of all loses most of their power; else None."""
         if not self._count:
             return None
         *channels, mean = self._squares / self._count - (self._sums / self._count) ** 2

@@ -18,7 +18,7 @@ MIN_SECONDS: Final = 1.0  # shorter sounds are padded with silence
 
 
 def log_mel(waveform: np.ndarray) -> np.ndarray:
-    """Natural logarithm of power in mel bands: (T,) or (N, T) → (…, T // HOP_LENGTH, N_MELS)."""
+    """Take the log of power in mel bands: (T,) or (N, T) → (…, T // HOP_LENGTH, N_MELS)."""
     spectrum = librosa.stft(waveform, n_fft=N_FFT, hop_length=HOP_LENGTH, dtype=np.complex64)
     power = np.square(np.abs(spectrum))[..., : waveform.shape[-1] // HOP_LENGTH]
     mel = np.stack([_mel_filters() @ sound for sound in power.reshape(-1, *power.shape[-2:])])
@@ -26,7 +26,7 @@ def log_mel(waveform: np.ndarray) -> np.ndarray:
 
 
 def split(waveform: np.ndarray) -> np.ndarray:
-    """Equal segments of at most SEGMENT_SECONDS that cover the whole sound: (T,) → (N, T').
+    """Cut equal segments of at most SEGMENT_SECONDS that cover the whole sound: (T,) → (N, T').
 
     The sound is normalised to a peak of 1 first, so that its level does not matter, and padded with
     silence to full segments and to MIN_SECONDS.

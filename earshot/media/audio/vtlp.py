@@ -21,7 +21,7 @@ FACTORS: Final = torch.linspace(1 - MAX_CHANGE, 1 + MAX_CHANGE, N_FACTORS)
 
 
 def vtlp(mel: Tensor, indices: Tensor) -> Tensor:
-    """Log-mel frames (B, S, M), each scaled by FACTORS[indices], indices (B,): (B, S, M).
+    """Scale log-mel frames (B, S, M), each by FACTORS[indices], indices (B,): (B, S, M).
 
     Further columns, of what has no frequency axis, stay as they are.
     """

@@ -60,10 +60,10 @@ GRID_WORDS: Final = tuple(word for slot in GRID for word in slot)
 
 
 def grid_phones(sentence: str) -> list[str]:
-    """The phones of each word of a GRID sentence. Raises KeyError for a word outside it."""
+    """List the phones of each word of a GRID sentence. Raises KeyError for a word outside it."""
     return [slot[word] for slot, word in zip(GRID, sentence.split(), strict=True)]
 
 
 def phone_ids(phones: str) -> list[int]:
-    """Phones as class numbers of a recogniser: 0 is the blank, so the first phone is 1."""
+    """Number phones as classes of a recogniser: 0 is the blank, so the first phone is 1."""
     return [PHONES.index(phone) + 1 for phone in phones.split()]

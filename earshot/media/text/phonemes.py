@@ -80,7 +80,7 @@ _LONGEST: Final = max(map(len, (*PHONEMES, *_ALIASES)))
 
 
 def from_arpabet(text: str) -> tuple[str, ...]:
-    """Phonemes of "K AE1 T": ARPAbet separated by spaces, with or without stress, in either case.
+    """Read "K AE1 T": ARPAbet separated by spaces, with or without stress, in either case.
 
     Raises InputError naming the symbol that is not ARPAbet.
     """
@@ -92,7 +92,7 @@ def from_arpabet(text: str) -> tuple[str, ...]:
 
 
 def from_pinyin(text: str) -> tuple[str, ...]:
-    """Phonemes of "bei3 jing1": syllables separated by spaces, each with the number of its tone.
+    """Read "bei3 jing1": syllables separated by spaces, each with the number of its tone.
 
     v stands for ü. Raises InputError naming the syllable that is not pinyin.
     """
@@ -100,7 +100,7 @@ def from_pinyin(text: str) -> tuple[str, ...]:
 
 
 def from_ipa(text: str) -> tuple[str, ...]:
-    """Phonemes of "taraːʒuʕ". Stress and syllable marks are ignored; ts is t and s unless tied.
+    """Read "taraːʒuʕ". Stress and syllable marks are ignored; ts is t and s unless tied.
 
     Raises InputError naming the first symbol that stands for no phoneme of the inventory.
     """
@@ -121,12 +121,12 @@ def from_ipa(text: str) -> tuple[str, ...]:
 
 
 def numbers(phonemes: Sequence[str]) -> list[int]:
-    """The phonemes' numbers in the networks. Raises KeyError for one outside the inventory."""
+    """Look up the phonemes' numbers. Raises KeyError for one outside the inventory."""
     return [_NUMBERS[phoneme] for phoneme in phonemes]
 
 
 def edit_distance(reference: Sequence[object], hypothesis: Sequence[object]) -> int:
-    """Levenshtein distance: the fewest insertions, deletions and substitutions between the two."""
+    """Count the fewest insertions, deletions and substitutions between the two (Levenshtein)."""
     row = list(range(len(hypothesis) + 1))
     for i, word in enumerate(reference, 1):
         diagonal, row[0] = row[0], i

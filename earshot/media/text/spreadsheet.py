@@ -2,5 +2,5 @@
 
 
 def safe_cell(text: str) -> str:
-    """Text that a spreadsheet would run as a formula gets an apostrophe."""
+    """Put an apostrophe before text that a spreadsheet would run as a formula."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

@@ -23,7 +23,7 @@ class Frame(NamedTuple):
 
 
 def frames(video: str | Path | None, max_seconds: float) -> Iterator[Frame]:
-    """The frames of a video, one at a time, so that memory does not grow with its length.
+    """Decode the frames of a video, one at a time, so that memory does not grow with its length.
 
     Raises InputError for what is no video, has no frame that can be decoded, is one picture only,
     is longer than max_seconds or too large (found without decoding the rest); StoppedError if the

@@ -18,7 +18,7 @@ BITRATE: Final = 64_000  # bit/s of the audio track
 
 
 def encode_video(frames: Iterable[Frame]) -> bytes:
-    """Frames as H.264 without audio, at their time stamps: the bytes of an MP4 file.
+    """Encode frames as H.264 without audio, at their time stamps: the bytes of an MP4 file.
 
     Width and height must be even, as earshot.media.video gives them; at least one frame is needed.
     """
@@ -38,7 +38,7 @@ def encode_video(frames: Iterable[Frame]) -> bytes:
 
 
 def add_audio(video: bytes, waveform: np.ndarray, sample_rate: int) -> bytes:
-    """A silent MP4 with the waveform (T,) in [-1, 1] as AAC; its frames are not encoded again."""
+    """Add the waveform (T,) in [-1, 1] to a silent MP4 as AAC; its frames stay as they are."""
     file = io.BytesIO()
     with av.open(io.BytesIO(video), "r") as source, av.open(file, "w", format="mp4") as container:
         track = container.add_stream_from_template(source.streams.video[0])

@@ -97,8 +97,9 @@ def track_face(frames: Iterable[Frame]) -> FaceTrack:
 
 
 def pose(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The middle between the eyes (N,), and scale and in-plane rotation as one complex number (N,):
-    pixels per unit times e^(i angle). A least-squares similarity transform of STEADY."""
+    """Measure the middle between the eyes (N,), and scale and in-plane rotation as one complex
+    number (N,): pixels per unit times e^(i angle). A least-squares similarity transform of
+    STEADY."""
     model = np.array(list(STEADY.values()))
     centred = model - model.mean()
     seen = points[:, list(STEADY)]
@@ -129,7 +130,7 @@ def _mesh_and_detector() -> Iterator[tuple[Any, Any]]:
 
 
 def _count(result: Any) -> int:
-    """The number of detected faces."""
+    """Count the detected faces."""
     return len(result.detections or ())
 
 

@@ -37,7 +37,7 @@ class Quality:
     light: np.ndarray
 
     def hints(self) -> tuple[str, ...]:
-        """What to do better next time; empty where all is well."""
+        """List what to do better next time; nothing where all is well."""
         hints = {
             "Your face is small in the picture: come closer.": np.median(self.size) < SMALL,
             "It is dark: turn towards a light.": np.median(self.light) < DARK,

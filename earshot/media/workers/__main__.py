@@ -68,7 +68,7 @@ def _answer(answers: BinaryIO, request: dict[str, Any], data: bytes) -> None:
 
 
 def _opened(task: str, path: str | None, data: bytes) -> BinaryIO:
-    """An opened file, so that FFmpeg cannot take its name for an address."""
+    """Open a file here, so that FFmpeg cannot take its name for an address."""
     if path is None:
         return io.BytesIO(data)
     try:
@@ -80,7 +80,7 @@ def _opened(task: str, path: str | None, data: bytes) -> BinaryIO:
 
 
 def _limit() -> None:
-    """Limits for the whole life of the process, which nothing in it can lift."""
+    """Set limits for the whole life of the process, which nothing in it can lift."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the app, which ends its workers
     for limit, value in (
         (resource.RLIMIT_AS, MEMORY),
@@ -94,7 +94,7 @@ def _limit() -> None:
 
 
 def _limit_cpu() -> None:
-    """The kernel ends a process whose decoder does not come back to Python."""
+    """Let the kernel end a process whose decoder does not come back to Python."""
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (round(time.process_time()) + CPU_SECONDS, hard))
 

@@ -62,9 +62,9 @@ Message = tuple[dict[str, Any], np.ndarray]
 def decode_audio(
     file: BinaryIO, max_seconds: float, mono: bool, channel: int | None = None
 ) -> Iterator[Message]:
-    """The samples of a file in blocks, float32 (channels, T), mixed to one channel if mono; with a
-    channel, that one alone. They lie in the file's time: silence where its sound begins late, has a
-    gap, or ends before its pictures.
+    """Decode the samples of a file in blocks, float32 (channels, T), mixed to one channel if mono;
+    with a channel, that one alone. They lie in the file's time: silence where its sound begins
+    late, has a gap, or ends before its pictures.
 
     Each header tells the sample_rate (Hz), how many of the file's samples the block is made of
     (values) and how many of them are clipped. The last tells whether sound is lost (damaged),
@@ -102,7 +102,7 @@ class _Track:
         self._track = self._tracks = 1
 
     def add(self, file: BinaryIO) -> Iterator[Message]:
-        """The messages of a recording that begins where all before it end."""
+        """Decode a recording that begins where all before it end."""
         self.damaged |= _ends_early(file)
         file.seek(0)
         index, tracks = _choose_track(file)
@@ -149,7 +149,7 @@ class _Track:
         return self._samples / max(self._rate, 1)
 
     def last(self) -> Message:
-        """What is left, with what there is to tell of all."""
+        """Give what is left, with what there is to tell of all."""
         header, blocks = self._message() if self._blocks else ({}, np.zeros((1, 0), np.float32))
         told = {
             "values": 0,
@@ -295,7 +295,7 @@ class _Frames:
 
 
 def _choose_track(file: BinaryIO) -> tuple[int, int]:
-    """Which audio track is taken, from 0, of how many: the default one, if it has sound, else the
+    """Choose the audio track, from 0, of how many: the default one, if it has sound, else the
     first that has."""
     with open_container(file, FORMATS, UNREADABLE) as container:
         streams = container.streams.audio
@@ -318,7 +318,7 @@ def _choose_track(file: BinaryIO) -> tuple[int, int]:
 
 
 def _declared_end(container: InputContainer, index: int, timeline: Timeline) -> float:
-    """When the sound ends by the file's own account (s), infinite where it says nothing."""
+    """Tell when the sound ends by the file's own account (s), infinite where it says nothing."""
     stream, name = container.streams.audio[index], container.format.name
     if name in ("aac", "mp3", "amr"):  # no header, or one that is not to be trusted
         return math.inf
@@ -332,12 +332,12 @@ def _declared_end(container: InputContainer, index: int, timeline: Timeline) -> 
 
 
 def _is_tag(data: bytes) -> bool:
-    """Whether a packet of MP3 is none of its sound: text, or the table of a second file."""
+    """Tell whether a packet of MP3 is none of its sound: text, or the table of a second file."""
     return any(tag in data[:256] for tag in TAGS)
 
 
 def _ends_early(file: BinaryIO) -> bool:
-    """Whether a WAV, Ogg or MP3 file is cut off, which FFmpeg does not tell."""
+    """Tell whether a WAV, Ogg or MP3 file is cut off, which FFmpeg does not."""
     file.seek(0)
     head = file.read(MP3_HEAD)
     size = file.seek(0, io.SEEK_END)

@@ -41,7 +41,7 @@ def open_container(file: BinaryIO, formats: str, unreadable: str) -> InputContai
 
 
 def is_picture(stream: Stream) -> bool:
-    """Whether a stream is the cover of an album, and no video."""
+    """Tell whether a stream is the cover of an album, and no video."""
     return bool(stream.disposition & Disposition.attached_pic)
 
 
@@ -82,7 +82,7 @@ class Timeline:
                 self.end = max(self.end, (packet.pts + (packet.duration or 0)) * unit)
 
     def of(self, stamp: int, unit: float) -> float:
-        """The file's time of a time stamp in seconds."""
+        """Convert a time stamp to the file's time in seconds."""
         return stamp * unit + self._shift
 
 
@@ -93,6 +93,6 @@ class Budget:
         self._ends = time.process_time() + CPU_SECONDS
 
     def check(self) -> None:
-        """Raises InputError once it is spent."""
+        """Raise InputError once it is spent."""
         if time.process_time() > self._ends:
             raise InputError("Decoding this file takes too long. Export it shorter, or smaller.")

@@ -16,7 +16,7 @@ BOXES: Final = (b"moov", b"moof", b"mdat")  # of MP4: what a file has after its 
 
 
 def parts(file: BinaryIO) -> list[BinaryIO]:
-    """The recordings in a file, in order; most have one, which is the file."""
+    """List the recordings in a file, in order; most have one, which is the file."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
     head = file.read(8)
@@ -38,7 +38,7 @@ def parts(file: BinaryIO) -> list[BinaryIO]:
 
 
 def _ogg(file: BinaryIO, size: int) -> Iterator[int]:
-    """Where first pages follow others; streams that play together have theirs in a row."""
+    """Find where first pages follow others; streams that play together have theirs in a row."""
     position, heads = 0, False
     while position + OGG_HEAD < size:
         file.seek(position)

@@ -18,7 +18,7 @@ from earshot.media.workers.protocol import Answers, WorkerError, send
 
 MAX_WORKERS: Final = max(4, os.cpu_count() or 1)  # at once; further files wait
 MAX_IDLE: Final = 2
-FILES: Final = 500  # that one worker decodes before it is replaced, in case FFmpeg leaks
+MAX_FILES: Final = 500  # that one worker decodes before it is replaced, in case FFmpeg leaks
 START_SECONDS: Final = 120.0  # on a machine that is very busy
 # Longer than a worker's own limit of CPU seconds, which gives the better message.
 WAIT_SECONDS: Final = 100.0
@@ -56,8 +56,8 @@ class Worker:
         return self.process.poll() is None
 
     def ask(self, task: str, source: Path | bytes, options: dict[str, Any]) -> Iterator[Message]:
-        """The messages about one file, up to the last. Raises InputError for what the worker says
-        about the file, and WorkerError for what happens to the worker."""
+        """Ask about one file: the messages, up to the last. Raises InputError for what the worker
+        says about the file, and WorkerError for what happens to the worker."""
         self._wait_until_ready()
         self.files += 1
         data = source if isinstance(source, bytes) else b""
@@ -81,7 +81,7 @@ class Worker:
             yield header, array
 
     def close(self) -> None:
-        """Ends the process, at once, whatever it does."""
+        """End the process, at once, whatever it does."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -116,13 +116,13 @@ class Pool:
         self._changed = threading.Condition()
 
     def warm_up(self) -> None:
-        """Starts a worker, if none waits; returns at once."""
+        """Start a worker, if none waits; returns at once."""
         with self._changed:
             if not self._idle and self._count < MAX_WORKERS:
                 self._idle.append(self._start())
 
     def take(self) -> Worker:
-        """A worker for one file; waits while all are busy."""
+        """Lend a worker for one file; wait while all are busy."""
         with self._changed:
             while True:
                 while self._idle:
@@ -135,8 +135,8 @@ class Pool:
                 self._changed.wait()
 
     def give_back(self, worker: Worker, healthy: bool) -> None:
-        """Takes a worker back; one that is not healthy is ended, and replaced if none waits."""
-        keep = healthy and worker.files < FILES and len(self._idle) < MAX_IDLE
+        """Take a worker back; one that is not healthy is ended, and replaced if none waits."""
+        keep = healthy and worker.files < MAX_FILES and len(self._idle) < MAX_IDLE
         if not keep:
             worker.close()
         with self._changed:
@@ -149,7 +149,7 @@ class Pool:
             self._changed.notify()
 
     def close(self) -> None:
-        """Ends those that wait."""
+        """End the workers that wait."""
         with self._changed:
             self._closed = True
             while self._idle:
@@ -165,7 +165,7 @@ _pool = Pool()
 
 
 def _forget() -> None:
-    """A forked process must not talk to the workers of its parent."""
+    """Start anew in a forked process, which must not talk to its parent's workers."""
     global _pool
     _pool = Pool()
 
@@ -175,14 +175,15 @@ atexit.register(lambda: _pool.close())
 
 
 def warm_up() -> None:
-    """Starts a worker now, so that the first file does not wait for it; returns at once."""
+    """Start a worker now, so that the first file does not wait for it; returns at once."""
     _pool.warm_up()
 
 
 def stream(task: str, source: str | Path | bytes, **options: object) -> Iterator[Message]:
-    """What a worker makes of a file, message by message: a header and, if it has one, an array.
+    """Ask a worker what it makes of a file, message by message: a header and, if it has one, an
+    array.
 
-    task: "audio" or "video"; options: as the modules audio and video beside this one take them.
+    task: "audio" or "video"; options: as the modules audio and video next to this one take them.
     Raises InputError for a file that cannot be decoded, for whatever reason; RuntimeError if
     workers cannot be started at all.
     """

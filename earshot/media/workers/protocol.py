@@ -27,7 +27,7 @@ class WorkerError(Exception):
 
 
 def send(pipe: BinaryIO, header: dict, data: bytes | memoryview = b"") -> None:
-    """Writes one message: the header and the bytes that belong to it."""
+    """Write one message: the header and the bytes that belong to it."""
     text = json.dumps(header).encode()
     pipe.write(LENGTH.pack(len(text)) + text)
     pipe.write(data)
@@ -35,14 +35,14 @@ def send(pipe: BinaryIO, header: dict, data: bytes | memoryview = b"") -> None:
 
 
 def send_array(pipe: BinaryIO, header: dict, array: np.ndarray) -> None:
-    """Writes one message with an array of one of TYPES."""
+    """Write one message with an array of one of TYPES."""
     array = np.ascontiguousarray(array)
     header = {**header, "dtype": array.dtype.name, "shape": array.shape}
     send(pipe, header, array.data.cast("B") if array.size else b"")
 
 
 def receive(pipe: BinaryIO) -> dict | None:
-    """Reads one header, for the worker, which trusts what it is asked; None at the end."""
+    """Read one header, for the worker, which trusts what it is asked; None at the end."""
     length = pipe.read(LENGTH.size)
     return json.loads(pipe.read(*LENGTH.unpack(length))) if len(length) == LENGTH.size else None
 
@@ -61,7 +61,7 @@ class Answers:
         self._poll.register(self._file, select.POLLIN)
 
     def next(self) -> tuple[dict, np.ndarray | None]:
-        """The next header, and its array if it has one."""
+        """Read the next header, and its array if it has one."""
         (length,) = LENGTH.unpack(self._read(LENGTH.size))
         if length > MAX_HEADER:
             raise WorkerError("its header is too long")

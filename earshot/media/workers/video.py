@@ -31,10 +31,10 @@ TOO_MANY: Final = "This video has too many pictures a second. Export it with 60 
 def decode_video(
     file: BinaryIO, max_seconds: float, max_rate: float, max_side: int
 ) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
-    """The frames of a video, one at a time: a header with its time in seconds from the beginning of
-    the file, whose sound may begin before or after, and the picture, uint8 RGB (H, W, 3), upright.
-    Of more than ``max_rate`` frames a second some are left out; pictures are scaled down to
-    ``max_side`` pixels.
+    """Decode the frames of a video, one at a time: a header with its time in seconds from the
+    beginning of the file, whose sound may begin before or after, and the picture, uint8 RGB (H, W,
+    3), upright. Of more than ``max_rate`` frames a second some are left out; pictures are scaled
+    down to ``max_side`` pixels.
 
     Raises InputError for what is no video, has no frame that can be decoded, is one picture only,
     or is longer than max_seconds or too large (found without decoding the rest).
@@ -54,7 +54,7 @@ def decode_video(
 def _spaced(
     pictures: Iterator[tuple[float, av.VideoFrame]], max_seconds: float, max_rate: float
 ) -> Iterator[tuple[float, av.VideoFrame]]:
-    """Those of the decoded frames whose times grow by at least 1 / max_rate."""
+    """Keep those of the decoded frames whose times grow by at least 1 / max_rate."""
     first, last = None, -1.0
     for count, (time, picture) in enumerate(pictures):
         first = time if first is None else first
@@ -70,7 +70,7 @@ def _spaced(
 
 
 def _joined(file: BinaryIO, max_seconds: float) -> Iterator[tuple[float, av.VideoFrame]]:
-    """The frames of all recordings that were joined in a file, in its time."""
+    """Decode all recordings that were joined in a file, in its time."""
     begin = 0.0
     for number, part in enumerate(parts(file)):
         with open_container(part, FORMATS, UNREADABLE) as container:
@@ -88,7 +88,7 @@ def _joined(file: BinaryIO, max_seconds: float) -> Iterator[tuple[float, av.Vide
 def _pictures(
     container: InputContainer, timeline: Timeline, max_seconds: float
 ) -> Iterator[av.VideoFrame]:
-    """All frames that can be decoded, in order, while there are not too many packets for the
+    """Decode all frames that can be, in order, while there are not too many packets for the
     longest video."""
     streams = container.streams.video
     stream = next((each for each in streams if not is_picture(each)), streams[0])

@@ -62,10 +62,15 @@ class WordApi:
 
         Returns:
             embedding: {"vector": the unit vector, a list of D numbers, "start" and "end": the
-            detected word in seconds}.
+            detected word in seconds, "notices": sentences about the recording}.
         """
         spoken = self.pipeline().embed_audio(audio)
-        return {"vector": _rounded(spoken.vector), "start": spoken.start, "end": spoken.end}
+        return {
+            "vector": _rounded(spoken.vector),
+            "start": spoken.start,
+            "end": spoken.end,
+            "notices": list(spoken.notices),
+        }
 
     @answering
     def embed_text(self, text: str | None) -> dict[str, Any]:
