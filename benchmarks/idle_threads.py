@@ -23,7 +23,7 @@ from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.voice_conversion import AnyVoiceConversion
+from earshot.pipelines.voice_conversion import VoiceConversion
 from earshot.pipelines.words import Words
 
 SPINS: Final = ("", "4") * 2  # powers of two, in cycles; none for what numpy brings
@@ -71,7 +71,7 @@ def times() -> dict[str, float]:
     """Median seconds of each call in this process."""
     search = SoundSearch.from_pretrained(device="cpu")
     index = made_index(search.encoder, made(RANKED))
-    convert = AnyVoiceConversion.from_pretrained(CHECKPOINTS / "any-voice", "cpu")
+    convert = VoiceConversion.from_pretrained(CHECKPOINTS / "any-voice", "cpu")
     words = Words.from_pretrained(CHECKPOINTS / "words", "cpu")
     example = load(ASSETS / "examples" / "woman-lighthouse.ogg").waveform
     speech = (SAMPLE_RATE, np.resize(example, 10 * SAMPLE_RATE))

@@ -26,7 +26,6 @@ from earshot.media.audio.features import log_mel
 from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.grammar import GRID
 from earshot.pipelines.voice_conversion import settings
-from earshot.pipelines.voice_conversion.converter import Converter
 from earshot.pipelines.voice_conversion.converters import Converters
 from earshot.pipelines.voice_conversion.live import (
     Choice,
@@ -36,6 +35,7 @@ from earshot.pipelines.voice_conversion.live import (
     load_networks,
 )
 from earshot.pipelines.voice_conversion.live.conversion import TIMING
+from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
 from earshot.pipelines.voice_conversion.settings import MUTED
 from training.judges import naturalness
 from training.judges.evaluator import EvaluationModels
@@ -158,7 +158,7 @@ def describe(timing: Timing) -> str:
     return f"{timing.ahead * ms:.0f} ahead, hops of {timing.hop * ms:.0f}"
 
 
-def whole(pipeline: Converter, waveform: np.ndarray) -> Spoken:
+def whole(pipeline: VoiceConversion, waveform: np.ndarray) -> Spoken:
     """The conversion of a recording (T,)."""
     conversion = pipeline((SAMPLE_RATE, waveform), TARGET, vocoder="neural")
     return conversion.converted.waveform, conversion.units.codes

@@ -25,7 +25,7 @@ from earshot.media.audio import features
 from earshot.media.audio.load import load, wav_bytes
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.voice_conversion import AnyVoiceConversion, settings
+from earshot.pipelines.voice_conversion import AnyVoiceConversion, VoiceConversion, settings
 
 ROOT = Path(__file__).parents[1]
 MODELS = tuple(settings.MODELS)
@@ -36,7 +36,7 @@ REPEATS = 5
 def main() -> None:
     """Measure, print, and write the table."""
     torch.manual_seed(0)
-    pipeline = AnyVoiceConversion.from_pretrained(CHECKPOINTS / settings.ANY_VOICE, "cpu")
+    pipeline = VoiceConversion.from_pretrained(CHECKPOINTS / settings.ANY_VOICE, "cpu")
     lines = [
         "# Voice conversion: speed and memory",
         "",

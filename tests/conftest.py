@@ -12,6 +12,8 @@ from safetensors.torch import save_file
 from torch import nn
 
 from earshot.media.text.phonemes import PHONEMES
+from earshot.models.any_voice.inverter import Inverter as AnyVoiceInverter
+from earshot.models.any_voice.inverter import InverterConfig as AnyVoiceInverterConfig
 from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
 from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig
 from earshot.models.sound_search.patch_transformer import PatchTransformerConfig
@@ -34,23 +36,25 @@ TINY_MODELS = {
 TINY_ANY_VOICE = {
     "name": "any-voice",
     "vocoder": "vocoder",
+    "mel_inverter": "any-voice-inverter",
     "voices": ["SF1", "TF2"],
-    "content": {"width": 16, "heads": 2, "inner": 16, "layers": 1, "content_width": 8},
+    "adapter": {"width": 16, "heads": 2, "inner": 16, "layers": 1, "content_width": 8},
     "bottleneck": {"content_width": 8},
     "reference": {"width": 16, "voice_width": 8},
-    "inverter": {
-        "content_width": 8,
-        "voice_width": 8,
-        "condition_width": 8,
-        "width": 16,
-        "heads": 2,
-        "inner": 16,
-        "layers": 1,
-        "fine_width": 16,
-        "fine_inner": 16,
-        "fine_layers": 1,
-    },
+    "contour": {"content_width": 8, "voice_width": 8},
 }
+TINY_MEL_INVERTER = AnyVoiceInverterConfig(
+    content_width=8,
+    voice_width=8,
+    condition_width=8,
+    width=16,
+    heads=2,
+    inner=16,
+    layers=1,
+    fine_width=16,
+    fine_inner=16,
+    fine_layers=1,
+)
 TINY_SOUND_MODELS = {
     "sound-cnn": SoundCNNConfig(channels=(8, 16), blocks=(1, 1)),
     "sound-passt": PatchTransformerConfig(width=16, layers=1, heads=2, inner=16),
@@ -86,6 +90,8 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }
         _write(root / name, settings, networks)
     _write(root / "any-voice", TINY_ANY_VOICE, build(TINY_ANY_VOICE))
+    mel_inverter = AnyVoiceInverter(TINY_MEL_INVERTER)
+    _write(root / "any-voice-inverter", asdict(TINY_MEL_INVERTER), mel_inverter)
     for name, trunk in TINY_SOUND_MODELS.items():
         config = SoundEmbedderConfig(trunk, width=16)
         settings = {

@@ -33,7 +33,7 @@ from earshot.media.constants import SAMPLE_RATE
 from earshot.pipelines import Words
 from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
 from earshot.pipelines.speech_encoder import SpeechEncoder
-from earshot.pipelines.voice_conversion import AnyVoiceConversion
+from earshot.pipelines.voice_conversion import VoiceConversion
 from earshot.pipelines.voice_conversion.speecht5 import SpeechT5Conversion
 from training.judges.evaluator import EvaluationModels
 from training.judges.open_vocabulary import OpenRecogniser
@@ -132,7 +132,7 @@ def our_sounds() -> Run:
 
 
 def our_conversion() -> Run:
-    convert = AnyVoiceConversion.from_pretrained(CHECKPOINTS / "any-voice", "cpu")
+    convert = VoiceConversion.from_pretrained(CHECKPOINTS / "any-voice", "cpu")
     audio = SAMPLE_RATE, speech(3)
     return lambda: convert(audio, "TF2", "neural").converted.waveform.shape
 

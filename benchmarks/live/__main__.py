@@ -22,7 +22,6 @@ from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pipelines.voice_conversion import settings
-from earshot.pipelines.voice_conversion.converter import Converter
 from earshot.pipelines.voice_conversion.converters import Converters
 from earshot.pipelines.voice_conversion.live import (
     Choice,
@@ -32,6 +31,7 @@ from earshot.pipelines.voice_conversion.live import (
     load_networks,
 )
 from earshot.pipelines.voice_conversion.live.conversion import TIMING
+from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
 
 PARTS: Final = ("a", "b", "c")
 MODEL: Final = settings.live_checkpoint(CHECKPOINTS)
@@ -134,7 +134,7 @@ def server(seconds: float) -> list[str]:
     ]
 
 
-def convert(pipeline: Converter, stop: threading.Event) -> None:
+def convert(pipeline: VoiceConversion, stop: threading.Event) -> None:
     """A minute of speech, again and again."""
     while not stop.is_set():
         pipeline((SAMPLE_RATE, speech(BUSY)))

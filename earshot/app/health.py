@@ -15,7 +15,7 @@ from earshot.core.paths import ASSETS
 if TYPE_CHECKING:
     from earshot.pipelines.lip_to_speech import LipToSpeech
     from earshot.pipelines.sound_search import SoundSearch
-    from earshot.pipelines.voice_conversion.converter import Converter
+    from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
     from earshot.pipelines.words import Words
 
 Probes = Mapping[str, Callable[[], object]]
@@ -84,7 +84,7 @@ class Health:
 
 
 def probes(
-    convert: "Callable[[str], Converter]",
+    convert: "Callable[[str], VoiceConversion]",
     conversions: list[str],
     embeddings: "Callable[[], Words] | None",
     search: "Callable[[], SoundSearch] | None",

@@ -12,15 +12,15 @@ from earshot.tabs import lip_to_speech, sound_search, words
 if TYPE_CHECKING:
     from earshot.pipelines.lip_to_speech import LipToSpeech
     from earshot.pipelines.sound_search import SoundSearch
-    from earshot.pipelines.voice_conversion.converter import Converter
     from earshot.pipelines.voice_conversion.converters import Converters
+    from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
     from earshot.pipelines.words import Words
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def converters(folder: Path, device: str) -> Callable[[str], "Converter"]:
+def converters(folder: Path, device: str) -> Callable[[str], "VoiceConversion"]:
     """Gives a model of voice conversion by its name; models may share a checkpoint."""
 
     def load() -> "Converters":

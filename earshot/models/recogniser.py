@@ -33,11 +33,11 @@ class RecogniserStates(nn.Module):
         self.width = len(self.layers) * encoder.config.hidden_size
 
     @torch.no_grad()
-    def forward(self, waveform: Tensor, rate: float = 1.0) -> Tensor:
-        """Return the states (B, U, L * D) of waveforms (B, T) of 16 kHz, T a multiple of 320.
+    def forward(self, waveform: Tensor, rate: float = 1.0, steps: int | None = None) -> Tensor:
+        """Return the states (B, U, L * D) of waveforms (B, T) of 16 kHz, U = T / 320.
 
-        rate: how many times as fast as the grid's speech the waveform is; its states are put where
-        their sound is in the speech itself, and U is that of the speech.
+        rate: how many times as fast as the grid's speech the waveform is. Its states are put where
+        their sound is in the speech itself, and ``steps`` are those of the speech.
         """
         taken: dict[int, Tensor] = {}
         hooks = [
@@ -56,8 +56,7 @@ class RecogniserStates(nn.Module):
                 hook.remove()
         taken[len(self.encoder.layers)] = last
         states = torch.cat([taken[n].float() for n in self.layers], dim=-1)
-        steps = round(waveform.shape[1] * rate / STEP)
-        return at_steps(states, steps, rate)
+        return at_steps(states, steps or round(waveform.shape[1] * rate / STEP), rate)
 
 
 def at_steps(states: Tensor, steps: int, rate: float = 1.0) -> Tensor:

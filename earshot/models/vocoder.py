@@ -31,6 +31,7 @@ class VocoderConfig:
     n_fft: int = N_FFT  # samples
     hop_length: int = HOP_LENGTH  # samples
     sample_rate: int = SAMPLE_RATE  # Hz
+    learned_phase: bool = False  # whether the harmonic filter's phase is minimum phase and a rest
 
 
 class Vocoder(nn.Module):
@@ -55,6 +56,10 @@ class Vocoder(nn.Module):
             nn.init.zeros_(self.envelope.bias)
             nn.init.zeros_(self.filters.weight)
             nn.init.zeros_(self.filters.bias)
+        if config.learned_phase:
+            self.phase = nn.Linear(config.width, config.n_fft // 2 + 1)
+            nn.init.zeros_(self.phase.weight)
+            nn.init.zeros_(self.phase.bias)
         self.register_buffer("window", torch.hann_window(config.n_fft))
 
     def forward(self, log_mel: Tensor, pitch: Tensor) -> Tensor:
@@ -75,7 +80,11 @@ class Vocoder(nn.Module):
         gains = self.filters(x).float() + self.envelope(log_mel).float()
         gains = gains.clamp(max=self.MAX_LOG_GAIN).transpose(1, 2)
         harmonic, noise = gains.chunk(2, dim=1)  # log gains (B, F, S)
-        return minimum_phase(harmonic), noise.exp()
+        response = minimum_phase(harmonic)
+        if self.config.learned_phase:
+            rest = math.pi * torch.tanh(self.phase(x).float()).transpose(1, 2)
+            response = response * torch.polar(torch.ones_like(rest), rest)
+        return response, noise.exp()
 
     def _stft(self, waveform: Tensor) -> Tensor:
         """(B, T) → (B, F, S): the frame after the last sample is left out."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 COMPANION_KEYS: Final = (
     "vocoder",
+    "mel_inverter",
     "ensemble_with",
     "g2p",
 )  # of a config: names of what else it needs

@@ -50,8 +50,8 @@ def load_states(
 ) -> "RecogniserStates":
     """Load the encoder whose states of ``layers`` are taken: the wheel's, unless another is named.
 
-    name: a hub id or a folder of a Moonshine. Raises FileNotFoundError where there is none, and
-    CheckpointError where a file is not the one that is expected.
+    name: a hub id or a folder of a Moonshine, or the wheel's encoder_model.ort by itself. Raises
+    FileNotFoundError where there is none, CheckpointError where a file is not the expected one.
     """
     from earshot.models.recogniser import RecogniserStates  # late: torch
 
@@ -67,10 +67,10 @@ def load_encoder(name: str | None = None) -> Any:
     """
     from transformers import MoonshineConfig, MoonshineModel  # late: seconds
 
-    if name:
+    if name and not name.endswith(".ort"):
         return hub_models.load(MoonshineModel, name).encoder
     encoder = MoonshineModel(MoonshineConfig(**SIZES)).encoder
-    encoder.load_state_dict(_tensors(_file("encoder_model.ort")))
+    encoder.load_state_dict(_tensors(Path(name) if name else _file("encoder_model.ort")))
     return encoder
 
 

@@ -15,7 +15,6 @@ from earshot.pipelines import LipToSpeech, VoiceConversion, Words
 from earshot.pipelines.sound_search.encoders.clap import ClapEncoder
 from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder, SoundEncoder
 from earshot.pipelines.speech_encoder import SpeechEncoder
-from earshot.pipelines.voice_conversion import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.speecht5 import SpeechT5Conversion
 from tests.pipelines.sound_search.test_clap_encoder import save_tiny_clap
 from tests.pipelines.voice_conversion.test_speecht5 import WIDTH, save_tiny_speecht5
@@ -39,7 +38,7 @@ def units(ours: Path, theirs: Path, device: str) -> Outputs:
 
 
 def any_voice(ours: Path, theirs: Path, device: str) -> Outputs:
-    convert = AnyVoiceConversion.from_pretrained(ours / "any-voice", device)
+    convert = VoiceConversion.from_pretrained(ours / "any-voice", device)
     yield convert((SAMPLE_RATE, NOISE), "TF2", "neural").converted.log_mel
 
 

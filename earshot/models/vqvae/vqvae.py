@@ -211,13 +211,14 @@ class Codebook(nn.Module):
         z: (B, U, width) encoder outputs; codes: (B, U).
         """
         z, codes = z.flatten(0, 1), codes.flatten()
-        counts = torch.bincount(codes, minlength=len(self.vectors)).to(z.dtype)
+        counts = torch.zeros_like(self.usage).index_add_(0, codes, torch.ones_like(z[:, 0]))
         self.usage.lerp_(counts, 1 - self.DECAY)
         self.total.lerp_(torch.zeros_like(self.total).index_add_(0, codes, z), 1 - self.DECAY)
+        # Without asking whether there is any: a GPU would have to wait for the answer.
         dead = self.usage < self.RESTART_BELOW
-        if dead.any():
-            self.total[dead] = z[torch.randint(len(z), (int(dead.sum()),), device=z.device)]
-            self.usage[dead] = 1.0
+        anywhere = z[torch.randint(len(z), (len(dead),), device=z.device)]
+        self.total.copy_(torch.where(dead[:, None], anywhere, self.total))
+        self.usage.masked_fill_(dead, 1.0)
         self.vectors.copy_(self.total / self.usage[:, None])
 
 

@@ -9,11 +9,12 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "any_voice": ["AnyVoiceConversion"],
-        "pipeline": ["VoiceConversion"],
+        "pipeline": ["Content", "VoiceConversion"],
         "result": ["Conversion"],
         "settings": ["MUTED"],
         "units": ["Units"],
         "voice": ["Voice"],
+        "vqvae": ["VQVAEConversion"],
     },
 )
 
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion.any_voice import (
         AnyVoiceConversion as AnyVoiceConversion,
     )
+    from earshot.pipelines.voice_conversion.pipeline import Content as Content
     from earshot.pipelines.voice_conversion.pipeline import VoiceConversion as VoiceConversion
     from earshot.pipelines.voice_conversion.result import Conversion as Conversion
     from earshot.pipelines.voice_conversion.settings import MUTED as MUTED
     from earshot.pipelines.voice_conversion.units import Units as Units
     from earshot.pipelines.voice_conversion.voice import Voice as Voice
+    from earshot.pipelines.voice_conversion.vqvae import VQVAEConversion as VQVAEConversion

@@ -21,7 +21,7 @@ from earshot.pipelines.voice_conversion.units import Units
 
 if TYPE_CHECKING:
     from earshot.pipelines.speech import Speech
-    from earshot.pipelines.voice_conversion.converter import Converter
+    from earshot.pipelines.voice_conversion import VoiceConversion
 
 ENDINGS: Final = (*FORMATS, ".json")
 LOUDNESS: Final = ("source", "level")
@@ -77,12 +77,9 @@ def _installed() -> list[str]:
     ]
 
 
-def _load(model: str, device: str) -> "Converter":
-    from earshot.pipelines.voice_conversion import VoiceConversion  # late, for they load torch
-    from earshot.pipelines.voice_conversion.converters import Converters
+def _load(model: str, device: str) -> "VoiceConversion":
+    from earshot.pipelines.voice_conversion import VoiceConversion  # late: it loads torch
 
-    if model in settings.MODELS:
-        return Converters(CHECKPOINTS, device)(model)
     return VoiceConversion.from_pretrained(model, device)
 
 
@@ -103,7 +100,7 @@ def _by_speecht5(jobs: list[Job], keep: bool, voice: Path, device: str) -> None:
 
 
 def _convert(
-    pipeline: "Converter", job: Job, keep: bool, target: str, vocoder: str, intonation: str
+    pipeline: "VoiceConversion", job: Job, keep: bool, target: str, vocoder: str, intonation: str
 ) -> command_line.Outcome:
     """Write the speech, or the units, of one file; keep: with the loudness of its source."""
     assert job.out

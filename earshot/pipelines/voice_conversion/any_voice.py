@@ -1,4 +1,4 @@
-"""Speech → units, or continuous content, and intonation → the same words in any voice."""
+"""Speech → content over a recogniser's states, or units of it → the same words in any voice."""
 
 import hashlib
 import time
@@ -17,21 +17,21 @@ from earshot.media.audio.load import Audio, load
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.audio.voice_activity import words
 from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
-from earshot.models.any_voice.content import STRIDE
-from earshot.pipelines.checkpoint import choose_device, locate
+from earshot.models.any_voice.adapter import STRIDE
+from earshot.pipelines.checkpoint import choose_device
 from earshot.pipelines.speech import Speech
 from earshot.pipelines.voice_conversion import settings, waveforms
-from earshot.pipelines.voice_conversion.converter import Converter
 from earshot.pipelines.voice_conversion.fitting import fit
 from earshot.pipelines.voice_conversion.intonation import BITS_PER_SECOND, Intonation
 from earshot.pipelines.voice_conversion.networks import Networks
+from earshot.pipelines.voice_conversion.pipeline import Content, VoiceConversion
 from earshot.pipelines.voice_conversion.reading import Reading
 from earshot.pipelines.voice_conversion.settings import MUTED
 from earshot.pipelines.voice_conversion.units import Units, codebook_colors
 from earshot.pipelines.voice_conversion.voice import Voice, check_one_voice, pitch_statistics
 
 
-class AnyVoiceConversion(Converter):
+class AnyVoiceConversion(VoiceConversion):
     """One set of networks for all bottlenecks and voices, shared by all visitors: nothing of
     theirs stays. ``at`` gives the same networks with another bottleneck.
 
@@ -53,14 +53,12 @@ class AnyVoiceConversion(Converter):
         self._choose(bottleneck)
 
     @classmethod
-    def from_pretrained(
-        cls, name: str | Path, device: str = "auto", bottleneck: str = settings.CONTINUOUS
-    ) -> "AnyVoiceConversion":
-        """Load a checkpoint folder, or a hub id, and the vocoder that its config names.
+    def load(cls, folder: Path, device: str = "auto") -> "AnyVoiceConversion":
+        """Load a checkpoint folder, and what its config names.
 
         Raises FileNotFoundError when there is none.
         """
-        return cls(Networks.load(locate(name), choose_device(device)), bottleneck)
+        return cls(Networks.load(folder, choose_device(device)), settings.CONTINUOUS)
 
     def at(self, bottleneck: str) -> "AnyVoiceConversion":
         """The same networks with another bottleneck. Raises InputError for an unknown one."""
@@ -82,17 +80,21 @@ class AnyVoiceConversion(Converter):
         self.fingerprint = hashlib.sha256(codebook.tobytes()).hexdigest()[:12]
         self.colors = codebook_colors(codebook)
 
-    def units(self, waveform: np.ndarray) -> Units:
-        """The units of speech (T,) that is prepared, with its intonation."""
-        content = self.networks.encode(features.mfcc(waveform))
-        codes = self.nearest(content).cpu().numpy()
+    def encode_waveform(self, waveform: np.ndarray) -> tuple[np.ndarray, Intonation]:
+        content = self.networks.encode(waveform)
+        return content.cpu().numpy(), Intonation.of(track_pitch(waveform))
+
+    def units(self, content: Content) -> Units:
+        vectors = torch.from_numpy(content.vectors).to(self.networks.device)
+        codes = self.nearest(vectors).cpu().numpy()
+        silent = waveforms.silent_units(content.source.waveform, len(codes))
         return Units(
-            np.where(waveforms.silent_units(waveform, len(codes)), MUTED, codes),
+            np.where(silent, MUTED, codes),
             self.unit_seconds,
             self.name,
             self.fingerprint,
-            None if self.discrete else self.passed(content).cpu().numpy(),
-            Intonation.of(track_pitch(waveform)),
+            None if self.discrete else self.passed(vectors).cpu().numpy(),
+            content.intonation,
         )
 
     def bits_per_second(self, intonation: str) -> tuple[float, float]:

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
-from earshot.pipelines.voice_conversion.converter import Converter
 from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
 from earshot.pipelines.voice_conversion.settings import ANY_VOICE, MODELS
 
@@ -16,11 +15,13 @@ class Converters:
         self._folder, self._device = folder, device
         self._any_voice: AnyVoiceConversion | None = None
 
-    def __call__(self, name: str) -> Converter:
+    def __call__(self, name: str) -> VoiceConversion:
         """Raises FileNotFoundError where the model's checkpoint is not in the folder."""
         folder = self._folder / MODELS[name].checkpoint
         if folder.name != ANY_VOICE:
             return VoiceConversion.from_pretrained(folder, self._device)
         if self._any_voice is None:
-            self._any_voice = AnyVoiceConversion.from_pretrained(folder, self._device)
+            loaded = VoiceConversion.from_pretrained(folder, self._device)
+            assert isinstance(loaded, AnyVoiceConversion)
+            self._any_voice = loaded
         return self._any_voice.at(name)

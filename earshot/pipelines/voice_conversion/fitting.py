@@ -61,7 +61,7 @@ def _windows(networks: Networks, speech: np.ndarray, voice: Voice) -> tuple[Tens
     """Content (N, U, C), contour (N, S, 2) and normalised mel (N, S, M) of windows of speech."""
     frames = len(speech) // HOP_LENGTH // 2 * 2
     speech = speech[: frames * HOP_LENGTH]
-    content = networks.encode(features.mfcc(speech))
+    content = networks.encode(speech)
     pitch = Intonation.of(track_pitch(speech)).contour(voice.pitch_std)
     contour = torch.from_numpy(pitch).to(networks.device)
     mel = torch.from_numpy(features.log_mel(speech)).to(networks.device)

@@ -1,6 +1,6 @@
 """The networks of conversion to any voice, run over whole recordings in windows.
 
-Shapes: S frames of 10 ms, U = S / 2 steps of 20 ms, C content width, M mel bands.
+Shapes: T samples, S frames of 10 ms, U = S / 2 steps of 20 ms, C content width, M mel bands.
 """
 
 from collections.abc import Mapping
@@ -14,25 +14,30 @@ import torch
 from torch import Tensor, nn
 
 from earshot.media.audio import features
+from earshot.models.any_voice.adapter import STRIDE, Adapter, AdapterConfig
 from earshot.models.any_voice.bottleneck import Bottleneck, BottleneckConfig
-from earshot.models.any_voice.content import STRIDE, ContentConfig, ContentEncoder
 from earshot.models.any_voice.inverter import ContourPredictor, Inverter, InverterConfig, Voices
 from earshot.models.any_voice.reference import ReferenceConfig, ReferenceEncoder
 from earshot.models.any_voice.voices import VoiceTable
+from earshot.models.recogniser import STEP, RecogniserStates
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.pipelines.checkpoint import companion, load_weights, read_config
+from earshot.pipelines.recogniser import load_states
 from earshot.pipelines.voice_conversion.voice import Voice
 from earshot.pipelines.windows import in_windows
 
-WINDOW: Final = 200  # frames in one pass of a network
+WINDOW: Final = 256  # frames in one pass of a network, as in training
 OVERLAP: Final = 40  # frames
+HEARD: Final = 512  # steps that the recogniser hears at once, as in training
+HEARD_OVERLAP: Final = 100  # steps
 
 
 @dataclass(frozen=True, eq=False)
 class Networks:
     """All networks of a checkpoint with its vocoder, and the voices that travel with it."""
 
-    content: ContentEncoder
+    recogniser: RecogniserStates
+    adapter: Adapter
     bottleneck: Bottleneck
     reference: ReferenceEncoder
     inverter: Inverter
@@ -43,23 +48,42 @@ class Networks:
 
     @classmethod
     def load(cls, folder: Path, device: torch.device) -> "Networks":
-        """Load a checkpoint folder, and the vocoder that its config names.
+        """Load a checkpoint folder, the inverter and the vocoder that its config names, and the
+        recogniser.
 
         Raises FileNotFoundError when there is none, CheckpointError when a file cannot be used.
         """
         config = read_config(folder)
         parts = build(config)
         load_weights(parts, folder, device)
+        inverter_folder = companion(folder, config["mel_inverter"])
+        inverter = Inverter(InverterConfig(**read_config(inverter_folder)))
+        load_weights(inverter, inverter_folder, device)
         vocoder_folder = companion(folder, config["vocoder"])
         vocoder = Vocoder(VocoderConfig(**read_config(vocoder_folder)))
         load_weights(vocoder, vocoder_folder, device)
         voices = _shipped(config["voices"], parts.pop("voices"))
-        return cls(**dict(parts.items()), vocoder=vocoder, voices=voices, device=device)  # type: ignore[arg-type]
+        adapter = parts["adapter"]
+        assert isinstance(adapter, Adapter)
+        layers = adapter.config.recogniser_layers
+        recogniser = load_states(layers, config.get("recogniser"), device.type)
+        return cls(
+            **dict(parts.items()),  # type: ignore[arg-type]
+            recogniser=recogniser,
+            inverter=inverter,
+            vocoder=vocoder,
+            voices=voices,
+            device=device,
+        )
 
-    def encode(self, mfcc: np.ndarray) -> Tensor:
-        """(S, 39) → content (U, C)."""
-        normalized = self.content.normalize(torch.from_numpy(mfcc)[None].to(self.device))[0]
-        return in_windows(self.content, normalized, WINDOW, OVERLAP, 1 / STRIDE)
+    def encode(self, waveform: np.ndarray) -> Tensor:
+        """Speech (T,) at the level of the networks' input, T a multiple of 320 → content (U, C)."""
+        samples = torch.from_numpy(waveform).to(self.device).reshape(-1, STEP)
+
+        def encode(batch: Tensor) -> Tensor:
+            return self.adapter(self.recogniser(batch.flatten(1)))
+
+        return in_windows(encode, samples, HEARD, HEARD_OVERLAP)
 
     def invert(self, content: Tensor, contour: Tensor, voice: Voice, bottleneck: str) -> Tensor:
         """Content (U, C) that passed a bottleneck and contour (S, 2) → log-mel spectrogram
@@ -107,17 +131,18 @@ class Networks:
 
 
 def build(config: Mapping[str, Any]) -> nn.ModuleDict:
-    """Untrained networks of a checkpoint's config."""
+    """Untrained networks of a checkpoint's config, all but those in files of their own."""
+    adapter, bottleneck = (
+        {name: _tuple(value) for name, value in config[part].items()}
+        for part in ("adapter", "bottleneck")
+    )
     reference = ReferenceConfig(**config["reference"])
-    inverter = InverterConfig(**config["inverter"])
-    bottleneck = {name: _tuple(value) for name, value in config["bottleneck"].items()}
     return nn.ModuleDict(
         {
-            "content": ContentEncoder(ContentConfig(**config["content"])),
+            "adapter": Adapter(AdapterConfig(**adapter)),
             "bottleneck": Bottleneck(BottleneckConfig(**bottleneck)),
             "reference": ReferenceEncoder(reference),
-            "inverter": Inverter(inverter),
-            "contour": ContourPredictor(inverter),
+            "contour": ContourPredictor(InverterConfig(**config["contour"])),
             "voices": VoiceTable(len(config["voices"]), reference.voice_width),
         }
     )

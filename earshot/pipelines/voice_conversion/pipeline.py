@@ -1,158 +1,147 @@
-"""Voice conversion: speech → discovered units → the same words in another voice."""
+"""The door to voice conversion, and what all its models have in common."""
 
-import hashlib
 import time
-from collections.abc import Callable
-from math import log2
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from earshot.core.errors import InputError
-from earshot.media.audio import features
-from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
-from earshot.models.any_voice.kmeans import KMeans
-from earshot.models.vocoder import Vocoder
-from earshot.models.vqvae.inverter import Inverter
-from earshot.models.vqvae.vqvae import VQVAE
-from earshot.pipelines.checkpoint import choose_device, locate
+from earshot.media.audio.load import Audio, load
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pipelines.checkpoint import CheckpointError, locate, read_config
 from earshot.pipelines.speech import Speech
 from earshot.pipelines.voice_conversion import settings, waveforms
-from earshot.pipelines.voice_conversion.converter import Converter
-from earshot.pipelines.voice_conversion.settings import MUTED
-from earshot.pipelines.voice_conversion.units import Units, codebook_colors
+from earshot.pipelines.voice_conversion.intonation import Intonation
+from earshot.pipelines.voice_conversion.result import Conversion
+from earshot.pipelines.voice_conversion.units import Units
 from earshot.pipelines.voice_conversion.voice import Voice
-from earshot.pipelines.voice_conversion.weights import load_features, load_networks
-from earshot.pipelines.windows import in_windows
+
+# A key of a checkpoint's config → the class that speaks by its networks.
+KINDS: Final = {
+    "adapter": ("any_voice", "AnyVoiceConversion"),
+    "vqvae": ("vqvae", "VQVAEConversion"),
+    "kmeans": ("vqvae", "VQVAEConversion"),
+}
 
 
-class VoiceConversion(Converter):
-    """A VQ-VAE or k-means, its inverter and a vocoder. Stateless, so that visitors share one."""
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What was heard in a recording, before it passes a bottleneck.
 
-    VOICES: Final = settings.VQVAE_VOICES
-    VOCODERS: Final = settings.VOCODERS
-    INTONATIONS: Final = ("predicted",)
-    MAX_SECONDS: Final = settings.MAX_SECONDS
-    WINDOW: Final = 200  # frames in one pass of a network
-    OVERLAP: Final = 40  # frames
+    source: the speech at the level of the networks' input; vectors: float32 (U, C); intonation:
+    that of the source, None where the model predicts its own; notices: about the recording.
+    """
 
-    def __init__(
-        self,
-        name: str,
-        vqvae: VQVAE | KMeans,
-        inverter: Inverter,
-        vocoder: Vocoder,
-        device: torch.device,
-        frames: Callable[[np.ndarray], np.ndarray] = features.mfcc,
-    ) -> None:
-        """frames: speech (T,) → what the units are made of, (S, n_features)."""
-        self._frames = frames
-        self.name = name
-        self.device = device
-        self.vqvae, self.inverter, self.vocoder = vqvae, inverter, vocoder
-        self.codebook_size = vqvae.config.codebook_size
-        self.unit_seconds = vqvae.config.stride * FRAME_SECONDS
-        codebook = vqvae.codebook.vectors.cpu().numpy()
-        self.fingerprint = hashlib.sha256(codebook.tobytes()).hexdigest()[:12]
-        self.colors = codebook_colors(codebook)
-        # The paper's inverter predicts linear spectrograms, the neural vocoder needs log-mel ones.
-        self.vocoders = self.VOCODERS if inverter.config.pitch else ("griffin-lim",)
-        self.intonations, self.voices = self.INTONATIONS, self.VOICES
-        self.silence = self._silence_unit()
+    source: Speech
+    vectors: np.ndarray
+    intonation: Intonation | None
+    notices: tuple[str, ...]
 
-    @classmethod
-    def from_pretrained(cls, name: str | Path, device: str = "auto") -> "VoiceConversion":
-        """Load a checkpoint folder, or a hub id, and the vocoder that its config names.
 
-        Raises FileNotFoundError when there is none.
+class VoiceConversion(ABC):
+    """Speech → units, which can be edited → speech in another voice.
+
+    fingerprint: of the codebook; colors: of its units; vocoders, intonations: the choices of
+    decode, the default first; voices: names that it takes as a target.
+    """
+
+    name: str
+    codebook_size: int
+    unit_seconds: float
+    fingerprint: str
+    colors: tuple[str, ...]
+    vocoders: tuple[str, ...]
+    intonations: tuple[str, ...]
+    voices: Collection[str]
+
+    @staticmethod
+    def from_pretrained(
+        name: str | Path = settings.CONTINUOUS, device: str = "auto"
+    ) -> "VoiceConversion":
+        """Load a model by its name, its checkpoint's folder or a hub id.
+
+        name: one of settings.MODELS ("continuous", "units-512", "vqvae-64" …), a folder, or
+        ``USER/REPO``. Raises FileNotFoundError where there is none, CheckpointError for one that is
+        not of voice conversion or cannot be used.
         """
-        folder, place = locate(name), choose_device(device)
-        return cls(*load_networks(folder, place), place, load_features(folder, place))
+        model = settings.MODELS.get(str(name))
+        folder = locate(model.checkpoint if model else name)
+        config = read_config(folder)
+        kind = next((kind for kind in KINDS if kind in config), None)
+        if kind is None:
+            raise CheckpointError(
+                f"The checkpoint {folder.name} is of no known kind of voice conversion: its config "
+                f"names none of {', '.join(KINDS)}."
+            )
+        module, class_name = KINDS[kind]
+        found: Any = getattr(import_module(f"{__package__}.{module}"), class_name)
+        loaded = found.load(folder, device)
+        return loaded.at(str(name)) if kind == "adapter" and model else loaded
 
-    def units(self, waveform: np.ndarray) -> Units:
-        """The units of speech (T,) that is prepared."""
-        codes = self.vqvae.codebook.nearest(self._encode(self._frames(waveform))[None])[0]
-        silent = waveforms.silent_units(waveform, len(codes))
-        shown = np.where(silent, MUTED, codes.cpu().numpy())
-        return Units(shown, self.unit_seconds, self.name, self.fingerprint)
+    def __call__(
+        self,
+        audio: Audio,
+        target: str | Voice = settings.DEFAULT_VOICE,
+        vocoder: str | None = None,
+        intonation: str | None = None,
+    ) -> Conversion:
+        """Say the words of ``audio`` in the voice ``target``: a name of ``voices``, or a Voice.
 
-    def bits_per_second(self, intonation: str) -> tuple[float, float]:
-        """Of the units, if all were as likely, and none of the intonation, which is predicted."""
-        return log2(self.codebook_size) / self.unit_seconds, 0.0
+        vocoder, intonation: without them, the first of ``vocoders`` and ``intonations``. Raises
+        InputError for audio that cannot be used, and for choices that do not exist.
+        """
+        began = time.perf_counter()
+        vocoder = vocoder or self.vocoders[0]
+        intonation = intonation or self.intonations[0]
+        content = self.hear(audio)
+        units = self.units(content)
+        converted = self.decode(units, target, vocoder, intonation)
+        bits, notices = self.bits_per_second(intonation), content.notices
+        seconds = time.perf_counter() - began
+        return Conversion(content.source, units, converted, notices, *bits, seconds)
 
     @torch.inference_mode()
-    def decode(
-        self,
-        units: Units,
-        target: str | Voice = settings.DEFAULT_VOICE,
-        vocoder: str = settings.VOCODERS[0],
-        intonation: str = INTONATIONS[0],
-    ) -> Speech:
-        """Synthesise units in the voice ``target``; the intonation is always predicted.
+    def hear(self, audio: Audio) -> Content:
+        """Encode a recording once, for this model or others of the same networks.
+
+        Raises InputError for audio that cannot be used.
+        """
+        began = time.perf_counter()
+        recording = load(audio, SAMPLE_RATE, settings.MAX_SECONDS)
+        waveform = waveforms.prepared(recording.waveform, round(self.unit_seconds * SAMPLE_RATE))
+        vectors, intonation = self.encode_waveform(waveform)
+        source = waveforms.speech(waveform, began)
+        return Content(source, vectors, intonation, recording.notices)
+
+    def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
+        """The speech at the level of the networks' input, its units, and notices about it.
+
+        Raises InputError for audio that cannot be used.
+        """
+        content = self.hear(audio)
+        return content.source, self.units(content), content.notices
+
+    @abstractmethod
+    def encode_waveform(self, waveform: np.ndarray) -> tuple[np.ndarray, Intonation | None]:
+        """Encode speech (T,) at the networks' level, of whole units: vectors (U, C), intonation."""
+
+    @abstractmethod
+    def units(self, content: Content) -> Units:
+        """The units of what was heard."""
+
+    @abstractmethod
+    def decode(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> Speech:
+        """Speak units in a voice.
 
         Raises InputError for units of another model, units that are not in the codebook, none or
         too many of them, and for choices that do not exist.
         """
-        voice = self._check(units, target, vocoder, intonation)
-        began = time.perf_counter()
-        muted = units.codes == MUTED
-        codes = torch.from_numpy(np.where(muted, self.silence, units.codes)).to(self.device)
-        spectrogram, pitch = self.invert(self.vqvae.codebook.vectors[codes], voice)
-        waveform = self._vocode(spectrogram, pitch, vocoder)
-        return waveforms.speech(waveforms.muted(waveform, muted), began)
 
-    def _encode(self, frames: np.ndarray) -> Tensor:
-        """(S, n_features) → encoder outputs (U, code_width)."""
-        normalized = self.vqvae.normalize(torch.from_numpy(frames)[None].to(self.device))[0]
-        ratio = 1 / self.vqvae.config.stride
-        return in_windows(self.vqvae.encoder, normalized, self.WINDOW, self.OVERLAP, ratio)
-
-    def invert(self, vectors: Tensor, target: str) -> tuple[Tensor, Tensor]:
-        """(U, code_width) → spectrogram (S, n_outputs) and F0 (S,) in Hz, 0 where unvoiced."""
-        number, config = self.VOICES.index(target), self.inverter.config
-        voice = torch.tensor(number, device=self.device)
-
-        def invert(batch: Tensor) -> Tensor:
-            spectrogram, contour = self.inverter(batch, voice.expand(len(batch)))
-            return spectrogram if contour is None else torch.cat([spectrogram, contour], dim=-1)
-
-        size, overlap = self.WINDOW // config.stride, self.OVERLAP // config.stride
-        output = in_windows(invert, vectors, size, overlap, ratio=config.stride)
-        spectrogram = output[:, : config.n_outputs]
-        if not config.pitch:
-            return spectrogram, spectrogram.new_zeros(len(output))
-        voicing, log_f0 = output[:, config.n_outputs :].T
-        pitch = (log_f0 + config.pitch_means[number]).exp()
-        return spectrogram, torch.where(voicing > 0, pitch, 0.0)
-
-    def _vocode(self, spectrogram: Tensor, pitch: Tensor, vocoder: str) -> np.ndarray:
-        """Spectrogram (S, n_outputs) and F0 (S,) in Hz → waveform (S * HOP_LENGTH,)."""
-        if vocoder == "neural":
-            return self.vocoder(spectrogram[None], pitch[None])[0].cpu().numpy()
-        predicted = spectrogram.cpu().numpy()
-        is_mel = self.inverter.config.pitch
-        return features.griffin_lim(
-            features.linear_from_log_mel(predicted) if is_mel else np.maximum(predicted, 0.0)
-        )
-
-    def _check(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> str:
-        if isinstance(target, Voice) or target not in self.VOICES:
-            name = target.name if isinstance(target, Voice) else target
-            raise InputError(
-                f"{self.name} has no voice {name}. Choose one of {', '.join(self.VOICES)}."
-            )
-        if vocoder not in self.vocoders:
-            raise InputError(f"{self.name} speaks through {' or '.join(self.vocoders)} only.")
-        if intonation not in self.intonations:
-            raise InputError(f"{self.name} predicts the intonation: it cannot keep the source's.")
-        units.check(self.name, self.fingerprint, self.codebook_size, self.unit_seconds)
-        return target
-
-    @torch.inference_mode()
-    def _silence_unit(self) -> int:
-        """The unit that a second of silence is encoded as most often."""
-        z = self._encode(self._frames(np.zeros(SAMPLE_RATE, np.float32)))
-        return int(self.vqvae.codebook.nearest(z[None])[0].mode().values)
+    @abstractmethod
+    def bits_per_second(self, intonation: str) -> tuple[float, float]:
+        """Of what is decoded: of the units, infinite where not limited, and of the intonation."""

@@ -25,7 +25,7 @@ from earshot.tabs.voice_conversion.view import Result, rate
 
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import Conversion
-    from earshot.pipelines.voice_conversion.converter import Converter
+    from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
 
 Update = dict[Component, Any]
 Values = dict[Component, Any]  # of an event's inputs, by component
@@ -58,7 +58,7 @@ class Parts:
 class Models:
     """The pipelines of the models that are installed, by name; loaded when first asked for."""
 
-    load: Callable[[str], "Converter"]
+    load: Callable[[str], "VoiceConversion"]
     names: Sequence[str]
 
     @property
@@ -76,7 +76,7 @@ class Models:
         """The voices that can be chosen."""
         return settings.VOICES if self.any_voice else settings.VQVAE_VOICES
 
-    def pipeline(self, model: str | None) -> "Converter":
+    def pipeline(self, model: str | None) -> "VoiceConversion":
         """The pipeline of a model, None for the default. Raises InputError when it is not
         installed."""
         model = model or self.names[0]
@@ -250,7 +250,7 @@ class ConversionEvents:
             yield {self.to.rates_message: "", self.to.rates: spec.value()}
 
     def _converted(
-        self, values: Values, pipeline: "Converter", spoken: Speaking
+        self, values: Values, pipeline: "VoiceConversion", spoken: Speaking
     ) -> tuple[Result, str]:
         """The conversion of the recording, or of the source that is shown, and what to know of it.
 

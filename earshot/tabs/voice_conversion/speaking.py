@@ -14,8 +14,8 @@ from earshot.tabs.components.voice_cards import Card
 
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import AnyVoiceConversion, Voice
-    from earshot.pipelines.voice_conversion.converter import Converter
     from earshot.pipelines.voice_conversion.live import Choice
+    from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
     from earshot.pipelines.voice_conversion.reading import Reading
 
 # By what pipelines, programs and files call them; the colours are Okabe and Ito's.
@@ -28,6 +28,7 @@ VOICES: Final = {
     "Nell": Card("Nell", "woman, clear and trained", "#cc79a7"),
     "Odile": Card("Odile", "woman, warm, a French speaker", "#f0e442"),
     "Vera": Card("Vera", "woman, bright, a Russian speaker", "#999999"),
+    "Heart": Card("Heart", "woman, synthetic: nobody's voice", "#8c6d31"),
 }
 OWN: Final = "yours"  # the value of the card of the visitor's own voice
 OWN_CARD: Final = Card("Your voice", "read a few lines", "#ffffff")
@@ -130,12 +131,12 @@ class Speaking:
             return names[0]
         return f"{names[0]} {1 - self.share:.0%} + {names[1]} {self.share:.0%}"
 
-    def suits(self, pipeline: "Converter") -> bool:
+    def suits(self, pipeline: "VoiceConversion") -> bool:
         """Whether the pipeline has the voice that was chosen."""
         plain = not self.blended and self.voice in pipeline.voices
         return plain or isinstance(pipeline.voices, Mapping)
 
-    def arguments(self, pipeline: "Converter") -> tuple[Any, str, str]:
+    def arguments(self, pipeline: "VoiceConversion") -> tuple[Any, str, str]:
         """The target, vocoder and intonation that a pipeline is given.
 
         A model that cannot keep the intonation predicts it. Raises InputError for a voice that is
@@ -152,13 +153,13 @@ class Speaking:
         voice, *other = (self._own() if name == OWN else name for name in self.voices)
         return Choice(voice, next(iter(other), None), self.share, self.model, self.intonation)
 
-    def _target(self, pipeline: "Converter") -> "str | Voice":
+    def _target(self, pipeline: "VoiceConversion") -> "str | Voice":
         if not self.blended:
             return self._own() if self.voice == OWN else self.voice
         one, other = (self._voice(pipeline, name) for name in self.voices)
         return one.blend(other, self.share)
 
-    def _voice(self, pipeline: "Converter", name: str) -> "Voice":
+    def _voice(self, pipeline: "VoiceConversion", name: str) -> "Voice":
         if name == OWN:
             return self._own()
         if not isinstance(pipeline.voices, Mapping):

@@ -36,7 +36,7 @@ from earshot.tabs.voice_conversion.vote import vote_panel
 
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import AnyVoiceConversion
-    from earshot.pipelines.voice_conversion.converter import Converter
+    from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
 
 MODELS: Final = {
     "continuous": "Continuous · keeps every word best, not limited in bit/s",
@@ -76,7 +76,7 @@ STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
 
 
 def build(
-    pipelines: Callable[[str], "Converter"],
+    pipelines: Callable[[str], "VoiceConversion"],
     models: Sequence[str] = tuple(MODELS),
     drafts: Drafts | None = None,
     tickets: Tickets | None = None,

@@ -18,7 +18,7 @@ from earshot.tabs.voice_conversion.speaking import Speaking
 if TYPE_CHECKING:
     from earshot.pipelines.speech import Speech
     from earshot.pipelines.voice_conversion import Conversion
-    from earshot.pipelines.voice_conversion.converter import Converter
+    from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
 
 MAX_UNDO: Final = 50
 HINT: Final = (
@@ -52,7 +52,7 @@ class Result:
     def of(
         cls,
         conversion: "Conversion",
-        pipeline: "Converter",
+        pipeline: "VoiceConversion",
         spoken: Speaking,
         recording: str | None = None,
     ) -> "Result":
@@ -73,7 +73,7 @@ class Result:
 
     @classmethod
     def loaded(
-        cls, units: Units, speech: "Speech", pipeline: "Converter", spoken: Speaking
+        cls, units: Units, speech: "Speech", pipeline: "VoiceConversion", spoken: Speaking
     ) -> "Result":
         """Make the result of units that were loaded without their recording."""
         line, sound = spoken_numbers(units, speech), Sound.of(speech)
@@ -85,7 +85,7 @@ class Result:
         """Whether the units were edited after they were synthesised."""
         return self.units is not self.spoken
 
-    def is_of(self, recording: str | None, pipeline: "Converter") -> bool:
+    def is_of(self, recording: str | None, pipeline: "VoiceConversion") -> bool:
         """Whether its units are those of a recording, None: of what is shown, by a pipeline."""
         own = self.units.model, self.units.fingerprint
         same = recording in (None, self.recording)

@@ -8,17 +8,20 @@ import pytest
 import soundfile
 import torch
 
-from earshot.media.constants import MFCC_FLOOR
+from earshot.media.audio import features
 from earshot.models.any_voice.inverter import Voices
+from earshot.pipelines.voice_conversion.networks import Networks
 from training.common.corpora import Item
 from training.common.zero_shot import has_zero_shot_word
-from training.voice_conversion.any_voice import conversion, loop, vocoder
-from training.voice_conversion.any_voice.augment import augment
-from training.voice_conversion.any_voice.data import Corpus
-from training.voice_conversion.any_voice.prepare import prepare
-from training.voice_conversion.any_voice.system import Schedule, adapted_contour, relative_contour
-from training.voice_conversion.data.cepstra import Cepstra
+from training.voice_conversion.any_voice import conversion, loop, prepare, tables, vocoder
+from training.voice_conversion.any_voice.augment import Halls
+from training.voice_conversion.any_voice.data import FULL_SCALE, Speech, Windows, pitch_statistics
+from training.voice_conversion.any_voice.export import export
+from training.voice_conversion.any_voice.loop import Length
+from training.voice_conversion.any_voice.pack import pack, unpack
+from training.voice_conversion.any_voice.system import adapted_contour, relative_contour
 
+CPU = torch.device("cpu")
 pytestmark = pytest.mark.slow
 
 SECONDS = 3
@@ -46,88 +49,121 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         writer = csv.writer(file)
         writer.writerow("path speaker lang text seconds split sentence_id".split())
         writer.writerows(rows)
-    prepare(root / "data", root / "run")
+    (root / "sounds").mkdir()
+    hiss = 0.1 * np.random.default_rng(0).normal(size=32_000)
+    soundfile.write(root / "sounds" / "hiss.ogg", hiss, 16_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prepare, "SOUNDS", root / "sounds")
+        prepare.prepare(root / "data", root / "run")
     return root / "run"
 
 
+@pytest.fixture
+def trained(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to train in, with the arrays, and batches that take no time."""
+    for name in ("train", "val", "constants.npz", "noise.npy"):
+        (tmp_path / name).symlink_to(run / name)
+    for module in (conversion, vocoder):
+        monkeypatch.setattr(module, "CPU_BATCH", 2)
+        monkeypatch.setattr(module, "VALIDATED", 2)
+    return tmp_path
+
+
 def test_windows_have_one_speaker_and_references_the_same(run: Path) -> None:
-    corpus = Corpus(run / "train", 200)
-    generator = torch.Generator().manual_seed(0)
-    starts = corpus.draw(50, generator)
-    ends = starts + corpus.frames - 1
-    assert torch.equal(corpus.speaker[starts], corpus.speaker[ends])
-    others = corpus.same_speaker(starts, generator)
-    assert torch.equal(corpus.speaker[starts], corpus.speaker[others])
-    assert corpus.read("waveform", starts[:2]).shape == (2, 200 * 160)
+    windows = Windows(Speech.load(run / "train", CPU), 200)
+    starts, speaker = windows.draw(50), windows.speech.speaker
+    assert torch.equal(speaker[starts], speaker[starts + 199])
+    assert torch.equal(speaker[starts], speaker[windows.same_speaker(starts)])
+    assert windows.speech.samples(starts[:2], 200).shape == (2, 200 * 160)
 
 
 def test_log_f0_is_known_of_every_speaker(run: Path) -> None:
-    speakers = Corpus(run / "train", 200).speakers
-    for name, mean in zip(speakers.names, speakers.pitch_mean, strict=True):
-        assert float(mean.exp()) == pytest.approx(SPEAKERS[name], rel=0.15)
+    speech = Speech.load(run / "train", CPU)
+    mean, _ = pitch_statistics(speech)
+    for name, value in zip(speech.speakers, mean, strict=True):
+        assert float(value.exp()) == pytest.approx(SPEAKERS[name], rel=0.15)
 
 
-def test_training_resumes_where_it_was(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("train", "val", "constants.npz"):
-        (tmp_path / name).symlink_to(run / name)
-    monkeypatch.setattr(conversion, "BATCH", 4)
-    monkeypatch.setattr(conversion, "VALIDATED", 4)
-    schedule = Schedule(units=1, conversions=0, discriminator=2)
-    conversion.train_conversion(tmp_path, "first", 1, schedule)
-    conversion.train_conversion(tmp_path, "conversion", 2, schedule, "first")
-    conversion.train_conversion(tmp_path, "conversion", 3, schedule, "first")
-    told = (tmp_path / "conversion.jsonl").read_text().splitlines()
+def test_faster_speech_is_of_other_higher_speakers(run: Path) -> None:
+    speech = Speech.load(run / "train", CPU)
+    faster = speech.resampled(1.25, piece=200)
+    both = speech.followed_by(faster)
+    n = len(speech.speakers)
+    assert len(both.speakers) == 2 * n and faster.seconds < speech.seconds / 1.2
+    mean, _ = pitch_statistics(both)
+    higher = mean[n:] - mean[:n]  # drawn a little to everyone's
+    assert torch.allclose(higher, torch.tensor(1.25).log(), atol=0.1)
+    assert both.waveform.shape == (len(both.pitch), 160)
+
+
+def test_mel_of_the_tables_is_that_of_the_features(run: Path) -> None:
+    speech = Speech.load(run / "val", CPU)
+    waveform = speech.samples(torch.tensor([0]), 100)
+    found = tables.LogMel(run / "constants.npz")(waveform)[0].numpy()
+    expected = features.log_mel(waveform[0].numpy())
+    np.testing.assert_allclose(found, expected[:100], atol=1e-3)
+
+
+def test_halls_add_noise_of_the_level_that_is_drawn(run: Path) -> None:
+    torch.manual_seed(0)
+    speech = Speech.load(run / "train", CPU)
+    sounds = torch.from_numpy(np.load(run / "noise.npy")).float() / FULL_SCALE
+    clean = speech.samples(torch.zeros(16, dtype=torch.long), 200)
+    noisy = Halls(speech, sounds).augment(clean)
+    assert noisy.shape == clean.shape and bool(noisy.isfinite().all())
+    louder = noisy.square().mean(dim=1) / clean.square().mean(dim=1)
+    assert 0.2 < louder.median() < 8
+    assert (noisy - clean).abs().mean() > 0.1 * clean.abs().mean()
+
+
+def test_training_resumes_and_its_export_is_loaded(trained: Path) -> None:
+    conversion.train_conversion(trained, "conversion", Length(steps=1))
+    conversion.train_conversion(trained, "conversion", Length(steps=2))
+    told = (trained / "conversion.jsonl").read_text().splitlines()
     assert len(told) == 2
-    saved = torch.load(tmp_path / "conversion.state", weights_only=True)
-    assert saved["step"] == 3
+    saved = torch.load(trained / "conversion.state", weights_only=True)
+    assert saved["step"] == 2
     assert all(bool(w.isfinite().all()) for w in saved["average"].values())
+    vocoder.train_vocoder(trained, "any-voice-vocoder", Length(steps=1))
+    export(trained, trained / "checkpoints")
+    networks = Networks.load(trained / "checkpoints" / "any-voice", CPU)
+    assert set(networks.voices) == set(SPEAKERS)
+    system = conversion.System(len(SPEAKERS))
+    conversion.load_shipped(system, trained / "checkpoints" / "any-voice")
 
 
-def test_bands_of_the_cepstra_are_found_from_a_mel(run: Path) -> None:
-    corpus = Corpus(run / "val", 200)
-    system = conversion.new_system(corpus, Cepstra(run / "constants.npz"))
-    starts = corpus.draw(20, torch.Generator().manual_seed(2))
-    mel, bands = corpus.read("log_mel", starts), corpus.read("log_bands", starts)
-    found = ((2 * mel).exp() @ system.bands + MFCC_FLOOR).log()
-    loud = bands > bands.mean()
-    assert (found - bands)[loud].abs().mean() < 0.3 * bands.std()
+def test_length_ends_by_steps_or_by_seconds() -> None:
+    assert Length(steps=10).share(5, 1e9) == 0.5
+    assert Length(seconds=100.0).share(10**6, 25.0) == 0.25
+    assert Length(steps=10, seconds=1.0).share(5, 2.0) == 1.0
 
 
-def test_the_vocoder_trains(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("train", "val", "constants.npz"):
-        (tmp_path / name).symlink_to(run / name)
-    monkeypatch.setattr(vocoder, "BATCH", 2)
-    monkeypatch.setattr(vocoder, "VALIDATED", 2)
-    monkeypatch.setattr(vocoder, "ADVERSARIAL_FROM", 1)
-    vocoder.train_vocoder(tmp_path, "vocoder", 2)
-    assert torch.load(tmp_path / "vocoder.state", weights_only=True)["step"] == 2
+def test_packed_speech_is_the_same_again(run: Path, tmp_path: Path) -> None:
+    pack(run, tmp_path / "packed")
+    unpack(tmp_path / "packed", tmp_path / "run")
+    for name in ("pitch", "speaker", "corpus"):
+        expected = np.load(run / "train" / f"{name}.npy")
+        np.testing.assert_array_equal(np.load(tmp_path / "run" / "train" / f"{name}.npy"), expected)
+    there, here = (
+        np.load(folder / "train" / "waveform.npy").ravel().astype(float)
+        for folder in (tmp_path / "run", run)
+    )
+    assert there.shape == here.shape
+    assert np.corrcoef(there, here)[0, 1] > 0.9
 
 
-def test_averaged_weights_follow_the_network() -> None:
-    network, average = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2).requires_grad_(False)
-    loop._follow(average, network, 0.0)
-    torch.testing.assert_close(average.weight, network.weight)
-
-
-def test_augmentations_keep_shape_and_numbers() -> None:
-    bands = torch.randn(16, 50, 40, generator=torch.Generator().manual_seed(0))
-    augmented = augment(bands, torch.Generator().manual_seed(1))
-    assert augmented.shape == bands.shape
-    assert bool(augmented.isfinite().all())
-    assert torch.equal(augmented, augment(bands, torch.Generator().manual_seed(1)))
-
-
-def test_training_stops_where_a_loss_is_not_a_number(tmp_path: Path) -> None:
+def test_training_stops_where_a_loss_is_not_a_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "REPORT_EVERY", 1)
     network = torch.nn.Linear(2, 1)
 
-    def losses(step: int, generator: torch.Generator) -> dict[str, torch.Tensor]:
-        return {"sum": network(torch.full((1, 2), 1.0 if step < 3 else float("nan"))).sum()}
+    def losses(share: float) -> dict[str, torch.Tensor]:
+        return {"sum": network(torch.full((1, 2), 1.0 if share < 0.5 else float("nan"))).sum()}
 
     with pytest.raises(FloatingPointError, match="at step 4"):
-        loop.train(network, losses, lambda average: {}, tmp_path, "run", 6, 1e-3)
-    assert all(bool(weight.isfinite().all()) for weight in network.parameters())
+        loop.train(network, losses, lambda average: {}, tmp_path, "run", Length(steps=6), 1e-3)
+    assert not (tmp_path / "run.state").exists()
 
 
 def test_a_contour_moves_as_widely_as_the_targets() -> None:

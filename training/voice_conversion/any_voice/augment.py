@@ -1,68 +1,99 @@
-"""Augmentations of log mel bands: another vocal tract, microphone and room, the same words.
+"""Another microphone, room and hall for waveforms: the same words.
 
-They act on the 40 log-power bands below the cepstra, so that every window of every epoch is
-augmented anew at little cost. Shapes: B batch, S frames, M bands.
+A conference hall is babble at 5 to 15 dB: it is made of the corpora's own speakers.
+
+Shapes: B batch, T samples.
 """
 
-import math
+from typing import Final
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from training.voice_conversion.data.augment import vtlp
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
+from training.voice_conversion.any_voice.data import Speech
 
-VTLP = 0.18  # the vocal tract is shortened or lengthened by up to this share
-TILT = 0.8  # standard deviation of the gain at the knots of a random equaliser, nepers of power
-KNOTS = 6
-CLEAN = 0.5  # share of windows without noise
-NOISE = (-13.0, -6.0)  # natural log of noise to speech power, quietest and loudest
-TELEPHONE = 0.06  # share of windows that lose everything above 4 kHz
-NYQUIST_BANDS = 28 / 40  # share of the bands that lie below 4 kHz
-REVERBERATION = 0.12  # share of windows in a room
-DECAY = (0.55, 0.85)  # of power from frame to frame, in the shortest and longest room
-
-
-def augment(bands: Tensor, generator: torch.Generator) -> Tensor:
-    """Another vocal tract, line, room and noise for every window: (B, S, M) → (B, S, M)."""
-    factors = 1 + VTLP * (2 * torch.rand(len(bands), generator=generator) - 1)
-    bands = _equalise(vtlp(bands, factors), generator)
-    return _add_noise(_reverberate(bands, generator), generator)
+KNOTS: Final = 6
+EQUALISER_STD: Final = 0.5  # nepers at each knot
+SNR: Final = (0.0, 22.0)  # dB, lowest and highest
+TALKING: Final = 6  # voices of the babble
+BABBLE, SOUND, COLOURED = 0.5, 0.2, 0.15  # shares of windows with each noise; the rest have none
+ROOM: Final = 0.3  # share of windows in a room
+DECAY: Final = (0.1, 0.6)  # seconds in which a room fades by 60 dB
+DIRECT: Final = (0.0, 12.0)  # dB of the direct sound to the room's
+LEVEL_STD: Final = 3.0  # dB
 
 
-def _equalise(bands: Tensor, generator: torch.Generator) -> Tensor:
-    knots = TILT * torch.randn(len(bands), 1, KNOTS, generator=generator)
-    return bands + F.interpolate(knots, bands.shape[-1], mode="linear", align_corners=True)
+class Halls:
+    """Draws noise for waveforms from other speech and from sounds."""
+
+    def __init__(self, speech: Speech, sounds: Tensor) -> None:
+        """sounds: (N,) at 16 kHz in [-1, 1], no voices."""
+        self._speech, self._sounds = speech, sounds
+
+    def augment(self, clean: Tensor) -> Tensor:
+        """Put waveforms (B, T) into rooms and noise."""
+        batch, length = clean.shape
+        device = clean.device
+        speech = equalise(self._in_rooms(clean))
+        kind = torch.rand(batch, 1, device=device)
+        noise = torch.where(
+            kind < BABBLE,
+            unit_power(self._in_rooms(self._babble(batch, length))),
+            torch.where(
+                kind < BABBLE + SOUND,
+                unit_power(self._sound(batch, length)),
+                unit_power(equalise(torch.randn(batch, length, device=device), 1.0)),
+            ),
+        )
+        snr = torch.empty(batch, 1, device=device).uniform_(*SNR)
+        power = speech.square().mean(dim=1, keepdim=True).sqrt()
+        noisy = kind < BABBLE + SOUND + COLOURED
+        mixed = speech + noisy * noise * power * 10 ** (-snr / 20)
+        level = LEVEL_STD * torch.randn(batch, 1, device=device)
+        return mixed * 10 ** (level / 20)
+
+    def _babble(self, batch: int, length: int) -> Tensor:
+        frames = length // HOP_LENGTH + 1
+        device = self._speech.pitch.device
+        starts = torch.randint(len(self._speech.pitch), (batch * TALKING,), device=device)
+        voices = self._speech.samples(starts, frames)[:, :length]
+        return voices.reshape(batch, TALKING, length).sum(dim=1)
+
+    def _sound(self, batch: int, length: int) -> Tensor:
+        starts = torch.randint(
+            max(1, len(self._sounds) - length), (batch, 1), device=self._sounds.device
+        )
+        rows = starts + torch.arange(length, device=self._sounds.device)
+        return self._sounds[rows % len(self._sounds)]
+
+    def _in_rooms(self, dry: Tensor) -> Tensor:
+        """Add what a room gives back, noise that fades (Moorer 1979), to some of the waveforms."""
+        batch, length = dry.shape
+        taps = round(DECAY[1] * SAMPLE_RATE)
+        device = dry.device
+        decay = torch.empty(batch, 1, device=device).uniform_(*DECAY)
+        time = torch.arange(taps, device=device) / SAMPLE_RATE
+        response = unit_power(torch.randn(batch, taps, device=device) * 10 ** (-3 * time / decay))
+        size = length + taps
+        spectrum = torch.fft.rfft(dry, size) * torch.fft.rfft(response, size)
+        wet = torch.fft.irfft(spectrum, size)[:, :length]
+        power = dry.square().mean(dim=1, keepdim=True).sqrt()
+        share = 10 ** (-torch.empty(batch, 1, device=device).uniform_(*DIRECT) / 20)
+        chosen = torch.rand(batch, 1, device=device) < ROOM
+        return dry + chosen * unit_power(wet) * power * share
 
 
-def _reverberate(bands: Tensor, generator: torch.Generator) -> Tensor:
-    """Power that lingers and fades exponentially, in some windows."""
-    chosen = torch.rand(len(bands), generator=generator) < REVERBERATION
-    if not chosen.any():
-        return bands
-    some = bands[chosen]
-    decay = torch.empty(len(some), 1).uniform_(*DECAY, generator=generator)
-    taps = (decay ** torch.arange(24)).flip(1)
-    power = F.pad(some.exp().transpose(1, 2), (23, 0))  # (B', M, S + 23)
-    batch, n_bands, frames = power.shape
-    kernel = taps.repeat_interleave(n_bands, dim=0)[:, None]
-    wet = F.conv1d(power.reshape(1, batch * n_bands, frames), kernel, groups=batch * n_bands)
-    mixed = wet.reshape(batch, n_bands, -1).transpose(1, 2)
-    result = bands.clone()
-    result[chosen] = torch.logaddexp(some, mixed.clamp(min=1e-9).log() - 1.5)
-    return result
+def equalise(waveform: Tensor, std: float = EQUALISER_STD) -> Tensor:
+    """Filter waveforms (B, T) by smooth random gains; their power stays."""
+    spectrum = torch.fft.rfft(waveform)
+    knots = std * torch.randn(len(waveform), 1, KNOTS, device=waveform.device)
+    gain = F.interpolate(knots, spectrum.shape[1], mode="linear", align_corners=True)[:, 0]
+    filtered = torch.fft.irfft(spectrum * gain.exp(), waveform.shape[1])
+    return unit_power(filtered) * waveform.square().mean(dim=1, keepdim=True).sqrt()
 
 
-def _add_noise(bands: Tensor, generator: torch.Generator) -> Tensor:
-    """Steady noise of a random spectrum, and for some windows a line that ends at 4 kHz."""
-    batch, _, n_bands = bands.shape
-    speech = bands.flatten(1).quantile(0.95, dim=1)[:, None, None]
-    level = torch.empty(batch, 1, 1).uniform_(*NOISE, generator=generator)
-    clean = torch.rand(batch, 1, 1, generator=generator) < CLEAN
-    knots = torch.randn(batch, 1, KNOTS, generator=generator)
-    shape = F.interpolate(knots, n_bands, mode="linear", align_corners=True)
-    grain = torch.rand(bands.shape, generator=generator).clamp(min=1e-3).log()
-    noise = speech + torch.where(clean, -math.inf, level) + shape + 0.5 * grain
-    cut = torch.rand(batch, 1, 1, generator=generator) < TELEPHONE
-    beyond = torch.arange(n_bands) > NYQUIST_BANDS * n_bands
-    return torch.logaddexp(torch.where(cut & beyond, bands - 8.0, bands), noise)
+def unit_power(waveform: Tensor) -> Tensor:
+    """Scale waveforms (B, T) to a mean square of 1."""
+    return waveform / waveform.square().mean(dim=1, keepdim=True).sqrt().clamp(min=1e-5)

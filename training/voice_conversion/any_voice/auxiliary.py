@@ -1,5 +1,5 @@
-"""Networks that are trained beside the system and left behind: they say whose speech a mel is,
-whose the content is, and whether a mel is real.
+"""Networks that are trained with the system and left behind: they say whose speech a mel is, whose
+the content is, what a recogniser would hear in a mel, and whether a mel is real.
 
 Shapes: B batch, S frames, M mel bands, U steps, D content width, N speakers.
 """
@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from earshot.models.any_voice.reference import ReferenceConfig, ReferenceEncoder
+from earshot.models.layers.transformer import TransformerLayer
 
 COSINE_SCALE = 16.0  # of the logits
 
@@ -65,26 +66,61 @@ class ContentAdversary(nn.Module):
         return self.speakers(torch.cat([x.mean(dim=2), spread], dim=1))
 
 
-class MelDiscriminator(nn.Module):
-    """Patches of a normalised log-mel spectrogram → how real each is."""
+class Listener(nn.Module):
+    """Normalised log-mel spectrogram → the states that the recogniser has of its speech.
 
-    WIDTHS = (1, 24, 48, 96)
+    It hears real speech only while it is trained. What it then hears in a conversion says which
+    words are left: a loss on mels alone counts a missing consonant as little as a blurred vowel.
+    """
+
+    WIDTH, HEADS, INNER, LAYERS = 256, 4, 1024, 4
+
+    def __init__(self, state_width: int, n_mels: int = 80) -> None:
+        super().__init__()
+        self.input = nn.Conv1d(n_mels, self.WIDTH, 5, padding=2)
+        self.halving = nn.Conv1d(self.WIDTH, self.WIDTH, 4, stride=2, padding=1)
+        layer = (self.WIDTH, self.HEADS, self.INNER, 0.0, True)
+        self.layers = nn.Sequential(*(TransformerLayer(*layer) for _ in range(self.LAYERS)))
+        self.norm = nn.LayerNorm(self.WIDTH)
+        self.output = nn.Linear(self.WIDTH, state_width)
+
+    def forward(self, mel: Tensor) -> Tensor:
+        """(B, S, M) → states (B, U, state_width), each of mean 0 and variance 1."""
+        x = F.gelu(self.input(mel.transpose(1, 2)))
+        x = self.layers(F.gelu(self.halving(x)).transpose(1, 2))
+        states = self.output(self.norm(x)).float()
+        return F.layer_norm(states, states.shape[-1:])
+
+
+class MelDiscriminator(nn.Module):
+    """Small and large patches of a normalised log-mel spectrogram → how real each is."""
+
+    WIDTHS = ((1, 24, 48, 96), (1, 24, 48, 96, 128))
 
     def __init__(self) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(
-            nn.utils.parametrizations.weight_norm(nn.Conv2d(a, b, (5, 5), 2, padding=2))
-            for a, b in zip(self.WIDTHS[:-1], self.WIDTHS[1:], strict=True)
-        )
-        self.output = nn.Conv2d(self.WIDTHS[-1], 1, 3, padding=1)
+        self.scales = nn.ModuleList(_patches(widths) for widths in self.WIDTHS)
 
-    def forward(self, mel: Tensor) -> list[Tensor]:
-        """(B, S, M) → the features of every layer, and last the scores."""
-        features, x = [], mel[:, None]
-        for layer in self.layers:
-            x = F.leaky_relu(layer(x), 0.1)
-            features.append(x)
-        return [*features, self.output(x)]
+    def forward(self, mel: Tensor) -> tuple[list[Tensor], list[Tensor]]:
+        """(B, S, M) → the features of every layer, and the scores of each size of patches."""
+        features, scores = [], []
+        for layers in self.scales:
+            assert isinstance(layers, nn.ModuleList)
+            x = mel[:, None]
+            for layer in layers[:-1]:
+                x = F.leaky_relu(layer(x), 0.1)
+                features.append(x)
+            scores.append(layers[-1](x))
+        return features, scores
+
+
+def _patches(widths: tuple[int, ...]) -> nn.ModuleList:
+    """Strided convolutions, and one that scores; each further layer doubles the patches."""
+    layers: list[nn.Module] = [
+        nn.utils.parametrizations.weight_norm(nn.Conv2d(a, b, (5, 5), 2, padding=2))
+        for a, b in zip(widths[:-1], widths[1:], strict=True)
+    ]
+    return nn.ModuleList([*layers, nn.Conv2d(widths[-1], 1, 3, padding=1)])
 
 
 @contextmanager

@@ -1,102 +1,175 @@
-"""The prepared arrays as batches of windows, each of one speaker: torch and numpy only."""
+"""Speech on the device: whole corpora, and random windows of them by corpus and speaker.
 
-from dataclasses import dataclass
+Shapes: N frames of 10 ms of all recordings, B batch, S frames of a window, U = S / 2 steps.
+"""
+
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 import torch
 from torch import Tensor
 
-STEP = 2  # frames: windows start at whole steps of the content encoder
-# How often a corpus is drawn: wide vocabularies and the voices that are shipped come first.
-SHARES = {
+from earshot.media.constants import HOP_LENGTH
+
+STEP: Final = 2  # frames between the first frames of windows
+FULL_SCALE: Final = 32767
+HEART: Final = "heart"  # a synthetic voice, speaker and corpus
+# How often a window is of each corpus.
+SHARES: Final = {
     "librispeech_251": 0.40,
-    "studio_prompts": 0.20,
-    "npvcc2016": 0.14,
-    "grid": 0.10,
+    "studio_prompts": 0.22,
+    "npvcc2016": 0.13,
+    HEART: 0.11,
+    "grid": 0.08,
     "picovoice_commands": 0.06,
-    "dspspeech20": 0.03,
-    "arabic_speech_commands": 0.03,
-    "free_spoken_digits": 0.02,
-    "mandarin_syllables": 0.02,
 }
 
 
 @dataclass(frozen=True)
-class Speakers:
-    """names; mean and standard deviation of log-F0 of each (N,); last, nobody's: of everyone."""
+class Speech:
+    """Recordings end to end on one device: waveform int16 (N, 160); pitch in Hz (N,), 0 where
+    unvoiced; speaker and corpus (N,), rows of the names."""
 
-    names: list[str]
-    pitch_mean: Tensor
-    pitch_std: Tensor
+    waveform: Tensor
+    pitch: Tensor
+    speaker: Tensor
+    corpus: Tensor
+    speakers: tuple[str, ...]
+    corpora: tuple[str, ...]
+
+    @classmethod
+    def load(cls, folder: Path, device: torch.device) -> "Speech":
+        """Read the arrays of ``prepare`` for one split. Raises FileNotFoundError without them."""
+
+        def names(table: str) -> tuple[str, ...]:
+            return tuple((folder / f"{table}.txt").read_text().split("\n")[:-1])
+
+        def array(name: str) -> Tensor:
+            return torch.from_numpy(np.load(folder / f"{name}.npy")).to(device)
+
+        return cls(
+            array("waveform"),
+            array("pitch").float(),
+            array("speaker").long(),
+            array("corpus").long(),
+            names("speakers"),
+            names("corpora"),
+        )
+
+    @property
+    def seconds(self) -> float:
+        """Length of all recordings."""
+        return len(self.pitch) / 100
+
+    def samples(self, starts: Tensor, frames: int) -> Tensor:
+        """Read waveforms (B, frames * 160) in [-1, 1] that begin at frames (B,)."""
+        rows = starts[:, None] + torch.arange(frames, device=starts.device)
+        rows = rows.clamp(max=len(self.waveform) - 1)
+        return self.waveform[rows].flatten(1).float() / FULL_SCALE
+
+    def resampled(self, rate: float, piece: int = 1024) -> "Speech":
+        """Play everything ``rate`` times as fast: as many speakers more, shorter or longer ones.
+
+        The speech is cut into pieces of so many frames, each resampled by its spectrum.
+        """
+        starts = torch.arange(0, len(self.pitch) - piece + 1, piece, device=self.pitch.device)
+        starts = starts[self.speaker[starts] == self.speaker[starts + piece - 1]]
+        frames = int(piece / rate) // STEP * STEP
+        parts = [
+            speed(self.samples(some, piece), rate)[:, : frames * HOP_LENGTH]
+            for some in starts.split(64)
+        ]
+        waveform = (torch.cat(parts).clamp(-1, 1) * FULL_SCALE).short()
+        place = (torch.arange(frames, device=starts.device) * rate).round().long()
+        rows = (starts[:, None] + place.clamp(max=piece - 1)).flatten()
+        return replace(
+            self,
+            waveform=waveform.reshape(-1, HOP_LENGTH),
+            pitch=self.pitch[rows] * rate,
+            speaker=self.speaker[rows],
+            corpus=self.corpus[rows],
+            speakers=tuple(f"{name} at {rate:g}" for name in self.speakers),
+        )
+
+    def followed_by(self, other: "Speech") -> "Speech":
+        """Join two sets of recordings of the same corpora by different speakers."""
+        return Speech(
+            torch.cat([self.waveform, other.waveform]),
+            torch.cat([self.pitch, other.pitch]),
+            torch.cat([self.speaker, other.speaker + len(self.speakers)]),
+            torch.cat([self.corpus, other.corpus]),
+            self.speakers + other.speakers,
+            self.corpora,
+        )
 
 
-class Corpus:
-    """Windows of the arrays of one split, read from disk as they are needed."""
+class Windows:
+    """Random windows of speech, each within one speaker."""
 
-    def __init__(self, folder: Path, frames: int, shares: dict[str, float] = SHARES) -> None:
-        """frames: the length of the windows, all within the speech of one speaker."""
-        names = ("log_bands", "log_mel", "pitch", "waveform")
-        self.arrays = {n: np.load(folder / f"{n}.npy", mmap_mode="r") for n in names}
-        self.frames = frames
-        speaker = np.load(folder / "speaker.npy")
-        corpus = np.load(folder / "corpus.npy")
-        self.speaker = torch.from_numpy(speaker).long()
-        self.speakers = _speakers(folder, speaker, np.asarray(self.arrays["pitch"]))
-        starts = np.arange(0, len(speaker) - frames, STEP)
-        starts = starts[speaker[starts] == speaker[starts + frames - 1]]
-        self.starts = torch.from_numpy(starts)
-        of = speaker[starts]
-        order = np.argsort(of, kind="stable")
-        self._order = torch.from_numpy(order)
-        counts = np.bincount(of, minlength=len(self.speakers.names))
-        self._first = torch.from_numpy(np.cumsum(counts) - counts)
-        self._counts = torch.from_numpy(counts)
-        self._weights = _weights(folder, corpus[starts], of, counts, shares)
+    def __init__(self, speech: Speech, frames: int) -> None:
+        """frames: the length of a window."""
+        device = speech.pitch.device
+        self.speech, self.frames = speech, frames
+        starts = torch.arange(0, len(speech.pitch) - frames, STEP, device=device)
+        starts = starts[speech.speaker[starts] == speech.speaker[starts + frames - 1]]
+        of = speech.speaker[starts]
+        counts = torch.bincount(of, minlength=len(speech.speakers))
+        self._starts, self._counts = starts, counts
+        self._order = torch.argsort(of, stable=True)
+        self._first = counts.cumsum(0) - counts
+        weights = self._weights(speech.corpus[starts], of)
+        self._cumulative = (weights / weights.sum()).cumsum(0)
 
-    def draw(self, size: int, generator: torch.Generator) -> Tensor:
-        """First frames of random windows: (size,)."""
-        rows = torch.multinomial(self._weights, size, replacement=True, generator=generator)
-        return self.starts[rows]
+    def draw(self, size: int) -> Tensor:
+        """Draw first frames of windows (size,): a speaker counts by the root of what there is."""
+        places = torch.rand(size, dtype=torch.float64, device=self._starts.device)
+        rows = torch.searchsorted(self._cumulative, places)
+        return self._starts[rows.clamp(max=len(self._starts) - 1)]
 
-    def same_speaker(self, starts: Tensor, generator: torch.Generator) -> Tensor:
-        """First frames of other windows by the speakers of these: (B,) → (B,)."""
-        of = self.speaker[starts]
-        place = torch.rand(len(of), generator=generator) * self._counts[of]
-        return self.starts[self._order[self._first[of] + place.long()]]
+    def same_speaker(self, starts: Tensor) -> Tensor:
+        """Draw first frames of other windows by the speakers of these: (B,) → (B,)."""
+        of = self.speech.speaker[starts]
+        place = (torch.rand(len(of), device=of.device) * self._counts[of]).long()
+        return self._starts[self._order[self._first[of] + place]]
 
-    def every(self) -> Tensor:
-        """First frames of windows that follow each other, as far as each has one speaker."""
-        return self.starts[:: self.frames // STEP]
+    def rows(self, starts: Tensor) -> Tensor:
+        """The frames of windows: (B,) → (B, S)."""
+        return starts[:, None] + torch.arange(self.frames, device=starts.device)
 
-    def read(self, name: str, starts: Tensor) -> Tensor:
-        """The array ``name`` in windows: float (B, frames, …), samples of waveform in [-1, 1]."""
-        rows = starts.numpy()[:, None] + np.arange(self.frames)
-        values = torch.from_numpy(np.asarray(self.arrays[name][rows])).float()
-        return values.flatten(1) / 32767 if name == "waveform" else values
+    def _weights(self, corpus: Tensor, speaker: Tensor) -> Tensor:
+        """The weight of every window, in double precision, for there are a million."""
+        weights = self._counts[speaker].double().rsqrt()
+        for number, name in enumerate(self.speech.corpora):
+            here = corpus == number
+            weights[here] *= SHARES.get(name, 0.0) / weights[here].sum().clamp(min=1e-9)
+        return weights
 
 
-def _weights(
-    folder: Path, corpus: np.ndarray, speaker: np.ndarray, counts: np.ndarray, shares: dict
-) -> Tensor:
-    """Of every window: by the share of its corpus, in which each speaker counts by the square
-    root of how much there is of them. Double precision: there are a million windows."""
-    names = (folder / "corpora.txt").read_text().split()
-    weights = 1 / np.sqrt(counts[speaker])
-    for number, name in enumerate(names):
-        here = corpus == number
-        weights[here] *= shares.get(name, 0.0) / max(weights[here].sum(), 1e-9)
-    return torch.from_numpy(weights)
+def pitch_statistics(speech: Speech) -> tuple[Tensor, Tensor]:
+    """Mean and standard deviation of log-F0 of each speaker (N,), drawn a little to everyone's."""
+    voiced = speech.pitch > 0
+    log_f0, of = speech.pitch[voiced].double().log(), speech.speaker[voiced]
+    n_speakers, belief = len(speech.speakers), 50.0  # frames' worth
+    n = torch.bincount(of, minlength=n_speakers)
+    total = torch.bincount(of, log_f0, n_speakers) + belief * log_f0.mean()
+    mean = total / (n + belief)
+    square = torch.bincount(of, (log_f0 - mean[of]).square(), n_speakers) + belief * 0.05
+    return mean.float(), (square / (n + belief)).sqrt().float()
 
 
-def _speakers(folder: Path, speaker: np.ndarray, pitch: np.ndarray) -> Speakers:
-    names = (folder / "speakers.txt").read_text().split("\n")[:-1]
-    voiced = pitch > 0
-    log_f0, of = np.log(pitch[voiced].astype(np.float64)), speaker[voiced]
-    n = np.bincount(of, minlength=len(names))
-    everyone = 50.0  # frames' worth of belief in everyone's mean
-    total = np.bincount(of, log_f0, len(names)) + everyone * log_f0.mean()
-    mean = total / (n + everyone)
-    square = np.bincount(of, (log_f0 - mean[of]) ** 2, len(names)) + everyone * 0.05
-    std = np.sqrt(square / (n + everyone))
-    return Speakers(names, torch.from_numpy(mean).float(), torch.from_numpy(std).float())
+def speed(waveform: Tensor, rate: float) -> Tensor:
+    """Play waveforms (B, T) ``rate`` times as fast and as high: (B, about T / rate)."""
+    if rate == 1:
+        return waveform
+    length = waveform.shape[1]
+    shorter = round(length / rate / 8) * 8
+    spectrum = torch.fft.rfft(waveform)
+    bins = shorter // 2 + 1
+    spectrum = (
+        spectrum[:, :bins]
+        if bins <= spectrum.shape[1]
+        else torch.nn.functional.pad(spectrum, (0, bins - spectrum.shape[1]))
+    )
+    return torch.fft.irfft(spectrum, shorter) * (shorter / length)

@@ -1,4 +1,4 @@
-"""Write trained states as the checkpoints that the pipeline loads."""
+"""Write trained states as the checkpoints that the pipeline loads; needs only torch."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -6,74 +6,81 @@ from typing import Any, Final
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from earshot.models.any_voice.bottleneck import BottleneckConfig
-from earshot.models.any_voice.content import ContentConfig
-from earshot.models.any_voice.inverter import InverterConfig
-from earshot.models.any_voice.reference import ReferenceConfig
-from earshot.models.vocoder import VocoderConfig
 from training.common.checkpoints import update_metrics, write_weights
-from training.common.corpora import TARGET_VOICES
-from training.voice_conversion.any_voice.conversion import WINDOW, new_system
-from training.voice_conversion.any_voice.data import Corpus
-from training.voice_conversion.any_voice.system import System
-from training.voice_conversion.data.cepstra import Cepstra
+from training.voice_conversion.any_voice.data import HEART, Speech, Windows, pitch_statistics
+from training.voice_conversion.any_voice.system import Sizes, System
+from training.voice_conversion.any_voice.tables import LogMel
+from training.voice_conversion.any_voice.vocoder import CONFIG as VOCODER_CONFIG
 
 SHIPPED: Final = {  # speaker → name
-    **{name: name for name in TARGET_VOICES},
+    **{name: name for name in ("SF1", "TF2", "SM1", "TM3", "S1")},
     "en1": "Nell",
     "fr1": "Odile",
     "ru1": "Vera",
+    HEART: "Heart",
 }
 REFERENCES: Final = 64  # windows of a voice, of whose vectors the mean is shipped
-VOCODER: Final = "vocoder"
-PARTS: Final = ("content", "bottleneck", "reference", "inverter", "contour")
+WINDOW: Final = 256  # frames
+NAME: Final = "any-voice"
+INVERTER: Final = "any-voice-inverter"
+VOCODER: Final = "any-voice-vocoder"
 
 
 def export(run: Path, out: Path) -> None:
-    """Write any-voice, and the vocoder where there is a state of it, below ``out``."""
-    corpus = Corpus(run / "train", WINDOW)
-    system = new_system(corpus, Cepstra(run / "constants.npz")).eval()
-    saved = _state(run, "conversion")
-    system.load_state_dict(saved["average"])
-    vectors, pitch_mean, pitch_std = shipped_voices(system, corpus)
-    weights = {
-        f"{part}.{name}": weight
-        for part in PARTS
-        for name, weight in getattr(system, part).state_dict().items()
-    }
-    weights |= {"voices.vector": vectors}
-    weights |= {"voices.pitch_mean": pitch_mean, "voices.pitch_std": pitch_std}
-    config = {
-        "name": "any-voice",
-        "vocoder": VOCODER,
-        "voices": list(SHIPPED.values()),
-        "content": asdict(ContentConfig()),
-        "bottleneck": asdict(BottleneckConfig()),
-        "reference": asdict(ReferenceConfig()),
-        "inverter": asdict(InverterConfig()),
-    }
-    write_weights(out / "any-voice", config, weights)
-    stages = {name: _state(run, name) for name in ("conversion-first", "conversion")}
-    trained = {n: {"steps": s["step"], "hours": s["hours"]} for n, s in stages.items()}
-    update_metrics(out / "any-voice", {"training": trained})
+    """Write any-voice and its inverter below ``out``, and the vocoder where it was trained."""
     if (run / f"{VOCODER}.state").exists():
         _export_vocoder(run, out / VOCODER)
+    if not (run / "conversion.state").exists():
+        return
+    saved, sizes = _state(run, "conversion"), Sizes()
+    system = System(len(saved["average"]["pitch_mean"])).eval()
+    system.load_state_dict(saved["average"])
+    speech = Speech.load(run / "train", torch.device("cpu"))
+    voices = shipped_voices(system, speech, LogMel(run / "constants.npz"))
+    shipped = system.shipped()
+    inverter = {n.removeprefix("inverter."): w for n, w in shipped.items() if "inverter." in n}
+    others = {name: weight for name, weight in shipped.items() if "inverter." not in name}
+    config = {
+        "name": NAME,
+        "vocoder": VOCODER,
+        "mel_inverter": INVERTER,
+        "voices": [name for speaker, name in SHIPPED.items() if speaker in speech.speakers],
+        "adapter": asdict(sizes.adapter),
+        "bottleneck": asdict(sizes.bottleneck),
+        "reference": asdict(sizes.reference),
+        "contour": {
+            "content_width": sizes.inverter.content_width,
+            "voice_width": sizes.inverter.voice_width,
+        },
+    }
+    write_weights(out / NAME, config, others | voices)
+    write_weights(out / INVERTER, asdict(sizes.inverter), inverter)
+    trained = {"conversion": {"steps": saved["step"], "hours": saved["hours"]}}
+    for folder in (NAME, INVERTER):
+        update_metrics(out / folder, {"training": trained})
 
 
 @torch.no_grad()
-def shipped_voices(system: System, corpus: Corpus) -> tuple[Tensor, Tensor, Tensor]:
-    """Vectors (N, V), and mean and standard deviation of log-F0 (N,), of the shipped voices."""
-    generator = torch.Generator().manual_seed(0)
-    numbers = torch.tensor([corpus.speakers.names.index(name) for name in SHIPPED])
+def shipped_voices(system: System, speech: Speech, log_mel: LogMel) -> dict[str, Tensor]:
+    """The voices that travel with the checkpoint: vectors (N, V), log-F0 mean and std (N,)."""
+    torch.manual_seed(0)
+    windows = Windows(speech, WINDOW)
+    numbers = torch.tensor([speech.speakers.index(s) for s in SHIPPED if s in speech.speakers])
     vectors = []
     for number in numbers:
-        own = corpus.starts[corpus.speaker[corpus.starts] == number][:1]
-        starts = corpus.same_speaker(own.expand(REFERENCES), generator)
-        mel = system.inverter.normalize(corpus.read("log_mel", starts))
+        own = (speech.speaker == number).nonzero()[:1, 0]
+        starts = windows.same_speaker(own.expand(REFERENCES))
+        mel = system.inverter.normalize(log_mel(speech.samples(starts, WINDOW)))
         vector = system.reference(mel).mean(dim=0)
-        vectors.append(torch.nn.functional.layer_norm(vector, vector.shape))
-    return torch.stack(vectors), system.pitch_mean[numbers], system.pitch_std[numbers]
+        vectors.append(F.layer_norm(vector, vector.shape))
+    mean, std = pitch_statistics(speech)
+    return {
+        "voices.vector": torch.stack(vectors),
+        "voices.pitch_mean": mean[numbers],
+        "voices.pitch_std": std[numbers],
+    }
 
 
 def _export_vocoder(run: Path, folder: Path) -> None:
@@ -83,7 +90,7 @@ def _export_vocoder(run: Path, folder: Path) -> None:
         for name, weight in saved["average"].items()
         if name.startswith("vocoder.")
     }
-    write_weights(folder, asdict(VocoderConfig()), weights)
+    write_weights(folder, asdict(VOCODER_CONFIG), weights)
     trained = {"steps": saved["step"], "hours": saved["hours"]}
     update_metrics(folder, {"training": {VOCODER: trained}})
 

@@ -1,16 +1,22 @@
-"""Turn every speech corpus into arrays, so that training needs only torch and numpy.
+"""Turn every speech corpus into arrays, so that training needs only torch, numpy and transformers.
 
 Written below OUT/SPLIT (train, val), one file an array, N frames of 10 ms of all recordings:
-  log_bands.npy  float16 (N, 40)    log_mel.npy  float16 (N, 80)
+  waveform.npy   int16 (N, 160)     levelled to -23 LUFS
   pitch.npy      float16 (N,)       Hz, 0 where unvoiced
   speaker.npy    int16 (N,)         rows of speakers.txt; whom a corpus does not name is a speaker
                                     of one recording
   corpus.npy     int8 (N,)          rows of corpora.txt
-  waveform.npy   int16 (N, 160)
-and OUT/constants.npz: the mel filters and the DCT that training shares with media.audio.features.
+and OUT/noise.npy, int16 (T,): the beginnings of the sounds of assets/sounds, for noise;
+OUT/constants.npz: the mel filters that training shares with media.audio.features.
+
+Where hibari-tts is installed, the synthetic voice Heart says captions of AudioCaps, and is a corpus
+like the others.
 """
 
-from collections.abc import Iterable
+import csv
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import groupby
 from multiprocessing import Pool
 from pathlib import Path
@@ -18,16 +24,31 @@ from typing import Final
 
 import numpy as np
 
+from earshot.core.paths import ASSETS
 from earshot.media.audio import features
-from earshot.media.audio.load import to_int16
+from earshot.media.audio.load import load, match_loudness, to_int16
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import HOP_LENGTH, N_FFT, N_MELS, SAMPLE_RATE
-from training.common.corpora import Item, speech_items, waveforms
+from training.common.corpora import LEVEL, Item, speech_items, waveforms
 from training.common.zero_shot import has_zero_shot_word
+from training.voice_conversion.any_voice.data import HEART
 
+SOUNDS: Final = ASSETS / "sounds"
 CUT: Final = 4 * HOP_LENGTH  # samples: recordings are cut to whole multiples of 40 ms
-SHORTEST: Final = 0.2  # seconds
+MIN_SECONDS: Final = 0.2
+MAX_NOISE: Final = 4.0  # seconds of a sound
 PROCESSES: Final = 2
+# Corpora of single words say little that these do not; their speakers do not speak on.
+CORPORA: Final = (
+    "librispeech_251",
+    "studio_prompts",
+    "npvcc2016",
+    "grid",
+    "picovoice_commands",
+)
+HEART_SENTENCES: Final = 400
+HEART_PACKAGE: Final = "hibari"
+HEART_SPEEDS: Final = (0.85, 1.0, 1.15)
 
 Arrays = dict[str, np.ndarray]
 
@@ -35,56 +56,86 @@ Arrays = dict[str, np.ndarray]
 def prepare(data: Path, out: Path) -> None:
     """Write the arrays of the training and validation splits; the test split is not touched."""
     out.mkdir(parents=True, exist_ok=True)
-    np.savez(
-        out / "constants.npz",
-        mel_filters=features.mel_filters(N_FFT, N_MELS),
-        dct=features.dct_matrix(),
-    )
-    items = [item for item in speech_items(data) if not has_zero_shot_word(item)]
+    np.savez(out / "constants.npz", mel_filters=features.mel_filters(N_FFT, N_MELS))
+    np.save(out / "noise.npy", np.concatenate(list(_noises())))
+    items = [
+        item
+        for item in speech_items(data)
+        if item.corpus in CORPORA and not has_zero_shot_word(item)
+    ]
     for split in ("train", "val"):
-        _write([item for item in items if item.split == split], out / split)
+        files = [
+            list(group)
+            for _, group in groupby(
+                (item for item in items if item.split == split), lambda item: item.path
+            )
+        ]
+        with Pool(PROCESSES) as pool:
+            parts = [part for found in pool.imap(_arrays, files, chunksize=4) for part in found]
+        if split == "train":
+            parts += [(HEART, HEART, _features(spoken)) for spoken in heart(data)]
+        _write(parts, out / split)
 
 
-def _write(items: list[Item], folder: Path) -> None:
+def heart(data: Path) -> Iterator[np.ndarray]:
+    """Yield what Heart says: waveforms (T,) at 16 kHz, none where hibari-tts is not installed."""
+    captions = data / "sounds" / "captions" / "audiocaps.csv"
+    if find_spec(HEART_PACKAGE) is None or not captions.exists():
+        return
+    import soxr
+
+    voice = import_module(HEART_PACKAGE).Hibari()
+    with captions.open(encoding="utf-8", newline="") as file:
+        texts = [row["caption"] for row in csv.DictReader(file) if row["split"] == "train"]
+    random = np.random.default_rng(0)
+    for n, row in enumerate(random.choice(len(texts), HEART_SENTENCES, replace=False)):
+        spoken = voice(texts[row], speed=HEART_SPEEDS[n % len(HEART_SPEEDS)], seed=n)
+        waveform = soxr.resample(spoken, voice.sample_rate, SAMPLE_RATE)
+        yield match_loudness(waveform[: len(waveform) // CUT * CUT], SAMPLE_RATE, LEVEL)
+
+
+def _noises() -> Iterator[np.ndarray]:
+    for path in sorted(SOUNDS.glob("*.ogg")):
+        beginning = load(path, SAMPLE_RATE).waveform[: round(MAX_NOISE * SAMPLE_RATE)]
+        yield to_int16(match_loudness(beginning, SAMPLE_RATE, LEVEL))
+
+
+def _write(parts: list[tuple[str, str | None, Arrays]], folder: Path) -> None:
+    """Write recordings with their corpora and speakers, end to end."""
     folder.mkdir(exist_ok=True)
-    files = [list(group) for _, group in groupby(items, lambda item: item.path)]
-    with Pool(PROCESSES) as pool:
-        parts = [part for parts in pool.imap(_arrays, files, chunksize=4) for part in parts]
     speakers, corpora = [], []
-    for number, (item, arrays) in enumerate(parts):
+    for number, (corpus, speaker, arrays) in enumerate(parts):
         frames = len(arrays["pitch"])
-        speakers += [item.speaker or f"{item.corpus}-{number}"] * frames
-        corpora += [item.corpus] * frames
-    for name in parts[0][1]:
-        np.save(folder / f"{name}.npy", np.concatenate([arrays[name] for _, arrays in parts]))
+        speakers += [speaker or f"{corpus}-{number}"] * frames
+        corpora += [corpus] * frames
+    for name in parts[0][2]:
+        np.save(folder / f"{name}.npy", np.concatenate([arrays[name] for *_, arrays in parts]))
     _save_names(speakers, folder, "speaker", "speakers", np.int16)
     _save_names(corpora, folder, "corpus", "corpora", np.int8)
     print(f"{folder.name}: {len(speakers) / 6000:.0f} minutes, {len(set(speakers))} speakers")
 
 
-def _arrays(items: list[Item]) -> list[tuple[Item, Arrays]]:
-    """The features of all recordings in one file."""
-    return [(item, _features(cut)) for item, cut in _cut(items)]
+def _arrays(items: list[Item]) -> list[tuple[str, str | None, Arrays]]:
+    """The corpus, speaker and features of all recordings in one file."""
+    return [(item.corpus, item.speaker, _features(cut)) for item, cut in _cut(items)]
 
 
 def _cut(items: list[Item]) -> Iterable[tuple[Item, np.ndarray]]:
     for item, waveform in waveforms(items):
         cut = waveform[: len(waveform) // CUT * CUT]
-        if len(cut) >= SHORTEST * SAMPLE_RATE:
+        if len(cut) >= MIN_SECONDS * SAMPLE_RATE:
             yield item, cut
 
 
 def _features(waveform: np.ndarray) -> Arrays:
     return {
-        "log_bands": features.log_bands(waveform).astype(np.float16),
-        "log_mel": features.log_mel(waveform).astype(np.float16),
         "pitch": track_pitch(waveform).astype(np.float16),
         "waveform": to_int16(waveform).reshape(-1, HOP_LENGTH),
     }
 
 
 def _save_names(names: list[str], folder: Path, array: str, table: str, kind: type) -> None:
-    """Names as rows of a table: folder/table.txt, and folder/array.npy with a row a frame."""
+    """Write names as rows of a table: folder/table.txt, and folder/array.npy with a row a frame."""
     unique, index = np.unique(names, return_inverse=True)
     (folder / f"{table}.txt").write_text("\n".join(unique) + "\n")
     np.save(folder / f"{array}.npy", index.astype(kind))

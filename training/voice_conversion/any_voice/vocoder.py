@@ -1,9 +1,11 @@
 """Train the neural vocoder on all speakers: spectral losses, then discriminators as well.
 
 The discriminators look at magnitudes of the short-time Fourier transform at several resolutions
-(Jang et al. 2021, UnivNet); feature matching as in MelGAN (Kumar et al. 2019).
+(Jang et al. 2021, UnivNet) and at every second to eleventh sample (Kong et al. 2020, HiFi-GAN);
+feature matching as in MelGAN (Kumar et al. 2019).
 """
 
+import math
 from pathlib import Path
 from typing import Final
 
@@ -12,28 +14,33 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from earshot.media.constants import HOP_LENGTH
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from training.common.loop import device
 from training.common.spectral_loss import RESOLUTIONS, SpectralLoss
 from training.voice_conversion.any_voice.auxiliary import frozen
-from training.voice_conversion.any_voice.data import Corpus
-from training.voice_conversion.any_voice.loop import train
+from training.voice_conversion.any_voice.data import Speech, Windows
+from training.voice_conversion.any_voice.loop import Length, train
+from training.voice_conversion.any_voice.tables import FLOOR, LogMel
 
-WINDOW: Final = 80  # frames
-NAMES: Final = ("log_mel", "pitch", "waveform")
-BATCH: Final = 8
-LEARNING_RATE: Final = 5e-4
-ADVERSARIAL_FROM: Final = 1500  # steps
+CONFIG: Final = VocoderConfig(width=288, inner=864, layers=6, learned_phase=True)
+WINDOW: Final = 104  # frames, of which two at each end lack their neighbours
+EDGE: Final = 2  # frames
+BATCH: Final = 64
+CPU_BATCH: Final = 8
+LEARNING_RATE: Final = 6e-4
+ADVERSARIAL_FROM: Final = 0.12  # of the training
+PERIODS: Final = (2, 3, 5, 7, 11)  # samples
 REAL_WEIGHT: Final = 0.5
-FEATURE_WEIGHT: Final = 2.0
-VALIDATED: Final = 48  # windows
-SHARES: Final = {"librispeech_251": 0.4, "studio_prompts": 0.3, "npvcc2016": 0.15, "grid": 0.15}
+FEATURE_WEIGHT: Final = 3.0
+GAIN: Final = 5.0  # dB by which speech is made louder or quieter at most
+VALIDATED: Final = 96  # windows
 
 
 class ResolutionDiscriminator(nn.Module):
     """Log magnitudes at one resolution → how real each patch of them is."""
 
-    WIDTHS = (1, 16, 16, 24, 32)
+    WIDTHS = (1, 32, 32, 48, 64)
 
     def __init__(self, n_fft: int, hop_length: int) -> None:
         super().__init__()
@@ -60,22 +67,53 @@ class ResolutionDiscriminator(nn.Module):
         return [*features, self.output(x)]
 
 
+class PeriodDiscriminator(nn.Module):
+    """Every so manieth sample → how real each stretch of them is."""
+
+    WIDTHS = (1, 32, 96, 192, 256)
+
+    def __init__(self, period: int) -> None:
+        super().__init__()
+        self.period = period
+        self.layers = nn.ModuleList(
+            nn.utils.parametrizations.weight_norm(
+                nn.Conv2d(a, b, (5, 1), stride=(3, 1), padding=(2, 0))
+            )
+            for a, b in zip(self.WIDTHS[:-1], self.WIDTHS[1:], strict=True)
+        )
+        self.output = nn.Conv2d(self.WIDTHS[-1], 1, (3, 1), padding=(1, 0))
+
+    def forward(self, waveform: Tensor) -> list[Tensor]:
+        """(B, T) → the features of every layer, and last the scores."""
+        x = F.pad(waveform, (0, -waveform.shape[1] % self.period))
+        x = x.view(len(x), 1, -1, self.period)
+        features = []
+        for layer in self.layers:
+            x = F.leaky_relu(layer(x), 0.1)
+            features.append(x)
+        return [*features, self.output(x)]
+
+
 class VocoderTraining(nn.Module):
     """The vocoder, and the discriminators that are left behind."""
 
-    def __init__(self, mel_filters: Tensor) -> None:
+    def __init__(self, mel_filters: Tensor, config: VocoderConfig = CONFIG) -> None:
         super().__init__()
-        self.vocoder = Vocoder(VocoderConfig())
+        self.vocoder = Vocoder(config)
         self.distance = SpectralLoss(mel_filters)
         self.discriminators = nn.ModuleList(
-            ResolutionDiscriminator(n_fft, hop) for n_fft, hop in RESOLUTIONS
+            [
+                *(ResolutionDiscriminator(n_fft, hop) for n_fft, hop in RESOLUTIONS),
+                *(PeriodDiscriminator(period) for period in PERIODS),
+            ]
         )
 
-    def losses(self, mel: Tensor, pitch: Tensor, real: Tensor, step: int) -> dict[str, Tensor]:
-        """mel: (B, S, 80); pitch: (B, S) in Hz; real: (B, T)."""
-        made = self.vocoder(mel, pitch)
-        losses = {"spectral": self.distance(made, real)}
-        if step < ADVERSARIAL_FROM:
+    def losses(self, mel: Tensor, pitch: Tensor, real: Tensor, share: float) -> dict[str, Tensor]:
+        """mel: (B, S, 80); pitch: (B, S) in Hz; real: (B, T); share: of the training."""
+        with torch.autocast(real.device.type, enabled=False):  # phases need single precision
+            made = self.vocoder(mel, pitch)
+            losses = {"spectral": self.distance(made, real)}
+        if share < ADVERSARIAL_FROM:
             return losses
         terms = [self._adversarial(d, made, real) for d in self.discriminators]
         sums = {key: torch.stack([term[key] for term in terms]).mean() for key in terms[0]}
@@ -87,35 +125,48 @@ class VocoderTraining(nn.Module):
         with frozen(judge):
             *features, score = judge(made)
         matching = [
-            F.l1_loss(f, r.detach()) / r.detach().abs().mean()
+            F.l1_loss(f.float(), r.detach().float()) / r.detach().float().abs().mean()
             for f, r in zip(features, real_features, strict=True)
         ]
         return {
-            "discriminator": (on_real - 1).square().mean() + on_fake.square().mean(),
-            "real": REAL_WEIGHT * (score - 1).square().mean(),
+            "discriminator": (on_real.float() - 1).square().mean()
+            + on_fake.float().square().mean(),
+            "real": REAL_WEIGHT * (score.float() - 1).square().mean(),
             "features": FEATURE_WEIGHT * torch.stack(matching).mean(),
         }
 
 
-def train_vocoder(run: Path, name: str, steps: int, seed: int = 0) -> None:
-    """Train on the real spectrograms of ``prepare`` in ``run``: run/name.state."""
-    torch.manual_seed(seed)
-    corpus = Corpus(run / "train", WINDOW, SHARES)
-    val = Corpus(run / "val", WINDOW, SHARES)
+def train_vocoder(run: Path, name: str, length: Length) -> None:
+    """Train on the speech of ``prepare`` in ``run``: run/name.state."""
+    log_mel = LogMel(run / "constants.npz").to(device())
+    train_windows, val = (
+        Windows(Speech.load(run / split, device()), WINDOW) for split in ("train", "val")
+    )
     with np.load(run / "constants.npz") as file:
         training = VocoderTraining(torch.from_numpy(file["mel_filters"])).to(device())
-    held_out = val.draw(VALIDATED, torch.Generator().manual_seed(1))
+    batch = BATCH if device().type == "cuda" else CPU_BATCH
 
-    def step_losses(step: int, generator: torch.Generator) -> dict[str, Tensor]:
-        starts = corpus.draw(BATCH, generator)
-        mel, pitch, real = (corpus.read(n, starts).to(device()) for n in NAMES)
-        return training.losses(mel, pitch, real, step)
+    def windows_of(windows: Windows, size: int) -> tuple[Tensor, Tensor, Tensor]:
+        starts = windows.draw(size)
+        waveform = windows.speech.samples(starts, WINDOW)
+        pitch = windows.speech.pitch[windows.rows(starts)]
+        edge = EDGE * HOP_LENGTH
+        return log_mel(waveform)[:, EDGE:-EDGE], pitch[:, EDGE:-EDGE], waveform[:, edge:-edge]
+
+    torch.manual_seed(1)
+    held_out = windows_of(val, VALIDATED)
+
+    def step_losses(share: float) -> dict[str, Tensor]:
+        mel, pitch, real = windows_of(train_windows, batch)
+        decibels = GAIN * (2 * torch.rand(batch, 1, device=real.device) - 1)
+        gain = 10 ** (decibels / 20)
+        louder = (mel + gain.log()[..., None]).clamp(min=math.log(FLOOR))
+        return training.losses(louder, pitch, gain * real, share)
 
     @torch.no_grad()
     def validate(average: nn.Module) -> dict[str, float]:
         assert isinstance(average, VocoderTraining)
-        mel, pitch, real = (val.read(n, held_out).to(device()) for n in NAMES)
-        made = average.vocoder(mel, pitch)
-        return {"spectral": average.distance(made, real).item()}
+        mel, pitch, real = held_out
+        return {"spectral": average.distance(average.vocoder(mel, pitch), real).item()}
 
-    train(training, step_losses, validate, run, name, steps, LEARNING_RATE, seed=seed)
+    train(training, step_losses, validate, run, name, length, LEARNING_RATE)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from earshot.media.constants import FRAMES_PER_SECOND
 from earshot.pipelines.voice_conversion.settings import ANY_VOICE
 from training.common.report import markdown, publish_table
-from training.voice_conversion.evaluate.any_voice_card import any_voice_card, is_any_voice
+from training.voice_conversion.evaluate.any_voice_card import PARTS, any_voice_card, is_any_voice
 
 MODEL: Final = """\
 ---
@@ -142,6 +142,9 @@ def publish(rows: list[dict[str, Any]], checkpoints: Path, page: Path) -> None:
         if name != EVALUATION:
             config = json.loads((folder / "config.json").read_text())
             (folder / "README.md").write_text(card(config, metrics["training"], own))
+        for part, text in PARTS.items() if name == ANY_VOICE else ():
+            if (checkpoints / part).is_dir():
+                (checkpoints / part / "README.md").write_text(text)
     publish_table([row for row in published if "group" not in row], page, "results")
     publish_table([row for row in published if "group" in row], page, "open-results")
 

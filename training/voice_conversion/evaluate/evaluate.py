@@ -13,8 +13,7 @@ import torch
 from earshot.media.audio.features import log_mel
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.grammar import DIGITS, GRID, Grammar
-from earshot.pipelines import VoiceConversion
-from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
+from earshot.pipelines.voice_conversion import AnyVoiceConversion, VQVAEConversion
 from earshot.pipelines.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
 from training.common.processes import Job, Row, rows_of
 from training.common.report import print_table
@@ -80,7 +79,7 @@ def evaluate(
     plain = [MFCC(normalized=False), MFCC(normalized=True), KMeans(evaluator.models.centroids)]
     jobs: list[Job] = [partial(evaluator.representation, each) for each in plain]
     systems: list[System] = [(None, Original()), *_vqvae_systems(folders)]
-    for networks in [AnyVoiceConversion.from_pretrained(f) for f in folders if f.name == ANY_VOICE]:
+    for networks in [AnyVoiceConversion.load(f) for f in folders if f.name == ANY_VOICE]:
         systems += _any_voice_systems(networks)
         jobs.append(partial(unseen_voices, data, networks))
     jobs += [partial(evaluator.system, units, speaker) for units, speaker in systems]
@@ -96,7 +95,7 @@ def evaluate(
 def _vqvae_systems(folders: list[Path]) -> Iterator[System]:
     """Copy synthesis by their vocoder, where it is among the folders, and every VQ-VAE (or
     k-means)."""
-    pipelines = [VoiceConversion.from_pretrained(f) for f in folders if f.name.startswith(UNITS)]
+    pipelines = [VQVAEConversion.load(f) for f in folders if f.name.startswith(UNITS)]
     if pipelines and any(folder.name == VOCODER for folder in folders):
         yield from ((None, CopySynthesis(pipelines[0], vocoder)) for vocoder in VOCODERS)
     for pipeline in pipelines:
@@ -222,6 +221,6 @@ def _pooled(
     )
 
 
-def _vocoders(pipeline: VoiceConversion | AnyVoiceConversion) -> tuple[str, ...]:
+def _vocoders(pipeline: VQVAEConversion | AnyVoiceConversion) -> tuple[str, ...]:
     """Every model is measured with its default vocoder, some with all."""
     return pipeline.vocoders if pipeline.name in IN_FULL else pipeline.vocoders[:1]

@@ -1,6 +1,7 @@
 """Rows on what visitors bring: any sentence, by people whom no training knew, to any voice.
 
-A row a system and group (studio, visitors): word errors, points above the original's, and
+A row a system and group (studio, visitors): word errors, points above the original's, by
+pocketsphinx and, where it is installed, by Whisper base, the latter in babble at 10 dB as well; and
 naturalness where speechmos is installed. For systems that take any voice as their target, and
 where resemblyzer is installed: how often a conversion to a voice that no training knew, from 10,
 20 and 30 s of it, is nearer to it than to the source and to other speakers.
@@ -16,7 +17,7 @@ from earshot.media.constants import SAMPLE_RATE
 from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.settings import ANY_VOICE
 from training.common.corpora import speech_items, waveforms
-from training.judges import naturalness, similarity
+from training.judges import naturalness, similarity, whisper_base
 from training.judges.metrics import word_error_rate
 from training.judges.open_vocabulary import (
     OpenRecogniser,
@@ -32,6 +33,8 @@ TARGETS: Final = ("TF2", "SM1")
 MOST, QUICK = 20, 4  # recordings of each group, spread over all of them
 REFERENCES: Final = (10, 20, 30)  # seconds of a voice
 UNSEEN_SOURCES: Final = 8  # recordings converted to each unseen voice
+TALKING: Final = 6  # voices of the babble
+ADDED: Final = {"open_wer": "open_wer_added", "whisper_wer": "whisper_added"}
 OTHERS: Final = 20  # speakers that a conversion must not be nearer to
 
 
@@ -63,23 +66,50 @@ def _open_row(
     shipped: str,
 ) -> list[Row]:
     voices = tuple(v for v in TARGETS if v in system.voices)
-    converted, words = [], []
-    for spoken in some:
-        copies = system.say(spoken.waveform, voices)
-        converted += copies
-        words += [spoken.words] * len(copies)
+    converted, words = _said(system, [s.waveform for s in some], some, voices)
     row: Row = {"system": system.name, "group": group, "shipped": system.name == shipped}
     row["open_wer"] = word_error_rate(words, [judge.words(waveform) for waveform in converted])
+    if whisper_base.available():
+        heard = [whisper_base.words(waveform) for waveform in converted]
+        row["whisper_wer"] = whisper_base.error_rate(words, heard)
+        others = np.concatenate([spoken.waveform for spoken in some])
+        noisy = [in_babble(s.waveform, others, n) for n, s in enumerate(some)]
+        converted_in_noise, words = _said(system, noisy, some, voices)
+        heard = [whisper_base.words(waveform) for waveform in converted_in_noise]
+        row["noise_10db"] = whisper_base.error_rate(words, heard)
     return [row | (naturalness.dnsmos(converted) if naturalness.available() else {})]
+
+
+def _said(
+    system: Speaker, waveforms: list[np.ndarray], some: list[Spoken], voices: tuple[str, ...]
+) -> tuple[list[np.ndarray], list[list[str]]]:
+    """What a system makes of waveforms, in each of the voices, and the words of each."""
+    converted, words = [], []
+    for waveform, spoken in zip(waveforms, some, strict=True):
+        copies = system.say(waveform, voices)
+        converted += copies
+        words += [spoken.words] * len(copies)
+    return converted, words
+
+
+def in_babble(waveform: np.ndarray, speech: np.ndarray, seed: int, snr: float = 10.0) -> np.ndarray:
+    """Speech (T,) with TALKING other voices at ``snr`` dB, from random places of ``speech``."""
+    random = np.random.default_rng(seed)
+    starts = random.integers(0, max(1, len(speech) - len(waveform)), TALKING)
+    babble = sum(np.resize(speech[s : s + len(waveform)], len(waveform)) for s in starts)
+    gain = np.sqrt(np.square(waveform).mean() / max(np.square(babble).mean(), 1e-12))
+    return (waveform + gain * 10 ** (-snr / 20) * babble).astype(np.float32)
 
 
 def with_added(rows: list[Row]) -> list[Row]:
     """The rows, with the points by which open word errors are above the original's."""
     in_groups = [row for row in rows if "group" in row]
-    originals = {r["group"]: r["open_wer"] for r in in_groups if r["system"] == Original.name}
+    originals = {r["group"]: r for r in in_groups if r["system"] == Original.name}
     for row in in_groups:
         if row["system"] != Original.name:
-            row["open_wer_added"] = row["open_wer"] - originals[row["group"]]
+            for metric, added in ADDED.items():
+                if metric in row:
+                    row[added] = row[metric] - originals[row["group"]][metric]
     return rows
 
 

@@ -7,9 +7,8 @@ import torch
 
 from earshot.media.audio import features
 from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
-from earshot.pipelines import VoiceConversion
-from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
-from earshot.pipelines.voice_conversion.settings import MUTED
+from earshot.pipelines.voice_conversion import AnyVoiceConversion, VQVAEConversion
+from earshot.pipelines.voice_conversion.settings import MUTED, VQVAE_VOICES
 from training.judges.kmeans import nearest, normalized_mfcc
 from training.voice_conversion.evaluate.material import Pair
 
@@ -46,7 +45,7 @@ class KMeans(Representation):
 class VQVAEUnits(Representation):
     """A unit's frames are its codebook vector, as it is, repeated for as long as it lasts."""
 
-    def __init__(self, pipeline: VoiceConversion) -> None:
+    def __init__(self, pipeline: VQVAEConversion) -> None:
         self.name = pipeline.name
         self._pipeline = pipeline
         self._vectors = np.asarray(pipeline.vqvae.codebook.vectors.cpu())
@@ -88,7 +87,7 @@ class Original(Speaker):
 class CopySynthesis(Speaker):
     """Reference log-mel spectrogram and F0 through a vocoder: the upper bound."""
 
-    def __init__(self, pipeline: VoiceConversion, vocoder: str) -> None:
+    def __init__(self, pipeline: VQVAEConversion, vocoder: str) -> None:
         self.name = f"copy synthesis, {vocoder}"
         self._pipeline, self._vocoder = pipeline, vocoder
 
@@ -108,9 +107,9 @@ class CopySynthesis(Speaker):
 class Converter(Speaker):
     """A pipeline with one of its vocoders."""
 
-    voices = VoiceConversion.VOICES
+    voices = VQVAE_VOICES
 
-    def __init__(self, pipeline: VoiceConversion, vocoder: str) -> None:
+    def __init__(self, pipeline: VQVAEConversion, vocoder: str) -> None:
         self.name = f"{pipeline.name}, {vocoder}"
         self._pipeline, self._vocoder = pipeline, vocoder
 
@@ -144,7 +143,7 @@ class AnyVoiceConverter(Speaker):
         self.name = f"{pipeline.name}, {vocoder}"
         self.name += ", intonation predicted" if intonation == "predicted" else ""
         self._pipeline, self._vocoder, self._intonation = pipeline, vocoder, intonation
-        self.voices = tuple(name for name in VoiceConversion.VOICES if name in pipeline.voices)
+        self.voices = tuple(name for name in VQVAE_VOICES if name in pipeline.voices)
 
     def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
         _, units, _ = self._pipeline.encode((SAMPLE_RATE, waveform))

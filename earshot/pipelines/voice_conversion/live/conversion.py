@@ -11,7 +11,6 @@ from typing import Final
 import numpy as np
 import torch
 
-from earshot.media.audio import features
 from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
 from earshot.pipelines.voice_conversion.intonation import Intonation
 from earshot.pipelines.voice_conversion.live.choice import Choice
@@ -19,13 +18,11 @@ from earshot.pipelines.voice_conversion.live.networks import LiveNetworks
 from earshot.pipelines.voice_conversion.live.running import (
     RunningIntonation,
     RunningLevel,
-    RunningMean,
 )
 from earshot.pipelines.voice_conversion.live.vocoder import BEHIND, StreamingVocoder
 from earshot.pipelines.voice_conversion.settings import MUTED
 from earshot.pipelines.voice_conversion.waveforms import GATE, LEVEL
 
-WINDOW: Final = 100  # frames that the encoder sees
 INVERTED: Final = 60  # frames that the inverter sees, the last of the window
 TRACKED: Final = 40  # frames in which the pitch is tracked, the last of the window
 FADE: Final = round(0.005 * SAMPLE_RATE)  # samples, at the edges of silence
@@ -70,9 +67,9 @@ class LiveConversion:
         self._hop_samples = timing.hop * HOP_LENGTH
         self._vocoder = StreamingVocoder(networks.vocoder)
         self._level = RunningLevel(LEVEL)
-        self._mean = RunningMean(networks.normalizer)
+        self._hear = networks.hearing()
         self._waiting = np.zeros(0, np.float32)
-        self._window = np.zeros(WINDOW * HOP_LENGTH, np.float32)
+        self._window = np.zeros(networks.window * HOP_LENGTH, np.float32)
         self._frames = 0  # of the window that were heard, and are not the silence before
         past = (INVERTED - timing.ahead) // networks.stride
         self._content = networks.silence.expand(past, -1)  # up to the last unit to speak
@@ -98,7 +95,7 @@ class LiveConversion:
         """The samples of a hop heard → as many spoken."""
         networks, timing = self._networks, self.timing
         self._window = np.append(self._window[self._hop_samples :], self._level(samples))
-        self._frames = min(self._frames + timing.hop, WINDOW)
+        self._frames = min(self._frames + timing.hop, networks.window)
         content = self._encode()
         new = timing.hop // networks.stride
         self._content = torch.cat([self._content[new:], content[:new]])
@@ -115,9 +112,8 @@ class LiveConversion:
     def _encode(self) -> torch.Tensor:
         """The content of the frames to speak and of those ahead: (U, C)."""
         timing, networks = self.timing, self._networks
-        heard = torch.from_numpy(features.mfcc(self._window)[WINDOW - self._frames :])
-        leaving = max(self._frames + timing.hop - WINDOW, 0)
-        content = networks.encode(self._mean(heard, leaving))
+        leaving = max(self._frames + timing.hop - networks.window, 0)
+        content = self._hear(self._window, self._frames, leaving)
         wanted = (timing.hop + timing.ahead) // networks.stride
         silence = networks.silence.expand(wanted, -1)
         return torch.cat([silence, content])[-wanted:]
@@ -133,7 +129,7 @@ class LiveConversion:
         """Whether each unit to speak and its neighbours are under the gate: (hop / stride,)."""
         stride, timing = self._networks.stride, self.timing
         power = np.square(self._window.reshape(-1, stride * HOP_LENGTH)).mean(axis=1)
-        first = (WINDOW - timing.ahead - timing.hop) // stride
+        first = (self._networks.window - timing.ahead - timing.hop) // stride
         around = [power[first + k :][: timing.hop // stride] for k in (-1, 0, 1)]
         return np.max(around, axis=0) < 10 ** (GATE / 10)
 

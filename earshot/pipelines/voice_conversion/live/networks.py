@@ -3,9 +3,9 @@
 Shapes: S frames of 10 ms, U units, C content width, M mel bands.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import torch
@@ -13,24 +13,34 @@ from torch import Tensor
 
 from earshot.core.errors import InputError
 from earshot.media.audio import features
-from earshot.media.constants import SAMPLE_RATE
-from earshot.models.any_voice.content import STRIDE, ContentEncoder
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
+from earshot.models.any_voice.adapter import STRIDE
 from earshot.models.vocoder import Vocoder
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from earshot.pipelines.voice_conversion import settings
 from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.intonation import Intonation
 from earshot.pipelines.voice_conversion.live.choice import Choice
+from earshot.pipelines.voice_conversion.live.running import RunningMean
 from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
 from earshot.pipelines.voice_conversion.voice import Voice
+from earshot.pipelines.voice_conversion.vqvae import VQVAEConversion
+
+# A window of the stream (T,), how many of its last frames were heard and are not the silence
+# before, and how many are about to leave it → content of those heard (U, C).
+Hearing = Callable[[np.ndarray, int, int], Tensor]
+
+
+VQVAE_WINDOW: Final = 100  # frames
+ANY_VOICE_WINDOW: Final = 150  # frames: what shorter ones cost in words, in benchmarks/live_quality
 
 
 class LiveNetworks(Protocol):
     """Shared by all streams: nothing of theirs stays.
 
     models: what a Choice may name, the default first; keeps_intonation: whether invert takes the
-    source's; stride: frames of a unit; normalizer: has the normalize of the encoder's input;
-    silence: content of silence (C,).
+    source's; stride: frames of a unit; window: frames that the encoder sees; silence: content of
+    silence (C,).
     """
 
     @property
@@ -42,7 +52,7 @@ class LiveNetworks(Protocol):
     @property
     def vocoder(self) -> Vocoder: ...
     @property
-    def normalizer(self) -> VQVAE | ContentEncoder: ...
+    def window(self) -> int: ...
     @property
     def silence(self) -> Tensor: ...
 
@@ -50,8 +60,8 @@ class LiveNetworks(Protocol):
         """Raises InputError for a choice that these networks do not have."""
         ...
 
-    def encode(self, normalized: Tensor) -> Tensor:
-        """Normalised MFCC (S, 39) → content (U, C)."""
+    def hearing(self) -> Hearing:
+        """Begin to hear a stream."""
         ...
 
     def units(self, content: Tensor, choice: Choice) -> np.ndarray:
@@ -85,9 +95,9 @@ class AnyVoiceNetworks:
         }
         self._networks = pipeline.networks
         self.vocoder = pipeline.networks.vocoder
-        self.normalizer = pipeline.networks.content
+        self.window = ANY_VOICE_WINDOW
         with torch.inference_mode():
-            silence = pipeline.networks.encode(features.mfcc(np.zeros(SAMPLE_RATE, np.float32)))
+            silence = pipeline.networks.encode(np.zeros(SAMPLE_RATE, np.float32))
         self.silence = silence[len(silence) // 2]
 
     def check(self, choice: Choice) -> None:
@@ -99,8 +109,8 @@ class AnyVoiceNetworks:
             raise InputError(f"The intonation is {' or '.join(settings.INTONATIONS)}.")
         self._voice(choice)
 
-    def encode(self, normalized: Tensor) -> Tensor:
-        return self._networks.content(normalized[None])[0]
+    def hearing(self) -> Hearing:
+        return lambda window, heard, _: self._networks.encode(window[-heard * HOP_LENGTH :])
 
     def units(self, content: Tensor, choice: Choice) -> np.ndarray:
         return self._pipeline(choice).nearest(content).numpy()
@@ -132,9 +142,9 @@ class AnyVoiceNetworks:
 
 
 class VQVAENetworks:
-    """Those of VoiceConversion: one codebook, and five voices that predict the intonation."""
+    """Those of VQVAEConversion: one codebook, and five voices that predict the intonation."""
 
-    def __init__(self, pipeline: VoiceConversion) -> None:
+    def __init__(self, pipeline: VQVAEConversion) -> None:
         network = pipeline.vqvae
         if not isinstance(network, VQVAE) or network.config.n_features != VQVAEConfig().n_features:
             raise InputError(f"Live cannot speak by {pipeline.name}: its units are not of MFCC.")
@@ -143,7 +153,7 @@ class VQVAENetworks:
         self.models = [pipeline.name]
         self.stride = network.config.stride
         self.vocoder = pipeline.vocoder
-        self.normalizer = network
+        self.window = VQVAE_WINDOW
         self.silence = pipeline.vqvae.codebook.vectors[pipeline.silence]
 
     def check(self, choice: Choice) -> None:
@@ -154,8 +164,16 @@ class VQVAENetworks:
         if choice.model not in (None, *self.models):
             raise InputError(f"Live speaks by {self.models[0]} only.")
 
-    def encode(self, normalized: Tensor) -> Tensor:
-        return self._pipeline.vqvae.encoder(normalized[None])[0]
+    def hearing(self) -> Hearing:
+        network = self._pipeline.vqvae
+        assert isinstance(network, VQVAE)
+        mean = RunningMean(network)
+
+        def hear(window: np.ndarray, heard: int, leaving: int) -> Tensor:
+            frames = torch.from_numpy(features.mfcc(window)[-heard:])
+            return network.encoder(mean(frames, leaving)[None])[0]
+
+        return hear
 
     def units(self, content: Tensor, choice: Choice) -> np.ndarray:
         return self._nearest(content).numpy()
@@ -179,6 +197,8 @@ def load_networks(checkpoint: Path) -> LiveNetworks:
 
     Raises FileNotFoundError when there are none, CheckpointError when they cannot be used.
     """
-    if checkpoint.name == settings.ANY_VOICE:
-        return AnyVoiceNetworks(AnyVoiceConversion.from_pretrained(checkpoint, "cpu"))
-    return VQVAENetworks(VoiceConversion.from_pretrained(checkpoint, "cpu"))
+    pipeline = VoiceConversion.from_pretrained(checkpoint, "cpu")
+    if isinstance(pipeline, AnyVoiceConversion):
+        return AnyVoiceNetworks(pipeline)
+    assert isinstance(pipeline, VQVAEConversion)
+    return VQVAENetworks(pipeline)

@@ -9,7 +9,6 @@ from torch import Tensor
 from earshot.media.audio.load import loudness
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import FRAMES_PER_SECOND, SAMPLE_RATE
-from earshot.models.any_voice.content import ContentEncoder
 from earshot.models.vqvae.vqvae import VQVAE
 from earshot.pipelines.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
 from earshot.pipelines.voice_conversion.voice import pitch_statistics
@@ -49,7 +48,7 @@ class RunningLevel:
 class RunningMean:
     """Normalises features as the encoder's network does, the last SECONDS being the utterance."""
 
-    def __init__(self, network: VQVAE | ContentEncoder) -> None:
+    def __init__(self, network: VQVAE) -> None:
         self._network = network
         self._past = torch.zeros(0, network.config.n_features)
 

@@ -12,7 +12,13 @@ from earshot.media.audio.load import loudness
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import HOP_LENGTH, N_BINS, SAMPLE_RATE
 from earshot.models.vocoder import Vocoder, VocoderConfig
-from earshot.pipelines.voice_conversion import MUTED, AnyVoiceConversion, Voice, settings
+from earshot.pipelines.voice_conversion import (
+    MUTED,
+    AnyVoiceConversion,
+    Voice,
+    VoiceConversion,
+    settings,
+)
 from earshot.pipelines.voice_conversion.intonation import Intonation
 from earshot.pipelines.voice_conversion.live import (
     Choice,
@@ -40,7 +46,7 @@ def networks(tiny_checkpoints: Path, request: pytest.FixtureRequest) -> LiveNetw
 def any_voice(tiny_checkpoints: Path) -> LiveNetworks:
     """Not quite untrained, for then all voices are the same."""
     folder = live_checkpoint(tiny_checkpoints)
-    networks = AnyVoiceConversion.from_pretrained(folder, "cpu").networks
+    networks = VoiceConversion.from_pretrained(folder, "cpu").networks
     torch.manual_seed(0)
     with torch.no_grad():
         for parameter in networks.inverter.parameters():

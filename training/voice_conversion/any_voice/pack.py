@@ -1,0 +1,66 @@
+"""Carry the arrays of ``prepare`` to a machine that is lent: speech as Opus, the rest as it is."""
+
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import soundfile
+
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
+from training.voice_conversion.any_voice.data import FULL_SCALE
+
+PIECE: Final = 30_000  # frames of a file: five minutes
+QUALITY: Final = 0.93  # libsndfile's compression level: about 20 kbit/s
+THREADS: Final = 16
+ARRAYS: Final = ("pitch", "speaker", "corpus")
+NAMES: Final = ("speakers.txt", "corpora.txt")
+
+
+def pack(run: Path, out: Path) -> None:
+    """Write what training needs of ``run`` below ``out``, about 2.5 kB a second of speech."""
+    for split in ("train", "val"):
+        (out / split).mkdir(parents=True, exist_ok=True)
+        for name in NAMES:
+            shutil.copy(run / split / name, out / split / name)
+        arrays = {name: np.load(run / split / f"{name}.npy") for name in ARRAYS}
+        np.savez_compressed(out / split / "arrays.npz", **arrays)
+        waveform = np.load(run / split / "waveform.npy", mmap_mode="r")
+        for number, start in enumerate(range(0, len(waveform), PIECE)):
+            piece = waveform[start : start + PIECE].reshape(-1)
+            _encode(out / split / f"{number:03d}.ogg", piece)
+    shutil.copy(run / "constants.npz", out)
+    _encode(out / "noise.ogg", np.load(run / "noise.npy"))
+
+
+def unpack(packed: Path, run: Path) -> None:
+    """Write the arrays again, below ``run``."""
+    for split in ("train", "val"):
+        (run / split).mkdir(parents=True, exist_ok=True)
+        for name in NAMES:
+            shutil.copy(packed / split / name, run / split / name)
+        with np.load(packed / split / "arrays.npz") as arrays:
+            for name in ARRAYS:
+                np.save(run / split / f"{name}.npy", arrays[name])
+            frames = len(arrays["pitch"])
+        with ThreadPoolExecutor(THREADS) as pool:
+            pieces = list(pool.map(_decode, sorted((packed / split).glob("*.ogg"))))
+        waveform = np.concatenate(pieces)[: frames * HOP_LENGTH]
+        waveform = np.pad(waveform, (0, frames * HOP_LENGTH - len(waveform)))
+        np.save(run / split / "waveform.npy", waveform.reshape(-1, HOP_LENGTH))
+    shutil.copy(packed / "constants.npz", run)
+    np.save(run / "noise.npy", _decode(packed / "noise.ogg"))
+
+
+def _encode(path: Path, samples: np.ndarray) -> None:
+    soundfile.write(
+        path, samples, SAMPLE_RATE, format="OGG", subtype="OPUS", compression_level=QUALITY
+    )
+
+
+def _decode(path: Path) -> np.ndarray:
+    samples, rate = soundfile.read(path, dtype="float32")
+    if rate != SAMPLE_RATE:
+        raise ValueError(f"{path} is at {rate} Hz")
+    return (samples.clip(-1, 1) * FULL_SCALE).astype(np.int16)
