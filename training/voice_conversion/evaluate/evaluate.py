@@ -105,8 +105,7 @@ def _vqvae_systems(folders: list[Path]) -> Iterator[System]:
 
 def _any_voice_systems(networks: AnyVoiceConversion) -> Iterator[System]:
     for model in [networks.at(m) for m in MODELS if MODELS[m].checkpoint == ANY_VOICE]:
-        for vocoder in _vocoders(model):
-            yield AnyVoiceUnits(model), AnyVoiceConverter(model, vocoder)
+        yield AnyVoiceUnits(model), AnyVoiceConverter(model, model.vocoders[0])
 
 
 class Evaluator:
@@ -221,6 +220,6 @@ def _pooled(
     )
 
 
-def _vocoders(pipeline: VQVAEConversion | AnyVoiceConversion) -> tuple[str, ...]:
+def _vocoders(pipeline: VQVAEConversion) -> tuple[str, ...]:
     """Every model is measured with its default vocoder, some with all."""
     return pipeline.vocoders if pipeline.name in IN_FULL else pipeline.vocoders[:1]

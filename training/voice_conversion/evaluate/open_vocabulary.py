@@ -17,6 +17,7 @@ from earshot.media.constants import SAMPLE_RATE
 from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.settings import ANY_VOICE
 from training.common.corpora import speech_items, waveforms
+from training.common.processes import Job, Row
 from training.judges import naturalness, similarity, whisper_base
 from training.judges.metrics import word_error_rate
 from training.judges.open_vocabulary import (
@@ -26,7 +27,6 @@ from training.judges.open_vocabulary import (
     recogniser,
 )
 from training.judges.pretrained.judges import Whisper
-from training.judges.processes import Job, Row
 from training.voice_conversion.evaluate.systems import Original, Speaker
 
 TARGETS: Final = ("TF2", "SM1")
