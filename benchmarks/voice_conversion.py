@@ -21,7 +21,6 @@ from gradio_client import Client, handle_file
 from transformers import HubertConfig, HubertModel, SpeechT5HifiGan, SpeechT5HifiGanConfig
 
 from earshot.core.paths import CHECKPOINTS
-from earshot.media.audio import features
 from earshot.media.audio.load import load, wav_bytes
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import SAMPLE_RATE
@@ -37,6 +36,7 @@ def main() -> None:
     """Measure, print, and write the table."""
     torch.manual_seed(0)
     pipeline = VoiceConversion.from_pretrained(CHECKPOINTS / settings.ANY_VOICE, "cpu")
+    assert isinstance(pipeline, AnyVoiceConversion)
     lines = [
         "# Voice conversion: speed and memory",
         "",
@@ -67,15 +67,14 @@ def _parts(pipeline: AnyVoiceConversion) -> list[str]:
     networks, voice = pipeline.networks, pipeline.voices[settings.DEFAULT_VOICE]
     _, units, _ = pipeline.encode((SAMPLE_RATE, waveform))
     assert units.intonation  # of speech, there always is one
-    mfcc, content = features.mfcc(waveform), torch.from_numpy(pipeline.content(units))
+    content = torch.from_numpy(pipeline.content(units))
     contour = torch.from_numpy(units.intonation.contour(voice.pitch_std)).to(content)
     with torch.inference_mode():
         mel = networks.invert(content, contour, voice, pipeline.name)
         pitch = contour[:, 0] * (contour[:, 1] + voice.pitch_mean).exp()
         parts = {
-            "features (MFCC)": median(lambda: features.mfcc(waveform)),
             "pitch": median(lambda: track_pitch(waveform)),
-            "content encoder": median(lambda: networks.encode(mfcc)),
+            "recogniser and adapter": median(lambda: networks.encode(waveform)),
             "inverter": median(lambda: networks.invert(content, contour, voice, pipeline.name)),
             "vocoder, neural": median(lambda: networks.vocode(mel, pitch, "neural")),
             "vocoder, Griffin-Lim": median(lambda: networks.vocode(mel, pitch, "griffin-lim")),
