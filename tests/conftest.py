@@ -12,15 +12,14 @@ from safetensors.torch import save_file
 from torch import nn
 
 from earshot.media.text.phonemes import PHONEMES
-from earshot.models.any_voice.inverter import Inverter as AnyVoiceInverter
-from earshot.models.any_voice.inverter import InverterConfig as AnyVoiceInverterConfig
+from earshot.models.any_voice.inverter import Inverter, InverterConfig
 from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
 from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig
 from earshot.models.sound_search.patch_transformer import PatchTransformerConfig
 from earshot.models.sound_search.sound_cnn import SoundCNNConfig
 from earshot.models.sound_search.sound_embedder import SoundEmbedder, SoundEmbedderConfig
 from earshot.models.vocoder import Vocoder, VocoderConfig
-from earshot.models.vqvae.inverter import Inverter, InverterConfig
+from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from earshot.models.words.g2p import G2P, G2PConfig
 from earshot.models.words.view_encoder import ViewConfig
@@ -43,7 +42,7 @@ TINY_ANY_VOICE = {
     "reference": {"width": 16, "voice_width": 8},
     "contour": {"content_width": 8, "voice_width": 8},
 }
-TINY_MEL_INVERTER = AnyVoiceInverterConfig(
+TINY_MEL_INVERTER = InverterConfig(
     content_width=8,
     voice_width=8,
     condition_width=8,
@@ -78,19 +77,20 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     vocoder = VocoderConfig(width=16, inner=16, layers=1)
     _write(root / "vocoder", asdict(vocoder), Vocoder(vocoder))
     for name, config in TINY_MODELS.items():
-        inverter = InverterConfig(
+        inverter = CodebookInverterConfig(
             config.stride, code_width=8, width=16, layers=1, inner=16, pitch_means=(5.0,) * 5
         )
-        networks = nn.ModuleDict({"vqvae": VQVAE(config), "inverter": Inverter(inverter)})
+        networks = nn.ModuleDict({"vqvae": VQVAE(config), "inverter": CodebookInverter(inverter)})
         settings = {
             "name": name,
             "vocoder": "vocoder",
+            "voices": ["SF1", "TF2", "SM1", "TM3", "S1"],
             "vqvae": asdict(config),
             "inverter": asdict(inverter),
         }
         _write(root / name, settings, networks)
     _write(root / "any-voice", TINY_ANY_VOICE, build(TINY_ANY_VOICE))
-    mel_inverter = AnyVoiceInverter(TINY_MEL_INVERTER)
+    mel_inverter = Inverter(TINY_MEL_INVERTER)
     _write(root / "any-voice-inverter", asdict(TINY_MEL_INVERTER), mel_inverter)
     for name, trunk in TINY_SOUND_MODELS.items():
         config = SoundEmbedderConfig(trunk, width=16)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from earshot.models.layers.transformer import TransformerLayer
 from earshot.models.vocoder import Vocoder, VocoderConfig
-from earshot.models.vqvae.inverter import Inverter, InverterConfig
+from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from earshot.models.words.g2p import G2P, G2PConfig, letter_numbers
 
@@ -51,8 +51,8 @@ def test_transformer_layer_of_sines_gives_the_golden_output(rotary: bool) -> Non
 
 
 def test_inverter_of_sines_gives_the_golden_spectrogram_and_contour() -> None:
-    config = InverterConfig(code_width=4, width=16, layers=1, inner=16, n_outputs=4)
-    spectrogram, contour = filled(Inverter(config))(wave(1, 5, 4), torch.tensor([2]))
+    config = CodebookInverterConfig(code_width=4, width=16, layers=1, inner=16, n_outputs=4)
+    spectrogram, contour = filled(CodebookInverter(config))(wave(1, 5, 4), torch.tensor([2]))
     assert spectrogram[0, 7].tolist() == pytest.approx(INVERTER_OUTPUT, abs=1e-5)
     assert contour is not None
     assert contour[0, 7].tolist() == pytest.approx(INVERTER_CONTOUR, abs=1e-5)

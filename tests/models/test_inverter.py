@@ -2,14 +2,14 @@
 
 import torch
 
-from earshot.models.vqvae.inverter import Inverter, InverterConfig
+from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
 
 SIZES = {"code_width": 8, "width": 16, "layers": 1, "inner": 16, "dropout": 0.0}
 
 
-def make(stride: int = 4, pitch: bool = True, n_outputs: int = 80) -> Inverter:
+def make(stride: int = 4, pitch: bool = True, n_outputs: int = 80) -> CodebookInverter:
     torch.manual_seed(0)
-    return Inverter(InverterConfig(stride, n_outputs, pitch, **SIZES)).eval()
+    return CodebookInverter(CodebookInverterConfig(stride, n_outputs, pitch, **SIZES)).eval()
 
 
 def test_inverter_gives_each_unit_a_stride_of_frames() -> None:

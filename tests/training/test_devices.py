@@ -21,7 +21,7 @@ from earshot.models.lip_to_speech.voice_encoder import VoiceEncoder, VoiceEncode
 from earshot.models.sound_search.patch_transformer import PatchTransformerConfig
 from earshot.models.sound_search.sound_cnn import SoundCNNConfig
 from earshot.models.sound_search.sound_embedder import SoundEmbedder, SoundEmbedderConfig
-from earshot.models.vqvae.inverter import InverterConfig
+from earshot.models.vqvae.inverter import CodebookInverterConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from earshot.models.words.g2p import G2P, G2PConfig, letter_numbers
 from earshot.models.words.view_encoder import ViewConfig
@@ -71,7 +71,7 @@ def units(to: Move) -> Tensor:
 def inverter(to: Move) -> Tensor:
     contour = relative_contour(to((100 + 50 * wave(2, 12)).relu()), to(torch.tensor([4.7, 4.8])))
     mels = to(wave(2, 12, 6)), to(wave(2, 12, 6, step=0.5))
-    loss = spectrogram_loss(*mels, to(torch.tensor(2.0)), InverterConfig())
+    loss = spectrogram_loss(*mels, to(torch.tensor(2.0)), CodebookInverterConfig())
     return loss + contour_loss(to(wave(2, 12, 2)), contour)
 
 

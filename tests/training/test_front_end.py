@@ -12,7 +12,7 @@ import torch
 from earshot.core.errors import InputError
 from earshot.models.any_voice.kmeans import KMeansConfig
 from earshot.models.vocoder import Vocoder, VocoderConfig
-from earshot.models.vqvae.inverter import InverterConfig
+from earshot.models.vqvae.inverter import CodebookInverterConfig
 from earshot.models.vqvae.vqvae import VQVAEConfig
 from earshot.models.words.view_encoder import ViewConfig
 from earshot.models.words.word_embedder import WordEmbedderConfig
@@ -110,7 +110,7 @@ def test_units_over_a_front_end_speak(
     sizes = VQVAEConfig(8, (2, 1), width=16, heads=2, inner=16, code_width=8)
     units.train_vq(run, "vq", sizes, steps=2)
     for name in ("kmeans", "vq"):
-        tiny = InverterConfig(width=16, layers=1, inner=16, n_voices=2)
+        tiny = CodebookInverterConfig(width=16, layers=1, inner=16, n_voices=2)
         inverter.train_inverter(run, f"inverter-{name}", name, tiny, steps=2)
     vocoder = VocoderConfig(width=16, inner=16, layers=1)
     loop.save(run, "vocoder", vocoder, Vocoder(vocoder), {"hours": 0.0, "score": 0.0})

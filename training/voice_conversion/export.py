@@ -10,6 +10,7 @@ from torch import Tensor
 
 from earshot.models.vqvae.vqvae import VQVAEConfig
 from training.common.checkpoints import update_metrics, write_weights
+from training.common.corpora import TARGET_VOICES
 from training.common.front_end import front_end_of
 
 UNITS_512, UNITS_256 = ("plain-512", "vqvae-512"), ("plain-512", "vqvae-512", "vqvae-256")
@@ -53,6 +54,7 @@ def _export_model(run: Path, folder: Path, units: str, inverter: str) -> None:
     config = {
         "name": folder.name,
         "vocoder": "vocoder",
+        "voices": list(TARGET_VOICES),
         kind: units_config,
         "inverter": inverter_config,
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 from earshot.media.constants import N_BINS
 from earshot.models.any_voice.kmeans import KMeansConfig
 from earshot.models.vocoder import VocoderConfig
-from earshot.models.vqvae.inverter import InverterConfig
+from earshot.models.vqvae.inverter import CodebookInverterConfig
 from earshot.models.vqvae.vqvae import VQVAEConfig
 from training.voice_conversion.any_voice.recipe import RECIPE as ANY_VOICE
 from training.voice_conversion.train.front_end import train_kmeans, train_vq
@@ -14,8 +14,8 @@ from training.voice_conversion.train.inverter import train_inverter
 from training.voice_conversion.train.units import train_units
 from training.voice_conversion.train.vocoder import train_vocoder
 
-MEL = InverterConfig()
-LINEAR = InverterConfig(n_outputs=N_BINS, pitch=False)  # the paper's
+MEL = CodebookInverterConfig()
+LINEAR = CodebookInverterConfig(n_outputs=N_BINS, pitch=False)  # the paper's
 
 # Networks that start from another's weights need fewer steps.
 RECIPE: dict[str, Callable[[Path, str], None]] = {

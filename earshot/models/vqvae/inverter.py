@@ -20,7 +20,7 @@ KERNELS = (1, 3, 5, 7)
 
 
 @dataclass(frozen=True)
-class InverterConfig:
+class CodebookInverterConfig:
     """Sizes of the network. pitch: predict a log-F0 contour first; False as in the paper."""
 
     stride: int = 4
@@ -37,20 +37,20 @@ class InverterConfig:
     pitch_means: tuple[float, ...] = ()  # mean log-F0 (log Hz) of each voice, with pitch
 
 
-class Inverter(nn.Module):
+class CodebookInverter(nn.Module):
     """Two multi-scale convolutions and three Transformer layers (Fig. 4), voice-conditioned."""
 
     output_mean: Tensor
     output_std: Tensor
 
-    def __init__(self, config: InverterConfig) -> None:
+    def __init__(self, config: CodebookInverterConfig) -> None:
         super().__init__()
         self.config = config
         self.register_buffer("output_mean", torch.zeros(config.n_outputs))
         self.register_buffer("output_std", torch.ones(config.n_outputs))
         self.voices = nn.Embedding(config.n_voices, config.voice_width)
         n_inputs = config.code_width + config.voice_width
-        self.contour = ContourPredictor(n_inputs, config) if config.pitch else None
+        self.contour = CodebookContourPredictor(n_inputs, config) if config.pitch else None
         self.spectrogram = Trunk(n_inputs + (2 if config.pitch else 0), config.n_outputs, config)
 
     def forward(
@@ -79,10 +79,10 @@ class Inverter(nn.Module):
         return self.spectrogram(x) * self.output_std + self.output_mean
 
 
-class ContourPredictor(nn.Module):
+class CodebookContourPredictor(nn.Module):
     """Voicing and log-F0 of every frame, from units and voice."""
 
-    def __init__(self, n_inputs: int, config: InverterConfig) -> None:
+    def __init__(self, n_inputs: int, config: CodebookInverterConfig) -> None:
         super().__init__()
         self.convolutions = nn.Sequential(
             MultiScaleConvolution(n_inputs, 128), MultiScaleConvolution(128, 128)
@@ -98,7 +98,7 @@ class ContourPredictor(nn.Module):
 class Trunk(nn.Module):
     """Two multi-scale convolutions, then Transformer layers with sinusoidal positions."""
 
-    def __init__(self, n_inputs: int, n_outputs: int, config: InverterConfig) -> None:
+    def __init__(self, n_inputs: int, n_outputs: int, config: CodebookInverterConfig) -> None:
         super().__init__()
         self.convolutions = nn.Sequential(
             MultiScaleConvolution(n_inputs, config.width),

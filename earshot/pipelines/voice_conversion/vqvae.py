@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import log2
 from pathlib import Path
 from typing import Final
@@ -16,7 +16,7 @@ from earshot.media.audio import features
 from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
 from earshot.models.any_voice.kmeans import KMeans
 from earshot.models.vocoder import Vocoder
-from earshot.models.vqvae.inverter import Inverter
+from earshot.models.vqvae.inverter import CodebookInverter
 from earshot.models.vqvae.vqvae import VQVAE
 from earshot.pipelines.checkpoint import choose_device
 from earshot.pipelines.speech import Speech
@@ -32,7 +32,8 @@ from earshot.pipelines.windows import in_windows
 class VQVAEConversion(VoiceConversion):
     """A VQ-VAE or k-means, its inverter and a vocoder. Stateless, so that visitors share one."""
 
-    VOICES: Final = settings.VQVAE_VOICES
+    voices: tuple[str, ...]
+
     VOCODERS: Final = settings.VOCODERS
     INTONATIONS: Final = ("predicted",)
     MAX_SECONDS: Final = settings.MAX_SECONDS
@@ -42,13 +43,18 @@ class VQVAEConversion(VoiceConversion):
     def __init__(
         self,
         name: str,
+        voices: Sequence[str],
         vqvae: VQVAE | KMeans,
-        inverter: Inverter,
+        inverter: CodebookInverter,
         vocoder: Vocoder,
         device: torch.device,
         frames: Callable[[np.ndarray], np.ndarray] = features.mfcc,
     ) -> None:
-        """frames: speech (T,) → what the units are made of, (S, n_features)."""
+        """Speak by these networks.
+
+        voices: names, in the order of the inverter's; frames: speech (T,) → what the units are
+        made of, (S, n_features).
+        """
         self._frames = frames
         self.name = name
         self.device = device
@@ -60,7 +66,7 @@ class VQVAEConversion(VoiceConversion):
         self.colors = codebook_colors(codebook)
         # The paper's inverter predicts linear spectrograms, the neural vocoder needs log-mel ones.
         self.vocoders = self.VOCODERS if inverter.config.pitch else ("griffin-lim",)
-        self.intonations, self.voices = self.INTONATIONS, self.VOICES
+        self.intonations, self.voices = self.INTONATIONS, tuple(voices)
         self.silence = self._silence_unit()
 
     @classmethod
@@ -115,7 +121,7 @@ class VQVAEConversion(VoiceConversion):
 
     def invert(self, vectors: Tensor, target: str) -> tuple[Tensor, Tensor]:
         """(U, code_width) → spectrogram (S, n_outputs) and F0 (S,) in Hz, 0 where unvoiced."""
-        number, config = self.VOICES.index(target), self.inverter.config
+        number, config = self.voices.index(target), self.inverter.config
         voice = torch.tensor(number, device=self.device)
 
         def invert(batch: Tensor) -> Tensor:
@@ -142,10 +148,10 @@ class VQVAEConversion(VoiceConversion):
         )
 
     def _check(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> str:
-        if isinstance(target, Voice) or target not in self.VOICES:
+        if isinstance(target, Voice) or target not in self.voices:
             name = target.name if isinstance(target, Voice) else target
             raise InputError(
-                f"{self.name} has no voice {name}. Choose one of {', '.join(self.VOICES)}."
+                f"{self.name} has no voice {name}. Choose one of {', '.join(self.voices)}."
             )
         if vocoder not in self.vocoders:
             raise InputError(f"{self.name} speaks through {' or '.join(self.vocoders)} only.")

@@ -11,7 +11,7 @@ from torch import nn
 from earshot.media.audio.features import mfcc
 from earshot.models.any_voice.kmeans import KMeans, KMeansConfig
 from earshot.models.vocoder import Vocoder, VocoderConfig
-from earshot.models.vqvae.inverter import Inverter, InverterConfig
+from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from earshot.pipelines.checkpoint import companion, load_front_end, load_weights, read_config
 
@@ -23,8 +23,8 @@ RENAMED_SETTINGS: Final = {"contrast": "contrastive_weight"}
 
 def load_networks(
     folder: Path, device: torch.device
-) -> tuple[str, VQVAE | KMeans, Inverter, Vocoder]:
-    """The name and the networks of a checkpoint folder, with the vocoder that its config names.
+) -> tuple[str, list[str], VQVAE | KMeans, CodebookInverter, Vocoder]:
+    """Load the name, voices and networks of a checkpoint folder, with its vocoder.
 
     Raises FileNotFoundError when there is no such vocoder, CheckpointError when a file cannot be
     used.
@@ -36,13 +36,13 @@ def load_networks(
         if kind == "kmeans"
         else VQVAE(vqvae_config(config[kind]))
     )
-    inverter = Inverter(InverterConfig(**config["inverter"]))
+    inverter = CodebookInverter(CodebookInverterConfig(**config["inverter"]))
     networks = nn.ModuleDict({kind: vqvae, "inverter": inverter})
     load_weights(networks, folder, device, RENAMED_WEIGHTS)
     vocoder_folder = companion(folder, config["vocoder"])
     vocoder = Vocoder(VocoderConfig(**read_config(vocoder_folder)))
     load_weights(vocoder, vocoder_folder, device)
-    return config["name"], vqvae, inverter, vocoder
+    return config["name"], config["voices"], vqvae, inverter, vocoder
 
 
 def load_features(folder: Path, device: torch.device) -> Callable[[np.ndarray], np.ndarray]:

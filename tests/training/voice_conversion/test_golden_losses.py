@@ -9,7 +9,7 @@ from torch import Tensor
 
 from earshot.media.audio.features import mel_filters
 from earshot.media.constants import N_FFT, N_MELS
-from earshot.models.vqvae.inverter import InverterConfig
+from earshot.models.vqvae.inverter import CodebookInverterConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from training.common.spectral_loss import SpectralLoss
 from training.voice_conversion.train.inverter import (
@@ -44,7 +44,9 @@ def test_contrastive_loss_of_sines_is_the_golden_value() -> None:
 @pytest.mark.parametrize("pitch", [False, True])
 def test_spectrogram_loss_of_sines_is_the_golden_value(pitch: bool) -> None:
     predicted, target = wave(2, 12, 6), wave(2, 12, 6, step=0.5)
-    loss = spectrogram_loss(predicted, target, torch.tensor(2.0), InverterConfig(pitch=pitch))
+    loss = spectrogram_loss(
+        predicted, target, torch.tensor(2.0), CodebookInverterConfig(pitch=pitch)
+    )
     assert loss.item() == pytest.approx(SPECTROGRAM_LOSSES[pitch], rel=1e-4)
 
 

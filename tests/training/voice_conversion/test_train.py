@@ -11,9 +11,9 @@ from torch import nn
 
 from earshot.media.audio import features
 from earshot.models.vocoder import Vocoder, VocoderConfig
-from earshot.models.vqvae.inverter import Inverter, InverterConfig
+from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
-from earshot.pipelines import VoiceConversion
+from earshot.pipelines.voice_conversion import VQVAEConversion
 from training.common.corpora import speech_items
 from training.common.loop import fit, save
 from training.common.windows import Windows
@@ -107,17 +107,17 @@ def test_export_writes_checkpoints_that_the_pipeline_loads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vqvae = VQVAEConfig(64, width=16, heads=2, inner=16, code_width=8, n_speakers=7)
-    inverter = InverterConfig(code_width=8, width=16, layers=1, inner=16)
+    inverter = CodebookInverterConfig(code_width=8, width=16, layers=1, inner=16)
     vocoder = VocoderConfig(width=16, inner=16, layers=1)
     result = {"hours": 0.1, "score": 1.0}
     units, inverters = exporting.SHIPPED["vqvae-64"]
     for part in units:
         save(tmp_path, part, vqvae, VQVAE(vqvae), result)
     for part in inverters:
-        save(tmp_path, part, inverter, Inverter(inverter), result)
+        save(tmp_path, part, inverter, CodebookInverter(inverter), result)
     save(tmp_path, "vocoder", vocoder, Vocoder(vocoder), result)
     exporting.export(tmp_path, tmp_path / "checkpoints")
-    pipeline = VoiceConversion.from_pretrained(tmp_path / "checkpoints" / "vqvae-64", "cpu")
+    pipeline = VQVAEConversion.load(tmp_path / "checkpoints" / "vqvae-64", "cpu")
     assert isinstance(pipeline.vqvae, VQVAE)
     assert pipeline.vqvae.config.n_speakers == 1  # embeddings of training speakers are not exported
     metrics = json.loads((tmp_path / "checkpoints" / "vqvae-64" / "metrics.json").read_text())

@@ -59,12 +59,12 @@ def train(
     averaged network, appended to run/name.jsonl with steps and hours. Raises FloatingPointError
     where a loss is not a number: the last state on disk is whole.
     """
-    parameters = list(network.parameters())
+    parameters: list[Tensor] = list(network.parameters())
     optimizer = torch.optim.AdamW(
         parameters, learning_rate, (0.9, 0.98), 1e-8, 0.01, fused=device().type == "cuda"
     )
     average = copy.deepcopy(network).eval().requires_grad_(False)
-    averaged = list(average.parameters())
+    averaged: list[Tensor] = list(average.parameters())
     state, step, hours = run / f"{name}.state", 0, 0.0
     if state.exists():
         saved = torch.load(state, weights_only=True, map_location=device())
@@ -88,7 +88,8 @@ def train(
         nn.utils.clip_grad_norm_(parameters, CLIP)
         optimizer.step()
         with torch.no_grad():
-            torch._foreach_lerp_(averaged, parameters, 1 - min(AVERAGE, (1 + step) / (10 + step)))
+            towards = 1 - min(AVERAGE, (1 + step) / (10 + step))
+            torch._foreach_lerp_(averaged, parameters, towards)  # pyright: ignore
         reported.append(values.detach())
         step += 1
         now = time.monotonic()

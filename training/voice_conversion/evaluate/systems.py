@@ -8,7 +8,8 @@ import torch
 from earshot.media.audio import features
 from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
 from earshot.pipelines.voice_conversion import AnyVoiceConversion, VQVAEConversion
-from earshot.pipelines.voice_conversion.settings import MUTED, VQVAE_VOICES
+from earshot.pipelines.voice_conversion.settings import MUTED
+from training.common.corpora import TARGET_VOICES
 from training.judges.kmeans import nearest, normalized_mfcc
 from training.voice_conversion.evaluate.material import Pair
 
@@ -107,7 +108,7 @@ class CopySynthesis(Speaker):
 class Converter(Speaker):
     """A pipeline with one of its vocoders."""
 
-    voices = VQVAE_VOICES
+    voices = TARGET_VOICES
 
     def __init__(self, pipeline: VQVAEConversion, vocoder: str) -> None:
         self.name = f"{pipeline.name}, {vocoder}"
@@ -143,7 +144,7 @@ class AnyVoiceConverter(Speaker):
         self.name = f"{pipeline.name}, {vocoder}"
         self.name += ", intonation predicted" if intonation == "predicted" else ""
         self._pipeline, self._vocoder, self._intonation = pipeline, vocoder, intonation
-        self.voices = tuple(name for name in VQVAE_VOICES if name in pipeline.voices)
+        self.voices = tuple(name for name in TARGET_VOICES if name in pipeline.voices)
 
     def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
         _, units, _ = self._pipeline.encode((SAMPLE_RATE, waveform))

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from earshot.media.constants import HOP_LENGTH, N_FFT
 from earshot.models.any_voice.kmeans import KMeans, KMeansConfig
-from earshot.models.vqvae.inverter import Inverter, InverterConfig
+from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from training.common.front_end import front_end_of
 from training.common.loop import device, fit, save
@@ -30,7 +30,12 @@ PITCH_WEIGHT = 2.0
 
 
 def train_inverter(
-    run: Path, name: str, units: str, config: InverterConfig, steps: int, start: str | None = None
+    run: Path,
+    name: str,
+    units: str,
+    config: CodebookInverterConfig,
+    steps: int,
+    start: str | None = None,
 ) -> None:
     """Train for the units run/units.pt, from the weights of run/start.pt if that is given.
 
@@ -42,7 +47,7 @@ def train_inverter(
     train = Windows(run / "voices-train.npz", balance="voice")
     val = Windows(run / "voices-val.npz")
     config = replace(config, stride=quantizer.config.stride, code_width=quantizer.config.code_width)
-    network = Inverter(config).to(device())
+    network = CodebookInverter(config).to(device())
     if start:
         saved = torch.load(run / f"{start}.pt", weights_only=True, map_location=device())
         network.load_state_dict(saved["network"])
@@ -88,7 +93,7 @@ def _load_units(path: Path) -> VQVAE | KMeans:
 
 
 def spectrogram_loss(
-    predicted: Tensor, target: Tensor, std: Tensor, config: InverterConfig
+    predicted: Tensor, target: Tensor, std: Tensor, config: CodebookInverterConfig
 ) -> Tensor:
     """Distance of spectrograms (B, S, n_outputs), scaled by the target's std: a scalar.
 
@@ -129,7 +134,7 @@ def _spectrogram(target: Tensor) -> Tensor:
     return spectrum.abs().transpose(1, 2)[:, :-1]
 
 
-def _fit_scale(network: Inverter, target: Tensor) -> None:
+def _fit_scale(network: CodebookInverter, target: Tensor) -> None:
     network.output_mean.copy_(target.mean(dim=(0, 1)))
     network.output_std.copy_(target.std(dim=(0, 1)) if network.contour else target.std())
 

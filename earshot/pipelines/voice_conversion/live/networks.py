@@ -157,9 +157,9 @@ class VQVAENetworks:
         self.silence = pipeline.vqvae.codebook.vectors[pipeline.silence]
 
     def check(self, choice: Choice) -> None:
-        if choice.voice not in self._pipeline.VOICES or choice.other is not None:
+        if choice.voice not in self._pipeline.voices or choice.other is not None:
             raise InputError(
-                f"Live has no such voice here. Choose one of {', '.join(self._pipeline.VOICES)}."
+                f"Live has no such voice here. Choose one of {', '.join(self._pipeline.voices)}."
             )
         if choice.model not in (None, *self.models):
             raise InputError(f"Live speaks by {self.models[0]} only.")
