@@ -1,6 +1,7 @@
 """python -m training.sound_search prepare|train|export|evaluate: see --help of each."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from earshot.core.paths import CHECKPOINTS
@@ -18,6 +19,9 @@ class SoundSearchTraining:
         evaluate.add_argument("--queries", type=Path, help="lines of JSON; ours unless given")
         evaluate.add_argument("--fold", type=int, help="the clips to rank: 4 unless given")
         evaluate.add_argument("--languages", action="store_true", help="queries in other languages")
+        evaluate.add_argument(
+            "--own-folders", action="store_true", help="threshold for folders of anything"
+        )
         evaluate.add_argument("--checkpoints", type=Path, default=CHECKPOINTS, help="other models")
 
     def prepare(self, data: Path, arguments: Arguments) -> None:
@@ -58,6 +62,9 @@ class SoundSearchTraining:
                 publish_table(rows, page, "language results", COLUMNS)
             return
         folders = sorted(arguments.checkpoints.glob("sound-*"))
+        if arguments.own_folders:
+            self._own_folders(data, folders, arguments.publish)
+            return
         rows = evaluate(
             data,
             folders,
@@ -70,6 +77,22 @@ class SoundSearchTraining:
         if arguments.publish:
             publish(rows, folders, CHECKPOINTS)
             publish_table(rows, page, "sound results")
+
+    def _own_folders(self, data: Path, folders: Sequence[Path], publish: bool) -> None:
+        """Print, and write into the checkpoints if asked for, the threshold of own folders."""
+        from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
+        from training.common.report import markdown
+        from training.sound_search.evaluate.own_folders import (
+            COLUMNS,
+            calibrate_own,
+            write_own_threshold,
+        )
+
+        for folder in folders:
+            threshold, rows = calibrate_own(EarshotEncoder.from_pretrained(folder, "cpu"), data)
+            print(folder.name, markdown(rows, COLUMNS), sep="\n")
+            if publish:
+                write_own_threshold(folder, threshold)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
 from earshot.pipelines.sound_search.encoders.sentence import MINILM
 from training.common.checkpoints import update_metrics, write_weights
 from training.sound_search.evaluate.evaluate import calibrate
+from training.sound_search.evaluate.own_folders import calibrate_own, write_own_threshold
 from training.sound_search.recipe import EVALUATED, SHIPPED, STAGES, kinds_of
 from training.sound_search.train.train import VALIDATION_FOLD
 
@@ -25,11 +26,15 @@ def export(data: Path, run: Path, out: Path) -> None:
             continue
         validation = run / "validation" / name
         _write(run, evaluated, validation, threshold=0.0)
-        threshold = calibrate(EarshotEncoder.from_pretrained(validation), data, VALIDATION_FOLD)
+        encoder = EarshotEncoder.from_pretrained(validation)
+        threshold = calibrate(encoder, data, VALIDATION_FOLD)
+        own, _ = calibrate_own(encoder, data)
         _write(run, evaluated, validation, threshold)
+        write_own_threshold(validation, own)
         if name in SHIPPED:
             shipped = SHIPPED[name]
             _write(run, shipped, out / name, threshold)
+            write_own_threshold(out / name, own)
             hours = {part: _hours(run, part) for part in [*_lineage(shipped), kinds_of(shipped)]}
             update_metrics(out / name, {"training_hours": hours})
 

@@ -16,7 +16,7 @@ from earshot.tabs.sound_search.catalogue import Catalogue, title
 from earshot.tabs.sound_search.chips import chips, edited
 from earshot.tabs.sound_search.example import read_finished
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
-from earshot.tabs.sound_search.search import DEMO, OWN, RECORDING, Search
+from earshot.tabs.sound_search.search import BOTH, DEMO, OWN, RECORDING, Search
 from earshot.tabs.sound_search.view import Components, Update
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class SoundEvents:
             like_name=name,
             without=clean(values[ui.without]),
             scope=scope,
-            only=ui.filters.chosen(values, values[ui.collections], scope == DEMO),
+            only=ui.filters.chosen(values, values[ui.collections], scope != OWN),
             listing="",
             ids=(),
             shown=PAGE,
@@ -104,9 +104,11 @@ class SoundEvents:
     @answering
     def like(self, past: Search, own: VisitorLibrary | None, event: gr.EventData) -> Update:
         """Make the sound whose button was pressed the example of the next query."""
-        catalogue = own if past.scope == OWN and own else self.demo.catalogue()[1]
-        stored, liked = catalogue.stored(), sound_id(event)
-        if liked not in stored.numbers:
+        liked, places = sound_id(event), [self.demo.catalogue()[1].stored()]
+        if own and past.scope != DEMO:
+            places.insert(0, own.stored())
+        stored = next((place for place in places if liked in place.numbers), None)
+        if stored is None:
             raise InputError(GONE)
         name = title(stored.sounds[stored.numbers[liked]])
         return {
@@ -169,12 +171,12 @@ class SoundEvents:
     ) -> IndexedCatalogue:
         """Give the library to search. Raises InputError if the visitor has none."""
         pipeline, demo = self.engine(search.model)
-        if search.scope != OWN:
+        if search.scope == DEMO:
             return demo(pipeline, progress)
         if own is None or not own.sounds:
             raise InputError(NONE_YET)
         own.embed_by(pipeline, progress)
-        return own
+        return own.together(demo(pipeline, progress)) if search.scope == BOTH else own
 
     def run(
         self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None = None

@@ -23,7 +23,7 @@ from earshot.tabs.sound_search.catalogue import ROUTE, Catalogue, media_type
 if TYPE_CHECKING:
     from earshot.pipelines.sound_search import SoundSearch
     from earshot.pipelines.sound_search.indexing.index import SoundIndex
-    from earshot.pipelines.sound_search.library.sound import Description
+    from earshot.pipelines.sound_search.library.sound import Description, Sound
 
 NOSNIFF: Final = {"X-Content-Type-Options": "nosniff"}
 SHIPPED: Final = ASSETS / "sounds.index"
@@ -60,6 +60,7 @@ class VisitorLibrary(IndexedCatalogue):
         super().__init__(SoundIndex.empty(search.encoder), own=True)
         upload_folder().mkdir(parents=True, exist_ok=True)
         # Gradio serves files in its folder. The subfolder is deleted with this object.
+        self._joint: tuple[object, JointCatalogue] | None = None
         self.folder = TemporaryDirectory(prefix="sounds-", dir=upload_folder())
 
     @property
@@ -73,6 +74,13 @@ class VisitorLibrary(IndexedCatalogue):
         self.pictures.clear()
         for folder in Path(self.folder.name).iterdir():
             shutil.rmtree(folder)
+
+    def together(self, demo: IndexedCatalogue) -> "JointCatalogue":
+        """Join the sounds with those of the demo, once for each state of both."""
+        state = demo.index.library, self.index.library
+        if self._joint is None or self._joint[0] != state:
+            self._joint = state, JointCatalogue(demo, self)
+        return self._joint[1]
 
     def embed_by(self, search: "SoundSearch", progress: gr.Progress | None = None) -> None:
         """Embeds the sounds anew where they were embedded by another model."""
@@ -137,6 +145,34 @@ class VisitorLibrary(IndexedCatalogue):
         path = folder / f"{file.stem}.wav"
         path.write_bytes(wav_bytes(recording.waveform, recording.sample_rate))
         return path
+
+
+class JointCatalogue(IndexedCatalogue):
+    """The library of the demo and a visitor's sounds, searched and shown together."""
+
+    def __init__(self, demo: IndexedCatalogue, own: VisitorLibrary) -> None:
+        from earshot.pipelines.sound_search.indexing.index import SoundIndex  # late: loads torch
+        from earshot.pipelines.sound_search.library.joint import JointLibrary
+
+        joint = JointLibrary(demo.index.library, own.index.library)
+        super().__init__(SoundIndex(own.index.encoder, joint))
+        self._demo, self._own = demo, own
+
+    @property
+    def categories(self) -> Sequence[str]:
+        return (*self._demo.categories, *self._own.categories)
+
+    def category(self, sound: "Sound") -> str:
+        return self._of(sound).category(sound)
+
+    def picture(self, sound: "Sound") -> str:
+        return self._of(sound).picture(sound)
+
+    def served(self, sound: "Sound") -> Path | str:
+        return self._of(sound).served(sound)
+
+    def _of(self, sound: "Sound") -> IndexedCatalogue:
+        return self._demo if sound.id in self._demo.index else self._own
 
 
 class DemoLibrary:

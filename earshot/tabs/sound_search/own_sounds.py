@@ -12,7 +12,7 @@ from earshot.tabs.shared.events import EMPTIED, HIDDEN, on_model, reporting, say
 from earshot.tabs.shared.sessions import SessionStore
 from earshot.tabs.sound_search.events import SoundEvents
 from earshot.tabs.sound_search.library import VisitorLibrary
-from earshot.tabs.sound_search.search import DEMO, OWN, Search
+from earshot.tabs.sound_search.search import BOTH, DEMO, OWN, Search
 from earshot.tabs.sound_search.view import Update
 
 INTRO: Final = """<p class="hint">Search your own recordings: up to 200 files, 2 hours
@@ -50,7 +50,7 @@ def own_section() -> OwnSounds:
         elem_id="record-own",
     )
     stop = gr.Button("Stop adding", size="sm", visible=False)
-    libraries = [("Earshot’s sounds", DEMO), ("My sounds", OWN)]
+    libraries = [("Earshot’s sounds", DEMO), ("My sounds", OWN), ("Both", BOTH)]
     scope = gr.Radio(libraries, value=DEMO, label="Search in", visible=False)
     contents = gr.HTML(elem_classes="numbers")
     forget = gr.Button("Delete my sounds", size="sm", visible=False)

@@ -10,8 +10,9 @@ from earshot.pipelines.sound_search.library.filter import EVERYTHING, Filter
 if TYPE_CHECKING:
     from earshot.pipelines.sound_search.library.sound import Sound
 
-DEMO: Final = "ours"  # scopes: the library of the demo, or the visitor's own sounds
+DEMO: Final = "ours"  # scopes: the library of the demo, the visitor's own sounds, or both
 OWN: Final = "mine"
+BOTH: Final = "both"
 RECORDING: Final = "your recording"
 
 
@@ -20,10 +21,10 @@ class Search:
     """A visitor's last query, and all of their votes.
 
     like: the id of a sound, or the path of a recording; like_name: its name on the page. scope:
-    DEMO or OWN. model: the id of a model of the hub, or "" for ours. only: the sounds that may be
-    found. listing, ids: sounds that were chosen instead of searched for, and what they are called.
-    labels: query → id of a sound → +1 or -1. shown: how many results. mapped: identifies the map
-    that the page shows; best: the best sound.
+    DEMO, OWN or BOTH. model: the id of a model of the hub, or "" for ours. only: the sounds that
+    may be found. listing, ids: sounds that were chosen instead of searched for, and what they are
+    called. labels: query → id of a sound → +1 or -1. shown: how many results. mapped: identifies
+    the map that the page shows; best: the best sound.
     """
 
     text: str = ""

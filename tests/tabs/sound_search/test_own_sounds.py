@@ -10,12 +10,13 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.tabs.shared.sessions import SessionStore
+from earshot.tabs.sound_search.catalogue import YOURS
 from earshot.tabs.sound_search.library import MAX_FILES, VisitorLibrary
 from earshot.tabs.sound_search.own_sounds import OwnSoundEvents, own_section
-from earshot.tabs.sound_search.search import Search
+from earshot.tabs.sound_search.search import BOTH, Search
 from earshot.tabs.sound_search.view import ResultView
-from tests.support.sounds import write_sound
-from tests.tabs.sound_search.handlers import sound_events
+from tests.support.sounds import CAPTIONS, write_sound
+from tests.tabs.sound_search.handlers import asked, sound_events
 
 pytestmark = pytest.mark.slow
 
@@ -134,3 +135,33 @@ def test_add_of_one_recording_or_of_nothing(
         with pytest.raises(InputError, match="no files"):
             list(events.add(nothing, Search(), own, request))
     own.clear()
+
+
+def test_own_and_shipped_sounds_are_searched_together(
+    search: SoundSearch, index: Path, view: ResultView, uploads: Path
+) -> None:
+    own = VisitorLibrary(search)
+    list(own.add([str(write_sound(uploads / "h" / "mine.wav", 99))]))
+    events = sound_events(search, index, view)
+    update = events.search(asked(events, text="rain", own=own, scope=BOTH))
+    assert f"<b>{len(CAPTIONS) + 1}</b> sounds" in update[view.found]
+    mapped = update[view.chart].constructor_args["value"]["html"]
+    assert mapped.count('class="map-point"') == len(CAPTIONS) + 1 and YOURS in mapped
+    mine = own.sounds[0].id
+    voted = events.vote(update[view.search], own, event(sound=mine, action="up"))
+    assert f'data-sound="{mine}"' in voted[view.best]["html"] and YOURS in voted[view.best]["html"]
+    (file,) = voted[view.best]["files"]
+    assert file["path"] == str(own.sounds[0].path)
+    assert all("url" in file and "path" not in file for file in voted[view.rest]["files"])
+    assert voted[view.labels].constructor_args["visible"]
+    liked = events.like(voted[view.search], own, event(sound=mine))
+    assert liked[events.components.liked] == (mine, "mine.wav")
+    again = events.library(voted[view.search], own)
+    assert again is events.library(voted[view.search], own), "joined once"
+    own.clear()
+    with pytest.raises(InputError, match="no sounds of yours"):
+        events.search(asked(events, text="rain", own=own, scope=BOTH))
+
+
+def event(**data: object) -> Any:
+    return SimpleNamespace(_data=data)

@@ -103,11 +103,13 @@ class EarshotEncoder:
             members[folder.name] = network
             encoders.add(config["sentence_encoder"])
             thresholds.append(config["threshold"])
-            own.append(config.get("own_threshold", config["threshold"]))
+            own += [config["own_threshold"]] if "own_threshold" in config else []
         if len(encoders) != 1:
             raise ValueError(f"An ensemble needs one sentence encoder, not {sorted(encoders)}.")
         sentences = SentenceEncoder(encoders.pop(), target)
-        return cls(members, sentences, float(np.mean(thresholds)), float(np.mean(own)))
+        return cls(
+            members, sentences, float(np.mean(thresholds)), float(np.mean(own or thresholds))
+        )
 
     def segments(self, waveform: np.ndarray) -> np.ndarray:
         """Equal segments of at most 10 s that cover the peak-normalised sound: (T,) → (N, T')."""

@@ -1,0 +1,38 @@
+"""The threshold of a match in folders of anything."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks.support.fake_sound_encoder import FakeEncoder, tone
+from training.sound_search.evaluate import own_folders
+
+
+def test_own_threshold_parts_what_a_folder_holds_from_the_rest(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def folders(data: Path, rate: int) -> Iterator[tuple[str, list[np.ndarray]]]:
+        assert (data, rate) == (tmp_path, FakeEncoder.sample_rate)
+        yield "lower", [tone("low"), tone("deep")]
+        yield "higher", [tone("high")]
+
+    monkeypatch.setattr(own_folders, "_folders", folders)
+    monkeypatch.setattr(own_folders, "MATCHES", {"lower": ("low", "deep"), "higher": ("high",)})
+    monkeypatch.setattr(own_folders, "OTHERS", ("shrill", "middle"))
+    threshold, rows = own_folders.calibrate_own(FakeEncoder(), tmp_path)
+    assert 0.1 < threshold <= 1.0 and rows[-1]["error"] == 0.0
+    lower, higher, _ = rows
+    assert lower["lowest"] > 0.9 > lower["highest_other"] and higher["system"] == "higher"
+
+
+def test_own_threshold_is_written_next_to_the_other(tmp_path: Path) -> None:
+    config = {"name": "x", "threshold": 0.8, "network": {}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    for threshold in (0.5, 0.25):
+        own_folders.write_own_threshold(tmp_path, threshold)
+        written = json.loads((tmp_path / "config.json").read_text())
+        assert list(written) == ["name", "threshold", "own_threshold", "network"]
+        assert written["own_threshold"] == threshold
