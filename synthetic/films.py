@@ -14,13 +14,13 @@ H264_AAC = ("libx264", "aac")
 
 
 def beep(seconds: float = 3.0, at: float = 1.0, hz: float = 440.0) -> np.ndarray:
-    """Silence with a tone of half a second, by which its time is known: (T,) at RATE."""
+    """Return silence with a tone of half a second, by which its time is known: (T,) at RATE."""
     time = np.arange(round(seconds * RATE)) / RATE
     return 0.5 * np.sin(2 * np.pi * hz * time) * ((time >= at) & (time < at + 0.5))
 
 
 def onset(waveform: np.ndarray, rate: int) -> float:
-    """When a recording (T,) becomes loud, in seconds."""
+    """Return when a recording (T,) becomes loud, in seconds."""
     return float(np.argmax(np.abs(waveform) > 0.1 * np.abs(waveform).max()) / rate)
 
 
@@ -34,7 +34,7 @@ def film(
     default: int | None = None,
     options: dict[str, str] | None = None,
 ) -> bytes:
-    """A file of the container with each track's waveform (T,) and with pictures, or without.
+    """Write a file of the container with each track's waveform (T,) and with pictures, or without.
 
     gap: from when on, and by how many seconds, all time stamps are later; default: the track that
     is marked so.

@@ -63,7 +63,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def tone(*words: str, seconds: float = 2.0, level: float = 0.3) -> np.ndarray:
-    """Tones of these octaves, one after the other, each as long: (T,)."""
+    """Return tones of these octaves, one after the other, each as long: (T,)."""
     clock = np.arange(round(seconds * RATE)) / RATE
     frequencies = [FREQUENCY[WORDS.index(word)] for word in words]
     return np.concatenate([level * np.sin(2 * np.pi * f * clock) for f in frequencies])

@@ -18,7 +18,8 @@ STIMULI: Final = ("bird", "cat", "dog", "fish")
 
 
 def write_test(folder: Path, design: str, seconds: float = 0.5, **more: Any) -> Path:
-    """A test in the folder: "fine" is a clear tone, one for each stimulus; "rough" has noise."""
+    """Write a test into the folder: "fine" is a clear tone, one for each stimulus; "rough" has
+    noise."""
     rng = np.random.default_rng(3)
     for k, stimulus in enumerate(STIMULI):
         time = np.arange(round(seconds * RATE)) / RATE
@@ -60,7 +61,7 @@ class Rater:
         return self.get("session").json()
 
     def check(self, key: str, right: bool = True, attempt: int = 0) -> dict[str, bool]:
-        """Does the headphone check, well or badly. key: the test's, which tells what is right."""
+        """Do the headphone check, well or badly. key: the test's, which tells what is right."""
         trials = [attempt * headphones.TRIALS + i for i in range(headphones.TRIALS)]
         answers = [headphones.hidden(key, self.token, trial) for trial in trials]
         answers = answers if right else [answer % headphones.NOISES + 1 for answer in answers]

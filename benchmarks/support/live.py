@@ -87,20 +87,20 @@ class ServedLive:
         self.address = f"127.0.0.1:{port}"
 
     def join(self, hello: str | None = HELLO, **more: Any) -> ClientConnection:
-        """A visitor's socket, on which hello, if there is one, was sent."""
+        """Open a visitor's socket, on which hello, if there is one, was sent."""
         socket = connect(f"ws://{self.address}/live", open_timeout=PATIENCE, legacy=True, **more)
         if hello is not None:
             socket.send(hello)
         return socket
 
     def close(self) -> None:
-        """Ends it, and every visit."""
+        """End it, and every visit."""
         self._server.should_exit = True
         self._thread.join()
 
 
 def told(socket: ClientConnection) -> dict[str, Any]:
-    """The next message in words."""
+    """Return the next message in words."""
     while True:
         message = socket.recv(timeout=PATIENCE)
         if isinstance(message, str):
@@ -108,5 +108,5 @@ def told(socket: ClientConnection) -> dict[str, Any]:
 
 
 def sound(position: int = 0, samples: int = CHUNK, value: int = 1000) -> bytes:
-    """A message of so many samples, recorded after ``position`` others."""
+    """Return a message of so many samples, recorded after ``position`` others."""
     return position.to_bytes(4, "little") + np.full(samples, value, "<i2").tobytes()

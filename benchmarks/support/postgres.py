@@ -41,7 +41,7 @@ class Postgres:
         self.start()
 
     def start(self) -> None:
-        """Starts the server, and waits until it answers."""
+        """Start the server, and wait until it answers."""
         end = time.monotonic() + PATIENCE
         self._process = self._started()
         while True:
@@ -56,11 +56,11 @@ class Postgres:
                 time.sleep(0.2)
 
     def url(self, database: str) -> str:
-        """The URL of a database of that name."""
+        """Return the URL of a database of that name."""
         return f"postgresql+pg8000://tester@/{database}?unix_sock={self._folder}/.s.PGSQL.5432"
 
     def fresh(self, database: str) -> str:
-        """The URL of a database of that name, which is empty now."""
+        """Return the URL of a database of that name, which is empty now."""
         engine = create_engine(self.url("postgres"), isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
             connection.execute(text(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)"))
@@ -69,12 +69,12 @@ class Postgres:
         return self.url(database)
 
     def kill(self) -> None:
-        """Ends all of it as a power cut would."""
+        """End all of it as a power cut would."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
     def close(self) -> None:
-        """Ends the server, and deletes its data."""
+        """End the server, and delete its data."""
         self._process.send_signal(signal.SIGINT)  # without waiting for who is still connected
         self._process.wait(30)
         shutil.rmtree(self._folder)

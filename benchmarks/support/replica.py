@@ -20,12 +20,12 @@ from earshot.tabs.shared.temporary import temporary_folder
 
 
 def convert(file: str, *more: Any) -> int:
-    """In place of a model: the size of an upload, which this process alone has."""
+    """Return the size of an upload, which this process alone has, in place of a model."""
     return Path(file).stat().st_size
 
 
 def main() -> None:
-    """Options are those of app.py."""
+    """Serve the page, with the options of app.py."""
     chosen = launch.options(sys.argv[1:], os.environ)
     with temporary_folder():
         tests = listening_tests.opened(Path(chosen.studies), chosen.database)

@@ -65,7 +65,8 @@ class Replicas:
 
 
 def configuration(port: int, ports: list[int]) -> str:
-    """The configuration that is deployed, listening on this port before processes on those."""
+    """Return the configuration that is deployed, listening on this port before processes on
+    those."""
     lines = []
     for line in CONFIGURATION.read_text().replace("bind :80", f"bind 127.0.0.1:{port}").split("\n"):
         if server := re.match(r" +server (\d+) ", line):
@@ -78,7 +79,7 @@ def configuration(port: int, ports: list[int]) -> str:
 
 
 def until_healthy(served: Served) -> None:
-    """Waits until all models of a process answer. Raises RuntimeError if they do not."""
+    """Wait until all models of a process answer. Raises RuntimeError if they do not."""
     end = time.monotonic() + PATIENCE
     while httpx.get(served.address + HEALTH, timeout=PATIENCE).status_code != httpx.codes.OK:
         if time.monotonic() > end or served.process.poll() is not None:
@@ -87,7 +88,7 @@ def until_healthy(served: Served) -> None:
 
 
 def until_open(port: int, proxy: subprocess.Popen) -> None:
-    """Waits until the proxy takes connections. Raises RuntimeError if it does not."""
+    """Wait until the proxy takes connections. Raises RuntimeError if it does not."""
     end = time.monotonic() + PATIENCE
     while True:
         try:

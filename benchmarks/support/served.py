@@ -15,13 +15,13 @@ import httpx
 
 from earshot.core.paths import ROOT
 
-PATIENCE: Final = 300.0  # seconds: tests run beside other work
+PATIENCE: Final = 300.0  # seconds: a machine may do other work as well
 # An option of the app, with which each client may come from an address of its own.
 PROXY: Final = ("--proxy", "127.0.0.1")
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a port that nobody listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]
@@ -44,7 +44,7 @@ class Served:
         self.start()
 
     def start(self) -> None:
-        """Starts it, and waits until it answers. Raises RuntimeError where it stops before."""
+        """Start it, and wait until it answers. Raises RuntimeError where it stops before."""
         self.process = subprocess.Popen(
             self._command,
             stdout=self._said,
@@ -64,11 +64,11 @@ class Served:
                 time.sleep(0.1)
 
     def said(self) -> str:
-        """What it has printed."""
+        """Return what it has printed."""
         self._said.seek(0)
         return self._said.read().decode(errors="replace")
 
     def kill(self) -> None:
-        """Ends it as a power cut would."""
+        """End it as a power cut would."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()

@@ -31,18 +31,19 @@ FILL: Final = np.array([0.75, -0.1, 0.65])
 
 
 def colour(rgb: Colour) -> np.ndarray:
-    """As floats (3,)."""
+    """Return a colour as floats (3,)."""
     return np.array(rgb, np.float32) / 255
 
 
 def ramp(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """0 up to low, 1 from high on, smooth between; falling where high is less than low."""
+    """Rise from 0 up to low to 1 from high on, smooth between; falling where high is less
+    than low."""
     share = np.clip((values - low) / (high - low), 0, 1)
     return share * share * (3 - 2 * share)
 
 
 def bump(x: float, y: float, wide: float, high: float, tilt: float = 0.0) -> np.ndarray:
-    """A Gaussian hill (H, W), 1 at (x, y), turned by so many radians."""
+    """Return a Gaussian hill (H, W), 1 at (x, y), turned by so many radians."""
     across, down = X - x, Y - y
     u = across * np.cos(tilt) + down * np.sin(tilt)
     v = down * np.cos(tilt) - across * np.sin(tilt)
@@ -50,17 +51,17 @@ def bump(x: float, y: float, wide: float, high: float, tilt: float = 0.0) -> np.
 
 
 def pair(x: float, y: float, wide: float, high: float, tilt: float = 0.0) -> np.ndarray:
-    """The hill and its mirror image."""
+    """Return the hill and its mirror image."""
     return bump(x, y, wide, high, tilt) + bump(-x, y, wide, high, -tilt)
 
 
 def blur(image: np.ndarray, width: float) -> np.ndarray:
-    """By a Gaussian of so many units."""
+    """Blur an image by a Gaussian of so many units."""
     return cv2.GaussianBlur(image, (0, 0), width * UNIT, borderType=cv2.BORDER_REPLICATE)
 
 
 def blob(points: Sequence[Point], soft: float) -> np.ndarray:
-    """1 inside the smooth closed curve through the points, 0 outside, (H, W)."""
+    """Fill the smooth closed curve through the points: (H, W), 1 inside and 0 outside."""
     closed = np.array([*points, points[0]])
     curve = CubicSpline(np.arange(len(closed)), closed, bc_type="periodic")
     places = curve(np.linspace(0, len(points), 40 * len(points)))
@@ -71,26 +72,28 @@ def blob(points: Sequence[Point], soft: float) -> np.ndarray:
 
 
 def mirrored(points: Sequence[Point]) -> list[Point]:
-    """The points of a right half, from top to bottom, and those of the left half, back up."""
+    """Return the points of a right half, from top to bottom, and those of the left half, back
+    up."""
     return [*points, *((-x, y) for x, y in reversed(points) if x)]
 
 
 def noise(seed: int, width: float, stretch: float = 1.0) -> np.ndarray:
-    """Smooth noise (H, W) of mean 0 and std 1, stretched downwards."""
+    """Return smooth noise (H, W) of mean 0 and std 1, stretched downwards."""
     white = np.random.default_rng(seed).standard_normal(SHAPE).astype(np.float32)
     soft = cv2.GaussianBlur(white, (0, 0), width * UNIT, sigmaY=width * stretch * UNIT)
     return (soft - soft.mean()) / soft.std()
 
 
 def lit(depth: np.ndarray, towards: np.ndarray, wrap: float = 0.0) -> np.ndarray:
-    """How much of a light a relief (H, W) catches; wrap lets it creep around edges, as in skin."""
+    """Say how much of a light a relief (H, W) catches; wrap lets it creep around edges, as in
+    skin."""
     normals = _normals(depth)
     light = normals @ (towards / np.linalg.norm(towards)).astype(np.float32)
     return np.clip((light + wrap) / (1 + wrap), 0, 1)
 
 
 def shine(depth: np.ndarray, sharpness: float) -> np.ndarray:
-    """The main light as it is mirrored to a camera straight ahead, (H, W)."""
+    """Return the main light as it is mirrored to a camera straight ahead, (H, W)."""
     half = KEY / np.linalg.norm(KEY) + np.array([0, 0, 1])
     return lit(depth, half) ** sharpness
 

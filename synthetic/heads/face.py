@@ -45,7 +45,7 @@ class Head:
         hair.in_front(self._still, speaker)
 
     def render(self, pose: Pose, bearing: Bearing) -> np.ndarray:
-        """A frame (HEIGHT, WIDTH, 3), uint8 RGB."""
+        """Render a frame (HEIGHT, WIDTH, 3), uint8 RGB."""
         pull = 0.5 * pose.rounding - 0.5 * (pose.width - 0.56)
         image = _moved(self._still, X + pull * PUCKER, Y - pose.jaw * JAW)
         lips.paint(image, self._speaker, pose)

@@ -2,7 +2,7 @@
 
 Every phone has a target shape, weighted by a dominance that decays with distance in time; features
 with low dominance follow the neighbouring phones (Cohen and Massaro, Modeling coarticulation in
-synthetic visual speech, 1993). Shapes: F frames of the video.
+synthetic visual speech, 1993). Shapes: N frames of the video.
 """
 
 from collections.abc import Sequence
@@ -83,7 +83,7 @@ REST_PARTS: Final = 3  # into which a silence is cut, so that it begins and ends
 
 
 def poses(phones: Sequence[Phone], times: np.ndarray) -> list[Pose]:
-    """The mouth at each of the times (F,), in seconds."""
+    """Return the mouth at each of the times (N,), in seconds."""
     parts = _parts(phones, times[-1])
     starts, ends = np.array([(start, end) for _, start, end in parts]).T - LEAD
     distance = np.abs(times[:, None] - (starts + ends) / 2)

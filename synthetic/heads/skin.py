@@ -40,12 +40,12 @@ WARM: Final = np.array([1.0, 0.55, 0.42], np.float32)  # tint of light that has 
 
 
 def outline(speaker: Speaker) -> list[tuple[float, float]]:
-    """The right half of the head, from top to bottom."""
+    """Return the right half of the head, from top to bottom."""
     return [(x * (1 + (speaker.jaw - 1) * float(np.clip(y, 0, 1))), y) for y, x in OUTLINE]
 
 
 def relief(speaker: Speaker) -> tuple[np.ndarray, np.ndarray]:
-    """How far the face stands out in units, 0 around it, and where it is, (H, W) each."""
+    """Say how far the face stands out in units, 0 around it, and where it is, (H, W) each."""
     x, y = np.array(outline(speaker)).T
     half = np.interp(Y, *_smooth(y, x))
     middle = np.interp(Y, *_smooth(*np.array(PROFILE).T))
@@ -100,7 +100,7 @@ def body(image: np.ndarray, speaker: Speaker) -> None:
 
 
 def backdrop(speaker: Speaker) -> np.ndarray:
-    """A wall with a glow of light, (H, W, 3)."""
+    """Return a wall with a glow of light, (H, W, 3)."""
     glow = 0.72 + 0.38 * np.exp(-np.square((X + 1.2) / 4) - np.square((Y + 0.8) / 4))
     return np.clip(glow[..., None] * colour(speaker.backdrop), 0, 1).astype(np.float32)
 

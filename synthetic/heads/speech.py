@@ -34,7 +34,7 @@ class Phone:
 
 
 def speak(speaker: Speaker, sentence: str) -> np.ndarray:
-    """The waveform (T,) at SAMPLE_RATE, with silence around it."""
+    """Return the waveform (T,) at SAMPLE_RATE, with silence around it."""
     # A bare "a" would be pronounced as the article.
     text = " ".join("[['eI]]" if word == "a" else word for word in sentence.split())
     options = ("-v", speaker.voice, "-p", str(speaker.pitch), "-s", str(speaker.speed))
@@ -46,7 +46,7 @@ def speak(speaker: Speaker, sentence: str) -> np.ndarray:
 
 
 def align(waveform: np.ndarray, sentence: str) -> list[Phone]:
-    """The phones of a sentence, aligned with its waveform.
+    """Align the phones of a sentence with its waveform.
 
     Raises KeyError for a word outside the grammar.
     """

@@ -39,7 +39,7 @@ class RenderedVideo:
     rate: int
 
     def frames(self, start: int = 0, stop: int | None = None) -> Iterator[Frame]:
-        """Frames, uint8 RGB (HEIGHT, WIDTH, 3), rendered one at a time."""
+        """Return frames, uint8 RGB (HEIGHT, WIDTH, 3), rendered one at a time."""
         moves = list(zip(self.poses, self.bearings, strict=True))[start:stop]
         for number, (pose, bearing) in enumerate(moves):
             yield Frame(number / self.rate, self._head.render(pose, bearing))
@@ -50,7 +50,7 @@ class RenderedVideo:
 
 
 def render(speaker: Speaker, sentence: str, seed: int = 0, rate: int = RATE) -> RenderedVideo:
-    """A speaker who says a sentence of the GRID grammar.
+    """Render a speaker who says a sentence of the GRID grammar.
 
     seed: of head movement and blinks; rate: frames per second. Raises KeyError for a word outside
     the grammar.

@@ -13,7 +13,7 @@ from earshot.pipelines.sound_search.sources import bucket
 
 @contextmanager
 def fake_buckets(root: Path) -> Iterator["FakeBuckets"]:
-    """The folders in root are the buckets."""
+    """Serve the folders in root as buckets."""
     buckets = FakeBuckets(root)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bucket, "pyarrow", lambda: buckets)
@@ -46,7 +46,7 @@ class FakeBuckets:
         return Path(base_dir)
 
     def get_file_info(self, what: str | Path) -> Any:
-        """Of a bucket by its name, or of all that a selector selects."""
+        """Describe a bucket by its name, or all that a selector selects."""
         self._answer()
         if isinstance(what, str):
             return SimpleNamespace(path=what)

@@ -63,7 +63,7 @@ class FakeLibrary:
         self.trustworthiness = {"pca": 0.81, "tsne": 0.96}
 
     def places(self, layout: str) -> np.ndarray:
-        """(N, 2) in [0, 1]."""
+        """Place the words: (N, 2) in [0, 1]."""
         return np.stack([self.place(row, layout) for row in self.vectors])
 
     def place(self, vector: np.ndarray, layout: str) -> tuple[float, float]:
@@ -130,18 +130,18 @@ class FakeWords:
 
 
 def getters(folder: Path) -> tuple[Callable[[], FakeWords], Callable[[], FakeLibrary]]:
-    """What gives the pipeline and what gives the library, as the tab's parts take them."""
+    """Return what gives the pipeline and what gives the library, as the tab's parts take them."""
     words, library = FakeWords(), FakeLibrary(folder)
     return lambda: words, lambda: library
 
 
 def tone(spelling: str) -> float:
-    """The pitch (Hz) that the word is "spoken" at."""
+    """Return the pitch (Hz) that the word is "spoken" at."""
     return 200.0 + 40.0 * list(SPOKEN).index(spelling)
 
 
 def write_word(path: Path, spelling: str, seconds: float = 0.5) -> Path:
-    """A WAV file of the word: its tone, after 0.2 s of silence and before as much."""
+    """Write a WAV file of the word: its tone, after 0.2 s of silence and before as much."""
     path.parent.mkdir(parents=True, exist_ok=True)
     wave = 0.3 * np.sin(2 * np.pi * tone(spelling) * np.arange(round(seconds * RATE)) / RATE)
     path.write_bytes(wav_bytes(np.pad(wave, round(0.2 * RATE)).astype(np.float32), RATE))
@@ -149,7 +149,8 @@ def write_word(path: Path, spelling: str, seconds: float = 0.5) -> Path:
 
 
 def vector(phonemes: tuple[str, ...], shift: str = "") -> np.ndarray:
-    """A unit vector (D,) of the phonemes in their places, moved a little by what `shift` says."""
+    """Return a unit vector (D,) of the phonemes in their places, moved a little by what `shift`
+    says."""
     parts = [_noise(f"{symbol}{min(i, 2)}") for i, symbol in enumerate(phonemes)]
     whole = np.sum(parts, axis=0) + (0.4 * _noise(shift) if shift else 0)
     return (whole / np.linalg.norm(whole)).astype(np.float32)

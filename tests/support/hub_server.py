@@ -15,7 +15,7 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 @contextmanager
 def serve(repository: str, root: Path) -> Iterator[str]:
-    """Serves the files below root as the repository → the address for HF_ENDPOINT."""
+    """Serve the files below root as the repository → the address for HF_ENDPOINT."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -70,7 +70,7 @@ def serve(repository: str, root: Path) -> Iterator[str]:
                 self.wfile.write(content)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Nothing: tests print enough."""
+            """Print nothing: tests print enough."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)

@@ -25,7 +25,7 @@ class Listener:
 
 
 def visit_with_voice(vector: np.ndarray | None = None) -> VoiceVisit:
-    """A visit whose visitor has read their text. vector: of their voice (D,)."""
+    """Return a visit whose visitor has read their text. vector: of their voice (D,)."""
     reading = Reading.draw(Random(0))
     listener: Any = Listener(np.linspace(-1, 1, 8) if vector is None else vector)
     return VoiceVisit(reading, OwnVoice(listener, "recording.wav", reading))

@@ -91,7 +91,7 @@ def run(operation: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
 
 
 def move(values: Any, place: str | torch.device) -> Any:
-    """A structure whose tensors and networks are on the device."""
+    """Return a structure whose tensors and networks are on the device."""
     if isinstance(values, nn.Module):
         return values.to(place)
     return tree_map_only(Tensor, lambda tensor: tensor.to(place), values)

@@ -28,7 +28,7 @@ CAPTIONS: Final = {
 
 
 def wave(seed: int, seconds: float = 2.0) -> np.ndarray:
-    """Something like a sound, another for each seed: float32 (T,)."""
+    """Return something like a sound, another for each seed: float32 (T,)."""
     rng = np.random.default_rng(seed)
     time = np.arange(round(seconds * RATE)) / RATE
     tone = np.sin(2 * np.pi * rng.uniform(150, 4000) * time)
@@ -37,14 +37,14 @@ def wave(seed: int, seconds: float = 2.0) -> np.ndarray:
 
 
 def write_sound(path: Path, seed: int, seconds: float = 2.0) -> Path:
-    """A WAV file of `wave`."""
+    """Write a WAV file of `wave`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(wav_bytes(wave(seed, seconds), RATE))
     return path
 
 
 def write_library(folder: Path, search: SoundSearch) -> Path:
-    """Sounds in folder/sounds → the folder of their index, beside it."""
+    """Write sounds in folder/sounds → the folder of their index, next to it."""
     paths = [write_sound(folder / "sounds" / name, i) for i, name in enumerate(CAPTIONS)]
     index = SoundIndex.empty(search.encoder)
     index.add(paths, {path: Description(*CAPTIONS[path.name]) for path in paths})

@@ -13,7 +13,7 @@ RATE = 16_000
 def noise(
     path: Path, seconds: float = 0.6, rate: int = RATE, level: float = 0.05, channels: int = 1
 ) -> Path:
-    """A WAV file of noise, the same for the same arguments."""
+    """Write a WAV file of noise, the same for the same arguments."""
     rng = np.random.default_rng(1)
     samples = level * rng.standard_normal((round(seconds * rate), channels))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -22,7 +22,8 @@ def noise(
 
 
 def make_folder(folder: Path, design: str = "acr", /, **more: Any) -> Path:
-    """A test of the systems ours and theirs with stimuli one, two and three; None removes a key."""
+    """Write a test of the systems ours and theirs with stimuli one, two and three; None removes a
+    key."""
     names = ["ours", "theirs"]
     spec: dict[str, Any] = {
         "title": "A test",

@@ -17,7 +17,8 @@ def make_test(
     name: str = "study",
     **more: Any,
 ) -> Test:
-    """Systems y0, y1 ... and stimuli s0, s1 ..., with one practice, attention and gold trial."""
+    """Write systems y0, y1 ... and stimuli s0, s1 ..., with one practice, attention and gold
+    trial."""
     names = [f"y{i}" for i in range(systems)]
     reference = FOLDER / "reference.wav" if design in REFERENCED else None
     every = [
@@ -50,7 +51,7 @@ def make_test(
 
 
 def any_answer(test: Test, item: Item) -> tuple[Answer, list[int]]:
-    """An answer that fits the item, and plays."""
+    """Return an answer that fits the item, and plays."""
     trial = test.trials[item.trial]
     answer = [50] * len(item.shown) if test.design == "mushra" else test.scale[0][0]
     return answer, [1] * (len(item.shown) + (trial.reference is not None))

@@ -11,7 +11,8 @@ PARTS = {".y4m": "wrapped_avframe", ".webm": "libvpx", ".mp4": "libx264"}
 
 
 def write_pictures(path: Path, pictures: Iterable[np.ndarray], rate: int = 25) -> Path:
-    """Pictures (H, W, 3) uint8 as a video without sound; as .y4m, for a browser's fake camera."""
+    """Write pictures (H, W, 3) uint8 as a video without sound; as .y4m, for a browser's fake
+    camera."""
     with av.open(str(path), "w") as container:
         stream = container.add_stream(PARTS[path.suffix], rate=rate)
         assert isinstance(stream, av.VideoStream)

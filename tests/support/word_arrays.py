@@ -14,7 +14,8 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def write_arrays(run: Path, frames_of: Frames = log_mel) -> None:
-    """Six words as tones, by three speakers, one of them for validation, and six synthetic ones."""
+    """Write six words as tones, by three speakers, one of them for validation, and six synthetic
+    ones."""
     words = [from_arpabet(p) for p in ("K AE T", "D AO G", "B EH D", "S IH T", "G OW", "T R IY")]
     for name, speakers in (("recorded", "abv"), ("synthetic-0", "s")):
         columns = Columns(frames_of)

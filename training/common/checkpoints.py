@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-LARGEST = 10 * 2**20  # bytes that a plain git push to a Space takes
+MAX_BYTES = 10 * 2**20  # bytes that a plain git push to a Space takes
 
 
 def write_weights(
@@ -26,8 +26,8 @@ def write_weights(
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     path = folder / "model.safetensors"
     save_file({name: _half(weight) for name, weight in weights.items()}, path)
-    if limited and path.stat().st_size > LARGEST:
-        raise ValueError(f"{path} has {path.stat().st_size} bytes; {LARGEST} is the most.")
+    if limited and path.stat().st_size > MAX_BYTES:
+        raise ValueError(f"{path} has {path.stat().st_size} bytes; {MAX_BYTES} is the most.")
     update_metrics(folder, {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()})
 
 

@@ -47,7 +47,8 @@ class Item:
 
 
 def data_root(argument: str | None) -> Path:
-    """The data folder: the argument, else $EARSHOT_DATA. Raises SystemExit when there is none."""
+    """Return the data folder: the argument, else $EARSHOT_DATA. Raises SystemExit when there is
+    none."""
     root = argument or os.environ.get("EARSHOT_DATA")
     if not root or not Path(root).is_dir():
         raise SystemExit("No data folder: pass --data DIR or set EARSHOT_DATA.")
@@ -55,7 +56,7 @@ def data_root(argument: str | None) -> Path:
 
 
 def speech_items(root: Path) -> list[Item]:
-    """Every recording of speech below ``root``, in the order of the manifests."""
+    """Return every recording of speech below ``root``, in the order of the manifests."""
     readers = {
         "speech/npvcc2016": _npvcc,
         "speech/free_spoken_digits": _digits,
@@ -78,7 +79,8 @@ def speech_items(root: Path) -> list[Item]:
 
 
 def waveforms(items: list[Item]) -> Iterator[tuple[Item, np.ndarray]]:
-    """Each item with its waveform at 16 kHz, float32 (T,), decoding a packed file only once."""
+    """Yield each item with its waveform at 16 kHz, float32 (T,), decoding a packed file only
+    once."""
     path, packed = None, np.zeros(0, np.float32)
     for item in items:
         if item.path != path:
@@ -90,7 +92,7 @@ def waveforms(items: list[Item]) -> Iterator[tuple[Item, np.ndarray]]:
 
 
 def grid_words(item: Item) -> list[tuple[str, float, float]]:
-    """The words of a GRID clip with their start and end in seconds, pauses left out."""
+    """Return the words of a GRID clip with their start and end in seconds, pauses left out."""
     rows = [line.split() for line in item.path.with_suffix(".align").read_text().splitlines()]
     times = [(word, int(a) / 25_000, int(b) / 25_000) for a, b, word in rows]
     return [

@@ -68,7 +68,7 @@ KINDS: Final = {
 
 
 def hub_card(folder: Path, repository: str) -> ModelCard:
-    """The card of the checkpoint in a folder, as it stands in a repository ("USER/REPO").
+    """Return the card of the checkpoint in a folder, as it stands in a repository ("USER/REPO").
 
     Raises KeyError for a checkpoint of no known kind, and ValueError where its metadata is none.
     """
@@ -86,7 +86,7 @@ def hub_card(folder: Path, repository: str) -> ModelCard:
 
 
 def metadata(card: ModelCard) -> ModelCardData:
-    """The front matter of a card."""
+    """Return the front matter of a card."""
     return cast(ModelCardData, card.data)
 
 

@@ -20,13 +20,14 @@ REPORT_EVERY = 100  # steps
 
 
 def device() -> torch.device:
-    """The GPU where there is one, else the CPU."""
+    """Choose the GPU where there is one, else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def half_precision() -> torch.autocast:
-    """Products in bfloat16 where that is faster: on GPUs, and on most CPUs made for it (EPYC: half
-    the time; on one such Xeon 1.4 times as long). On others they would take twice as long."""
+    """Compute products in bfloat16 where that is faster: on GPUs, and on most CPUs made for it
+    (EPYC: half the time; on one such Xeon 1.4 times as long). On others they would take twice as
+    long."""
     faster = device().type == "cuda" or torch.cpu._is_avx512_bf16_supported()
     return torch.autocast(device().type, torch.bfloat16, enabled=faster)
 
@@ -41,23 +42,23 @@ class Schedule(Protocol):
 
     @property
     def finished(self) -> bool:
-        """Whether training ends here."""
+        """Say whether training ends here."""
         ...
 
     def step(self) -> None:
-        """Called after each step of the optimizer."""
+        """Set the rate, after each step of the optimizer."""
         ...
 
     def restore(self) -> None:
-        """Called when training ends: puts back the weights to keep, if they are not the last."""
+        """Put back the weights to keep when training ends, if they are not the last."""
         ...
 
     def state_dict(self) -> dict[str, Any]:
-        """What load_state_dict resumes from."""
+        """Return what load_state_dict resumes from."""
         ...
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Resumes from what state_dict returned."""
+        """Resume from what state_dict returned."""
         ...
 
 
@@ -76,7 +77,7 @@ class WarmupCosine(torch.optim.lr_scheduler.LambdaLR):
         )
 
     def restore(self) -> None:
-        """The last weights are kept."""
+        """Keep the last weights."""
 
 
 def fit(
@@ -157,7 +158,8 @@ def fit(
 def save(
     run: Path, name: str, config: "DataclassInstance", network: nn.Module, result: dict[str, float]
 ) -> None:
-    """Write the trained network with its config to run/name.pt, and the result of fit beside it."""
+    """Write the trained network with its config to run/name.pt, and the result of fit next to
+    it."""
     torch.save({"config": asdict(config), "network": network.state_dict()}, run / f"{name}.pt")
     (run / f"{name}.json").write_text(json.dumps(result))
     print(name, result, flush=True)

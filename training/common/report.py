@@ -54,7 +54,7 @@ COLUMNS: Final = {  # metric → heading, format
 def markdown(
     rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, str]] = COLUMNS
 ) -> str:
-    """Rows as a Markdown table: the columns that any row has a number for."""
+    """Return rows as a Markdown table: the columns that any row has a number for."""
     rows = list(rows)
     shown = {metric: head for metric, head in columns.items() if any(metric in r for r in rows)}
     lines = [["system", *(heading for heading, _ in shown.values())]]
@@ -89,7 +89,7 @@ def publish_text(text: str, page: Path, mark: str) -> None:
 
 
 def print_table(rows: list[dict[str, Any]]) -> None:
-    """The table, and the word errors of each target voice below it."""
+    """Print the table, and the word errors of each target voice below it."""
     print(markdown(rows))
     for row in rows:
         voices = {key.removeprefix("wer_"): row[key] for key in row if key in VOICE_KEYS}

@@ -35,7 +35,7 @@ class SpectralLoss(nn.Module):
         return loss
 
     def log_mel(self, waveform: Tensor) -> Tensor:
-        """(B, T) → (B, M, S + 1)."""
+        """Compute log-mel magnitudes: (B, T) → (B, M, S + 1)."""
         n_fft = 2 * (self.filters.shape[1] - 1)
         return _log(self.filters @ _magnitude(waveform, n_fft, n_fft // 4))
 

@@ -34,14 +34,14 @@ class Windows:
     def batch(
         self, names: tuple[str, ...], size: int, frames: int, generator: torch.Generator
     ) -> list[Tensor]:
-        """Float windows of the named arrays, aligned: each (size, frames, …)."""
+        """Draw float windows of the named arrays, aligned: each (size, frames, …)."""
         possible = self.weights[: (self.frames - frames) // 4]
         starts = torch.multinomial(possible, size, replacement=True, generator=generator)
         index = 4 * starts[:, None] + torch.arange(frames)
         return [self._read(name, index) for name in names]
 
     def windows(self, names: tuple[str, ...], frames: int) -> list[Tensor]:
-        """Every window in order, without overlap: each (count, frames, …)."""
+        """Return every window in order, without overlap: each (count, frames, …)."""
         count = self.frames // frames
         index = torch.arange(count * frames).view(count, frames)
         return [self._read(name, index) for name in names]

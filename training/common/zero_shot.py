@@ -36,19 +36,19 @@ PARSERS: Final = {"en": from_arpabet, "ar": from_ipa, "zh": from_pinyin}
 
 @cache
 def zero_shot(language: str) -> frozenset[tuple[str, ...]]:
-    """The phonemes of the zero-shot words of a language; empty for other languages."""
+    """Return the phonemes of the zero-shot words of a language; empty for other languages."""
     words = SPELLINGS.get(language, {}).values()
     return frozenset(PARSERS[language](phones) for variants in words for phones in variants)
 
 
 def is_zero_shot(language: str, spelling: str, phonemes: tuple[str, ...]) -> bool:
-    """Whether a word is held out from training, by its spelling or by its phonemes."""
+    """Say whether a word is held out from training, by its spelling or by its phonemes."""
     known = spelling.lower().replace("_", " ") in SPELLINGS.get(language, {})
     return known or phonemes in zero_shot(language)
 
 
 def has_zero_shot_word(item: "Item") -> bool:
-    """Whether a word that no model may be trained on is in the item's text."""
+    """Say whether a word that no model may be trained on is in the item's text."""
     held_out = SPELLINGS.get(item.language, {})
     text = f" {item.text.lower().replace('_', ' ')} "
     words = "".join(c if c.isalnum() else " " for c in text)

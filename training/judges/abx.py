@@ -43,7 +43,7 @@ class ABX:
 
 
 def abx(items: Sequence[PhoneItem], recordings: Sequence[np.ndarray]) -> ABX:
-    """Error over all items, given each recording's frames (S, D) at 10 ms.
+    """Measure the error over all items, given each recording's frames (S, D) at 10 ms.
 
     An error is NaN where no cell can be formed.
     """
@@ -83,7 +83,8 @@ class _Group:
         self.labels = np.array([phones.index(item.phone) for item in own])
 
     def angles(self, other: "_Group") -> np.ndarray:
-        """Angles between frames in half turns. Rounding first makes equal frames exactly equal."""
+        """Return angles between frames in half turns. Rounding first makes equal frames exactly
+        equal."""
         cosines = np.round(self.frames @ other.frames.T, 5)
         return np.arccos(np.clip(cosines, -1.0, 1.0)) / np.float32(np.pi)
 

@@ -28,7 +28,7 @@ class EvaluationModels:
 
     @classmethod
     def load(cls, folder: Path = FOLDER) -> "EvaluationModels":
-        """Raises FileNotFoundError where they have not been trained."""
+        """Load them. Raises FileNotFoundError where they have not been trained."""
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         weights = load_file(folder / "model.safetensors")
         recogniser = Recogniser(config["recogniser_width"])

@@ -69,14 +69,15 @@ def normalize(features: Tensor, lengths: Tensor) -> Tensor:
 
 
 def change_speed(waveform: np.ndarray, factor: float) -> np.ndarray:
-    """The waveform played ``factor`` times as fast: tempo, pitch and formants change together."""
+    """Return the waveform played ``factor`` times as fast: tempo, pitch and formants change
+    together."""
     tensor = torch.from_numpy(waveform)[None, None]
     size = max(int(len(waveform) / factor), 1)
     return F.interpolate(tensor, size=size, mode="linear")[0, 0].numpy()
 
 
 def add_noise(waveform: np.ndarray, snr: float, rng: np.random.Generator) -> np.ndarray:
-    """The waveform with noise between white and red at ``snr`` dB below its mean power."""
+    """Return the waveform with noise between white and red at ``snr`` dB below its mean power."""
     noise = rng.standard_normal(len(waveform)).astype(np.float32)
     tilt = rng.uniform(0.0, 0.9)
     noise[1:] += tilt * noise[:-1]
@@ -85,7 +86,7 @@ def add_noise(waveform: np.ndarray, snr: float, rng: np.random.Generator) -> np.
 
 
 def mask_bands_and_times(features: Tensor, rng: np.random.Generator) -> Tensor:
-    """SpecAugment (Park et al. 2019): bands and short stretches of normalised features zeroed."""
+    """Zero bands and short stretches of normalised features: SpecAugment (Park et al. 2019)."""
     features = features.clone()
     for row in features:
         for _ in range(2):
@@ -99,7 +100,7 @@ def mask_bands_and_times(features: Tensor, rng: np.random.Generator) -> Tensor:
 
 
 def pad(waveforms: list[np.ndarray]) -> tuple[Tensor, Tensor]:
-    """Waveforms of any lengths as one batch: (B, T) zero-padded, and (B,) frames in each."""
+    """Return waveforms of any lengths as one batch: (B, T) zero-padded, and (B,) frames in each."""
     lengths = torch.tensor([len(waveform) // HOP_LENGTH + 1 for waveform in waveforms])
     batch = np.zeros((len(waveforms), max(map(len, waveforms))), np.float32)
     for row, waveform in zip(batch, waveforms, strict=True):

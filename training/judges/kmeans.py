@@ -14,13 +14,14 @@ FRAMES = 200_000
 
 
 def normalized_mfcc(waveform: np.ndarray) -> np.ndarray:
-    """MFCC with each dimension at zero mean and unit variance over the recording: (S, 39)."""
+    """Return MFCC with each dimension at zero mean and unit variance over the recording: (S,
+    39)."""
     features = mfcc(waveform)
     return (features - features.mean(0)) / np.maximum(features.std(0), 1e-3)
 
 
 def train_kmeans(data: Path, seed: int) -> np.ndarray:
-    """Centroids (128, 39) of normalised MFCC frames of every fifth training recording."""
+    """Fit centroids (128, 39) of normalised MFCC frames of every fifth training recording."""
     items = [item for item in speech_items(data) if item.split == "train"][::5]
     frames = np.concatenate([normalized_mfcc(waveform) for _, waveform in waveforms(items)])
     chosen = np.random.default_rng(seed).permutation(len(frames))[:FRAMES]

@@ -13,7 +13,7 @@ QUIETEST = np.log(100.0)  # 40 dB below the loudest frame, as a logarithm of mag
 
 
 def bitrate(streams: Iterable[np.ndarray], seconds: float) -> float:
-    """Bits per second of unit streams, as in ZeroSpeech 2019: n / D · H.
+    """Return bits per second of unit streams, as in ZeroSpeech 2019: n / D · H.
 
     n: units in all streams together, D: their whole duration in seconds, H = −Σ p log2 p: the
     entropy in bits of how often each unit occurs, whatever its neighbours.
@@ -25,7 +25,8 @@ def bitrate(streams: Iterable[np.ndarray], seconds: float) -> float:
 
 
 def mel_cepstral_distortion(log_mel: np.ndarray, reference: np.ndarray) -> float:
-    """(10 / ln 10) √(2 Σ_{d=1..24} (c_d − r_d)²) in dB, the mean over the frames of a DTW path.
+    """Compute (10 / ln 10) √(2 Σ_{d=1..24} (c_d − r_d)²) in dB, the mean over the frames of a DTW
+    path.
 
     log_mel (S, bands) and reference (R, bands): natural logarithms of mel *magnitudes*. c are
     their mel-cepstra: log magnitude = Σ_d c_d cos(π d (m + ½) / bands) over bands m. c_0, the
@@ -48,13 +49,13 @@ def _cepstra(log_mel: np.ndarray) -> np.ndarray:
 def word_error_rate(
     references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]
 ) -> float:
-    """Substitutions, insertions and deletions in % of the words of the references."""
+    """Return substitutions, insertions and deletions in % of the words of the references."""
     errors = sum(edit_distance(r, h) for r, h in zip(references, hypotheses, strict=True))
     return 100.0 * errors / sum(map(len, references))
 
 
 def equal_error(matches: np.ndarray, others: np.ndarray) -> tuple[float, float]:
-    """The threshold at which misses and false alarms are equally frequent, and their share.
+    """Return the threshold at which misses and false alarms are equally frequent, and their share.
 
     A match is missed below the threshold, another is a false alarm at or above it.
     """

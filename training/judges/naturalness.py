@@ -13,12 +13,13 @@ from earshot.media.constants import SAMPLE_RATE
 
 
 def available() -> bool:
-    """Whether speechmos and its runtime are installed."""
+    """Say whether speechmos and its runtime are installed."""
     return find_spec("speechmos") is not None and find_spec("onnxruntime") is not None
 
 
 def dnsmos(waveforms: Sequence[np.ndarray]) -> dict[str, float]:
-    """Mean opinion scores from 1 to 5 over waveforms (T,): overall, of the signal, and P.808.
+    """Measure mean opinion scores from 1 to 5 over waveforms (T,): overall, of the signal, and
+    P.808.
 
     Raises ImportError where speechmos is not installed, ValueError where there is no waveform.
     """

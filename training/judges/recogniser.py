@@ -49,7 +49,8 @@ class Recogniser(nn.Module):
 
     @torch.inference_mode()
     def posteriors(self, waveforms: list[np.ndarray]) -> list[np.ndarray]:
-        """Log-probabilities (U, C) of each waveform (T,) at 16 kHz, any lengths and levels."""
+        """Return log-probabilities (U, C) of each waveform (T,) at 16 kHz, any lengths and
+        levels."""
         results: list[np.ndarray] = []
         for first in range(0, len(waveforms), 16):
             batch, lengths = pad([prepare(w) for w in waveforms[first : first + 16]])
@@ -58,18 +59,19 @@ class Recogniser(nn.Module):
         return results
 
     def words(self, waveforms: list[np.ndarray], grammar: Grammar) -> list[list[str]]:
-        """The most likely words of each waveform, one for every slot of the grammar."""
+        """Return the most likely words of each waveform, one for every slot of the grammar."""
         return [best_words(posterior, grammar) for posterior in self.posteriors(waveforms)]
 
 
 def prepare(waveform: np.ndarray) -> np.ndarray:
-    """The waveform at a power of 0.01, with a margin of silence on both sides: (T,) → (T',)."""
+    """Return the waveform at a power of 0.01, with a margin of silence on both sides: (T,) →
+    (T',)."""
     power = float(np.sqrt(np.mean(waveform**2))) if len(waveform) else 0.0
     return np.pad(waveform * np.float32(0.1 / max(power, 1e-5)), MARGIN)
 
 
 def best_words(log_probabilities: np.ndarray, grammar: Grammar) -> list[str]:
-    """The best path of CTC through one word of every slot in turn (Viterbi, exact).
+    """Return the best path of CTC through one word of every slot in turn (Viterbi, exact).
 
     log_probabilities: (U, C). A phone that ends one word and
     starts the next needs no blank between. Returns one word a slot, or [] when U is too short.

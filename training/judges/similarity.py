@@ -16,17 +16,17 @@ import numpy as np
 
 
 def available() -> bool:
-    """Whether resemblyzer is installed."""
+    """Say whether resemblyzer is installed."""
     return find_spec("resemblyzer") is not None
 
 
 def embed(waveforms: Sequence[np.ndarray]) -> np.ndarray:
-    """A vector of length 1 for each waveform (T,) at 16 kHz: (N, 256)."""
+    """Return a vector of length 1 for each waveform (T,) at 16 kHz: (N, 256)."""
     return np.stack([_encoder().embed_utterance(w.astype(np.float32)) for w in waveforms])
 
 
 def centre(waveforms: Sequence[np.ndarray]) -> np.ndarray:
-    """The mean vector of a speaker's recordings, of length 1: (256,)."""
+    """Return the mean vector of a speaker's recordings, of length 1: (256,)."""
     mean = embed(waveforms).mean(axis=0)
     return mean / np.linalg.norm(mean)
 
@@ -34,7 +34,7 @@ def centre(waveforms: Sequence[np.ndarray]) -> np.ndarray:
 def nearest_is_target(
     conversions: np.ndarray, target: np.ndarray, others: np.ndarray
 ) -> np.ndarray:
-    """Whether each vector is nearer to the target than to every other speaker.
+    """Say whether each vector is nearer to the target than to every other speaker.
 
     conversions: (N, 256); target: (256,); others: (M, 256), the source among them.
     Returns bool (N,).

@@ -47,7 +47,7 @@ class SpeakerEncoder(nn.Module):
 
     @torch.inference_mode()
     def embed(self, waveforms: list[np.ndarray]) -> np.ndarray:
-        """Unit vectors (N, D) of waveforms (T,) at 16 kHz, any lengths and levels."""
+        """Return unit vectors (N, D) of waveforms (T,) at 16 kHz, any lengths and levels."""
         vectors = []
         for first in range(0, len(waveforms), 16):
             batch, lengths = pad([_at_level(w) for w in waveforms[first : first + 16]])
@@ -56,13 +56,13 @@ class SpeakerEncoder(nn.Module):
 
 
 def scale(log_mel: Tensor) -> Tensor:
-    """Log-mel energies of speech at power 0.01, brought near zero mean and unit variance."""
+    """Bring log-mel energies of speech at power 0.01 near zero mean and unit variance."""
     return (log_mel + 5.0) / 4.0
 
 
 def nearer_to_target(converted: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Which conversions (N, D) have a greater cosine to their target's mean vector than to their
-    source's, given those vectors (N, D) for each: bool (N,)."""
+    """Say which conversions (N, D) have a greater cosine to their target's mean vector than to
+    their source's, given those vectors (N, D) for each: bool (N,)."""
     return (converted * _unit(target)).sum(1) > (converted * _unit(source)).sum(1)
 
 

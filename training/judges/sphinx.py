@@ -48,7 +48,7 @@ class Sphinx:
             )
 
     def align(self, waveform: np.ndarray, words: Iterable[Word]) -> list[Segment]:
-        """The phones of words (each with its pronunciation) in a waveform (T,) at 16 kHz.
+        """Return the phones of words (each with its pronunciation) in a waveform (T,) at 16 kHz.
 
         Empty when the words cannot be found in the sound.
         """
@@ -67,7 +67,7 @@ class Sphinx:
         ]
 
     def words(self, waveform: np.ndarray, grammar: Grammar) -> list[str]:
-        """The words recognised by a grammar of slots in sequence; [] when none are."""
+        """Return the words recognised by a grammar of slots in sequence; [] when none are."""
         slots = [" | ".join(self._names[word] for word in slot.items()) for slot in grammar]
         rule = " ".join(f"({slot})" for slot in slots)
         if rule not in self._searches:

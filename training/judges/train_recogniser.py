@@ -90,7 +90,8 @@ def train_recogniser(data: Path, state: Path, seed: int) -> tuple[Recogniser, di
 
 
 def validate(model: Recogniser, items: list[Item]) -> dict[str, float]:
-    """Word error (%) of GRID's validation sentences and of an unseen speaker's digits."""
+    """Measure the word error (%) of GRID's validation sentences and of an unseen speaker's
+    digits."""
     grid = [i for i in items if i.corpus == "grid" and i.split == "val" and i.text]
     digits = [i for i in items if i.speaker in DIGIT_VALIDATION_SPEAKERS][::5]
     spoken = [sentence_only(item, waveform) for item, waveform in waveforms(grid)]

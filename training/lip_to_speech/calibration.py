@@ -9,7 +9,7 @@ the CTC scores is fitted on the words of these videos (Guo et al., On calibratio
 networks, 2017, Section 4.2). No confidence exceeds the share of right words among the most
 confident ones there. No test video takes part.
 
-Shapes: N videos, F frames of 40 ms, H side of a crop, W words and the CTC blank, K words.
+Shapes: B videos, N frames of 40 ms, H side of a crop, W words and the CTC blank, K words.
 """
 
 import argparse
@@ -52,7 +52,7 @@ class Words(NamedTuple):
 
     @property
     def calibration_error(self) -> float:
-        """Expected calibration error over BINS equal bins (Guo et al. 2017, Eq. (3))."""
+        """Return the expected calibration error over BINS equal bins (Guo et al. 2017, Eq. (3))."""
         bins = np.minimum((self.confidence * BINS).astype(int), BINS - 1)
         gaps = [
             abs(self.confidence[bins == b].sum() - self.correct[bins == b].sum())
@@ -61,17 +61,17 @@ class Words(NamedTuple):
         return float(np.sum(gaps) / len(bins))
 
     def limited(self, most: float) -> "Words":
-        """The same with no confidence above ``most``."""
+        """Return the same with no confidence above ``most``."""
         return Words(np.minimum(self.confidence, most), self.correct)
 
     @property
     def brier_score(self) -> float:
-        """Mean squared difference of confidence and correctness."""
+        """Return the mean squared difference of confidence and correctness."""
         return float(np.square(self.confidence - self.correct).mean())
 
 
 def simulated_speakers(crops: Tensor, rng: np.random.Generator) -> Tensor:
-    """Crops (N, F, 80, 80) from 0 to 1, each video with another mouth: (N, F, 64, 64)."""
+    """Return crops (B, N, 80, 80) from 0 to 1, each video with another mouth: (B, N, 64, 64)."""
     count, frames, side, _ = crops.shape
     width, height = np.exp(rng.uniform(-STRETCH, STRETCH, (2, count)))
     angle = rng.uniform(-ANGLE, ANGLE, count)
@@ -91,7 +91,7 @@ def simulated_speakers(crops: Tensor, rng: np.random.Generator) -> Tensor:
 
 @torch.inference_mode()
 def ctc_outputs(reader: LipReader, crops: Tensor) -> list[np.ndarray]:
-    """CTC log probabilities (F, W) of each video, given crops (N, F, H, H) from 0 to 1."""
+    """Return CTC log probabilities (N, W) of each video, given crops (B, N, H, H) from 0 to 1."""
     logits = [reader.encode(video[None])[1][0] for video in crops]
     return [one.log_softmax(dim=-1).numpy() for one in logits]
 
@@ -99,7 +99,7 @@ def ctc_outputs(reader: LipReader, crops: Tensor) -> list[np.ndarray]:
 def words_of(
     outputs: Sequence[np.ndarray], references: Sequence[Sequence[str]], temperature: float
 ) -> Words:
-    """The words of the captions of CTC log probabilities (F, W), with their references."""
+    """Return the words of the captions of CTC log probabilities (N, W), with their references."""
     confidence, correct = [], []
     for output, reference in zip(outputs, references, strict=True):
         for word, expected in zip(caption(output, temperature), reference, strict=False):
@@ -109,15 +109,15 @@ def words_of(
 
 
 def fit_temperature(outputs: Sequence[np.ndarray], references: Sequence[Sequence[str]]) -> float:
-    """The temperature of the lowest Brier score."""
+    """Return the temperature of the lowest Brier score."""
     scores = [words_of(outputs, references, each).brier_score for each in TEMPERATURES]
     return TEMPERATURES[int(np.argmin(scores))]
 
 
 def calibrate(reader: LipReader, clips: dict[str, np.ndarray]) -> tuple[dict[str, Any], Any]:
-    """The numbers for the config, and what was measured for metrics.json.
+    """Return the numbers for the config, and what was measured for metrics.json.
 
-    clips: crops (N, F, 80, 80) and words (N, 6) of the validation videos, see ``prepare``.
+    clips: crops (B, N, 80, 80) and words (B, 6) of the validation videos, see ``prepare``.
     """
     crops = torch.from_numpy(clips["crops"]).float() / 255
     references = [[GRID_WORDS[index] for index in row] for row in clips["words"]]

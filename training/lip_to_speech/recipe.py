@@ -106,12 +106,12 @@ MEASURED: Final = {
 }
 SHIPPED: Final = "lip-to-speech"  # the one that the app uses
 BASELINE: Final = "lip-to-speech-eigenlips"
-VOCODER: Final = "vocoder-lips"  # the folder beside the shipped checkpoint
+VOCODER: Final = "vocoder-lips"  # the folder next to the shipped checkpoint
 VOCODER_NETWORK: Final = "synced-vocoder"  # the network in it
 
 
 def lineage(network: str) -> list[str]:
-    """The readers that it was trained from, or that aligned its videos, the first first, and
+    """Return the readers that it was trained from, or that aligned its videos, the first first, and
     itself."""
     stage = READERS[network]
     before = [*filter(None, [stage.start]), *ALIGNED.get(stage.videos, [])]

@@ -17,24 +17,40 @@ CRF: Final = "26"  # x264's constant rate factor
 BITRATE: Final = 64_000  # bit/s of the audio track
 
 
-def encode_video(frames: Iterable[Frame]) -> bytes:
-    """Encode frames as H.264 without audio, at their time stamps: the bytes of an MP4 file.
+class SilentVideo:
+    """Frames as H.264 without audio, at their time stamps, as they come: an MP4 file.
 
     Width and height must be even, as earshot.media.video gives them; at least one frame is needed.
     """
-    file = io.BytesIO()
-    with av.open(file, "w", format="mp4") as container:
-        stream = container.add_stream("libx264", options={"preset": PRESET, "crf": CRF})
-        stream.pix_fmt = "yuv420p"
-        stream.codec_context.time_base = stream.time_base = TIME_BASE
-        for time, image in frames:
-            if not stream.codec_context.is_open:
-                stream.height, stream.width = image.shape[:2]
-            frame = av.VideoFrame.from_ndarray(image, format="rgb24")
-            frame.pts, frame.time_base = round(time / TIME_BASE), TIME_BASE
-            container.mux(stream.encode(frame))
-        container.mux(stream.encode())
-    return file.getvalue()
+
+    def __init__(self) -> None:
+        self._file = io.BytesIO()
+        self._container = av.open(self._file, "w", format="mp4")
+        self._stream = self._container.add_stream("libx264", options={"preset": PRESET, "crf": CRF})
+        self._stream.pix_fmt = "yuv420p"
+        self._stream.codec_context.time_base = self._stream.time_base = TIME_BASE
+
+    def write(self, frame: Frame) -> None:
+        """Add a frame, which is later than all before it."""
+        if not self._stream.codec_context.is_open:
+            self._stream.height, self._stream.width = frame.image.shape[:2]
+        picture = av.VideoFrame.from_ndarray(frame.image, format="rgb24")
+        picture.pts, picture.time_base = round(frame.time / TIME_BASE), TIME_BASE
+        self._container.mux(self._stream.encode(picture))
+
+    def finish(self) -> bytes:
+        """End the file, and return its bytes."""
+        self._container.mux(self._stream.encode())
+        self._container.close()
+        return self._file.getvalue()
+
+
+def encode_video(frames: Iterable[Frame]) -> bytes:
+    """Encode frames as a SilentVideo."""
+    video = SilentVideo()
+    for frame in frames:
+        video.write(frame)
+    return video.finish()
 
 
 def add_audio(video: bytes, waveform: np.ndarray, sample_rate: int) -> bytes:

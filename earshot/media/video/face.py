@@ -1,6 +1,6 @@
 """Track the face through a video with MediaPipe's face mesh.
 
-Shapes: N frames, 468 landmarks of the mesh; positions are complex numbers x + iy, in pixels to the
+Shapes: R frames, 468 landmarks of the mesh; positions are complex numbers x + iy, in pixels to the
 right and down. A unit is half the distance between the outer corners of the eyes.
 """
 
@@ -51,9 +51,9 @@ MIN_CONFIDENCE: Final = 0.6  # of a detected face
 class FaceTrack:
     """The tracked face of a video, of a size that does not depend on the video's resolution.
 
-    times (N,) in seconds; points (N, 468): landmarks, NaN where no face was found; patches
-    (N, 160, 160): uint8 grey around the mouth, upright, PATCH_SCALE pixels per unit; origins and
-    zooms (N,): a patch's corner in the frame, and its pixels per pixel of the frame; portraits
+    times (R,) in seconds; points (R, 468): landmarks, NaN where no face was found; patches
+    (R, 160, 160): uint8 grey around the mouth, upright, PATCH_SCALE pixels per unit; origins and
+    zooms (R,): a patch's corner in the frame, and its pixels per pixel of the frame; portraits
     (K, 64, 64, 3): uint8 RGB, aligned faces; faces: the most that were seen in one frame.
     """
 
@@ -97,8 +97,8 @@ def track_face(frames: Iterable[Frame]) -> FaceTrack:
 
 
 def pose(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Measure the middle between the eyes (N,), and scale and in-plane rotation as one complex
-    number (N,): pixels per unit times e^(i angle). A least-squares similarity transform of
+    """Measure the middle between the eyes (R,), and scale and in-plane rotation as one complex
+    number (R,): pixels per unit times e^(i angle). A least-squares similarity transform of
     STEADY."""
     model = np.array(list(STEADY.values()))
     centred = model - model.mean()

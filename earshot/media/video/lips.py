@@ -1,6 +1,6 @@
 """Mouth crops for lip reading: aligned, of one scale, at 25 frames per second.
 
-Shapes: N frames of the video, F frames of 40 ms, H side of a crop, L landmarks of the lips.
+Shapes: R frames of the video, N frames of 40 ms, H side of a crop, L landmarks of the lips.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ TURNED: Final = 0.35  # of a full profile
 
 @dataclass(frozen=True, eq=False)
 class Quality:
-    """Capture quality per frame, (F,) each: found, whether a face was found; size in pixels of the
+    """Capture quality per frame, (N,) each: found, whether a face was found; size in pixels of the
     video between the outer corners of the eyes; turn, from −1 (one profile) over 0 (frontal) to 1
     (the other); light, from 0 to 1, of the bright parts around the mouth."""
 
@@ -53,7 +53,7 @@ class Quality:
 class MouthClip:
     """A mouth from the beginning of the file to its last picture.
 
-    crops (F, 80, 80) uint8; portraits (K, 64, 64, 3) uint8; outline (F, 468, 2): the whole mesh
+    crops (N, 80, 80) uint8; portraits (K, 64, 64, 3) uint8; outline (N, 468, 2): the whole mesh
     in pixels of the video.
     """
 
@@ -139,13 +139,13 @@ def _crop(patch: np.ndarray, centre: complex, turn: complex) -> np.ndarray:
 
 
 def _smooth(values: np.ndarray, width: float) -> np.ndarray:
-    """Complex values (N,), smoothed by a Gaussian of so many frames."""
+    """Complex values (R,), smoothed by a Gaussian of so many frames."""
     parts = gaussian_filter1d(_pairs(values), width, axis=0, mode="nearest")
     return parts[:, 0] + 1j * parts[:, 1]
 
 
 def _filled(times: np.ndarray, known: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values (N, …) at the times ``known``, interpolated linearly at ``times``."""
+    """Values (R, …) at the times ``known``, interpolated linearly at ``times``."""
     after = np.clip(np.searchsorted(known, times), 1, max(len(known) - 1, 1))
     before = after - 1
     after = np.minimum(after, len(known) - 1)

@@ -10,13 +10,14 @@ from torch import Tensor
 def sinusoidal_positions(
     frames: int, width: int, device: torch.device, base: float = 10_000.0
 ) -> Tensor:
-    """Sine and cosine position vectors (Vaswani et al. 2017): (frames, width)."""
+    """Return sine and cosine position vectors (Vaswani et al. 2017): (frames, width)."""
     angles = _angles(frames, width, device, base)
     return torch.cat([angles.sin(), angles.cos()], dim=-1)
 
 
 def rotate(x: Tensor) -> Tensor:
-    """Rotary position embedding of queries or keys: (…, S, D / H) → the same (Su et al. 2021)."""
+    """Rotate queries or keys by their positions: (…, S, D / H) → the same (Su et al.
+    2021)."""
     angles = _angles(x.shape[-2], x.shape[-1], x.device)
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     a, b = x.chunk(2, dim=-1)

@@ -1,9 +1,9 @@
 """Mouth crops in, speech frames out: Lip2Speech with a CTC head over the words.
 
 The decoder predicts all frames at once given the encoder states, or one after the other,
-p(S_t | S_<t, F).
+p(S_t | S_<t, states).
 
-Shapes: B batch, F frames of 40 ms, H side of a crop, C width, S mel frames of 10 ms, M mel bands,
+Shapes: B batch, N frames of 40 ms, H side of a crop, C width, S mel frames of 10 ms, M mel bands,
 W words and the blank (0) of CTC, V size of a voice embedding.
 """
 
@@ -78,7 +78,7 @@ class LipReader(nn.Module):
             self.decoder = AutoregressiveDecoder(*sizes)
 
     def encode(self, crops: Tensor) -> tuple[Tensor, Tensor]:
-        """Crops (B, F, H, H) from 0 to 1 → states (B, F, C) and CTC logits (B, F, W)."""
+        """Encode crops (B, N, H, H) from 0 to 1 → states (B, N, C) and CTC logits (B, N, W)."""
         x = F.dropout(self.entry(self.frontend(crops)), self.config.dropout, self.training)
         mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
         for layer in self.layers:
@@ -93,7 +93,7 @@ class LipReader(nn.Module):
         frames: int,
         reference: Tensor | None = None,
     ) -> Prediction:
-        """States (B, F, C), CTC logits (B, F, W) and voice (B, V) → so many mel frames.
+        """Decode states (B, N, C), CTC logits (B, N, W) and voice (B, V) → so many mel frames.
 
         reference: log-mel frames (B, S, M) for teacher forcing of the autoregressive decoder.
         """
@@ -123,12 +123,12 @@ class VisualFrontend(nn.Module):
         )
 
     def forward(self, crops: Tensor) -> Tensor:
-        """(B, F, H, H) from 0 to 1 → (B, F, channels[-1])."""
+        """(B, N, H, H) from 0 to 1 → (B, N, channels[-1])."""
         batch, frames, side, _ = crops.shape
         crops = _normalized(crops)
         # The first and the last frame are repeated at the edges.
         padded = F.pad(crops.flatten(2).transpose(1, 2), (CONTEXT // 2,) * 2, mode="replicate")
-        windows = padded.unfold(2, CONTEXT, 1).transpose(1, 2)  # (B, F, H * H, CONTEXT)
+        windows = padded.unfold(2, CONTEXT, 1).transpose(1, 2)  # (B, N, H * H, CONTEXT)
         x = windows.reshape(batch * frames, side, side, CONTEXT).permute(0, 3, 1, 2)
         x = self.blocks(F.relu(self.norm(self.first(x))))
         return x.mean(dim=(2, 3)).view(batch, frames, -1)

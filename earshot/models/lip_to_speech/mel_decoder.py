@@ -1,6 +1,6 @@
 """Decoders of speech frames: all frames at once, or one after the other.
 
-Shapes: B batch, F encoder states, S mel frames, C width, M mel bands; an output frame is M bands, a
+Shapes: B batch, N encoder states, S mel frames, C width, M mel bands; an output frame is M bands, a
 voicing logit and the log-F0 contour.
 """
 
@@ -30,7 +30,7 @@ class ParallelDecoder(nn.Module):
         self.out = nn.Linear(width, n_mels + 2)
 
     def forward(self, states: Tensor, frames: int) -> Tensor:
-        """(B, F, C) → (B, S, M + 2), for any F and S."""
+        """(B, N, C) → (B, S, M + 2), for any N and S."""
         x = F.interpolate(states.transpose(1, 2), size=frames, mode="linear").transpose(1, 2)
         # The position of a mel frame between two states.
         phase = torch.arange(frames, device=x.device) * (states.shape[1] / frames) * 2 * torch.pi
@@ -45,7 +45,7 @@ class AutoregressiveDecoder(nn.Module):
     """GROUP frames per step, from the previous frames and from attention over the states.
 
     Attention is by content, with a Gaussian bias towards the states of the same moment whose width
-    is learned: F and S need not match.
+    is learned: N and S need not match.
     """
 
     def __init__(self, width: int, heads: int, inner: int, n_mels: int) -> None:
@@ -60,7 +60,7 @@ class AutoregressiveDecoder(nn.Module):
         self.out = nn.Linear(inner + width, GROUP * (n_mels + 2))
 
     def forward(self, states: Tensor, frames: int, teacher: Tensor | None) -> Tensor:
-        """(B, F, C) → (B, S, M + 2); teacher (B, S, M): frames to condition on, else its own."""
+        """(B, N, C) → (B, S, M + 2); teacher (B, S, M): frames to condition on, else its own."""
         batch, count, width = states.shape
         keys = self.key(states)
         positions = torch.arange(count, device=states.device)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """See above."""
+    """Read the videos that the command line names."""
     parser = command_line.parser_of("lip_to_speech", "videos of a speaking face", __doc__)
     command_line.add_output(parser, f"the speech: a {', '.join(FORMATS)}", required=False)
     parser.add_argument("--vocoder", choices=["neural", "griffin-lim"], default="neural")

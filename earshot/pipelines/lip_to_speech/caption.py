@@ -1,6 +1,6 @@
 """Caption CTC outputs: the best path through the grammar, with a posterior per word.
 
-Shapes: F frames of 40 ms, W words and the blank (0) of CTC, Q states of the grammar.
+Shapes: N frames of 40 ms, W words and the blank (0) of CTC, Q states of the grammar.
 """
 
 from dataclasses import dataclass
@@ -38,14 +38,14 @@ class Graph(NamedTuple):
 def caption(
     log_probabilities: np.ndarray, temperature: float, max_confidence: float = 1.0
 ) -> tuple[SpokenWord, ...]:
-    """The most likely sentences, one after the other, given CTC log probabilities (F, W).
+    """Return the most likely sentences, one after the other, given CTC log probabilities (N, W).
 
     temperature: divides the scores, as frames of one word are not independent. It changes the
     confidence of the words, never the words. max_confidence: no word is more certain, as some look
     alike to any reader (B, P and M). Empty where there are too few frames for a sentence.
     """
     graph = _graph()
-    scores = log_probabilities[:, graph.classes] / temperature  # (F, Q)
+    scores = log_probabilities[:, graph.classes] / temperature  # (N, Q)
     path = _best_path(scores, graph.follows)
     if path is None:
         return ()
@@ -86,7 +86,7 @@ def _ends() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _best_path(scores: np.ndarray, follows: np.ndarray) -> np.ndarray | None:
-    """The state of each frame (F,), by the Viterbi algorithm; None where no sentence fits."""
+    """The state of each frame (N,), by the Viterbi algorithm; None where no sentence fits."""
     first, last = _ends()
     allowed = np.where(follows, 0.0, NEVER)
     best = first + scores[0]
@@ -105,7 +105,7 @@ def _best_path(scores: np.ndarray, follows: np.ndarray) -> np.ndarray | None:
 
 
 def _posteriors(scores: np.ndarray, follows: np.ndarray) -> np.ndarray:
-    """Log posterior of each state in each frame, by the forward-backward algorithm: (F, Q)."""
+    """Log posterior of each state in each frame, by the forward-backward algorithm: (N, Q)."""
     first, last = _ends()
     allowed = np.where(follows, 0.0, NEVER)
     forward, backward = [first + scores[0]], [last]

@@ -1,7 +1,9 @@
 """Lip to speech: a video of a speaking face → its words and its speech, in a voice that fits the
 face."""
 
+import math
 import time
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +14,7 @@ from torch import Tensor, nn
 from earshot.core.errors import InputError
 from earshot.media.audio import features
 from earshot.media.constants import FRAMES_PER_SECOND, SAMPLE_RATE, VIDEO_RATE
-from earshot.media.video import frames
+from earshot.media.video import Frame, frames
 from earshot.media.video.face import track_face
 from earshot.media.video.lips import MouthClip, crop_mouth
 from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
@@ -51,6 +53,8 @@ class LipToSpeech:
         self.max_confidence: float = config["max_confidence"]  # of a word
         self.speakers: tuple[str, ...] = tuple(config["speakers"])  # from dark to bright voices
         self.device = device
+        # In the middle of the training speakers, for whoever has not chosen one.
+        self.neutral = Voice(math.exp(faces.config.pitch), 0.5)
         self._voices = torch.tensor(config["voices"], device=device)  # (speakers, V)
         self._reader, self._faces, self._vocoder = reader, faces, vocoder
 
@@ -80,13 +84,16 @@ class LipToSpeech:
         return self.speak(reading, reading.voice, vocoder)
 
     @torch.inference_mode()
-    def encode(self, video: str | Path | None) -> LipReading:
+    def encode(
+        self, video: str | Path | None, on_frame: Callable[[Frame], None] = lambda _: None
+    ) -> LipReading:
         """Track the face, crop the mouth and read the lips. The audio track is never decoded.
 
+        on_frame is given each frame, so that whoever needs the pictures decodes them only once.
         Raises InputError for a video that cannot be used.
         """
         began = time.perf_counter()
-        mouth = crop_mouth(track_face(frames(video, self.MAX_SECONDS)))
+        mouth = crop_mouth(track_face(_passed_on(frames(video, self.MAX_SECONDS), on_frame)))
         if mouth.seconds < self.MIN_SECONDS:
             raise InputError("The video is too short. Say a whole sentence of six words.")
         states, ctc_logits = self._read_lips(mouth)
@@ -127,7 +134,7 @@ class LipToSpeech:
         return LipSpeech(reading, voice, predicted, speech, reading.compute_seconds + taken)
 
     def _read_lips(self, mouth: MouthClip) -> tuple[Tensor, Tensor]:
-        """Encoder states (F, C) and CTC logits (F, W)."""
+        """Encoder states (N, C) and CTC logits (N, W)."""
         side = self._reader.config.side
         edge = (mouth.crops.shape[1] - side) // 2
         crops = mouth.crops[:, edge:-edge, edge:-edge].astype(np.float32) / 255
@@ -191,3 +198,10 @@ class LipToSpeech:
             )
         if vocoder not in self.VOCODERS:
             raise InputError(f"There is no vocoder {vocoder}. Choose {' or '.join(self.VOCODERS)}.")
+
+
+def _passed_on(frames: Iterable[Frame], on_frame: Callable[[Frame], None]) -> Iterator[Frame]:
+    """Yield the frames, each after on_frame was given it."""
+    for frame in frames:
+        on_frame(frame)
+        yield frame

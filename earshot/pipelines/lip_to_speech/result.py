@@ -1,6 +1,6 @@
 """The results of lip to speech: the encoded video, the voice, and the speech.
 
-Shapes: F frames of 40 ms, C width of the lip reader, W words and the CTC blank, S mel frames of
+Shapes: N frames of 40 ms, C width of the lip reader, W words and the CTC blank, S mel frames of
 10 ms.
 """
 
@@ -24,8 +24,8 @@ class Voice:
 
 @dataclass(frozen=True, eq=False)
 class LipReading:
-    """An encoded video, the same for every voice. mouth: the crops and their quality; states (F, C)
-    and ctc_logits (F, W): encoder outputs; caption: the most likely sentence; confidence: the mean
+    """An encoded video, the same for every voice. mouth: the crops and their quality; states (N, C)
+    and ctc_logits (N, W): encoder outputs; caption: the most likely sentence; confidence: the mean
     over its words, from 0 to 1; voice: the one suggested by the face; notices: how to record
     better; compute_seconds: the time it took."""
 

@@ -63,7 +63,8 @@ def declare(
     pitch: gr.Slider,
     timbre: gr.Slider,
 ) -> None:
-    """The endpoints for programs: lip_to_speech, and respeak, which speaks in another voice."""
+    """Declare the endpoints for programs: lip_to_speech, and respeak, which speaks in another
+    voice."""
     endpoints = LipAPI(events)
     with gr.Row(visible=False):
         call, speech, reading = gr.Button(), gr.Audio(label="speech"), gr.JSON(label="reading")

@@ -90,15 +90,21 @@ function rest() {
   show();
 }
 
+function begin() {
+  one(".coach").dataset.asked = one(".coach-sentence").textContent;
+  button().click();
+  state = "recording";
+  left = Number(seconds);
+}
+
 function step() {
   if (!button()) return rest();
   left -= 1;
-  if (left <= 0) {
-    button().click(); // starts, or stops
-    if (state === "recording") return rest();
-    state = "recording";
-    left = Number(seconds);
+  if (left <= 0 && state === "recording") {
+    button().click();
+    return rest();
   }
+  if (left <= 0) begin();
   show();
 }
 
@@ -110,7 +116,11 @@ const press = (event) => {
   if (state === "recording") return rest();
   event.stopImmediatePropagation();
   event.preventDefault();
-  if (state === "counting") return rest();
+  if (state === "counting") {
+    if (left === COUNT) return; // the second click of a double click
+    begin(); // the visitor does not want to wait
+    return show();
+  }
   state = "counting";
   left = COUNT;
   timer = setInterval(step, 1000);

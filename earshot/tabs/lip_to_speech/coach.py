@@ -9,17 +9,23 @@ import gradio as gr
 
 from earshot.media.text.grammar import GRID
 
-SECONDS: Final = 5  # the longest recording
+MAX_SECONDS: Final = 5  # of a recording
+# In the page: the sentence that the coach asked for in the last recording, as the last input.
+ASKED: Final = """(...values) => {
+  const asked = document.querySelector("#lip-coach .coach").dataset.asked || "";
+  return [...values.slice(0, -1), asked];
+}"""
 START: Final = "Open the camera below, or upload a video of one person who speaks."
 
 
 def coach(camera: str) -> gr.HTML:
-    """The coach of the gr.Video whose elem_id is `camera`. A random sentence is shown for each
-    recording."""
+    """Return the coach of the gr.Video whose elem_id is `camera`. A random sentence is shown for
+    each recording."""
     slots = [[spelled(word) for word in slot] for slot in GRID]
     return gr.HTML(
         f'<div class="coach" data-slots="{escape(json.dumps(slots))}" data-camera="{camera}" '
-        f'data-seconds="{SECONDS}"><p class="coach-say"><span>Say, aloud or without a sound:</span>'
+        f'data-seconds="{MAX_SECONDS}"><p class="coach-say">'
+        "<span>Say, aloud or without a sound:</span>"
         '<button type="button" class="coach-other">another sentence</button></p>'
         '<p class="coach-sentence"></p>'
         f'<p class="coach-hint" role="status" data-start="{START}">{START}</p></div>',
@@ -31,5 +37,5 @@ def coach(camera: str) -> gr.HTML:
 
 
 def spelled(word: str) -> str:
-    """A word of the grammar as it is written in a sentence: letters are capitals."""
+    """Return a word of the grammar as it is written in a sentence: letters are capitals."""
     return word.upper() if len(word) == 1 else word

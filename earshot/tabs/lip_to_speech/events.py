@@ -52,11 +52,11 @@ class LipComponents:
     numbers: Component
 
     def result(self) -> list[Component]:
-        """Those that show a result."""
+        """List the components that show a result."""
         return [self.heading, self.timeline, self.numbers]
 
     def voice(self) -> list[Component]:
-        """The sliders."""
+        """List the sliders of the voice."""
         return [self.pitch, self.timbre]
 
     def all(self) -> list[Component]:
@@ -77,7 +77,7 @@ class LipEvents:
         self.shown = components
 
     def first_look(self) -> Values:
-        """The result before the first run: a stored example."""
+        """Return the result before the first run: a stored example."""
         result = read_finished()
         if result is None:
             return {self.shown.timeline: nothing(FIRST)}
@@ -92,12 +92,14 @@ class LipEvents:
         visit: LipVisit | None,
         video: str | None,
         vocoder: str,
+        asked: str,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Values:
-        """Read the lips of a video and speak."""
+        """Read the lips of a video and speak, in a neutral voice. asked: the sentence that was to
+        be said; empty where it is not known."""
         with delete_after_use(video):
-            read = self._read(video, vocoder, progress)
+            read = self._read(video, vocoder, asked, progress)
         visit = self.sessions.of(visit, request)
         visit.video = read
         return {
@@ -156,18 +158,18 @@ class LipEvents:
             **self._result(visit.video.result()),
         }
 
-    def _read(self, video: str | None, vocoder: str, progress: gr.Progress) -> VisitorVideo:
-        from earshot.media.video import frames
-        from earshot.media.video.encode import encode_video  # late, for they load av
+    def _read(
+        self, video: str | None, vocoder: str, asked: str, progress: gr.Progress
+    ) -> VisitorVideo:
+        from earshot.media.video.encode import SilentVideo  # late, for it loads av
 
-        pipeline = self.pipeline()
+        pipeline, silent = self.pipeline(), SilentVideo()
         progress(0.2, desc="Tracking the face")
-        reading = pipeline.encode(video)
+        reading = pipeline.encode(video, silent.write)
         progress(0.7, desc="Speaking")
-        speech = pipeline.speak(reading, reading.voice, vocoder)
-        silent = encode_video(frames(video, pipeline.MAX_SECONDS))
+        speech = pipeline.speak(reading, pipeline.neutral, vocoder)
         audio = _audio(video, speech.speech.sample_rate, pipeline.MAX_SECONDS)
-        return VisitorVideo(speech, silent, landmarks(reading.mouth), audio)
+        return VisitorVideo(speech, silent.finish(), landmarks(reading.mouth), audio, asked)
 
     def _stored(
         self, visit: LipVisit | None, vocoder: str, request: gr.Request, progress: gr.Progress
@@ -179,10 +181,10 @@ class LipEvents:
             return visit, visit.video
         if not FINISHED.exists():
             raise InputError(NOTHING)
-        return visit, self._read(str(SOURCE), vocoder, progress)
+        return visit, self._read(str(SOURCE), vocoder, "", progress)
 
     def spoken(self, video: VisitorVideo, pitch: float, timbre: float, vocoder: str) -> "LipSpeech":
-        """The words of a video in a voice."""
+        """Return the words of a video in a voice."""
         from earshot.pipelines.lip_to_speech.result import Voice  # late, for it loads torch
 
         return self.pipeline().speak(video.speech.reading, Voice(pitch, timbre), vocoder)

@@ -9,7 +9,7 @@ import gradio as gr
 from earshot.core.paths import ASSETS
 from earshot.tabs.components.timeline.timeline import timeline
 from earshot.tabs.lip_to_speech import api
-from earshot.tabs.lip_to_speech.coach import coach, spelled
+from earshot.tabs.lip_to_speech.coach import ASKED, coach, spelled
 from earshot.tabs.lip_to_speech.events import LipComponents, LipEvents, LipVisit
 from earshot.tabs.lip_to_speech.view import draft_item
 from earshot.tabs.shared.drafts import Drafts
@@ -44,19 +44,19 @@ PICTURE: Final = {
 }
 INTRO: Final = """
 <header class="intro"><h2>Speak to the camera without a sound, and hear what your lips said.</h2>
-<p>A lip reader predicts words and speech; a face encoder suggests a voice. Trained on 51 words
+<p>A lip reader predicts words and speech; a face encoder can suggest a voice. Trained on 51 words
 (GRID), mostly of one speaker, recorded from the front in a studio: other speakers are misread
 often, and other sentences always.</p></header>
 """
 STEP: Final = '<h3 class="step">Your face <span>up to 30 s</span></h3>'
-VOICE: Final = """<p class="hint"><b>The voice</b> starts as your face suggests, which is hardly
-better than chance: the face encoder saw five speakers. Move it to where it belongs.</p>"""
+VOICE: Final = """<p class="hint"><b>The voice</b> is a neutral one until you choose. What a face
+suggests is hardly better than chance: the face encoder saw five speakers.</p>"""
 COMPARE: Final = "Compare with the original audio"
 
 
 def build(pipeline: Callable[[], "LipToSpeech"] | None, drafts: Drafts | None = None) -> gr.Blocks:
-    """The tab. pipeline: gives the model, loaded when first asked for; None where there is none.
-    drafts: of listening tests."""
+    """Build the tab. pipeline: gives the model, loaded when first asked for; None where there is
+    none. drafts: of listening tests."""
     with gr.Blocks(title="Lip to speech") as tab:
         if pipeline:
             _layout(tab, pipeline, drafts)
@@ -121,12 +121,14 @@ def _layout(tab: gr.Blocks, pipeline: Callable[[], "LipToSpeech"], drafts: Draft
     audio.input(lambda on: gr.Video(webcam_options=_webcam(on)), audio, video, **HIDDEN)
     on_read = reporting(events.read, message)
     main: dict[str, Any] = {"progress_on": lanes, "start": read, "stop": stop}
-    for trigger in (read.click, video.stop_recording):
-        job = on_model(trigger, on_read, [visit, video, vocoder], shown.all(), **main)
+    nothing_asked = gr.Textbox("", visible=False)
+    for trigger, js in ((read.click, None), (video.stop_recording, ASKED)):
+        given = [visit, video, vocoder, nothing_asked]
+        job = on_model(trigger, on_read, given, shown.all(), js=js, **main)
         # The file was deleted: the camera is ready for the next video.
         job.then(None, outputs=video, js=EMPTIED, **HIDDEN)
-    for chip, example in chips:
-        on_model(chip.click, on_read, [visit, example, vocoder], shown.all(), **main)
+    for chip, example, sentence in chips:
+        on_model(chip.click, on_read, [visit, example, vocoder, sentence], shown.all(), **main)
     again: dict[str, Any] = {
         "concurrency_id": QUICK_QUEUE,
         "show_progress_on": lanes,
@@ -157,9 +159,9 @@ def _webcam(audio: bool) -> gr.WebcamOptions:
     return gr.WebcamOptions(mirror=True, constraints={"video": PICTURE, "audio": audio})
 
 
-def _example_chips() -> list[tuple[gr.Button, gr.State]]:
+def _example_chips() -> list[tuple[gr.Button, gr.State, gr.State]]:
     """A button for each video in assets/heads, named after its speaker and sentence, below a line
-    that says whether the speaker was in the training set."""
+    that says whether the speaker was in the training set; with the file and the sentence."""
     with open(HEADS / "heads.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     chips = []
@@ -170,6 +172,7 @@ def _example_chips() -> list[tuple[gr.Button, gr.State]]:
                 (
                     gr.Button(_name(row), size="sm", min_width=0, scale=0),
                     gr.State(str(HEADS / row["file"])),
+                    gr.State(_sentence(row)),
                 )
                 for row in rows
                 if row["in_training"] == in_training
@@ -178,4 +181,8 @@ def _example_chips() -> list[tuple[gr.Button, gr.State]]:
 
 
 def _name(row: dict[str, str]) -> str:
-    return f"{row['speaker'].title()}: {' '.join(map(spelled, row['sentence'].split()))}"
+    return f"{row['speaker'].title()}: {_sentence(row)}"
+
+
+def _sentence(row: dict[str, str]) -> str:
+    return " ".join(map(spelled, row["sentence"].split()))

@@ -11,7 +11,7 @@ from earshot.media.constants import VIDEO_RATE
 from earshot.tabs.components.timeline.lanes import Spectrogram
 from earshot.tabs.components.timeline.sound import Sound, wav
 from earshot.tabs.components.timeline.timeline import File, TimelineSpec
-from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word, Words
+from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word, Words, said_of
 from earshot.tabs.lip_to_speech.coach import spelled
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ ORIGINAL: Final = "Original audio"
 class LipResult:
     """What is shown. video: the visitor's frames with the predicted speech, MP4; speech: WAV;
     landmarks: JSON; confidence in the whole sentence, from 0 to 1; predicted: the mel frames of the
-    network; pitch in Hz and timbre of the voice; original: the video's own audio, if asked for."""
+    network; pitch in Hz and timbre of the voice; asked: the sentence that was to be said, where it
+    is known; original: the video's own audio, if asked for."""
 
     video: bytes
     speech: bytes
@@ -39,23 +40,33 @@ class LipResult:
     pitch: float
     timbre: float
     numbers: str
+    asked: str = ""
     original: Sound | None = None
 
     def heading(self) -> str:
-        """The predicted sentence with its confidence, as HTML."""
+        """Return the predicted sentence with how sure it is, and what is right of it, as HTML."""
         sentence = " ".join(word.text for word in self.words) or NO_SENTENCE
-        return (
-            f'<div class="found"><h3>{escape(sentence)}</h3><p>read from the lips, confidence '
-            f"<b>{self.confidence:.0%}</b> · spoken at <b>{self.pitch:.0f}</b> Hz</p></div>"
-        )
+        parts = [
+            *([self._verdict()] if self.asked else []),
+            f"read from the lips: <b>{said_of(self.confidence)}</b>",
+            f"spoken at <b>{self.pitch:.0f}</b> Hz",
+        ]
+        return f'<div class="found"><h3>{escape(sentence)}</h3><p>{" · ".join(parts)}</p></div>'
+
+    def _verdict(self) -> str:
+        """How many words of the sentence asked for were read, as HTML."""
+        asked = self.asked.split()
+        read = [word.text for word in self.words]
+        right = sum(a == b for a, b in zip(asked, read, strict=False))
+        return f"<b>{right} of {len(asked)}</b> words of “{escape(self.asked)}”"
 
     def line(self) -> str:
-        """The line of numbers as HTML, its figures set off."""
+        """Return the line of numbers as HTML, its figures set off."""
         parts = [part.split(" ", 1) for part in self.numbers.split(" · ")]
         return " · ".join(f"<b>{escape(figure)}</b> {escape(rest)}" for figure, rest in parts)
 
     def timeline(self) -> TimelineSpec:
-        """The lanes, the video and the downloads of the timeline."""
+        """Return the lanes, the video and the downloads of the timeline."""
         words = Words("Predicted words, by confidence", self.words, self.mouths.seconds)
         tracks = [File("Speech from the lips", "lip-to-speech.mp4", self.video)]
         if self.original:
@@ -81,20 +92,22 @@ class LipResult:
 class VisitorVideo:
     """A visitor's video after reading. speech: the last that was made of it; silent: its frames,
     MP4; landmarks: JSON; audio: its own audio track (T,) at the rate of the speech, if it has one;
-    compared: whether the visitor asked for that."""
+    asked: the sentence that was to be said, where it is known; compared: whether the visitor asked
+    for the audio."""
 
     speech: "LipSpeech"
     silent: bytes
     landmarks: bytes
     audio: np.ndarray | None
+    asked: str = ""
     compared: bool = False
 
     def respoken(self, speech: "LipSpeech") -> "VisitorVideo":
-        """The same in another voice."""
+        """Return the same video with other speech."""
         return replace(self, speech=speech)
 
     def result(self) -> LipResult:
-        """What the tab shows of it."""
+        """Return what the tab shows of it."""
         from earshot.media.video.encode import add_audio  # late, for it loads av
 
         speech, reading = self.speech.speech, self.speech.reading
@@ -113,6 +126,7 @@ class VisitorVideo:
             pitch=self.speech.voice.pitch,
             timbre=self.speech.voice.timbre,
             numbers=numbers(self.speech),
+            asked=self.asked,
         )
         return self._with_original(result) if self.compared and self.audio is not None else result
 
@@ -131,7 +145,7 @@ class VisitorVideo:
 
 
 def landmarks(mouth: "MouthClip") -> bytes:
-    """The lips' landmarks in each frame, as JSON: positions in pixels of the video, to the
+    """Return the lips' landmarks in each frame, as JSON: positions in pixels of the video, to the
     right and down."""
     from earshot.media.video.lips import LIPS  # late, for it loads scipy
 
@@ -144,7 +158,7 @@ def landmarks(mouth: "MouthClip") -> bytes:
 
 
 def numbers(speech: "LipSpeech") -> str:
-    """The line of numbers under a result."""
+    """Return the line of numbers under a result."""
     mouth, taken = speech.reading.mouth, speech.compute_seconds
     return (
         f"{mouth.seconds:.1f} s of video · {len(mouth.crops)} frames · "
@@ -155,7 +169,7 @@ def numbers(speech: "LipSpeech") -> str:
 
 
 def read_out(speech: "LipSpeech") -> dict[str, Any]:
-    """The reading, for programs: see LipEvents.api_read."""
+    """Return the reading, for programs: see LipAPI.read."""
     reading = speech.reading
     return {
         "sentence": " ".join(spelled(word.text) for word in reading.caption),
@@ -171,8 +185,8 @@ def read_out(speech: "LipSpeech") -> dict[str, Any]:
 
 
 def draft_item(video: VisitorVideo | None) -> "DraftItem | None":
-    """The speech for a listening test, with the original audio where the video has any; None before
-    the first video."""
+    """Return the speech for a listening test, with the original audio where the video has any; None
+    before the first video."""
     if video is None:
         return None
     from earshot.media.audio.load import wav_bytes  # late, for they load scipy

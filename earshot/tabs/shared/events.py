@@ -132,10 +132,11 @@ def on_model(
     stop: gr.Button,
     queue: str = LONG_QUEUE,
     seconds: float | None = None,
+    js: str | None = None,
 ) -> Dependency:
     """Runs handler on a queue that all tabs share, for at most so many seconds; meanwhile `stop`
     stands in for `start`, and ends the work at its next step. A set of inputs gives the handler
-    their values in a dictionary by component.
+    their values in a dictionary by component; ``js`` gives them from the values in the page.
 
     Returns the run, for what comes after it.
     """
@@ -158,6 +159,7 @@ def on_model(
         concurrency_id=queue,
         concurrency_limit=1,
         show_progress_on=progress_on,
+        js=js,
         **PRIVATE,
     )
     job.then(idle, outputs=buttons, **HIDDEN)

@@ -43,7 +43,7 @@ def test_words_lane_places_words_at_their_times() -> None:
     assert a[:2] == pytest.approx((10.0, 15.0), abs=0.01)
     assert b[:2] == pytest.approx((15.0, 20.0), abs=0.01)
     assert c[:2] == pytest.approx((50.0, 52.5), abs=0.01)
-    assert b[2] == "blue: confidence 25%, 0.60 s"
+    assert b[2] == "blue: a guess, 0.60 s"
 
 
 def test_words_lane_colours_words_by_confidence() -> None:

@@ -25,7 +25,7 @@ from earshot.pipelines.hub_models import load, precision
 from training.judges.open_vocabulary import spoken_words
 
 WINDOW: Final = 30 * SAMPLE_RATE  # samples that Whisper hears at once
-SHORTEST: Final = SAMPLE_RATE // 2  # samples: less is fewer frames than the x-vector's layers take
+MIN_SAMPLES: Final = SAMPLE_RATE // 2  # less is fewer frames than the x-vector's layers take
 MAX_TOKENS: Final = 200  # of a window
 
 
@@ -42,7 +42,7 @@ class Whisper:
 
     @classmethod
     def from_pretrained(cls, name: str, device: str = "auto") -> "Whisper":
-        """From a folder or by hub id. Raises FileNotFoundError where there is no Whisper."""
+        """Load it by folder or hub id. Raises FileNotFoundError where there is no Whisper."""
         place = choose_device(device, large=True)
         model = load(WhisperForConditionalGeneration, name, dtype=precision(place)).eval()
         torch.nn.Module.to(model, place)
@@ -50,7 +50,7 @@ class Whisper:
 
     @torch.inference_mode()
     def words(self, waveform: np.ndarray) -> list[str]:
-        """What is heard in a waveform (T,) at 16 kHz, as spoken words; [] when nothing."""
+        """Return what is heard in a waveform (T,) at 16 kHz, as spoken words; [] when nothing."""
         heard: list[str] = []
         for start in range(0, len(waveform), WINDOW):
             features = self._processor.feature_extractor(  # pyright: ignore
@@ -73,7 +73,7 @@ class XVectors:
 
     @classmethod
     def from_pretrained(cls, name: str, device: str = "auto") -> "XVectors":
-        """From a folder or by hub id. Raises FileNotFoundError where there is no such model."""
+        """Load it by folder or hub id. Raises FileNotFoundError where there is no such model."""
         place = choose_device(device, large=True)
         model = load(WavLMForXVector, name, dtype=precision(place)).eval()
         torch.nn.Module.to(model, place)
@@ -81,11 +81,11 @@ class XVectors:
 
     @torch.inference_mode()
     def embed(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
-        """A unit vector for each waveform (T,) at 16 kHz: (N, D)."""
+        """Return a unit vector for each waveform (T,) at 16 kHz: (N, D)."""
         return np.stack([self._embed(waveform) for waveform in waveforms])
 
     def _embed(self, waveform: np.ndarray) -> np.ndarray:
-        padded = np.pad(waveform, (0, max(0, SHORTEST - len(waveform)))).astype(np.float32)
+        padded = np.pad(waveform, (0, max(0, MIN_SAMPLES - len(waveform)))).astype(np.float32)
         if self._normalized:
             padded = (padded - padded.mean()) / np.sqrt(padded.var() + 1e-7)
         weight = next(self._model.parameters())
@@ -102,7 +102,7 @@ class Judges:
 
     @classmethod
     def of(cls, arguments: argparse.Namespace) -> "Judges":
-        """Those of --asr and --speaker. Raises SystemExit with --publish: the tables are ours."""
+        """Load what --asr and --speaker name. Raises SystemExit with --publish: tables are ours."""
         named = arguments.asr or arguments.speaker
         if arguments.publish and named:
             raise SystemExit("--publish writes the table of our judges: leave out " + named)

@@ -1,6 +1,6 @@
 """Augment mouth crops: geometry, light, blur, noise, occlusion and frame rate.
 
-Shapes: B batch, F frames, H side of a crop.
+Shapes: B batch, N frames, H side of a crop.
 """
 
 from typing import Final
@@ -23,13 +23,13 @@ RATES: Final = (12.0, 25.0)  # frames per second of simulated cameras
 
 
 def centre_crop(crops: Tensor) -> Tensor:
-    """The central part of crops (B, F, 80, 80), the network's input: (B, F, 64, 64)."""
+    """Return the central part of crops (B, N, 80, 80), the network's input: (B, N, 64, 64)."""
     edge = (crops.shape[-1] - SIDE) // 2
     return crops[..., edge : edge + SIDE, edge : edge + SIDE]
 
 
 def augment(crops: Tensor, rng: np.random.Generator) -> Tensor:
-    """Crops (B, F, 80, 80) from 0 to 1 → (B, F, 64, 64)."""
+    """Augment crops (B, N, 80, 80) from 0 to 1 → (B, N, 64, 64)."""
     mirrored = torch.from_numpy(rng.random(len(crops)) < 0.5)
     crops = torch.where(mirrored[:, None, None, None], crops.flip(-1), crops)
     crops = _lit(_transformed(crops, rng), rng)
@@ -76,14 +76,14 @@ def _lit(crops: Tensor, rng: np.random.Generator) -> Tensor:
 
 
 def _blurred(crops: Tensor, rng: np.random.Generator) -> Tensor:
-    """A lower resolution, as in small or strongly compressed videos: (F, H, H)."""
+    """A lower resolution, as in small or strongly compressed videos: (N, H, H)."""
     size = int(rng.integers(SIDE // 3, SIDE))
     small = F.interpolate(crops[:, None], size=size, mode="bilinear", antialias=True)
     return F.interpolate(small, size=crops.shape[-1], mode="bilinear")[:, 0]
 
 
 def _occlude(crops: Tensor, rng: np.random.Generator) -> None:
-    """Put one grey rectangle over all frames (F, H, H), in place."""
+    """Put one grey rectangle over all frames (N, H, H), in place."""
     height, width = rng.integers(4, SIDE // 3, 2)
     top, left = rng.integers(0, SIDE - height), rng.integers(0, SIDE - width)
     crops[:, top : top + height, left : left + width] = float(rng.random())
@@ -103,7 +103,7 @@ def _source_times(frames: int, dropped: bool, rng: np.random.Generator) -> np.nd
 
 
 def _interpolated(values: Tensor, times: np.ndarray) -> Tensor:
-    """Values (F, …) at times between frames."""
+    """Values (N, …) at times between frames."""
     low = torch.from_numpy(np.floor(times).astype(int)).clamp(max=len(values) - 1)
     high = (low + 1).clamp(max=len(values) - 1)
     share = torch.from_numpy((times % 1).astype(np.float32))

@@ -58,7 +58,7 @@ def av_sync(run: Path, name: str, readers: Sequence[str]) -> None:
 
 
 def av_offset(predicted: Tensor, reference: Tensor) -> float:
-    """Mel frames by which the reference is later than the prediction: (1, S, M) each.
+    """Return mel frames by which the reference is later than the prediction: (1, S, M) each.
 
     The shift of lowest ``stoi_loss_mel``, by a coarse and then a fine grid search.
     """

@@ -1,6 +1,6 @@
 """The prepared clips in memory, and batches of them.
 
-Shapes: B batch, F frames of 40 ms, S mel frames of 10 ms, M mel bands.
+Shapes: B batch, N frames of 40 ms, S mel frames of 10 ms, M mel bands.
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,8 @@ ARRAYS: Final = ("crops", "log_mel", "pitch", "words", "spoken", "speaker")
 
 @dataclass(frozen=True)
 class Batch:
-    """crops (B, F, 64, 64) from 0 to 1; log_mel (B, S, M); pitch (B, S) in Hz, 0 where unvoiced;
-    words (B, 6): CTC classes of the words, from 1; spoken (B, F): the class of the word at each
+    """crops (B, N, 64, 64) from 0 to 1; log_mel (B, S, M); pitch (B, S) in Hz, 0 where unvoiced;
+    words (B, 6): CTC classes of the words, from 1; spoken (B, N): the class of the word at each
     frame, or 0."""
 
     crops: Tensor
@@ -41,17 +41,18 @@ class Batch:
 
     @property
     def voiced(self) -> Tensor:
-        """1 where voiced, else 0: (B, S)."""
+        """Return 1 where voiced, else 0: (B, S)."""
         return (self.pitch > 0).float()
 
     @property
     def log_f0(self) -> Tensor:
-        """The log-F0 contour: log F0 less its mean over the clip; 0 where unvoiced: (B, S)."""
+        """Return the log-F0 contour: log F0 less its mean over the clip; 0 where unvoiced: (B,
+        S)."""
         return (self.pitch.clamp(min=1.0).log() - self.mean_log_pitch) * self.voiced
 
     @property
     def mean_log_pitch(self) -> Tensor:
-        """Mean log F0 of the voiced frames of each clip: (B, 1)."""
+        """Return the mean log F0 of the voiced frames of each clip: (B, 1)."""
         log = self.pitch.clamp(min=1.0).log() * self.voiced
         return log.sum(dim=1, keepdim=True) / self.voiced.sum(dim=1, keepdim=True).clamp(min=1)
 
@@ -86,7 +87,8 @@ class Clips:
         return len(self.arrays["crops"])
 
     def batch(self, size: int, generator: torch.Generator, clean: float = CLEAN) -> Batch:
-        """Random clips, concatenated into new sentences; all but the share ``clean`` augmented."""
+        """Draw random clips, concatenated into new sentences; all but the share ``clean``
+        augmented."""
         rng = numpy_generator(generator)
         rows = rng.choice(len(self), size, p=self._shares)
         batch = self._gathered(self._concatenated(rows, rng), pace=rng.uniform(*PACE))
@@ -97,12 +99,12 @@ class Clips:
         return batch
 
     def rows(self, first: int, last: int) -> Batch:
-        """Clips in their order, not augmented."""
+        """Return the clips in their order, not augmented."""
         batch = self._whole(first, last)
         return replace(batch, crops=centre_crop(batch.crops))
 
     def augmented_rows(self, first: int, last: int, rng: np.random.Generator) -> Batch:
-        """Clips in their order, all augmented."""
+        """Return the clips in their order, all augmented."""
         return self._augmented(self._whole(first, last), rng, clean=0.0)
 
     def _whole(self, first: int, last: int) -> Batch:
@@ -158,7 +160,7 @@ class Clips:
 
 
 def _spoken(spans: Tensor, words: Tensor, frames: int) -> Tensor:
-    """The class of the word at each frame (B, F), by words (B, 6) and spans (B, 6, 2) in frames."""
+    """The class of the word at each frame (B, N), by words (B, 6) and spans (B, 6, 2) in frames."""
     times = torch.arange(frames) + 0.5
     within = (spans[..., :1] <= times) & (times < spans[..., 1:])
     return (within * words[:, :, None]).amax(dim=1)

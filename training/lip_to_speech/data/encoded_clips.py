@@ -2,7 +2,7 @@
 
 Training what comes after the front-end then takes many more steps in the same time.
 
-Shapes: B batch, F frames of 40 ms, C channels of the front-end.
+Shapes: B batch, N frames of 40 ms, C channels of the front-end.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ MASKED: Final = (1, 9)  # frames of each clip that are masked, from and below
 
 
 class EncodedClips(Clips):
-    """Each clip in several augmented views; in batches, ``crops`` are features (B, F, C)."""
+    """Each clip in several augmented views; in batches, ``crops`` are features (B, N, C)."""
 
     def __init__(self, clips: Clips, frontend: nn.Module, views: int) -> None:
         """views: of each clip; the first is not augmented, the others are."""
@@ -35,7 +35,7 @@ class EncodedClips(Clips):
             self._shares *= np.repeat([CLEAN] + [others] * (views - 1), len(clips)) * views
 
     def rows(self, first: int, last: int) -> Batch:
-        """Clips in their order."""
+        """Return the clips in their order."""
         return self._whole(first, last)
 
     def _augmented(self, batch: Batch, rng: np.random.Generator, clean: float) -> Batch:
@@ -53,7 +53,7 @@ class EncodedClips(Clips):
 
 @torch.inference_mode()
 def _encode(clips: Clips, frontend: nn.Module, rng: np.random.Generator | None) -> np.ndarray:
-    """Front-end features of all clips (N, F, C), augmented where there is an rng."""
+    """Front-end features of all clips (B, N, C), augmented where there is an rng."""
     features = []
     for first in range(0, len(clips), BATCH):
         last = first + BATCH

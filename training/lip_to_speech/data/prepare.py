@@ -1,12 +1,12 @@
 """Turn the videos into compact arrays, so that training decodes no video.
 
-Written to OUT/clips.npz, C clips of F = 75 frames (40 ms) and S = 300 mel frames (10 ms):
-  crops uint8 (C, F, 80, 80) · portraits uint8 (C, K, 64, 64, 3)
-  log_mel (C, S, 80) · pitch in Hz (C, S) · waveform int16 (C, S * 160)
-  words (C, 6): numbers of GRID_WORDS · spoken (C, 6, 2): seconds · speaker (C,) · split (C,)
-the same of rendered speakers, see rendered.py, to OUT/rendered.npz;
+Written to OUT/clips.npz, B clips of N = 75 frames (40 ms) and S = 300 mel frames (10 ms):
+  crops uint8 (B, N, 80, 80) · portraits uint8 (B, K, 64, 64, 3)
+  log_mel (B, S, 80) · pitch in Hz (B, S) · waveform int16 (B, S * 160)
+  words (B, 6): numbers of GRID_WORDS · spoken (B, 6, 2): seconds · speaker (B,) · split (B,)
+the same of rendered speakers, see synthetic_heads.py, to OUT/rendered.npz;
 and to OUT/voices.npz all recordings of speakers who are told apart, end to end:
-  log_mel (N, 80) · lengths, speaker and split of each
+  log_mel (S, 80) · lengths, speaker and split of each
 """
 
 from collections.abc import Callable, Sequence
@@ -66,19 +66,19 @@ def _write_voices(data: Path, path: Path) -> None:
 
 
 def grid_items(data: Path) -> list[Item]:
-    """All videos of GRID."""
+    """Return all videos of GRID."""
     return [item for item in speech_items(data) if item.corpus == "grid"]
 
 
 def clip_arrays(item: Item) -> dict[str, Any]:
-    """The arrays of one video: see above."""
+    """Return the arrays of one video: see above."""
     mouth = crop_mouth(track_face(frames(item.path, SECONDS + 1)))
     arrays = stack(mouth, sentence(item), grid_words(item))
     return arrays | {"speaker": item.speaker, "split": item.split}
 
 
 def rendered_arrays(line: Line) -> dict[str, Any]:
-    """The arrays of one rendered head."""
+    """Return the arrays of one rendered head."""
     video = line.video()
     waveform = np.zeros(SECONDS * features.SAMPLE_RATE, np.float32)
     speech = match_loudness(video.waveform, features.SAMPLE_RATE, LEVEL)[: len(waveform)]
@@ -90,8 +90,8 @@ def rendered_arrays(line: Line) -> dict[str, Any]:
 def stack(
     mouth: MouthClip, waveform: np.ndarray, words: Sequence[tuple[str, float, float]]
 ) -> dict[str, Any]:
-    """The arrays of SECONDS of a video; a shorter one repeats its last frame. words: each with its
-    start and end in seconds."""
+    """Return the arrays of SECONDS of a video; a shorter one repeats its last frame. words: each
+    with its start and end in seconds."""
     frames = np.minimum(np.arange(SECONDS * VIDEO_RATE), len(mouth.crops) - 1)
     return {
         "crops": mouth.crops[frames],
@@ -105,7 +105,8 @@ def stack(
 
 
 def voiced_pitch(waveform: np.ndarray) -> np.ndarray:
-    """F0 in Hz, 0 where unvoiced or more than SPEECH_RANGE below the loudest frame: (T,) → (S,).
+    """Return F0 in Hz, 0 where unvoiced or more than SPEECH_RANGE below the loudest frame: (T,) →
+    (S,).
 
     Without that limit, a fifth of the frames of speaker s1 that pYIN calls voiced are room hum of
     65 Hz after the sentence.
@@ -116,8 +117,8 @@ def voiced_pitch(waveform: np.ndarray) -> np.ndarray:
 
 
 def sentence(item: Item) -> np.ndarray:
-    """The audio of a video at 16 kHz and LEVEL, as long as the video: (T,). Outside of the item's
-    start and end, which leave out noise of the recording, it is silent."""
+    """Return the audio of a video at 16 kHz and LEVEL, as long as the video: (T,). Outside of the
+    item's start and end, which leave out noise of the recording, it is silent."""
     waveform = np.zeros(SECONDS * features.SAMPLE_RATE, np.float32)
     recorded = load(item.path, features.SAMPLE_RATE, SECONDS + 1).waveform[: len(waveform)]
     first = round(item.start * features.SAMPLE_RATE)

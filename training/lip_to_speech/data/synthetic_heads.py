@@ -30,7 +30,7 @@ class Line:
         return render(self.speaker, self.sentence, self.seed)
 
     def words(self) -> list[tuple[str, float, float]]:
-        """Each word, its start and its end in seconds."""
+        """Return each word, its start and its end in seconds."""
         phones = iter(align(speak(self.speaker, self.sentence), self.sentence))
         spoken = []
         for word, names in zip(self.sentence.split(), grid_phones(self.sentence), strict=True):
@@ -40,7 +40,7 @@ class Line:
 
 
 def lines() -> list[Line]:
-    """EACH seeded sentences per speaker, none of them an example of the app."""
+    """Draw EACH seeded sentences per speaker, none of them an example of the app."""
     rng = np.random.default_rng(0)
     slots = [list(slot) for slot in GRID]
     examples = {*SENTENCES.values(), *unseen_sentences().values()}

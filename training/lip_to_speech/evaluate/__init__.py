@@ -1,1 +1,1 @@
-"""How well the systems do, beside baselines."""
+"""How well the systems do, compared with baselines."""

@@ -59,7 +59,7 @@ class LipEvaluator:
         self._voices = np.stack([voice / np.linalg.norm(voice) for voice in voices])
 
     def measure(self, system: System) -> list[Row]:
-        """A row of all metrics for each group of speakers with videos."""
+        """Return a row of all metrics for each group of speakers with videos."""
         rows: list[Row] = []
         for group in GROUPS:
             clips = [clip for clip in self._clips if clip.group == group]

@@ -35,16 +35,17 @@ class Clip:
 
     @property
     def words(self) -> list[str]:
-        """Empty where there is no transcript."""
+        """List the words; there are none where there is no transcript."""
         return self.item.text.split()
 
     def sentence(self, waveform: np.ndarray) -> np.ndarray:
-        """The part of a waveform (T,) in which the words are, with 0.2 s around them: (T',)."""
+        """Return the part of a waveform (T,) in which the words are, with 0.2 s around them:
+        (T',)."""
         return sentence_only(replace(self.item, start=0.0), waveform)
 
 
 def choose(data: Path, split: str, most: int | None = None) -> list[Clip]:
-    """The videos of a split, or of ``all``; of each group at most so many, seeded.
+    """Return the videos of a split, or of ``all``; of each group at most so many, seeded.
 
     Raises SystemExit where there is nothing to measure.
     """
@@ -60,7 +61,7 @@ def choose(data: Path, split: str, most: int | None = None) -> list[Clip]:
 
 
 def summary(clips: list[Clip]) -> str:
-    """How many videos there are of each group, by how many speakers."""
+    """Say how many videos there are of each group, by how many speakers."""
     videos = Counter(clip.group for clip in clips)
     speakers = {group: {clip.speaker for clip in clips if clip.group == group} for group in videos}
     return "; ".join(f"{g}: {n} videos by {len(speakers[g])} speakers" for g, n in videos.items())

@@ -17,14 +17,14 @@ from training.common.corpora import LEVEL
 
 QUALITIES: Final = ("stoi", "estoi", "pesq")
 PESQ_INSTALLED: Final = find_spec("pesq") is not None
-PESQ_LOWEST: Final = 1.043  # the least that P.862.2 maps to: 0.999 + 4 / (1 + exp(4.506))
+MIN_PESQ: Final = 1.043  # the least that P.862.2 maps to: 0.999 + 4 / (1 + exp(4.506))
 MAX_LAG: Final = 0.08  # s
 STEP: Final = SAMPLE_RATE // 1000  # samples per value of an envelope: 1 ms
 SMOOTH: Final = np.hanning(22)[1:-1]  # smoothing window of an envelope, in ms
 
 
 def comparable(waveform: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """The waveform at LEVEL, as long as its reference: (T',), (T,) → (T,).
+    """Return the waveform at LEVEL, as long as its reference: (T',), (T,) → (T,).
 
     It is cut or padded at the end. One with NaN, which cannot be played, counts as silence.
     """
@@ -35,7 +35,7 @@ def comparable(waveform: np.ndarray, reference: np.ndarray) -> np.ndarray:
 
 
 def quality(estimate: np.ndarray, reference: np.ndarray) -> dict[str, float]:
-    """STOI, ESTOI (pystoi) and wide-band PESQ (pesq) of two comparable waveforms (T,).
+    """Measure STOI, ESTOI (pystoi) and wide-band PESQ (pesq) of two comparable waveforms (T,).
 
     Silence has an intelligibility of 0 and no PESQ, which is not defined for it. Without the
     package pesq nothing has a PESQ.
@@ -52,17 +52,17 @@ def quality(estimate: np.ndarray, reference: np.ndarray) -> dict[str, float]:
 
 
 def mean_quality(scores: list[dict[str, float]]) -> dict[str, float]:
-    """The mean of each measure that is defined for any recording.
+    """Return the mean of each measure that is defined for any recording.
 
     Where one has no PESQ and others do, it counts as the lowest score, so that silence does not
     pay.
     """
     known = [name for name in QUALITIES if any(name in score for score in scores)]
-    return {name: float(np.mean([s.get(name, PESQ_LOWEST) for s in scores])) for name in known}
+    return {name: float(np.mean([s.get(name, MIN_PESQ) for s in scores])) for name in known}
 
 
 def lateness(estimate: np.ndarray, reference: np.ndarray) -> int:
-    """Samples by which the estimate is later than its reference, from −80 to 80 ms.
+    """Return samples by which the estimate is later than its reference, from −80 to 80 ms.
 
     The lag of the highest correlation of envelopes over 20 ms. The best STOI over lags would be
     biased upwards.
@@ -77,13 +77,13 @@ def lateness(estimate: np.ndarray, reference: np.ndarray) -> int:
 
 
 def earlier(waveform: np.ndarray, samples: int) -> np.ndarray:
-    """The waveform (T,) shifted to begin so many samples earlier, padded with silence."""
+    """Return the waveform (T,) shifted to begin so many samples earlier, padded with silence."""
     padded = np.pad(waveform, abs(samples))
     return padded[abs(samples) + samples :][: len(waveform)]
 
 
 def pitch_error(estimate: np.ndarray, reference: np.ndarray) -> float | None:
-    """Semitones between the median F0s of two contours in Hz, 0 where unvoiced: (S,) each.
+    """Return semitones between the median F0s of two contours in Hz, 0 where unvoiced: (S,) each.
 
     None where either is unvoiced throughout.
     """
@@ -94,7 +94,7 @@ def pitch_error(estimate: np.ndarray, reference: np.ndarray) -> float | None:
 
 
 def voice_ranks(estimate: np.ndarray, voices: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The share of the other speakers whose voice is nearer than the right one's: (N,).
+    """Return the share of the other speakers whose voice is nearer than the right one's: (N,).
 
     estimate (N, D) and voices (M, D): unit vectors; right (N,): the index of each one's speaker. 0
     is best, 0.5 is chance.

@@ -42,7 +42,7 @@ class System(Protocol):
     shipped: bool
 
     def speak(self, video: Path) -> Output:
-        """Raises InputError for a video that it refuses."""
+        """Speak a video. Raises InputError for one that it refuses."""
         ...
 
 
@@ -162,7 +162,8 @@ class EigenlipsBaseline:
 def systems(
     data: Path, clips: Sequence[Clip], vocoder: Path, folders: Sequence[Path]
 ) -> list[System]:
-    """Upper and lower bounds, and each checkpoint that exists; missing ones are printed."""
+    """Load upper and lower bounds, and each checkpoint that exists; print those that are
+    missing."""
     network = Vocoder(VocoderConfig(**read_config(vocoder)))
     load_weights(network, vocoder, torch.device("cpu"))
     checkpoints = [_checkpoint(folder) for folder in folders if _exists(folder)]

@@ -39,7 +39,8 @@ class Faces:
     def batch(
         self, speakers: list[int], generator: torch.Generator
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Augmented portraits (B, 3, 64, 64) of these speakers, with their embeddings and F0."""
+        """Draw augmented portraits (B, 3, 64, 64) of these speakers, with their embeddings and
+        F0."""
         rng = numpy_generator(generator)
         chosen = rng.choice(speakers, BATCH)
         pictures = []
@@ -59,8 +60,9 @@ def train_faces(run: Path, name: str, config: FaceEncoderConfig) -> None:
 
 
 def left_out(faces: Faces, states: Path, config: FaceEncoderConfig) -> dict[str, float]:
-    """Leave-one-speaker-out: the mean rank of the right voice among all speakers', and the mean
-    error of F0 in semitones, beside that of the other speakers' mean F0."""
+    """Measure, leaving one speaker out at a time, the mean rank of the right voice among all
+    speakers', and the mean error of F0 in semitones, next to that of the other speakers' mean
+    F0."""
     ranks, errors, baseline = [], [], []
     for speaker in range(len(faces.names)):
         others = [other for other in range(len(faces.names)) if other != speaker]
@@ -96,8 +98,8 @@ def _fitted(
 
 
 def voice_loss(predicted: Tensor, log_pitch: Tensor, embeddings: Tensor, pitch: Tensor) -> Tensor:
-    """Cosine distance of voices (B, D), unit vectors, and L1 of log F0, given pitch (B,) in Hz: a
-    scalar."""
+    """Compute the cosine distance of voices (B, D), unit vectors, and L1 of log F0, given pitch
+    (B,) in Hz: a scalar."""
     distance = 1 - (predicted * embeddings).sum(dim=1)
     return (distance + (log_pitch - pitch.log()).abs()).mean()
 

@@ -38,8 +38,8 @@ class _Psychoacoustics(NamedTuple):
 
 
 def pesq_loss(estimate: Tensor, reference: Tensor) -> Tensor:
-    """The disturbance of an estimate (B, T), given its reference (B, T): (B,), about 4.5 − the raw
-    PESQ score.
+    """Return the disturbance of an estimate (B, T), given its reference (B, T): (B,), about 4.5 −
+    the raw PESQ score.
 
     Unlike there, neither the level of all nor that of any band is aligned first: the shortest way
     to a good score would be a hum that misleads the alignment. Frames that augment most count

@@ -1,6 +1,6 @@
 """Train a lip reader to predict speech, and its CTC head to recognise the words.
 
-Shapes: B batch, F frames of 40 ms, S mel frames of 10 ms, M mel bands, V size of a voice embedding.
+Shapes: B batch, N frames of 40 ms, S mel frames of 10 ms, M mel bands, V size of a voice embedding.
 """
 
 from dataclasses import dataclass, replace
@@ -119,7 +119,7 @@ def _scale_variance(network: LipReader, clips: Clips, voices: VoiceEncoder, scal
 
 @torch.inference_mode()
 def held_out(network: LipReader, clips: Clips, voices: VoiceEncoder) -> dict[str, float]:
-    """Losses on clips in their order, neither augmented nor with teacher forcing."""
+    """Compute the losses on clips in their order, neither augmented nor with teacher forcing."""
     network.eval()
     sums: dict[str, float] = {}
     for first in range(0, len(clips), BATCH):
@@ -135,8 +135,9 @@ def held_out(network: LipReader, clips: Clips, voices: VoiceEncoder) -> dict[str
 
 
 def reader_losses(predicted: Prediction, ctc_logits: Tensor, batch: Batch) -> dict[str, Tensor]:
-    """The weighted losses of a prediction and its CTC logits (B, F, W): scalars by name, which are
-    those in metrics.json. envelopes: the STOI loss; words: CTC; moments: the word at each frame."""
+    """Return the weighted losses of a prediction and its CTC logits (B, N, W): scalars by name,
+    which are those in metrics.json. envelopes: the STOI loss; words: CTC; moments: the word at each
+    frame."""
     frame_words = F.cross_entropy(ctc_logits.flatten(0, 1).float(), batch.spoken.flatten())
     return {
         "mel": _mel_loss(predicted, batch),
@@ -148,7 +149,8 @@ def reader_losses(predicted: Prediction, ctc_logits: Tensor, batch: Batch) -> di
 
 
 def ctc_loss(ctc_logits: Tensor, batch: Batch) -> Tensor:
-    """CTC loss (Graves et al. 2006) of the words of each clip, given logits (B, F, W): a scalar."""
+    """Compute the CTC loss (Graves et al. 2006) of the words of each clip, given logits (B, N, W):
+    a scalar."""
     count, length = ctc_logits.shape[:2]
     return F.ctc_loss(
         ctc_logits.float().log_softmax(dim=-1).transpose(0, 1),
@@ -173,7 +175,7 @@ def _f0_losses(predicted: Prediction, batch: Batch) -> dict[str, Tensor]:
 
 
 def load_reader(path: Path) -> LipReader:
-    """A trained reader for inference, on the CPU."""
+    """Load a trained reader for inference, on the CPU."""
     saved = torch.load(path, weights_only=True, map_location="cpu")
     network = LipReader(LipReaderConfig(**saved["config"]))
     network.load_state_dict(saved["network"])
@@ -181,7 +183,7 @@ def load_reader(path: Path) -> LipReader:
 
 
 def load_voices(run: Path) -> VoiceEncoder:
-    """The trained voice encoder of a run, frozen."""
+    """Load the trained voice encoder of a run, frozen."""
     saved = torch.load(run / "voices.pt", weights_only=True, map_location=device())
     network = VoiceEncoder(VoiceEncoderConfig(**saved["config"])).to(device())
     network.load_state_dict(saved["network"])

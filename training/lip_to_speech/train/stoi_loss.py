@@ -14,7 +14,7 @@ from torch import Tensor
 from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 
 BANDS: Final = 15  # third-octave bands
-LOWEST: Final = 150.0  # Hz: the centre of the first
+FIRST_CENTRE: Final = 150.0  # Hz: of the first band
 WINDOW: Final = 38  # frames of 10 ms: 380 ms, where STOI has 384 ms
 STEP: Final = 4  # frames between windows
 RANGE: Final = 4.6  # nepers, 40 dB: quieter frames are removed as silent
@@ -24,7 +24,7 @@ TINY: Final = 1e-5
 
 
 def stoi_loss_mel(estimate: Tensor, reference: Tensor) -> Tensor:
-    """1 − (STOI + ESTOI) / 2 of log-mel frames (B, S, M): a scalar."""
+    """Compute 1 − (STOI + ESTOI) / 2 of log-mel frames (B, S, M): a scalar."""
     with torch.autocast(estimate.device.type, enabled=False):
         squared = _mel_widths().to(estimate.device).square()
         estimate, reference = ((2 * mel.float()).exp() * squared for mel in (estimate, reference))
@@ -32,7 +32,7 @@ def stoi_loss_mel(estimate: Tensor, reference: Tensor) -> Tensor:
 
 
 def stoi_loss_wave(estimate: Tensor, reference: Tensor) -> Tensor:
-    """1 − (STOI + ESTOI) / 2 of waveforms (B, T): a scalar."""
+    """Compute 1 − (STOI + ESTOI) / 2 of waveforms (B, T): a scalar."""
     with torch.autocast(estimate.device.type, enabled=False):
         estimate, reference = (_power(sound.float()) for sound in (estimate, reference))
         return _stoi_loss(estimate, reference, _bin_thirds().to(estimate.device))
@@ -103,6 +103,6 @@ def _bin_thirds() -> Tensor:
 
 def _shared(centres: np.ndarray, widths: np.ndarray) -> np.ndarray:
     """The overlap in Hz of bands with each third octave: (bands, K)."""
-    edges = LOWEST * 2.0 ** ((np.arange(BANDS + 1) - 0.5) / 3)
+    edges = FIRST_CENTRE * 2.0 ** ((np.arange(BANDS + 1) - 0.5) / 3)
     low, high = (centres - widths / 2)[:, None], (centres + widths / 2)[:, None]
     return np.maximum(np.minimum(high, edges[1:]) - np.maximum(low, edges[:-1]), 0.0)

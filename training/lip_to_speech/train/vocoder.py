@@ -28,8 +28,8 @@ NAMES: Final = ("log_mel", "waveform", "pitch")
 
 
 def train_vocoder(run: Path, name: str, steps: int, reader: str, videos: str = "clips") -> None:
-    """Fine-tune the vocoder of voice conversion on what run/reader.pt predicts for run/videos.npz
-    and the rendered heads; write run/name.pt.
+    """Fine-tune the vocoder of voice conversion on what run/reader.pt predicts for
+    run/videos.npz and the rendered heads; write run/name.pt.
 
     It starts from a shipped checkpoint, so that this stage alone also needs safetensors.
     """

@@ -44,14 +44,14 @@ class VocoderLoss(nn.Module):
         return stoi_loss_mel(log_mel[:, :frames], batch.log_mel) + PESQ_WEIGHT * pesq
 
     def vocode(self, predicted: Prediction, batch: Batch) -> Tensor:
-        """The waveform (B, T) of the predicted frames, at the predicted log-F0 contour around the
-        reference's mean log F0."""
+        """Return the waveform (B, T) of the predicted frames, at the predicted log-F0 contour
+        around the reference's mean log F0."""
         pitch = (predicted.log_f0 + batch.mean_log_pitch).exp().clamp(*PITCHES).detach()
         return self.vocoder(predicted.log_mel, pitch * (predicted.voicing > 0))
 
 
 def spectral_loss() -> SpectralLoss:
-    """The spectral loss of the vocoder, with the mel filters of its spectrograms."""
+    """Return the spectral loss of the vocoder, with the mel filters of its spectrograms."""
     from earshot.media.audio import features  # late: training of other stages needs no librosa
 
     filters = features.mel_filters(features.N_FFT, features.N_MELS)

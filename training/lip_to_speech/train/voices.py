@@ -39,7 +39,8 @@ class Voices:
         self.held_out = [(name, mel) for name, mel in self.held_out if name not in self.recordings]
 
     def batch(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Log-mel frames (B, S, M) and their classes (B,): three per speaker, by VTLP factor."""
+        """Return log-mel frames (B, S, M) and their classes (B,): three per speaker, by VTLP
+        factor."""
         rng = numpy_generator(generator)
         speakers = rng.integers(0, len(self.names), BATCH)
         segments = []
@@ -54,7 +55,7 @@ class Voices:
 
 
 def segment(mel: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """FRAMES frames of a recording, repeated where it is shorter: (S, M)."""
+    """Return FRAMES frames of a recording, repeated where it is shorter: (S, M)."""
     repeated = np.tile(mel, (-(-FRAMES // len(mel)), 1))
     start = rng.integers(0, len(repeated) - FRAMES + 1)
     return repeated[start : start + FRAMES].astype(np.float32)
@@ -82,15 +83,15 @@ def train_voices(run: Path, name: str, config: VoiceEncoderConfig, steps: int) -
 
 
 def margin_loss(vectors: Tensor, centres: Tensor, speakers: Tensor) -> Tensor:
-    """Additive margin softmax (Wang et al. 2018) of the unit vectors (B, D) of speakers (B,), whose
-    classes have these centres (K, D): a scalar."""
+    """Compute the additive margin softmax (Wang et al. 2018) of the unit vectors (B, D) of speakers
+    (B,), whose classes have these centres (K, D): a scalar."""
     cosines = vectors @ F.normalize(centres, dim=1).T
     margin = MARGIN * F.one_hot(speakers, len(centres))
     return F.cross_entropy(SCALE * (cosines - margin), speakers)
 
 
 def equal_error_rate(network: VoiceEncoder, held_out: list[tuple[str, np.ndarray]]) -> float:
-    """The equal error rate of speaker verification over all pairs of segments, each with its
+    """Return the equal error rate of speaker verification over all pairs of segments, each with its
     speaker."""
     rng = np.random.default_rng(0)
     mel = torch.from_numpy(np.stack([segment(mel, rng) for _, mel in held_out]))
