@@ -25,9 +25,3 @@ def test_everything_that_the_app_compiles_is_compiled_after_installing() -> None
     assert len(functions) >= 3
     compiling.main()
     assert [f.__name__ for f in functions if not f.signatures] == []
-
-
-def test_make_demo_compiles_after_installing() -> None:
-    makefile = (ROOT / "Makefile").read_text()
-    recipe = makefile.split("$(VENV)/run-time: requirements.txt")[1].split("\n\n")[0]
-    assert "-m scripts.compile" in recipe

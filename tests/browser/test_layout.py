@@ -69,7 +69,8 @@ def test_no_tab_scrolls_sideways_on_the_narrowest_phone(narrow: Page) -> None:
         closed = panel.locator("button.label-wrap:not(.open)").filter(visible=True)
         while closed.count():
             closed.first.click()
-        narrow.wait_for_timeout(500)
+        expect(closed).to_have_count(0)
+        at_rest(narrow)
         assert narrow.evaluate(WIDER) <= 0, f"{name}: {narrow.evaluate(OVERFLOWING)}"
 
 
@@ -82,5 +83,11 @@ def test_accordions_point_right_when_closed_and_down_when_open(narrow: Page) -> 
     expect(header.locator(".icon")).to_have_text("▼")
     assert header.evaluate(angle) == -90  # ▼ turned right
     header.click()
-    narrow.wait_for_timeout(400)
+    at_rest(narrow)
     assert header.evaluate(angle) == 0
+
+
+def at_rest(page: Page) -> None:
+    """Wait until nothing on the page moves but what moves for ever."""
+    page.wait_for_function("""() => document.getAnimations().every((one) =>
+      one.playState !== "running" || one.effect.getComputedTiming().endTime === Infinity)""")

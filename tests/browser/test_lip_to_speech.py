@@ -52,6 +52,7 @@ def test_camera_recording_is_read_when_the_countdown_ends(visit: Visit, page: Pa
     assert len(sentence.split()) == 6
     page.get_by_role("button", name="another sentence").click()
     expect(page.locator(".coach-sentence")).not_to_have_text(sentence)
+    asked = page.locator(".coach-sentence").inner_text()
 
     page.get_by_text("Click to Access Webcam").click()
     page.locator("#lip-camera .capture-button").click()
@@ -61,7 +62,7 @@ def test_camera_recording_is_read_when_the_countdown_ends(visit: Visit, page: Pa
 
     expect(page.locator("#lips")).to_contain_text("Mouth crops, the network's input")
     expect(page.locator("#lips .tl-caption")).to_have_count(1)
-    expect(page.locator(".room-result:visible h3")).to_be_visible()
+    expect(page.locator(".room-result:visible .found")).to_contain_text(f"of 6 words of “{asked}”")
     expect(page.locator(".block.numbers:visible")).to_contain_text("frames")
     expect(page.get_by_role("button", name="Compare with the original audio")).to_be_hidden()
     visit.shoot("spoken")
@@ -70,18 +71,31 @@ def test_camera_recording_is_read_when_the_countdown_ends(visit: Visit, page: Pa
     assert page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
 
 
+def test_record_pressed_in_countdown_begins_at_once(visit: Visit, page: Page) -> None:
+    page.get_by_text("Click to Access Webcam").click()
+    record = page.locator("#lip-camera .capture-button")
+    record.click()
+    expect(page.locator(".coach-hint")).to_contain_text("Get ready: 2")
+    record.click()
+    expect(page.locator(".coach-hint")).to_contain_text("Speak now", timeout=900)
+    record.click()
+    done(visit)
+
+
 def test_example_is_read_in_one_click_and_changes_voice(visit: Visit, page: Page) -> None:
     read(visit, "Kofi")
     result = page.locator(".room-result:visible")
     words = result.locator("h3").inner_text()
+    expect(result).to_contain_text("of 6 words of")
     hertz = int(re.findall(r"spoken at (\d+) Hz", result.inner_text())[0])
+    assert hertz == 134  # neutral
     pitch = page.get_by_role("slider", name=re.compile("Pitch"))
     pitch.focus()
     for _ in range(5):
         pitch.press("ArrowRight")
     expect(result).to_contain_text(f"spoken at {hertz + 5} Hz")
     page.get_by_role("button", name="Voice suggested by the face").click()
-    expect(result).to_contain_text(f"spoken at {hertz} Hz")
+    expect(result).not_to_contain_text(f"spoken at {hertz + 5} Hz")
     expect(result.locator("h3")).to_have_text(words)
 
 

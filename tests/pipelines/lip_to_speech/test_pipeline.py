@@ -11,7 +11,8 @@ from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
 from earshot.media.audio.intelligibility import intelligibility
 from earshot.media.constants import SAMPLE_RATE, VIDEO_RATE
-from earshot.media.video import frames
+from earshot.media.video import Frame, frames
+from earshot.media.video.encode import encode_video
 from earshot.pipelines.lip_to_speech import LipToSpeech
 from earshot.pipelines.lip_to_speech.result import Voice
 from synthetic.heads.__main__ import SENTENCES
@@ -53,9 +54,27 @@ def test_speech_of_a_video_is_as_long_as_the_video(
     assert not result.reading.mouth.quality.hints()
 
 
-def test_speech_in_another_voice_differs_and_a_voice_out_of_range_is_refused(
-    tiny: LipToSpeech,
-) -> None:
+def test_speech_keeps_the_time_of_the_file(tiny: LipToSpeech, tmp_path: Path) -> None:
+    """The pictures begin a second after the file: until then the mouth rests, and is silent."""
+    late = tmp_path / "late.mp4"
+    late.write_bytes(
+        encode_video(Frame(time + 1, image) for time, image in frames(HEADS / "ada.mp4", 30))
+    )
+    plain, moved = tiny.encode(HEADS / "ada.mp4").mouth, tiny(late)
+    mouth = moved.reading.mouth
+    assert mouth.seconds == pytest.approx(plain.seconds + 1, abs=1 / VIDEO_RATE)
+    assert (mouth.crops[:VIDEO_RATE] == mouth.crops[0]).all()
+    assert len(moved.speech.waveform) == round(mouth.seconds * SAMPLE_RATE)
+
+
+def test_each_picture_is_decoded_once_for_all(tiny: LipToSpeech) -> None:
+    seen: list[Frame] = []
+    mouth = tiny.encode(HEADS / "ada.mp4", seen.append).mouth
+    assert len(seen) == len(mouth.crops)
+    assert [frame.time for frame in seen] == sorted({frame.time for frame in seen})
+
+
+def test_other_voice_differs_or_is_refused(tiny: LipToSpeech) -> None:
     reading = tiny.encode(HEADS / "ada.mp4")
     one, other = (tiny.speak(reading, Voice(110, timbre)) for timbre in (0.0, 1.0))
     assert not np.allclose(one.predicted_mel, other.predicted_mel)
