@@ -11,8 +11,9 @@ from earshot.media.constants import VIDEO_RATE
 from earshot.tabs.components.timeline.lanes import Spectrogram
 from earshot.tabs.components.timeline.sound import Sound, wav
 from earshot.tabs.components.timeline.timeline import File, TimelineSpec
-from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word, Words, said_of
+from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word, Words
 from earshot.tabs.lip_to_speech.coach import spelled
+from earshot.tabs.shared.confidence import certainty
 
 if TYPE_CHECKING:
     from earshot.media.video.lips import MouthClip
@@ -48,7 +49,7 @@ class LipResult:
         sentence = " ".join(word.text for word in self.words) or NO_SENTENCE
         parts = [
             *([self._verdict()] if self.asked else []),
-            f"read from the lips: <b>{said_of(self.confidence)}</b>",
+            f"read from the lips: <b>{certainty(self.confidence)}</b>",
             f"spoken at <b>{self.pitch:.0f}</b> Hz",
         ]
         return f'<div class="found"><h3>{escape(sentence)}</h3><p>{" · ".join(parts)}</p></div>'

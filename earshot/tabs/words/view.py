@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from earshot.tabs.components.map.map import QueryMarker
+from earshot.tabs.shared.confidence import LIKELY, certainty
 from earshot.tabs.shared.icons import icon
 from earshot.tabs.words.map import LAYOUTS, SPOKEN, WRITTEN, recordings_of
 from earshot.tabs.words.panel import Label, Sounds, voice_name
@@ -30,7 +31,6 @@ SOURCES: Final = {
 }
 HEAD: Final = """<tr class="near-numbers"><td></td><th scope="col">cosine</th><th scope="col"
 title="Phonemes to replace, insert or delete">edit distance</th><td></td></tr>"""
-SURE, LIKELY = 0.9, 0.5  # probabilities from which a word is called so; below, it is a guess
 MIN_PROBABILITY: Final = 0.01  # probability of a word that is listed
 
 
@@ -196,11 +196,6 @@ def _guesses(guesses: Sequence["Guess"]) -> str:
     other = 1 - sum(guess.probability for guess in guesses)
     rest = f"<li><span>or another word</span><b>{certainty(other)}</b></li>"
     return f'<ul class="guesses">{items}{rest if other >= MIN_PROBABILITY else ""}</ul>'
-
-
-def certainty(probability: float) -> str:
-    """Say a probability, from 0 to 1, in words."""
-    return "sure" if probability >= SURE else "likely" if probability >= LIKELY else "a guess"
 
 
 def _nearest(

@@ -18,12 +18,13 @@ from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import wav_bytes
 from earshot.media.text.phonemes import PHONEMES
+from earshot.tabs.shared.confidence import certainty
 from earshot.tabs.shared.events import reporting
 from earshot.tabs.words import api, tab
 from earshot.tabs.words.cut import cut_value
 from earshot.tabs.words.events import WordEvents, WordPage
 from earshot.tabs.words.map import OTHER, SOUNDS, first_sound, word_chart
-from earshot.tabs.words.view import Query, bar, certainty, found, neighbours, view_of
+from earshot.tabs.words.view import Query, bar, found, neighbours, view_of
 from tests.support.fake_words import (
     RATE,
     SPOKEN,

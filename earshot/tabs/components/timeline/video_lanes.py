@@ -6,19 +6,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from earshot.tabs.shared.confidence import certainty
 from earshot.tabs.shared.images import grey_jpeg, ink_on, viridis_colors
 
 MAX_PICTURES: Final = 16  # of a video strip
-# From which confidence a word is called so. The numbers are too high for speakers unlike those of
-# the training set, and end at a ceiling: 93 % would promise what nobody measured.
-SURE, LIKELY = 0.9, 0.5
-
-
-def said_of(confidence: float) -> str:
-    """Name a confidence from 0 to 1: "sure", "likely" or "a guess"."""
-    if confidence >= SURE:
-        return "sure"
-    return "likely" if confidence >= LIKELY else "a guess"
 
 
 @dataclass(frozen=True)
@@ -69,7 +60,7 @@ class Words:
         return f'<div class="tl-caption" role="group" aria-label="{label}">{cells}</div>'
 
     def _cell(self, word: Word, color: str) -> str:
-        text, said = escape(word.text), said_of(word.confidence)
+        text, said = escape(word.text), certainty(word.confidence)
         left, width = word.start / self.seconds, (word.end - word.start) / self.seconds
         place = f"left:{left:.2%};width:{width:.2%}"
         return (

@@ -1,0 +1,15 @@
+"""How sure a model is, in words."""
+
+from typing import Final
+
+# From which confidence a word is called so. Numbers are too high for speakers unlike those of
+# the training set, and some end at a ceiling: "93 %" would promise what nobody measured.
+SURE: Final = 0.9
+LIKELY: Final = 0.5
+
+
+def certainty(confidence: float) -> str:
+    """Name a confidence from 0 to 1: "sure", "likely" or "a guess"."""
+    if confidence >= SURE:
+        return "sure"
+    return "likely" if confidence >= LIKELY else "a guess"
