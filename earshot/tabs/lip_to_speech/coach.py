@@ -10,11 +10,9 @@ import gradio as gr
 from earshot.media.text.grammar import GRID
 
 MAX_SECONDS: Final = 5  # of a recording
-# In the page: the sentence that the coach asked for in the last recording, as the last input.
-ASKED: Final = """(...values) => {
-  const asked = document.querySelector("#lip-coach .coach").dataset.asked || "";
-  return [...values.slice(0, -1), asked];
-}"""
+# In the page: the sentence that the coach asked for in the last recording, as the fourth input.
+ASKED: Final = """(visit, video, vocoder) =>
+  [visit, video, vocoder, document.querySelector(".coach")?.dataset.asked ?? ""]"""
 START: Final = "Open the camera below, or upload a video of one person who speaks."
 
 
