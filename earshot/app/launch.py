@@ -38,12 +38,14 @@ from earshot.tabs import listening_tests, voice_conversion
 from earshot.tabs.shared.addresses import Addresses
 from earshot.tabs.shared.agents import manual_route, offer_tools
 from earshot.tabs.shared.gradio_internals import (
+    STRANGE_ERRORS,
     UPLOADS,
     Waiting,
     keep_uploads_apart,
     limit_messages,
     limit_unread,
     limit_waiting,
+    refuse_strange,
     upload_folder,
     write_results_whole,
 )
@@ -132,7 +134,10 @@ def launch(
                 Middleware(LimitUploads, UPLOADS, upload_folder),
                 Middleware(LimitBodies, UPLOADS),
             ],
-            "exception_handlers": {RequestValidationError: refuse_damaged},
+            "exception_handlers": {
+                RequestValidationError: refuse_damaged,
+                **dict.fromkeys(STRANGE_ERRORS, refuse_strange),
+            },
         },
     )
     limit_connections(page.server, believed_proxies(chosen.proxy, os.environ))

@@ -13,6 +13,7 @@ MAX_VALUES: Final = 200_000
 # A string, or the rest of a text where it has no end. It never backtracks.
 STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 BRACKETS: Final = re.compile(rb"[^\[\]{}]+")
+NO_UTF_8: Final = "This is no JSON: that is written in UTF-8."
 
 
 def check_json(text: bytes) -> None:
@@ -22,8 +23,12 @@ def check_json(text: bytes) -> None:
     """
     if len(text) > MAX_BYTES:
         raise InputError(f"This JSON is too large: it may have {MAX_BYTES // 1000:,} kB.")
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(NO_UTF_8) from error
     if b"\0" in text:  # UTF-16 and UTF-32, in which the structure could hide
-        raise InputError("JSON is to be written in UTF-8.")
+        raise InputError(NO_UTF_8)
     structure = STRING.sub(b"", text)
     lists = structure.count(b"[") + structure.count(b"{")
     if lists > MAX_LISTS or structure.count(b",") > MAX_VALUES:

@@ -22,7 +22,7 @@ def call(name: str, body: bytes) -> None:
     Raises InputError where it is refused or fails with a sentence, and RuntimeError where the
     server fails. What nobody foresaw in a handler is in the log.
     """
-    client = _client()
+    client = served()
     endpoint = name.removeprefix(PREFIX)
     joined = client.post(f"/call/{endpoint}", content=body, headers=JSON)
     if joined.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
@@ -39,7 +39,7 @@ def call(name: str, body: bytes) -> None:
 
 
 @cache
-def _client() -> httpx.Client:
+def served() -> httpx.Client:
     """A client of the app, which is served to it alone."""
     # Deleted with the object, at the end of the process.
     folder = tempfile.TemporaryDirectory(prefix="fuzz-")

@@ -185,6 +185,22 @@ CALLS: Final[dict[str, list[Any]]] = {
     "api/find_word": [NOWHERE, "butterfly", None],
     "api/respeak": [120, 0.5, "neural"],
 }
+ANSWERED: Final = {"data": ["butterfly"], "session_hash": "of-the-fuzzer"}
+TOOL: Final = {"name": "embed_text", "arguments": {"text": "butterfly"}}
+# By what it is to the framework's own routes: a body, in JSON unless it is bytes already.
+FRAMEWORK: Final[dict[str, Any]] = {
+    "web/join": {**ANSWERED, "fn_index": 0, "trigger_id": 1, "event_data": None},
+    "web/named": {"text": "butterfly"},
+    "web/run": ANSWERED,
+    "web/cancel": {"session_hash": "of-the-fuzzer", "fn_index": 0, "event_id": "a"},
+    "web/reset": {"event_id": "a"},
+    "web/component": {"session_hash": "a", "component_id": 1, "fn_name": "a", "data": [1]},
+    "web/mcp": {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": TOOL},
+    "web/upload": b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.wav"\r\n'
+    b"Content-Type: audio/wav\r\n\r\n" + b"RIFF" * 50 + b"\r\n--x--\r\n",
+    "web/head": b"GET /config HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: 192.0.2.1\r\n"
+    b"Accept-Encoding: gzip, br\r\nCookie: a=b; c=d\r\nRange: bytes=0-9\r\n\r\n",
+}
 # By what it is to the live socket: a message.
 SOCKETS: Final[dict[str, bytes]] = {
     "live/hello": b'{"rate": 48000, "voice": "TF2"}',
@@ -196,6 +212,9 @@ SOCKETS: Final[dict[str, bytes]] = {
 @cache
 def seed_file(name: str) -> bytes:
     """The valid file, request, call or message of that name, out of the tables above."""
+    if name in FRAMEWORK:
+        body = FRAMEWORK[name]
+        return body if isinstance(body, bytes) else json.dumps(body).encode()
     if name in SOCKETS:
         return SOCKETS[name]
     if name in REQUESTS:

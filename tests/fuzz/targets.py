@@ -22,7 +22,17 @@ from earshot.study.design import folder, spec
 from earshot.study.design.yaml_lines import SpecError
 from tests.fuzz.mutation import mutated, mutated_json, with_ogg_checksums
 from tests.fuzz.requests import send
-from tests.fuzz.seeds import CALLS, DOCUMENTS, OGG, REQUESTS, SOCKETS, SOUNDS, VIDEOS, seed_file
+from tests.fuzz.seeds import (
+    CALLS,
+    DOCUMENTS,
+    FRAMEWORK,
+    OGG,
+    REQUESTS,
+    SOCKETS,
+    SOUNDS,
+    VIDEOS,
+    seed_file,
+)
 
 # CPU seconds that one file may take, those of the decoding workers included: how long it takes on a
 # busy machine says nothing about a file.
@@ -31,8 +41,9 @@ MEMORY: Final = 2048  # MB that this process, or one that decodes for it, may ta
 TICKS: Final = os.sysconf("SC_CLK_TCK")  # a second
 NAMES: Final = (*SOUNDS, *VIDEOS, *DOCUMENTS, *REQUESTS)
 # These need the trained models, and seconds to load them.
-ALL: Final = (*NAMES, *CALLS, *SOCKETS)
-JSONS: Final = ("units", *REQUESTS, *CALLS, "live/hello", "live/voice")
+ALL: Final = (*NAMES, *CALLS, *FRAMEWORK, *SOCKETS)
+BODIES: Final = [name for name, body in FRAMEWORK.items() if not isinstance(body, bytes)]
+JSONS: Final = ("units", *REQUESTS, *CALLS, *BODIES, "live/hello", "live/voice")
 
 
 @dataclass
@@ -68,6 +79,11 @@ def read(name: str, data: bytes) -> None:
         from tests.fuzz.endpoints import call  # late, for it loads the app
 
         call(name, data)
+        return
+    if name in FRAMEWORK:
+        from tests.fuzz import framework  # late, for it loads the app
+
+        framework.send(name, data)
         return
     if name in SOCKETS:
         from tests.fuzz import sockets  # late, for it loads the app

@@ -105,7 +105,7 @@ class HubPicker:
         @wraps(handler)
         def load(name: str | None, *args: Any, **kwargs: Any) -> dict[Component, Any]:
             update = handler(name or "", *args, **kwargs)
-            return {self.message: say(f"{name or 'Ours'} is ready."), **update}
+            return {self.message: say(f"{name or 'Ours'} is ready.", "done"), **update}
 
         on_model(
             self.load.click,

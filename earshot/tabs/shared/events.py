@@ -41,7 +41,8 @@ HIDDEN: Final[dict[str, Any]] = {"queue": False, "show_progress": "hidden", **PR
 
 
 def say(message: str, kind: str = "notice") -> str:
-    """A message for beside the input, as HTML: an "error", read out at once, or a "notice"."""
+    """Put a message for the input into HTML: an "error", red and read out at once, a "notice",
+    amber, to be looked at, or that something is "done", green."""
     role = "alert" if kind == "error" else "status"
     return f'<p class="message {kind}" role="{role}">{escape(message)}</p>' if message else ""
 

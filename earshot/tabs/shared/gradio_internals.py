@@ -11,6 +11,8 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, Final
@@ -21,15 +23,21 @@ from gradio import processing_utils, route_utils
 from gradio.context import Context, LocalContext
 from gradio.data_classes import FileData, PredictBodyInternal
 from gradio.queueing import Event
+from gradio.route_utils import API_PREFIX
 from gradio.server_messages import EventMessage
 from gradio.utils import get_upload_folder
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse
 
+from earshot.core.paths import ASSETS
 from earshot.tabs.shared.addresses import Addresses
 
 UPLOADS: Final = ("/gradio_api/upload",)  # where files are sent to
+# What Gradio's routes raise at a component, a function or a parameter that is not there.
+STRANGE_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
+STRANGE: Final = "This request names what is not there. See /agents.md for what is."
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
 MAX_SESSIONS: Final = 20  # of an address, that fetch nothing
 FORGOTTEN: Final = 300.0  # seconds after which a session that fetches nothing is gone
@@ -64,12 +72,23 @@ def upload_folder() -> Path:
 def served_file(content: bytes | Path, name: str) -> dict[str, Any]:
     """A file as the page fetches it, under a download name.
 
-    Bytes go to Gradio's cache, which is deleted with the visitor's other files.
+    Bytes go to Gradio's cache, which is deleted with the visitor's other files; those of a shipped
+    example are served from where they are, for as long as the page is open.
     """
-    path = content
-    if isinstance(path, bytes):
-        path = processing_utils.save_bytes_to_cache(path, name, get_upload_folder())
+    path: str | Path | None = content if isinstance(content, Path) else None
+    if isinstance(content, bytes):
+        path = _shipped().get(sha256(content).digest())
+        path = path or processing_utils.save_bytes_to_cache(content, name, get_upload_folder())
     return FileData(path=str(path), orig_name=name).model_dump()
+
+
+@cache
+def _shipped() -> dict[bytes, Path]:
+    """The shipped examples by the hash of their content, from now on served by their paths."""
+    folders = [ASSETS / name for name in ("examples", "heads", "voices")]
+    gr.set_static_paths(folders)
+    files = [path for folder in folders for path in folder.iterdir()]
+    return {sha256(path.read_bytes()).digest(): path for path in files}
 
 
 def content_addressed(path: Path) -> bool:
@@ -209,6 +228,15 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
         return success, limits.full if reason == REFUSED else answer, reason
 
     queue.push = limited  # type: ignore[method-assign]
+
+
+async def refuse_strange(request: Request, error: Exception) -> JSONResponse:
+    """Answer what Gradio's routes raise at a request that no page sends. Raises it again where the
+    route is another's."""
+    if not request.url.path.startswith(API_PREFIX):
+        raise error
+    logger.warning("a request to %s: %r", request.url.path, error)
+    return JSONResponse({"detail": STRANGE}, 422)
 
 
 def limit_unread(page: gr.Blocks, address: Callable[[Request], str]) -> None:

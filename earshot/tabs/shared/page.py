@@ -13,8 +13,8 @@ FOOTER: Final = """
 <footer class="colophon">
 <p>What you record or upload is used for your answer only. It is never logged or trained on, and
 the server deletes it within the hour, but for the sounds of listening tests that you open.</p>
-<p>Code: Apache-2.0. Model weights: see the model cards above. <a href="?view=api">Use Earshot
-from a program</a></p></footer>
+<p>Code: Apache-2.0. Model weights: see the model cards above.
+<a href="agents.md" target="_blank">Use Earshot from a program</a></p></footer>
 """
 # One sound at a time, also for players that live outside the page's tree. What the camera sees is
 # muted, and no sound. A player that is paused before it has started has not failed.
@@ -34,6 +34,12 @@ HEAD: Final = """<script>
     });
   };
   document.addEventListener("play", (event) => only(event.target), true);
+  // What a webcam recorded has no duration until it was played to its end.
+  document.addEventListener("loadedmetadata", ({ target }) => {
+    if (target.duration !== Infinity || target.srcObject) return;
+    target.addEventListener("durationchange", () => (target.currentTime = 0), { once: true });
+    target.currentTime = Number.MAX_SAFE_INTEGER;
+  }, true);
 })();
 </script>"""
 NO_CARDS: Final = "No model is installed yet."

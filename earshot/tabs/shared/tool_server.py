@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 import gradio as gr
@@ -172,16 +172,16 @@ class ToolServer(gradio.mcp.GradioMCPServer):
             fields[name] |= URI | {"description": f"{about[name]}, as the address of its JSON"}
         return {"type": "object", "properties": fields, "required": list(fields)}
 
-    def manual(self) -> str:
-        """All tools as Markdown, for a program that reads before it calls."""
-        sections = []
-        for tool in self.tool_to_endpoint:
-            doc, schema = docstring(self._function(tool)), self.get_input_schema(tool)[0]
-            inputs = [f"- `{name}`: {doc.parameters[name]}" for name in schema["properties"]]
-            returns = [f"- `{label}`: {text}" for label, text in doc.returns.items()]
-            lines = [f"## {tool}\n", doc.summary, "", *inputs, "\nReturns:\n", *returns]
-            sections.append("\n".join(lines))
-        return "\n\n".join(sections) + "\n"
+    def described(self) -> list["Described"]:
+        """List the tools, for who reads before they call."""
+        return [
+            Described(
+                tool,
+                docstring(self._function(tool)),
+                list(self.get_input_schema(tool)[0]["properties"]),
+            )
+            for tool in self.tool_to_endpoint
+        ]
 
     def _get_or_create_client(self) -> Any:
         """In place of a client of this server, over its own network: its queue."""
@@ -269,6 +269,14 @@ def _named(components: Sequence[Component | BlockContext]) -> dict[str, Componen
     """Components by their labels, in order, without those that clients do not see."""
     shown = [c for c in components if isinstance(c, Component) and not isinstance(c, gr.State)]
     return {str(component.label): component for component in shown}
+
+
+class Described(NamedTuple):
+    """A tool: what its docstring says, and the names of its inputs."""
+
+    name: str
+    doc: Doc
+    inputs: list[str]
 
 
 @dataclass(frozen=True)

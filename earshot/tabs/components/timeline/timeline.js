@@ -280,6 +280,9 @@ element.addEventListener("contextmenu", (event) => {
 
 element.addEventListener("click", (event) => {
   const button = event.target.closest("button");
+  if (button?.dataset.again) {
+    return document.querySelector('[role=tabpanel]:not([style*="none"]) .main-button button:enabled')?.click();
+  }
   if (button?.dataset.track) return play(Number(button.dataset.track));
   if (button?.dataset.action) return act(button);
   if (button?.dataset.zoom) return look(zoom * Number(button.dataset.zoom));
@@ -372,6 +375,11 @@ element.addEventListener("ended", () => {
   if (!queue.length) return;
   time = 0;
   start(queue.shift());
+}, true);
+// The server deletes results within the hour, and a page may be open for longer.
+element.addEventListener("error", (event) => {
+  const gone = one(".tl-gone");
+  if (gone && players().includes(event.target)) gone.hidden = false;
 }, true);
 
 // What the cell under the mouse says, next to it.

@@ -20,6 +20,10 @@ from earshot.tabs.shared.icons import icon
 
 _ids = count()
 ZOOMS: Final = (1, 2, 4, 8, 16)  # that the axis has steps of its own for
+GONE: Final = (
+    '<p class="tl-gone" role="status" hidden>These sounds have expired: the server deletes them '
+    'within the hour. <button type="button" data-again="yes">Do it again</button></p>'
+)
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ class TimelineSpec:
             f'data-seconds="{self.seconds:.4f}" data-start="{self.start:.2f}" '
             f'data-plays="{"click" if self.plays else ""}" '
             f'data-answer="{" ".join(map(str, self.answer))}">'
-            f"{self._bar(first_file)}{self._players(first_file)}"
+            f"{self._bar(first_file)}{GONE}{self._players(first_file)}"
             f'<div class="tl-scroll"><div class="tl-lanes">'
             f'{lanes}{self._axis()}<div class="tl-head" aria-hidden="true"></div></div></div>'
             f'{self._tools()}<div class="tl-tip" hidden></div></section>'

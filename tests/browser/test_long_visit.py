@@ -1,0 +1,88 @@
+"""A page that stays open for longer than files are kept, and what leads away from it."""
+
+import base64
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from earshot.app import launch, site
+from earshot.core.paths import CHECKPOINTS
+from tests.browser.visit import Visit
+from tests.fuzz.seeds import audio
+
+AGE = 2  # seconds, in place of most of an hour
+LOADED = """async (player) => {
+  const answer = await fetch(player.src, { cache: "no-store" });
+  return answer.status;
+}"""
+
+
+@pytest.fixture(scope="module")
+def hurried() -> Iterator[str]:
+    """The app, which deletes the files of visitors after seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site, "DELETE", (1, AGE))
+        page = site.build("cpu", CHECKPOINTS)
+    yield launch.launch(page, launch.options([], {}), block=False)
+    page.close()
+
+
+@pytest.fixture
+def late(browser: Browser, hurried: str, tmp_path: Path) -> Iterator[Visit]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    visitor = Visit(context.new_page(), hurried, tmp_path)
+    visitor.open()
+    yield visitor
+    context.close()
+
+
+def test_examples_still_play_when_files_of_visitors_are_deleted(late: Visit) -> None:
+    late.page.get_by_role("tab", name="Lip to speech").click()
+    expect(late.page.locator("#lips .tl-strip img").first).to_be_visible()
+    late.page.wait_for_timeout(4000 * AGE)
+    for timeline in ("#conversion", "#lips"):
+        for player in late.page.locator(f"{timeline} :is(audio, video)").all():
+            assert player.evaluate(LOADED) == 200
+
+
+def test_expired_result_says_so_and_is_done_again(late: Visit) -> None:
+    result = late.page.locator("#conversion")
+    shipped = result.locator("audio").last.get_attribute("src")
+    late.button("man place blue").click()
+    expect(result.locator("audio").last).not_to_have_attribute("src", str(shipped))
+    expect(result.locator(".tl-gone")).to_be_hidden()
+    late.page.wait_for_timeout(4000 * AGE)
+    player = result.locator("audio").last
+    assert player.evaluate(LOADED) in (403, 404)
+    player.evaluate("(player) => { player.src += '?'; }")  # as where the browser has not kept it
+    expect(result.locator(".tl-gone")).to_be_visible()
+    late.shoot("expired")
+    late.button("Do it again").click()
+    expect(result.locator(".tl-gone")).to_be_hidden()
+    assert player.evaluate(LOADED) == 200
+
+
+def test_use_from_a_program_opens_a_page_to_read_and_leaves_this_one(visit: Visit) -> None:
+    with visit.page.expect_popup() as opened:
+        visit.page.get_by_role("link", name="Use Earshot from a program").click()
+    manual = opened.value
+    expect(manual.get_by_role("heading", name="Earshot for programs")).to_be_visible()
+    expect(manual.get_by_role("heading", name="convert", exact=True)).to_be_attached()
+    manual.screenshot(path=visit.shots / "programs.png")
+    expect(visit.page.locator("#conversion .tl-units")).to_be_visible()
+
+
+def test_clip_of_a_webcam_has_a_duration(visit: Visit) -> None:
+    clip = base64.b64encode(audio("webm", "libopus", 48_000, options={"live": "1"})).decode()
+    seconds = visit.page.evaluate(
+        """async (address) => {
+          const player = document.body.appendChild(document.createElement("audio"));
+          player.src = address;
+          await new Promise((resolve) => setTimeout(resolve, 2000));
+          return [player.duration, player.currentTime];
+        }""",
+        f"data:audio/webm;base64,{clip}",
+    )
+    assert seconds[0] == pytest.approx(0.4, abs=0.1) and seconds[1] == 0
