@@ -16,9 +16,11 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from earshot.app import front_page
+from earshot.app.front_page import FrontPage
 from earshot.app.health import Health
 from earshot.app.options import options
-from earshot.app.site import SOUNDS, Site, build
+from earshot.app.site import DELETE, KIOSK_DELETE, SOUNDS, Site, build
 from earshot.core.bodies import CutStalledBodies, LimitBodies, LimitUploads
 from earshot.core.connections import believed_proxies, limit_connections
 from earshot.core.headers import SafeHeaders
@@ -49,7 +51,7 @@ from earshot.tabs.shared.gradio_internals import (
     upload_folder,
     write_results_whole,
 )
-from earshot.tabs.shared.page import HEAD
+from earshot.tabs.shared.page import HEAD, KIOSK
 from earshot.tabs.shared.temporary import temporary_folder
 from earshot.tabs.shared.theme import CSS, theme
 
@@ -109,7 +111,7 @@ def launch(
         prevent_thread_lock=True,
         theme=theme(),
         css_paths=CSS,
-        head=HEAD,
+        head=HEAD + (KIOSK if chosen.kiosk else ""),
         footer_links=[],
         max_file_size=UPLOAD,
         # What visitors say stays with them: no history of runs, no monitoring page.
@@ -124,12 +126,14 @@ def launch(
         app_kwargs={
             "routes": [
                 *routes,
+                *front_page.routes(),
                 *([health.route()] if health else []),
                 *live.routes(),
                 *(listening_tests.routes(tests) if tests else []),
             ],
             "middleware": [
                 Middleware(SafeHeaders, os.environ),
+                Middleware(FrontPage),
                 Middleware(CutStalledBodies),
                 Middleware(LimitUploads, UPLOADS, upload_folder),
                 Middleware(LimitBodies, UPLOADS),
@@ -184,6 +188,7 @@ def main() -> None:
             health=health,
             tickets=tickets,
             index_backend=chosen.index_backend,
+            kept=KIOSK_DELETE if chosen.kiosk else DELETE,
             hub=HubPermission.of(chosen.no_hub, chosen.host, chosen.share, os.environ),
         )
         launch(page, chosen, tests=tests, health=health, tickets=tickets)

@@ -58,6 +58,9 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
         help="believe these addresses, or networks, about whom they forward (X-Forwarded-For)",
     )
     parser.add_argument(
+        "--kiosk", action="store_true", help="for a booth: large type, begins anew when left alone"
+    )
+    parser.add_argument(
         "--allow-urls", action="store_true", help="programs may name files by http addresses"
     )
     given: list[str] = []
@@ -69,7 +72,7 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     for name in plain:
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
             given += [f"--{name}", *(value.split() if name in several else [value])]
-    for name in ("share", "preload", "no-publish", "no-hub", "allow-urls"):
+    for name in ("share", "preload", "no-publish", "no-hub", "allow-urls", "kiosk"):
         variable = "EARSHOT_" + name.upper().replace("-", "_")
         if environment.get(variable, "").lower() in ("1", "true", "yes", "on"):
             given.append(f"--{name}")

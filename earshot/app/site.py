@@ -23,6 +23,8 @@ SOUNDS: Final = ASSETS / "sounds.index"
 WORDS: Final = ASSETS / "words.index"
 # Every 10 minutes, a visitor's files older than 50 go: in an hour, as the footer says.
 DELETE: Final = (600, 3000)  # seconds
+# In a booth, they go before the next visitor has looked around.
+KIOSK_DELETE: Final = (30, 150)
 
 
 class Site(gr.Blocks):
@@ -44,13 +46,15 @@ def build(
     tickets: voice_conversion.Tickets | None = None,
     hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
     index_backend: str | None = None,
+    kept: tuple[int, int] | None = None,
 ) -> Site:
     """The whole page. Loads no model unless preload says so. index, word_index: of our libraries
     of sounds and of words; tests: listening tests, which launch must be given too; publishing:
     whether visitors may open tests of their own to raters; health: is to watch the models, and
     launch must be given it too; tickets: lend visitors' own voices to live conversion, as launch is
     told; hub: which models of the hub visitors may load; index_backend: where the index is
-    searched, if not as it was made."""
+    searched, if not as it was made; kept: how often visitors' files are looked at, and how old they
+    become, in seconds."""
     convert = models.converters(folder, device)
     conversions = models.installed_conversion_models(folder)
     embeddings = models.word_embeddings(folder, device)
@@ -64,7 +68,7 @@ def build(
         for load in filter(None, (embeddings, search, lips)):
             load()
     sounds = sound_search.DemoLibrary(index, index_backend)
-    with Site(title="Earshot", analytics_enabled=False, delete_cache=DELETE) as page:
+    with Site(title="Earshot", analytics_enabled=False, delete_cache=kept or DELETE) as page:
         gr.HTML(HEADER, apply_default_css=False)
         drafts = Drafts() if tests else None
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.

@@ -1,1 +1,1 @@
-"""One file per tab, and the components that tabs share. Layout and events only."""
+"""The tabs of the page: a package each, layout and events only, and what they share."""

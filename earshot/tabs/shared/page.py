@@ -14,34 +14,14 @@ FOOTER: Final = """
 <p>What you record or upload is used for your answer only. It is never logged or trained on, and
 the server deletes it within the hour, but for the sounds of listening tests that you open.</p>
 <p>Code: Apache-2.0. Model weights: see the model cards above.
-<a href="agents.md" target="_blank">Use Earshot from a program</a></p></footer>
+<a href="agents.md" target="_blank">Use Earshot from a program</a></p>
+<details class="on-phone"><summary>Open on a phone</summary><img src="qr.svg" loading="lazy"
+alt="QR code of this page’s address" width="180" height="180"></details></footer>
 """
-# One sound at a time, also for players that live outside the page's tree. What the camera sees is
-# muted, and no sound. A player that is paused before it has started has not failed.
-HEAD: Final = """<script>
-(() => {
-  const start = HTMLMediaElement.prototype.play;
-  let sounding = null;
-  const only = (player) => {
-    if (player.muted) return;
-    if (sounding !== player) sounding?.pause();
-    sounding = player;
-  };
-  HTMLMediaElement.prototype.play = function () {
-    only(this);
-    return start.call(this).catch((error) => {
-      if (error.name !== "AbortError") throw error;
-    });
-  };
-  document.addEventListener("play", (event) => only(event.target), true);
-  // What a webcam recorded has no duration until it was played to its end.
-  document.addEventListener("loadedmetadata", ({ target }) => {
-    if (target.duration !== Infinity || target.srcObject) return;
-    target.addEventListener("durationchange", () => (target.currentTime = 0), { once: true });
-    target.currentTime = Number.MAX_SAFE_INTEGER;
-  }, true);
-})();
-</script>"""
+HEAD: Final = f"<script>{Path(__file__).with_name('page.js').read_text(encoding='utf-8')}</script>"
+KIOSK: Final = (
+    f"<script>{Path(__file__).with_name('kiosk.js').read_text(encoding='utf-8')}</script>"
+)
 NO_CARDS: Final = "No model is installed yet."
 
 

@@ -1,0 +1,71 @@
+// What runs in every page before Gradio does.
+// One sound at a time, also for players that live outside the page's tree. What the camera sees is
+// muted, and no sound. A player that is paused before it has started has not failed.
+(() => {
+  const start = HTMLMediaElement.prototype.play;
+  let sounding = null;
+  const only = (player) => {
+    if (player.muted) return;
+    if (sounding !== player) sounding?.pause();
+    sounding = player;
+  };
+  HTMLMediaElement.prototype.play = function () {
+    only(this);
+    return start.call(this).catch((error) => {
+      if (error.name !== "AbortError") throw error;
+    });
+  };
+  document.addEventListener("play", (event) => only(event.target), true);
+  // What a webcam recorded has no duration until it was played to its end.
+  document.addEventListener("loadedmetadata", ({ target }) => {
+    if (target.duration !== Infinity || target.srcObject) return;
+    target.addEventListener("durationchange", () => (target.currentTime = 0), { once: true });
+    target.currentTime = Number.MAX_SAFE_INTEGER;
+  }, true);
+})();
+
+// An address shows a tab, /?tab=words, and asks what stands after #. What a visitor opens, and asks
+// for, becomes the address.
+(() => {
+  const slug = (tab) => tab.textContent.trim().toLowerCase().replaceAll(" ", "-");
+  const tabs = () => [...document.querySelectorAll('.tab-container [role="tab"]')];
+  const panel = () => [...document.querySelectorAll('[role="tabpanel"]')].find((each) => each.checkVisibility());
+  const field = () => panel()?.querySelector(".query :is(textarea, input)");
+  const press = () => panel()?.querySelector(".main-button button:enabled")?.click();
+  const show = (tab, query = "") => {
+    const address = new URL(location);
+    address.searchParams.set("tab", slug(tab));
+    address.hash = query;
+    history.replaceState(history.state, "", address);
+  };
+  const ask = async (query) => {
+    for (let tries = 0; tries < 50 && !field(); tries++) await new Promise((done) => setTimeout(done, 100));
+    if (!field()) return;
+    const prototype = field().tagName === "INPUT" ? HTMLInputElement : HTMLTextAreaElement;
+    Object.getOwnPropertyDescriptor(prototype.prototype, "value").set.call(field(), query);
+    field().dispatchEvent(new Event("input", { bubbles: true }));
+    setTimeout(press, 300);
+  };
+  const begin = () => {
+    const wanted = new URL(location).searchParams.get("tab");
+    const tab = tabs().find((each) => slug(each) === wanted);
+    let query = "";
+    try { query = decodeURIComponent(location.hash.slice(1)); } catch { /* no text */ }
+    tab?.click();
+    if (tab && query) ask(query.slice(0, 500));
+    document.addEventListener("click", ({ target }) => {
+      const clicked = target.closest?.('.tab-container [role="tab"]');
+      if (clicked) show(clicked);
+      if (target.closest?.(".main-button button") && field()) {
+        const open = tabs().find((each) => each.ariaSelected === "true");
+        if (open) show(open, field().value.trim());
+      }
+    });
+  };
+  const watch = new MutationObserver(() => {
+    if (!tabs().length) return;
+    watch.disconnect();
+    begin();
+  });
+  watch.observe(document, { childList: true, subtree: true });
+})();

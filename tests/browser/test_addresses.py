@@ -1,0 +1,62 @@
+"""Addresses of tabs and of what was asked, and a page in a booth."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from earshot.app import launch, site
+from earshot.core.paths import CHECKPOINTS
+from tests.browser.visit import Visit
+
+IDLE = 121_000  # ms
+
+
+def test_address_opens_a_tab_and_asks_what_it_holds(visit: Visit) -> None:
+    page = visit.page
+    page.goto(f"{visit.address}?tab=sound-search#a%20dog%20barks")
+    tab = page.get_by_role("tab", name="Sound search")
+    expect(tab).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#found")).to_contain_text("“a dog barks”")
+
+
+def test_tab_and_question_become_the_address(visit: Visit) -> None:
+    page = visit.page
+    page.get_by_role("tab", name="Sound search").click()
+    page.wait_for_url("**tab=sound-search*")
+    page.locator(".query textarea:visible").fill("a dog barks")
+    visit.button("Search").click()
+    page.wait_for_url("**tab=sound-search*#a%20dog%20barks")
+    page.reload()
+    expect(page.locator("#found")).to_contain_text("“a dog barks”")
+
+
+@pytest.fixture(scope="module")
+def booth(browser: Browser) -> Iterator[str]:
+    page = site.build("cpu", CHECKPOINTS, kept=site.KIOSK_DELETE)
+    yield launch.launch(page, launch.options(["--kiosk"], {}), block=False)
+    page.close()
+
+
+def test_booth_begins_anew_when_left_alone_and_shows_one_tab_after_the_other(
+    browser: Browser, booth: str, tmp_path: Path
+) -> None:
+    context = browser.new_context(viewport={"width": 1920, "height": 1080})
+    visitor = Visit(context.new_page(), booth, tmp_path)
+    page = visitor.page
+    page.clock.install()
+    visitor.open()
+    page.get_by_role("tab", name="Words").click()
+    words = page.get_by_role("tab", name="Words")
+    expect(words).to_have_attribute("aria-selected", "true")
+    page.clock.fast_forward(IDLE)
+    first = page.get_by_role("tab", name="Voice conversion")
+    expect(first).to_have_attribute("aria-selected", "true")
+    visitor.shoot("booth")
+    page.clock.fast_forward(21_000)
+    expect(words).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Shift")
+    page.clock.fast_forward(41_000)
+    expect(words).to_have_attribute("aria-selected", "true")
+    context.close()

@@ -1,0 +1,59 @@
+"""The first page before it is opened: description, picture, size and QR code."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import cv2
+import httpx
+import numpy as np
+import pytest
+
+from earshot.app import launch, site
+from earshot.app.front_page import DESCRIPTION, qr_code
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    page = site.build("cpu", tmp_path_factory.mktemp("none"))
+    yield launch.launch(page, launch.options([], {}), block=False)
+    page.close()
+
+
+def test_page_is_described_as_ours_and_its_picture_is_there(address: str) -> None:
+    page = httpx.get(address).text
+    head = page[: page.index("</head>")]
+    assert f'<meta name="description" content="{DESCRIPTION}">' in head
+    assert f'<meta property="og:image" content="{address}preview.png">' in head
+    assert 'content="Gradio"' not in head and "gradio-app/gradio/main" not in head
+    assert httpx.get(f"{address}preview.png").headers["content-type"] == "image/png"
+
+
+@pytest.mark.parametrize("path", ["", "config"])
+def test_large_answers_are_compressed_for_who_can_read_that(address: str, path: str) -> None:
+    plain = httpx.get(address + path, headers={"Accept-Encoding": "identity"})
+    packed = httpx.get(address + path, headers={"Accept-Encoding": "gzip"})
+    assert "content-encoding" not in plain.headers
+    assert packed.headers["content-encoding"] == "gzip" and packed.text == plain.text
+    assert int(packed.headers["content-length"]) < 0.4 * len(plain.content)
+
+
+@pytest.mark.parametrize("text", ["http://192.168.1.7:7860/", "https://user-name.hf.space/" * 3])
+def test_qr_code_is_read_as_the_text(text: str) -> None:
+    code = qr_code(text)
+    side = int(re.findall(r'viewBox="0 0 (\d+)', code)[0])
+    image = np.full((side, side), 255, np.uint8)
+    for x, y in re.findall(r"M(\d+) (\d+)h1", code):
+        image[int(y), int(x)] = 0
+    large = cv2.resize(image, None, fx=8, fy=8, interpolation=cv2.INTER_NEAREST)
+    assert cv2.QRCodeDetector().detectAndDecode(large)[0] == text
+
+
+def test_qr_code_of_the_page_is_of_its_own_address(address: str) -> None:
+    assert httpx.get(f"{address}qr.svg").text == qr_code(address)
+
+
+def test_kiosk_keeps_files_for_minutes_only(tmp_path: Path) -> None:
+    assert site.build("cpu", tmp_path, kept=site.KIOSK_DELETE).delete_cache == (30, 150)
