@@ -36,8 +36,8 @@ from tests.fuzz.seeds import (
 
 # CPU seconds that one file may take, those of the decoding workers included: how long it takes on a
 # busy machine says nothing about a file.
-LONGEST: Final = 10.0
-MEMORY: Final = 2048  # MB that this process, or one that decodes for it, may take
+MAX_SECONDS: Final = 10.0
+MAX_MEGABYTES: Final = 2048  # MB that this process, or one that decodes for it, may take
 TICKS: Final = os.sysconf("SC_CLK_TCK")  # a second
 NAMES: Final = (*SOUNDS, *VIDEOS, *DOCUMENTS, *REQUESTS)
 # These need the trained models, and seconds to load them.
@@ -160,9 +160,9 @@ def _read_one(name: str, seed: int, outcome: Outcome) -> None:
     took = _cpu_seconds() - begun
     outcome.files[name] += 1
     outcome.slowest = max(outcome.slowest, took)
-    if took > LONGEST:
+    if took > MAX_SECONDS:
         outcome.failures.append(f"{took:.1f} s")
-    if before <= MEMORY < megabytes():
+    if before <= MAX_MEGABYTES < megabytes():
         outcome.failures.append(f"{megabytes():.0f} MB")
     outcome.failures[failed:] = [f"{name} {seed}: {what}" for what in outcome.failures[failed:]]
 

@@ -22,7 +22,7 @@ RETRY: Final = 2  # seconds
 logger = logging.getLogger("earshot")
 
 
-class Plain(APIRoute):
+class PlainErrors(APIRoute):
     """Says in a sentence what is wrong, in a request or with the store of answers, and refuses a
     request that is too long."""
 

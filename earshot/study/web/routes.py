@@ -20,7 +20,7 @@ from earshot.study.storage.database import UNAVAILABLE
 from earshot.study.web import rater_page
 from earshot.study.web.bodies import Answered, Check, Consent, Leaving, Reply
 from earshot.study.web.checks import NO_SOUND, check_invitation, checked, item_at, least_seconds
-from earshot.study.web.plainly import RETRY, Plain, explained
+from earshot.study.web.plainly import RETRY, PlainErrors, explained
 from earshot.study.web.raters import Raters, member
 
 PARTS: Final = {p.name: p for p in rater_page.PAGE.iterdir() if p.suffix in (".js", ".css")}
@@ -32,7 +32,7 @@ MANY: Final = "Many people began this test from your network just now. Try again
 
 def router(library: Library) -> APIRouter:
     """The rater's routes over the tests of a library."""
-    routes = APIRouter(route_class=Plain, include_in_schema=False)
+    routes = APIRouter(route_class=PlainErrors, include_in_schema=False)
     store = library.store
     raters = Raters(store, cache(Previews))  # made when somebody tries a test
     newcomers = RateLimit(burst=30, per_minute=6)  # of one address: a class, then one in 10 s
