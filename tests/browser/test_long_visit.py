@@ -86,3 +86,25 @@ def test_clip_of_a_webcam_has_a_duration(visit: Visit) -> None:
         f"data:audio/webm;base64,{clip}",
     )
     assert seconds[0] == pytest.approx(0.4, abs=0.1) and seconds[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (
+            {"status": 503, "json": {"detail": "Too many people are here."}},
+            "Too many people are here.",
+        ),
+        ({"status": 502, "body": "<html>"}, "did not answer"),
+    ],
+)
+def test_refused_request_is_told_in_a_sentence(
+    browser: Browser, address: str, tmp_path: Path, reply: dict, said: str
+) -> None:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    visitor = Visit(context.new_page(), address, tmp_path)
+    visitor.open()
+    visitor.page.route("**/gradio_api/queue/join*", lambda route: route.fulfill(**reply))
+    visitor.button("man place blue").click()
+    expect(visitor.page.get_by_text(said).first).to_be_visible()
+    context.close()

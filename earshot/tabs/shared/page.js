@@ -69,3 +69,35 @@
   });
   watch.observe(document, { childList: true, subtree: true });
 })();
+
+// No click without an answer: what the server refuses is said in its own sentence, where Gradio
+// says nothing.
+(() => {
+  const ask = window.fetch;
+  const LOST = "The server did not answer. Check the network, and try again.";
+  const say = (sentence) => {
+    if (document.querySelector(".toast-body")) return;
+    document.querySelector(".refused")?.remove();
+    const shown = document.body.appendChild(document.createElement("p"));
+    shown.className = "message error refused";
+    shown.setAttribute("role", "alert");
+    shown.textContent = sentence;
+    setTimeout(() => shown.remove(), 8000);
+  };
+  window.fetch = async (...request) => {
+    const address = String(request[0]?.url ?? request[0]);
+    const ours = address.includes("/gradio_api/") && request[1]?.method === "POST";
+    try {
+      const reply = await ask(...request);
+      if (ours && reply.status >= 400) {
+        const { detail } = await reply.clone().json().catch(() => ({}));
+        const sentence = typeof detail === "string" ? detail : LOST;
+        setTimeout(say, 300, sentence); // by then Gradio has said it, if it does
+      }
+      return reply;
+    } catch (error) {
+      if (ours && error.name !== "AbortError") setTimeout(say, 300, LOST);
+      throw error;
+    }
+  };
+})();
