@@ -281,7 +281,8 @@ element.addEventListener("contextmenu", (event) => {
 element.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button?.dataset.again) {
-    return document.querySelector('[role=tabpanel]:not([style*="none"]) .main-button button:enabled')?.click();
+    const main = element.closest("[role=tabpanel]").querySelectorAll("button.primary:enabled");
+    return [...main].find((each) => each.checkVisibility())?.click();
   }
   if (button?.dataset.track) return play(Number(button.dataset.track));
   if (button?.dataset.action) return act(button);
