@@ -74,7 +74,7 @@ class FrontPage:
 
 
 def routes() -> list[Route]:
-    """The picture that links to the page show, and the QR code of its address."""
+    """List the picture that links to the page show, and the QR code of its address."""
     return [Route("/preview.png", _picture), Route("/qr.svg", _code)]
 
 

@@ -41,18 +41,18 @@ class Health:
         self._lock = threading.Lock()
 
     def watch(self, probes: Probes) -> None:
-        """Probes by the name of the model: what raises nothing answers."""
+        """Watch models, by name of a probe each: one that raises nothing answers."""
         self._probes = probes
 
     def warm_up(self) -> None:
-        """Calls the first model now, so that the first visitor need not wait until it has loaded.
+        """Call the first model now, so that the first visitor need not wait until it has loaded.
         Where it fails, that is logged."""
         for name, probe in [*self._probes.items()][:1]:
             _tried(name, probe)
 
     def state(self) -> Mapping[str, str]:
-        """What the last check found, by model: OK, or the kind of the error. Empty where nothing is
-        known: before the first check ends, and while one takes too long.
+        """Tell what the last check found, by model: OK, or the kind of the error. Empty where
+        nothing is known: before the first check ends, and while one takes too long.
 
         Returns at once; where the last check is old, the next one begins behind it.
         """
@@ -67,7 +67,7 @@ class Health:
             return self._found
 
     def route(self) -> Route:
-        """200 where all models answer, else 503; both with the state as JSON."""
+        """Answer 200 where all models answer, else 503; both with the state as JSON."""
 
         async def answer(request: Request) -> JSONResponse:
             state = self.state()
@@ -90,7 +90,7 @@ def probes(
     search: "Callable[[], SoundSearch] | None",
     lips: "Callable[[], LipToSpeech] | None",
 ) -> Probes:
-    """A short call of each model that is installed; of voice conversion, of the default one. The
+    """Call each model that is installed; of voice conversion, of the default one. The
     recordings are read as those of visitors are, so the decoding processes are tried too."""
     found: dict[str, Callable[[], object]] = {}
     if conversions:

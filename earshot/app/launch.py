@@ -88,7 +88,7 @@ def launch(
     health: Health | None = None,
     tickets: voice_conversion.Tickets | None = None,
 ) -> str:
-    """Serves the page → its address on this machine. Returns at once unless block is true.
+    """Serve the page → its address on this machine. Returns at once unless block is true.
 
     folder: of the checkpoints, for live conversion; health: is told at /healthz, and loads the
     model of the tab that is open at first; tickets: those that build was given."""

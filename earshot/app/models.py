@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 def converters(folder: Path, device: str) -> Callable[[str], "VoiceConversion"]:
-    """Gives a model of voice conversion by its name; models may share a checkpoint."""
+    """Give a model of voice conversion by its name; models may share a checkpoint."""
 
     def load() -> "Converters":
         from earshot.pipelines.voice_conversion.converters import (
@@ -35,7 +35,7 @@ def converters(folder: Path, device: str) -> Callable[[str], "VoiceConversion"]:
 
 
 def installed_conversion_models(folder: Path) -> list[str]:
-    """The models of voice conversion whose checkpoint is in the folder, the default first."""
+    """List the models of voice conversion whose checkpoint is in the folder, the default first."""
     checkpoints = available(folder, [model.checkpoint for model in MODELS.values()])
     return [name for name, model in MODELS.items() if model.checkpoint in checkpoints]
 
@@ -43,7 +43,7 @@ def installed_conversion_models(folder: Path) -> list[str]:
 def sounds(
     folder: Path, device: str, model: Sequence[str] | None
 ) -> Callable[[], "SoundSearch"] | None:
-    """Gives sound search with a model of the user's or our checkpoints in the folder; None where
+    """Give sound search with a model of the user's or our checkpoints in the folder; None where
     there are no such checkpoints."""
     names = sound_search.MODELS
     if not model and len(available(folder, names)) < len(names):
@@ -58,7 +58,7 @@ def sounds(
 
 
 def word_embeddings(folder: Path, device: str) -> Callable[[], "Words"] | None:
-    """Gives the networks of the words tab; None where the folder has no such checkpoint."""
+    """Give the networks of the words tab; None where the folder has no such checkpoint."""
 
     def load() -> "Words":
         from earshot.pipelines.words import Words  # late, for it loads torch
@@ -69,7 +69,7 @@ def word_embeddings(folder: Path, device: str) -> Callable[[], "Words"] | None:
 
 
 def lip_reader(folder: Path, device: str) -> Callable[[], "LipToSpeech"] | None:
-    """Gives lip to speech; None where the folder has no such checkpoint."""
+    """Give lip to speech; None where the folder has no such checkpoint."""
 
     def load() -> "LipToSpeech":
         from earshot.pipelines.lip_to_speech import LipToSpeech  # late, for it loads torch
@@ -80,7 +80,7 @@ def lip_reader(folder: Path, device: str) -> Callable[[], "LipToSpeech"] | None:
 
 
 def once(load: Callable[P, T]) -> Callable[P, T]:
-    """What loads at the first call, and gives the same from then on, whoever asks meanwhile."""
+    """Load at the first call, and give the same from then on, whoever asks meanwhile."""
     lock, loaded = threading.Lock(), cache(load)
 
     def get(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -91,5 +91,5 @@ def once(load: Callable[P, T]) -> Callable[P, T]:
 
 
 def available(folder: Path, names: Sequence[str]) -> list[str]:
-    """Those of the names whose checkpoint is in the folder."""
+    """List those of the names whose checkpoint is in the folder."""
     return [name for name in names if (folder / name / "config.json").exists()]

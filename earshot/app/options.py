@@ -11,7 +11,8 @@ ABOUT = "Earshot: speech systems to hear, take apart and test."
 
 
 def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argparse.Namespace:
-    """The command line's options; EARSHOT_HOST and so on in the environment stand in for them."""
+    """Read the command line's options; EARSHOT_HOST and so on in the environment stand in for
+    them."""
     parser = argparse.ArgumentParser(prog="earshot", description=ABOUT)
     parser.add_argument("--host", help="address to listen on (default: this machine only)")
     parser.add_argument("--port", type=int, help="port to listen on (default: 7860 or the next)")
@@ -88,5 +89,5 @@ def network(text: str) -> str:
 
 
 def cores() -> int:
-    """Cores that this process may use."""
+    """Count the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -48,13 +48,13 @@ def build(
     index_backend: str | None = None,
     kept: tuple[int, int] | None = None,
 ) -> Site:
-    """The whole page. Loads no model unless preload says so. index, word_index: of our libraries
-    of sounds and of words; tests: listening tests, which launch must be given too; publishing:
-    whether visitors may open tests of their own to raters; health: is to watch the models, and
-    launch must be given it too; tickets: lend visitors' own voices to live conversion, as launch is
-    told; hub: which models of the hub visitors may load; index_backend: where the index is
-    searched, if not as it was made; kept: how often visitors' files are looked at, and how old they
-    become, in seconds."""
+    """Build the whole page. Loads no model unless preload says so. index, word_index: of our
+    libraries of sounds and of words; tests: listening tests, which launch must be given too;
+    publishing: whether visitors may open tests of their own to raters; health: is to watch the
+    models, and launch must be given it too; tickets: lend visitors' own voices to live conversion,
+    as launch is told; hub: which models of the hub visitors may load; index_backend: where the
+    index is searched, if not as it was made; kept: how often visitors' files are looked at, and how
+    old they become, in seconds."""
     convert = models.converters(folder, device)
     conversions = models.installed_conversion_models(folder)
     embeddings = models.word_embeddings(folder, device)

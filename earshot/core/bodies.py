@@ -154,7 +154,7 @@ class LimitUploads:
 
 
 def has_room(folder: Path) -> bool:
-    """Whether one more file may come into the folder of uploads."""
+    """Tell whether one more file may come into the folder of uploads."""
     return _fits(folder, bytes_of_uploads(folder))
 
 

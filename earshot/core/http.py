@@ -43,7 +43,7 @@ class RateLimit:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def take(self, address: str, now: float | None = None) -> float:
-        """Counts one → seconds until the next is allowed, 0 where this one is."""
+        """Count one → seconds until the next is allowed, 0 where this one is."""
         now = time.monotonic() if now is None else now
         who = self._hash(address)
         with self._lock:
@@ -56,7 +56,7 @@ class RateLimit:
         return 0.0 if allowed else (1 - left) * 60 / self.per_minute
 
     def give_back(self, address: str) -> None:
-        """Takes one back that came to nothing."""
+        """Take one back that came to nothing."""
         who = self._hash(address)
         with self._lock:
             if who in self._left:
@@ -68,6 +68,6 @@ class RateLimit:
 
 
 def address_of(request: HTTPConnection) -> str:
-    """Whom a request, or a WebSocket, comes from. What a proxy says of it counts where the server
-    was told to believe that proxy (earshot.core.connections)."""
+    """Tell whom a request, or a WebSocket, comes from. What a proxy says of it counts where the
+    server was told to believe that proxy (earshot.core.connections)."""
     return request.client.host if request.client else ""

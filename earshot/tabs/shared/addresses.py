@@ -40,12 +40,12 @@ class Addresses:
         self._places = asyncio.Semaphore(MAX_AT_ONCE)
 
     def install(self) -> None:
-        """From now on Gradio fetches nothing but what ``fetch`` does, for any of its inputs."""
+        """Let Gradio fetch nothing but what ``fetch`` does, for any of its inputs, from now on."""
         processing_utils.async_ssrf_protected_download = self.fetch
         vars(gradio.routes)["secure_url_stream_response"] = _refuse
 
     async def replaced(self, data: Any) -> Any:
-        """The inputs of a request with files in place of their addresses.
+        """Return the inputs of a request with files in place of their addresses.
 
         Raises gr.Error where addresses are refused, and where one cannot be fetched.
         """
@@ -117,5 +117,5 @@ async def _download(url: str, path: Path) -> None:
 
 
 async def _refuse(url: str, request: Any) -> None:
-    """In place of Gradio's door through which anybody could fetch any public address."""
+    """Close Gradio's door through which anybody could fetch any public address."""
     raise HTTPException(403, REFUSED)

@@ -14,8 +14,8 @@ class Doc(NamedTuple):
 
 
 def read_docstring(function: Callable, returns: Sequence[str]) -> Doc:
-    """A docstring with Args: and Returns:, whose entries, "name: what it is", may go on for several
-    lines. returns: the names of what the function returns."""
+    """Take apart a docstring with Args: and Returns:, whose entries, "name: what it is", may go on
+    for several lines. returns: the names of what the function returns."""
     text = inspect.getdoc(function) or ""
     head, _, rest = text.partition("\nArgs:")
     given, _, returned = rest.partition("\nReturns:")

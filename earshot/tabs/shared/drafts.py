@@ -34,8 +34,8 @@ class Drafts:
         items: Callable[[Any], DraftItem | Sequence[DraftItem] | None],
         label: str = ADD,
     ) -> gr.Button:
-        """A button that adds what the state holds; items gives None, or none, where there is
-        nothing yet."""
+        """Lay out a button that adds what the state holds; items gives None, or none, where there
+        is nothing yet."""
 
         def add(
             held: Draft | None, shown: object, request: gr.Request
@@ -56,7 +56,7 @@ class Drafts:
 
 
 def _listed(draft: Draft) -> str:
-    """What is in a draft, as HTML."""
+    """Return what is in a draft, as HTML."""
     items = "".join(
         f"<li><b>{escape(system)}</b> <span>from {stimulus}</span></li>"
         for system, stimulus in draft.items

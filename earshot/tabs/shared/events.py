@@ -49,7 +49,7 @@ def say(message: str, kind: str = "notice") -> str:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Turns every error into a gr.Error for the visitor; a bug is logged, and not shown."""
+    """Turn every error into a gr.Error for the visitor; a bug is logged, and not shown."""
     try:
         yield
     except InputError as error:
@@ -60,7 +60,7 @@ def explained() -> Iterator[None]:
 
 
 def answering(handler: Callable[P, T]) -> Callable[P, T]:
-    """For an API endpoint: errors reach the client as gr.Error."""
+    """Wrap the handler of an API endpoint: errors reach the client as gr.Error."""
 
     @wraps(handler)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -71,7 +71,7 @@ def answering(handler: Callable[P, T]) -> Callable[P, T]:
 
 
 def inline(outputs: int) -> Callable[[Callable], Callable]:
-    """For an event whose outputs are a message and `outputs` others: an error becomes the message,
+    """Wrap an event whose outputs are a message and `outputs` others: an error becomes the message,
     and the others stay as they were. The handler may be a generator."""
 
     def failed(error: gr.Error) -> tuple:
@@ -100,7 +100,7 @@ def inline(outputs: int) -> Callable[[Callable], Callable]:
 
 
 def reporting(handler: Callable[P, T], message: Component) -> Callable:
-    """For an event whose handler returns {component: value}: an error is shown in ``message``, and
+    """Wrap an event whose handler returns {component: value}: an error is shown in ``message``, and
     every other component stays as it was. The handler may be a generator."""
 
     @wraps(handler)
@@ -135,7 +135,7 @@ def on_model(
     seconds: float | None = None,
     js: str | None = None,
 ) -> Dependency:
-    """Runs handler on a queue that all tabs share, for at most so many seconds; meanwhile `stop`
+    """Run handler on a queue that all tabs share, for at most so many seconds; meanwhile `stop`
     stands in for `start`, and ends the work at its next step. A set of inputs gives the handler
     their values in a dictionary by component; ``js`` gives them from the values in the page.
 

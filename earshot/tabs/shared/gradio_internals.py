@@ -55,22 +55,23 @@ WRITERS: Final = (  # of results, each under the hash of its content
 
 
 def event_data(event: gr.EventData) -> dict[str, Any]:
-    """What the page sent with a custom event. It comes from a browser, and can be anything."""
+    """Return what the page sent with a custom event. It comes from a browser, and can be
+    anything."""
     return event._data if isinstance(event._data, dict) else {}
 
 
 def current_page() -> gr.Blocks | None:
-    """The outermost Blocks that is being built, if one is."""
+    """Return the outermost Blocks that is being built, if one is."""
     return Context.root_block
 
 
 def upload_folder() -> Path:
-    """Where Gradio keeps what visitors upload and what it serves to them."""
+    """Tell where Gradio keeps what visitors upload and what it serves to them."""
     return Path(get_upload_folder())
 
 
 def served_file(content: bytes | Path, name: str) -> dict[str, Any]:
-    """A file as the page fetches it, under a download name.
+    """Return a file as the page fetches it, under a download name.
 
     Bytes go to Gradio's cache, which is deleted with the visitor's other files; those of a shipped
     example are served from where they are, for as long as the page is open.
@@ -84,7 +85,8 @@ def served_file(content: bytes | Path, name: str) -> dict[str, Any]:
 
 @cache
 def _shipped() -> dict[bytes, Path]:
-    """The shipped examples by the hash of their content, from now on served by their paths."""
+    """Index the shipped examples by the hash of their content, from now on served by their
+    paths."""
     folders = [ASSETS / name for name in ("examples", "heads", "voices")]
     gr.set_static_paths(folders)
     files = [path for folder in folders for path in folder.iterdir()]
@@ -92,12 +94,12 @@ def _shipped() -> dict[bytes, Path]:
 
 
 def content_addressed(path: Path) -> bool:
-    """Whether Gradio keeps the file under the hash of its content, where visitors share it."""
+    """Tell whether Gradio keeps the file under the hash of its content, where visitors share it."""
     return len(path.parent.name) == 64 and set(path.parent.name) <= set("0123456789abcdef")
 
 
 def session_of_event() -> str | None:
-    """Which visitor the event that runs now belongs to; None where no event runs."""
+    """Tell which visitor the event that runs now belongs to; None where no event runs."""
     request = LocalContext.request.get(None)
     return getattr(request, "session_hash", None)
 
@@ -109,7 +111,7 @@ class _RandomName:
         self._name = f"upload-{secrets.token_hex(16)}"
 
     def update(self, data: bytes) -> None:
-        """Takes no notice of the content."""
+        """Take no notice of the content."""
 
     def hexdigest(self) -> str:
         return self._name
@@ -169,7 +171,7 @@ def write_results_whole() -> None:
 
 
 def _whole(save: Callable[..., str]) -> Callable[..., str]:
-    """The function of Gradio, which writes cache_dir/HASH/NAME and gives that path."""
+    """Wrap the function of Gradio, which writes cache_dir/HASH/NAME and gives that path."""
     signature = inspect.signature(save)
 
     @functools.wraps(save)
@@ -275,7 +277,7 @@ def limit_unread(page: gr.Blocks, address: Callable[[Request], str]) -> None:
 
 
 def limit_messages(page: gr.Blocks, most: int) -> None:
-    """Messages of WebSockets have at most so many bytes, and are not compressed: a longer one ends
+    """Limit messages of WebSockets to so many bytes, not compressed: a longer one ends
     its connection before it is read whole. Call it after page.launch."""
     page.server.config.ws_max_size = most
     page.server.config.ws_per_message_deflate = False

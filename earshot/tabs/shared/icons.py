@@ -16,7 +16,7 @@ PATHS = {
 
 
 def icon(name: str) -> str:
-    """The icon as inline SVG, as large as the text and in its colour."""
+    """Draw the icon as inline SVG, as large as the text and in its colour."""
     return (
         f'<svg class="icon icon-{name}" viewBox="0 0 24 24" aria-hidden="true" fill="none" '
         f'stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">'

@@ -16,7 +16,8 @@ MIN_MAXIMUM = -3.5  # log magnitude: silence stays dark instead of showing its n
 
 
 def spectrogram_png(log_mel: np.ndarray) -> str:
-    """Data URI of log_mel (S, M) in viridis: one pixel for each frame and band, low bands below."""
+    """Draw log_mel (S, M) in viridis as a data URI: one pixel for each frame and band, low bands
+    below."""
     top = max(float(log_mel.max()), MIN_MAXIMUM)
     level = np.clip((log_mel - top) / RANGE + 1, 0, 1)
     image = Image.fromarray((level.T[::-1] * 255).astype(np.uint8))
@@ -25,12 +26,12 @@ def spectrogram_png(log_mel: np.ndarray) -> str:
 
 
 def grey_jpeg(image: np.ndarray) -> str:
-    """Data URI of a grey image (H, W) uint8."""
+    """Return the data URI of a grey image (H, W) uint8."""
     return _data_uri(Image.fromarray(image), "jpeg")
 
 
 def frequency_ticks(nyquist: float = NYQUIST) -> list[tuple[str, float]]:
-    """Labels in kHz with their position, 0 to 1, on a mel axis from 0 to nyquist (Hz)."""
+    """List labels in kHz with their position, 0 to 1, on a mel axis from 0 to nyquist (Hz)."""
     shown = [hz for hz in TICKS if hz < nyquist]
     places = hz_to_mel(np.array(shown)) / hz_to_mel(nyquist)
     labels = [f"{hz / 1000:g}" for hz in shown]
@@ -38,14 +39,14 @@ def frequency_ticks(nyquist: float = NYQUIST) -> list[tuple[str, float]]:
 
 
 def viridis_colors(levels: np.ndarray) -> list[str]:
-    """Levels (N,), clipped to [0, 1], as "#rrggbb"."""
+    """Colour levels (N,), clipped to [0, 1], as "#rrggbb"."""
     table = np.frombuffer(_viridis(), np.uint8).reshape(-1, 3)
     rows = np.round(np.clip(levels, 0, 1) * 255).astype(int)
     return ["#" + table[row].tobytes().hex() for row in rows]
 
 
 def ink_on(color: str) -> str:
-    """Black or white, whichever contrasts more with color (#rrggbb): at least 4.5 : 1."""
+    """Choose black or white, whichever contrasts more with color (#rrggbb): at least 4.5 : 1."""
     channels = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
     linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
     luminance = float(linear @ (0.2126, 0.7152, 0.0722))

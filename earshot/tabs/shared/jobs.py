@@ -23,7 +23,7 @@ _lock = threading.Lock()
 
 
 def stoppable(handler: Callable[P, T], seconds: float | None = None) -> Callable[P, T]:
-    """Runs the handler, which may be a generator, as a job of the visitor whose event it is, and
+    """Run the handler, which may be a generator, as a job of the visitor whose event it is, and
     for at most so many seconds (None: DEADLINE)."""
 
     @wraps(handler)
@@ -48,7 +48,7 @@ def stoppable(handler: Callable[P, T], seconds: float | None = None) -> Callable
 
 
 def stop_jobs(request: gr.Request) -> None:
-    """Stops what runs for the visitor."""
+    """Stop what runs for the visitor."""
     with _lock:
         jobs = list(_jobs.get(str(request.session_hash), ()))
     for job in jobs:

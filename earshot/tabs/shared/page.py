@@ -26,7 +26,7 @@ NO_CARDS: Final = "No model is installed yet."
 
 
 def model_cards(folder: Path) -> str:
-    """The README of every checkpoint in the folder as one Markdown text."""
+    """Join the README of every checkpoint in the folder as one Markdown text."""
     cards = [path.read_text() for path in sorted(folder.glob("*/README.md"))]
     # The front matter is for the hub, and the page has its own first and second headings.
     texts = [re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL).strip() for card in cards]

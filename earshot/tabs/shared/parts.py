@@ -19,12 +19,12 @@ python -m training.{system} export --out OUT</pre></header>
 def missing_model(
     system: str, checkpoint: str, data: str, then: str = "and start Earshot again"
 ) -> gr.HTML:
-    """The tab of a system without its checkpoint: how to train it from such data."""
+    """Lay out the tab of a system without its checkpoint: how to train it from such data."""
     return gr.HTML(MISSING.format(system=system, checkpoint=checkpoint, data=data, then=then))
 
 
 def sound_input(label: str) -> gr.Audio:
-    """A recorder that takes uploads too; its value is a file."""
+    """Lay out a recorder that takes uploads too; its value is a file."""
     return gr.Audio(
         sources=["microphone", "upload"],
         type="filepath",
@@ -53,14 +53,15 @@ def query_input(label: str, placeholder: str, max_lines: int) -> gr.Textbox:
 
 
 def main_button(label: str, ready: bool = True) -> tuple[gr.Button, gr.Button]:
-    """The one main button of a tab, and the Stop that takes its place; ready: to be pressed."""
+    """Lay out the one main button of a tab, and the Stop that takes its place; ready: to be
+    pressed."""
     with gr.Row(elem_classes="main-button"):
         button = gr.Button(label, variant="primary", size="lg", interactive=ready)
         return button, gr.Button("Stop", size="lg", visible=False)
 
 
 def how_it_works(tab: str) -> None:
-    """The folded explanation beside a tab's module, whose __file__ this is."""
+    """Lay out the folded explanation next to a tab's module, whose __file__ this is."""
     with gr.Accordion("How it works", open=False):
         html = Path(tab).with_name("how_it_works.html").read_text(encoding="utf-8")
         gr.HTML(html, apply_default_css=False)

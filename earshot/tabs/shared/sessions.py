@@ -42,14 +42,15 @@ class SessionStore(Generic[K]):
         self._lock = threading.Lock()
 
     def state(self) -> gr.State:
-        """The state that holds it, empty at first; what it holds is cleared some minutes after the
-        visitor left, or after an hour."""
+        """Return the state that holds it, empty at first; what it holds is cleared some minutes
+        after the visitor left, or after an hour."""
         if page := current_page():
             page.unload(self.leave)
         return gr.State(None, time_to_live=TIME_TO_LIVE, delete_callback=_clear)
 
     def of(self, held: K | None, request: gr.Request) -> K:
-        """What the visitor's state holds, or a new one. A visitor who uses it is still here."""
+        """Return what the visitor's state holds, or a new one. A visitor who uses it is still
+        here."""
         session = str(request.session_hash)
         with self._lock:
             if timer := self._leaving.pop(session, None):
@@ -60,7 +61,7 @@ class SessionStore(Generic[K]):
         return held
 
     def leave(self, request: gr.Request) -> None:
-        """Clears what a visitor had kept GRACE seconds after their connection ended, unless they
+        """Clear what a visitor had kept GRACE seconds after their connection ended, unless they
         use it again."""
         session = str(request.session_hash)
         timer = threading.Timer(GRACE, self.expire, [session])
@@ -74,7 +75,7 @@ class SessionStore(Generic[K]):
         timer.start()
 
     def expire(self, session: str) -> None:
-        """Clears what a visitor had kept, if they have left and not used it since."""
+        """Clear what a visitor had kept, if they have left and not used it since."""
         with self._lock:
             if not self._leaving.pop(session, None):
                 return  # used again, just now
@@ -83,7 +84,7 @@ class SessionStore(Generic[K]):
 
 
 def is_upload(path: str | Path) -> bool:
-    """Whether a file is one visitor's own: a request may name any file that Gradio serves, and
+    """Tell whether a file is one visitor's own: a request may name any file that Gradio serves, and
     what Gradio names after its content may be somebody else's too."""
     path = Path(path).resolve()
     return path.is_relative_to(upload_folder().resolve()) and not content_addressed(path)
@@ -91,7 +92,7 @@ def is_upload(path: str | Path) -> bool:
 
 @contextmanager
 def delete_after_use(upload: str | None) -> Iterator[None]:
-    """Deletes the file of an upload afterwards, whatever happens. Files that visitors share stay
+    """Delete the file of an upload afterwards, whatever happens. Files that visitors share stay
     until Gradio deletes them, within the hour."""
     try:
         yield
@@ -101,7 +102,7 @@ def delete_after_use(upload: str | None) -> Iterator[None]:
 
 
 def one_word(words: "Words", recording: str | None) -> "Spoken":
-    """The word of a recording. Raises InputError where there is none, or more."""
+    """Embed the word of a recording. Raises InputError where there is none, or more."""
     from earshot.pipelines.words.spoken_word import CutNeededError  # late, for pipelines load torch
 
     try:

@@ -21,8 +21,8 @@ LOCK: Final = "lock"
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Python's and Gradio's temporary folder, inside $GRADIO_TEMP_DIR or the system's, until the
-    end. Folders of processes of this installation that live no more are deleted first."""
+    """Make Python's and Gradio's temporary folder, inside $GRADIO_TEMP_DIR or the system's, until
+    the end. Folders of processes of this installation that live no more are deleted first."""
     root = Path(os.environ.get("GRADIO_TEMP_DIR") or tempfile.gettempdir())
     parent = root / f"earshot-{os.getuid()}-{sha256(str(ROOT).encode()).hexdigest()[:8]}"
     parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -45,7 +45,7 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def delete_abandoned(parent: Path) -> None:
-    """Deletes the folders in the parent that no living process has locked."""
+    """Delete the folders in the parent that no living process has locked."""
     for folder in parent.iterdir():
         try:
             with open(folder / LOCK) as lock:
@@ -57,7 +57,7 @@ def delete_abandoned(parent: Path) -> None:
 
 
 def _locked(file: IO[str]) -> bool:
-    """Locks the file until it is closed, which the kernel does for a process that is killed."""
+    """Lock the file until it is closed, which the kernel does for a process that is killed."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

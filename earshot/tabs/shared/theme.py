@@ -66,7 +66,7 @@ VARIABLES = {
 
 
 def theme() -> themes.Base:
-    """Gradio's plainest theme with system fonts and the palette of style.css."""
+    """Set Gradio's plainest theme with system fonts and the palette of style.css."""
     base = themes.Base(
         font=SANS,
         font_mono=MONO,

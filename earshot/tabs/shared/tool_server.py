@@ -76,7 +76,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
     """The tools of a page."""
 
     def get_tool_to_endpoint(self) -> dict[str, str]:
-        """Name of the tool → path of the endpoint."""
+        """Map the name of each tool → path of the endpoint."""
         there = [name for name in TOOLS if f"/{name}" in self.api_info["named_endpoints"]]
         return {
             self.valid_and_unique_tool_name(self.tool_prefix + name, set()): f"/{name}"
@@ -84,10 +84,10 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         }
 
     def warn_about_state_inputs(self) -> None:
-        """No tool goes on from what an earlier call left in a State."""
+        """Warn of nothing: no tool goes on from what an earlier call left in a State."""
 
     def create_mcp_server(self) -> Server:
-        """Gradio's server, with types for what tools answer."""
+        """Make Gradio's server, with types for what tools answer."""
         server = super().create_mcp_server()
         list_tools = server.request_handlers[types.ListToolsRequest]
         call_tool = server.request_handlers[types.CallToolRequest]
@@ -118,7 +118,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
     def get_fn_description(
         self, block_fn: BlockFunction, tool_name: str
     ) -> tuple[str, dict[str, str]]:
-        """What the tool does and returns, and what each parameter is."""
+        """Say what the tool does and returns, and what each parameter is."""
         _, files = self.get_input_schema(tool_name)
         about = [str(block_fn.api_description), *([FILES] if files else [])]
         return " ".join(about), docstring(block_fn).parameters
@@ -126,8 +126,8 @@ class ToolServer(gradio.mcp.GradioMCPServer):
     def get_input_schema(
         self, tool_name: str, parameters: dict[str, str] | None = None
     ) -> tuple[dict[str, Any], list[list[str | int]]]:
-        """The JSON Schema of a tool's arguments, and the paths of the files among them. Gradio's
-        own is not valid for JSON and for lists of files."""
+        """Return the JSON Schema of a tool's arguments, and the paths of the files among them.
+        Gradio's own is not valid for JSON and for lists of files."""
         schema, _ = super().get_input_schema(tool_name, parameters)
         fields, files = schema["properties"], []
         components = [
@@ -149,7 +149,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
     def convert_strings_to_filedata(
         self, value: dict[str, Any], filedata_positions: list[list[str | int]]
     ) -> dict[str, Any]:
-        """Arguments with their files in place of the files' addresses."""
+        """Return arguments with their files in place of the files' addresses."""
         files = {
             name: [_file(one) for one in value[name]]
             if isinstance(value[name], list)
@@ -161,7 +161,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         return value | files | jsons
 
     def output_schema(self, tool_name: str) -> dict[str, Any]:
-        """The JSON Schema of what a tool answers."""
+        """Return the JSON Schema of what a tool answers."""
         block_fn = self._function(tool_name)
         about = docstring(block_fn).returns
         fields = {
@@ -184,7 +184,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         ]
 
     def _get_or_create_client(self) -> Any:
-        """In place of a client of this server, over its own network: its queue."""
+        """Return what stands in for a client of this server, over its own network: its queue."""
         return self
 
     def submit(self, *inputs: Any, api_name: str, headers: dict[str, str]) -> "_Job":
@@ -234,14 +234,14 @@ class ToolServer(gradio.mcp.GradioMCPServer):
 
     @staticmethod
     def pop_returned_state(components: Sequence[Component | BlockContext], data: Any) -> list:
-        """What an endpoint returned, as one object of its named returns."""
+        """Return what an endpoint returned, as one object of its named returns."""
         shown = [v for c, v in zip(components, data, strict=True) if not isinstance(c, gr.State)]
         return [dict(zip(_named(components), shown, strict=True))]
 
     def postprocess_output_data(
         self, data: Any, root_url: str
     ) -> list[types.TextContent | types.ImageContent]:
-        """That object as JSON; a file is its address."""
+        """Return that object as JSON; a file is its address."""
         (answer,) = processing_utils.add_root_url(data, root_url, None)
         for name in answer.keys() & BY_ADDRESS:
             text = json.dumps(answer[name]).encode()
@@ -260,13 +260,13 @@ class ToolServer(gradio.mcp.GradioMCPServer):
 
 
 def docstring(block_fn: BlockFunction) -> Doc:
-    """What the docstring of an endpoint's function says."""
+    """Return what the docstring of an endpoint's function says."""
     assert block_fn.fn is not None
     return read_docstring(block_fn.fn, list(_named(block_fn.outputs)))
 
 
 def _named(components: Sequence[Component | BlockContext]) -> dict[str, Component]:
-    """Components by their labels, in order, without those that clients do not see."""
+    """Index components by their labels, in order, without those that clients do not see."""
     shown = [c for c in components if isinstance(c, Component) and not isinstance(c, gr.State)]
     return {str(component.label): component for component in shown}
 
@@ -288,7 +288,7 @@ class _Job:
 
 
 def _file(address: str) -> dict[str, Any]:
-    """What a page sends for a file. Raises InputError for what names none."""
+    """Return what a page sends for a file. Raises InputError for what names none."""
     if address.startswith("data:"):
         head, _, content = address.partition(",")
         # base64url is as common among programs; Gradio would drop its letters and decode noise.
@@ -309,7 +309,8 @@ def _file(address: str) -> dict[str, Any]:
 
 
 def _json(value: Any) -> Any:
-    """What an argument says, given as itself or as the address that another tool answered."""
+    """Return what an argument says, given as itself or as the address that another tool
+    answered."""
     if not isinstance(value, str) or SERVED not in value:
         return value
     path = _served(value)
@@ -322,8 +323,8 @@ def _json(value: Any) -> Any:
 
 
 def _served(address: str) -> Path:
-    """The file of an address of this server's. Raises InputError where it is none of a visitor's
-    or of a result."""
+    """Find the file of an address of this server's. Raises InputError where it is none of a
+    visitor's or of a result."""
     path = Path(unquote(address.partition(SERVED)[2])).resolve()
     if not path.is_relative_to(upload_folder().resolve()):
         raise InputError(FILES)

@@ -44,7 +44,7 @@ class Waveform:
 
     @classmethod
     def of(cls, label: str, waveform: np.ndarray, sample_rate: int) -> "Waveform":
-        """The envelope of a waveform (T,) in [-1, 1]."""
+        """Draw the envelope of a waveform (T,) in [-1, 1]."""
         bucket = max(sample_rate // PEAKS_PER_SECOND, -(-len(waveform) // MAX_PEAKS))
         padded = np.pad(np.abs(waveform), (0, -len(waveform) % bucket))
         peaks = padded.reshape(-1, bucket).max(axis=1).round(3)
@@ -74,7 +74,7 @@ class Spectrogram:
 
     @classmethod
     def of(cls, label: str, log_mel: np.ndarray, seconds: float) -> "Spectrogram":
-        """The image of log_mel (S, M), natural logarithm of magnitude."""
+        """Draw the image of log_mel (S, M), natural logarithm of magnitude."""
         return cls(label, spectrogram_png(log_mel), seconds)
 
     def html(self) -> str:

@@ -43,7 +43,7 @@ class File:
         return self.file_name.endswith(".mp4")
 
     def data(self) -> dict[str, Any]:
-        """What the page needs to fetch it."""
+        """Return what the page needs to fetch it."""
         if isinstance(self.content, str):
             return {"url": self.content}
         return served_file(self.content, self.file_name)
@@ -99,7 +99,7 @@ class TimelineSpec:
         return (*self.tracks, *self.downloads)
 
     def html(self, first_file: int = 0) -> str:
-        """The timeline as HTML. @fileN is the address of file N, counted from first_file."""
+        """Return the timeline as HTML. @fileN is the address of file N, counted from first_file."""
         lanes = "".join(map(self._lane, self.lanes, ["", *(lane.label for lane in self.lanes)]))
         return (
             f'<section class="tl" tabindex="0" aria-label="{escape(self.name)}" '
@@ -113,7 +113,7 @@ class TimelineSpec:
         )
 
     def value(self) -> dict[str, Any]:
-        """The value of a timeline component: the HTML, and the files that it names.
+        """Return the value of a timeline component: the HTML, and the files that it names.
 
         Of two alike the page would not notice the second, and an answer is to be heard again.
         """
@@ -121,7 +121,7 @@ class TimelineSpec:
         return {"html": self.html(), "files": files, "id": next(_ids)}
 
     def _lane(self, lane: Lane, above: str) -> str:
-        """One lane, without its label if that is also the label above."""
+        """Return one lane, without its label if that is also the label above."""
         label = "" if lane.label == above else escape(lane.label)
         kind = "tl-lane tl-" + type(lane).__name__.lower() + (" tl-stale" if lane.stale else "")
         share = lane.seconds / self.seconds
@@ -212,7 +212,7 @@ class TimelineSpec:
 
 
 def nothing(text: str) -> dict[str, Any]:
-    """The value of a timeline that shows only a text."""
+    """Return the value of a timeline that shows only a text."""
     return {"html": f'<p class="tl-nothing">{escape(text)}</p>', "files": []}
 
 
@@ -228,7 +228,7 @@ TEMPLATE: Final = (
 
 
 def timeline(elem_id: str, text: str) -> gr.HTML:
-    """A timeline that shows only a text; return TimelineSpec.value() to fill it.
+    """Lay out a timeline that shows only a text; return TimelineSpec.value() to fill it.
 
     Its events edit and submit carry the data described at Action; hear carries {"number"} of what
     was chosen in a palette.

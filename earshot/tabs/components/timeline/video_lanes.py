@@ -23,7 +23,7 @@ class VideoStrip:
 
     @classmethod
     def of(cls, label: str, crops: np.ndarray, seconds: float) -> "VideoStrip":
-        """Some of the crops (F, H, W) uint8, from the middle of equal segments of time."""
+        """Take some of the crops (F, H, W) uint8, from the middle of equal segments of time."""
         count = min(len(crops), MAX_PICTURES)
         chosen = ((np.arange(count) + 0.5) * len(crops) / count).astype(int)
         return cls(label, tuple(grey_jpeg(crops[i]) for i in chosen), seconds)
