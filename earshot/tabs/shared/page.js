@@ -71,12 +71,12 @@
 })();
 
 // No click without an answer: what the server refuses is said in its own sentence, where Gradio
-// says nothing.
+// says nothing, or only that the application is busy.
 (() => {
   const ask = window.fetch;
   const LOST = "The server did not answer. Check the network, and try again.";
   const say = (sentence) => {
-    if (document.querySelector(".toast-body")) return;
+    document.querySelectorAll(".toast-body .toast-close").forEach((close) => close.click());
     document.querySelector(".refused")?.remove();
     const shown = document.body.appendChild(document.createElement("p"));
     shown.className = "message error refused";
@@ -92,7 +92,7 @@
       if (ours && reply.status >= 400) {
         const { detail } = await reply.clone().json().catch(() => ({}));
         const sentence = typeof detail === "string" ? detail : LOST;
-        setTimeout(say, 300, sentence); // by then Gradio has said it, if it does
+        setTimeout(say, 300, sentence); // Gradio has said by then what it says
       }
       return reply;
     } catch (error) {
