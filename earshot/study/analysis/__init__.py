@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from earshot.core.files import replacing
 from earshot.study.analysis.exclusions import Exclusion, screen
 from earshot.study.analysis.report import figures, page, pdf
 from earshot.study.analysis.results import Analysis, Results, evaluate
@@ -78,11 +79,16 @@ def write(results: Results, folder: Path) -> None:
     (pdf, svg and png), and the tables as CSV; the same with everyone in everyone-*, where raters
     are left out. The folder is made where there is none."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "report.html").write_text(page.page(results), encoding="utf-8")
-    (folder / "report.pdf").write_bytes(pdf.document(results))
+    _replace(folder / "report.html", page.page(results).encode())
+    _replace(folder / "report.pdf", pdf.document(results))
     _write_analysis(results.test, results.kept, folder, "")
     if results.exclusions:
         _write_analysis(results.test, results.everyone, folder, "everyone-")
+
+
+def _replace(path: Path, content: bytes) -> None:
+    with replacing(path) as file:
+        file.write(content)
 
 
 def _write_analysis(test: Test, analysis: Analysis, folder: Path, prefix: str) -> None:
@@ -94,4 +100,4 @@ def _write_analysis(test: Test, analysis: Analysis, folder: Path, prefix: str) -
         table: Table = getattr(analysis, name)
         if len(table):
             # With a mark, or a spreadsheet takes UTF-8 for the letters of one country.
-            (folder / f"{prefix}{name}.csv").write_text(csv(table), encoding="utf-8-sig")
+            _replace(folder / f"{prefix}{name}.csv", csv(table).encode("utf-8-sig"))

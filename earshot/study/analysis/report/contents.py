@@ -146,7 +146,7 @@ def paragraph(results: Results) -> str:
         f"There were {counted(len(test.systems), 'system')} and "
         f"{counted(kept.stimuli, 'stimulus')} ({sounds(test)}).",
         f"{counted(results.started, 'rater')} took part; {len(results.exclusions)} were left out "
-        f"by rules {'stated beforehand' if results.rules == test.rules else 'chosen afterwards'}"
+        f"by {'its own rules' if results.rules == test.rules else 'rules chosen afterwards'}"
         f"{_why(results)}, which leaves {kept.raters} with {counted(len(answers), 'rating')}.",
         "95 % intervals and p-values have raters and stimuli as clusters (Cameron, Gelbach and "
         "Miller 2011, by the jackknife), and p-values are corrected by Holm's method.",
