@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 from scipy.special import betainc, ndtri
 from scipy.stats import binom, nct
 from scipy.stats import t as student
@@ -145,7 +145,9 @@ def _noncentralities(level: float) -> np.ndarray:
 
     def needed(df: float) -> float:
         bound = float(student.isf(level / 2, df))
-        return float(brentq(lambda far: nct.sf(bound, df, far) - POWER, 0, 4 * bound + 10))
+        ends = (0.0, 4 * bound + 10)
+        found = root_scalar(lambda far: nct.sf(bound, df, far) - POWER, bracket=ends)
+        return float(found.root)
 
     return np.array([needed(float(df)) for df in DF])
 
