@@ -86,11 +86,11 @@ def near_ends() -> Iterator[str]:
         ("MOS at the ceiling", 5.6, SIZES, False, 92),
         ("MOS near it", 5.2, SIZES, False, 92),
         ("share", 1.67, SIZES, False, 93),
-        ("share near the end", 2.0, SIZES, False, 93),
+        ("share near the end", 2.0, SIZES, False, 92),
         ("MOS, few raters", MIDDLE, ((5, 60), (4, 20)), False, 93),
         ("MOS, three heavy raters", MIDDLE, ((12, 30), (20, 40)), True, 93),
         ("share, three heavy raters", 0.7, ((12, 30), (20, 40)), True, 93),
-        ("share near the end, three heavy raters", 2.0, ((12, 30),), True, 93),
+        ("share near the end, three heavy raters", 2.0, ((12, 30),), True, 92),
     ):
         share = name.startswith("share")
         for raters, stimuli in sizes:

@@ -24,8 +24,8 @@ class Variance:
     stimulus is counted. by_rater is NaN where there is but one rater, since nothing is then known
     about others; with one stimulus the other two are 0 and the estimate is about that stimulus.
     independent is the least that the total is taken for: see Clustered. evenness: of the ratings
-    over raters and over stimuli, from 0 to 1, where each has as many as any other (Kish's effective
-    number as a share). ratings is how many answers the estimate is made of.
+    over raters and over stimuli, from 0 to 1, where each has as many as any other. ratings is how
+    many answers the estimate is made of.
     """
 
     by_rater: float
@@ -275,8 +275,12 @@ def _linear(
 
 
 def _fewest(codes: np.ndarray, known_from: np.ndarray) -> tuple[int, float]:
-    """Count the clusters of the parameter that has the fewest, and say how even their sizes are:
-    Kish's effective number by their number."""
+    """Count the clusters of the parameter that has the fewest, and say how even their sizes are.
+
+    That is the number of equal ones by their number, half way between Kish's (of sizes n, where
+    every rating has an error of its own) and the one of squares (where all of a cluster's ratings
+    have one error): (Σ n^1.5)² / Σ n³.
+    """
     counts = [np.unique(codes[own], return_counts=True)[1] for own in known_from]
-    evenness = [float(n.sum() ** 2 / (n**2).sum() / len(n)) if len(n) else 1.0 for n in counts]
-    return min(map(len, counts)), min(evenness)
+    evenness = [float((n**1.5).sum() ** 2 / (n**3.0).sum() / len(n)) for n in counts if len(n)]
+    return min(map(len, counts)), min(evenness, default=1.0)

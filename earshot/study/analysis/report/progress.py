@@ -117,11 +117,10 @@ def pace(progress: Progress) -> Iterable[str]:
     if power.empty:
         return
     row = power.iloc[len(power) // 2]
-    needed = row["raters_alone"]
-    if np.isnan(needed) or not needed:
+    if np.isnan(row["raters"]) or row["more_stimuli"] or not row["more_raters"]:
         return  # what it takes is said under "How many more raters?"
-    more = ceil(needed * number / kept)
-    aside = f", {needed:.0f} of whom stay" if left_out else ""
+    more = ceil(row["more_raters"] * number / kept)
+    aside = f", {row['more_raters']:.0f} of whom stay" if left_out else ""
     aimed = aim(progress.results.test.design, row["difference"])
     yield (
         f"{aimed}: about {counted(more, 'more rater')}{aside}, {_long(more * each)} at this rate."
