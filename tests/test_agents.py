@@ -191,7 +191,7 @@ def test_manual_for_agents_lists_every_tool_with_its_results(address: str) -> No
     for name in TOOLS:
         assert f"\n## {name}\n" in page.text
     assert f"{address}gradio_api/mcp/" in page.text
-    assert "- `units`: the discovered units, as /decode takes them" in page.text
+    assert "- `units`: the units, as /decode takes them" in page.text
 
 
 def test_openapi_describes_every_endpoint(address: str) -> None:

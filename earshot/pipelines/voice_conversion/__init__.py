@@ -1,4 +1,4 @@
-"""Voice conversion: speech → discovered units → the same words in another voice."""
+"""Voice conversion: speech → content, or units of it → the same words in another voice."""
 
 from typing import TYPE_CHECKING
 

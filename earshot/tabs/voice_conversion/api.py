@@ -36,7 +36,7 @@ class ConversionAPI:
 
         Returns:
             speech: the converted speech, a 16 kHz WAV file.
-            units: the discovered units, as /decode takes them: {"model": name, "fingerprint": of
+            units: the units, as /decode takes them: {"model": name, "fingerprint": of
                 its codebook, "step": seconds a unit, "codes": list of int, -1 for silence; where
                 the model has them "vectors", one a unit, and "intonation"}.
             numbers: units, bit/s, compression and computing time, in words.
@@ -48,7 +48,7 @@ class ConversionAPI:
 
     @answering
     def encode(self, audio: str, model: str) -> dict[str, Any]:
-        """Encode speech as discovered units.
+        """Encode speech as units.
 
         Args:
             audio: a recording of speech, 0.1 to 60 s.

@@ -55,8 +55,8 @@ INTONATIONS: Final = {"Keep mine, for 200 bit/s more": "keep", "Predict it": "pr
 VOCODERS: Final = {"Neural, trained here": "neural", "Griffin-Lim, as in the paper": "griffin-lim"}
 
 INTRO: Final = """
-<header class="intro"><h2>Say something, see the units that a network discovered in it, and hear
-them in another voice.</h2>
+<header class="intro"><h2>Say something, see what is kept of it, and hear the same words in another
+voice.</h2>
 <p>{about} Music and noise become babble, and rare names may be unclear.</p>
 </header>
 """
@@ -65,8 +65,8 @@ FIVE_VOICES: Final = (
     "an inverter to five voices."
 )
 ANY_VOICE: Final = (
-    "Trained without text on read speech by a thousand people, mostly English, to tell what was "
-    "said from who said it. Yours can be the new voice, too."
+    "Stands on a recogniser that others trained with English text, and learned from read speech by "
+    "650 people to tell what was said from who said it. Yours can be the new voice, too."
 )
 RATES: Final = "The speech above by every model, from 150 bit/s up, in the voice that you chose."
 PLAY: Final = """
