@@ -35,6 +35,7 @@ from earshot.pipelines.sound_search.sources.files import folder_of
 from earshot.pipelines.voice_conversion.live import LiveProcesses
 from earshot.pipelines.voice_conversion.settings import live_checkpoint
 from earshot.study.permission import Permission
+from earshot.study.storage.database import UNAVAILABLE
 from earshot.study.web.plainly import refuse_damaged
 from earshot.tabs import listening_tests, voice_conversion
 from earshot.tabs.shared.addresses import Addresses
@@ -67,6 +68,10 @@ MAX_BYTES: Final = 131_072  # of a WebSocket's message
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 WAITING: Final = (
     f"You have {MAX_WAITING} jobs waiting already. Wait until one of them is done, or stop it."
+)
+NO_TESTS: Final = (
+    "There are no listening tests: their answers cannot be opened. Bring back answers.db from a "
+    "copy, or move it away, and start again."
 )
 FULL: Final = "Too many people are waiting just now. Try again in a minute."
 
@@ -176,7 +181,11 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with temporary_folder():
         permission = Permission.of(chosen.studies_key, os.environ)
-        tests = listening_tests.opened(Path(chosen.studies), chosen.database, permission)
+        try:
+            tests = listening_tests.opened(Path(chosen.studies), chosen.database, permission)
+        except UNAVAILABLE as error:
+            print(f"{NO_TESTS} ({str(error).splitlines()[0]})", file=sys.stderr)
+            tests = None
         health, tickets = Health(), voice_conversion.Tickets()
         page = build(
             chosen.device,

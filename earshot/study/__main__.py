@@ -1,6 +1,6 @@
 """python -m earshot.study COMMAND: a listening test from start to figures.
 
-Commands: new, check, simulate, serve, invite, export, analyse, compare, import.
+Commands: new, check, freeze, simulate, serve, invite, export, analyse, compare, import.
 
 TEST is a folder with test.yaml, or a YAML file of webMUSHRA's.
 """
@@ -13,18 +13,20 @@ from pathlib import Path
 import pandas as pd
 
 from earshot.core.errors import InputError
-from earshot.study import invitations
+from earshot.study import invitations, preregistration
 from earshot.study.design import DESIGNS, Test, spec
 from earshot.study.design.spec import FILE, SpecError
 from earshot.study.design.template import template
 from earshot.study.imports.p808 import CLIPS, SCALES
 from earshot.study.sounds import stimuli
+from earshot.study.storage import dataset
 from earshot.study.storage.conduct import Conduct
 from earshot.study.storage.export import export
 from earshot.study.storage.store import Store
 
 REHEARSAL = "simulated"  # the folder of what simulated raters answer
 RATERS = 20
+REHEARSED = "rehearsal.db"  # where simulated raters' answers are, in that folder
 ANSWERS = "answers.db"  # where `serve` keeps them, in the folder that it serves
 
 
@@ -41,13 +43,24 @@ def new(options: argparse.Namespace) -> None:
 def check(options: argparse.Namespace) -> None:
     """Say what must be mended before the test can open."""
     test = spec.load(options.test)
-    if problems := stimuli.check(test):
+    if problems := [*test.unwritten, *stimuli.check(test)]:
         sys.exit("\n".join(problems))
+    if kept := _kept(test):
+        Store(f"sqlite:///{kept}").open(test)  # which tells what raters heard otherwise
     scored = len(test.of_kind("trial"))
     print(
         f"{test.name} is ready: {test.design}, {len(test.systems)} systems, {scored} trials, "
-        f"{test.trials_per_rater} for each rater and {len(test.trials) - scored} beside."
+        f"{test.trials_per_rater} for each rater and {len(test.trials) - scored} for practice and "
+        "checks."
     )
+
+
+def freeze(options: argparse.Namespace) -> None:
+    """Write the test's design, texts, sounds and plan into its folder, with a hash."""
+    test = spec.load(options.test)
+    if problems := [*test.unwritten, *stimuli.check(test)]:
+        sys.exit("\n".join(problems))
+    print(preregistration.freeze(test), preregistration.said(test), sep="\n")
 
 
 def serve(options: argparse.Namespace) -> None:
@@ -72,9 +85,17 @@ def results(options: argparse.Namespace) -> None:
     store, folder = _store(test, options.database), options.out or test.folder / "results"
     store.open(test)  # which tells if it is another test of that name
     if options.command == "export":
-        print(*export(test, store, folder), sep="\n")
+        print(*export(test, store, folder), *dataset.write(test, store, folder), sep="\n")
+        archive = folder / f"{test.name}.zip"
+        dataset.zipped(test, store, archive)
+        print(archive)
         return
-    _report(test, store.ratings(test), folder, conduct=store.conduct(test))
+    if not store.places(test).ended:
+        if preregistration.frozen(test):
+            raise InputError(preregistration.HIDDEN)
+        store.look(test)
+    notes = list(filter(None, [preregistration.said(test)]))
+    _report(test, store.ratings(test), folder, conduct=store.conduct(test), notes=notes)
 
 
 def compare(options: argparse.Namespace) -> None:
@@ -112,9 +133,14 @@ def simulate(options: argparse.Namespace) -> None:
     test = spec.load(options.test)
     folder = options.out or test.folder / REHEARSAL
     folder.mkdir(parents=True, exist_ok=True)
-    for file in folder.glob(f"{ANSWERS}*"):  # of the rehearsal before, SQLite's own beside it
+    for file in (ANSWERS, REHEARSED):
+        if (folder / file).exists() and Store(f"sqlite:///{folder / file}").real_raters():
+            raise InputError(
+                f"{folder / file} holds answers of real raters: choose another folder with --out."
+            )
+    for file in folder.glob(f"{REHEARSED}*"):  # of the rehearsal before, with SQLite's own files
         file.unlink()
-    store = Store(f"sqlite:///{folder / ANSWERS}")
+    store = Store(f"sqlite:///{folder / REHEARSED}")
     simulate(test, store, options.raters or test.raters or RATERS, options.seed)
     export(test, store, folder)
     print("These raters are simulated, and so is what they say:")
@@ -139,12 +165,17 @@ def _report(
 
 
 def _store(test: Test, url: str | None) -> Store:
-    """Open the answers at the URL, else beside the test, else in the folder of all tests."""
-    folders = (test.folder, test.folder.parent)
-    found = [folder / ANSWERS for folder in folders if (folder / ANSWERS).exists()]
-    if not url and not found:
+    """Open the answers at the URL, else next to the test, else in the folder of all tests."""
+    kept = _kept(test)
+    if not url and not kept:
         sys.exit(f"There is no {ANSWERS} in {test.folder}: name the store with --database URL.")
-    return Store(url or f"sqlite:///{found[0]}")
+    return Store(url or f"sqlite:///{kept}")
+
+
+def _kept(test: Test) -> Path | None:
+    """Find the answers next to the test, else in the folder of all tests."""
+    files = (test.folder / ANSWERS, test.folder.parent / ANSWERS)
+    return next((file for file in files if file.exists()), None)
 
 
 def main() -> None:
@@ -158,6 +189,9 @@ def main() -> None:
     command = commands.add_parser("check", help="say what is wrong in a test and its sounds")
     command.add_argument("test", type=Path)
     command.set_defaults(run=check)
+    command = commands.add_parser("freeze", help="write down the test before anybody rates")
+    command.add_argument("test", type=Path)
+    command.set_defaults(run=freeze)
     command = commands.add_parser("simulate", help="rehearse with simulated raters")
     command.add_argument("test", type=Path)
     command.add_argument("--raters", type=int, help=f"default: those of the YAML, else {RATERS}")
@@ -176,7 +210,10 @@ def main() -> None:
     command.add_argument("--address", default="http://127.0.0.1:8000", help="where it is served")
     command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
     command.set_defaults(run=invite)
-    for name, what in [("export", "all answers as JSONL and CSV"), ("analyse", "the report")]:
+    for name, what in [
+        ("export", "all answers, tables, and a zip to publish"),
+        ("analyse", "the report"),
+    ]:
         command = commands.add_parser(name, help=f"write {what}")
         command.add_argument("test", type=Path)
         command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")

@@ -10,7 +10,7 @@ import secrets
 from typing import Final
 
 NEEDED: Final = "This test is for invited raters. Open it by the link that was sent to you."
-MOST: Final = 10_000
+MAX_RATERS: Final = 10_000
 BYTES: Final = 18  # of a signature, 24 characters
 
 
@@ -26,7 +26,7 @@ def token(key: str, number: int) -> str:
 def is_invited(key: str, given: str | None) -> bool:
     """Whether a link is one of these."""
     number = (given or "").partition("-")[0]
-    if not (number.isascii() and number.isdigit() and len(number) <= len(str(MOST))):
+    if not (number.isascii() and number.isdigit() and len(number) <= len(str(MAX_RATERS))):
         return False
     return secrets.compare_digest((given or "").encode(), token(key, int(number)).encode())
 

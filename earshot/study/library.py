@@ -140,6 +140,8 @@ class Library:
         try:
             entry.opened = entry.failure = None
             test = spec.load(file)
+            if problems := test.unwritten:
+                raise spec.SpecError("\n".join(problems))
             copies = stimuli.prepare(test, self._copies(test), most_samples)
             entry.opened = Opened(test, copies, self.store.open(test), test.name in self.public)
         except spec.SpecError as error:

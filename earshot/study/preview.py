@@ -13,7 +13,7 @@ from earshot.study.storage.raters import Rater
 from earshot.study.storage.store import Store
 
 BEGINS: Final = "preview-"  # of tokens
-MOST: Final = 20  # of a test, then all are forgotten
+MAX_RATERS: Final = 20  # of a test, then all are forgotten
 
 
 def new_token(key: str) -> str:
@@ -47,11 +47,13 @@ class Previews(Store):
         token: str | None = None,
         panel: Mapping[str, str] | None = None,
         language: str | None = None,
+        device: str | None = None,
+        claim: str | None = None,
     ) -> Rater:
         """See Store.enrol."""
-        if self.raters(test.name) >= MOST:
+        if self.raters(test.name) >= MAX_RATERS:
             self.delete(test.name)
-        return super().enrol(test, token, panel, language)
+        return super().enrol(test, token, panel, language, device, claim)
 
 
 def _proof(key: str, number: str) -> str:

@@ -12,11 +12,12 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.study.design.folder import describe
+from earshot.study.design.form import Form
 from earshot.study.design.model import REFERENCE
 from earshot.study.design.spec import FILE
 
-MOST: Final = 60  # sounds in a draft
-SECONDS: Final = 60.0  # that a sound may last
+MAX_SOUNDS: Final = 60  # sounds in a draft
+MAX_SECONDS: Final = 60.0  # that a sound may last
 NOTES: Final = "sounds.jsonl"
 
 
@@ -45,8 +46,8 @@ class Draft:
 
     def add(self, item: DraftItem) -> None:
         """Adds the item, in place of one of the same system and source."""
-        if len(self.items) >= MOST:
-            raise InputError(f"A draft holds {MOST} sounds. Download it, and begin another.")
+        if len(self.items) >= MAX_SOUNDS:
+            raise InputError(f"A draft holds {MAX_SOUNDS} sounds. Download it, and begin another.")
         self.items[item.system, item.stimulus] = item
 
     def clear(self) -> None:
@@ -73,7 +74,7 @@ class Draft:
             lines.append(json.dumps(note, ensure_ascii=False) + "\n")
         (folder / NOTES).write_text("".join(lines), encoding="utf-8")
         design = "ab" if len({system for system, _ in self.items}) > 1 else "acr"
-        (folder / FILE).write_text(describe(folder, design), encoding="utf-8")
+        (folder / FILE).write_text(describe(folder, Form(design)), encoding="utf-8")
 
 
 def _name(system: str) -> str:
@@ -86,6 +87,6 @@ def _write(path: Path, sound: bytes) -> None:
     from earshot.media.audio.decode import decode
     from earshot.media.audio.load import wav_bytes
 
-    blocks, rate, *_ = decode(sound, SECONDS)
+    blocks, rate, *_ = decode(sound, MAX_SECONDS)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(wav_bytes(np.concatenate([block.mean(axis=0) for block in blocks]), rate))

@@ -1,23 +1,23 @@
 """A test from sounds that somebody brings: unpacked, described, and put among those that open."""
 
 import errno
-import json
-import secrets
 import shutil
+import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from earshot.core.errors import InputError
-from earshot.study.design.model import PAIRED, REFERENCE, REFERENCED, Design
+from earshot.study.design.form import Form, quoted
+from earshot.study.design.model import PAIRED, REFERENCE, REFERENCED
 from earshot.study.design.spec import FILE
 from earshot.study.design.trials import PREPARED
 
-SOUNDS: Final = (".wav", ".flac", ".ogg", ".opus", ".mp3", ".m4a")
+SOUNDS: Final = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".opus", ".mp3", ".m4a")
 OTHERS: Final = (".yaml", ".yml", ".txt", ".json", ".jsonl", ".csv")
 NO_SYSTEMS: Final = (REFERENCE, "check", "checks", "practice", "prepared", "results")
 MAX_FILES: Final = 2000  # of a test, from all that was uploaded for it
@@ -27,28 +27,43 @@ TOO_MUCH: Final = (
 )
 MADE: Final = (PREPARED, "results")  # folders that we write, and believe
 FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+FILES: Final = (FILE, "test.yml")  # what the test's own file may be called
+UTF8: Final = 0x800  # the flag of a zip's entry whose name is in UTF-8
+MAX_NAMES: Final = 5  # of files that a message repeats
 NOTHING: Final = (
-    "There are no sounds in this. Bring a zip with a folder for each system, in which the same "
-    "sentence has the same file name, or sounds that are named system_sentence.wav."
+    "There are no sounds in this{found}. Bring a zip with a folder for each system, in which the "
+    "same sentence has the same file name, or sounds that are named system_sentence.wav; sounds "
+    f"are {', '.join(SOUNDS)}."
 )
 
 
 def unpack(files: Sequence[Path], folder: Path) -> None:
-    """Puts the sounds of zips, and loose ones named system_sentence.wav, into the folder, each in
-    that of its system. Raises InputError for what is none of this, or too much in all."""
+    """Put the sounds of zips, and loose ones named system_sentence.wav, into the folder, each in
+    that of its system.
+
+    The folder of the systems is looked for in a zip: below others, with other files next to it. A
+    sound that lies deeper in the folder of its system, in that of a speaker for example, is called
+    after the folders on the way. Where there is a test.yaml, all lies as it says.
+
+    Raises InputError for what is none of this, or too much in all.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     room = Room(MAX_FILES, MAX_BYTES)
+    names: list[str] = []
     for file in files:
         if file.suffix.lower() == ".zip":
-            _unzip(file, folder, room)
+            names += _unzip(file, folder, room)
         elif file.suffix.lower() in SOUNDS and "_" in file.stem:
             system, sentence = file.stem.split("_", 1)
             _copy(file, folder, PurePosixPath(system, sentence + file.suffix), room)
-        elif file.name == FILE:
+        elif file.name.lower() in FILES:
             _copy(file, folder, PurePosixPath(FILE), room)
-    _lift(folder)
+        else:
+            names.append(file.name)
+    _arrange(folder)
     if not systems(folder) and not (folder / FILE).exists():
-        raise InputError(NOTHING)
+        found = f", but {', '.join(names[:MAX_NAMES])}" if names else ""
+        raise InputError(NOTHING.format(found=found + " …" * (len(names) > MAX_NAMES)))
 
 
 @dataclass
@@ -67,13 +82,28 @@ class Room:
 
 
 def systems(folder: Path) -> dict[str, str]:
-    """The pattern of the sounds of every system that has a folder here, by name."""
+    """Find the pattern of the sounds of every system that has a folder here, by name."""
     found = {}
     for part in sorted(path for path in folder.iterdir() if path.is_dir()):
-        kinds = Counter(path.suffix for path in part.iterdir() if path.suffix.lower() in SOUNDS)
-        if kinds and part.name not in NO_SYSTEMS:
-            found[part.name] = f"{part.name}/*{kinds.most_common(1)[0][0]}"
+        if (ending := _ending(part)) and part.name not in NO_SYSTEMS:
+            found[part.name] = f"{part.name}/*{ending}"
     return found
+
+
+def _ending(folder: Path) -> str | None:
+    """The ending that most sounds in the folder have; None where there are none."""
+    kinds = Counter(path.suffix.lower() for path in _sounds(folder))
+    if not kinds:
+        return None
+    most = kinds.most_common(1)[0][0]
+    return next(path.suffix for path in _sounds(folder) if path.suffix.lower() == most)
+
+
+def _sounds(folder: Path) -> list[Path]:
+    """The sounds that lie in the folder itself."""
+    if not folder.is_dir():
+        return []
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in SOUNDS)
 
 
 def _copy(file: Path, folder: Path, name: PurePosixPath, room: Room) -> None:
@@ -85,37 +115,18 @@ def _copy(file: Path, folder: Path, name: PurePosixPath, room: Room) -> None:
     shutil.copyfile(file, folder / name)
 
 
-def describe(folder: Path, design: Design, title: str = "My listening test") -> str:
-    """The YAML of a test of this design with the sounds in the folder."""
-    found = systems(folder)
-    lines = [f"title: {_quoted(title)}", f"design: {design}", "", "systems:"]
-    lines += [f"  {_quoted(name)}: {_quoted(pattern)}" for name, pattern in found.items()]
-    reference = sorted((folder / REFERENCE).glob("*.*"))
-    if reference and design in REFERENCED:
-        lines.append(f'reference: "{REFERENCE}/*{reference[0].suffix}"')
-    stimuli = min((len([*folder.glob(pattern)]) for pattern in found.values()), default=0)
+def describe(folder: Path, form: Form) -> str:
+    """Write the YAML of the test that the form describes, with the sounds in the folder."""
+    found, design = systems(folder), form.design
+    lines = [*form.head(), "", "systems:"]
+    lines += [f"  {quoted(name)}: {quoted(pattern)}" for name, pattern in found.items()]
+    if (ending := _ending(folder / REFERENCE)) and design in REFERENCED:
+        lines.append(f'reference: "{REFERENCE}/*{ending}"')
+    stimuli = min((len(_sounds(folder / name)) for name in found), default=0)
     pairs = len(found) * (len(found) - 1) // 2
     per = 1 if design == "mushra" else pairs if design in PAIRED else len(found)
-    lines += [
-        "",
-        "# How many trials a rater gets. About 20 are done in ten minutes.",
-        f"trials: {max(1, min(20, stimuli * per))}",
-        "practice: 1",
-        "# All sounds are brought to this loudness (LUFS); without the line they stay as they are.",
-        "loudness: -23",
-        "seed: 1",
-        "",
-        "instructions: |",
-        "  Wear headphones and sit somewhere quiet. Listen as often as you like, then answer.",
-        "consent: |",
-        "  Say here who asks, what for, and whom to write to.",
-    ]
+    lines += ["", *form.rest(max(1, min(20, stimuli * per)))]
     return "\n".join(lines) + "\n"
-
-
-def _quoted(text: str) -> str:
-    """The text as YAML takes it: with its own letters, for escapes of JSON halve some of them."""
-    return json.dumps(text, ensure_ascii=False)
 
 
 def zipped(folder: Path, file: Path) -> None:
@@ -126,18 +137,34 @@ def zipped(folder: Path, file: Path) -> None:
                 archive.write(path, path.relative_to(folder))
 
 
-def _unzip(file: Path, folder: Path, room: Room) -> None:
+def _unzip(file: Path, folder: Path, room: Room) -> list[str]:
+    """Unpack what a test may hold into the folder → the names of all that is in the zip."""
     try:
         with zipfile.ZipFile(file) as archive:
+            for entry in archive.infolist():
+                entry.filename = _name(entry)
             entries = [entry for entry in archive.infolist() if _wanted(entry)]
             for entry in entries:  # all of them before the first is written
                 room.take(entry.file_size)
             for entry in entries:
                 archive.extract(entry, folder)
+            return [entry.filename for entry in archive.infolist()]
     except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError) as error:
         if isinstance(error, OSError) and error.errno in FULL:
             raise  # not the zip's fault
         raise InputError("This zip cannot be read. Pack it again, without a password.") from error
+
+
+def _name(entry: zipfile.ZipInfo) -> str:
+    """The path of an entry: some programs for Windows write backslashes, and macOS names in UTF-8
+    without saying so. A * would be taken for a pattern's."""
+    name = entry.filename.replace("\\", "/").replace("*", "-")
+    if not entry.flag_bits & UTF8:
+        try:
+            return name.encode("cp437").decode("utf-8")
+        except UnicodeError:
+            return name  # in the letters of DOS, as it says
+    return name
 
 
 def _wanted(entry: zipfile.ZipInfo) -> bool:
@@ -151,11 +178,47 @@ def _inside(path: PurePosixPath) -> bool:
     return not hidden and not path.is_absolute() and not {*path.parts[:-1]} & {*MADE}
 
 
-def _lift(folder: Path) -> None:
-    """Where all lies in one folder of the zip, its content takes its place."""
-    inside = [*folder.iterdir()]
-    if len(inside) == 1 and inside[0].is_dir() and any(p.is_dir() for p in inside[0].iterdir()):
-        only = inside[0].rename(folder / secrets.token_hex(8))
-        for path in only.iterdir():
-            path.rename(folder / path.name)
-        only.rmdir()
+def _arrange(folder: Path) -> None:
+    """Bring the folder of the systems, or of the test's file, to the top, and sounds that lie below
+    their system's into it."""
+    files = [path for path in folder.rglob("*") if path.name.lower() in FILES and path.is_file()]
+    if files:
+        file = min(files, key=lambda path: (len(path.parts), path.name != FILE))
+        file = file.rename(file.with_name(FILE))
+        _lift(folder, file.parent)
+        return
+    root = folder
+    while len(inside := [*_holding(root)]) == 1 and any(_holding(inside[0])):
+        root = inside[0]
+    _lift(folder, root)
+    for sound in _sounds(folder):
+        system, parted, sentence = sound.name.partition("_")
+        if parted and _inside(PurePosixPath(system, sentence)):
+            (folder / system).mkdir(exist_ok=True)
+            sound.rename(folder / system / sentence)
+    for system in _holding(folder):
+        for sound in sorted(system.rglob("*")):
+            below = sound.relative_to(system).parts
+            if sound.suffix.lower() in SOUNDS and len(below) > 1:
+                target = system / "-".join(below)
+                sound.rename(target if not target.exists() else system / "--".join(below))
+
+
+def _holding(folder: Path) -> Iterator[Path]:
+    """The folders in the folder that hold sounds, at any depth."""
+    for path in sorted(folder.iterdir()):
+        if path.is_dir() and any(each.suffix.lower() in SOUNDS for each in path.rglob("*")):
+            yield path
+
+
+def _lift(folder: Path, root: Path) -> None:
+    """Let what lies in root, below the folder, take the place of all that the folder holds."""
+    if root == folder:
+        return
+    kept = Path(tempfile.mkdtemp(dir=folder.parent))
+    root.rename(kept / root.name)
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for path in (kept / root.name).iterdir():
+        path.rename(folder / path.name)
+    shutil.rmtree(kept)

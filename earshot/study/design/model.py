@@ -16,7 +16,7 @@ from typing import ClassVar, Literal, get_args
 from earshot.study.design.panel import Panel
 from earshot.study.design.questions import Question
 from earshot.study.design.rules import Rules
-from earshot.study.design.texts import Texts
+from earshot.study.design.texts import Texts, unwritten
 
 Design = Literal["acr", "ccr", "dcr", "ab", "abx", "mushra", "similarity"]
 Pairing = Literal["balanced", "adaptive"]
@@ -122,6 +122,8 @@ class Test:
     asked trials_per_rater of the scored ones and all others. loudness is in LUFS, None: as it is.
     invited: whether raters need a link of their own (see earshot.study.invitations).
     raters: how many may finish, None: any number; closes: when no rating is taken any more.
+    agree: what raters tick before they begin; approval: an ethics committee's, in words. strict:
+    whether MUSHRA's sounds of a trial last equally long, so that a switch keeps the position.
     texts: in further languages than the test's own. rules: whose ratings are left out. pairing:
     whether every trial is asked equally often, or in ab the next pair chosen by what the votes so
     far leave unknown. source: what its
@@ -153,6 +155,9 @@ class Test:
     questions: tuple[Question, ...] = ()
     rules: Rules = Rules()
     texts: Mapping[str, Texts] = field(default_factory=dict)
+    agree: tuple[str, ...] = ()
+    approval: str = ""
+    strict: bool = True
     source: str = ""
 
     def of_kind(self, kind: Kind) -> tuple[Trial, ...]:
@@ -165,6 +170,12 @@ class Test:
             kind: tuple(trial for trial in self.trials if trial.kind == kind)
             for kind in get_args(Kind)
         }
+
+    @property
+    def asked(self) -> int:
+        """How many trials a rater is asked, practice left out."""
+        others = len(self.of_kind("attention")) + len(self.of_kind("gold"))
+        return self.trials_per_rater + others
 
     @property
     def scale(self) -> tuple[tuple[int | str, str], ...]:
@@ -183,6 +194,11 @@ class Test:
     def referenced(self) -> bool:
         """Whether raters hear an open reference."""
         return any(trial.reference is not None for trial in self.trials)
+
+    @property
+    def unwritten(self) -> list[str]:
+        """What the organiser still has to write before the test can open, a sentence each."""
+        return unwritten([self.consent, *(texts.consent for texts in self.texts.values())])
 
     @property
     def fingerprint(self) -> str:

@@ -1,19 +1,26 @@
 """What a test's YAML says about a paid panel: who comes by its links, and where they go back to."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal, get_args
+from pathlib import Path
+from typing import Any, Final, Literal, get_args
 
+from earshot.study.design.patterns import inside
 from earshot.study.design.yaml_lines import Value
 
 # How it ends for a rater. Screened out are those who fail the headphone check, or too many of the
 # attention checks; full is said to who finds no place, and closed where the test has ended.
-Outcome = Literal["complete", "headphones", "attention", "no_consent", "full", "closed"]
+Outcome = Literal[
+    "complete", "headphones", "attention", "no_consent", "withdrawn", "full", "closed"
+]
 
 SCREENS: Final = ("headphones", "attention")
-KEYS: Final = ("link", "complete", "screened_out", "no_consent", "full")
+KEYS: Final = ("link", "signed", "complete", "screened_out", "no_consent", "withdrawn", "full")
+SIGNED: Final = ("name", "keys", "audience")
+MAX_KEYS: Final = 50_000  # bytes of a file of keys
 NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 OURS: Final = ("rater", "lang")  # names that our own links use
 CODE: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -24,13 +31,25 @@ MAX_LENGTH: Final = 1000  # characters of an address
 
 
 @dataclass(frozen=True)
+class Signed:
+    """name: of what the panel adds to the link, a JSON Web Token that it has signed; keys: its
+    public keys, a JSON Web Key Set; audience: for whom it signs, None: for anybody."""
+
+    name: str
+    keys: Mapping[str, Any]
+    audience: str | None = None
+
+
+@dataclass(frozen=True)
 class Panel:
     """link: names of what the panel adds to the raters' link, the first of which tells raters
     apart. returns: by outcome, the address a rater goes back to, in which {NAME} stands for what
-    their link said, or a code that they are shown."""
+    their link said, or a code that they are shown. signed: how the panel proves who comes, None
+    where it does not."""
 
     link: tuple[str, ...] = ()
     returns: Mapping[Outcome, str] = field(default_factory=dict)
+    signed: Signed | None = None
 
     def screens(self, outcome: Outcome) -> bool:
         """Whether raters end there, and do not go on."""
@@ -41,7 +60,7 @@ class Panel:
         return self.returns.get("full" if outcome == "closed" else outcome) if outcome else None
 
 
-def read_panel(document: Value) -> Panel:
+def read_panel(document: Value, folder: Path) -> Panel:
     """The panel of a test; one that sends nobody anywhere where there is none."""
     value = document.at("panel")
     if not document.has("panel"):
@@ -67,7 +86,32 @@ def read_panel(document: Value) -> Panel:
         place = screened if outcome in SCREENS else value
         if outcome != "closed" and place.has(outcome):
             returns[outcome] = _back(place.at(outcome), outcome, names)
-    return Panel(tuple(names), returns)
+    return Panel(tuple(names), returns, _signed(value, folder) if value.has("signed") else None)
+
+
+def _signed(panel: Value, folder: Path) -> Signed | None:
+    """Read how the panel signs; its keys lie in a file of the test's folder."""
+    value = panel.at("signed")
+    if not isinstance(value.content, dict):
+        value.problem(f"write {', '.join(SIGNED)} here.")
+        return None
+    value.only(SIGNED)
+    value.take("keys", str)
+    file = inside(folder, value.at("keys"), "keys")
+    keys: Any = None
+    try:
+        if file.stat().st_size <= MAX_KEYS:
+            keys = json.loads(file.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        pass
+    if not isinstance(keys, dict) or not isinstance(keys.get("keys"), list):
+        value.at("keys").problem(
+            '"keys" must be a file beside this one that holds the panel\'s public keys, as in '
+            "jwks.json."
+        )
+        return None
+    audience = value.take("audience", str) if value.has("audience") else None
+    return Signed(value.take("name", str), keys, audience)
 
 
 def read_raters(document: Value) -> int | None:

@@ -9,9 +9,9 @@ from earshot.study.design.yaml_lines import Value
 When = Literal["before", "after", "between"]
 
 KEYS: Final = ("ask", "when", "every", "choices")
-MOST: Final = 30  # questions of a test
+MAX_QUESTIONS: Final = 30  # questions of a test
 MAX_CHOICES: Final = 20
-LONGEST: Final = 2000  # characters of a reply
+MAX_CHARACTERS: Final = 2000  # characters of a reply
 OWN: Final = ""  # for the language of the test
 
 
@@ -31,13 +31,18 @@ class Question:
         ask = self.ask.get(language) or next(iter(self.ask.values()))
         return ask, choices.get(language) or next(iter(choices.values()), ())
 
+    def fits(self, reply: int | str) -> bool:
+        """Whether the reply is one of the choices by its number, or a text where there are none."""
+        choices = self.said(OWN)[1]
+        return isinstance(reply, str) if not choices else reply in range(len(choices))
+
 
 def read_questions(document: Value) -> tuple[Question, ...]:
     """The questions of a test, in their order."""
     given: list[Value] = document.take("questions", list, [])
-    if len(given) > MOST:
-        document.at("questions").problem(f"a test has {MOST} questions at most.")
-    return tuple(_question(value) for value in given[:MOST])
+    if len(given) > MAX_QUESTIONS:
+        document.at("questions").problem(f"a test has {MAX_QUESTIONS} questions at most.")
+    return tuple(_question(value) for value in given[:MAX_QUESTIONS])
 
 
 def _question(value: Value) -> Question:

@@ -25,7 +25,7 @@ from earshot.study.design.panel import read_closes, read_panel, read_raters
 from earshot.study.design.patterns import Pattern
 from earshot.study.design.questions import read_questions
 from earshot.study.design.rules import read_rules
-from earshot.study.design.texts import read_texts
+from earshot.study.design.texts import read_agree, read_language, read_texts
 from earshot.study.design.trials import (
     MAX_TRIALS,
     MAX_TRIALS_PER_RATER,
@@ -43,7 +43,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 KEYS = (
     "title design systems reference trials practice attention gold instructions consent question "
     "words language no_preference loudness seed invited panel raters closes texts pairing "
-    "mention_reference questions rules"
+    "mention_reference questions rules agree approval strict"
 ).split()
 LOUDNESS = (-60.0, -10.0)  # LUFS, what can be meant
 
@@ -102,6 +102,10 @@ def _test(document: Value, name: str, folder: Path) -> Test:
     if loudness is not None and not LOUDNESS[0] <= loudness <= LOUDNESS[1]:
         document.at("loudness").problem('"loudness" must be -60 to -10 (LUFS): -23 suits speech.')
     words = _words(document, design, no_preference)
+    agree = read_agree(document)
+    strict = document.take("strict", bool, True)
+    if document.has("strict") and design != "mushra":
+        document.at("strict").problem('"strict" belongs to mushra.')
     pairing = document.take("pairing", str, "balanced")
     if pairing not in get_args(Pairing):
         document.at("pairing").problem(f'"pairing" must be {" or ".join(get_args(Pairing))}.')
@@ -119,18 +123,21 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         words=words,
         instructions=document.take("instructions", str, ""),
         consent=document.take("consent", str, ""),
-        language=document.take("language", str, "en"),
+        language=read_language(document),
         no_preference=no_preference,
         loudness=loudness,
         seed=seed,
         invited=document.take("invited", bool, False),
-        panel=read_panel(document),
+        panel=read_panel(document, folder),
         raters=read_raters(document),
         closes=read_closes(document),
         pairing=pairing,
         questions=read_questions(document),
         rules=read_rules(document),
-        texts=read_texts(document, len(words)),
+        agree=agree,
+        approval=document.take("approval", str, ""),
+        strict=strict,
+        texts=read_texts(document, len(words), len(agree)),
     )
 
 

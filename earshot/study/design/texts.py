@@ -1,43 +1,75 @@
 """A test's own texts in further languages."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from earshot.study.design.yaml_lines import Value
 
-KEYS: Final = ("title", "instructions", "consent", "question", "words")
+KEYS: Final = ("title", "instructions", "consent", "question", "words", "agree")
+MAX_BOXES: Final = 10
+PLACEHOLDER: Final = "Say here who asks, what for, and whom to write to."
+UNWRITTEN: Final = (
+    "The consent is still the one to fill in: say who asks, what for, and whom to write to."
+)
 LANGUAGE: Final = re.compile(r"[a-z]{2,3}")
 
 
 @dataclass(frozen=True)
 class Texts:
-    """What the test says in a language; None: what it says in its own. words are the scale's."""
+    """What the test says in a language; None: what it says in its own. words are the scale's;
+    agree: what raters tick before they begin."""
 
     title: str | None = None
     instructions: str | None = None
     consent: str | None = None
     question: str | None = None
     words: tuple[str, ...] | None = None
+    agree: tuple[str, ...] | None = None
 
 
-def read_texts(document: Value, number: int) -> dict[str, Texts]:
-    """By language; number: of the scale's words."""
+def read_language(document: Value) -> str:
+    """Read the language of the test, by its code: English where none is written."""
+    language = document.take("language", str, "en")
+    if not LANGUAGE.fullmatch(language):
+        document.at("language").problem(f'"{language}" is no language: write its code, as in de.')
+    return language
+
+
+def read_agree(document: Value) -> tuple[str, ...]:
+    """Read what raters tick before they begin."""
+    boxes = tuple(each.be(str, "agree") for each in document.take("agree", list, []))
+    if len(boxes) > MAX_BOXES:
+        document.at("agree").problem(f'"agree" takes {MAX_BOXES} boxes at most.')
+    return boxes
+
+
+def read_texts(document: Value, number: int, boxes: int) -> dict[str, Texts]:
+    """Read the texts by language; number: of the scale's words; boxes: to tick."""
     given: dict[str, Value] = document.take("texts", dict, {})
-    return {name: _texts(name, value, number) for name, value in given.items()}
+    return {name: _texts(name, value, number, boxes) for name, value in given.items()}
 
 
-def _texts(name: str, value: Value, number: int) -> Texts:
+def _texts(name: str, value: Value, number: int, boxes: int) -> Texts:
     if not LANGUAGE.fullmatch(name):
         value.problem(f'"{name}" is no language: write its code, as in de.')
     if not isinstance(value.content, dict):
         value.problem(f"write {', '.join(KEYS)} here, whichever are to be translated.")
         return Texts()
     value.only(KEYS)
-    written = {key: value.take(key, str) for key in KEYS[:-1] if value.has(key)}
+    written = {key: value.take(key, str) for key in KEYS[:-2] if value.has(key)}
     words = None
     if value.has("words"):
         words = tuple(each.be(str, "words") for each in value.take("words", list))
         if len(words) != number:
             value.at("words").problem(f'"words" must be {number}, as many as the scale has.')
-    return Texts(**written, words=words)
+    agree = read_agree(value) if value.has("agree") else None
+    if agree is not None and len(agree) != boxes:
+        value.at("agree").problem(f'"agree" must be {boxes}, as many as the test has.')
+    return Texts(**written, words=words, agree=agree)
+
+
+def unwritten(consents: Iterable[str | None]) -> list[str]:
+    """Say that a consent still has to be written, where one of these is as it was drafted."""
+    return [UNWRITTEN] if any(PLACEHOLDER in (consent or "") for consent in consents) else []

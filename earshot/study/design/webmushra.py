@@ -20,6 +20,7 @@ from earshot.study.design.model import (
     Trial,
 )
 from earshot.study.design.patterns import inside
+from earshot.study.design.texts import read_language
 from earshot.study.design.trials import numbered, scored
 from earshot.study.design.yaml_lines import Value
 
@@ -43,11 +44,13 @@ def test(document: Value, name: str, folder: Path) -> Test:
     texts: dict[str, list[str]] = {kind: [] for kind in TEXTS}
     trials: list[Trial] = []
     designs: dict[Design, Value] = {}
+    strict = True
     for page in _pages(document.at("pages")):
         kind = page.take("type", str)
         if kind in DESIGN:
             designs.setdefault(DESIGN[kind], page)
             trials += _trials(page, DESIGN[kind], root)
+            strict &= page.take("strict", bool, True)
         elif kind in TEXTS:
             texts[kind].append(_plain(page.take("content", str, "")))
         elif kind not in OURS:
@@ -71,8 +74,9 @@ def test(document: Value, name: str, folder: Path) -> Test:
         words=tuple(word for _, word in SCALES[design] if word != "No preference"),
         instructions="\n\n".join(texts["generic"]),
         consent="\n\n".join(texts["consent"]),
-        language=document.take("language", str, "en"),
+        language=read_language(document),
         no_preference=False,
+        strict=strict,
     )
 
 
@@ -107,9 +111,9 @@ def _trials(page: Value, design: Design, root: Path) -> list[Trial]:
 
 
 def _plain(content: str) -> str:
-    """The text of HTML, a line for each of its lines.
+    """The text of HTML, a paragraph for each of its lines.
 
     A tag ends at the next bracket of either kind, which keeps the time linear in the length.
     """
-    lines = re.sub(r"(?i)<\s*(br|/p|/div|/h\d|/li)[^<>]*>", "\n", content)
+    lines = re.sub(r"(?i)<\s*(br|/p|/div|/h\d|/li)[^<>]*>", "\n\n", content)
     return html.unescape(re.sub(r"<[^<>]*>", "", lines)).strip()

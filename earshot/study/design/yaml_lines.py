@@ -1,6 +1,8 @@
 """YAML with the line of every value, and all that is wrong in it at once."""
 
 import difflib
+import math
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +25,13 @@ STAR = 'what begins with * must be in quotes: "*.wav".'
 MAX_BYTES = 200_000  # of a file; a test of 5,000 trials takes less
 MAX_VALUES = 20_000  # and names
 MAX_DEPTH = 20
+MAX_PROBLEMS = 50  # that are said at once
+MORE = "and more: mend these first."
+# A text of webMUSHRA's that is not in quotes and holds ": ", which its parser takes and YAML does
+# not: what comes before it, and the text up to a comment.
+LAX_TEXT = re.compile(r"^(\s*(?:-\s+)*\w[\w ]*:\s+)([^\s'\"\[{|>&*!%@`#].*?:\s.*?)(\s+#.*)?$")
+WEBMUSHRA = re.compile(r"^pages\s*:", re.MULTILINE)
+QUOTES = 'put this text in quotes, for it holds ": ".'
 TOO_LARGE = f"a test's file has at most {MAX_BYTES // 1000} kB and {MAX_VALUES} values."
 TOO_DEEP = "too many lists lie within each other."
 
@@ -39,7 +48,11 @@ class Problems:
     found: dict[str, int] = field(default_factory=dict)
 
     def add(self, line: int, what: str) -> None:
+        """Notes what is wrong at the line. Raises SpecError where there is too much of it."""
         self.found[f"{self.file}, line {line}: {what}"] = line
+        if len(self.found) >= MAX_PROBLEMS:
+            self.found[f"{self.file}, line {line}: {MORE}"] = line
+            self.raise_any()
 
     def raise_any(self) -> None:
         """Raises SpecError if anything was found, in the order of the file."""
@@ -111,7 +124,9 @@ def read(path: Path) -> Value:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise SpecError(f"{path.name}: {TOO_LARGE}")
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
+        if WEBMUSHRA.search(text):
+            text = _quoted(text)
         _check_structure(text, problems)
         node = yaml.compose(text, LOADER)
         value = _value(node, problems) if node else Value(None, 1, problems)
@@ -121,8 +136,10 @@ def read(path: Path) -> Value:
         raise SpecError(f"{path.name}: this is not a text file in UTF-8.") from None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        star = STAR if error.context == "while scanning an alias" else None
-        problems.add(mark.line + 1 if mark else 1, star or f"this is not YAML: {error.problem}.")
+        known = STAR if error.context == "while scanning an alias" else None
+        if "mapping values are not allowed" in (error.problem or ""):
+            known = QUOTES
+        problems.add(mark.line + 1 if mark else 1, known or f"this is not YAML: {error.problem}.")
     except yaml.YAMLError as error:
         raise SpecError(f"{path.name}: this is not YAML: {error}") from None
     if not isinstance(value.content, dict):
@@ -150,6 +167,17 @@ def _check_structure(text: str, problems: Problems) -> None:
     problems.raise_any()
 
 
+def _quoted(text: str) -> str:
+    """The text of a file of webMUSHRA's with its lax texts in quotes, line by line."""
+
+    def quoted(found: re.Match[str]) -> str:
+        name, written, comment = found.groups(default="")
+        inside = written.strip().replace("'", "''")
+        return f"{name}'{inside}'{comment}"
+
+    return "\n".join(LAX_TEXT.sub(quoted, line) for line in text.split("\n"))
+
+
 def _text(written: str, line: int, problems: Problems) -> str:
     """The text, unless escapes wrote half a character: databases store such text as another."""
     if any("\ud800" <= character <= "\udfff" for character in written):
@@ -174,10 +202,15 @@ def _value(node: yaml.Node, problems: Problems) -> Value:
         content = [_value(each, problems) for each in node.value]
     else:
         content = node.value
-        if node.tag in SCALARS:  # all else is text: dates, and what names a type of Python's
+        # All else is text: dates, what names a type of Python's, and times such as 12:30, which
+        # YAML 1.1 takes for numbers to the base of 60.
+        if node.tag in SCALARS and ":" not in content:
             try:
                 content = yaml.SafeLoader("").construct_object(node)
+                if isinstance(content, float) and not math.isfinite(content):
+                    raise ValueError
             except ValueError:
+                content = 0
                 problems.add(line, "this is no number.")
         else:
             content = _text(content, line, problems)

@@ -1,7 +1,7 @@
 """The next pair of a rater in an adaptive AB test: the one that is expected to tell most.
 
 What a choice knew is in the log (see Event), and chance is drawn from the test's seed and the
-rater's hash, so that every choice can be made again: earshot.study.pairing.replay.
+rater's hash, so that every choice can be made again from the export.
 """
 
 import hashlib

@@ -13,7 +13,7 @@ import numpy as np
 
 PRIOR: Final = 2.0  # standard deviation of a strength (logit): the best of 20 wins 19 in 20 votes
 STEPS: Final = 50  # of Newton's method; a few are enough
-LONGEST: Final = 2.0  # step of a strength
+MAX_STEP: Final = 2.0  # step of a strength
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
@@ -35,7 +35,7 @@ def beliefs(won: np.ndarray) -> Beliefs:
         chance = expit(np.subtract.outer(mean, mean))
         slope = (won - votes * chance).sum(axis=1) - mean / PRIOR**2
         step = np.linalg.solve(_precision(votes, mean), slope)
-        mean = mean + np.clip(step, -LONGEST, LONGEST)
+        mean = mean + np.clip(step, -MAX_STEP, MAX_STEP)
         if np.abs(step).max() < 1e-9:
             break
     return Beliefs(mean, np.linalg.inv(_precision(votes, mean)))

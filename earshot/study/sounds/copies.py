@@ -28,6 +28,8 @@ OURS: Final = re.compile(r"[0-9a-f]{16}\.(flac|wav)")  # what we write, or once 
 BLOCK: Final = 65_536  # frames that are sent at once
 DEPTH: Final = 24  # bits of a sample
 PCM: Final = 1  # the code of WAV
+TOLERANCE: Final = 0.001  # seconds
+UNREADABLE: Final = (OSError, soundfile.LibsndfileError)
 HEADER: Final = struct.Struct("<4sI4s4sIHHIIHH4sI")
 
 
@@ -43,6 +45,13 @@ class Copy(NamedTuple):
 
     path: Path
     seconds: float
+
+    def whole(self) -> bool:
+        """Whether the file is there, can be read, and lasts as long."""
+        try:
+            return abs(soundfile.info(self.path).duration - self.seconds) < TOLERANCE
+        except UNREADABLE:
+            return False
 
 
 class Copies:
@@ -82,7 +91,9 @@ class Copies:
         if not all(source.path.is_file() for source in self.sources) or state != self._state():
             return False
         names = {self._name(source) for source in self.sources}
-        if names != {*seconds} or not all((self.folder / name).is_file() for name in names):
+        if names != {*seconds}:
+            return False
+        if not all(Copy(self.folder / name, seconds[name]).whole() for name in names):
             return False
         self._seconds = seconds
         return True

@@ -10,7 +10,7 @@ from earshot.core.errors import InputError
 from earshot.media.audio.decode import decode
 from earshot.media.audio.load import FULL_SCALE, SILENT_PEAK, loudness
 
-LONGEST = 600.0  # seconds
+MAX_SECONDS = 600.0  # seconds
 MAX_SAMPLES = 30_000_000  # of all channels: five minutes of stereo at 48 kHz, about 1 GB of work
 BLOCK = 2**20  # samples of a channel that are looked at together
 TOO_MUCH = (
@@ -52,7 +52,7 @@ def read(path: Path) -> Sound:
     than MAX_SAMPLES."""
     if not path.is_file():
         raise InputError("The file is missing.")
-    blocks, rate, damaged, lossless = decode(path, LONGEST)
+    blocks, rate, damaged, lossless = decode(path, MAX_SECONDS)
     if damaged or len({len(block) for block in blocks}) > 1:
         raise InputError("The file is damaged or cut off.")
     if sum(block.size for block in blocks) > MAX_SAMPLES:

@@ -36,8 +36,8 @@ def check(
 
     Every file must be there, be decodable and neither silent nor clipped, and reach the stated
     loudness within 0.5 LU; sounds to be compared must have one rate and one number of channels, in
-    mushra one length too. With most_samples, all sounds together may hold so many (channels × rate
-    × seconds). keep gets every sound as raters hear it.
+    a strict mushra one length too. With most_samples, all sounds together may hold so many
+    (channels × rate × seconds). keep gets every sound as raters hear it.
     """
     held = 0
 
@@ -144,6 +144,9 @@ def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:
         problems.append(f"{where}: sampling rates differ ({shown}). Resample them to one.")
     if len(channels) > 1:
         problems.append(f"{where}: some are mono and some are not. Make them alike.")
-    if test.design == "mushra" and lasting > LENGTH_TOLERANCE:
-        problems.append(f"{where}: lengths differ by {lasting:.3f} s. Cut them to one length.")
+    if test.design == "mushra" and test.strict and lasting > LENGTH_TOLERANCE:
+        problems.append(
+            f"{where}: lengths differ by {lasting:.3f} s. Cut them to one length, or write "
+            "strict: false: then a switch begins the sound anew."
+        )
     return problems

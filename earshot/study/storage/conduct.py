@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from earshot.study.design import Test
-from earshot.study.storage.tables import RaterRow
+from earshot.study.storage.tables import RaterRow, TestRow
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ def conduct(session: Session, test: Test) -> Conduct:
     rows = session.execute(
         select(RaterRow.withdrawn, RaterRow.outcome).where(RaterRow.test == test.name)
     )
+    opened = session.get(TestRow, test.name)
     ends = Counter("withdrew" if withdrawn else outcome for withdrawn, outcome in rows)
     return Conduct(
         consented=ends.total(),
@@ -45,4 +46,5 @@ def conduct(session: Session, test: Test) -> Conduct:
         failed_attention=ends["attention"],
         unfinished=ends[None],
         finished=ends["complete"],
+        looks=len(opened.looks or []) if opened else 0,
     )

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,9 @@ from sqlalchemy.orm import Session
 
 from earshot.study.design import Test
 from earshot.study.storage.store import Store
-from earshot.study.storage.tables import ItemRow, RaterRow
+from earshot.study.storage.tables import ChangeRow, ItemRow, RaterRow
 
+ANSWERED = ("answer", "plays", "milliseconds")
 FORMULA = re.compile(r"[=+@\t\r-]")  # how a cell begins that a spreadsheet may run
 
 
@@ -22,9 +24,8 @@ def export(test: Test, store: Store, folder: Path) -> tuple[Path, Path]:
     """Writes NAME.jsonl and NAME.csv into the folder: see lines, and study.storage.tidy."""
     folder.mkdir(parents=True, exist_ok=True)
     everything, table = folder / f"{test.name}.jsonl", folder / f"{test.name}.csv"
-    with open(everything, "w", encoding="utf-8") as file:
-        file.writelines(json.dumps(line, ensure_ascii=False) + "\n" for line in lines(test, store))
-    table.write_text(csv(store.ratings(test)), encoding="utf-8")
+    everything.write_text(jsonl(test, store), encoding="utf-8")
+    table.write_text(csv(store.ratings(test)), encoding="utf-8-sig")  # for spreadsheets
     return everything, table
 
 
@@ -37,16 +38,28 @@ def csv(ratings: pd.DataFrame) -> str:
     return ratings.map(plain).to_csv(index=False)
 
 
+def jsonl(test: Test, store: Store) -> str:
+    """Write everything as JSON lines: see lines."""
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines(test, store))
+
+
 def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
     """{"test": ...}, the test with its trials, then {"rater": ...} for each rater who came, with
     their whole sequence and the answers as they were given, null where there is none yet; the
     completion code is null until all is answered. outcome: see design.panel; panel: keyed
-    hashes of what the panel's link said, see storage.panel."""
+    hashes of what the panel's link said, see storage.panel; changes: the answers that others have
+    replaced; missing: the position of a sound that never came."""
     yield {"test": described(test)}
     with Session(store.engine) as session:
         raters = select(RaterRow).where(RaterRow.test == test.name).order_by(RaterRow.id)
         for rater in session.scalars(raters):
             items = select(ItemRow).where(ItemRow.rater == rater.id).order_by(ItemRow.place)
+            changes = defaultdict(list)
+            of_rater = select(ChangeRow).where(ChangeRow.rater == rater.id).order_by(ChangeRow.id)
+            for change in session.scalars(of_rater):
+                changes[change.place].append(
+                    {name: getattr(change, name) for name in ("version", *ANSWERED)}
+                )
             yield {
                 "rater": {
                     "id": rater.id,
@@ -57,6 +70,7 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
                     "outcome": rater.outcome,
                     "panel": rater.panel,
                     "language": rater.language,
+                    "device": rater.device,
                     "replies": rater.replies or [],
                     "items": [
                         {
@@ -70,6 +84,9 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
                             "knew": item.knew,
                             "drawn": item.drawn,
                             "voted": item.voted,
+                            "version": item.version,
+                            "missing": item.missing,
+                            "changes": changes[item.place],
                         }
                         for item in session.scalars(items)
                     ],

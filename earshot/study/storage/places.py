@@ -44,6 +44,11 @@ class Places:
         return self.wanted and max(self.wanted - self.finished - self.at_it, 0)
 
     @property
+    def ended(self) -> bool:
+        """Whether no more raters are to come: the test is closed, or as many as wanted are done."""
+        return self.closed or (self.wanted is not None and self.finished >= self.wanted)
+
+    @property
     def refusal(self) -> NoPlaceError | None:
         """What somebody who comes now is told."""
         if self.closed:

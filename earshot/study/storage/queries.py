@@ -52,7 +52,7 @@ def counts(session: Session, test: Test) -> dict[int, int]:
     rated = (
         select(ItemRow.trial, func.count())
         .join(RaterRow, RaterRow.id == ItemRow.rater)
-        .where(RaterRow.test == test.name, places.counted())
+        .where(RaterRow.test == test.name, places.counted(), ItemRow.missing.is_(None))
         .where(or_(ItemRow.milliseconds.is_not(None), places.present()))
         .group_by(ItemRow.trial)
     )
@@ -65,9 +65,9 @@ def unanswered(session: Session, rater: RaterRow) -> int:
     return session.scalars(items.where(ItemRow.milliseconds.is_(None))).one()
 
 
-def taking(session: Session, test: Test, token: str) -> RaterRow:
-    """The rater's row, locked until the transaction ends. Raises InputError for nobody's token, and
-    for who has withdrawn or was screened out."""
+def rater_row(session: Session, test: Test, token: str) -> RaterRow:
+    """Find the rater's row, locked until the transaction ends. Raises InputError for nobody's
+    token, and for who has withdrawn or was screened out."""
     row = session.get(RaterRow, rater_id(test, token), with_for_update=True)
     if row is None or row.withdrawn:
         raise InputError(NOBODY)

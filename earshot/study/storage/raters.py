@@ -1,7 +1,8 @@
 """Raters as the tables know them."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import cast
 
 from sqlalchemy import select
@@ -20,7 +21,8 @@ class Rater:
 
     attempts: headphone checks so far; headphones: whether it was passed, None before the last.
     code: the completion code, None until all is answered; outcome: how it ended, None before.
-    items is empty once withdrawn. replied: to which questions, and after how many trials.
+    items is empty once withdrawn. replied: to which questions, and after how many trials. versions:
+    how often each item was answered, by its order. claim: see RaterRow.
     """
 
     id: str
@@ -34,6 +36,8 @@ class Rater:
     outcome: Outcome | None = None
     language: str | None = None
     replied: tuple[tuple[int, int], ...] = ()
+    versions: Mapping[int, int] = field(default_factory=dict)
+    claim: str | None = None
 
     @property
     def next(self) -> Item | None:
@@ -68,6 +72,8 @@ def read(session: Session, row: RaterRow, token: str) -> Rater:
         withdrawn=row.withdrawn,
         language=row.language,
         replied=tuple((each["question"], each["trials"]) for each in row.replies or []),
+        claim=row.claim,
+        versions={each.place: each.version for each in items},
         outcome=cast(Outcome | None, row.outcome),
     )
 

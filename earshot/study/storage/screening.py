@@ -18,8 +18,9 @@ def inattentive(session: Session, test: Test, rater: str) -> bool:
         return False
     of_rater = select(ItemRow).where(ItemRow.rater == rater, ItemRow.trial.in_(checks))
     failed = 0
-    for row in session.scalars(of_rater.where(ItemRow.milliseconds.is_not(None))):
-        assert row.answer is not None
+    for row in session.scalars(of_rater):
+        if row.answer is None:
+            continue
         rated = rows(test, item_of(row), row.answer, row.plays or [])
         known = next(each for each in rated if each.expected is not None)
         off = abs(known.answer - (known.expected or 0.0))

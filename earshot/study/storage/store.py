@@ -1,24 +1,51 @@
-"""Where raters, their sequences and their answers are kept: SQLite or PostgreSQL."""
+"""Where raters, their sequences and their answers are kept: SQLite or PostgreSQL.
+
+More than 400 lines, for what raters and organisers do to the tables is one class: each method is
+one transaction, and parts of it would know each other only.
+"""
 
 import secrets
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 import pandas as pd
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
+from earshot.core.errors import InputError
 from earshot.study.design import Answer, Item, Test
-from earshot.study.storage import clock, drawing, places, queries, taking
+from earshot.study.design.model import UNDRAWN
+from earshot.study.sounds import hashes
+from earshot.study.storage import adaptive_draw, answers, clock, places, queries
 from earshot.study.storage.assignment import assign
 from earshot.study.storage.conduct import Conduct, conduct
 from earshot.study.storage.database import connect
 from earshot.study.storage.finishes import Finish, finishes
 from earshot.study.storage.places import Places
-from earshot.study.storage.raters import Rater, rater_id, read
-from earshot.study.storage.tables import ItemRow, RaterRow, TestRow
+from earshot.study.storage.raters import SIMULATED, Rater, item_of, rater_id, read
+from earshot.study.storage.screening import inattentive
+from earshot.study.storage.tables import ChangeRow, ItemRow, RaterRow, TestRow
 from earshot.study.storage.tidy import ratings
+
+TOO_SOON: Final = (
+    "This answer came before its sounds can have ended. Listen to them, and answer again."
+)
+STALE: Final = (
+    "This was answered already, in another tab or window. Go on there, or open the link again."
+)
+NO_TRIAL: Final = "There is no such trial. Open the link again."
+NO_QUESTION: Final = "There is no such question. Open the link again."
+NO_CHECK: Final = "Do the check for headphones first. Open the link again."
+TOO_MANY_MISSING: Final = (
+    "Too many sounds did not come. Check your connection, and open the link again."
+)
+MAX_MISSING: Final = 0.1  # of a rater's trials that may be skipped though the server has the sound
+
+
+class StaleAnswerError(InputError):
+    """An answer to a trial that has another state by now than the page knew."""
 
 
 class Store:
@@ -36,12 +63,16 @@ class Store:
         self._drawing: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
     def open(self, test: Test) -> str:
-        """Lets raters come, and returns the key with which the organiser sees the results.
+        """Let raters come → the key with which the organiser sees the results.
 
-        Raises InputError where the store holds another test of that name.
+        Raises InputError where the store holds another test of that name, or where sounds are not
+        those that raters have answered.
         """
         with self._writing.begin() as session:
-            return queries.opened(session, test).key
+            row = queries.opened(session, test)
+            if changed := hashes.difference(test, row.sounds):
+                raise InputError(changed)
+            return row.key
 
     def enrol(
         self,
@@ -49,12 +80,14 @@ class Store:
         token: str | None = None,
         panel: Mapping[str, str] | None = None,
         language: str | None = None,
+        device: str | None = None,
+        claim: str | None = None,
     ) -> Rater:
         """The rater with this token: as they left, or new, with a sequence of their own.
 
         To be called once the rater has agreed to take part. A token is made where none is given.
-        panel, language: see RaterRow. Raises NoPlaceError for somebody new where the test is full
-        or closed.
+        panel, language, device, claim: see RaterRow. Raises NoPlaceError for somebody new where the
+        test is full or closed.
         """
         token = token or secrets.token_urlsafe(16)
         # Sequences are drawn one after the other, so that all trials stay equally often rated. This
@@ -65,7 +98,12 @@ class Store:
                 with Session(self.engine) as session:
                     number = queries.number(session, test)
                     sequence = assign(test, queries.counts(session, test), number)
-                self._add(test, token, number, sequence, dict(panel or {}), language)
+                    row = session.get(TestRow, test.name)
+                    known_sounds = row is not None and row.sounds is not None
+                rater = RaterRow(panel=dict(panel or {}) or None, language=language)
+                rater.device, rater.claim = device, claim
+                sounds = None if known_sounds else hashes.heard(test)
+                self._add(test, token, number, sequence, rater, sounds)
         return known
 
     def _add(
@@ -74,19 +112,21 @@ class Store:
         token: str,
         number: int,
         sequence: Sequence[Item],
-        panel: dict[str, str],
-        language: str | None,
+        rater: RaterRow,
+        sounds: dict[str, Any] | None,
     ) -> None:
-        """Stores a new rater with their sequence, unless others have come since the number."""
+        """Store a new rater with their sequence, unless others have come since the number, and what
+        the first one hears."""
         new, now = rater_id(test, token), clock.now()
         with self._writing.begin() as session:
-            queries.opened(session, test)  # locked until the transaction ends
+            opened = queries.opened(session, test)  # locked until the transaction ends
             if refusal := places.count(session, test).refusal:
                 raise refusal
             if queries.number(session, test) != number:
                 return
-            rater = RaterRow(id=new, test=test.name, started=now.date(), seen=now)
-            rater.panel, rater.language = panel or None, language
+            opened.sounds = opened.sounds or sounds
+            rater.id, rater.test, rater.started, rater.seen = new, test.name, now.date(), now
+            rater.withdrawn = False
             session.add(rater)
             session.flush()
             session.add_all(
@@ -111,7 +151,15 @@ class Store:
         attempt before its turn.
         """
         with self._writing.begin() as session:
-            return taking.headphones(session, test, token, passed, attempt, last)
+            rater = queries.rater_row(session, test, token)
+            if attempt > rater.attempts:
+                raise InputError("This headphone check is not the next one. Open the link again.")
+            if rater.headphones is None and attempt == rater.attempts:
+                rater.attempts += 1
+                rater.headphones = passed if passed or last else None
+                if rater.headphones is False and test.panel.screens("headphones"):
+                    rater.outcome = "headphones"
+            return rater.headphones
 
     def answer(
         self,
@@ -122,25 +170,111 @@ class Store:
         plays: Sequence[int],
         milliseconds: int,
         least: float = 0.0,
+        version: int = 0,
     ) -> str | None:
-        """Keeps the answer to the item at that place; given again, it replaces the first, but in an
-        adaptive test. Returns the completion code once all is answered. Who fails too many
-        attention checks of a test that screens by them cannot go on; that answer is kept too.
+        """Keep the answer to the item at that place → the completion code once all is answered.
 
-        plays: how often each position was played, then the open reference where there is one.
-        least: seconds that must have passed since the rater's answer before, or their consent.
+        Who fails too many attention checks of a test that screens by them cannot go on; that answer
+        is kept too. plays: how often each position was played, then the open reference where there
+        is one. least: seconds that must have passed since the rater's answer before, or their
+        consent. version: how often the item had been answered as the page knew: an answer replaces
+        another only where it knew that one, and the one before goes into the log of changes. What
+        is sent again changes nothing.
+
         Raises InputError for an unknown rater or place, an answer that is not on the scale, or one
-        that comes too soon, and NoPlaceError once the test is closed.
+        that comes too soon; StaleAnswerError for one that did not know the last, for another answer
+        after the completion code, and for another vote in an adaptive test, by which others' trials
+        were chosen; NoPlaceError once the test is closed.
         """
         with self._writing.begin() as session:
-            given = (order, answer, plays, milliseconds)
-            return taking.answer(session, test, token, *given, least)
+            opened = places.check_open(session, test)
+            rater = queries.rater_row(session, test, token)
+            row = session.get(ItemRow, (rater.id, order))
+            if row is None or row.trial == UNDRAWN:
+                raise InputError(NO_TRIAL)
+            answers.check(test, item_of(row), answer, plays)
+            if rater.headphones is None and test.panel.screens("headphones"):
+                raise InputError(NO_CHECK)
+            if row.version and (row.answer, row.plays) == (answer, [*plays]):
+                return rater.code
+            if version != row.version or rater.code is not None or row.voted is not None:
+                raise StaleAnswerError(STALE)
+            if row.version:
+                session.add(_replaced(row))
+            else:
+                _count_time(rater, row, least)
+            if row.drawn is not None and opened:
+                row.voted, opened.events = opened.events, opened.events + 1
+            row.answer, row.plays, row.milliseconds = answer, [*plays], milliseconds
+            row.version, row.missing = row.version + 1, None
+            session.flush()
+            if test.panel.screens("attention") and inattentive(session, test, rater.id):
+                rater.outcome = "attention"
+            else:
+                _finish(session, rater)
+            return rater.code
+
+    def skip(self, test: Test, token: str, order: int, place: int, there: bool) -> str | None:
+        """Let the rater go on without an answer to an item, the sound at whose position never came
+        → the completion code once all is done.
+
+        there: whether the server has the sound; then no more than MAX_MISSING of the rater's trials
+        may be skipped. Skipping what is answered or skipped changes nothing. Raises InputError for
+        an unknown rater or item, and where too many were skipped; NoPlaceError once the test is
+        closed.
+        """
+        with self._writing.begin() as session:
+            places.check_open(session, test)
+            rater = queries.rater_row(session, test, token)
+            row = session.get(ItemRow, (rater.id, order))
+            if row is None or row.trial == UNDRAWN:
+                raise InputError(NO_TRIAL)
+            if row.milliseconds is not None:
+                return rater.code
+            items = session.scalars(select(ItemRow).where(ItemRow.rater == rater.id)).all()
+            skipped = sum(each.missing is not None for each in items)
+            if there and skipped >= max(1, MAX_MISSING * len(items)):
+                raise InputError(TOO_MANY_MISSING)
+            _count_time(rater, row, 0.0)
+            row.milliseconds, row.missing = 0, place
+            session.flush()
+            _finish(session, rater)
+            return rater.code
+
+    def missing(self, test: Test) -> Counter[tuple[str, str]]:
+        """Count the raters for whom a sound never came, by stimulus and system."""
+        skipped = select(ItemRow).join(RaterRow, RaterRow.id == ItemRow.rater)
+        skipped = skipped.where(RaterRow.test == test.name, ItemRow.missing.is_not(None))
+        with Session(self.engine) as session:
+            found = []
+            for row in session.scalars(skipped):
+                names = [*row.shown, "reference"]
+                system = names[min(row.missing or 0, len(row.shown))]
+                found.append((test.trials[row.trial].stimulus, system))
+            return Counter(found)
 
     def reply(self, test: Test, token: str, question: int, trials: int, reply: int | str) -> None:
-        """Keeps the reply to one of the test's questions, a text or the number of a choice, given
-        after so many trials; given again, it replaces the first. It is in no table of ratings."""
+        """Keep the reply to one of the test's questions, a text or the number of a choice, given
+        after so many trials; given again, it replaces the first. It is in no table of ratings.
+
+        Raises InputError for a question that there is not, or that is not asked then, and
+        NoPlaceError once the test is closed.
+        """
         with self._writing.begin() as session:
-            taking.reply(session, test, token, question, trials, reply)
+            places.check_open(session, test)
+            rater = queries.rater_row(session, test, token)
+            if not 0 <= question < len(test.questions):
+                raise InputError(NO_QUESTION)
+            asked = test.questions[question]
+            if not asked.fits(reply):
+                raise InputError(NO_QUESTION)
+            between = asked.when == "between"
+            if between and (trials < 1 or trials % asked.every or trials > test.asked):
+                raise InputError(NO_QUESTION)
+            at = {"question": question, "trials": trials}
+            same = at if between else {"question": question}  # else it is asked once
+            others = [each for each in rater.replies or [] if same.items() - each.items()]
+            rater.replies = [*others, at | {"reply": reply}]
 
     def draw(self, test: Test, token: str) -> None:
         """Chooses the next trials of a rater of an adaptive test, where they are not chosen yet."""
@@ -151,13 +285,13 @@ class Store:
             while True:
                 with Session(self.engine) as session:
                     knew = queries.events(session, test)  # first: the log holds these at least
-                    place = drawing.waiting(session, rater)
+                    place = adaptive_draw.waiting(session, rater)
                     if place is None:
                         return
-                    log = drawing.log(session, test)
-                item = drawing.chosen(test, log, rater, place, knew)
+                    log = adaptive_draw.log(session, test)
+                item = adaptive_draw.chosen(test, log, rater, place, knew)
                 with self._writing.begin() as session:
-                    drawing.keep(session, test, rater, item, knew)
+                    adaptive_draw.keep(session, test, rater, item, knew)
 
     def withdraw(self, test: Test, token: str) -> None:
         """Deletes the rater's sequence, answers and checks; only that someone withdrew is kept.
@@ -165,7 +299,14 @@ class Store:
         Raises InputError for an unknown rater; withdrawing again changes nothing.
         """
         with self._writing.begin() as session:
-            taking.withdraw(session, test, token)
+            rater = session.get(RaterRow, rater_id(test, token), with_for_update=True)
+            if rater is None:
+                raise InputError(queries.NOBODY)
+            session.execute(delete(ItemRow).where(ItemRow.rater == rater.id))
+            session.execute(delete(ChangeRow).where(ChangeRow.rater == rater.id))
+            rater.headphones, rater.attempts, rater.code = None, 0, None
+            rater.outcome = rater.panel = rater.replies = rater.device = None
+            rater.withdrawn = True
 
     def places(self, test: Test) -> Places:
         """How many raters have finished, are at it, and may still come."""
@@ -184,14 +325,50 @@ class Store:
             of_test = select(func.count()).select_from(RaterRow).where(RaterRow.test == name)
             return session.scalars(of_test).one()
 
+    def real_raters(self) -> int:
+        """Count the raters of all tests who are not simulated."""
+        real = select(func.count()).select_from(RaterRow).where(~RaterRow.id.startswith(SIMULATED))
+        with Session(self.engine) as session:
+            return session.scalars(real).one()
+
+    def state(self, test: Test) -> tuple[object, ...]:
+        """What changes with anything that raters of the test do: cheap, and to be compared only."""
+        raters = select(
+            func.count(),
+            func.count(RaterRow.outcome),
+            func.count(RaterRow.headphones),
+            func.max(RaterRow.seen),
+            func.count().filter(RaterRow.withdrawn),
+        ).where(RaterRow.test == test.name)
+        items = select(func.sum(ItemRow.version), func.count(ItemRow.missing))
+        items = items.join(RaterRow, RaterRow.id == ItemRow.rater).where(RaterRow.test == test.name)
+        with Session(self.engine) as session:
+            return (*session.execute(raters).one(), *session.execute(items).one())
+
+    def look(self, test: Test) -> None:
+        """Record that the organiser looks at estimates before the test has ended; again at those of
+        the same raters is no other look."""
+        with self._writing.begin() as session:
+            row, finished = queries.opened(session, test), places.count(session, test).finished
+            if (row.looks or [])[-1:] != [finished]:
+                row.looks = [*(row.looks or []), finished]
+
+    def looks(self, test: Test) -> list[int]:
+        """How many raters had finished each time that the organiser looked at estimates."""
+        with Session(self.engine) as session:
+            row = session.get(TestRow, test.name)
+            return list(row.looks or []) if row else []
+
     def delete(self, name: str, answers_only: bool = False) -> None:
         """Deletes the test of that name, its raters and their answers. answers_only: the test stays
         as it is, with its key."""
         with self._writing.begin() as session:
             raters = select(RaterRow.id).where(RaterRow.test == name)
+            session.execute(delete(ChangeRow).where(ChangeRow.rater.in_(raters)))
             session.execute(delete(ItemRow).where(ItemRow.rater.in_(raters)))
             session.execute(delete(RaterRow).where(RaterRow.test == name))
-            row = update(TestRow).values(events=0) if answers_only else delete(TestRow)
+            fresh = update(TestRow).values(events=0, sounds=None, looks=None)
+            row = fresh if answers_only else delete(TestRow)
             session.execute(row.where(TestRow.name == name))
 
     def finishes(self, test: Test) -> list[Finish]:
@@ -208,3 +385,32 @@ class Store:
         """The tidy table so far: see earshot.study.storage.tidy."""
         with Session(self.engine) as session:
             return ratings(session, test)
+
+
+def _replaced(row: ItemRow) -> ChangeRow:
+    """The answer that stands in the row, for the log of changes."""
+    return ChangeRow(
+        rater=row.rater,
+        place=row.place,
+        version=row.version,
+        answer=row.answer,
+        plays=row.plays,
+        milliseconds=row.milliseconds,
+    )
+
+
+def _count_time(rater: RaterRow, row: ItemRow, least: float) -> None:
+    """Keep how long the rater took for an item by the server's clock. Raises InputError where it
+    was less than so many seconds."""
+    now = clock.now()
+    passed = (now - rater.seen).total_seconds()
+    if 0 <= passed < least:  # less than 0: the server's clock was set back
+        raise InputError(TOO_SOON)
+    row.server_milliseconds = max(0, round(1000 * passed))
+    rater.seen = now
+
+
+def _finish(session: Session, rater: RaterRow) -> None:
+    """Give the rater a completion code, once, where nothing is left to answer."""
+    if rater.code is None and not queries.unanswered(session, rater):
+        rater.code, rater.outcome = secrets.token_hex(4).upper(), "complete"

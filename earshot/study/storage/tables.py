@@ -13,7 +13,9 @@ class Base(DeclarativeBase):
 
 class TestRow(Base):
     """A test that has been opened; key lets its organiser see the results. closed: by them. events:
-    how many choices and votes there are in an adaptive test (study.pairing.adaptive)."""
+    how many choices and votes there are in an adaptive test (study.pairing.adaptive). sounds: what
+    raters heard when the first one came (study.sounds.hashes). looks: how many raters had finished
+    each time the organiser looked at estimates before the test was closed."""
 
     __tablename__ = "tests"
 
@@ -22,6 +24,8 @@ class TestRow(Base):
     key: Mapped[str] = mapped_column(String(43))
     closed: Mapped[bool] = mapped_column(default=False, server_default=false())
     events: Mapped[int] = mapped_column(default=0, server_default="0")
+    sounds: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    looks: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class RaterRow(Base):
@@ -32,7 +36,9 @@ class RaterRow(Base):
     headphones is the final result. code is the completion code, None until all is answered; outcome
     is how it ended (study.design.panel), None for who is at it. language is the one that the page
     spoke to them, panel holds keyed hashes of what a panel's link said (study.storage.panel).
-    replies: {"question", "trials", "reply"}, where trials were answered before. Of who has
+    replies: {"question", "trials", "reply"}, where trials were answered before. device: its kind
+    and the browser's family, as in "phone, Firefox". claim: a keyed hash of the secret by which
+    their browser is known again, where a panel's link alone does not prove who comes. Of who has
     withdrawn, this row alone is left.
     """
 
@@ -50,6 +56,8 @@ class RaterRow(Base):
     language: Mapped[str | None] = mapped_column(String(8))
     replies: Mapped[list[dict[str, Any]] | None] = mapped_column(JSON(none_as_null=True))
     panel: Mapped[dict[str, str] | None] = mapped_column(JSON(none_as_null=True))
+    device: Mapped[str | None] = mapped_column(String(40))
+    claim: Mapped[str | None] = mapped_column(String(32))
 
 
 class ItemRow(Base):
@@ -57,7 +65,9 @@ class ItemRow(Base):
 
     milliseconds is how long the trial took as the page says, server_milliseconds the time since the
     rater's answer before (or their consent) by the server's clock. In an adaptive test, knew, drawn
-    and voted are the log of the choice (study.pairing.adaptive.Event).
+    and voted are the log of the choice (study.pairing.adaptive.Event). version counts the answers
+    that were given here. missing: the position of a sound that never came, so that the trial was
+    skipped; it counts as done, and has no answer.
     """
 
     __tablename__ = "items"
@@ -75,3 +85,19 @@ class ItemRow(Base):
     knew: Mapped[int | None]
     drawn: Mapped[int | None]
     voted: Mapped[int | None]
+    version: Mapped[int] = mapped_column(default=0, server_default="0")
+    missing: Mapped[int | None]
+
+
+class ChangeRow(Base):
+    """An answer that another has replaced: the one with this version."""
+
+    __tablename__ = "changes"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    rater: Mapped[str] = mapped_column(ForeignKey("raters.id", ondelete="CASCADE"), index=True)
+    place: Mapped[int]
+    version: Mapped[int]
+    answer: Mapped[Any | None] = mapped_column(JSON(none_as_null=True))
+    plays: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))
+    milliseconds: Mapped[int | None]

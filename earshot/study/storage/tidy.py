@@ -47,7 +47,7 @@ def ratings(session: Session, test: Test) -> pd.DataFrame:
         .where(RaterRow.test == test.name)
         .order_by(RaterRow.id, ItemRow.place)
     ).all()
-    unfinished = {rater.id for rater, row in found if row.answer is None}
+    unfinished = {rater.id for rater, row in found if row.milliseconds is None}
     table = [
         {
             **asdict(rating),

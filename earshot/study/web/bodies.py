@@ -6,16 +6,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from earshot.study.design.model import MAX_CONDITIONS
 from earshot.study.design.panel import MAX_NAMES
-from earshot.study.design.questions import LONGEST
+from earshot.study.design.questions import MAX_CHARACTERS
 from earshot.study.sounds import headphones
 
-MOST: Final = 2**31 - 1  # of a number, for any database
+MAX_NUMBER: Final = 2**31 - 1  # of a number, for any database
+MAX_TOKEN: Final = 4000  # characters of what a panel signs
 MAX_PLACES: Final = MAX_CONDITIONS + 1  # of a trial, with the open reference
 
 Token = Annotated[str, Field(max_length=128)]
-Whole = Annotated[int, Field(ge=0, le=MOST)]
+Whole = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 Wholes = Annotated[list[Whole], Field(max_length=MAX_PLACES)]
 Name = Annotated[str, Field(max_length=40)]
+Claim = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{16,64}$")]  # of a browser, random
 Said = Annotated[str, Field(max_length=200)]  # by a panel's link
 
 
@@ -27,7 +29,12 @@ class Body(BaseModel):
 
 class Consent(Body):
     rater: Token | None = None
-    language: Annotated[str, Field(pattern=r"[a-z]{2,3}", max_length=8)] = "en"
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$", max_length=3)] = "en"
+    device: Annotated[str, Field(pattern=r"^(phone|tablet|computer), [A-Za-z ]{1,20}$")] | None = (
+        None
+    )
+    claim: Claim | None = None
+    signed: Annotated[str, Field(max_length=MAX_TOKEN)] | None = None
     panel: Annotated[dict[Name, Said], Field(max_length=MAX_NAMES)] = {}
 
 
@@ -38,19 +45,31 @@ class Leaving(Body):
 class Check(Body):
     rater: Token
     attempt: int = Field(ge=0, lt=headphones.ATTEMPTS)
+    loudspeakers: bool = False  # who says so is not asked again
     answers: list[Whole] = Field(min_length=headphones.TRIALS, max_length=headphones.TRIALS)
+
+
+class Missing(Body):
+    rater: Token
+    order: Whole
+    place: Annotated[int, Field(ge=0, lt=MAX_PLACES)]
 
 
 class Reply(Body):
     rater: Token
     question: Whole
     trials: Whole
-    reply: Whole | Annotated[str, Field(max_length=LONGEST)]
+    reply: Whole | Annotated[str, Field(max_length=MAX_CHARACTERS)]
 
 
 class Answered(Body):
     rater: Token
     order: Whole
-    answer: Annotated[int, Field(ge=-MOST, le=MOST)] | Annotated[str, Field(max_length=16)] | Wholes
+    answer: (
+        Annotated[int, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
+        | Annotated[str, Field(max_length=16)]
+        | Wholes
+    )
     plays: Wholes
     milliseconds: Whole
+    version: Whole = 0

@@ -10,6 +10,7 @@ from earshot.study import invitations, preview
 from earshot.study.design import Item
 from earshot.study.design.model import UNDRAWN
 from earshot.study.library import Opened
+from earshot.study.storage.panel import is_gap
 from earshot.study.storage.raters import SIMULATED, Rater
 
 # Ours, or the organiser's, who may take the numbers of a panel; too long to be guessed.
@@ -21,7 +22,7 @@ HEARD: Final = 1.0  # seconds of each sound in MUSHRA, as in player.js
 
 def checked(token: str) -> str:
     """The token, where it can be a rater's. Raises HTTPException (404) where it cannot."""
-    if not TOKEN.fullmatch(token) or token.startswith(SIMULATED):
+    if not TOKEN.fullmatch(token) or token.startswith(SIMULATED) or is_gap(token):
         raise HTTPException(404, WRONG_TOKEN)
     return token
 

@@ -15,6 +15,7 @@ from earshot.core.http import SmallRequest
 from earshot.study.library import BusyError
 from earshot.study.storage.database import UNAVAILABLE
 from earshot.study.storage.places import NoPlaceError
+from earshot.study.storage.store import StaleAnswerError
 
 NOT_STORED: Final = "The server cannot store anything at the moment. Try again in a few seconds."
 RETRY: Final = 2  # seconds
@@ -63,6 +64,8 @@ def explained(status: int) -> Iterator[None]:
         yield
     except BusyError as error:
         raise HTTPException(503, str(error), {"Retry-After": str(RETRY)}) from error
+    except StaleAnswerError as error:
+        raise HTTPException(409, str(error)) from error
     except NoPlaceError as error:  # the page asks anew how the test stands
         raise HTTPException(410, str(error)) from error
     except InputError as error:

@@ -1,14 +1,13 @@
 """What the rater's page is told: nothing by which one system could be told from another."""
 
 import json
-import re
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from fastapi.responses import HTMLResponse
+from markupsafe import Markup
 
 from earshot.study.design import Item, Test
 from earshot.study.design.model import UNDRAWN
@@ -18,9 +17,9 @@ from earshot.study.pairing.adaptive import AHEAD
 from earshot.study.sounds import headphones
 from earshot.study.storage.raters import Rater
 from earshot.study.web import languages
+from earshot.study.web.templates import render
 from earshot.study.web.wording import Wording, wording
 
-GAP: Final = re.compile(r"\{\{(\w+)\}\}")
 PAGE: Final = Path(__file__).parent / "page"
 NUMBERED: Final = ("acr", "dcr", "ccr")  # designs whose answers are known by their numbers
 HEADERS: Final = {
@@ -34,20 +33,18 @@ HEADERS: Final = {
 def html(test: Test, language: str) -> HTMLResponse:
     """The page itself, the same for every rater of a test who reads the language."""
     words = languages.words(language)
-    parts = {name: escape(words[name]) for name in ("direction", "progress", "no_script")}
-    parts |= {"title": escape(wording(test, language).title), "language": escape(language)}
     # Data, not HTML: no text can end the element that holds it.
-    parts["words"] = json.dumps(words, ensure_ascii=False).replace("<", "\\u003c")
-    text = (PAGE / "rater.html").read_text()
-    return HTMLResponse(GAP.sub(lambda gap: parts[gap.group(1)], text), headers=HEADERS)
+    data = json.dumps(words, ensure_ascii=False).replace("<", "\\u003c")
+    title = wording(test, language).title
+    text = render("rater.html", said=words, title=title, language=language, words=Markup(data))
+    return HTMLResponse(text, headers=HEADERS)
 
 
 def message(
     title: str, text: str, status: int, headers: Mapping[str, str] = MappingProxyType({})
 ) -> HTMLResponse:
     """A page that says one thing."""
-    page = (PAGE / "message.html").read_text()
-    page = page.replace("{{title}}", escape(title)).replace("{{text}}", escape(text))
+    page = render("message.html", title=title, text=text)
     return HTMLResponse(page, status, HEADERS | dict(headers))
 
 
@@ -68,27 +65,34 @@ def about(
     language: str,
     outcome: Outcome | None = None,
     preview: bool = False,
+    visitors: bool = False,
+    public: bool = False,
 ) -> dict[str, Any]:
     """The test, and where the rater stands in it; None: somebody who has not agreed yet. outcome:
-    theirs, or why nobody can begin or go on."""
-    scored = test.trials_per_rater + len(test.of_kind("attention")) + len(test.of_kind("gold"))
+    theirs, or why nobody can begin or go on. visitors: whether a visitor opened the test; public:
+    whether it is an example, which one may take with loudspeakers."""
     said = wording(test, language)
     return {
         "title": said.title,
         "instructions": said.instructions,
         "consent": said.consent,
-        "count": scored,
+        "agree": said.agree,
+        "approval": test.approval,
+        "count": test.asked,
         "checks": headphones.TRIALS,
         "attempt": rater.attempts if rater else 0,
         "consented": rater is not None,
         "withdrawn": rater is not None and rater.withdrawn,
         "headphones": rater and rater.headphones,
         "preview": preview,
+        "visitors": visitors,
+        "loudspeakers": public,
         "questions": [
             _question(number, each, language) for number, each in enumerate(test.questions)
         ],
         "replied": rater.replied if rater else [],
         "link": test.panel.link,
+        "signed": test.panel.signed and test.panel.signed.name,
         "decline": test.panel.back("no_consent"),
         **ended(test, rater, outcome),
         "trials": [_trial(test, said, rater, item) for item in rater.items] if rater else [],
@@ -120,12 +124,14 @@ def _trial(test: Test, said: Wording, rater: Rater, item: Item) -> dict[str, Any
     return {
         "order": item.order,
         "design": test.design,
+        "together": test.design == "mushra" and test.strict,
         "question": said.question,
         "words": words,
         "practice": asked is not None and asked.kind == "practice",
         "referenced": referenced,
         "sounds": len(item.shown) + referenced,
         "answered": item.order in rater.answered,
+        "version": rater.versions.get(item.order, 0),
     }
 
 

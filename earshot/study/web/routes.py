@@ -2,6 +2,7 @@
 
 import math
 import secrets
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -12,16 +13,17 @@ from earshot.core.errors import InputError
 from earshot.core.http import RateLimit, address_of
 from earshot.study.library import BusyError, Library, Opened
 from earshot.study.preview import Previews
+from earshot.study.publishing import published
 from earshot.study.sounds import headphones
-from earshot.study.sounds.copies import as_wav
+from earshot.study.sounds.copies import UNREADABLE, as_wav
 from earshot.study.storage import panel
 from earshot.study.storage.answers import lesson
 from earshot.study.storage.database import UNAVAILABLE
 from earshot.study.web import rater_page
-from earshot.study.web.bodies import Answered, Check, Consent, Leaving, Reply
+from earshot.study.web.bodies import Answered, Check, Consent, Leaving, Missing, Reply
 from earshot.study.web.checks import NO_SOUND, check_invitation, checked, item_at, least_seconds
 from earshot.study.web.plainly import RETRY, PlainErrors, explained
-from earshot.study.web.raters import Raters, member
+from earshot.study.web.raters import Raters, claimed
 
 PARTS: Final = {p.name: p for p in rater_page.PAGE.iterdir() if p.suffix in (".js", ".css")}
 UNHEARD: Final = "Listen to every sound before you answer."
@@ -67,109 +69,138 @@ def router(library: Library) -> APIRouter:
         response: Response,
         rater: str | None = None,
         lang: str | None = None,
+        claim: str | None = None,
         opened: Opened = named,
     ) -> dict[str, Any]:
         check_invitation(opened, rater)
         response.headers.update(rater_page.HEADERS)
-        rater = rater or member(request, opened)
-        kept, test = raters.keeper(opened, rater)
+        said, asked_by = dict(request.query_params), opened.test.panel
+        if not rater and asked_by.link and said.get(asked_by.link[0]):
+            signed = asked_by.signed and said.get(asked_by.signed.name)
+            with explained(409):
+                token, member = raters.member(opened, said, signed, claim)
+            rater = token if member else None
+        kept, test = raters.store_for(opened, rater)
         known = kept.resume(test, checked(rater)) if rater else None
         if rater and known:
             kept.draw(test, rater)
-            known = raters.taking(opened, rater)
-        outcome = known and known.outcome
+            known = raters.rater(opened, rater)
+        outcome = known and ("withdrawn" if known.withdrawn else known.outcome)
         refusal = None if outcome else kept.places(test).refusal
         if refusal and (known is None or refusal.outcome == "closed"):
             outcome = refusal.outcome
         language = raters.language(request, opened, rater, lang)
-        about = rater_page.about(test, known, language, outcome, kept is not store)
+        about = rater_page.about(
+            test,
+            known,
+            language,
+            outcome,
+            preview=kept is not store,
+            visitors=published(opened.test.name, library),
+            public=opened.public,
+        )
         return about | {"rater": known and rater}
 
     @routes.post("/listen/{test}/consent")
     def consent(request: Request, body: Consent, opened: Opened = named) -> dict[str, str]:
         token, address = body.rater and checked(body.rater), address_of(request)
         check_invitation(opened, token)
-        kept, test = raters.keeper(opened, token)
+        kept, test = raters.store_for(opened, token)
         known = token and kept.resume(test, token)
+        said: Mapping[str, str] = body.panel
         with explained(409):
             if test.panel.link and kept is store and not known:
-                token = panel.token(test.panel, opened.key, body.panel)
-                known = store.resume(test, token)
+                token, known = raters.member(opened, said, body.signed, body.claim)
+                said = panel.signed(test.panel, body.signed) if test.panel.signed else said
             if not known and (wait := newcomers.take(address)):
                 raise HTTPException(429, MANY, {"Retry-After": str(math.ceil(wait))})
-            said = panel.hashes(test.panel, opened.key, body.panel)
-            token = token or secrets.token_urlsafe(16)
+            hashes = panel.hashes(test.panel, opened.key, said)
+            token, claim = token or secrets.token_urlsafe(16), claimed(opened, body.claim) or None
             try:
-                return {"rater": kept.enrol(test, token, said, body.language).token}
+                new = kept.enrol(test, token, hashes, body.language, body.device, claim)
+                return {"rater": new.token}
             except UNAVAILABLE:  # who could not be stored may come again
                 newcomers.give_back(address)
                 raise
 
     @routes.get("/listen/{test}/sound/{order}/{place}")
     def sound(order: int, place: int, rater: str, opened: Opened = named) -> Response:
-        found = opened.sounds(item_at(raters.taking(opened, rater), order))
+        found = opened.sounds(item_at(raters.rater(opened, rater), order))
         if not 0 <= place < len(found):
             raise HTTPException(404, NO_SOUND)
         try:
             size, blocks = as_wav(found[place].path, opened.noise(rater, order, place))
-        except OSError as error:  # the test is being deleted
+        except UNREADABLE as error:  # the test is being deleted, or its copies are
             raise HTTPException(404, NO_SOUND) from error
         # No type, date or tag: they might tell one system from another.
         headers = KEEP | {"Content-Length": str(size)}
         return StreamingResponse(blocks, 200, headers, "application/octet-stream")
 
+    @routes.post("/listen/{test}/missing")
+    def missing(body: Missing, opened: Opened = named) -> dict[str, Any]:
+        """Let a rater go on to whom a sound does not come."""
+        found = opened.sounds(item_at(raters.rater(opened, body.rater), body.order))
+        if body.place >= len(found):
+            raise HTTPException(404, NO_SOUND)
+        kept, test = raters.store_for(opened, body.rater)
+        with explained(422):
+            kept.skip(test, body.rater, body.order, body.place, there=found[body.place].whole())
+        return after(opened, body.rater)
+
+    def after(opened: Opened, token: str) -> dict[str, Any]:
+        """Tell how it stands after an item: the end, or what comes next in an adaptive test."""
+        kept, test = raters.store_for(opened, token)
+        kept.draw(test, token)
+        rater = raters.rater(opened, token)
+        coming = rater_page.coming(opened.test, rater, rater.language or opened.test.language)
+        return rater_page.ended(opened.test, rater) | {"coming": coming}
+
     @routes.get("/listen/{test}/check/{trial}")
     def noises(trial: int, rater: str, opened: Opened = named) -> Response:
-        raters.taking(opened, rater)
+        raters.rater(opened, rater)
         if not 0 <= trial < headphones.TRIALS * headphones.ATTEMPTS:
             raise HTTPException(404, NO_SOUND)
         return Response(headphones.sound(opened.key, rater, trial), 200, KEEP, "audio/wav")
 
     @routes.post("/listen/{test}/headphones")
     def check(body: Check, opened: Opened = named) -> dict[str, Any]:
-        raters.taking(opened, body.rater)
-        kept, test = raters.keeper(opened, body.rater)
+        raters.rater(opened, body.rater)
+        kept, test = raters.store_for(opened, body.rater)
         passed = headphones.passed(opened.key, body.rater, body.answers, body.attempt)
-        last = body.attempt + 1 == headphones.ATTEMPTS
+        last = body.attempt + 1 == headphones.ATTEMPTS or body.loudspeakers
         attempt = (body.rater, passed, body.attempt, last)
         with explained(409):
             result = kept.headphones(test, *attempt)
-        after = rater_page.ended(opened.test, raters.taking(opened, body.rater))
-        return {"passed": result is True, "again": result is None} | after
+        ended = rater_page.ended(opened.test, raters.rater(opened, body.rater))
+        return {"passed": result is True, "again": result is None} | ended
 
     @routes.post("/listen/{test}/answer")
     def answer(body: Answered, opened: Opened = named) -> dict[str, Any]:
         """Answers only when the rater's answer is on the disk."""
-        rater = raters.taking(opened, body.rater)
-        kept, test = raters.keeper(opened, body.rater)
+        rater = raters.rater(opened, body.rater)
+        kept, test = raters.store_for(opened, body.rater)
         given = (body.order, body.answer, body.plays, body.milliseconds)
         with explained(422):
             if not all(body.plays):
                 raise InputError(UNHEARD)
             least = library.least_time * least_seconds(opened, rater, body.order)
-            kept.answer(test, body.rater, *given, least)
-        kept.draw(test, body.rater)
-        rater = raters.taking(opened, body.rater)
-        after = rater_page.coming(opened.test, rater, rater.language or opened.test.language)
+            kept.answer(test, body.rater, *given, least, body.version)
         told = lesson(opened.test, item_at(rater, body.order), body.answer)
-        return rater_page.ended(opened.test, rater) | {
-            "coming": after,
-            "lesson": told and vars(told),
-        }
+        return after(opened, body.rater) | {"lesson": told and vars(told)}
 
     @routes.post("/listen/{test}/reply")
     def reply(body: Reply, opened: Opened = named) -> dict[str, bool]:
-        kept, test = raters.keeper(opened, body.rater)
+        kept, test = raters.store_for(opened, body.rater)
         given = (body.question, body.trials, body.reply)
         with explained(422):
             kept.reply(test, checked(body.rater), *given)
         return {"stored": True}
 
     @routes.post("/listen/{test}/withdraw")
-    def withdraw(body: Leaving, opened: Opened = named) -> dict[str, bool]:
-        kept, test = raters.keeper(opened, body.rater)
+    def withdraw(body: Leaving, opened: Opened = named) -> dict[str, Any]:
+        kept, test = raters.store_for(opened, body.rater)
         with explained(404):
             kept.withdraw(test, checked(body.rater))
-        return {"withdrawn": True}
+        return {"withdrawn": True} | rater_page.ended(opened.test, None, "withdrawn")
 
     return routes

@@ -17,6 +17,7 @@ class Wording:
     consent: str
     question: str
     words: tuple[str, ...]
+    agree: tuple[str, ...]
 
 
 def written(test: Test) -> tuple[str, ...]:
@@ -34,6 +35,7 @@ def wording(test: Test, language: str) -> Wording:
         consent=given.consent or test.consent,
         question=given.question or _question(test, language),
         words=given.words or _words(test, language),
+        agree=given.agree or test.agree,
     )
 
 

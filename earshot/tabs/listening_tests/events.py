@@ -1,20 +1,26 @@
 """What the buttons of the listening tests tab do."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urljoin
 
 import gradio as gr
+import segno
 from gradio.components import Component
+from jinja2 import Environment
 
 from earshot.core.errors import InputError
-from earshot.study.design import Design, Test, folder, spec
-from earshot.study.design.draft import Draft
+from earshot.core.http import RateLimit, address_of
+from earshot.study import preview
+from earshot.study.design import Test, folder, spec
+from earshot.study.design.form import Form
 from earshot.study.library import Library
-from earshot.study.publishing import publish
+from earshot.study.publishing import delete, publish
 from earshot.study.shipped import EXAMPLE
+from earshot.tabs.listening_tests.form import FormFields
 from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import answering, say
@@ -28,7 +34,20 @@ test</a>
 <a href="{results}" target="_blank" rel="noopener">What others said</a></div></div>
 """
 NO_TEST: Final = "Bring your sounds first: this YAML is the example’s."
-MAX_OPENED: Final = 5  # tests of one visitor
+MAX_OPENED: Final = 5  # tests of one address, a day
+MAX_PREVIEWS: Final = 30
+MINUTES_OF_A_DAY: Final = 24 * 60
+MANY: Final = (
+    f"One network opens {MAX_OPENED} tests a day here, and yours has. Come back tomorrow, or "
+    "download yours and serve it yourself."
+)
+MANY_PREVIEWS: Final = (
+    f"{MAX_PREVIEWS} previews a day are shown to one network. Come back tomorrow."
+)
+PREVIEW: Final = (
+    "This is the test as a rater takes it. Nothing is stored, and nobody else can come before you "
+    "open it to raters."
+)
 Update = dict[Component, Any]  # new values, by component
 OPEN: Final = (
     "The test is open. Keep both links, which are shown only here. Its sounds stay on this server "
@@ -36,10 +55,25 @@ OPEN: Final = (
 )
 
 
+LINKS: Final = Environment(autoescape=True, trim_blocks=True).from_string(
+    """<dl class="links">
+{% for link in links %}
+<div><dt>{{ link.label }}</dt><dd><a href="{{ link.address }}" target="_blank" rel="noopener">{{
+link.address }}</a><button type="button" onclick="navigator.clipboard.writeText(
+this.previousElementSibling.href).then(() => { this.textContent = 'Copied' })">Copy</button>
+<span>{{ link.note }}</span></dd></div>
+{% endfor %}
+</dl>
+{% if code %}<img class="code" src="{{ code }}" width="180" height="180"
+alt="QR code of the link for raters">{% endif %}"""
+)
+
+
 @dataclass(frozen=True)
 class Parts:
-    """What the handlers change: workspace holds a Workspace; message is for the visitor; yaml is
-    the editor; numbers say what raters are asked; links lead to the open test; zip downloads it."""
+    """What the handlers read and change: workspace holds a Workspace; message is for the visitor;
+    yaml is the editor; numbers say what raters are asked; links lead to the open test; zip
+    downloads it; files were uploaded; form says what is asked, and whom."""
 
     workspace: gr.State
     message: gr.HTML
@@ -47,6 +81,8 @@ class Parts:
     numbers: gr.HTML
     links: gr.HTML
     zip: gr.DownloadButton
+    files: gr.File
+    form: FormFields
 
 
 class StudyEvents:
@@ -56,46 +92,79 @@ class StudyEvents:
         self, tests: Library, drafts: Drafts, workspaces: SessionStore[Workspace], parts: Parts
     ) -> None:
         self.tests, self.drafts, self.workspaces, self.parts = tests, drafts, workspaces, parts
+        self._openings = RateLimit(MAX_OPENED, MAX_OPENED / MINUTES_OF_A_DAY)
+        self._trials = RateLimit(MAX_PREVIEWS, MAX_PREVIEWS / MINUTES_OF_A_DAY)
 
-    def from_upload(
-        self, held: Workspace | None, files: list[str] | None, design: Design, request: gr.Request
-    ) -> Update:
-        """A test of the sounds that were uploaded."""
+    def from_upload(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
+        """Make a test of the sounds that were uploaded, and of the form."""
+        files, form = values[self.parts.files], self.parts.form.read(values)
         if not files:
             raise InputError("Bring your sounds first: a zip, or sounds one by one.")
-        workspace = self.workspaces.of(held, request)
+        workspace = self.workspaces.of(values[self.parts.workspace], request)
         folder.unpack([Path(file) for file in files], workspace.empty())
-        return self._shown(workspace, design)
+        return self._shown(workspace, form)
 
-    def from_draft(
-        self, held: Workspace | None, draft: Draft | None, design: Design, request: gr.Request
-    ) -> Update:
-        """A test of the visitor's draft."""
+    def from_draft(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
+        """Make a test of the visitor's draft, and of the form."""
+        draft, form = values[self.drafts.state], self.parts.form.read(values)
         if not draft or not draft.items:
             raise InputError("Your draft is empty. Add results to it in the other tabs.")
-        workspace = self.workspaces.of(held, request)
+        workspace = self.workspaces.of(values[self.parts.workspace], request)
         draft.write(workspace.empty())
         (workspace.folder / spec.FILE).unlink()
-        return self._shown(workspace, design)
+        return self._shown(workspace, form)
 
     def check(self, workspace: Workspace | None, yaml: str) -> Update:
         """What is wrong with the test that the YAML describes."""
         return self._report(*self._checked(workspace, yaml))
 
     def open(self, workspace: Workspace | None, yaml: str, key: str, request: gr.Request) -> Update:
-        """Lets raters come, and shows the links. key: see earshot.study.permission."""
+        """Let raters come, and show the links. key: see earshot.study.permission."""
+        return self._published(workspace, yaml, key, request, self._openings, MANY, OPEN, links)
+
+    def preview(
+        self, workspace: Workspace | None, yaml: str, key: str, request: gr.Request
+    ) -> Update:
+        """Show the test as raters would take it, storing nothing; nobody else can come."""
+        many, said = MANY_PREVIEWS, PREVIEW
+        return self._published(
+            workspace, yaml, key, request, self._trials, many, said, preview_link
+        )
+
+    def _published(
+        self,
+        workspace: Workspace | None,
+        yaml: str,
+        key: str,
+        request: gr.Request,
+        limit: RateLimit,
+        many: str,
+        said: str,
+        shown: Callable[[Library, str, str], str],
+    ) -> Update:
+        """Put the test among those that open, in place of its preview, within a limit."""
         self.tests.permission.check(key)
         test, problems = self._checked(workspace, yaml)
         if workspace is None or test is None or problems:
             return self._report(test, problems)
-        if workspace.opened >= MAX_OPENED:
-            raise InputError(f"You have opened {MAX_OPENED} tests. Delete one on its results page.")
-        name = publish(workspace.folder, test.title, self.tests)
-        workspace.opened += 1
+        address = address_of(request.request) if request.request else ""
+        if limit.take(address):
+            raise InputError(many)
+        try:
+            if workspace.preview:
+                delete(workspace.preview, self.tests)
+                workspace.preview = ""
+            name = publish(workspace.folder, test.title, self.tests)
+        except BaseException:
+            limit.give_back(address)
+            raise
+        if limit is self._trials:
+            self.tests.store.close(name)
+            workspace.preview = name
         # Some browsers do not tell the page; the address that they asked is nearly as good.
         page = request.headers.get("referer") or str(request.base_url)
-        shown = links(self.tests, name, page)
-        return self._report(test, []) | {self.parts.message: say(OPEN), self.parts.links: shown}
+        links = shown(self.tests, name, page)
+        return self._report(test, []) | {self.parts.message: say(said), self.parts.links: links}
 
     def download(self, workspace: Workspace | None, yaml: str) -> Update:
         """Packs the test, and shows the button that downloads it."""
@@ -108,8 +177,8 @@ class StudyEvents:
         button = gr.DownloadButton(label, value=str(workspace.zip), visible=True)
         return {self.parts.zip: button}
 
-    def _shown(self, workspace: Workspace, design: Design) -> Update:
-        yaml = workspace.yaml(design)
+    def _shown(self, workspace: Workspace, form: Form) -> Update:
+        yaml = workspace.yaml(form)
         shown = {self.parts.workspace: workspace, self.parts.yaml: yaml}
         return shown | self._report(*self._checked(workspace, yaml))
 
@@ -151,7 +220,7 @@ def check_listening_test(file: str | None) -> dict[str, Any]:
     workspace = Workspace()
     try:
         folder.unpack([Path(file)] if file else [], workspace.folder)
-        yaml = workspace.yaml("ab")
+        yaml = workspace.yaml(Form())
         workspace.write(yaml)
         test, problems = workspace.check()
         trials = test.trials_per_rater if test else 0
@@ -161,19 +230,31 @@ def check_listening_test(file: str | None) -> dict[str, Any]:
 
 
 def links(tests: Library, name: str, page: str) -> str:
-    """The links of an open test, as HTML. page: where the visitor is."""
+    """Show the links of an open test, as HTML: to copy, and that for raters as a QR code too.
+    page: where the visitor is."""
     opened = tests.open(name)
-    rows = (
-        ("For raters", f"listen/{name}", "Whoever has it can take the test."),
-        ("For you", f"results/{name}?key={opened.key}", "Whoever has it sees the results."),
+    raters = Link(
+        "For raters", urljoin(page, f"listen/{name}"), "Whoever has it can take the test."
     )
-    whole = [(label, escape(urljoin(page, link)), note) for label, link, note in rows]
-    items = "".join(
-        f'<div><dt>{label}</dt><dd><a href="{link}" target="_blank" rel="noopener">{link}</a>'
-        f"<span>{note}</span></dd></div>"
-        for label, link, note in whole
-    )
-    return f'<dl class="links">{items}</dl>'
+    results = urljoin(page, f"results/{name}?key={opened.key}")
+    yours = Link("For you", results, "Whoever has it sees the results.")
+    code = segno.make(raters.address, micro=False).svg_data_uri(scale=4, border=2, light="#fff")
+    return LINKS.render(links=[raters, yours], code=code)
+
+
+def preview_link(tests: Library, name: str, page: str) -> str:
+    """Show the link to a preview, as HTML."""
+    opened = tests.open(name)
+    path = f"listen/{name}?rater={preview.new_token(opened.key)}"
+    return LINKS.render(links=[Link("Preview", urljoin(page, path), "For you only.")], code="")
+
+
+class Link(NamedTuple):
+    """A link to hand on: what it is, its address, and what whoever has it can do."""
+
+    label: str
+    address: str
+    note: str
 
 
 def _verdict(problems: list[str]) -> str:

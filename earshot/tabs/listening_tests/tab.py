@@ -7,12 +7,11 @@ from typing import Any, Final
 import gradio as gr
 from starlette.routing import BaseRoute
 
-from earshot.study.design import DESIGNS
 from earshot.study.library import Library
 from earshot.study.permission import ANYBODY, Permission
 from earshot.study.shipped import EXAMPLE, VOTE
 from earshot.study.web import server
-from earshot.tabs.listening_tests import imports
+from earshot.tabs.listening_tests import form, imports
 from earshot.tabs.listening_tests.events import (
     Parts,
     StudyEvents,
@@ -33,26 +32,15 @@ figures that you can publish.</h2>
 that know that ratings of one person belong together. Raters come by a link; who they are is not
 stored.</p></header>
 """
-STEP: Final = '<h3 class="step">Your own test <span>a zip, or single sounds</span></h3>'
+STEP: Final = '<h3 class="step">1 · Sounds <span>a zip, or single ones</span></h3>'
 HINT: Final = """<p class="hint">A folder for each system, the same file names in each, and
 <b>reference</b> for the originals; or sounds that are named <b>system_sentence.wav</b>.</p>"""
-EDIT: Final = """<h3 class="step">The test <span>read from its YAML, which you can
-change</span></h3>"""
 # On a Space, whose disk is empty after every restart.
 NO_DISK: Final = (
     "This Space keeps no files: a test that you open here is gone when it restarts. If it matters, "
     "download it and serve it yourself."
 )
 NO_DATABASE: Final = " Answers are lost then too, for it has no database."
-NAMES: Final = {
-    "ab": "AB: which of two is better",
-    "abx": "ABX: can a difference be heard",
-    "acr": "MOS: how good is it, from 1 to 5",
-    "ccr": "CMOS: how much better than another",
-    "dcr": "DMOS: how much worse than the original",
-    "mushra": "MUSHRA: several at once, from 0 to 100",
-    "similarity": "Is it the same speaker",
-}
 
 
 def opened(folder: Path, database: str | None, permission: Permission = ANYBODY) -> Library:
@@ -96,38 +84,21 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
                 elem_id="study-files",
             )
             gr.HTML(HINT)
-            design = gr.Dropdown(
-                [(NAMES[name], name) for name in sorted(DESIGNS)], value="ab", label="Raters say"
-            )
-            message = _panel()
-            make, stop = main_button("Make a test", ready=False)
             with gr.Accordion("Your draft", open=False):
                 drafts.shown.render()
                 use = gr.Button("Make a test of these", size="sm")
             imports.build(workspaces, workspace)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
-            gr.HTML(EDIT)
-            yaml = gr.Code(
-                (EXAMPLE / "test.yaml").read_text(),
-                language="yaml",
-                show_label=False,
-                lines=16,
-                max_lines=32,
-                interactive=True,
-                wrap_lines=True,  # or a phone's page is as wide as its longest line
-                elem_id="study-yaml",
-            )
+            fields = form.build()
+            message = _panel()
+            make, stop = main_button("Make a test", ready=False)
             with gr.Row(elem_classes="under-timeline"):
                 numbers = gr.HTML(elem_classes="numbers")
-                check = gr.Button("Check it", size="sm", scale=0, min_width=110)
-                pack = gr.Button("Download the test", size="sm", scale=0, min_width=150)
-                publish = gr.Button(
-                    "Open it to raters",
-                    size="sm",
-                    scale=0,
-                    min_width=150,
-                    visible=publishing and tests.permission.possible,
-                )
+                possible = publishing and tests.permission.possible
+                small: dict[str, Any] = {"size": "sm", "scale": 0}
+                pack = gr.Button("Download the test", min_width=150, **small)
+                preview = gr.Button("Preview as a rater", min_width=150, visible=possible, **small)
+                publish = gr.Button("Open it to raters", min_width=150, visible=possible, **small)
                 key = gr.Textbox(
                     label="Key for opening tests",
                     type="password",
@@ -135,10 +106,22 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
                     min_width=150,
                 )
                 zip_file = gr.DownloadButton(size="sm", scale=0, min_width=150, visible=False)
+            with gr.Accordion("Advanced: the test as YAML", open=False):
+                yaml = gr.Code(
+                    (EXAMPLE / "test.yaml").read_text(),
+                    language="yaml",
+                    show_label=False,
+                    lines=16,
+                    max_lines=32,
+                    interactive=True,
+                    wrap_lines=True,  # or a phone's page is as wide as its longest line
+                    elem_id="study-yaml",
+                )
+                check = gr.Button("Check it", size="sm", min_width=110)
             shown = _panel(elem_id="study-links")
     how_it_works(__file__)
 
-    parts = Parts(workspace, message, yaml, numbers, shown, zip_file)
+    parts = Parts(workspace, message, yaml, numbers, shown, zip_file, files, fields)
     events = StudyEvents(tests, drafts, workspaces, parts)
     test = [parts.workspace, yaml]
     report = [message, numbers, shown, zip_file]
@@ -152,21 +135,22 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
     on_model(
         make.click,
         reporting(events.from_upload, message),
-        [parts.workspace, files, design],
+        {parts.workspace, files, *fields.components},
         [parts.workspace, yaml, *report],
-        progress_on=yaml,
+        progress_on=fields.consent,  # the message is empty, and nothing to scroll to
         start=make,
         stop=stop,
     )
     use.click(
         reporting(events.from_draft, message),
-        [parts.workspace, drafts.state, design],
+        {parts.workspace, drafts.state, *fields.components},
         [parts.workspace, yaml, *report],
         **work,
     )
     check.click(reporting(events.check, message), test, report, **work)
     if publishing:  # a hidden button alone could still be pressed by a program
         publish.click(reporting(events.open, message), [*test, key], report, **work)
+        preview.click(reporting(events.preview, message), [*test, key], report, **work)
     # Queued, one at a time for all visitors: packing takes disk and time.
     pack.click(reporting(events.download, message), test, [message, zip_file], **work)
 

@@ -5,16 +5,18 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from earshot.study.design import Design, Test, folder, spec
+from earshot.study.design import Test, folder, spec
+from earshot.study.design.form import Form
 from earshot.study.design.yaml_lines import MAX_BYTES, SpecError
 
 
 @dataclass
 class Workspace:
-    """Where a visitor's test lies while they work on it, and how many they have opened."""
+    """Where a visitor's test lies while they work on it; preview: what it is called among those
+    that open, while only they can try it."""
 
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="earshot-test-")))
-    opened: int = 0
+    preview: str = ""
 
     @property
     def zip(self) -> Path:
@@ -37,14 +39,14 @@ class Workspace:
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.rmtree(self.zip.parent, ignore_errors=True)
 
-    def yaml(self, design: Design) -> str:
-        """The YAML that came with the sounds, else one of this design that fits them."""
+    def yaml(self, form: Form) -> str:
+        """Give the YAML that came with the sounds, else that of the form."""
         file = self.folder / spec.FILE
         if file.exists():
             # Its size is checked when it is read as YAML; the editor shows no more than that.
             with file.open(encoding="utf-8", errors="replace") as opened:
                 return opened.read(MAX_BYTES + 1)
-        return folder.describe(self.folder, design)
+        return folder.describe(self.folder, form)
 
     def write(self, yaml: str) -> None:
         """Writes the YAML beside the sounds."""
@@ -58,7 +60,7 @@ class Workspace:
             return None, str(error).splitlines()
         from earshot.study.sounds import stimuli  # late, for it loads scipy
 
-        return test, stimuli.check(test, stimuli.MAX_SAMPLES)
+        return test, [*test.unwritten, *stimuli.check(test, stimuli.MAX_SAMPLES)]
 
     def empty(self) -> Path:
         """The folder with nothing in it."""

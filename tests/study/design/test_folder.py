@@ -10,6 +10,8 @@ from benchmarks.support.listening import write_test
 from earshot.core.errors import InputError
 from earshot.study.design import folder, spec
 from earshot.study.design.draft import Draft, DraftItem
+from earshot.study.design.form import Form
+from earshot.study.design.texts import PLACEHOLDER
 from earshot.study.design.yaml_lines import SpecError
 from earshot.study.publishing import publish
 from earshot.study.sounds import stimuli
@@ -32,7 +34,8 @@ def test_unpack_of_a_zip_of_sounds_makes_a_test_that_opens(
     (made / "test.yaml").unlink()
     workspace = tmp_path / "workspace"
     folder.unpack([zip_of(made, tmp_path / "sounds.zip", below)], workspace)
-    (workspace / "test.yaml").write_text(folder.describe(workspace, design))  # type: ignore[arg-type]
+    yaml = folder.describe(workspace, Form(design))  # type: ignore[arg-type]
+    (workspace / "test.yaml").write_text(yaml.replace(PLACEHOLDER, "We ask."))
     test = spec.load(workspace)
     assert test.systems == ("fine", "rough") and stimuli.check(test) == []
     tests = library(tmp_path / "open")
@@ -129,6 +132,6 @@ def test_unpack_takes_no_copies_or_marks_that_only_we_write(tmp_path: Path) -> N
 def test_describe_of_systems_with_emoji_opens(tmp_path: Path) -> None:
     made = write_test(tmp_path / "made", "acr")
     (made / "fine").rename(made / "😀")
-    (made / "test.yaml").write_text(folder.describe(made, "acr"))
+    (made / "test.yaml").write_text(folder.describe(made, Form("acr")))
     assert "😀" in (made / "test.yaml").read_text()
     assert spec.load(made).systems == ("rough", "😀")

@@ -44,7 +44,7 @@ def test_test_without_panel_sends_nobody_anywhere(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "what"),
     [
-        ({"panel": "prolific"}, "write link, complete"),
+        ({"panel": "prolific"}, "write link, signed, complete"),
         ({"panel": {"completed": "X"}}, 'did you mean "complete"'),
         ({"panel": {"complete": "javascript:alert(1)"}}, "must be an address"),
         ({"panel": {"complete": "https://a.example/ b"}}, "must be an address"),

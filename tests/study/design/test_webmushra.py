@@ -92,7 +92,7 @@ def test_load_of_mushra_pages_in_blocks_reads_every_trial(file: Path) -> None:
     test = load(file)
     assert (test.name, test.title, test.design) == ("codecs", "Codecs compared", "mushra")
     assert test.systems == ("C1", "C2") and test.trials_per_rater == 3
-    assert test.instructions == "Hello & welcome.\nSit down.\nListen."
+    assert test.instructions == "Hello & welcome.\n\nSit down.\n\nListen."
     assert test.consent == "You may stop."
     first, second, third = test.trials
     assert list(first.sounds) == ["C1", "C2", REFERENCE, "anchor-3.5k"]

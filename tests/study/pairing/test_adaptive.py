@@ -14,10 +14,10 @@ from earshot.study.analysis.report.pdf import document
 from earshot.study.design import Test
 from earshot.study.design.model import UNDRAWN
 from earshot.study.pairing.adaptive import AHEAD, Event, choose
-from earshot.study.pairing.replay import differing, events
 from earshot.study.simulation.raters import simulate
 from earshot.study.storage.export import lines
-from earshot.study.storage.store import Rater, Store
+from earshot.study.storage.store import Rater, StaleAnswerError, Store
+from tests.support.replay import differing, events
 from tests.support.studies import any_answer, make_test
 
 SYSTEMS = 6
@@ -99,8 +99,9 @@ def test_vote_that_others_trials_were_chosen_by_stays(store: Store, test: Test) 
     while (item := drawn(store, test, token).next) and test.trials[item.trial].kind != "trial":
         store.answer(test, token, item.order, "a", [1, 1], 900)
     assert item
-    for answer in ("a", "b"):
-        store.answer(test, token, item.order, answer, [1, 1], 900)
+    store.answer(test, token, item.order, "a", [1, 1], 900)
+    with pytest.raises(StaleAnswerError):
+        store.answer(test, token, item.order, "b", [1, 1], 900, version=1)
     (log,) = [event for event in events(test, lines(test, store)) if event.voted is not None]
     assert log.first == float(item.shown[0] == next(iter(test.trials[item.trial].sounds)))
 

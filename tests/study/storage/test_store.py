@@ -13,13 +13,17 @@ from sqlalchemy import text, update
 
 from earshot.core.errors import InputError
 from earshot.study.design import DESIGNS, Answer, Design, Item, Test
+from earshot.study.design.questions import Question
+from earshot.study.design.spec import load
 from earshot.study.storage import clock
 from earshot.study.storage import store as module
 from earshot.study.storage.database import StoreRemovedError
-from earshot.study.storage.places import ABANDONED
-from earshot.study.storage.store import Rater, Store
+from earshot.study.storage.export import lines
+from earshot.study.storage.places import ABANDONED, NoPlaceError
+from earshot.study.storage.store import Rater, StaleAnswerError, Store
 from earshot.study.storage.tables import RaterRow
 from earshot.study.storage.tidy import COLUMNS
+from tests.support.stimuli import make_folder, noise
 from tests.support.studies import any_answer, make_test
 
 
@@ -53,13 +57,86 @@ def test_store_opened_again_has_the_answers(url: str) -> None:
     assert Store(url).open(test) == Store(url).open(test)
 
 
-def test_answer_sent_again_replaces_the_first(store: Store) -> None:
+def test_answer_replaces_another_only_where_it_knew_that_one(store: Store) -> None:
     test = make_test()
     rater = store.enrol(test)
-    for value in (2, 4):
-        store.answer(test, rater.token, 0, value, [3], 900)
+    for value, version in ((2, 0), (2, 0), (4, 1)):  # the second is the first, sent again
+        store.answer(test, rater.token, 0, value, [3], 900, version=version)
+    for version in (0, 1, 3):  # of a tab that was left open
+        with pytest.raises(StaleAnswerError, match="another tab"):
+            store.answer(test, rater.token, 0, 5, [1], 900, version=version)
     table = store.ratings(test)
     assert list(table["answer"]) == [4.0] and list(table["plays"]) == [3]
+    items = list(lines(test, store))[1]["rater"]["items"]
+    assert items[0]["version"] == 2 and [each["answer"] for each in items[0]["changes"]] == [2]
+
+
+def test_answer_after_the_completion_code_is_refused(store: Store) -> None:
+    test = make_test()
+    rater = store.enrol(test)
+    take(store, test, rater)
+    code = store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 1500)
+    assert code, "what is sent again gets the code again"
+    with pytest.raises(StaleAnswerError):
+        store.answer(test, rater.token, 0, 1, [1], 900, version=1)
+
+
+def test_skip_goes_on_without_an_answer_and_is_told_to_the_organiser(store: Store) -> None:
+    test = make_test()
+    rater = store.enrol(test)
+    first, second, third, *rest = rater.items
+    store.skip(test, rater.token, first.order, 0, there=False)
+    store.skip(test, rater.token, second.order, 0, there=True)
+    store.skip(test, rater.token, second.order, 0, there=True)
+    with pytest.raises(InputError, match="Too many sounds"):
+        store.skip(test, rater.token, third.order, 0, there=True)
+    for item in (third, *rest):
+        code = store.answer(test, rater.token, item.order, *any_answer(test, item), 900)
+    assert code and len(store.ratings(test)) == len(rater.items) - 2
+    assert set(store.ratings(test)["finished"]) == {True}
+    trial = test.trials[first.trial]
+    assert store.missing(test)[trial.stimulus, first.shown[0]] >= 1
+    assert sum(store.missing(test).values()) == 2
+
+
+def test_reply_is_one_for_a_question_and_none_after_closing(store: Store) -> None:
+    often = Question({"": "Tired?"}, "between", 3, {"": ("no", "yes")})
+    test = make_test(questions=(Question({"": "Age?"}), often))
+    rater = store.enrol(test)
+    for trials in range(5):
+        store.reply(test, rater.token, 0, trials, f"reply {trials}")
+    for trials in (3, 6, 9, 12):
+        store.reply(test, rater.token, 1, trials, 1)
+    for trials in (0, 4, 15, 2**31 - 1):
+        with pytest.raises(InputError, match="no such question"):
+            store.reply(test, rater.token, 1, trials, 1)
+    said = list(lines(test, store))[1]["rater"]["replies"]
+    assert [each["reply"] for each in said] == ["reply 4", 1, 1, 1, 1]
+    store.close(test.name)
+    with pytest.raises(NoPlaceError):
+        store.reply(test, rater.token, 0, 0, "late")
+
+
+def test_sound_that_is_exchanged_after_a_rater_began_is_noticed(
+    store: Store, tmp_path: Path
+) -> None:
+    folder = make_folder(tmp_path / "t", loudness=-30)
+    store.open(load(folder))
+    noise(folder / "ours" / "one.wav", level=0.02)  # nobody has heard the first
+    store.enrol(load(folder))
+    store.open(load(folder))
+    (folder / "theirs" / "one.wav").rename(tmp_path / "away.wav")
+    store.open(load(folder))
+    (tmp_path / "away.wav").rename(folder / "theirs" / "one.wav")
+    noise(folder / "ours" / "one.wav", level=0.03)
+    with pytest.raises(InputError, match=r"not those that raters have answered \(ours/one.wav\)"):
+        store.open(load(folder))
+    noise(folder / "ours" / "one.wav", level=0.02)
+    store.open(load(folder))
+    make_folder(tmp_path / "t", loudness=-29)
+    noise(folder / "ours" / "one.wav", level=0.02)
+    with pytest.raises(InputError, match="loudness -30"):
+        store.open(load(folder))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,13 @@ from earshot.study import invitations
 from earshot.study.design import DESIGNS, SCALES
 from earshot.study.library import Library
 from earshot.study.storage import panel, queries
-from earshot.study.storage.taking import NO_CHECK, NO_QUESTION, TOO_SOON
+from earshot.study.storage.store import (
+    NO_CHECK,
+    NO_QUESTION,
+    STALE,
+    TOO_MANY_MISSING,
+    TOO_SOON,
+)
 from earshot.study.web import checks, languages, plainly, raters, routes
 from earshot.study.web.languages import LANGUAGES, chosen, words
 from earshot.study.web.server import app, library
@@ -31,6 +37,11 @@ SENTENCES = (
     invitations.NEEDED,
     plainly.NOT_STORED,
     NO_QUESTION,
+    STALE,
+    TOO_MANY_MISSING,
+    panel.UNFILLED,
+    panel.NOT_SIGNED,
+    raters.BEGUN,
     checks.WRONG_TOKEN,
     raters.NOBODY,
     routes.UNHEARD,

@@ -90,7 +90,9 @@ def test_answer_sooner_than_its_sounds_last_is_refused(
     assert soon.status_code == 422 and "before its sounds" in soon.json()["detail"]
     passed = 2 * 0.2
     assert rater.answer(trial, "a").status_code == 200
-    assert rater.answer(trial, "b").status_code == 200  # sent again
+    assert rater.answer(trial, "a").status_code == 200  # sent again
+    assert rater.answer(trial, "b").status_code == 409  # by a tab that was left open
+    assert rater.answer(trial, "b", version=1).status_code == 200
     assert rater.answer(rater.session()["trials"][1], "a").status_code == 422
 
 
@@ -212,7 +214,7 @@ def test_headphone_check_cannot_be_passed_by_trying_or_computing(
 def test_withdraw_twice_is_acknowledged_twice(client: TestClient) -> None:
     rater = Rater(client, "ab")
     for _ in range(2):
-        assert rater.post("withdraw", rater=rater.token).json() == {"withdrawn": True}
+        assert rater.post("withdraw", rater=rater.token).json()["withdrawn"] is True
     late = rater.post("headphones", rater=rater.token, attempt=0, answers=[1] * 6)
     assert late.status_code == 409 and "takes part" in late.json()["detail"]
 

@@ -1,9 +1,14 @@
 """Raters of a panel: who they are, where they are sent, and previews of their organiser."""
 
+import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import jwt
 import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
@@ -18,8 +23,10 @@ PANEL = {
     "complete": f"{BACK}DONE&study={{STUDY_ID}}",
     "screened_out": {"headphones": f"{BACK}PHONES"},
     "no_consent": f"{BACK}NO",
+    "withdrawn": f"{BACK}GONE",
     "full": "FULL",
 }
+SIGNED = {"name": "prolific_token", "keys": "jwks.json", "audience": "https://ours.example"}
 MEMBER = {"PROLIFIC_PID": "5f1e9ab2c03d", "STUDY_ID": "s1"}
 
 
@@ -36,18 +43,94 @@ def client(tests: Library) -> Iterator[TestClient]:
         yield client
 
 
-def test_member_is_known_again_and_stored_as_a_keyed_hash(
+def test_member_is_known_again_by_their_browser_and_stored_as_keyed_hashes(
     client: TestClient, tests: Library, tmp_path: Path
 ) -> None:
-    first, again = (Rater(client, "ab", panel=MEMBER) for _ in range(2))
-    other = Rater(client, "ab", panel=MEMBER | {"PROLIFIC_PID": "another"})
+    claim = "a-secret-of-this-browser"
+    first, again = (Rater(client, "ab", panel=MEMBER, claim=claim) for _ in range(2))
+    other = Rater(client, "ab", panel=MEMBER | {"PROLIFIC_PID": "another"}, claim=claim)
     assert first.token == again.token != other.token
+    back = client.get("/listen/ab/session", params=MEMBER | {"claim": claim}).json()
+    assert back["rater"] == first.token
     key = tests.open("ab").key
     told = client.get("/results/ab/answers.jsonl", params={"key": key}).text
     assert hashed(key, "PROLIFIC_PID", "5f1e9ab2c03d") in told
     kept = told.encode() + (tmp_path / "answers.db").read_bytes()
     kept += (tmp_path / "answers.db-wal").read_bytes()
-    assert b"5f1e9ab2c03d" not in kept and b"DONE" not in kept
+    assert not any(secret in kept for secret in (b"5f1e9ab2c03d", b"DONE", claim.encode()))
+
+
+@pytest.mark.parametrize("claim", [{}, {"claim": "the-secret-of-another-one"}])
+def test_number_of_a_member_alone_gives_nobody_their_token(
+    client: TestClient, claim: dict[str, str]
+) -> None:
+    first = Rater(client, "ab", panel=MEMBER, claim="a-secret-of-this-browser")
+    asked = client.get("/listen/ab/session", params=MEMBER | claim)
+    agreed = client.post("/listen/ab/consent", json={"panel": MEMBER, **claim})
+    assert asked.status_code == agreed.status_code == 409
+    assert "another browser" in asked.json()["detail"]
+    assert first.token not in asked.text + agreed.text
+
+
+@pytest.mark.parametrize(
+    "gap",
+    [
+        "{{%PROLIFIC_PID%}}",
+        "${e://Field/PROLIFIC_PID}",
+        "[PROLIFIC_PID]",
+        "%PROLIFIC_PID%",
+        "<PROLIFIC_PID>",
+        "PROLIFIC_PID",
+        "undefined",
+        "null",
+        " None ",
+        "NaN",
+        "ASSIGNMENT_ID_NOT_AVAILABLE",
+    ],
+)
+def test_gap_that_the_panel_has_not_filled_is_nobodys_number(client: TestClient, gap: str) -> None:
+    refused = client.post("/listen/ab/consent", json={"panel": {"PROLIFIC_PID": gap}})
+    assert refused.status_code == 409 and "not complete" in refused.json()["detail"]
+    asked = client.get("/listen/ab/session", params={"PROLIFIC_PID": gap})
+    assert asked.status_code == 409 and "not complete" in asked.json()["detail"]
+    own = client.post("/listen/open/consent", json={"rater": "ASSIGNMENT_ID_NOT_AVAILABLE"})
+    assert own.status_code == 404, "which is as long as a number of the organiser's"
+
+
+def test_signed_number_lets_a_member_in_and_back_and_nobody_else(
+    client: TestClient, tmp_path: Path
+) -> None:
+    private = rsa.generate_private_key(65537, 2048)
+    public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(private.public_key()))
+    folder = write_test(tmp_path / "signed", "ab", panel=PANEL | {"signed": SIGNED})
+    (folder / "jwks.json").write_text(json.dumps({"keys": [public | {"kid": "1", "use": "sig"}]}))
+
+    def sign(number: str, key: Any = private, seconds: int = 60, **more: Any) -> str:
+        claims = {"aud": "https://ours.example", "exp": time.time() + seconds} | more
+        claims |= {"prolific": {"PROLIFIC_PID": number}}
+        return jwt.encode(claims, key, "RS256", {"kid": "1"})
+
+    def come(signed: str | None) -> Any:
+        body = {"panel": {"PROLIFIC_PID": "somebody else"}, "signed": signed}
+        return client.post("/listen/signed/consent", json=body)
+
+    tokens = [come(sign("5f1e")).json()["rater"] for _ in "ab"]
+    assert tokens[0] == tokens[1] != come(sign("6a2f")).json()["rater"]
+    params = {"PROLIFIC_PID": "5f1e", "prolific_token": sign("5f1e")}
+    assert client.get("/listen/signed/session", params=params).json()["rater"] == tokens[0]
+    other = rsa.generate_private_key(65537, 2048)
+    wrong = [None, "", "a.b.c", sign("5f1e", other), sign("5f1e", seconds=-9)]
+    for signed in [*wrong, sign("5f1e", aud="https://theirs.example"), sign("{{%PROLIFIC_PID%}}")]:
+        refused = come(signed)
+        assert refused.status_code == 409 and "panel" in refused.json()["detail"]
+
+
+def test_member_who_withdraws_is_sent_back(client: TestClient) -> None:
+    rater = Rater(client, "ab", panel=MEMBER)
+    gone = rater.post("withdraw", rater=rater.token).json()
+    assert gone["back"] == f"{BACK}GONE" and gone["outcome"] == "withdrawn"
+    session = rater.session()
+    assert session["outcome"] == "withdrawn" and session["back"] == f"{BACK}GONE"
 
 
 def test_link_without_the_panels_number_is_refused(client: TestClient) -> None:
@@ -134,7 +217,7 @@ def test_preview_begins_in_a_test_that_is_full_and_is_forgotten_among_many(
     key = tests.open("ab").key
     for name in ("one", "two"):
         Rater(client, "ab", panel={"PROLIFIC_PID": name})
-    first, *_ = [Rater(client, "ab", preview.new_token(key)) for _ in range(preview.MOST)]
+    first, *_ = [Rater(client, "ab", preview.new_token(key)) for _ in range(preview.MAX_RATERS)]
     assert first.session()["outcome"] is None and first.session()["consented"]
     Rater(client, "ab", preview.new_token(key))
     assert not first.session()["consented"] and tests.store.raters("ab") == 2

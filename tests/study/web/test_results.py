@@ -1,24 +1,33 @@
 """The organiser's page of a test that runs."""
 
+import threading
+import time
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import write_test
+from earshot.study import analysis
 from earshot.study.library import Library
 from earshot.study.simulation.raters import simulate
+from earshot.study.web.results.reports import MAX_AT_ONCE, MAX_WAITING, Reports
 from earshot.study.web.server import app, library
+
+NAMES = [*((name, "acr") for name in ("first", "second", "closed", "again")), ("pairs", "ab")]
+PATIENCE = 60  # seconds
 
 
 @pytest.fixture(scope="module")
 def tests(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """Two tests that simulated raters took, and one of another design."""
+    """Tests that simulated raters took, and one of another design."""
     folder = tmp_path_factory.mktemp("tests")
-    for name, design in (("first", "acr"), ("second", "acr"), ("pairs", "ab")):
+    for name, design in NAMES:
         write_test(folder / name, design, raters=20)
     found = library(folder)
-    for seed, name in enumerate(("first", "second")):
+    for seed, name in enumerate(("first", "second", "closed", "again")):
         simulate(found.open(name).test, found.store, 6, seed)
     return found
 
@@ -29,13 +38,78 @@ def client(tests: Library) -> Iterator[TestClient]:
         yield client
 
 
-def test_page_shows_raters_over_time_who_is_left_out_and_the_map(
+def test_page_of_a_running_test_shows_progress_and_no_estimate(
     client: TestClient, tests: Library
 ) -> None:
-    page = client.get("/results/first", params={"key": tests.open("first").key}).text
+    key = tests.open("first").key
+    page = client.get("/results/first", params={"key": key}).text
     assert "6 raters finished within 1 hour" in page and "the places left (14)" in page
+    assert "6 finished, 0 at it of 20 wanted, 14 places left" in page
+    assert page.count("<svg") == 1 and "Which sounds decide?" not in page and "95 %" not in page
+    assert tests.store.looks(tests.get("first").test) == []
+
+
+def test_estimates_before_the_end_are_a_recorded_look(client: TestClient, tests: Library) -> None:
+    opened = tests.open("second")
+    for _ in range(2):  # at the same answers, which is one look
+        page = client.post("/results/second/look", params={"key": opened.key}).text
+        assert page.count("<svg") >= 3 and "Which sounds decide?" in page
+    assert client.get("/results/second/report.pdf", params={"key": opened.key}).is_success
+    assert tests.store.looks(opened.test) == [6]
+    assert "looked at them\n1 time before" in client.get(f"/results/second?key={opened.key}").text
+    assert client.post("/results/second/look", params={"key": "x"}).status_code == 403
+
+
+def test_estimates_of_a_closed_test_are_shown_and_are_no_look(
+    client: TestClient, tests: Library
+) -> None:
+    opened = tests.open("closed")
+    client.post("/results/closed/close", params={"key": opened.key})
+    page = client.get("/results/closed", params={"key": opened.key}).text
     assert page.count("<svg") >= 3 and "Which sounds decide?" in page
-    assert "6 finished, 0 at it of 20 wanted" in page
+    assert tests.store.looks(opened.test) == []
+
+
+def test_report_is_made_once_until_somebody_answers(
+    client: TestClient, tests: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, made = tests.open("again"), []
+    analysed = analysis.analyse
+    monkeypatch.setattr(analysis, "analyse", lambda *a, **m: made.append(1) or analysed(*a, **m))
+    client.post("/results/again/look", params={"key": opened.key})  # which the report tells
+    made.clear()
+    for _ in range(3):
+        for path in ("", "/report.pdf"):
+            assert client.get(f"/results/again{path}", params={"key": opened.key}).is_success
+    assert len(made) == 0
+    simulate(opened.test, tests.store, 7, 0)
+    client.get("/results/again", params={"key": opened.key})
+    assert len(made) == 1
+
+
+def test_many_reports_at_once_leave_the_server_to_raters(
+    tests: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, params = threading.Event(), {"key": tests.open("first").key}
+
+    def slowly(*_: object) -> bytes:
+        assert go_on.wait(PATIENCE)
+        return b"%PDF"
+
+    monkeypatch.setattr(Reports, "pdf", slowly)
+    with TestClient(app(tests)) as client, ThreadPoolExecutor(60) as pool:
+        path = "/results/first/report.pdf"
+        asked = [pool.submit(client.get, path, params=params) for _ in range(60)]
+        deadline = time.monotonic() + PATIENCE
+        while sum(each.done() for each in asked) < 60 - MAX_AT_ONCE - MAX_WAITING:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        began = time.monotonic()
+        assert client.get("/listen/pairs/session").status_code == 200
+        assert time.monotonic() - began < 5
+        go_on.set()
+        codes = Counter(each.result().status_code for each in asked)
+    assert codes[503] >= 60 - MAX_AT_ONCE - MAX_WAITING and codes[200] >= MAX_AT_ONCE
 
 
 def test_page_of_a_test_that_nobody_took_is_shown(client: TestClient, tests: Library) -> None:

@@ -10,9 +10,12 @@ import pytest
 from benchmarks.support.listening import write_test
 from earshot.app import launch, site
 from earshot.core.errors import InputError
+from earshot.study.design.folder import describe
+from earshot.study.design.form import Form
+from earshot.study.design.spec import load
 from earshot.study.library import Library
 from earshot.tabs import listening_tests
-from earshot.tabs.listening_tests import events
+from earshot.tabs.listening_tests import events, form
 from earshot.tabs.listening_tests.events import MAX_OPENED, Parts, StudyEvents
 from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.drafts import Drafts
@@ -29,7 +32,8 @@ def tests(tmp_path: Path) -> Library:
 @pytest.fixture
 def handlers(tests: Library) -> Iterator[StudyEvents]:
     with gr.Blocks():
-        parts = Parts(gr.State(), gr.HTML(), gr.Code(), gr.HTML(), gr.HTML(), gr.DownloadButton())
+        shown = (gr.State(), gr.HTML(), gr.Code(), gr.HTML(), gr.HTML(), gr.DownloadButton())
+        parts = Parts(*shown, gr.File(), form.build())
         yield StudyEvents(tests, Drafts(), SessionStore(Workspace), parts)
 
 
@@ -42,7 +46,7 @@ def _presses(page: gr.Blocks, button: gr.Button) -> list[Any]:
     return [fn for fn in page.fns.values() if (button._id, "click") in fn.targets]
 
 
-def test_visit_that_opened_five_tests_opens_no_sixth(
+def test_address_that_opened_five_tests_opens_no_sixth_in_another_visit(
     tmp_path: Path, handlers: StudyEvents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
@@ -53,9 +57,43 @@ def test_visit_that_opened_five_tests_opens_no_sixth(
     request = gr.Request(headers={"referer": "http://here"})
     for _ in range(MAX_OPENED):
         handlers.open(workspace, yaml, "", request)
-    with pytest.raises(InputError, match=f"have opened {MAX_OPENED} tests"):
-        handlers.open(workspace, yaml, "", request)
+    with pytest.raises(InputError, match=f"opens {MAX_OPENED} tests a day"):
+        handlers.open(Workspace(folder), yaml, "", request)
     assert len(published) == MAX_OPENED == 5
+
+
+def test_test_that_could_not_be_opened_is_not_counted(
+    tmp_path: Path, handlers: StudyEvents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_test(tmp_path / "workspace", "ab", 0.1)
+
+    def full(*_: object) -> str:
+        raise InputError("no room")
+
+    monkeypatch.setattr(events, "publish", full)
+    for _ in range(2 * MAX_OPENED):
+        with pytest.raises(InputError, match="no room"):
+            yaml = (folder / "test.yaml").read_text()
+            handlers.open(Workspace(folder), yaml, "", gr.Request(headers={}))
+
+
+@pytest.mark.parametrize("content", [b"no database at all" * 300, None])
+def test_answers_that_cannot_be_opened_leave_the_other_tabs(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    content: bytes | None,
+) -> None:
+    """A damaged file, and a folder in its place."""
+    answers = tmp_path / "answers.db"
+    answers.write_bytes(content) if content else answers.mkdir()
+    built: list[object] = []
+    monkeypatch.setattr(launch, "build", lambda *_, tests, **more: built.append(tests))
+    monkeypatch.setattr(launch, "launch", lambda *_, **more: None)
+    monkeypatch.setattr("sys.argv", ["app.py", "--studies", str(tmp_path)])
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    launch.main()
+    assert built == [None] and "no listening tests" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("headers", [{}, {"referer": "http://here/?__theme=dark"}])
@@ -67,6 +105,46 @@ def test_links_of_an_opened_test_can_be_handed_on(
     shown = handlers.open(Workspace(folder), (folder / "test.yaml").read_text(), "", request)
     links = shown[handlers.parts.links]
     assert 'href="http://here/listen/' in links and 'href="http://here/results/' in links
+
+
+def test_preview_lets_nobody_in_and_goes_when_the_test_is_opened(
+    tmp_path: Path, handlers: StudyEvents
+) -> None:
+    folder = write_test(tmp_path / "workspace", "ab", 0.1)
+    workspace, yaml = Workspace(folder), (folder / "test.yaml").read_text()
+    request = gr.Request(headers={}, base_url="http://here/")
+    shown = handlers.preview(workspace, yaml, "", request)[handlers.parts.links]
+    assert "?rater=preview-" in shown and shown.count("<a ") == 1
+    first = workspace.preview
+    assert handlers.tests.store.places(handlers.tests.open(first).test).closed
+    handlers.preview(workspace, yaml, "", request)
+    assert first not in handlers.tests.files()
+    last = workspace.preview
+    links = handlers.open(workspace, yaml, "", request)[handlers.parts.links]
+    assert last not in handlers.tests.files() and "QR code" in links and links.count("<a ") == 2
+
+
+def test_form_writes_the_yaml(tmp_path: Path) -> None:
+    made = write_test(tmp_path / "made", "ab", 0.1)
+    given = Form(
+        design="mushra",
+        title='A "title": of \u00fc',
+        question="Which?",
+        trials=2,
+        instructions=" one\n\n\ttwo: 3 # 4",
+        consent="We\x07 ask",
+        agree="- a\n\nb: c",
+        approval="2026-17",
+        raters=12,
+    )
+    (made / "test.yaml").write_text(describe(made, given))
+    test = load(made)
+    assert (test.design, test.title, test.question) == ("mushra", given.title, "Which?")
+    assert (test.trials_per_rater, test.raters, test.approval) == (2, 12, "2026-17")
+    assert test.agree == ("- a", "b: c") and test.consent == "We  ask" and not test.unwritten
+    assert test.instructions == "one\n\ntwo: 3 # 4"
+    (made / "test.yaml").write_text(describe(made, Form()))
+    assert load(made).unwritten
 
 
 def test_zips_to_download_are_queued_one_at_a_time(tests: Library) -> None:

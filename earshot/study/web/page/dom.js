@@ -38,9 +38,16 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-// Blank lines part paragraphs, as in the YAML.
+// Blank lines part paragraphs, as in the YAML; the ends of its lines are none for raters.
 export function paragraphs(text) {
-  return text.trim().split(/\n\s*\n/).filter(Boolean).map((part) => h("p", {}, part));
+  return text.trim().split(/\n\s*\n/).filter(Boolean).map((part) => h("p", {}, linked(part)));
+}
+
+// A text with its links, [written](https://so).
+function linked(text) {
+  const parts = text.split(/\[([^\]]+)\]\(((?:https?:\/\/|mailto:)[^\s)]+)\)/);
+  return parts.flatMap((part, i) => [part, h("a", { href: parts[i + 1], target: "_blank",
+    rel: "noopener noreferrer" }, part), null][i % 3] ?? []);
 }
 
 export const wait = (ms) => new Promise((done) => setTimeout(done, ms));

@@ -12,11 +12,12 @@ export function filled(back, params) {
 }
 
 // outcome: see earshot.study.design.panel; code: the rater's own; back: the panel's address or code.
-export function end({ outcome, code, back, preview }, params) {
+// visitors: whether a visitor opened the test, whose address nobody is taken to without a word.
+export function end({ outcome, code, back, preview, visitors }, params) {
   const address = back && ADDRESS.test(back) ? filled(back, params) : null;
   const shown = address ? null : back ?? (outcome === "complete" ? code : null);
   const own = shown && shown === code;
-  if (address && !preview) setTimeout(() => location.assign(address), PAUSE);
+  if (address && !preview && !visitors) setTimeout(() => location.assign(address), PAUSE);
   return h(
     "section", { class: "page" },
     h("h1", {}, t(`end.${outcome}.title`)),
@@ -28,7 +29,7 @@ export function end({ outcome, code, back, preview }, params) {
       ? h("p", { class: "message" }, t("end.preview", { address }))
       : h("div", { class: "actions" },
         h("a", { class: "main", href: address }, t("end.back")),
-        h("p", { class: "hint" }, t("end.soon")))),
+        h("p", { class: "hint" }, visitors ? new URL(address).host : t("end.soon")))),
     !address && h("div", { class: "prose" }, h("p", {}, t("end.close"))),
   );
 }

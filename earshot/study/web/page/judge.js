@@ -17,7 +17,7 @@ export function judge(player, buffers, trial, rater, send) {
   const kept = memory.get(key);
   const began = performance.now();
 
-  const deck = new Deck(player, [...first, ...rest], mushra, () => keep());
+  const deck = new Deck(player, [...first, ...rest], trial.together, () => keep(), mushra);
   const view = new (mushra ? Mushra : Choice)(trial, deck, () => keep());
   if (kept) {
     Object.assign(deck, { plays: kept.plays, seconds: kept.seconds, whole: kept.whole });
@@ -38,7 +38,8 @@ export function judge(player, buffers, trial, rater, send) {
     next.textContent = t("trial.saving");
     const [reference, ...others] = deck.plays;
     const plays = trial.referenced ? [...others, reference] : deck.plays;
-    send({ rater, order: trial.order, answer: view.answer, plays, milliseconds: milliseconds() });
+    send({ rater, order: trial.order, answer: view.answer, plays,
+      milliseconds: milliseconds(), version: trial.version });
     return true;
   };
   let saving = false;

@@ -1,11 +1,12 @@
 // A MUSHRA trial: the reference, where there is an open one, and every condition run at once; one is
-// heard at a time, and a switch keeps the position. A part can be repeated.
+// heard at a time, and a switch keeps the position. A part can be repeated. Where sounds are not
+// equally long, each begins anew when it is switched to, and runs once.
 
 import { press } from "./card.js";
 import { h, icon, say, set } from "./dom.js";
 import { number, t } from "./text.js";
 
-const SHORTEST = 0.5; // s, of a part that repeats
+const MIN_PART = 0.5; // s, of a part that repeats
 const STEP = 0.5; // s, of an arrow key on the position
 const NEAR = 6; // px that a pointer may move in a click
 
@@ -59,6 +60,7 @@ export class Mushra {
       "aria-valuemin": 0, "aria-valuemax": deck.length.toFixed(1) },
     this.picture, this.span, this.head);
     this.place = lane;
+    lane.hidden = !deck.together; // sounds that begin anew with every switch have no common place
     lane.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -STEP, ArrowRight: STEP }[event.key];
       if (!step) return;
@@ -92,7 +94,7 @@ export class Mushra {
   }
 
   widen(from, to) {
-    const lack = Math.max(0, SHORTEST - (to - from)) / 2;
+    const lack = Math.max(0, MIN_PART - (to - from)) / 2;
     return [from - lack, to + lack];
   }
 
@@ -159,10 +161,10 @@ export class Mushra {
       const { input } = this.rows[digit - 1];
       input.disabled = false;
       input.focus({ preventScroll: true });
-    } else if (key === "[" || key === "]") {
+    } else if (deck.together && (key === "[" || key === "]")) {
       const [from, to] = key === "[" ? [deck.position, deck.part[1]] : [deck.part[0], deck.position];
       deck.repeat(...this.widen(Math.min(from, to), Math.max(from, to)));
-    } else if (key === "Escape") deck.repeat(0, deck.length);
+    } else if (deck.together && key === "Escape") deck.repeat(0, deck.length);
     else return false;
     return true;
   }
@@ -171,7 +173,8 @@ export class Mushra {
     const last = "1234567890-="[this.rows.length - 1];
     return [
       [t("key.space"), t("keys.pause")], ...(this.reference ? [["R", t("mushra.reference")]] : []), [`1 – ${last}`, t("keys.switch")],
-      ["← →", t("keys.rate")], ["[ ]", t("keys.part")], ["Esc", t("keys.all")], ["Enter", t("keys.next")],
+      ["← →", t("keys.rate")],
+      ...(this.deck.together ? [["[ ]", t("keys.part")], ["Esc", t("keys.all")]] : []), ["Enter", t("keys.next")],
     ];
   }
 
@@ -191,8 +194,9 @@ export class Mushra {
     });
     this.toggle.classList.toggle("on", deck.active >= 0);
     const position = deck.position;
+    const length = deck.together ? deck.length : deck.buffers[Math.max(deck.active, deck.last)].duration;
     this.head.style.left = `${(position / deck.length) * 100}%`;
-    say(this.time, t("mushra.time", { n: number(position, 1), of: number(deck.length, 1) }));
+    say(this.time, t("mushra.time", { n: number(position, 1), of: number(length, 1) }));
     set(this.place, "aria-valuenow", position.toFixed(1));
     const all = deck.part[0] === 0 && deck.part[1] === deck.length;
     this.whole.hidden = all;

@@ -1,6 +1,9 @@
 // Sounds by Web Audio: decoded once, started together, switched by their gains. Nothing changes
 // them but the volume that the rater chose; only the edges of a part are faded.
 
+import { wait } from "./dom.js";
+
+const PATIENCE = [500, 2000]; // ms between three tries to get a sound
 const FADE = 0.005; // s, of a switch and of a part's edges: no click, and no fade that one hears
 const FROZEN = 1000; // ms that the clock may stand while something should sound
 const MAX_FRAME = 250; // ms that count of a frame: none are drawn while the page is hidden
@@ -59,6 +62,16 @@ export class Player {
     }));
   }
 
+  // The same, but tries again where one does not come → its place, or -1 where all are there.
+  async missing(addresses) {
+    for (const pause of [...PATIENCE, null]) {
+      const loaded = await Promise.allSettled(addresses.map((address) => this.load([address])));
+      const lost = loaded.findIndex(({ status }) => status === "rejected");
+      if (lost < 0 || pause === null) return lost;
+      await wait(pause);
+    }
+  }
+
   async fetch(address) {
     const response = await fetch(address);
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
@@ -76,8 +89,9 @@ export class Player {
 // The sounds of one trial. together: all run at once and repeat, and one of them is audible;
 // otherwise each plays alone, from its beginning to its end.
 export class Deck {
-  constructor(player, buffers, together, onchange) {
-    Object.assign(this, { player, buffers, together, onchange });
+  // brief: a second of each is enough, as where they are switched.
+  constructor(player, buffers, together, onchange, brief = together) {
+    Object.assign(this, { player, buffers, together, onchange, brief });
     this.interrupted = false; // since it was played last
     this.length = Math.max(...buffers.map((buffer) => buffer.duration));
     this.part = [0, this.length];
@@ -103,7 +117,7 @@ export class Deck {
   heard(i) {
     this.count();
     const enough = Math.min(HEARD, this.buffers[i].duration);
-    return this.together ? this.seconds[i] >= enough : this.whole[i];
+    return this.whole[i] || (this.brief && this.seconds[i] >= enough);
   }
 
   // Notices, frame by frame, where the clock stands though something should sound.

@@ -3,7 +3,7 @@
 import { h } from "./dom.js";
 import { t } from "./text.js";
 
-const LONGEST = 2000; // characters
+const MAX_CHARACTERS = 2000; // characters
 
 // Those to ask now, when so many trials are done: "before", "between" or "after".
 export function due(test, when, trials) {
@@ -44,7 +44,7 @@ function choice({ number, ask, choices }) {
 }
 
 function text({ ask }) {
-  const input = h("textarea", { rows: 2, maxlength: LONGEST });
+  const input = h("textarea", { rows: 2, maxlength: MAX_CHARACTERS });
   return {
     element: h("label", { class: "asked" }, h("span", {}, ask), input),
     ready: () => true,

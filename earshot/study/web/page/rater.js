@@ -15,6 +15,11 @@ const AGAIN = 10_000; // ms
 const [main, bar, count, footer] = ["main", "bar", "count", "footer"].map((id) => document.getElementById(id));
 const params = new URL(location.href).searchParams; // ours, and what a panel adds to the link
 const { lang } = document.documentElement;
+// By which a panel's member is known again: their number may be known to others.
+const claim = memory.get("claim") ?? crypto.getRandomValues(new Uint8Array(16)).reduce(
+  (text, byte) => text + byte.toString(16).padStart(2, "0"), "",
+);
+memory.set("claim", claim);
 let rater = params.get("rater");
 let test = null; // what the server says about the test and this rater
 let player = null;
@@ -65,9 +70,8 @@ function unstored(step) {
 
 async function begin() {
   // With what a panel's link says, by which the server knows a member who comes again.
-  test = await ask(`session?${new URLSearchParams({ ...Object.fromEntries(params), lang })}`);
+  test = await ask(`session?${new URLSearchParams({ ...Object.fromEntries(params), lang, claim })}`);
   if (test.rater) enter(test.rater);
-  if (test.withdrawn) return deleted();
   if (test.outcome) return over();
   if (test.consented) return ask_about("before", () => listen(test.trials.some((trial) => trial.answered)));
   if (test.link.length && !rater && !params.get(test.link[0])) {
@@ -90,10 +94,12 @@ function welcome() {
     Object.assign(test, { outcome: "no_consent", back: test.decline });
     over();
   });
-  show(consent(test, rater ? null : before, () => go(async () => {
+  const again = !test.preview && memory.get(`${place} done`);
+  show(consent(test, { before: rater ? null : before, again, device: device() }, (kind) => go(async () => {
     const panel = Object.fromEntries(test.link.filter((name) => params.get(name))
       .map((name) => [name, params.get(name)]));
-    enter((await store("consent", { rater, panel, language: lang })).rater);
+    const signed = test.signed && params.get(test.signed);
+    enter((await store("consent", { rater, panel, language: lang, device: kind, claim, signed })).rater);
     return begin();
   }), decline));
 }
@@ -105,7 +111,11 @@ async function ask_about(when, go_on) {
   if (!questions.length) return go_on();
   const step = questionnaire(questions, (replies) => go(async () => {
     for (const each of replies) {
-      await store("reply", { rater, trials, ...each });
+      try {
+        await store("reply", { rater, trials, ...each });
+      } catch (error) {
+        if (!(error instanceof Over)) throw error; // closed meanwhile, and nothing more is taken
+      }
       test.replied.push([each.question, trials]);
     }
     return go_on();
@@ -123,7 +133,12 @@ async function listen(back) {
   footer.replaceChildren(button(t("leave"), leave, "quiet"));
   player ??= new Player(memory.get("volume") ?? 1);
   loading();
-  const [sound] = await player.load(addresses(open()).slice(0, 1));
+  const first = addresses(open()).slice(0, 1);
+  if ((await player.missing(first)) >= 0) {
+    await skip(open(), 0);
+    return test.outcome ? over() : listen(back);
+  }
+  const [sound] = await player.load(first);
   const step = volume(player, sound, back, () => {
     memory.set("volume", player.volume);
     return go(test.headphones === null ? () => check(test.attempt) : next);
@@ -132,14 +147,18 @@ async function listen(back) {
 }
 
 async function check(attempt) {
-  const step = headphones(player, rater, test.checks, attempt, ({ passed, again, ...after }) => {
+  const step = headphones(player, rater, test, attempt, ({ passed, again, ...after }) => {
     if (again) {
       return show(page(t("check.failed.title"), prose(t("check.failed.text")),
         actions(button(t("check.again"), () => go(() => check(attempt + 1))))));
     }
     test.headphones = passed;
     Object.assign(test, after);
-    return test.outcome ? over() : go(next);
+    if (test.outcome) return over();
+    if (passed) return go(next);
+    // Now, for after all trials it would be too late to stop.
+    return show(page(t("check.lost.title"), prose(t("check.lost.text")),
+      actions(button(t("check.lost.go_on"), () => go(next)), button(t("leave"), leave, "quiet"))));
   }, go);
   show(step.element, step);
   await step.begin();
@@ -164,21 +183,45 @@ async function judge_next() {
   loading();
   const after = addresses(test.trials[test.trials.indexOf(trial) + 1]);
   player.keep([...addresses(trial), ...after]);
+  const lost = await player.missing(addresses(trial));
+  if (lost >= 0) {
+    await skip(trial, lost);
+    return show(page(t("missing.title"), prose(t("missing.text")),
+      actions(button(t("trial.next"), () => go(() => (test.outcome ? over() : next()))))));
+  }
   const buffers = await player.load(addresses(trial));
   // Those of the next trial come while these are judged; what fails is asked for again then.
   player.load(after).catch(() => null);
   const step = judge(player, buffers, trial, rater, (answer) => go(async () => {
     Object.assign(test, await store("answer", answer));
     step.forget();
-    trial.answered = true;
-    // In an adaptive test, what comes next depends on the answers so far.
-    for (const each of test.coming) {
-      test.trials[test.trials.findIndex(({ order }) => order === each.order)] = each;
-    }
+    advance(trial);
     const go_on = () => (test.outcome ? over() : next());
     return test.lesson ? learn(trial, test.lesson, go_on) : go_on();
   }));
   show(step.element, step);
+}
+
+// Goes on without a trial, the sound at whose place does not come.
+async function skip(trial, lost) {
+  Object.assign(test, await store("missing", { rater, order: trial.order, place: lost }));
+  advance(trial);
+}
+
+// In an adaptive test, what comes next depends on the answers so far.
+function advance(trial) {
+  trial.answered = true;
+  for (const each of test.coming) {
+    test.trials[test.trials.findIndex(({ order }) => order === each.order)] = each;
+  }
+}
+
+// What may be stored of the device, with the rater's consent: its kind, and the browser's family.
+function device() {
+  const said = navigator.userAgent;
+  const kind = /Mobi/.test(said) ? "phone" : /iPad|Android|Tablet/.test(said) ? "tablet" : "computer";
+  const families = [["Edg", "Edge"], ["Firefox", "Firefox"], ["Chrome", "Chrome"], ["Safari", "Safari"]];
+  return `${kind}, ${families.find(([sign]) => said.includes(sign))?.[1] ?? "another"}`;
 }
 
 // After a practice trial whose answer is known.
@@ -204,22 +247,17 @@ function bid_farewell() {
     footer.replaceChildren(button(t("leave.done"), leave, "quiet"));
   }
   memory.set(place, null);
+  if (test.outcome === "complete") memory.set(`${place} done`, true);
   show(end(test, params));
 }
 
 function leave() {
   if (!confirm(t("leave.sure"))) return;
   go(async () => {
-    await store("withdraw", { rater });
-    memory.set(place, null);
-    footer.replaceChildren();
-    bar.hidden = true;
-    count.textContent = "";
-    deleted();
+    Object.assign(test, await store("withdraw", { rater }));
+    bid_farewell();
   });
 }
-
-const deleted = () => show(page(t("deleted.title"), prose(t("deleted.text"))));
 
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;

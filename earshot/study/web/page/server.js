@@ -24,7 +24,8 @@ export async function ask(path, body) {
   });
   if (response.ok) return response.json();
   if (response.status >= 500) throw new Error(`the server answered ${response.status}`);
-  if (response.status === 410) throw new Over();
+  // Another tab has answered: the page asks anew how the test stands, as where it is over.
+  if (response.status === 410 || (response.status === 409 && path === "answer")) throw new Over();
   const { detail } = await response.json();
   throw new Refused(typeof detail === "string" ? detail : t("refused.damaged"));
 }

@@ -8,7 +8,16 @@ import { number, t } from "./text.js";
 
 // before: whom this browser took part as, where it did not come with that link. decline: where the
 // panel wants to know.
-export function consent(test, before, agree, decline) {
+// again: whether this browser has taken the test. device: what may be stored of it.
+export function consent(test, { before, again, device }, agree, decline) {
+  const tick = (text, box) => h("label", { class: "choice" }, box, h("span", {}, text));
+  const boxes = test.agree.map(() => h("input", { type: "checkbox", onchange: () => draw() }));
+  const kind = h("input", { type: "checkbox" });
+  const shown = device.replace(/^\w+/, (name) => t(`device.${name}`));
+  const go = () => (!again || confirm(t("consent.again"))) && agree(kind.checked ? device : null);
+  const main = h("button", { type: "button", class: "main", onclick: go }, t("consent.agree"));
+  const draw = () => { main.disabled = boxes.some((box) => !box.checked); };
+  draw();
   const facts = [t("fact.questions", { n: test.count }), t("fact.headphones"), t("fact.quiet")];
   return h(
     "section", { class: "page" },
@@ -17,11 +26,15 @@ export function consent(test, before, agree, decline) {
     h("div", { class: "prose" }, paragraphs(test.instructions)),
     h("div", { class: "consent" },
       h("h2", {}, t("consent.title")), paragraphs(test.consent), h("p", {}, t("consent.stored")),
-      test.link.length > 0 && h("p", {}, t("consent.panel"))),
+      test.link.length > 0 && h("p", {}, t("consent.panel")),
+      test.approval && h("p", {}, t("consent.approval", { number: test.approval })),
+      h("div", { class: "ticks" }, test.agree.map((text, i) => tick(text, boxes[i])),
+        tick(t("consent.device", { device: shown }), kind))),
+    again && h("p", { class: "message" }, t("consent.again")),
     before && h("p", { class: "message" }, t("consent.begun"), " ",
       h("a", { href: `?rater=${encodeURIComponent(before)}` }, t("consent.go_on"))),
     h("div", { class: "actions" },
-      h("button", { type: "button", class: "main", onclick: agree }, t("consent.agree")),
+      main,
       decline && h("button", { type: "button", class: "quiet", onclick: decline }, t("consent.decline"))),
   );
 }
@@ -60,7 +73,8 @@ export function volume(player, sound, back, done) {
 
 // Three noises at a time, one of which hides a tone that only headphones let through. run: what
 // explains an error; done: gets the server's word on the answers.
-export function headphones(player, rater, checks, attempt, done, run) {
+// loudspeakers: whether who has them may say so.
+export function headphones(player, rater, { checks, loudspeakers }, attempt, done, run) {
   const answers = [];
   const addresses = Array.from({ length: checks },
     (_, i) => address(`check/${attempt * checks + i}?rater=${encodeURIComponent(rater)}`));
@@ -76,6 +90,9 @@ export function headphones(player, rater, checks, attempt, done, run) {
     const last = answers.length === checks;
     await (last ? done(await store("headphones", { rater, attempt, answers })) : begin());
   }
+
+  const say_so = async () => done(await store("headphones",
+    { rater, attempt, answers: Array(checks).fill(0), loudspeakers: true }));
 
   async function begin() {
     step.deck?.silence();
@@ -108,6 +125,8 @@ export function headphones(player, rater, checks, attempt, done, run) {
       h("div", { class: "prose" }, h("p", {}, t("check.text"))),
       h("div", { class: "cards" }, play),
       h("div", { class: "answer-row thirds" }, buttons), count,
+      loudspeakers && h("div", { class: "actions" }, h("button", { type: "button", class: "quiet",
+        onclick: () => run(say_so) }, t("check.loudspeakers"))),
     ),
   };
   return step;

@@ -1,22 +1,39 @@
-"""Reports on the tests of a library, each made anew when there are other ratings."""
+"""Reports on the tests of a library: made once, and kept until raters have done something."""
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from earshot.study.library import Library, Opened
+import anyio
+from markupsafe import Markup
+
+from earshot.study import preregistration
+from earshot.study.library import BusyError, Library, Opened
+from earshot.study.web.templates import render
 
 if TYPE_CHECKING:  # it takes seconds to import
     from earshot.study.analysis import Results
 
+T = TypeVar("T")
+MAX_AT_ONCE: Final = 2  # that hold a thread of the server; all other threads are for raters
+MAX_WAITING: Final = 8
+BUSY: Final = "Other reports are being made just now. Try again in a few seconds."
+RUNNING: Final = "The test is running: nothing is told of its results yet."
 
-class Made(NamedTuple):
-    """What was made of ratings with this hash; page: HTML."""
 
-    seen: int
+@dataclass
+class Made:
+    """What was made while the answers were in this state; running: the page without estimates,
+    page: the whole report, pdf: its file, each once it was asked for."""
+
+    state: tuple[object, ...]
     results: Results
-    page: str
+    running: str = ""
+    page: str = ""
+    pdf: bytes = b""
 
 
 class Reports:
@@ -25,43 +42,92 @@ class Reports:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._made: dict[str, Made] = {}
-        self._lock = threading.Lock()  # one at a time: raters come first
+        self._making = threading.Lock()  # one at a time, for figures share matplotlib's settings
+        self._places = anyio.CapacityLimiter(MAX_AT_ONCE)
+        self._asked = 0  # of reports that are made or waited for
+
+    async def make(self, what: Callable[[], T]) -> T:
+        """Run what makes a report in one of few places. Raises BusyError where too many wait."""
+        if self._asked >= MAX_AT_ONCE + MAX_WAITING:
+            raise BusyError(BUSY)
+        self._asked += 1
+        try:
+            return await anyio.to_thread.run_sync(what, limiter=self._places)
+        finally:
+            self._asked -= 1
 
     def page(self, opened: Opened) -> str:
-        """The report, and how far the test has come."""
-        return self._of(opened).page
+        """Make the report, with how far the test has come."""
+        from earshot.study.analysis.report.page import page
+
+        with self._making:
+            made = self._of(opened)
+            if not made.page:
+                made.page = page(made.results, self._progress(opened, made))
+            return made.page
+
+    def running(self, opened: Opened, key: str) -> str:
+        """Make the page of a test that runs: progress and counts, and no estimate."""
+        from earshot.study.analysis.report.page import whole
+        from earshot.study.analysis.report.words import facts
+
+        test, store = opened.test, self._library.store
+        with self._making:
+            made = self._of(opened)
+            if not made.running:
+                made.running = self._progress(opened, made)
+        body = render(
+            "running.html",
+            progress=Markup(made.running),
+            missing=store.missing(test).most_common(),
+            looks=len(store.looks(test)),
+            name=test.name,
+            key=key,
+            frozen=preregistration.said(test),
+        )
+        foot = str(Markup("Name of the test: <code>{}</code>.").format(test.name))
+        return whole(test.title, facts(made.results), RUNNING, [], body, foot)
 
     def pdf(self, opened: Opened) -> bytes:
-        """The report as a PDF."""
+        """Make the report as a PDF."""
         from earshot.study.analysis.report.pdf import document
 
-        results = self._of(opened).results
-        with self._lock:
-            return document(results)
+        with self._making:
+            made = self._of(opened)
+            made.pdf = made.pdf or document(made.results)
+            return made.pdf
+
+    def check_comparable(self, one: Opened, two: Opened) -> None:
+        """Raise InputError where two tests cannot be compared: at once, for analyses take long."""
+        from earshot.study.analysis.comparison import check_comparable
+
+        check_comparable(one.test, two.test)
 
     def comparison(self, one: Opened, two: Opened) -> str:
-        """Both tests side by side. Raises InputError where they cannot be compared."""
-        from earshot.study.analysis.comparison import check_comparable, compare
+        """Set both tests side by side."""
+        from earshot.study.analysis.comparison import compare
         from earshot.study.analysis.report.comparison import page
 
-        check_comparable(one.test, two.test)  # before their analyses, which take seconds
-        results = [self._of(opened).results for opened in (one, two)]
-        with self._lock:
-            return page(compare(*results))
+        with self._making:
+            return page(compare(*(self._of(opened).results for opened in (one, two))))
+
+    def _progress(self, opened: Opened, made: Made) -> str:
+        from earshot.study.analysis.report import progress
+
+        finished = self._library.store.finishes(opened.test)
+        done = progress.Progress(made.results, finished, opened.test.raters)
+        return progress.html(done, opened.test.name)
 
     def _of(self, opened: Opened) -> Made:
         from earshot.study.analysis import analyse
-        from earshot.study.analysis.report import progress
-        from earshot.study.analysis.report.page import page
 
         test, store = opened.test, self._library.store
-        with self._lock:
-            ratings, finished = store.ratings(test), store.finishes(test)
-            seen = hash((ratings.to_csv(), *finished))
-            made = self._made.get(test.name)
-            if made is None or made.seen != seen:
-                results = analyse(test, ratings)
-                done = progress.Progress(results, finished, test.raters)
-                made = Made(seen, results, page(results, progress.html(done, test.name)))
-                self._made[test.name] = made
-            return made
+        # First: what comes meanwhile is made anew.
+        state = (opened.key, len(store.looks(test)), *store.state(test))
+        made = self._made.get(test.name)
+        if made is None or made.state != state:
+            notes = list(filter(None, [preregistration.said(test)]))
+            ratings, conduct = store.ratings(test), store.conduct(test)
+            made = Made(state, analyse(test, ratings, conduct=conduct, notes=notes))
+            self._made[test.name] = made
+        return made

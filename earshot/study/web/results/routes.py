@@ -1,21 +1,27 @@
 """The organiser's page: results while the test runs, behind the test's key."""
 
-import json
+import io
 import re
 import secrets
-from typing import Final, Literal
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Final, Literal
 from urllib.parse import parse_qs
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from earshot.core.errors import InputError
 from earshot.core.http import SmallRequest
-from earshot.study import publishing
-from earshot.study.library import Library, Opened
-from earshot.study.storage.export import csv, lines
+from earshot.study import preregistration, publishing
+from earshot.study.library import BusyError, Library, Opened
+from earshot.study.storage import dataset
+from earshot.study.storage.export import csv, jsonl
 from earshot.study.web import rater_page
+from earshot.study.web.plainly import RETRY, explained
 from earshot.study.web.results import parts
 from earshot.study.web.results.reports import Reports
 
@@ -30,13 +36,14 @@ FILES: Final = {
     "ratings.csv": "text/csv",
     "answers.jsonl": "application/jsonl",
     "report.pdf": "application/pdf",
+    "dataset.zip": "application/zip",
 }
 
 
 def router(library: Library) -> APIRouter:
     """Routes /results/TEST?key=KEY and, below it, the files to take along, compare, close, reopen
     and delete. The report of a public test, and nothing else of it, is shown without the key."""
-    routes = APIRouter(include_in_schema=False)
+    routes = APIRouter(route_class=PagesThatSayWhy, include_in_schema=False)
     reports = Reports(library)
 
     def mine(test: str, key: str) -> Opened:
@@ -49,31 +56,61 @@ def router(library: Library) -> APIRouter:
         public = not key and library.get(test).public
         return library.get(test) if public else mine(test, key)
 
+    async def shown(opened: Opened, key: str, estimates: bool) -> HTMLResponse:
+        """The page of results: with estimates where the test has ended, or they were asked for."""
+        store, name = library.store, opened.test.name
+        places = await run_in_threadpool(store.places, opened.test)
+        published = await run_in_threadpool(publishing.published, name, library)
+        whole = estimates or places.ended or not key
+        make = reports.page if whole else partial(reports.running, key=key)
+        page = await reports.make(partial(make, opened))
+        live = parts.live(page, opened.test, key, places, published, reloads=not estimates)
+        return HTMLResponse(live, headers=PRIVATE)
+
+    async def look(opened: Opened) -> None:
+        """Record that estimates are looked at before the test has ended. Raises InputError where it
+        was frozen."""
+        places = await run_in_threadpool(library.store.places, opened.test)
+        if not places.ended:
+            if preregistration.frozen(opened.test):
+                raise InputError(preregistration.HIDDEN)
+            await run_in_threadpool(library.store.look, opened.test)
+
+    def zip_of(opened: Opened) -> bytes:
+        file = io.BytesIO()
+        dataset.zipped(opened.test, library.store, file)
+        return file.getvalue()
+
     @routes.get("/results/{test}")
-    def page(test: str, key: str = "") -> HTMLResponse:
-        try:
-            opened = readable(test, key)
-        except InputError as error:
-            return rater_page.message("No results here", str(error), 403)
-        places, published = library.store.places(opened.test), publishing.published(test, library)
-        shown = parts.live(reports.page(opened), test, key, places, published)
-        return HTMLResponse(shown, headers=PRIVATE)
+    async def page(test: str, key: str = "") -> HTMLResponse:
+        with refused("No results here"):
+            opened = await run_in_threadpool(readable, test, key)
+            return await shown(opened, key, estimates=False)
+
+    @routes.post("/results/{test}/look")
+    async def estimates(test: str, key: str = "") -> HTMLResponse:
+        with refused("No results here"):
+            opened = await run_in_threadpool(mine, test, key)
+            await look(opened)
+            return await shown(opened, key, estimates=True)
 
     @routes.get("/results/{test}/compare")
-    def compare(test: str, key: str, other: str = "") -> HTMLResponse:
-        try:
-            one, link = mine(test, key), LINK.search(other)
+    async def compare(test: str, key: str, other: str = "") -> HTMLResponse:
+        with refused("Not compared"):
+            one, link = await run_in_threadpool(mine, test, key), LINK.search(other)
             if link is None:
                 raise InputError(NO_LINK)
-            two = readable(link[1], link[2] or "")
-            compared = reports.comparison(one, two)
-        except InputError as error:
-            return rater_page.message("Not compared", str(error), 403)
+            two = await run_in_threadpool(readable, link[1], link[2] or "")
+            await run_in_threadpool(reports.check_comparable, one, two)
+            for opened in (one, two):
+                if not opened.public:
+                    await look(opened)
+            compared = await reports.make(partial(reports.comparison, one, two))
         return HTMLResponse(parts.with_bar(compared, parts.back(test, key)), headers=PRIVATE)
 
     @routes.post("/results/{test}/delete")
     async def remove(request: Request, test: str, key: str = "") -> HTMLResponse:
-        try:
+        with refused("Not deleted"):
             await run_in_threadpool(mine, test, key)
             body = await SmallRequest(request.scope, request.receive).body()
             typed = parse_qs(body.decode(errors="replace")).get("typed", [""])[0]
@@ -81,35 +118,70 @@ def router(library: Library) -> APIRouter:
                 raise InputError(NOT_TYPED)
             whole = publishing.published(test, library)
             await run_in_threadpool(publishing.delete, test, library)
-        except InputError as error:
-            return rater_page.message("Not deleted", str(error), 403)
         return rater_page.message(*(GONE if whole else EMPTIED), 200)
 
     @routes.post("/results/{test}/{what}")
     def close(test: str, what: Literal["close", "reopen"], key: str = "") -> Response:
-        try:
+        with refused("Not changed"):
             mine(test, key)
-        except InputError as error:
-            return rater_page.message("Not changed", str(error), 403)
         library.store.close(test, what == "close")
         return RedirectResponse(f"../{test}?key={key}", 303)
 
     @routes.get("/results/{test}/{file}")
-    def take_along(
-        test: str, file: Literal["ratings.csv", "answers.jsonl", "report.pdf"], key: str
+    async def take_along(
+        test: str,
+        file: Literal["ratings.csv", "answers.jsonl", "report.pdf", "dataset.zip"],
+        key: str,
     ) -> Response:
-        try:
-            opened = mine(test, key)
-        except InputError as error:
-            raise HTTPException(403, str(error)) from error
-        if file == "report.pdf":
-            content = reports.pdf(opened)
-        elif file == "ratings.csv":
-            content = csv(library.store.ratings(opened.test))
-        else:
-            written = lines(opened.test, library.store)
-            content = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in written)
+        with explained(403):
+            opened = await run_in_threadpool(mine, test, key)
+            store = library.store
+            if file == "report.pdf":
+                await look(opened)
+                content = await reports.make(partial(reports.pdf, opened))
+            elif file == "dataset.zip":
+                content = await reports.make(partial(zip_of, opened))
+            elif file == "ratings.csv":
+                content = await reports.make(lambda: csv(store.ratings(opened.test)))
+                content = content.encode("utf-8-sig")  # as spreadsheets tell UTF-8
+            else:
+                content = await reports.make(lambda: jsonl(opened.test, store))
         name = {"Content-Disposition": f'attachment; filename="{test}-{file}"'}
         return Response(content, 200, PRIVATE | name, FILES[file])
 
     return routes
+
+
+class RefusalError(Exception):
+    """A page that says why there is none of another kind."""
+
+    def __init__(self, response: HTMLResponse) -> None:
+        super().__init__()
+        self.response = response
+
+
+class PagesThatSayWhy(APIRoute):
+    """Answers with the page of a RefusalError."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def answered(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except RefusalError as refusal:
+                return refusal.response
+
+        return answered
+
+
+@contextmanager
+def refused(title: str) -> Iterator[None]:
+    """Turn what an organiser can cause into a page with this title that says what to do."""
+    try:
+        yield
+    except BusyError as error:
+        again = {"Retry-After": str(RETRY), "Refresh": str(RETRY)}
+        raise RefusalError(rater_page.message("One moment", str(error), 503, again)) from error
+    except InputError as error:
+        raise RefusalError(rater_page.message(title, str(error), 403)) from error

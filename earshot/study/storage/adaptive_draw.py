@@ -48,8 +48,7 @@ def keep(session: Session, test: Test, rater: str, item: Item, knew: int) -> Non
 
 def _event(test: Test, row: ItemRow) -> Event:
     first = None
-    if row.milliseconds is not None:
-        assert row.answer is not None
+    if row.answer is not None:
         first = rows(test, item_of(row), row.answer, row.plays or [])[0].answer
     assert row.knew is not None and row.drawn is not None
     return Event(row.rater, row.place, row.trial, row.knew, row.drawn, row.voted, first)

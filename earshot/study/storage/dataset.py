@@ -1,0 +1,235 @@
+"""A test as a data set to publish: tables in words, a dictionary of their columns, and a
+description as Psych-DS has it (psych-ds.github.io), for OSF and the like."""
+
+import json
+import zipfile
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from earshot.study.design import Item, Test
+from earshot.study.design.trials import PREPARED
+from earshot.study.sounds import hashes
+from earshot.study.storage.answers import rows
+from earshot.study.storage.export import csv, jsonl, lines
+from earshot.study.storage.store import Store
+
+HEADPHONES: Final = {True: "passed", False: "failed", None: "not done"}
+PREFERENCE: Final = {1.0: "preferred", 0.0: "the other preferred", 0.5: "no preference"}
+FOUND: Final = {1.0: "right", 0.0: "wrong"}
+COLUMNS: Final[dict[str, dict[str, str]]] = {
+    "ratings.csv": {
+        "rater": "hash of the rater's link, the same in every table",
+        "stimulus": "what was said or played, the same for every system",
+        "system": "the system that the answer is about; reference and anchors of MUSHRA too",
+        "compared_with": "the other system of a pair; empty where there is none",
+        "answer": "as a number: of the scale; in ab 1 for the system, 0 for the other, 0.5 for "
+        "neither; in abx 1 where X was found; in ccr the system compared with the other",
+        "answer_in_words": "the same in the words of the scale; in mushra of its interval",
+        "kind": "trial, practice, attention (an instructed check) or gold (a known answer)",
+        "expected": "the answer that is right, of checks and gold trials",
+        "order": "place in the rater's sequence, from 0",
+        "position": "place on the page, from 0: left, first or A",
+        "plays": "how often the sounds were played",
+        "seconds": "from the start of the trial to its answer, as the page measured",
+    },
+    "raters.csv": {
+        "rater": "hash of the rater's link",
+        "day": "on which they began, in UTC",
+        "outcome": "complete, headphones or attention (screened out), withdrawn, or unfinished",
+        "language": "of the page",
+        "device": "kind and browser's family, of those who allowed it",
+        "headphones": "the check by Huggins' pitch: passed, failed, not done",
+        "answered": "trials with an answer",
+        "missing": "trials that were skipped since a sound did not come",
+        "changed": "answers that were replaced",
+        "checks": "attention checks that were answered",
+        "checks_failed": "of these, farther from the expected answer than tolerated",
+        "minutes": "from consent to the last answer, by the server's clock",
+    },
+    "stimuli.csv": {
+        "kind": "trial, practice, attention or gold",
+        "stimulus": "what was said or played",
+        "system": "what made the sound; reference for what was heard openly",
+        "file": "path in the folder of the test",
+        "sha256": "of the file; empty where it is away",
+        "ratings": "answers to it",
+        "missing": "raters for whom it did not come",
+    },
+}
+README: Final = """# {title}
+
+{raters} raters, {ratings} ratings. Tables are CSV in UTF-8; `dictionary.csv` says what every column
+holds. `{name}.jsonl` has all of it as it was stored. Sounds are not included: `stimuli.csv` has
+their names and hashes. Replies to questions are as raters wrote them: look for names before you
+publish.
+
+Collected with Earshot.
+"""
+
+
+def write(test: Test, store: Store, folder: Path) -> list[Path]:
+    """Write the data set into the folder → its files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, content in files(test, store).items():
+        (folder / name).write_bytes(content)
+        written.append(folder / name)
+    return written
+
+
+def zipped(test: Test, store: Store, file: Any) -> None:
+    """Write the data set as a zip, with everything as JSON lines and the test's YAML; file: a path,
+    or what is open to write."""
+    everything = {f"{test.name}.jsonl": jsonl(test, store).encode()}
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in (files(test, store) | everything).items():
+            archive.writestr(f"{test.name}/{name}", content)
+
+
+def files(test: Test, store: Store) -> dict[str, bytes]:
+    """Make the files of the data set, by name."""
+    everything = [line["rater"] for line in lines(test, store) if "rater" in line]
+    rated = store.ratings(test)
+    tables = {
+        "ratings.csv": ratings(test, rated),
+        "raters.csv": raters(test, everything),
+        "stimuli.csv": stimuli(test, rated, store.missing(test)),
+    }
+    found = {name: csv(table).encode("utf-8-sig") for name, table in tables.items()}
+    asked = [name for name in tables["raters.csv"] if name not in COLUMNS["raters.csv"]]
+    described = dictionary({name: f"reply to: {name}" for name in asked})
+    found["dictionary.csv"] = csv(described).encode("utf-8-sig")
+    text = json.dumps(description(test, described), ensure_ascii=False, indent=2)
+    found["dataset_description.json"] = text.encode()
+    values = {"title": test.title, "name": test.name, "ratings": len(rated)}
+    found["README.md"] = README.format(**values, raters=len(everything)).encode()
+    return found
+
+
+def ratings(test: Test, rated: pd.DataFrame) -> pd.DataFrame:
+    """Put the tidy table in words."""
+    table = rated.rename(columns={"other": "compared_with"})
+    table["answer_in_words"] = [in_words(test, value) for value in table["answer"]]
+    table["seconds"] = table["milliseconds"] / 1000
+    return table[list(COLUMNS["ratings.csv"])]
+
+
+def in_words(test: Test, value: float) -> str:
+    """Say an answer of the tidy table (storage.answers.rows) in the words of the scale."""
+    if test.design in ("ab", "abx"):
+        return (PREFERENCE if test.design == "ab" else FOUND).get(value, "")
+    if test.design == "mushra":  # whose words are those of the upper ends of five intervals
+        ends = sorted((float(end), word) for end, word in test.scale)
+        return next(word for end, word in ends if value <= end)
+    return dict(test.scale).get(int(value), "")
+
+
+def raters(test: Test, everything: list[dict[str, Any]]) -> pd.DataFrame:
+    """Make a row of each rater, with a column for each question, replies in words."""
+    checks = {trial.id: trial for trial in test.of_kind("attention")}
+    found = []
+    for rater in everything:
+        items = rater["items"]
+        asked = [item for item in items if item["trial"] in checks and item["answer"] is not None]
+        row = {
+            "rater": rater["id"],
+            "day": rater["started"],
+            "outcome": "withdrawn" if rater["withdrawn"] else rater["outcome"] or "unfinished",
+            "language": rater["language"] or "",
+            "device": rater["device"] or "",
+            "headphones": HEADPHONES[rater["headphones"]],
+            "answered": sum(item["answer"] is not None for item in items),
+            "missing": sum(item["missing"] is not None for item in items),
+            "changed": sum(len(item["changes"]) for item in items),
+            "checks": len(asked),
+            "checks_failed": sum(_failed(test, item) for item in asked),
+            "minutes": round(sum(item["server_milliseconds"] or 0 for item in items) / 60_000, 2),
+        }
+        found.append(row | _replies(test, rater["replies"]))
+    names = [*COLUMNS["raters.csv"], *(_column(test, k) for k in range(len(test.questions)))]
+    return pd.DataFrame(found, columns=names)
+
+
+def stimuli(
+    test: Test, rated: pd.DataFrame, missing: Mapping[tuple[str, str], int]
+) -> pd.DataFrame:
+    """Make a row of each sound of each trial."""
+    found, made = hashes.heard(test)["files"], test.folder / PREPARED
+    pairs = zip(rated["trial"], rated["system"], strict=True)
+    given = Counter((int(trial), system) for trial, system in pairs)
+    given += Counter(
+        (int(trial), other)
+        for trial, other in zip(rated["trial"], rated["other"], strict=True)
+        if other
+    )
+    table = []
+    for trial in test.trials:
+        sounds = dict(trial.sounds)
+        if trial.reference:
+            sounds.setdefault("reference", trial.reference)
+        for system, path in sounds.items():
+            file = "" if path.parent == made else path.relative_to(test.folder).as_posix()
+            at = (trial.stimulus, system)
+            counted = {"ratings": given[trial.id, system], "missing": missing.get(at, 0)}
+            named = {"kind": trial.kind, "stimulus": trial.stimulus, "system": system}
+            table.append({**named, "file": file, "sha256": found.get(file, ""), **counted})
+    return pd.DataFrame(table, columns=list(COLUMNS["stimuli.csv"]))
+
+
+def dictionary(asked: Mapping[str, str]) -> pd.DataFrame:
+    """Say what every column holds; asked: the columns of the test's own questions."""
+    columns = {**COLUMNS, "raters.csv": COLUMNS["raters.csv"] | dict(asked)}
+    found = [
+        {"file": file, "column": column, "description": text}
+        for file, each in columns.items()
+        for column, text in each.items()
+    ]
+    return pd.DataFrame(found)
+
+
+def description(test: Test, described: pd.DataFrame) -> dict[str, Any]:
+    """Describe the data set as Psych-DS wants it (schema.org's Dataset)."""
+    measured = [
+        {"@type": "PropertyValue", "name": row["column"], "description": row["description"]}
+        for row in described.drop_duplicates("column").to_dict("records")
+    ]
+    return {
+        "@context": "https://schema.org/",
+        "@type": "Dataset",
+        "name": test.title,
+        "description": f"A listening test of the design {test.design}. {test.question}",
+        "variableMeasured": measured,
+        "schemaVersion": "Psych-DS 1.0.0",
+    }
+
+
+def _failed(test: Test, item: Mapping[str, Any]) -> bool:
+    """Whether an attention check was answered otherwise than expected."""
+    trial = test.trials[item["trial"]]
+    asked = Item(item["order"], item["trial"], tuple(item["shown"]))
+    return any(
+        row.expected is not None and abs(row.answer - row.expected) > trial.tolerance
+        for row in rows(test, asked, item["answer"], item["plays"])
+    )
+
+
+def _column(test: Test, question: int) -> str:
+    return test.questions[question].said(test.language)[0]
+
+
+def _replies(test: Test, replies: list[dict[str, Any]]) -> dict[str, str]:
+    """The replies in words by the question; where one was asked often, with the trial."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for each in sorted(replies, key=lambda reply: reply["trials"]):
+        question = test.questions[each["question"]]
+        choices = question.said(test.language)[1]
+        said = choices[each["reply"]] if choices else each["reply"]
+        often = question.when == "between"
+        found[_column(test, each["question"])].append(
+            f"after {each['trials']}: {said}" if often else said
+        )
+    return {question: "; ".join(said) for question, said in found.items()}

@@ -1,0 +1,89 @@
+"""The form of a listening test: what raters are asked, and who takes part."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import gradio as gr
+from gradio.components import Component
+
+from earshot.core.errors import InputError
+from earshot.study.design import DESIGNS
+from earshot.study.design.form import INSTRUCTIONS, TITLE, Form
+
+NAMES: Final = {
+    "ab": "AB: which of two is better",
+    "abx": "ABX: can a difference be heard",
+    "acr": "MOS: how good is it, from 1 to 5",
+    "ccr": "CMOS: how much better than another",
+    "dcr": "DMOS: how much worse than the original",
+    "mushra": "MUSHRA: several at once, from 0 to 100",
+    "similarity": "Is it the same speaker",
+}
+QUESTIONS: Final = '<h3 class="step">2 · Questions <span>what raters are asked</span></h3>'
+PEOPLE: Final = (
+    '<h3 class="step">3 · People <span>who takes part, and what they are told</span></h3>'
+)
+MAX_TEXT: Final = 20_000  # characters of a field
+TOO_LONG: Final = f"A text of the form has {MAX_TEXT:,} characters at most."
+
+
+@dataclass(frozen=True)
+class FormFields:
+    """The components of the form, by what they say in study.design.form.Form."""
+
+    design: gr.Dropdown
+    title: gr.Textbox
+    question: gr.Textbox
+    trials: gr.Number
+    instructions: gr.Textbox
+    consent: gr.Textbox
+    agree: gr.Textbox
+    approval: gr.Textbox
+    raters: gr.Number
+
+    @property
+    def components(self) -> set[Component]:
+        return {getattr(self, name) for name in self.__dataclass_fields__}
+
+    def read(self, values: Mapping[Component, Any]) -> Form:
+        """Read the form from the values of the components. Raises InputError for a text that is too
+        long."""
+        given = {name: values[getattr(self, name)] for name in self.__dataclass_fields__}
+        if any(isinstance(each, str) and len(each) > MAX_TEXT for each in given.values()):
+            raise InputError(TOO_LONG)
+        numbers = {name: int(given[name]) if given[name] else None for name in ("trials", "raters")}
+        texts = {name: each or "" for name, each in given.items() if name not in numbers}
+        return Form(**texts, **numbers)
+
+
+def build() -> FormFields:
+    """Lay out the second and the third step."""
+    gr.HTML(QUESTIONS)
+    with gr.Row():
+        names = [(NAMES[name], name) for name in sorted(DESIGNS)]
+        design = gr.Dropdown(names, value="ab", label="Raters say")
+        title = gr.Textbox(TITLE, label="Title, which raters read", max_lines=1)
+    with gr.Row():
+        question = gr.Textbox(
+            label="Question", placeholder="The standard\u2019s", max_lines=2, scale=3
+        )
+        trials = gr.Number(label="Trials a rater", minimum=0, precision=0, min_width=120)
+    gr.HTML(PEOPLE)
+    instructions = gr.Textbox(INSTRUCTIONS, label="Instructions", lines=2, max_lines=8)
+    consent = gr.Textbox(
+        label="Consent: who asks, what for, and whom to write to",
+        placeholder="We are … and study …. Write to ….",
+        lines=3,
+        max_lines=12,
+        elem_id="study-consent",
+    )
+    with gr.Row():
+        agree = gr.Textbox(
+            label="Boxes to tick, one a line", placeholder="I am 18 or older.", lines=1, max_lines=6
+        )
+        approval = gr.Textbox(label="Approval of an ethics committee", max_lines=1)
+        raters = gr.Number(label="Raters wanted", minimum=0, precision=0, min_width=120)
+    return FormFields(
+        design, title, question, trials, instructions, consent, agree, approval, raters
+    )

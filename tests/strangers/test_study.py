@@ -1,0 +1,270 @@
+"""Files and answers of listening tests as public reports of other programs describe them: each kind
+with the report that it comes from, and the value that is right."""
+
+import sys
+import unicodedata
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from earshot.core.errors import InputError
+from earshot.study.__main__ import main
+from earshot.study.design import folder, spec
+from earshot.study.design.form import Form
+from earshot.study.design.spec import SpecError
+from earshot.study.design.texts import UNWRITTEN
+from earshot.study.sounds import sound, stimuli
+from earshot.study.storage.store import Store
+from tests.support.stimuli import RATE, make_folder, noise
+from tests.support.studies import any_answer
+
+MUSHRA = """\
+testname: webMUSHRA
+testId: one
+bufferSize: 2048
+stopOnErrors: true
+remoteService: service/write.php
+
+pages:
+    - type: mushra
+      id: trial1
+      name: MUSHRA
+      content: Please go on. Reminder: In such a test you rate each <b>condition</b>. # a comment
+      enableLooping: true
+      reference: sounds/reference.wav
+      createAnchor35: false
+      createAnchor70: false
+{strict}      stimuli:
+          C1: sounds/c1.wav
+          C2: sounds/c2.wav
+    - type: finish
+      name: Thank you
+      content: It's done: thank you
+"""
+
+
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
+    monkeypatch.setattr(sys, "argv", ["study", *map(str, arguments)])
+    main()
+
+
+def zipped(path: Path, *names: str, more: tuple[str, ...] = ()) -> Path:
+    """A zip with a sound under each name, and files of some letters under the others."""
+    wav = noise(path.with_suffix(".wav")).read_bytes()
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.writestr(name, wav)
+        for name in more:
+            archive.writestr(name, "letters")
+    return path
+
+
+def drafted(tmp_path: Path, *names: str, more: tuple[str, ...] = ()) -> spec.Test:
+    """The test that is drafted of a zip."""
+    workspace = tmp_path / "workspace"
+    folder.unpack([zipped(tmp_path / "sent.zip", *names, more=more)], workspace)
+    if not (workspace / "test.yaml").exists():
+        (workspace / "test.yaml").write_text(folder.describe(workspace, Form("ab")))
+    test = spec.load(workspace)
+    assert stimuli.check(test) == []
+    return test
+
+
+@pytest.mark.parametrize("kept", ["answers.db", "rehearsal.db"])
+def test_rehearsal_never_touches_answers_of_real_raters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str
+) -> None:
+    """OLC-Bioinformatics/ConFindr#77: the output folder is the input."""
+    made = make_folder(tmp_path / "mine")
+    test, store = spec.load(made), Store(f"sqlite:///{made / kept}")
+    rater = store.enrol(test)
+    store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 900)
+    with pytest.raises(SystemExit, match="real raters: choose another folder"):
+        run(monkeypatch, "simulate", made, "--raters", 3, "--out", made)
+    assert len(Store(f"sqlite:///{made / kept}").ratings(test)) == 1
+    run(monkeypatch, "simulate", made, "--raters", 3)
+    run(monkeypatch, "simulate", made, "--raters", 2)
+    assert Store(f"sqlite:///{made / 'simulated' / 'rehearsal.db'}").raters("mine") == 2
+
+
+def test_sound_exchanged_after_a_rater_began_is_told_by_check_and_export(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """iderex/eichstelle#25: a stimulus is replaced under its name."""
+    made = make_folder(tmp_path / "mine")
+    Store(f"sqlite:///{made / 'answers.db'}").enrol(spec.load(made))
+    run(monkeypatch, "check", made)
+    noise(made / "ours" / "one.wav", level=0.02)
+    for command in ("check", "export", "analyse"):
+        with pytest.raises(SystemExit, match="not those that raters have answered"):
+            run(monkeypatch, command, made)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["simulate", "TEST", "--out", "FILE"], ["new", "FILE"], ["check", "NOWHERE"]]
+)
+def test_commands_say_what_is_wrong_with_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    """cellxgene#1184: a path that is none ends in a traceback."""
+    made = make_folder(tmp_path / "mine")
+    (tmp_path / "file").touch()
+    paths = {"TEST": made, "FILE": tmp_path / "file", "NOWHERE": tmp_path / "nowhere"}
+    with pytest.raises(SystemExit) as caught:
+        run(monkeypatch, *[paths.get(each, each) for each in arguments])
+    assert "file" in str(caught.value)
+
+
+def test_endings_in_capitals_are_the_same_kind(tmp_path: Path) -> None:
+    """MontrealCorpusTools/PolyglotDB#150: .WAV beside .wav."""
+    made = make_folder(tmp_path / "mine", "ab")
+    for system in ("ours", "theirs"):
+        (made / system / "two.wav").rename(made / system / "two.WAV")
+    test = spec.load(made)
+    assert len(test.trials) == 3 and stimuli.check(test) == []
+
+
+@pytest.mark.parametrize(("yaml", "disk"), [("NFC", "NFD"), ("NFD", "NFC")])
+def test_names_in_parts_and_composed_are_one_name(tmp_path: Path, yaml: str, disk: str) -> None:
+    """cryptomator#264: macOS writes ü as u and two dots."""
+    for system in ("größe", "klein"):
+        path = tmp_path / "t" / system / ("für.wav" if system == "klein" else "fu\u0308r.wav")
+        path = tmp_path / unicodedata.normalize(disk, str(path.relative_to(tmp_path)))
+        noise(path)
+    systems = f"systems:\n  a: {unicodedata.normalize(yaml, 'größe')}/*.wav\n  b: klein/*.wav\n"
+    (tmp_path / "t" / "test.yaml").write_text(f"title: T\ndesign: ab\n{systems}")
+    test = spec.load(tmp_path / "t")
+    assert [trial.stimulus for trial in test.trials] == ["für"] and stimuli.check(test) == []
+
+
+def test_brackets_in_names_of_folders_are_no_patterns(tmp_path: Path) -> None:
+    """difPy#94: glob takes [v2] for one character."""
+    names = [f"{s}/{n}.wav" for s in ("hifi [v2]", "vits (ema)") for n in ("a", "b", "c")]
+    test = drafted(tmp_path, *names)
+    assert test.trials_per_rater == 3 and test.systems == ("hifi [v2]", "vits (ema)")
+
+
+PAIR = [f"{s}/{n}.wav" for s in ("ours", "theirs") for n in ("a", "b")]
+
+
+@pytest.mark.parametrize(
+    ("names", "more"),
+    [
+        (PAIR, ("README.md", "notes/read.txt")),
+        ([f"pack/{name}" for name in PAIR], ("README.md", "pack/README.md")),
+        ([f"one/two/three/{name}" for name in PAIR], ("one/read.txt",)),
+        ([name.replace("/", "\\") for name in PAIR], ()),
+        ([f"sounds\\{name}".replace("/", "\\") for name in PAIR], ()),
+        ([name.replace("/", "_") for name in PAIR], ()),
+    ],
+)
+def test_zip_is_searched_for_the_folder_of_the_systems(
+    tmp_path: Path, names: list[str], more: tuple[str, ...]
+) -> None:
+    """ultralytics/hub#89, cpython#91036: what else lies in a zip, and backslashes."""
+    test = drafted(tmp_path, *names, more=more)
+    assert test.systems == ("ours", "theirs")
+    assert sorted({trial.stimulus for trial in test.of_kind("trial")}) == ["a", "b"]
+
+
+def test_zip_with_folders_of_speakers_keeps_their_sounds_apart(tmp_path: Path) -> None:
+    """ultralytics/hub#89: a folder more than was thought of."""
+    names = [f"{s}/{p}/a.wav" for s in ("ours", "theirs") for p in ("p225", "p226")]
+    test = drafted(tmp_path, *names)
+    assert test.systems == ("ours", "theirs")
+    assert sorted({trial.stimulus for trial in test.of_kind("trial")}) == ["p225-a", "p226-a"]
+
+
+def test_zip_with_a_test_yml_is_that_test(tmp_path: Path) -> None:
+    """ultralytics/hub#89: test.yml for test.yaml."""
+    made = make_folder(tmp_path / "made", "mushra")
+    with zipfile.ZipFile(tmp_path / "sent.zip", "w") as archive:
+        for path in made.rglob("*.*"):
+            name = str(path.relative_to(made)).replace("test.yaml", "test.yml")
+            archive.write(path, f"pack/{name}")
+    folder.unpack([tmp_path / "sent.zip"], tmp_path / "workspace")
+    assert spec.load(tmp_path / "workspace").design == "mushra"
+
+
+def test_zip_of_aiff_is_heard(tmp_path: Path) -> None:
+    """ultralytics/hub#89: sounds of another kind."""
+    with zipfile.ZipFile(tmp_path / "sent.zip", "w") as archive:
+        soundfile.write(
+            tmp_path / "a.aiff", np.full((RATE, 1), 0.1) * np.sin(np.arange(RATE))[:, None], RATE
+        )
+        for system in ("ours", "theirs"):
+            archive.write(tmp_path / "a.aiff", f"{system}/a.aiff")
+    folder.unpack([tmp_path / "sent.zip"], tmp_path / "workspace")
+    yaml = folder.describe(tmp_path / "workspace", Form("ab"))
+    (tmp_path / "workspace" / "test.yaml").write_text(yaml)
+    assert stimuli.check(spec.load(tmp_path / "workspace")) == []
+
+
+def test_zip_without_sounds_is_told_what_was_found(tmp_path: Path) -> None:
+    """ultralytics/hub#89: no word on what is in it."""
+    sent = zipped(tmp_path / "sent.zip", more=("ours/a.amr", "read.me"))
+    with pytest.raises(InputError, match=r"but ours/a.amr, read.me"):
+        folder.unpack([sent], tmp_path / "workspace")
+
+
+@pytest.fixture
+def configs(tmp_path: Path) -> Path:
+    for name, seconds in (("reference", 0.6), ("c1", 0.6), ("c2", 0.9)):
+        noise(tmp_path / "sounds" / f"{name}.wav", seconds)
+    (tmp_path / "configs").mkdir()
+    return tmp_path / "configs" / "one.yaml"
+
+
+def test_webmushra_text_with_a_colon_needs_no_quotes(configs: Path) -> None:
+    """audiolabs/webMUSHRA#41: its own configurations, of which the parser takes more than YAML."""
+    configs.write_text(MUSHRA.format(strict=""))
+    assert spec.load(configs).title == "webMUSHRA"
+    (ours := configs.with_name("ours.yaml")).write_text("title: Note: this\ndesign: ab\n")
+    with pytest.raises(SpecError, match='line 1: put this text in quotes, for it holds ": "'):
+        spec.load(ours)
+
+
+def test_sounds_of_other_lengths_are_compared_on_request(configs: Path, tmp_path: Path) -> None:
+    """audiolabs/webMUSHRA#127: strict: false."""
+    configs.write_text(MUSHRA.format(strict=""))
+    assert "lengths differ by 0.300 s" in stimuli.check(spec.load(configs))[0]
+    configs.write_text(MUSHRA.format(strict="      strict: false\n"))
+    assert stimuli.check(spec.load(configs)) == [] and not spec.load(configs).strict
+    made = make_folder(tmp_path / "mine", "mushra", strict=False)
+    noise(made / "ours" / "one.wav", 0.9)
+    assert stimuli.check(spec.load(made)) == []
+
+
+@pytest.mark.parametrize("channels", [6, 8])
+def test_loudness_of_many_channels_leaves_low_frequencies_out(
+    tmp_path: Path, channels: int
+) -> None:
+    """audiolabs/webMUSHRA#62: sounds of 5.1 channels."""
+    rng = np.random.default_rng(0)
+    samples = 0.05 * rng.standard_normal((RATE, channels))
+    five = sound.Sound(samples[:, [0, 1, 2, 4, 5]].astype(np.float32), RATE).level
+    samples[:, 3] *= 8
+    assert sound.Sound(samples.astype(np.float32), RATE).level == pytest.approx(five)
+    made = make_folder(tmp_path / "mine", loudness=-30)
+    for path in made.glob("*/*.wav"):
+        noise(path, channels=channels)
+    assert stimuli.check(spec.load(made)) == []
+
+
+def test_float_above_full_scale_is_a_level_and_not_clipping(tmp_path: Path) -> None:
+    """audacity#5940: a 32-bit float is not clipped above 0 dBFS."""
+    made = make_folder(tmp_path / "mine", loudness=-30)
+    tone = 1.6 * np.sin(2 * np.pi * 300 * np.arange(RATE) / RATE)
+    soundfile.write(made / "ours" / "one.wav", tone, RATE, "FLOAT")
+    assert stimuli.check(spec.load(made)) == []
+    soundfile.write(made / "ours" / "one.wav", np.clip(tone, -1.2, 1.2), RATE, "FLOAT")
+    assert "It is clipped" in stimuli.check(spec.load(made))[0]
+
+
+def test_consent_as_it_was_drafted_does_not_open(tmp_path: Path) -> None:
+    made = make_folder(tmp_path / "mine")
+    (made / "test.yaml").write_text(folder.describe(made, Form("ab")))
+    assert spec.load(made).unwritten == [UNWRITTEN]
