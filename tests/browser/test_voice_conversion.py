@@ -51,6 +51,7 @@ def test_visitor_records_converts_edits_and_speaks_again(visit: Visit) -> None:
     expect(visit.button("Mute")).to_be_enabled()
     visit.button("Mute").click()
     expect(visit.cell(3)).to_have_attribute("data-name", "muted")
+    expect(visit.cell(3)).to_have_attribute("aria-label", "muted, edited, 0.06 s")
     expect(page.locator("#conversion")).to_contain_text("edited, not spoken yet")
 
     page.get_by_label("Replace by: unit number").fill("7")

@@ -25,7 +25,8 @@ class Units:
     codes: int64 (U,), indices into the codebook or settings.MUTED; step: duration of a unit in
     seconds; model: its name; fingerprint: of its codebook, so that no other model decodes them;
     vectors: float32 (U, D), what is decoded where a model carries more than one of its units a
-    step, whose codes are then the nearest units; intonation: of the source.
+    step, whose codes are then the nearest units; intonation: of the source; edited: bool (U,),
+    which units an edit put in, None where there are none.
     """
 
     codes: np.ndarray
@@ -34,6 +35,7 @@ class Units:
     fingerprint: str
     vectors: np.ndarray | None = None
     intonation: Intonation | None = None
+    edited: np.ndarray | None = None
 
     def check(self, model: str, fingerprint: str, codebook_size: int, step: float) -> None:
         """Raises InputError unless the model with this codebook and step can decode the units."""
@@ -55,7 +57,16 @@ class Units:
             codes=self.codes[indices],
             vectors=None if self.vectors is None else self.vectors[indices],
             intonation=self.intonation and self.intonation.at(indices),
+            edited=None if self.edited is None else self.edited[indices],
         )
+
+    def put(self, indices: np.ndarray, unit: int) -> "Units":
+        """Put a unit, or MUTED, in the place of those with these indices, which are edited then."""
+        codes, edited = self.codes.copy(), np.zeros(len(self.codes), bool)
+        if self.edited is not None:
+            edited |= self.edited
+        codes[indices], edited[indices] = unit, True
+        return replace(self, codes=codes, edited=edited)
 
     def to_json(self) -> str:
         """The units as a JSON document, for from_json."""
@@ -69,6 +80,8 @@ class Units:
             document["vectors"] = self.vectors.astype(np.float64).round(3).tolist()
         if self.intonation is not None:
             document["intonation"] = self.intonation.document()
+        if self.edited is not None and self.edited.any():
+            document["edited"] = np.flatnonzero(self.edited).tolist()
         return json.dumps(document)
 
     @classmethod
@@ -87,6 +100,7 @@ class Units:
                 str(document["fingerprint"]),
                 _vectors(document.get("vectors"), len(codes)),
                 _intonation(document.get("intonation"), len(codes)),
+                _edited(document.get("edited"), len(codes)),
             )
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
             raise InputError(NO_UNITS_FILE) from error
@@ -103,6 +117,16 @@ def _vectors(document: Any, steps: int) -> np.ndarray | None:
 
 def _intonation(document: Any, steps: int) -> Intonation | None:
     return None if document is None else Intonation.from_document(document, steps)
+
+
+def _edited(document: Any, steps: int) -> np.ndarray | None:
+    if document is None:
+        return None
+    edited = np.zeros(steps, bool)
+    if not all(type(index) is int and 0 <= index < steps for index in document):
+        raise ValueError("indices of units")
+    edited[document] = True
+    return edited
 
 
 def codebook_colors(codebook: np.ndarray) -> tuple[str, ...]:

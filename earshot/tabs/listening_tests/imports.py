@@ -17,7 +17,7 @@ from earshot.tabs.shared.sessions import SessionStore
 HINT: Final = """<p class="hint">The CSV that webMUSHRA writes, or the answers or votes of the P.808
 toolkit (ACR, DCR, CCR, P.835). Who the raters are is left behind: they are numbered.</p>"""
 SCALES: Final = [("Overall", "ovrl"), ("Speech signal", "sig"), ("Background noise", "bak")]
-NO_FILE: Final = "Bring a CSV first."
+NO_FILE: Final = "Choose a CSV file first."
 
 
 def build(workspaces: SessionStore[Workspace], workspace: gr.State) -> None:

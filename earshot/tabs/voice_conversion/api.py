@@ -38,7 +38,8 @@ class ConversionAPI:
             speech: the converted speech, a 16 kHz WAV file.
             units: the units, as /decode takes them: {"model": name, "fingerprint": of
                 its codebook, "step": seconds a unit, "codes": list of int, -1 for silence; where
-                the model has them "vectors", one a unit, and "intonation"}.
+                the model has them "vectors", one a unit, and "intonation"; "edited": indices of
+                the units that an edit put in}.
             numbers: units, bit/s, compression and computing time, in words.
         """
         pipeline = self.models.pipeline(model)

@@ -5,7 +5,6 @@ lie in the sequence.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace as changed
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from earshot.pipelines.voice_conversion.units import Units
 def apply(
     action: object, units: Units, chosen: Sequence[int], *, unit: object, codebook_size: int
 ) -> Units:
-    """The units after the edit named `action`.
+    """Apply the edit named `action` to units.
 
     unit: what "replace" puts in. Raises InputError for an action that does not exist and for
     arguments that it cannot take.
@@ -65,13 +64,11 @@ def repeat(units: Units, chosen: Sequence[int]) -> Units:
 
 def replace(units: Units, chosen: Sequence[int], unit: int) -> Units:
     """Set the chosen units to `unit`."""
-    codes = units.codes.copy()
-    codes[_indices(units, chosen)] = unit
-    return changed(units, codes=codes)
+    return units.put(_indices(units, chosen), unit)
 
 
 def _indices(units: Units, chosen: Sequence[int]) -> np.ndarray:
-    """The chosen indices, sorted and without repetitions."""
+    """Sort the chosen indices, without repetitions."""
     whole = isinstance(chosen, Sequence) and all(type(index) is int for index in chosen)
     if not whole or not chosen or min(chosen) < 0 or max(chosen) >= len(units.codes):
         raise InputError("Choose one or more units first.")

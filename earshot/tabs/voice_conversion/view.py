@@ -9,6 +9,8 @@ from html import escape
 from math import isinf
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.tabs.components.timeline.lanes import Lane, UnitCells
 from earshot.tabs.components.timeline.sound import Sound
@@ -129,6 +131,9 @@ class Result:
             self.units.step,
             self.colors,
             selectable=selectable,
+            edited=set()
+            if self.units.edited is None
+            else set(np.flatnonzero(self.units.edited).tolist()),
         )
 
     def timeline(self, answer: bool) -> TimelineSpec:

@@ -93,6 +93,13 @@ def test_unit_cells_join_runs_and_number_them_once() -> None:
     assert 'aria-label="muted, 0.16 s"' in html
 
 
+def test_unit_cells_that_were_edited_say_so() -> None:
+    html = UnitCells("u", (1, 2, 2), 0.04, COLORS, edited={2}).html()
+    assert html.count("tl-edited") == 1
+    assert 'aria-label="unit 2, edited, 0.08 s"' in html
+    assert 'aria-label="unit 2, 0.04 s"' in html
+
+
 def test_unit_cells_that_are_not_selectable_take_no_focus() -> None:
     html = UnitCells("u", (1, 2), 0.04, COLORS).html()
     assert "option" not in html and "tabindex" not in html
@@ -157,6 +164,20 @@ def test_timeline_html_numbers_files_from_first_file(tmp_path: Path) -> None:
     assert 'src="@file4"' in html and 'href="@file5"' in html
     assert 'preload="none"' in html, "what lies in a file is loaded when it is played"
     assert spec.files[0].data()["path"] == str(path)
+
+
+def test_timeline_plays_its_answer_and_tells_two_alike_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    lane = UnitCells("u", (1,), 0.04, COLORS)
+    sounds = [File(name, f"{name}.wav", b"sound") for name in ("Source", "Converted")]
+    quiet = TimelineSpec("x", [lane], sounds)
+    assert 'data-answer=""' in quiet.html(), "nothing starts by itself"
+    answer = TimelineSpec("x", [lane], sounds, answer=[1, 0])
+    assert 'data-answer="1 0"' in answer.html()
+    assert answer.value()["html"] == answer.value()["html"]
+    assert answer.value() != answer.value(), "it is heard again where it is shown again"
 
 
 def test_timeline_action_can_be_pressed() -> None:

@@ -71,6 +71,21 @@ def test_edits_move_content_and_intonation_with_the_units() -> None:
     assert longer.intonation.voiced.tolist() == [True, True, False, False, True, True, True]
 
 
+def test_edited_units_say_so_and_go_on_saying_it() -> None:
+    assert UNITS.edited is None
+    put = edits.replace(edits.mute(UNITS, [0]), [2], 3)
+    assert put.edited is not None and np.flatnonzero(put.edited).tolist() == [0, 2]
+    moved = edits.repeat(edits.delete(put, [1]), [1])
+    assert moved.codes.tolist() == [MUTED, 3, 3, 9, 9, 9]
+    read = Units.from_json(moved.to_json())
+    for units in (moved, read):
+        assert units.edited is not None and np.flatnonzero(units.edited).tolist() == [0, 1, 2]
+    for other in ("[7]", "[-1]", '["0"]', "3", "[true]"):
+        text = moved.to_json().replace('"edited": [0, 1, 2]', f'"edited": {other}')
+        with pytest.raises(InputError, match="not a units file"):
+            Units.from_json(text)
+
+
 def test_edits_do_not_change_their_input() -> None:
     for edited in (edits.mute(UNITS, [0]), edits.delete(UNITS, [0]), edits.replace(UNITS, [0], 1)):
         assert not np.shares_memory(edited.codes, UNITS.codes)

@@ -3,7 +3,7 @@
 Tabs may add kinds of their own: anything with the attributes of Lane.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -94,7 +94,7 @@ class UnitCells:
     """One coloured cell for each unit; runs of the same unit are joined and numbered once.
 
     codes: (U,), where MUTED is hatched; step: duration of a unit in seconds; colors: one for each
-    unit of the codebook, as "#rrggbb".
+    unit of the codebook, as "#rrggbb"; edited: indices of those that are marked as edited.
     """
 
     label: str
@@ -103,6 +103,7 @@ class UnitCells:
     colors: Sequence[str]
     selectable: bool = False
     stale: bool = False
+    edited: Collection[int] = ()
 
     @property
     def seconds(self) -> float:
@@ -120,16 +121,20 @@ class UnitCells:
     def _run(self, code: int, start: int, length: int) -> str:
         name = "muted" if code == MUTED else f"unit {code}"
         role = 'role="option" aria-selected="false"' if self.selectable else 'role="img"'
-        cells = "".join(
-            f'<i {role} data-name="{name}" aria-label="{name}, {i * self.step:.2f} s"></i>'
-            for i in range(start, start + length)
-        )
+        cells = "".join(self._cell(role, name, i) for i in range(start, start + length))
         if code == MUTED:
             return f'<li class="tl-muted" style="flex-grow:{length}">{cells}</li>'
         color = self.colors[code]
         return (
             f'<li style="flex-grow:{length};--unit:{color};color:{ink_on(color)}">'
             f"{cells}<b>{code}</b></li>"
+        )
+
+    def _cell(self, role: str, name: str, index: int) -> str:
+        mark, said = (' class="tl-edited"', ", edited") if index in self.edited else ("", "")
+        return (
+            f'<i{mark} {role} data-name="{name}" '
+            f'aria-label="{name}{said}, {index * self.step:.2f} s"></i>'
         )
 
 

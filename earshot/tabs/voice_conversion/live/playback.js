@@ -2,8 +2,8 @@
 // The reserve is what is still in the queue when it is at its lowest, just before a chunk comes.
 // It grows when the queue runs dry and shrinks again; what lies in the queue beyond it is left out
 // in silence, or, if there is none for a while, under a cross-fade.
-const LEAST = 0.02; // s of reserve
-const MOST = 0.12;
+const MIN_RESERVE = 0.02; // s of reserve
+const MAX_RESERVE = 0.12;
 const FIRST = 0.04;
 const STEP = 0.01; // s that the reserve shrinks by
 const CALM = 10; // s without running dry, after which it does
@@ -75,7 +75,7 @@ class Playback extends AudioWorkletProcessor {
   runDry() {
     this.playing = false;
     this.dropouts += 1;
-    this.reserve = Math.min(MOST, 1.5 * this.reserve);
+    this.reserve = Math.min(MAX_RESERVE, 1.5 * this.reserve);
     this.since.dry = 0;
   }
 
@@ -83,7 +83,7 @@ class Playback extends AudioWorkletProcessor {
   trim() {
     const { since } = this;
     if (since.dry > CALM * sampleRate) {
-      this.reserve = Math.max(LEAST, this.reserve - STEP);
+      this.reserve = Math.max(MIN_RESERVE, this.reserve - STEP);
       since.dry = 0;
     }
     if (since.window > WINDOW * sampleRate) {
