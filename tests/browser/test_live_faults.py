@@ -157,7 +157,7 @@ def test_full_server_and_a_model_that_loads_are_told_and_waited_for(
     state(visit, "running")
     expect(visit.page.locator(".live-message")).to_be_hidden()
 
-    visit.page.locator("label").filter(has_text="SF1").click()
+    visit.page.locator("label").filter(has_text="Sophie").click()
     until = time.monotonic() + 60
     while "SF1" not in echo.voices and time.monotonic() < until:
         visit.page.wait_for_timeout(100)

@@ -36,6 +36,6 @@ def test_visitor_who_waits_for_a_conversion_sees_their_place_in_line(
         finally:
             go_on.set()
         expect(visit.button("Convert")).to_be_visible()
-        expect(visit.page.locator("#conversion")).to_contain_text("Converted · TF2")
+        expect(visit.page.locator("#conversion")).to_contain_text("Converted · Tessa")
         first.result()
         second.result()

@@ -4,7 +4,7 @@ const one = (selector) => element.querySelector(selector);
 const OPEN = 15; // seconds
 const EVERY = 50; // ms between two levels
 const KEPT = 60; // levels from which the noise is judged
-const FLOOR = -60; // dBFS, at the left end
+const FLOOR = -72; // dBFS, at the left end
 const LOUD = -38; // dBFS of noise, above which words are lost
 const CLIPPED = -1; // dBFS
 const WORDS = {

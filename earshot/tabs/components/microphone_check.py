@@ -9,7 +9,7 @@ HTML: Final = """
 <div class="mic">
 <button type="button" class="mic-switch">Check the microphone</button>
 <div class="mic-now" hidden>
-<div class="mic-level" role="meter" aria-label="Level of the microphone" aria-valuemin="-60"
+<div class="mic-level" role="meter" aria-label="Level of the microphone" aria-valuemin="-72"
 aria-valuemax="0"><i></i><b title="Noise of the room"></b></div>
 <p><span role="status"></span> <small></small></p>
 </div>

@@ -227,7 +227,7 @@ def _options(
         model = gr.Dropdown(
             [(MODELS[name], name) for name in models.names],
             value=models.names[0],
-            label="Units: what passes to the new voice",
+            label="What passes to the new voice",
         )
         intonation = gr.Dropdown(
             list(INTONATIONS.items()),
@@ -247,7 +247,7 @@ def _options(
             1,
             value=0.5,
             step=0.05,
-            label="Share of the other",
+            label="Its share",
             visible=models.any_voice,
         )
     return model, other, share, intonation, vocoder
