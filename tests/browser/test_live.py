@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from earshot.pipelines.voice_conversion import AnyVoiceConversion, Voice
 from earshot.pipelines.voice_conversion.live import LiveProcess
-from tests.browser.visit import Visit
+from tests.browser.visit import PLAYING, Visit
 
 LOADING = 300_000  # ms: its process imports torch, beside other work
 LOOKS = [("desktop", "light"), ("phone", "dark")]
@@ -31,6 +31,8 @@ def test_live_shows_units_and_delay_and_gives_what_was_said_to_the_tab(visit: Vi
     # changes four times at most.
     assert visit.layouts(3) <= 24
     visit.choose("Sophie")
+    page.wait_for_timeout(1000)
+    assert page.evaluate(PLAYING) == 0, "it is heard live, and nothing else starts"
     assert visit.faint() == []
     visit.shoot("live")
 

@@ -17,7 +17,9 @@ SCRIPT = """
 element.addEventListener("click", ({ target }) => {
   if (target.matches("input")) {
     props.value = target.value;
-    if (target.value !== props.own || props.made) trigger("select", { value: target.value });
+    const live = document.querySelector('.live:not([data-state="off"])'); // it is heard there
+    const ready = !live && (target.value !== props.own || props.made);
+    if (ready) trigger("select", { value: target.value });
     return;
   }
   const button = target.closest("button");
