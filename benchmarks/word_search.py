@@ -22,7 +22,7 @@ from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE
 from earshot.media.audio.load import match_loudness
 from earshot.pipelines.words import Spoken, Words, Written
 from earshot.pipelines.words.pronunciation import Pronunciation
-from earshot.pipelines.words.word_search import LONGEST, THRESHOLDS, Place, WordSearch
+from earshot.pipelines.words.word_search import MAX_SECONDS_SEARCHED, THRESHOLDS, Place, WordSearch
 from training.common.corpora import data_root
 from training.words.evaluate.material import Material, Recording, WordType, select_material
 
@@ -36,8 +36,8 @@ NIST_BETA: Final = 999.9  # of the term-weighted value: for a word that is said 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A recording of LONGEST seconds at most, its words with their times, and the queries: a word,
-    a recording of it by another speaker, and whether no training heard it."""
+    """A recording of MAX_SECONDS_SEARCHED at most, its words with their times, and the queries: a
+    word, a recording of it by another speaker, and whether no training heard it."""
 
     waveform: np.ndarray
     said: list[tuple[WordType, float, float]]
@@ -56,7 +56,9 @@ def main() -> None:
     """Measure, print, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--seconds", type=float, default=LONGEST, help="of the recording")
+    parser.add_argument(
+        "--seconds", type=float, default=MAX_SECONDS_SEARCHED, help="of the recording"
+    )
     parser.add_argument("--split", choices=["test", "val"], default="test")
     options = parser.parse_args()
     material = select_material(data_root(options.data), options.split, limit=900)

@@ -9,7 +9,7 @@ from typing import Final
 from earshot.core.paths import ASSETS
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.pipelines.sound_search.indexing.index import SoundIndex
-from earshot.tabs.sound_search.events import SHOWN
+from earshot.tabs.sound_search.events import PAGE
 from earshot.tabs.sound_search.example import write_finished
 
 QUERY: Final = "a fire crackles while a clock ticks"
@@ -19,7 +19,7 @@ def main() -> None:
     search = SoundSearch.from_pretrained(device="cpu")
     index = SoundIndex.open(ASSETS / "sounds.index", search.encoder)
     search(index, QUERY)  # warm-up: the time shown is that of the second search
-    write_finished(QUERY, search(index, QUERY, limit=SHOWN), search.encoder.fingerprint)
+    write_finished(QUERY, search(index, QUERY, limit=PAGE), search.encoder.fingerprint)
 
 
 if __name__ == "__main__":

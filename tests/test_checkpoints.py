@@ -7,10 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
 from earshot.pipelines import VoiceConversion
+from earshot.pipelines.checkpoint import CheckpointError
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.pipelines.voice_conversion import settings
+from earshot.pipelines.voice_conversion.__main__ import main as convert
 from earshot.pipelines.words import Words
 from earshot.pipelines.words.library import WordLibrary
 from earshot.pipelines.words.pronunciation import Pronouncer
@@ -35,6 +39,37 @@ def test_checkpoint_weights_have_the_hash_in_metrics(folder: Path) -> None:
 
 def test_checkpoints_together_are_at_most_160_mb() -> None:
     assert sum(file.stat().st_size for file in ROOT.rglob("*") if file.is_file()) <= 160 * 2**20
+
+
+def test_voices_that_settings_name_are_those_of_the_configs() -> None:
+    for folder in [*MODELS, ROOT / settings.ANY_VOICE]:
+        expected = settings.VQVAE_VOICES if folder in MODELS else settings.VOICES
+        assert tuple(json.loads((folder / "config.json").read_text())["voices"]) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*settings.MODELS, *(folder.name for folder in MODELS)])
+def test_shipped_conversion_is_loaded_by_name_from_anywhere(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert VoiceConversion.from_pretrained(name, "cpu").name == name
+
+
+@pytest.mark.slow
+def test_command_line_converts_by_name_and_by_folder_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = str(ROOT.parent / "assets" / "examples" / "scot-digits.ogg")
+    for number, model in enumerate(("any-voice", "units-64", str(ROOT / "any-voice"), "vqvae-64")):
+        convert([source, "--model", model, "-o", f"{number}.wav"])
+        assert soundfile.info(f"{number}.wav").duration > 1
+
+
+def test_checkpoint_of_another_task_is_refused_with_the_kinds() -> None:
+    with pytest.raises(CheckpointError, match="names none of adapter, vqvae, kmeans"):
+        VoiceConversion.from_pretrained(ROOT / "words", "cpu")
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from earshot.app import front_page
 from earshot.app.front_page import FrontPage
@@ -107,7 +107,7 @@ def launch(
     limit_queue(page, chosen.max_queue, chosen.allow_urls)
     offer_tools(page)
     # A deep link would write a visitor's whole page to the disk, for whoever knows their session.
-    routes = [Route("/gradio_api/deep_link", _not_found), manual_route(page)]
+    routes: list[BaseRoute] = [Route("/gradio_api/deep_link", _not_found), manual_route(page)]
     routes += page.routes if isinstance(page, Site) else []
     _, address, _ = page.launch(
         server_name=chosen.host,

@@ -183,7 +183,7 @@ class AnyVoiceConversion(VoiceConversion):
     def _vectors(self, units: Units) -> Tensor:
         """What the inverter is given: (U, C).
 
-        Where a unit is not the nearest to its vector, it was replaced: its own vector is taken.
+        Where a unit was edited, its own vector is taken.
         """
         codes = torch.from_numpy(np.maximum(units.codes, 0)).to(self.networks.device)
         single = self._codebook[codes]
@@ -192,8 +192,10 @@ class AnyVoiceConversion(VoiceConversion):
         if units.vectors is None or units.vectors.shape[1] != single.shape[1]:
             raise InputError(f"These units hold no content for {self.name}. Convert again.")
         vectors = torch.from_numpy(units.vectors).to(single)
-        muted = torch.from_numpy(units.codes == MUTED).to(codes.device)
-        return torch.where((muted | (self.nearest(vectors) == codes))[:, None], vectors, single)
+        if units.edited is None:
+            return vectors
+        replaced = torch.from_numpy(units.edited & (units.codes != MUTED)).to(codes.device)
+        return torch.where(replaced[:, None], single, vectors)
 
     def voice_of(self, target: str | Voice) -> Voice:
         """The Voice, or the shipped one of that name. Raises InputError where there is none."""

@@ -85,20 +85,21 @@ class VoiceConversion(ABC):
 
     def __call__(
         self,
-        audio: Audio,
+        audio: Audio | Content,
         target: str | Voice = settings.DEFAULT_VOICE,
         vocoder: str | None = None,
         intonation: str | None = None,
     ) -> Conversion:
         """Say the words of ``audio`` in the voice ``target``: a name of ``voices``, or a Voice.
 
+        audio: a recording, or what this model or another of its checkpoint has heard in one.
         vocoder, intonation: without them, the first of ``vocoders`` and ``intonations``. Raises
         InputError for audio that cannot be used, and for choices that do not exist.
         """
         began = time.perf_counter()
         vocoder = vocoder or self.vocoders[0]
         intonation = intonation or self.intonations[0]
-        content = self.hear(audio)
+        content = audio if isinstance(audio, Content) else self.hear(audio)
         units = self.units(content)
         converted = self.decode(units, target, vocoder, intonation)
         bits, notices = self.bits_per_second(intonation), content.notices

@@ -115,7 +115,7 @@ def ratings(test: Test, rated: pd.DataFrame) -> pd.DataFrame:
     table = rated.rename(columns={"other": "compared_with"})
     table["answer_in_words"] = [in_words(test, value) for value in table["answer"]]
     table["seconds"] = table["milliseconds"] / 1000
-    return table[list(COLUMNS["ratings.csv"])]
+    return table.reindex(columns=list(COLUMNS["ratings.csv"]))
 
 
 def in_words(test: Test, value: float) -> str:

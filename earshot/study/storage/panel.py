@@ -42,7 +42,7 @@ def signed(panel: Panel, given: str | None) -> dict[str, str]:
     """
     assert panel.signed
     try:
-        keys = jwt.PyJWKSet.from_dict(panel.signed.keys).keys
+        keys = jwt.PyJWKSet.from_dict(dict(panel.signed.keys)).keys
         header = jwt.get_unverified_header(given or "")
         key = next(each for each in keys if each.key_id in (None, header.get("kid")))
         claims = jwt.decode(

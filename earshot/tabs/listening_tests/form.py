@@ -54,7 +54,8 @@ class FormFields:
             raise InputError(TOO_LONG)
         numbers = {name: int(given[name]) if given[name] else None for name in ("trials", "raters")}
         texts = {name: each or "" for name, each in given.items() if name not in numbers}
-        return Form(**texts, **numbers)
+        fields: dict[str, Any] = texts | numbers
+        return Form(**fields)
 
 
 def build() -> FormFields:

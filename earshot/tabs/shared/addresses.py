@@ -42,7 +42,7 @@ class Addresses:
     def install(self) -> None:
         """Let Gradio fetch nothing but what ``fetch`` does, for any of its inputs, from now on."""
         processing_utils.async_ssrf_protected_download = self.fetch
-        vars(gradio.routes)["secure_url_stream_response"] = _refuse
+        gradio.routes.secure_url_stream_response = _refuse  # type: ignore[attr-defined]
 
     async def replaced(self, data: Any) -> Any:
         """Return the inputs of a request with files in place of their addresses.

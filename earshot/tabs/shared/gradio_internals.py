@@ -88,7 +88,7 @@ def _shipped() -> dict[bytes, Path]:
     """Index the shipped examples by the hash of their content, from now on served by their
     paths."""
     folders = [ASSETS / name for name in ("examples", "heads", "voices")]
-    gr.set_static_paths(folders)
+    gr.set_static_paths([*folders])
     files = [path for folder in folders for path in folder.iterdir()]
     return {sha256(path.read_bytes()).digest(): path for path in files}
 

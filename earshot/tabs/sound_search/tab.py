@@ -209,12 +209,13 @@ def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, parts: Parts) -> 
         liked = [*ui.like, ui.text, ui.recording]
         more = sounds.submit(events.like, searched, liked, **HIDDEN)
         triggers.append(more.success)
-    for edit, handler in (
+    changes: list[tuple[Callable, Callable[..., Any]]] = [
         (result.more.click, events.more),
         (result.best.edit, events.vote),
         (result.rest.edit, events.vote),
         (result.chart.edit, events.area),
-    ):
+    ]
+    for edit, handler in changes:
         edit(
             reporting(handler, result.message),
             searched,

@@ -24,7 +24,7 @@ from earshot.tabs.voice_conversion.speaking import ALONE, Speaking, SpeakingInpu
 from earshot.tabs.voice_conversion.view import Result, rate
 
 if TYPE_CHECKING:
-    from earshot.pipelines.voice_conversion import Conversion
+    from earshot.pipelines.voice_conversion import Content, Conversion
     from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
 
 Update = dict[Component, Any]
@@ -240,9 +240,13 @@ class ConversionEvents:
         tracks = [source.file("Source", "source")]
         models = [self.models.pipeline(name) for name in reversed(self.models.names)]
         models = [model for model in models if spoken.suits(model)]
+        heard: dict[str, Content] = {}  # by the models of one checkpoint alike
         for i, pipeline in enumerate(models):
             progress((i, len(models)), desc=f"Converting by {pipeline.name}", unit="rates")
-            conversion = pipeline(source.content, *spoken.arguments(pipeline))
+            checkpoint = settings.MODELS[pipeline.name].checkpoint
+            if checkpoint not in heard:
+                heard[checkpoint] = pipeline.hear(source.content)
+            conversion = pipeline(heard[checkpoint], *spoken.arguments(pipeline))
             lanes += _rate_lanes(pipeline.name, conversion, pipeline.colors)
             tracks.append(File(pipeline.name, f"{pipeline.name}.wav", wav(conversion.converted)))
             name = f"The same speech as {spoken.label} by every model"

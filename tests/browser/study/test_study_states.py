@@ -1,6 +1,6 @@
 """Tabs that were left open, sounds that never come, and a second look at a test that was taken."""
 
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Dialog, Page, Route, expect
 
 from earshot.study.library import Library
 from tests.browser.taking import Taking
@@ -67,7 +67,12 @@ def test_browser_that_has_taken_a_test_is_asked_before_it_takes_it_again(
     page.goto(taking.link)
     expect(page.get_by_text(taking.say("consent.again"))).to_be_visible()
     asked: list[str] = []
-    page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
+
+    def refuse(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.dismiss()
+
+    page.once("dialog", refuse)
     taking.button(taking.say("consent.agree")).click()
     expect(taking.heading).to_have_text("A test of dcr")
     assert asked == [taking.say("consent.again")]

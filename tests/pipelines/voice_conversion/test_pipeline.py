@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 
-from earshot.pipelines import InputError, VoiceConversion
+from earshot.pipelines import InputError
 from earshot.pipelines.checkpoint import CheckpointError
-from earshot.pipelines.voice_conversion import VQVAEConversion
+from earshot.pipelines.voice_conversion import VoiceConversion, VQVAEConversion
 from earshot.pipelines.voice_conversion.settings import MUTED
 from earshot.pipelines.voice_conversion.units import codebook_colors
 
@@ -19,8 +19,8 @@ RATE = 16_000
 
 
 @pytest.fixture(scope="module")
-def pipeline(tiny_checkpoints: Path) -> VoiceConversion:
-    return VoiceConversion.from_pretrained(tiny_checkpoints / "vqvae-512", device="cpu")
+def pipeline(tiny_checkpoints: Path) -> VQVAEConversion:
+    return VQVAEConversion.load(tiny_checkpoints / "vqvae-512", device="cpu")
 
 
 def speech_like(seconds: float, rate: int = RATE) -> tuple[int, np.ndarray]:
@@ -30,7 +30,7 @@ def speech_like(seconds: float, rate: int = RATE) -> tuple[int, np.ndarray]:
     return rate, (0.1 * noise * (0.6 + 0.4 * np.sin(8 * np.pi * time))).astype(np.float32)
 
 
-def test_conversion_lasts_as_long_as_the_source(pipeline: VoiceConversion) -> None:
+def test_conversion_lasts_as_long_as_the_source(pipeline: VQVAEConversion) -> None:
     result = pipeline(speech_like(1.234), target="S1")
     assert len(result.source.waveform) == len(result.converted.waveform)
     assert len(result.units.codes) * result.units.step == pytest.approx(1.234, abs=0.02)
@@ -39,20 +39,20 @@ def test_conversion_lasts_as_long_as_the_source(pipeline: VoiceConversion) -> No
     assert result.converted.log_mel.shape == (124, 80)
 
 
-def test_conversion_bit_rate_is_that_of_its_codes(pipeline: VoiceConversion) -> None:
+def test_conversion_bit_rate_is_that_of_its_codes(pipeline: VQVAEConversion) -> None:
     result = pipeline(speech_like(1.0))
     assert result.bits_per_second == pytest.approx(9 * 50)  # log2(512) bits, 50 a second
     assert result.compression == pytest.approx(256_000 / 450)
 
 
-def test_conversion_of_silence_is_silent_with_a_notice(pipeline: VoiceConversion) -> None:
+def test_conversion_of_silence_is_silent_with_a_notice(pipeline: VQVAEConversion) -> None:
     for vocoder in VQVAEConversion.VOCODERS:
         result = pipeline((RATE, np.zeros(RATE, np.float32)), vocoder=vocoder)
         assert np.abs(result.converted.waveform).max() < 10 ** (-50 / 20)
         assert "silent" in result.notices[0]
 
 
-def test_conversion_of_a_pause_is_silent(pipeline: VoiceConversion) -> None:
+def test_conversion_of_a_pause_is_silent(pipeline: VQVAEConversion) -> None:
     rate, waveform = speech_like(3.0)
     waveform[rate : 2 * rate] = 0.0
     converted = pipeline((rate, waveform)).converted.waveform
@@ -60,7 +60,7 @@ def test_conversion_of_a_pause_is_silent(pipeline: VoiceConversion) -> None:
     assert np.abs(pause).max() < 10 ** (-50 / 20)
 
 
-def test_encode_at_another_level_gives_the_same_units(pipeline: VoiceConversion) -> None:
+def test_encode_at_another_level_gives_the_same_units(pipeline: VQVAEConversion) -> None:
     rate, waveform = speech_like(2.0)
     loud, quiet = (pipeline.encode((rate, g * waveform))[1].codes for g in (1.0, 0.1))
     assert (loud == quiet).mean() > 0.95
@@ -68,21 +68,21 @@ def test_encode_at_another_level_gives_the_same_units(pipeline: VoiceConversion)
 
 @pytest.mark.parametrize("rate", [8_000, 44_100, 192_000])
 def test_encode_at_another_sampling_rate_gives_as_many_units(
-    pipeline: VoiceConversion, rate: int
+    pipeline: VQVAEConversion, rate: int
 ) -> None:
     result = pipeline(speech_like(1.0, rate))
     assert len(result.units.codes) == pytest.approx(50, abs=1)
 
 
 def test_encode_in_windows_gives_repeated_speech_nearly_the_same_units(
-    pipeline: VoiceConversion,
+    pipeline: VQVAEConversion,
 ) -> None:
     rate, second = speech_like(2.0)
     many = pipeline.encode((rate, np.tile(second, 10)))[1].codes.reshape(10, -1)
     assert (many[3, 20:-20] == many[6, 20:-20]).mean() > 0.8
 
 
-def test_decode_of_encode_equals_conversion(pipeline: VoiceConversion) -> None:
+def test_decode_of_encode_equals_conversion(pipeline: VQVAEConversion) -> None:
     audio = speech_like(1.5)
     _, units, _ = pipeline.encode(audio)
     spoken = pipeline.decode(units, "SM1", "griffin-lim").waveform
@@ -90,7 +90,7 @@ def test_decode_of_encode_equals_conversion(pipeline: VoiceConversion) -> None:
     np.testing.assert_allclose(spoken, whole, atol=1e-5)
 
 
-def test_decode_of_muted_units_is_silent(pipeline: VoiceConversion) -> None:
+def test_decode_of_muted_units_is_silent(pipeline: VQVAEConversion) -> None:
     _, units, _ = pipeline.encode(speech_like(1.0))
     codes = units.codes.copy()
     codes[10:30] = MUTED
@@ -112,14 +112,14 @@ def test_decode_of_muted_units_is_silent(pipeline: VoiceConversion) -> None:
     ],
 )
 def test_decode_of_invalid_units_raises(
-    pipeline: VoiceConversion, change: dict, message: str
+    pipeline: VQVAEConversion, change: dict, message: str
 ) -> None:
     _, units, _ = pipeline.encode(speech_like(0.5))
     with pytest.raises(InputError, match=message):
         pipeline.decode(replace(units, **change))
 
 
-def test_conversion_to_an_unknown_voice_or_vocoder_raises(pipeline: VoiceConversion) -> None:
+def test_conversion_to_an_unknown_voice_or_vocoder_raises(pipeline: VQVAEConversion) -> None:
     with pytest.raises(InputError, match="SF1, TF2, SM1, TM3, S1"):
         pipeline(speech_like(0.5), target="HAL")
     with pytest.raises(InputError, match="neural or griffin-lim"):
@@ -137,7 +137,7 @@ def test_conversion_to_an_unknown_voice_or_vocoder_raises(pipeline: VoiceConvers
     ],
 )
 def test_conversion_of_unusable_audio_raises(
-    pipeline: VoiceConversion, audio: object, message: str
+    pipeline: VQVAEConversion, audio: object, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         pipeline(audio)  # type: ignore[arg-type]
@@ -158,7 +158,7 @@ def test_from_pretrained_with_weights_of_another_size_raises(
     wrong = tmp_path / "vqvae-64" / "model.safetensors"
     wrong.write_bytes((tmp_path / "vqvae-128" / "model.safetensors").read_bytes())
     with pytest.raises(CheckpointError, match="of another network"):
-        VoiceConversion.from_pretrained(tmp_path / "vqvae-64")
+        VQVAEConversion.load(tmp_path / "vqvae-64")
 
 
 def test_codebook_colors_of_similar_vectors_are_similar() -> None:
@@ -186,8 +186,8 @@ def test_from_pretrained_reads_names_that_were_trained_before_a_renaming(
     config = json.loads(settings.read_text())
     config["vqvae"]["contrast"] = config["vqvae"].pop("contrastive_weight")
     settings.write_text(json.dumps(config))
-    old_names = VoiceConversion.from_pretrained(tmp_path / "vqvae-128", "cpu")
-    new_names = VoiceConversion.from_pretrained(tiny_checkpoints / "vqvae-128", "cpu")
+    old_names = VQVAEConversion.load(tmp_path / "vqvae-128", "cpu")
+    new_names = VQVAEConversion.load(tiny_checkpoints / "vqvae-128", "cpu")
     audio = speech_like(0.5)
     np.testing.assert_array_equal(
         old_names(audio).converted.waveform, new_names(audio).converted.waveform

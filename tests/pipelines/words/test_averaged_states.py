@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ KINDS = {
     "wavlm": (WavLMConfig, WavLMModel),
     "wav2vec2": (Wav2Vec2Config, Wav2Vec2Model),
 }
-RECOGNISER = {
+RECOGNISER: dict[str, Any] = {
     "hidden_size": 16,
     "encoder_num_hidden_layers": 4,
     "decoder_num_hidden_layers": 1,

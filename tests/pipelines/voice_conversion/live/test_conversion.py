@@ -16,7 +16,6 @@ from earshot.pipelines.voice_conversion import (
     MUTED,
     AnyVoiceConversion,
     Voice,
-    VoiceConversion,
     settings,
 )
 from earshot.pipelines.voice_conversion.intonation import Intonation
@@ -46,7 +45,7 @@ def networks(tiny_checkpoints: Path, request: pytest.FixtureRequest) -> LiveNetw
 def any_voice(tiny_checkpoints: Path) -> LiveNetworks:
     """Not quite untrained, for then all voices are the same."""
     folder = live_checkpoint(tiny_checkpoints)
-    networks = VoiceConversion.from_pretrained(folder, "cpu").networks
+    networks = AnyVoiceConversion.load(folder, "cpu").networks
     torch.manual_seed(0)
     with torch.no_grad():
         for parameter in networks.inverter.parameters():
