@@ -16,8 +16,9 @@ from earshot.models.vqvae.inverter import CodebookInverterConfig
 from earshot.models.vqvae.vqvae import VQVAEConfig
 from earshot.models.words.view_encoder import ViewConfig
 from earshot.models.words.word_embedder import WordEmbedderConfig
-from earshot.pipelines import VoiceConversion, Words
+from earshot.pipelines import Words
 from earshot.pipelines.speech_encoder import SpeechEncoder
+from earshot.pipelines.voice_conversion import VQVAEConversion
 from earshot.pipelines.voice_conversion.live.networks import VQVAENetworks
 from tests.pipelines.words.test_averaged_states import save as save_speech_model
 from tests.support.word_arrays import write_arrays
@@ -117,7 +118,7 @@ def test_units_over_a_front_end_speak(
     export(run, run / "checkpoints")
     noise = np.random.default_rng(0).normal(0, 0.1, 24_000).astype(np.float32)
     for name in ("kmeans-front-end", "vqvae-front-end"):
-        convert = VoiceConversion.from_pretrained(run / "checkpoints" / name, "cpu")
+        convert = VQVAEConversion.load(run / "checkpoints" / name, "cpu")
         made = convert((16_000, noise), "TF2", "neural")
         assert len(made.units.codes) == 75  # of 20 ms
         assert made.units.codes.max() < 8

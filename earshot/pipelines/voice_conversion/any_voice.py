@@ -107,14 +107,16 @@ class AnyVoiceConversion(VoiceConversion):
         self,
         units: Units,
         target: str | Voice = settings.DEFAULT_VOICE,
-        vocoder: str = settings.VOCODERS[0],
-        intonation: str = settings.INTONATIONS[0],
+        vocoder: str | None = None,
+        intonation: str | None = None,
     ) -> Speech:
         """Speak units in a voice; where they carry no intonation, it is predicted.
 
         Raises InputError for units of another model, units that are not in the codebook, none or
         too many of them, and for choices that do not exist.
         """
+        vocoder = vocoder or self.vocoders[0]
+        intonation = intonation or self.intonations[0]
         _check("vocoder", vocoder, self.vocoders)
         _check("intonation", intonation, self.INTONATIONS)
         voice = self.voice_of(target)

@@ -136,8 +136,14 @@ class VoiceConversion(ABC):
         """The units of what was heard."""
 
     @abstractmethod
-    def decode(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> Speech:
-        """Speak units in a voice.
+    def decode(
+        self,
+        units: Units,
+        target: str | Voice = settings.DEFAULT_VOICE,
+        vocoder: str | None = None,
+        intonation: str | None = None,
+    ) -> Speech:
+        """Speak units in a voice, without other choices by the first vocoder and intonation.
 
         Raises InputError for units of another model, units that are not in the codebook, none or
         too many of them, and for choices that do not exist.

@@ -97,14 +97,16 @@ class VQVAEConversion(VoiceConversion):
         self,
         units: Units,
         target: str | Voice = settings.DEFAULT_VOICE,
-        vocoder: str = settings.VOCODERS[0],
-        intonation: str = INTONATIONS[0],
+        vocoder: str | None = None,
+        intonation: str | None = None,
     ) -> Speech:
         """Synthesise units in the voice ``target``; the intonation is always predicted.
 
         Raises InputError for units of another model, units that are not in the codebook, none or
         too many of them, and for choices that do not exist.
         """
+        vocoder = vocoder or self.vocoders[0]
+        intonation = intonation or self.intonations[0]
         voice = self._check(units, target, vocoder, intonation)
         began = time.perf_counter()
         muted = units.codes == MUTED

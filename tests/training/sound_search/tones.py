@@ -31,7 +31,7 @@ class ToneEncoder:
 
     def __init__(self, names: list[str]) -> None:
         self.sample_rate = RATE
-        self.threshold = 0.5
+        self.threshold = self.own_threshold = 0.5
         self.fingerprint = "ear"
         self.name = " + ".join(names)
         self.dimension = len(TONES) * len(names)
