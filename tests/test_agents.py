@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import httpx
+import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 from mcp import ClientSession
@@ -17,6 +18,7 @@ from mcp.types import CallToolResult, TextContent, Tool
 
 from earshot.app import launch, site
 from earshot.core.paths import ASSETS
+from earshot.media.audio.load import wav_bytes
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.tabs import listening_tests
 from earshot.tabs.shared.gradio_internals import upload_folder
@@ -104,7 +106,7 @@ def test_tools_explain_every_parameter_and_every_result(tools: list[Tool]) -> No
 def test_convert_of_an_agent_is_encode_and_decode(address: str) -> None:
     speech = data_url(SPEECH, "audio/ogg")
     converted = answer(address, "convert", audio=speech, target="SM1", model="vqvae-64")
-    assert converted.keys() == {"speech", "units", "numbers"}
+    assert converted.keys() == {"speech", "units", "numbers", "notices"}
     encoded = answer(address, "encode", audio=speech, model="vqvae-64")
     assert encoded["units"] == converted["units"]
     units = httpx.get(converted["units"]).json()
@@ -117,6 +119,15 @@ def test_convert_of_an_agent_is_encode_and_decode(address: str) -> None:
     sounds = [httpx.get(made["speech"]).content for made in (converted, decoded)]
     assert sounds[0] == sounds[1]
     assert sounds[0].startswith(b"RIFF")
+
+
+def test_agents_are_told_that_a_recording_ends_early(address: str, tmp_path: Path) -> None:
+    noise = 0.1 * np.random.default_rng(0).standard_normal(32_000)
+    (tmp_path / "cut.wav").write_bytes(wav_bytes(noise, 16_000)[:32_000])
+    speech = data_url(tmp_path / "cut.wav", "audio/wav")
+    for tool, more in (("convert", {"target": "SM1"}), ("encode", {})):
+        said = answer(address, tool, audio=speech, model="vqvae-64", **more)["notices"]
+        assert any("ends early" in sentence for sentence in said), tool
 
 
 def test_convert_answers_in_two_kilobytes_and_takes_what_another_tool_answered(

@@ -43,12 +43,13 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class LongRecording:
-    """A recording (T,) at 16 kHz with its log posteriors of phonemes (S, P), and the seconds that a
-    step of these lasts."""
+    """A recording (T,) at 16 kHz with its log posteriors of phonemes (S, P), the seconds that a
+    step of these lasts, and notices about it."""
 
     waveform: np.ndarray
     log_posteriors: np.ndarray
     step: float
+    notices: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -82,11 +83,13 @@ class WordSearch:
         """
         if audio is None:
             raise InputError("There is no recording to search in. Upload one, up to ten minutes.")
-        waveform = load(audio, SAMPLE_RATE, MAX_SECONDS_SEARCHED).waveform
+        loaded = load(audio, SAMPLE_RATE, MAX_SECONDS_SEARCHED)
+        waveform = loaded.waveform
         if np.abs(waveform).max() < SILENT_PEAK:
             raise InputError("The recording to search in is silent. Upload one with speech.")
         posteriors = self.words.log_posteriors(waveform)
-        return LongRecording(waveform, posteriors, len(waveform) / SAMPLE_RATE / len(posteriors))
+        step = loaded.seconds / len(posteriors)
+        return LongRecording(waveform, posteriors, step, loaded.notices)
 
     def __call__(
         self,

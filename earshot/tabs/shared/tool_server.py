@@ -60,6 +60,12 @@ SERVED: Final = "/gradio_api/file="  # in the address of a file of this server
 JOIN: Final = "/gradio_api/queue/join"
 # Returns that only other tools read, and that are long: the address of their JSON.
 BY_ADDRESS: Final = ("units",)
+# What such a return says of a recording, which is answered itself: nobody has to fetch it.
+NOTICES: Final = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "sentences about the recording: what is not as it should be",
+}
 FILE_INPUTS: Final = (gr.Audio, gr.Video, gr.File)
 URI: Final = {"type": "string", "format": "uri"}
 # What a return is, by the component that holds it.
@@ -170,6 +176,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         }
         for name in fields.keys() & BY_ADDRESS:
             fields[name] |= URI | {"description": f"{about[name]}, as the address of its JSON"}
+            fields["notices"] = NOTICES
         return {"type": "object", "properties": fields, "required": list(fields)}
 
     def described(self) -> list["Described"]:
@@ -244,6 +251,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         """Return that object as JSON; a file is its address."""
         (answer,) = processing_utils.add_root_url(data, root_url, None)
         for name in answer.keys() & BY_ADDRESS:
+            answer["notices"] = answer[name]["notices"]
             text = json.dumps(answer[name]).encode()
             file = served_file(text, f"{name}.json")
             answer[name] = file | {"url": f"{root_url}{SERVED}{file['path']}"}

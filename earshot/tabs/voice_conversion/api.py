@@ -1,6 +1,7 @@
 """Voice conversion for programs: /convert, /encode and /decode, with files and JSON only."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,13 +40,14 @@ class ConversionAPI:
             units: the units, as /decode takes them: {"model": name, "fingerprint": of
                 its codebook, "step": seconds a unit, "codes": list of int, -1 for silence; where
                 the model has them "vectors", one a unit, and "intonation"; "edited": indices of
-                the units that an edit put in}.
+                the units that an edit put in; "notices": sentences about the recording}.
             numbers: units, bit/s, compression and computing time, in words.
         """
         pipeline = self.models.pipeline(model)
         spoken = Speaking(target, vocoder=vocoder, intonation=intonation)
         conversion = pipeline(audio, *spoken.arguments(pipeline))
-        return wav(conversion.converted), _document(conversion.units), numbers(conversion)
+        units = _document(conversion.units, conversion.notices)
+        return wav(conversion.converted), units, numbers(conversion)
 
     @answering
     def encode(self, audio: str, model: str) -> dict[str, Any]:
@@ -59,8 +61,8 @@ class ConversionAPI:
         Returns:
             units: as /convert returns them.
         """
-        _, units, _ = self.models.pipeline(model).encode(audio)
-        return _document(units)
+        _, units, notices = self.models.pipeline(model).encode(audio)
+        return _document(units, notices)
 
     @answering
     def decode(self, units: dict[str, Any], target: str, vocoder: str, intonation: str) -> bytes:
@@ -105,5 +107,5 @@ def declare(
     call.click(api.decode, [units, voice, *spoken], speech, api_name="decode", **quick)
 
 
-def _document(units: Units) -> dict[str, Any]:
-    return json.loads(units.to_json())
+def _document(units: Units, notices: Sequence[str]) -> dict[str, Any]:
+    return json.loads(units.to_json()) | {"notices": list(notices)}

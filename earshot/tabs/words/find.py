@@ -79,19 +79,24 @@ class FindEvents:
         text: str,
         spoken: str | None,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
-    ) -> tuple["LongRecording", str, "FoundPlaces"]:
-        """Return the recording, the name of the word, and its places. Raises InputError."""
+    ) -> tuple["LongRecording", str, "FoundPlaces", tuple[str, ...]]:
+        """Return the recording, the name of the word, its places, and notices about what was
+        recorded. Raises InputError."""
         from earshot.pipelines.words.word_search import WordSearch  # late, for it loads torch
 
         words = self.pipeline()
         if not text.strip() and not spoken:
             raise InputError(NOTHING)
-        query = words.embed_text(text) if text.strip() else words.embed_audio(spoken)
+        if text.strip():
+            query, notices = words.embed_text(text), ()
+        else:
+            query = words.embed_audio(spoken)
+            notices = query.notices
         search = WordSearch(words)
         progress(0.1, desc="Listening to the recording")
         heard = search.listen(recording)
         found = search(heard, query, progress=lambda share: progress(0.4 + 0.6 * share))
-        return heard, text.strip() or "the word you said", found
+        return heard, text.strip() or "the word you said", found, (*heard.notices, *notices)
 
     @answering
     def find_word(
@@ -107,11 +112,16 @@ class FindEvents:
         Returns:
             places: {"seconds": of the recording, "threshold": the score from which a place counts
             as found, "places": a list, best first, of {"start" and "end" in seconds, "score": the
-            cosine, from -1 to 1}}.
+            cosine, from -1 to 1}, "notices": sentences about the recordings}.
         """
-        heard, _, found = self.find(audio, text or "", spoken)
+        heard, _, found, notices = self.find(audio, text or "", spoken)
         places = [{"start": p.start, "end": p.end, "score": p.score} for p in found.places]
-        return {"seconds": heard.seconds, "threshold": found.threshold, "places": places}
+        return {
+            "seconds": heard.seconds,
+            "threshold": found.threshold,
+            "places": places,
+            "notices": list(notices),
+        }
 
 
 def find_section(pipeline: Callable[[], "Words"]) -> None:
@@ -146,9 +156,12 @@ def find_section(pipeline: Callable[[], "Words"]) -> None:
         spoken: str | None,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> dict:
-        heard, word, found = events.find(recording, text, spoken, progress)
-        note = "" if found.matches else NOT_FOUND.format(word=word)
-        return {message: say(note), shown: view(recording or "", heard, word, found)}
+        heard, word, found, notices = events.find(recording, text, spoken, progress)
+        note = () if found.matches else (NOT_FOUND.format(word=word),)
+        return {
+            message: say(" ".join((*note, *notices))),
+            shown: view(recording or "", heard, word, found),
+        }
 
     triggers: list[Callable] = [run.click, text.submit]
     for chip, (word, _, name) in zip(chips, EXAMPLES, strict=True):

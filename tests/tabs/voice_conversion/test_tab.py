@@ -70,6 +70,18 @@ def test_convert_returns_speech_units_and_numbers(client: Client, speech: Any) -
     assert "25 units · 150 bit/s" in numbers
 
 
+def test_convert_and_encode_say_that_a_recording_ends_early(client: Client, tmp_path: Path) -> None:
+    noise = 0.1 * np.random.default_rng(0).standard_normal(2 * RATE)
+    cut = tmp_path / "cut.wav"
+    cut.write_bytes(wav_bytes(noise, RATE)[: 2 * RATE])
+    spoken = ("SM1", "vqvae-64", "griffin-lim", "keep")
+    _, converted, _ = client.predict(handle_file(cut), *spoken, api_name="/convert")
+    encoded = client.predict(handle_file(cut), "vqvae-64", api_name="/encode")
+    assert converted["notices"] == encoded["notices"]
+    assert len(encoded["notices"]) == 1 and "ends early" in encoded["notices"][0]
+    client.predict(encoded, "TF2", "griffin-lim", "keep", api_name="/decode")  # as it came
+
+
 def test_convert_keeps_the_intonation_where_the_model_can(client: Client, speech: Any) -> None:
     _, units, numbers = client.predict(
         speech, "TF2", "units-512", "griffin-lim", "keep", api_name="/convert"

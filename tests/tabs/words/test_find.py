@@ -52,6 +52,19 @@ def test_find_word_gives_places_with_scores_best_first(client: Client, speech: P
     assert all(0 <= place["start"] < place["end"] <= 6 for place in found["places"])
 
 
+def test_find_word_says_that_the_recording_ends_early(
+    client: Client, speech: Path, tmp_path: Path
+) -> None:
+    whole, cut = speech.read_bytes(), tmp_path / "cut.wav"
+    cut.write_bytes(whole[: len(whole) // 2])
+    whole_notices, cut_notices = (
+        client.predict(handle_file(path), "hello", None, api_name="/find_word")["notices"]
+        for path in (speech, cut)
+    )
+    assert whole_notices == []
+    assert len(cut_notices) == 1 and "ends early" in cut_notices[0]
+
+
 @pytest.mark.parametrize(
     ("text", "message"), [("", NOTHING), ("🐕", "no word"), ("x" * 99, "most")]
 )
