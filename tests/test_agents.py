@@ -182,7 +182,7 @@ def test_lips_are_read_without_state(address: str) -> None:
         ("convert", {"audio": "data:audio/wav;base64,AAAA", "target": "SM1"}, "cannot be read"),
         ("encode", {"audio": "/etc/passwd"}, "as a data: URL"),
         ("encode", {"audio": "http://x/gradio_api/file=/etc/passwd"}, "as a data: URL"),
-        ("encode", {"audio": "data:rubbish"}, "recording is empty"),
+        ("encode", {"audio": "data:rubbish"}, "as a data: URL"),
         ("encode", {"audio": "http://example.org/a.wav"}, "fetches no addresses"),
         ("decode", {"units": "http://x/gradio_api/file=/etc/passwd", "target": "SM1"}, "data: URL"),
     ],

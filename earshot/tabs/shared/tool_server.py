@@ -298,7 +298,9 @@ class _Job:
 def _file(address: str) -> dict[str, Any]:
     """Return what a page sends for a file. Raises InputError for what names none."""
     if address.startswith("data:"):
-        head, _, content = address.partition(",")
+        head, comma, content = address.partition(",")
+        if not comma:
+            raise InputError(FILES)
         # base64url is as common among programs; Gradio would drop its letters and decode noise.
         content = content.translate(str.maketrans("-_", "+/", " \n\r"))
         content += "=" * (-len(content) % 4)
