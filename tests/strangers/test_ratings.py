@@ -76,9 +76,10 @@ def test_table_in_another_dialect_gives_the_same_means(
     file = tmp_path / "mushra.csv"
     file.write_bytes(written())
     found = read(file)
-    means = dict(found.table.groupby("system")["answer"].mean())
+    answers = found.table.groupby("system")["answer"]
+    means = {system: of_one.mean() for system, of_one in answers}
     assert means == {"reference": 97, "C1": 68.5, "C2": 58.5, "anchor-3.5k": 18.5}
-    assert found.table["rater"].nunique() == 4 and found.notes == ()
+    assert len({*found.table["rater"]}) == 4 and found.notes == ()
 
 
 def test_table_of_pymushra_is_read(tmp_path: Path) -> None:
@@ -96,7 +97,7 @@ def test_table_of_pymushra_is_read(tmp_path: Path) -> None:
     file = tmp_path / "pymushra.csv"
     file.write_text(text(rows, ";"))
     found = read(file)
-    assert found.test.systems == ("C1", "C2") and found.table["rater"].nunique() == 4
+    assert found.test.systems == ("C1", "C2") and len({*found.table["rater"]}) == 4
 
 
 @pytest.mark.parametrize("times", [2, 6])
@@ -106,7 +107,7 @@ def test_session_stored_twice_is_one_rater(tmp_path: Path, times: int) -> None:
     file = tmp_path / "mushra.csv"
     file.write_text(text(rows + rows[1:9] * (times - 1)))
     found = read(file)
-    assert len(found.table) == 32 and found.table["rater"].nunique() == 4
+    assert len(found.table) == 32 and len({*found.table["rater"]}) == 4
     assert f"{8 * (times - 1)} others are left out" in found.notes[0]
     assert found.notes[0] in analyse(found.test, found.table, notes=found.notes).kept.notes
 
@@ -142,7 +143,8 @@ def test_votes_of_one_worker_on_one_clip_count_once(tmp_path: Path) -> None:
 def test_signature_of_a_clip_is_no_part_of_its_name(tmp_path: Path) -> None:
     """Azure/azure-cli PR#7822 has such addresses: stimuli no longer paired between systems."""
     base = "https://x.example/set"
-    rows = [[*VOTES]] + [
+    rows: list[list[object]] = [[*VOTES]]
+    rows += [
         [who, f"{base}/{system}/s{k}.wav?sv=1&sig={who}{k}{system}%2F", 3]
         for who in "VW"
         for system in "ab"
@@ -172,7 +174,8 @@ def test_undecided_answers_are_counted(tmp_path: Path) -> None:
 
 
 def test_systems_that_share_no_stimulus_are_named(tmp_path: Path) -> None:
-    rows = [[*VOTES]] + [
+    rows: list[list[object]] = [[*VOTES]]
+    rows += [
         [who, f"{system}/{system}{k}.wav", 3 + (k == 1)]
         for who in "VWXYZ"
         for system in "ab"

@@ -5,6 +5,7 @@ import sys
 import unicodedata
 import zipfile
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -128,7 +129,9 @@ def test_endings_in_capitals_are_the_same_kind(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("yaml", "disk"), [("NFC", "NFD"), ("NFD", "NFC")])
-def test_names_in_parts_and_composed_are_one_name(tmp_path: Path, yaml: str, disk: str) -> None:
+def test_names_in_parts_and_composed_are_one_name(
+    tmp_path: Path, yaml: Literal["NFC", "NFD"], disk: Literal["NFC", "NFD"]
+) -> None:
     """cryptomator#264: macOS writes ü as u and two dots."""
     for system in ("größe", "klein"):
         path = tmp_path / "t" / system / ("für.wav" if system == "klein" else "fu\u0308r.wav")

@@ -44,9 +44,9 @@ def test_tables_of_every_design_read_back_and_are_described(design: Design, stor
     assert len(ratings) == len(store.ratings(test)) and set(ratings["rater"]) == set(
         raters["rater"]
     )
-    assert (ratings["answer_in_words"] != "").all()
+    assert all(ratings["answer_in_words"] != "")
     counted = read(files, "stimuli.csv")
-    assert counted[counted["kind"] == "trial"]["ratings"].sum() >= len(
+    assert sum(counted[counted["kind"] == "trial"]["ratings"]) >= len(
         ratings[ratings["kind"] == "trial"]
     )
 

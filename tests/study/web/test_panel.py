@@ -10,6 +10,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from fastapi.testclient import TestClient
+from jwt.algorithms import RSAAlgorithm
 
 from benchmarks.support.listening import Rater, write_test
 from earshot.study import preview
@@ -101,7 +102,7 @@ def test_signed_number_lets_a_member_in_and_back_and_nobody_else(
     client: TestClient, tmp_path: Path
 ) -> None:
     private = rsa.generate_private_key(65537, 2048)
-    public = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(private.public_key()))
+    public = json.loads(RSAAlgorithm.to_jwk(private.public_key()))
     folder = write_test(tmp_path / "signed", "ab", panel=PANEL | {"signed": SIGNED})
     (folder / "jwks.json").write_text(json.dumps({"keys": [public | {"kid": "1", "use": "sig"}]}))
 
