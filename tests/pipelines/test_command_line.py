@@ -97,6 +97,16 @@ def test_voice_conversion_of_a_file_and_of_its_units_is_the_same(
     assert seconds(tmp_path / "out.wav") == pytest.approx(3.34, abs=0.1)
 
 
+def test_voice_conversion_of_what_is_no_units_file_speaks_of_no_page(
+    tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "units.json").write_text("{}")
+    model = ["--model", str(tiny_checkpoints / "vqvae-64"), "--device", "cpu"]
+    with pytest.raises(SystemExit):
+        voice_conversion.main([str(tmp_path / "units.json"), "-o", str(tmp_path / "o.wav"), *model])
+    assert capsys.readouterr().err.endswith("units.json: This is not a units file.\n")
+
+
 def test_voice_conversion_with_a_model_that_is_not_there_says_so(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="neither a checkpoint folder nor a hub id|no checkpoint"):
         voice_conversion.main([str(SPEECH), "-o", str(tmp_path / "o.wav"), "--model", "nowhere"])

@@ -144,8 +144,9 @@ class AnyVoiceConversion(VoiceConversion):
         seconds = sum(end - start for start, end in spoken)
         if seconds < self.MIN_SPEECH:
             raise InputError(
-                f"Only {seconds:.0f} s of the recording are speech. Read on until "
-                f"{shortest:.0f} s are full, close to the microphone, where it is quiet."
+                f"Only {seconds:.0f} s of the recording are speech.",
+                f"Read on until {shortest:.0f} s are full, close to the microphone, where it is "
+                "quiet.",
             )
         if reading:
             reading.check(waveform)

@@ -71,8 +71,9 @@ class Reading:
         right = sum(a == b for a, b in zip(found, self.words, strict=False))
         if right < MIN_RIGHT * len(self.words):
             raise InputError(
-                "That did not sound like the text. Record again: read just these words, at your "
-                "usual pace, close to the microphone, where it is quiet."
+                "That did not sound like the text.",
+                "Record again: read just these words, at your usual pace, close to the microphone, "
+                "where it is quiet.",
             )
 
 

@@ -13,9 +13,6 @@ from earshot.pipelines.voice_conversion.intonation import Intonation
 from earshot.pipelines.voice_conversion.settings import MAX_SECONDS, MUTED
 
 MAX_VALUE: Final = 1e4  # in a vector; ours have some tens at most
-NO_UNITS_FILE: Final = (
-    "This is not a units file. Use the JSON that “units” downloads after a conversion."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +41,7 @@ class Units:
                 f"These units are of another model ({self.model}). Choose that one to speak them."
             )
         if len(self.codes) == 0:
-            raise InputError("There are no units left to speak. Undo, or convert again.")
+            raise InputError("There are no units left to speak.", "Undo, or convert again.")
         if len(self.codes) * step > MAX_SECONDS:
             raise InputError(f"There are more units than fit in {MAX_SECONDS:.0f} s.")
         if self.codes.min() < MUTED or self.codes.max() >= codebook_size:
@@ -103,7 +100,10 @@ class Units:
                 _edited(document.get("edited"), len(codes)),
             )
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-            raise InputError(NO_UNITS_FILE) from error
+            raise InputError(
+                "This is not a units file.",
+                "Use the JSON that “units” downloads after a conversion.",
+            ) from error
 
 
 def _vectors(document: Any, steps: int) -> np.ndarray | None:

@@ -49,8 +49,8 @@ def check_one_voice(vectors: np.ndarray) -> None:
     pairs = (unit @ unit.T)[np.triu_indices(len(unit), 1)]
     if len(pairs) and np.percentile(pairs, 25) < ONE_VOICE:
         raise InputError(
-            "This sounds like more than one voice. Record again where nobody else speaks and no "
-            "music plays."
+            "This sounds like more than one voice.",
+            "Record again where nobody else speaks and no music plays.",
         )
 
 

@@ -222,8 +222,10 @@ def test_check_one_voice_refuses_pieces_that_alternate_between_two() -> None:
     check_one_voice(np.stack([*pieces, other]))  # a cough
     check_one_voice(pieces[0][None])
     for several in (pieces[:1] + [other], [*pieces[:4], *[other] * 4]):
-        with pytest.raises(InputError, match="more than one voice"):
+        with pytest.raises(InputError, match="more than one voice") as refused:
             check_one_voice(np.stack(several))
+        assert "Record again" not in refused.value.message
+        assert "Record again" in refused.value.advice
 
 
 def test_a_blend_outside_its_range() -> None:

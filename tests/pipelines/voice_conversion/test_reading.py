@@ -41,8 +41,10 @@ def test_check_accepts_the_text(recording: np.ndarray) -> None:
 
 def test_check_refuses_the_same_lines_with_other_words(recording: np.ndarray) -> None:
     others = Reading(READING.lines, tuple(_another(word) for word in READING.words))
-    with pytest.raises(InputError, match="did not sound like the text"):
+    with pytest.raises(InputError, match="did not sound like the text") as refused:
         others.check(recording)
+    assert "Record again" not in refused.value.message
+    assert "Record again" in refused.value.advice
 
 
 @pytest.mark.parametrize("seconds", [0.0, 12.0])
