@@ -6,9 +6,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import soundfile
 
 from earshot.app import launch, models
-from earshot.core.paths import CHECKPOINTS, ROOT
+from earshot.core.paths import ASSETS, CHECKPOINTS, ROOT
 from earshot.pipelines.voice_conversion.settings import MODELS
 from earshot.tabs import lip_to_speech, sound_search, words
 
@@ -80,6 +81,24 @@ def test_wheel_unpacked_elsewhere_finds_its_weights_and_builds_the_page(
     environment = {"PYTHONPATH": str(installed), "PATH": "", "HOME": str(tmp_path)}
     run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+
+
+def test_wheel_converts_a_file_beside_modules_of_the_users_own(wheel: Path, tmp_path: Path) -> None:
+    installed, work = tmp_path / "site-packages", tmp_path / "work"
+    zipfile.ZipFile(wheel).extractall(installed)
+    for name in ("models", "media", "tabs", "app"):  # as many projects have them
+        (work / name).mkdir(parents=True)
+        (work / name / "__init__.py").write_text("raise ImportError('not this one')")
+    source = str(ASSETS / "examples" / "scot-digits.ogg")
+    run = subprocess.run(
+        [sys.executable, "-m", "earshot.pipelines.voice_conversion", source, "-o", "out.wav"],
+        cwd=work,
+        env={"PYTHONPATH": str(installed), "PATH": "", "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 0, run.stderr
+    assert soundfile.info(work / "out.wav").duration > 1
 
 
 def _name(requirement: str) -> str:
