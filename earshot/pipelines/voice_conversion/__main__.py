@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import VoiceConversion
 
 ENDINGS: Final = (*FORMATS, ".json")
-LOUDNESS: Final = ("source", "level")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -47,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument(
         "--loudness",
-        choices=LOUDNESS,
+        choices=settings.LOUDNESS,
         help="that of the source, or the same for all (default: the source's where there are "
         "several files, which keeps them apart)",
     )

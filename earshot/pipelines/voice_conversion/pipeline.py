@@ -11,7 +11,8 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from earshot.media.audio.load import Audio, load
+from earshot.core.errors import InputError
+from earshot.media.audio.load import Audio, load, loudness, match_loudness
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pipelines.checkpoint import CheckpointError, locate, read_config
 from earshot.pipelines.speech import Speech
@@ -34,12 +35,14 @@ class Content:
     """What was heard in a recording, before it passes a bottleneck.
 
     source: the speech at the level of the networks' input; vectors: float32 (U, C); intonation:
-    that of the source, None where the model predicts its own; notices: about the recording.
+    that of the source, None where the model predicts its own; loudness: of the recording, in LUFS;
+    notices: about the recording.
     """
 
     source: Speech
     vectors: np.ndarray
     intonation: Intonation | None
+    loudness: float
     notices: tuple[str, ...]
 
 
@@ -89,19 +92,29 @@ class VoiceConversion(ABC):
         target: str | Voice = settings.DEFAULT_VOICE,
         vocoder: str | None = None,
         intonation: str | None = None,
+        loudness: str = settings.LOUDNESS[0],
     ) -> Conversion:
         """Say the words of ``audio`` in the voice ``target``: a name of ``voices``, or a Voice.
 
         audio: a recording, or what this model or another of its checkpoint has heard in one.
-        vocoder, intonation: without them, the first of ``vocoders`` and ``intonations``. Raises
-        InputError for audio that cannot be used, and for choices that do not exist.
+        vocoder, intonation: without them, the first of ``vocoders`` and ``intonations``. loudness:
+        "level", that of the model whatever was recorded, -23 to -26 LUFS, or "source", that of the
+        recording. Raises InputError for audio that cannot be used, and for choices that do not
+        exist.
         """
+        if loudness not in settings.LOUDNESS:
+            raise InputError(
+                f"There is no loudness {loudness}. Choose one of {', '.join(settings.LOUDNESS)}."
+            )
         began = time.perf_counter()
         vocoder = vocoder or self.vocoders[0]
         intonation = intonation or self.intonations[0]
         content = audio if isinstance(audio, Content) else self.hear(audio)
         units = self.units(content)
         converted = self.decode(units, target, vocoder, intonation)
+        if loudness == "source":
+            level = match_loudness(converted.waveform, SAMPLE_RATE, content.loudness)
+            converted = waveforms.speech(level, began)
         bits, notices = self.bits_per_second(intonation), content.notices
         seconds = time.perf_counter() - began
         return Conversion(content.source, units, converted, notices, *bits, seconds)
@@ -117,7 +130,8 @@ class VoiceConversion(ABC):
         waveform = waveforms.prepared(recording.waveform, round(self.unit_seconds * SAMPLE_RATE))
         vectors, intonation = self.encode_waveform(waveform)
         source = waveforms.speech(waveform, began)
-        return Content(source, vectors, intonation, recording.notices)
+        lufs = loudness(recording.waveform, SAMPLE_RATE)
+        return Content(source, vectors, intonation, lufs, recording.notices)
 
     def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
         """The speech at the level of the networks' input, its units, and notices about it.

@@ -41,6 +41,7 @@ VOICES: Final = (*VQVAE_VOICES, "Nell", "Odile", "Vera", "Heart")
 DEFAULT_VOICE: Final = "TF2"
 VOCODERS: Final = ("neural", "griffin-lim")  # the default first
 INTONATIONS: Final = ("keep", "predicted")  # the default first
+LOUDNESS: Final = ("level", "source")  # that of the model, or of the source
 MAX_SECONDS: Final = 60.0
 REFERENCE_SECONDS: Final = (10.0, 30.0)  # of a recording that a voice is made from
 PCM_BITS: Final = 16 * SAMPLE_RATE  # bit/s of 16-bit PCM, which the units are compared with

@@ -68,6 +68,10 @@ ANY_VOICE: Final = (
     "Stands on a recogniser that others trained with English text, and learned from read speech by "
     "650 people to tell what was said from who said it. Yours can be the new voice, too."
 )
+LOUDNESS: Final = (
+    '<p class="hint">However loud the recording, its conversion is at −23 to −26 LUFS. '
+    "From Python and the command line it can be as loud as the recording.</p>"
+)
 RATES: Final = "The speech above by every model, from 150 bit/s up, in the voice that you chose."
 PLAY: Final = """
 watch("value", () => props.value.files.length && new Audio(props.value.files[0].url).play());
@@ -221,9 +225,10 @@ def _speech_input() -> tuple[gr.Audio, gr.HTML]:
 def _options(
     models: Models,
 ) -> tuple[gr.Dropdown, gr.Dropdown, gr.Slider, gr.Dropdown, gr.Dropdown]:
-    """Lay out model, voice to blend in and its share, intonation and vocoder, in one row."""
+    """Lay out model, voice to blend in and its share, intonation and vocoder, in one row, with
+    a line on loudness below."""
     voices = [(card.name, name) for name, card in VOICES.items()]
-    with gr.Accordion("Options", open=False), gr.Row(elem_classes="options"):
+    with gr.Accordion("Options", open=False) as options, gr.Row(elem_classes="options"):
         model = gr.Dropdown(
             [(MODELS[name], name) for name in models.names],
             value=models.names[0],
@@ -250,6 +255,8 @@ def _options(
             label="Its share",
             visible=models.any_voice,
         )
+    with options:
+        gr.HTML(LOUDNESS)
     return model, other, share, intonation, vocoder
 
 

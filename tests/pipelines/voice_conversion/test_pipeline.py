@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 
+from earshot.media.audio.load import loudness
 from earshot.pipelines import InputError
 from earshot.pipelines.checkpoint import CheckpointError
 from earshot.pipelines.voice_conversion import VoiceConversion, VQVAEConversion
@@ -64,6 +65,21 @@ def test_encode_at_another_level_gives_the_same_units(pipeline: VQVAEConversion)
     rate, waveform = speech_like(2.0)
     loud, quiet = (pipeline.encode((rate, g * waveform))[1].codes for g in (1.0, 0.1))
     assert (loud == quiet).mean() > 0.95
+
+
+def test_conversion_is_as_loud_as_its_source_on_request(pipeline: VQVAEConversion) -> None:
+    rate, waveform = speech_like(2.0)
+    sources = 0.3 * waveform, 0.03 * waveform
+    for source in sources:
+        kept = pipeline((rate, source), loudness="source").converted
+        assert loudness(kept.waveform, rate) == pytest.approx(loudness(source, rate), abs=0.1)
+    levels = [pipeline((rate, source)).converted.waveform for source in sources]
+    assert loudness(levels[0], rate) == pytest.approx(loudness(levels[1], rate), abs=0.5)
+
+
+def test_conversion_at_another_loudness_is_refused(pipeline: VQVAEConversion) -> None:
+    with pytest.raises(InputError, match="level, source"):
+        pipeline(speech_like(1.0), loudness="loud")
 
 
 @pytest.mark.parametrize("rate", [8_000, 44_100, 192_000])
