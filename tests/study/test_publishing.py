@@ -114,7 +114,7 @@ def test_results_of_a_public_test_show_the_report_and_no_answers(tmp_path: Path)
         rater.answer(rater.session()["trials"][0], "a")
         page = client.get("/results/ab")
         assert page.status_code == 200 and key not in page.text
-        assert "jsonl" not in page.text and "delete" not in page.text
+        assert "answers.jsonl" not in page.text and "/delete" not in page.text
         for path in ("answers.jsonl", "ratings.csv"):
             assert client.get(f"/results/ab/{path}", params={"key": ""}).status_code == 403
         assert client.post("/results/ab/delete").status_code == 403

@@ -81,7 +81,7 @@ class CompareEvents:
     def leave(self, pair: Pair) -> Update:
         """Close the panel for a new search; a sound that waits for another to compare stays."""
         if len(pair) < len(SIDES):
-            return {}
+            return {self.pair: pair}
         return {self.pair: (), self.shown: gr.HTML(nothing(""), visible=False)}
 
     def _update(self, pair: Pair, own: VisitorLibrary | None) -> Update:

@@ -156,7 +156,8 @@ def _summary(search: Search, result: "SearchResult", catalogue: Catalogue, note:
     top = max((hit.score for hit in result.hits), default=None)
     best = "" if top is None else f"best score <b>{top:.2f}</b> · "
     if not result.matched and not catalogue.shipped:
-        note = f"below {result.threshold:.2f}, the score of a match: the nearest come first"
+        below = f"below {result.threshold:.2f}, the score of a match: the nearest come first"
+        note = f"{note} · {below}" if note else below
     also = f" · {escape(note)}" if note else ""
     return (
         f"<h3>{escape(search.name)}</h3><p>{best}<b>{len(catalogue.sounds)}</b> sounds searched in "

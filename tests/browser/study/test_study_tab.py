@@ -138,7 +138,7 @@ def test_scale_of_p835_is_chosen_and_its_ratings_analysed(visit: Visit, tmp_path
     visit.page.get_by_label("Background noise").check()
     visit.button("Analyse them").click()
     said = visit.page.locator(".message:visible")
-    expect(said).to_contain_text("clean leads noisy by 2.00")
+    expect(said).to_contain_text("clean was rated highest, 2.00 above noisy")
     with visit.page.expect_download() as download:
         visit.page.get_by_role("link", name=".html").or_(
             visit.page.locator('a[download$=".html"]')

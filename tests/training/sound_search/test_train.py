@@ -193,6 +193,7 @@ def test_export_writes_shipped_and_evaluated_networks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export, "calibrate", lambda encoder, data, fold: 0.25)
+    monkeypatch.setattr(export, "calibrate_own", lambda encoder, data: (0.15, 0.1))
     config = SoundEmbedderConfig(SoundCNNConfig(channels=(8,), blocks=(1,)), width=8)
     parts = ("cnn-first", "cnn-123", "cnn-1234", "cnn-123-kinds", "cnn-1234-kinds")
     for seed, name in enumerate(parts):

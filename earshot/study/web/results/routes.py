@@ -65,6 +65,8 @@ def router(library: Library) -> APIRouter:
         make = reports.page if whole else partial(reports.running, key=key)
         page = await reports.make(partial(make, opened))
         live = parts.live(page, opened.test, key, places, published, reloads=not estimates)
+        if estimates:  # at NAME/look, and its links are those of NAME
+            live = live.replace("<meta", '<base href="../"><meta', 1)
         return HTMLResponse(live, headers=PRIVATE)
 
     async def look(opened: Opened) -> None:
