@@ -18,7 +18,8 @@ FLAGS = [
 ]
 PATIENCE = 60_000  # ms: tests run beside other work
 # Chromium's own, about the flags above and not about the page.
-HARMLESS = ("GPU stall", "Permissions policy")
+# The last is Gradio's own, of requests that a page leaves behind when it is left.
+HARMLESS = ("GPU stall", "Permissions policy", "signal is aborted without reason")
 # How many sounds play now.
 PLAYING = """() => [...document.querySelectorAll("audio")].filter((a) => !a.paused).length"""
 
