@@ -103,7 +103,7 @@ def test_joined_takes_a_then_b_and_replaces_b() -> None:
 def test_new_search_closes_a_comparison_and_keeps_a_sound_that_waits() -> None:
     with gr.Blocks():
         panel = CompareEvents(SimpleNamespace(), gr.HTML(), *compare_panel())  # type: ignore[arg-type]
-    assert panel.leave(("x",)) == {}
+    assert panel.leave(("x",)) == {panel.pair: ("x",)}  # Gradio wants one output at least
     closed = panel.leave(("x", "y"))
     assert closed[panel.pair] == () and not closed[panel.shown].constructor_args["visible"]
 
