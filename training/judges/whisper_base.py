@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import gettempdir
@@ -53,9 +54,8 @@ def error_rate(references: Sequence[Sequence[str]], found: Sequence[Sequence[str
 
 @cache
 def _model() -> Any:
-    from faster_whisper import WhisperModel
-
-    return WhisperModel(str(_joined()), device="cpu", compute_type="int8", cpu_threads=1)
+    package = import_module("faster_whisper")
+    return package.WhisperModel(str(_joined()), device="cpu", compute_type="int8", cpu_threads=1)
 
 
 def _joined() -> Path:
