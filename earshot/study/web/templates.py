@@ -1,10 +1,12 @@
-"""The HTML of raters' and organisers' pages, by Jinja2: what is put into it is escaped."""
+"""The HTML of raters' and organisers' pages."""
 
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment
+
+from earshot.core.templates import environment
 
 FOLDERS: Final = [Path(__file__).parent / name for name in ("page", "results")]
 
@@ -16,10 +18,4 @@ def render(name: str, /, **values: Any) -> str:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(FOLDERS),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    return environment(FOLDERS)

@@ -1,5 +1,7 @@
 """Line icons as inline SVG, so that nothing is fetched."""
 
+from markupsafe import Markup
+
 THUMB = "M7 20V11l4-7.5c1.4 0 2.4 1 2.4 2.4v3.6h4.7a2 2 0 0 1 2 2.3l-1 6.4a2 2 0 0 1-2 1.8zH4v-9h3"
 PATHS = {
     "play": '<path d="M7 4.8v14.4L19 12z" fill="currentColor"/>',
@@ -15,9 +17,9 @@ PATHS = {
 }
 
 
-def icon(name: str) -> str:
+def icon(name: str) -> Markup:
     """Draw the icon as inline SVG, as large as the text and in its colour."""
-    return (
+    return Markup(
         f'<svg class="icon icon-{name}" viewBox="0 0 24 24" aria-hidden="true" fill="none" '
         f'stroke="currentColor" stroke-width="2" stroke-linecap="round" stroke-linejoin="round">'
         f"{PATHS[name]}</svg>"

@@ -183,5 +183,5 @@ def test_timeline_plays_its_answer_and_tells_two_alike_apart(
 def test_timeline_action_can_be_pressed() -> None:
     actions = [Action("up", "Fits", needs_cells=False, icon="up", pressed=True)]
     html = TimelineSpec("x", [UnitCells("u", (1,), 0.04, COLORS)], [], (), actions).html()
-    assert re.search('<button type="button"  aria-pressed="true"[^>]*data-action="up"', html)
+    assert re.search('<button type="button" aria-pressed="true"[^>]*data-action="up"', html)
     assert "icon-up" in html

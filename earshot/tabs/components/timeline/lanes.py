@@ -5,16 +5,18 @@ Tabs may add kinds of their own: anything with the attributes of Lane.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import groupby
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
+from markupsafe import Markup
 
 from earshot.media.constants import NYQUIST
 from earshot.pipelines.voice_conversion.settings import MUTED
+from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.images import frequency_ticks, ink_on, spectrogram_png, viridis_colors
 
+LANES: Final = "components/timeline/lanes.html"
 PEAKS_PER_SECOND: Final = 100
 MAX_PEAKS: Final = 12_000  # of a waveform: two minutes in full
 QUIET: Final = 0.1  # peak under which a waveform is not scaled up to the full height
@@ -30,7 +32,7 @@ class Lane(Protocol):
     def seconds(self) -> float: ...
     @property
     def stale(self) -> bool: ...
-    def html(self) -> str: ...
+    def html(self) -> Markup: ...
 
 
 @dataclass(frozen=True)
@@ -50,16 +52,12 @@ class Waveform:
         peaks = padded.reshape(-1, bucket).max(axis=1).round(3)
         return cls(label, tuple(peaks.tolist()), len(waveform) / sample_rate)
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         # Scaled to the height of the lane, but near silence is not made to look like sound.
         scale = max(QUIET, *self.peaks)
         points = [f"{i},{1 - peak / scale:.3f}" for i, peak in enumerate(self.peaks)]
         mirror = [f"{i},{1 + peak / scale:.3f}" for i, peak in enumerate(self.peaks)][::-1]
-        return (
-            f'<svg class="tl-wave" viewBox="0 0 {len(self.peaks)} 2" preserveAspectRatio="none" '
-            f'role="img" aria-label="Waveform: {escape(self.label)}">'
-            f'<path d="M{" ".join(points + mirror)}Z"/></svg>'
-        )
+        return macro(LANES, "wave", self.label, len(self.peaks), " ".join(points + mirror))
 
 
 @dataclass(frozen=True)
@@ -77,16 +75,8 @@ class Spectrogram:
         """Draw the image of log_mel (S, M), natural logarithm of magnitude."""
         return cls(label, spectrogram_png(log_mel), seconds)
 
-    def html(self) -> str:
-        ticks = "".join(
-            f'<i style="bottom:{place:.1%}">{label}</i>'
-            for label, place in frequency_ticks(self.nyquist)
-        )
-        return (
-            f'<img class="tl-picture" src="{self.picture}" draggable="false" '
-            f'alt="Spectrogram: {escape(self.label)}">'
-            f'<div class="tl-ticks" aria-hidden="true">{ticks}</div>'
-        )
+    def html(self) -> Markup:
+        return macro(LANES, "spectrogram", self.label, self.picture, frequency_ticks(self.nyquist))
 
 
 @dataclass(frozen=True)
@@ -109,33 +99,23 @@ class UnitCells:
     def seconds(self) -> float:
         return len(self.codes) * self.step
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         runs, start = [], 0
         for code, group in groupby(self.codes):
-            length = len(list(group))
-            runs.append(self._run(code, start, length))
-            start += length
-        role = 'role="listbox" aria-multiselectable="true" tabindex="0"' if self.selectable else ""
-        return f'<ol class="tl-units" {role} aria-label="{escape(self.label)}">{"".join(runs)}</ol>'
+            end = start + len(list(group))
+            runs.append(self._run(code, range(start, end)))
+            start = end
+        return macro(LANES, "units", self.label, runs, self.selectable)
 
-    def _run(self, code: int, start: int, length: int) -> str:
-        name = "muted" if code == MUTED else f"unit {code}"
-        role = 'role="option" aria-selected="false"' if self.selectable else 'role="img"'
-        cells = "".join(self._cell(role, name, i) for i in range(start, start + length))
-        if code == MUTED:
-            return f'<li class="tl-muted" style="flex-grow:{length}">{cells}</li>'
-        color = self.colors[code]
-        return (
-            f'<li style="flex-grow:{length};--unit:{color};color:{ink_on(color)}">'
-            f"{cells}<b>{code}</b></li>"
-        )
-
-    def _cell(self, role: str, name: str, index: int) -> str:
-        mark, said = (' class="tl-edited"', ", edited") if index in self.edited else ("", "")
-        return (
-            f'<i{mark} {role} data-name="{name}" '
-            f'aria-label="{name}{said}, {index * self.step:.2f} s"></i>'
-        )
+    def _run(self, code: int, places: range) -> dict[str, Any]:
+        color = "" if code == MUTED else self.colors[code]
+        return {
+            "code": code,
+            "name": "muted" if code == MUTED else f"unit {code}",
+            "color": color,
+            "ink": ink_on(color) if color else "",
+            "cells": [{"start": i * self.step, "edited": i in self.edited} for i in places],
+        }
 
 
 @dataclass(frozen=True)
@@ -152,18 +132,11 @@ class Heat:
     high: float
     stale: bool = False
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         step = -(-len(self.scores) // MAX_CELLS)  # seconds a cell, rounded up
         starts = range(0, len(self.scores), step)
         best = [max(self.scores[start : start + step]) for start in starts]
         levels = (np.array(best) - self.low) / max(self.high - self.low, 1e-6)
         colors = viridis_colors(levels)
-        cells = "".join(map(self._cell, starts, [step] * len(best), best, colors))
-        return f'<div class="tl-cells" role="group" aria-label="{escape(self.label)}">{cells}</div>'
-
-    def _cell(self, start: int, step: int, score: float, color: str) -> str:
-        end = round(min(start + step, self.seconds), 2)
-        return (
-            f'<i role="img" style="flex-grow:{end - start:g};background:{color}" '
-            f'aria-label="{start} to {end:g} s: {score:.2f}"></i>'
-        )
+        ends = [round(min(start + step, self.seconds), 2) for start in starts]
+        return macro(LANES, "heat", self.label, list(zip(starts, ends, best, colors, strict=True)))

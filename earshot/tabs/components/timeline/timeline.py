@@ -7,23 +7,19 @@ to life; without it there remain pictures, lists and the browser's own players.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
 import gradio as gr
+from markupsafe import Markup
 
 from earshot.tabs.components.timeline.lanes import Lane
 from earshot.tabs.shared.gradio_internals import served_file
-from earshot.tabs.shared.icons import icon
+from earshot.tabs.shared.html import render
 
 _ids = count()
 ZOOMS: Final = (1, 2, 4, 8, 16)  # that the axis has steps of its own for
-GONE: Final = (
-    '<p class="tl-gone" role="status" hidden>These sounds have expired: the server deletes them '
-    'within the hour. <button type="button" data-again="yes">Do it again</button></p>'
-)
 
 
 @dataclass(frozen=True)
@@ -41,6 +37,11 @@ class File:
     @property
     def is_video(self) -> bool:
         return self.file_name.endswith(".mp4")
+
+    @property
+    def is_loaded(self) -> bool:
+        """Say whether the page loads it at once: a content is there already."""
+        return isinstance(self.content, bytes)
 
     def data(self) -> dict[str, Any]:
         """Return what the page needs to fetch it."""
@@ -98,18 +99,16 @@ class TimelineSpec:
     def files(self) -> Sequence[File]:
         return (*self.tracks, *self.downloads)
 
-    def html(self, first_file: int = 0) -> str:
+    def html(self, first_file: int = 0) -> Markup:
         """Return the timeline as HTML. @fileN is the address of file N, counted from first_file."""
-        lanes = "".join(map(self._lane, self.lanes, ["", *(lane.label for lane in self.lanes)]))
-        return (
-            f'<section class="tl" tabindex="0" aria-label="{escape(self.name)}" '
-            f'data-seconds="{self.seconds:.4f}" data-start="{self.start:.2f}" '
-            f'data-plays="{"click" if self.plays else ""}" '
-            f'data-answer="{" ".join(map(str, self.answer))}">'
-            f"{self._bar(first_file)}{GONE}{self._players(first_file)}"
-            f'<div class="tl-scroll"><div class="tl-lanes">'
-            f'{lanes}{self._axis()}<div class="tl-head" aria-hidden="true"></div></div></div>'
-            f'{self._tools()}<div class="tl-tip" hidden></div></section>'
+        axes = [(zoom, time_ticks(self.seconds, 6 * zoom)) for zoom in ZOOMS]
+        lanes = [(lane, type(lane).__name__.lower()) for lane in self.lanes]
+        return render(
+            "components/timeline/timeline.html",
+            spec=self,
+            lanes=lanes,
+            axes=axes,
+            first_file=first_file,
         )
 
     def value(self) -> dict[str, Any]:
@@ -120,100 +119,10 @@ class TimelineSpec:
         files = [file.data() for file in self.files]
         return {"html": self.html(), "files": files, "id": next(_ids)}
 
-    def _lane(self, lane: Lane, above: str) -> str:
-        """Return one lane, without its label if that is also the label above."""
-        label = "" if lane.label == above else escape(lane.label)
-        kind = "tl-lane tl-" + type(lane).__name__.lower() + (" tl-stale" if lane.stale else "")
-        share = lane.seconds / self.seconds
-        return (
-            f'<div class="{kind}"><span class="tl-label">{label}</span>'
-            f'<div class="tl-box"><div class="tl-span" style="width:{share:.4%}">{lane.html()}'
-            "</div></div></div>"
-        )
-
-    def _axis(self) -> str:
-        steps = "".join(f'<div data-zoom="{zoom}">{self._ticks(zoom)}</div>' for zoom in ZOOMS)
-        return f'<div class="tl-axis" aria-hidden="true"><div class="tl-box">{steps}</div></div>'
-
-    def _ticks(self, zoom: int) -> str:
-        return "".join(
-            f"<i{' class=tl-edge' if t > (1 - 0.05 / zoom) * self.seconds else ''} "
-            f'style="left:{t / self.seconds:.4%}">{t:g}</i>'
-            for t in time_ticks(self.seconds, 6 * zoom)
-        )
-
-    def _bar(self, first_file: int) -> str:
-        plays = "".join(
-            f'<button type="button" class="tl-play" data-track="{i}" aria-pressed="false">'
-            f"{icon('play')}{icon('pause')}<span>{escape(track.name)}</span></button>"
-            for i, track in enumerate(self.tracks)
-        )
-        links = "".join(
-            f'<a class="tl-link" href="@file{i}" download="{escape(download.file_name)}">'
-            f"{icon('download')}{escape(download.name)}</a>"
-            for i, download in enumerate(self.downloads, start=first_file + len(self.tracks))
-        )
-        length = f"{self.seconds:.2f}"
-        return (
-            f'<div class="tl-bar"><div class="tl-group">{plays}</div>'
-            f'<span class="tl-time" role="timer" aria-live="off" '
-            f'style="width: {2 * len(length) + 3}ch">0.00 / {length} s</span>'
-            f'<div class="tl-group tl-end">{links}'
-            f'<button type="button" class="tl-zoom" data-zoom="0.5" aria-label="Show more time">'
-            f'{icon("minus")}</button><button type="button" class="tl-zoom" data-zoom="2" '
-            f'aria-label="Look closer">{icon("plus")}</button></div></div>'
-        )
-
-    def _tools(self) -> str:
-        if not self.actions:
-            return ""
-        buttons = "".join(self._button(action) for action in self.actions)
-        colors = next((action.colors for action in self.actions if action.colors), ())
-        palette = (
-            f'<div class="tl-palette" data-colors="{" ".join(colors)}">'
-            '<button type="button" class="tl-pick" aria-expanded="false">Hear the units</button>'
-            '<div class="tl-swatches" hidden></div></div>'
-        )
-        return (
-            f'<div class="tl-tools"><p class="tl-chosen" role="status" '
-            f'data-hint="{escape(self.hint)}" data-touch="{escape(self.touch_hint or self.hint)}">'
-            f"{escape(self.hint)}</p>"
-            f'<div class="tl-group">{buttons}</div>{palette if colors else ""}</div>'
-        )
-
-    def _button(self, action: Action) -> str:
-        field = ""
-        if action.highest is not None:
-            field = (
-                f'<input type="number" min="0" max="{action.highest}" placeholder="0–'
-                f'{action.highest}" aria-label="{escape(action.label)}: unit number">'
-            )
-        off = "" if action.enabled and not action.needs_cells else "disabled"
-        pressed = "" if action.pressed is None else f'aria-pressed="{str(action.pressed).lower()}"'
-        return (
-            f'<span class="tl-action tl-{action.event}"><button type="button" {off} {pressed} '
-            f'data-event="{action.event}" data-action="{action.name}" data-key="{action.key}" '
-            f'data-needs="{"cells" if action.needs_cells else ""}">'
-            f"{icon(action.icon) if action.icon else ''}{escape(action.label)}"
-            f"</button>{field}</span>"
-        )
-
-    def _players(self, first_file: int) -> str:
-        players = "".join(map(self._player, self.tracks, count(first_file)))
-        return f'<div class="tl-players">{players}</div>'
-
-    def _player(self, track: File, number: int) -> str:
-        tag, kind = ("video playsinline", "tl-video") if track.is_video else ("audio", "")
-        return (
-            f'<figure class="{kind}"><figcaption>{escape(track.name)}</figcaption><{tag} controls '
-            f'preload="{"auto" if isinstance(track.content, bytes) else "none"}" '
-            f'src="@file{number}"></{tag.split()[0]}></figure>'
-        )
-
 
 def nothing(text: str) -> dict[str, Any]:
     """Return the value of a timeline that shows only a text."""
-    return {"html": f'<p class="tl-nothing">{escape(text)}</p>', "files": []}
+    return {"html": Markup('<p class="tl-nothing">{}</p>').format(text), "files": []}
 
 
 CSS: Final = Path(__file__).with_name("timeline.css")

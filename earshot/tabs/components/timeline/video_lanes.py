@@ -1,12 +1,14 @@
 """Lanes of a video of a speaking mouth: its frames, and the words that were read from it."""
 
 from dataclasses import dataclass
-from html import escape
 from typing import Final, NamedTuple
 
 import numpy as np
+from markupsafe import Markup
 
+from earshot.tabs.components.timeline.lanes import LANES
 from earshot.tabs.shared.confidence import certainty
+from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.images import grey_jpeg, ink_on, viridis_colors
 
 MAX_PICTURES: Final = 16  # of a video strip
@@ -28,11 +30,8 @@ class VideoStrip:
         chosen = ((np.arange(count) + 0.5) * len(crops) / count).astype(int)
         return cls(label, tuple(grey_jpeg(crops[i]) for i in chosen), seconds)
 
-    def html(self) -> str:
-        pictures = "".join(f'<img src="{p}" draggable="false" alt="">' for p in self.pictures)
-        return (
-            f'<div class="tl-strip" role="img" aria-label="{escape(self.label)}">{pictures}</div>'
-        )
+    def html(self) -> Markup:
+        return macro(LANES, "strip", self.label, self.pictures)
 
 
 class Word(NamedTuple):
@@ -53,18 +52,13 @@ class Words:
     seconds: float
     stale: bool = False
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         colors = viridis_colors(np.array([word.confidence for word in self.words]))
-        cells = "".join(map(self._cell, self.words, colors))
-        label = escape(self.label)
-        return f'<div class="tl-caption" role="group" aria-label="{label}">{cells}</div>'
+        cells = list(map(self._cell, self.words, colors))
+        return macro(LANES, "words", self.label, cells)
 
-    def _cell(self, word: Word, color: str) -> str:
-        text, said = escape(word.text), certainty(word.confidence)
+    def _cell(self, word: Word, color: str) -> tuple[Word, str, str, str]:
+        """Return a word, how sure it is, and the styles of its place and colours."""
         left, width = word.start / self.seconds, (word.end - word.start) / self.seconds
         place = f"left:{left:.2%};width:{width:.2%}"
-        return (
-            f'<i role="img" style="{place};background:{color};color:{ink_on(color)}" '
-            f'aria-label="{text}: {said}, {word.start:.2f} s"><b>{text}</b>'
-            f"<small>{said}</small></i>"
-        )
+        return word, certainty(word.confidence), place, f"background:{color};color:{ink_on(color)}"
