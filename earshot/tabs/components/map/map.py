@@ -9,13 +9,13 @@ remain a picture and a list. The map's events are select (a point was chosen and
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import groupby, repeat
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
 import gradio as gr
+from markupsafe import Markup
 
 from earshot.tabs.components.map.markers import (
     COLORS,
@@ -28,7 +28,7 @@ from earshot.tabs.components.map.markers import (
     shape,
 )
 from earshot.tabs.components.timeline.timeline import TEMPLATE, File
-from earshot.tabs.shared.icons import icon
+from earshot.tabs.shared.html import render
 
 SCRIPTS: Final = [Path(__file__).with_name(name) for name in ("map.js", "area.js")]
 WIDTH, HEIGHT, MARGIN = 1000, 760, 42  # of the picture, in its own units
@@ -101,7 +101,7 @@ class Chart:
         sounds, files = self._sounds()
         return {"html": self._page(sounds), "files": [file.data() for file in files]}
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         """Return the HTML; placeholders @file0, @file1… stand for addresses of sounds (see
         TEMPLATE)."""
         return self._page(self._sounds()[0])
@@ -127,58 +127,27 @@ class Chart:
             files.append(File(point.name, f"{i}.wav", point.sound))
         return sounds, files
 
-    def _page(self, sounds: Sequence[str]) -> str:
+    def _page(self, sounds: Sequence[str]) -> Markup:
         size = max(MIN_SIZE, SIZE * min(1.0, MANY_POINTS / max(1, len(self.points))) ** 0.5)
-        dots = "".join(map(self._dot, self.points, sounds, repeat(size)))
-        return (
-            f'<figure class="map" data-looks="{escape(self._looks(size))}">{self._bar()}'
-            '<div class="map-plane" role="listbox" tabindex="0" '
-            f'aria-label="{escape(self.name)}"><svg viewBox="0 0 {WIDTH} {self.height}" '
-            f'data-margin="{MARGIN}">{dots}<path class="map-area"/>'
-            '<g class="map-labels" aria-hidden="true"></g><g class="map-query-layer"></g></svg>'
-            f'<div class="map-tip" hidden></div></div>{self._area()}'
-            f'<figcaption class="map-legend">{self._legend()}</figcaption>{self._note()}'
-            f'<p class="map-chosen" role="status" hidden>{icon("play")}{icon("pause")}<b></b>'
-            f'<button type="button">{escape(self.button)}</button></p>'
-            f'<audio preload="none"></audio>{self._list(sounds)}</figure>'
+        dots = list(map(self._dot, self.points, sounds, repeat(size)))
+        listed = sorted(dots, key=lambda dot: self._number(dot["point"]))
+        present = {point.category for point in self.points}
+        return render(
+            "components/map/map.html",
+            chart=self,
+            dots=dots,
+            looks=self._looks(size),
+            legend=[(n, name) for n, name in self._numbered() if name in present],
+            lists=groupby(listed, key=lambda dot: dot["point"].category),
+            marker=marker,
+            width=WIDTH,
+            margin=MARGIN,
+            area_hint=AREA_HINT,
         )
 
-    def _area(self) -> str:
-        if not self.area:
-            return ""
-        return (
-            f'<p class="map-choose"><button type="button" aria-pressed="false">{icon("area")}'
-            f"{escape(self.area)}</button>"
-            f'<span role="status" data-hint="{escape(AREA_HINT)}"></span></p>'
-        )
-
-    def _bar(self) -> str:
-        """Return the buttons above the plane: zoom, layouts, colorings."""
-        zoom = "".join(
-            f'<button type="button" data-zoom="{action}" aria-label="{name}" title="{name}">{sign}'
-            "</button>"
-            for action, name, sign in (
-                ("in", "Zoom in", "+"),
-                ("out", "Zoom out", "−"),
-                ("all", "Show the whole map", "↺"),
-            )
-        )
-        kinds = (
-            ("layout", "Map layout", self.layouts),
-            ("coloring", "Coloured by", self.colorings),
-        )
-        looks = "".join(
-            f'<span class="map-look" role="group" aria-label="{title}"><i>{title}</i>'
-            + "".join(
-                f'<button type="button" data-{kind}="{i}" aria-pressed="{str(i == 0).lower()}">'
-                f"{escape(look.name)}</button>"
-                for i, look in enumerate(looks)
-            )
-            + "</span>"
-            for kind, title, looks in kinds
-            if looks
-        )
-        return f'<p class="map-bar"><span class="map-zoom">{zoom}</span>{looks}</p>'
+    def _numbered(self) -> list[tuple[int, str]]:
+        """Return each category with its number, that of the background last."""
+        return [*enumerate(self.categories), (REST, self.rest)]
 
     def _looks(self, size: float) -> str:
         """Return what map.js changes between, as JSON: places of each layout in units of the
@@ -211,40 +180,13 @@ class Chart:
             separators=(",", ":"),
         )
 
-    def _dot(self, point: Point, sound: str, size: float) -> str:
+    def _dot(self, point: Point, sound: str, size: float) -> dict[str, Any]:
         x, y = _place(point.x, point.y, self.height)
-        label = escape(f"{point.name}, {point.category}")
-        text = f'data-label="{escape(point.label)}" ' if point.label else ""
-        return (
-            f'<path class="map-point" role="option" aria-selected="false" aria-label="{label}" '
-            f'data-id="{escape(point.id)}" data-name="{escape(point.name)}" data-sound="{sound}" '
-            f'{text}data-x="{x}" data-y="{y}" '
-            f"{shape(self._number(point), size, f'translate:{x}px {y}px')}/>"
-        )
+        looks = shape(self._number(point), size, f"translate:{x}px {y}px")
+        return {"point": point, "sound": sound, "x": x, "y": y, "shape": looks}
 
     def _number(self, point: Point) -> int:
         return REST if point.category == self.rest else self.categories.index(point.category)
-
-    def _legend(self) -> str:
-        present = {point.category for point in self.points}
-        named = [*enumerate(self.categories), (REST, self.rest)]
-        return "".join(
-            f"<span>{marker(i)}{escape(category)}</span>"
-            for i, category in named
-            if category in present
-        )
-
-    def _note(self) -> str:
-        return f'<p class="map-note">{self.layouts[0].note}</p>' if self.layouts else ""
-
-    def _list(self, sounds: Sequence[str]) -> str:
-        pairs = sorted(zip(self.points, sounds, strict=True), key=lambda p: self._number(p[0]))
-        groups = "".join(
-            f"<dt>{escape(category)}</dt>" + "".join(_item(point, sound) for point, sound in group)
-            for category, group in groupby(pairs, key=lambda pair: pair[0].category)
-        )
-        # Inside noscript: thousands of invisible items would take a second.
-        return f'<noscript><dl class="map-list">{groups}</dl></noscript>'
 
 
 @dataclass(frozen=True)
@@ -258,14 +200,11 @@ class QueryMarker:
     highlighted: Sequence[str] = ()
     places: Sequence[tuple[float, float]] = ()
 
-    def html(self) -> str:
-        places = json.dumps(
-            [[round(x, 4), round(y, 4)] for x, y in self.places or [(self.x, self.y)]]
-        )
-        return (
-            f'<g class="map-query" data-places="{places}"><title>{escape(self.name)}</title>'
-            f'<path d="{outline(STAR, SIZE)}"/></g>'
-        )
+    def html(self) -> Markup:
+        places = [[round(x, 4), round(y, 4)] for x, y in self.places or [(self.x, self.y)]]
+        return Markup(
+            '<g class="map-query" data-places="{}"><title>{}</title><path d="{}"/></g>'
+        ).format(json.dumps(places), self.name, outline(STAR, SIZE))
 
 
 def show(marker: QueryMarker | None, chart: Chart | None = None) -> gr.HTML:
@@ -298,8 +237,3 @@ def _place(x: float, y: float, height: int) -> tuple[float, float]:
         round(MARGIN + x * (WIDTH - 2 * MARGIN), 1),
         round(MARGIN + y * (height - 2 * MARGIN), 1),
     )
-
-
-def _item(point: Point, sound: str) -> str:
-    name = escape(point.name)
-    return f'<dd><a href="{sound}">{name}</a></dd>' if sound else f"<dd>{name}</dd>"

@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
+from markupsafe import Markup
+
 SIZE: Final = 11  # of a marker: about half of its width
 # Okabe and Ito's palette; its black is the ink of the page, so that it shows in the dark too.
 COLORS: Final = (
@@ -32,17 +34,19 @@ SHAPES: Final[tuple[tuple[tuple[float, float], ...], ...]] = (
 STAR: Final = tuple((1.3 if i % 2 else 3.2, 36 * i + 36) for i in range(10))
 
 
-def marker(category: int) -> str:
+def marker(category: int) -> Markup:
     """Return the colour and shape of the category of this number, as large as the text."""
     path = f"<path {shape(category, SIZE)}/>"
-    return f'<svg class="map-marker" viewBox="-16 -16 32 32" aria-hidden="true">{path}</svg>'
+    return Markup(
+        f'<svg class="map-marker" viewBox="-16 -16 32 32" aria-hidden="true">{path}</svg>'
+    )
 
 
-def shape(category: int, size: float, style: str = "") -> str:
+def shape(category: int, size: float, style: str = "") -> Markup:
     """Return attributes of a path with the colour and outline, around (0, 0), of this category;
     style: further rules."""
     color, line = look(category, size)
-    return f'style="fill:{color}{";" if style else ""}{style}" d="{line}"'
+    return Markup(f'style="fill:{color}{";" if style else ""}{style}" d="{line}"')
 
 
 def look(category: int, size: float) -> tuple[str, str]:
