@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
+from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
@@ -22,8 +22,10 @@ from earshot.tabs.shared.events import (
     reporting,
     say,
 )
+from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.images import ink_on, viridis_colors
 from earshot.tabs.shared.parts import sound_input
+from earshot.tabs.words.panel import PANELS
 
 if TYPE_CHECKING:
     from earshot.pipelines.words import Words
@@ -51,20 +53,17 @@ class PlacesLane:
     seconds: float
     stale: bool = False
 
-    def html(self) -> str:
+    def html(self) -> Markup:
         colors = viridis_colors(np.array([place.score for place in self.places]))
-        cells, label = "".join(map(self._cell, self.places, colors)), escape(self.label)
-        return f'<div class="tl-caption" role="group" aria-label="{label}">{cells}</div>'
+        cells = list(map(self._cell, self.places, colors))
+        return macro(PANELS, "places", self.label, cells)
 
-    def _cell(self, place: "Place", color: str) -> str:
+    def _cell(self, place: "Place", color: str) -> tuple[str, str, str]:
+        """Return the styles of a place, when it is, and its score."""
         left, width = place.start / self.seconds, (place.end - place.start) / self.seconds
-        style = (
-            f"left:{left:.3%};width:max(4px,{width:.3%});background:{color};color:{ink_on(color)}"
-        )
-        return (
-            f'<i role="img" style="{style}" aria-label="{_clock(place.start)}, score '
-            f'{place.score:.2f}"><small>{place.score:.2f}</small></i>'
-        )
+        box = f"left:{left:.3%};width:max(4px,{width:.3%})"
+        style = f"{box};background:{color};color:{ink_on(color)}"
+        return style, _clock(place.start), f"{place.score:.2f}"
 
 
 class FindEvents:

@@ -3,15 +3,15 @@
 import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
+from markupsafe import Markup
 
 from earshot.tabs.components.timeline.timeline import TEMPLATE, File
-from earshot.tabs.shared.icons import icon
+from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.images import ink_on, viridis_colors
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ watch("value", stop);
 """
 
 
+PANELS: Final = "words/words.html"
 VOICES: Final = {  # of the library, which are synthetic, by what the page calls them
     "slt": "voice 1",
     "rms": "voice 2",
@@ -79,17 +80,6 @@ class Label:
     def __str__(self) -> str:
         return f"{self.word}, {self.voice}" if self.voice else self.word
 
-    def button(self) -> str:
-        """Return the word as a button that plays it; plain text where there is no sound."""
-        name = f"{escape(self.word)} <small>{escape(self.voice)}</small>"
-        if not self.sound:
-            return f"<span>{name}</span>"
-        return (
-            f'<button type="button" class="word-play" data-sounds="{escape(self.sound)}" '
-            f'aria-label="Play {escape(str(self))}">{icon("play")}{icon("pause")}<span>{name}'
-            "</span></button>"
-        )
-
 
 class Sounds:
     """The sounds of library words that a panel refers to."""
@@ -115,7 +105,7 @@ class Sounds:
 def word_panel(elem_id: str, text: str = "One moment …") -> gr.HTML:
     """Return a panel that shows a text until a handler returns Sounds.value() for it."""
     return gr.HTML(
-        {"html": f"<p>{escape(text)}</p>", "files": []},
+        {"html": Markup("<p>{}</p>").format(text), "files": []},
         html_template=TEMPLATE,
         css_template=Path(__file__).with_name("panel.css").read_text(),
         js_on_load=SCRIPT,
@@ -142,30 +132,20 @@ def heat_table(
     values: np.ndarray,
     low: float,
     high: float,
-) -> str:
+) -> Markup:
     """values (rows, columns) as a table in viridis, from dark at ``low`` to bright at ``high``,
     which may be the smaller. A row's heading plays its word, a cell plays both words."""
-    head = "".join(f"<th scope='col'><span>{escape(str(c))}</span></th>" for c in columns)
-    lines = ""
-    for row, numbers in zip(rows, values, strict=True):
-        colors = viridis_colors((numbers - low) / (high - low))
-        cells = "".join(map(_cell, [row] * len(columns), columns, numbers, colors))
-        lines += f"<tr><th scope='row'>{row.button()}</th>{cells}</tr>"
-    return (
-        f'<div class="heat-scroll" tabindex="0" role="group" aria-label="{escape(title)}">'
-        f'<table class="heat"><caption>{escape(title)}</caption>'
-        f"<thead><tr><td></td>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
-    )
+    shown = [
+        [
+            (_two_decimals(number), color, ink_on(color))
+            for number, color in zip(
+                numbers, viridis_colors((numbers - low) / (high - low)), strict=True
+            )
+        ]
+        for numbers in values
+    ]
+    return macro(PANELS, "heat", title, rows, columns, shown)
 
 
-def _cell(row: Label, column: Label, number: float, color: str) -> str:
-    text = f"{round(number, 2) + 0.0:.2f}".replace("-", "−")  # no negative zero
-    style = f'style="background:{color};color:{ink_on(color)}"'
-    if not (row.sound and column.sound):
-        return f"<td {style}>{text}</td>"
-    return (
-        f'<td {style}><button type="button" '
-        f'data-sounds="{escape(row.sound)} {escape(column.sound)}" '
-        f'aria-label="{text}: play {escape(str(row))} and {escape(str(column))}">'
-        f"{text}</button></td>"
-    )
+def _two_decimals(number: float) -> str:
+    return f"{round(number, 2) + 0.0:.2f}".replace("-", "−")  # no negative zero

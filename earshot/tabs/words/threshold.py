@@ -3,20 +3,21 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
 from gradio.components import Component
+from markupsafe import Markup
 
 from earshot.tabs.shared.events import HIDDEN, reporting
-from earshot.tabs.words.panel import Sounds, word_panel
+from earshot.tabs.shared.html import macro
+from earshot.tabs.words.panel import PANELS, Sounds, word_panel
 
 if TYPE_CHECKING:
     from earshot.pipelines.words import Words
     from earshot.pipelines.words.library import WordLibrary
-    from earshot.pipelines.words.pairs import OperatingCurve, Pair, Side, WordPairs
+    from earshot.pipelines.words.pairs import OperatingCurve, Side, WordPairs
 
 HINT: Final = """<p class="hint">Two recordings count as the same word if their cosine reaches the
 threshold. A higher threshold gives fewer false alarms and more misses.</p>"""
@@ -80,7 +81,7 @@ class ThresholdEvents:
         for above in (True, False):
             for same in (True, False):
                 side = self.pairs().near_threshold(threshold, same, above)
-                cells += _cell(NAMES[same, above], side, above, sounds)
+                cells += _side(NAMES[same, above], side, above, sounds)
         return sounds.value(
             f'<div class="threshold"><div class="curve">{curve}</div><div class="sides">'
             f"{cells}</div></div>"
@@ -131,21 +132,8 @@ def plot(curve: "OperatingCurve", threshold: float) -> str:
     )
 
 
-def _cell(name: str, side: "Side", above: bool, sounds: Sounds) -> str:
-    pairs = "".join(_pair(pair, sounds) for pair in side.pairs)
+def _side(name: str, side: "Side", above: bool, sounds: Sounds) -> Markup:
     called = "called the same" if above else "called different"
     where = "just above" if above else "just below"
-    return (
-        f'<section class="side"><h4>{name}</h4><p><b>{side.count:,}</b> pairs {called}; {where} '
-        f"the threshold:</p><ul>{pairs or '<li>none</li>'}</ul></section>"
-    )
-
-
-def _pair(pair: "Pair", sounds: Sounds) -> str:
-    one, other = sounds.label(pair.one), sounds.label(pair.other)
-    both = escape(f"Play {one} and {other}")
-    return (
-        f"<li>{one.button()}{other.button()}"
-        f'<button type="button" class="cosine" data-sounds="{one.sound} {other.sound}" '
-        f'aria-label="{both}">{pair.cosine:.3f}</button></li>'
-    )
+    pairs = [(sounds.label(p.one), sounds.label(p.other), p.cosine) for p in side.pairs]
+    return macro(PANELS, "side", name, called, where, side.count, pairs)

@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from markupsafe import Markup
 
 from earshot.tabs.components.map.map import QueryMarker
 from earshot.tabs.shared.confidence import LIKELY, certainty
-from earshot.tabs.shared.icons import icon
+from earshot.tabs.shared.html import macro
 from earshot.tabs.words.map import LAYOUTS, SPOKEN, WRITTEN, recordings_of
-from earshot.tabs.words.panel import Label, Sounds, voice_name
+from earshot.tabs.words.panel import PANELS, Sounds, voice_name
 
 if TYPE_CHECKING:
     from earshot.pipelines.words import Guess, Neighbour, Spoken, Words, Written
-    from earshot.pipelines.words.library import LibraryWord, WordLibrary
+    from earshot.pipelines.words.library import WordLibrary
     from earshot.study.design.draft import DraftItem
 
 LIMIT: Final = 10  # neighbours of each kind
@@ -29,8 +29,6 @@ SOURCES: Final = {
     "Arabic": "as this word is read",
     "Arabic guess": "its short vowels are not written: guessed",
 }
-HEAD: Final = """<tr class="near-numbers"><td></td><th scope="col">cosine</th><th scope="col"
-title="Phonemes to replace, insert or delete">edit distance</th><td></td></tr>"""
 MIN_PROBABILITY: Final = 0.01  # probability of a word that is listed
 
 
@@ -117,27 +115,13 @@ def view_of(query: Query, words: "Words", library: "WordLibrary") -> View:
     )
 
 
-def found(query: Query) -> str:
+def found(query: Query) -> Markup:
     """Return the word with its pronunciation, or the words that a recording may be."""
-    name = f"<h3>{escape(query.name)}</h3>"
-    if query.guesses:
-        return name + _guesses(query.guesses)
-    back = (
-        '<button type="button" class="found-back" data-action="back">← Back to your word</button>'
-        if query.own
-        else ""
-    )
-    return f"{name}<p>{ipa(query.phonemes)} {escape(query.about)}</p>{back}"
-
-
-def ipa(phonemes: Sequence[str]) -> str:
-    """Return phonemes between slashes, as dictionaries print them."""
-    return f'<span class="ipa" lang="und-fonipa">/{escape("".join(phonemes))}/</span>'
-
-
-def gloss(word: "LibraryWord") -> str:
-    """Return the usual spelling and the meaning of a word that was typed in pinyin or IPA."""
-    return f"<small>{escape(word.gloss)}</small>" if word.gloss else ""
+    likely = [guess for guess in query.guesses if guess.probability >= MIN_PROBABILITY]
+    other = 1 - sum(guess.probability for guess in query.guesses)
+    rest = certainty(other) if other >= MIN_PROBABILITY else ""
+    shown = [(guess, certainty(guess.probability)) for guess in likely]
+    return macro(PANELS, "found", query, shown, rest)
 
 
 def neighbours(
@@ -147,55 +131,16 @@ def neighbours(
     from earshot.media.text.phonemes import edit_distance
 
     recordings, sounds = recordings_of(library), Sounds()
-    html = ""
+    lists = []
     for view, side in sides.items():
-        rows = ""
+        rows = []
         for neighbour in side:
             word = neighbour.word
             sound = replace(word, path=word.path or recordings.get(word.spelling))
             edits = edit_distance(query.phonemes, word.phonemes)
-            rows += _row(word, sounds.label(sound), neighbour.cosine, edits)
-        html += (
-            f'<section class="near"><table><caption>Nearest {view} words</caption>'
-            f"<thead>{HEAD}</thead><tbody>{rows}</tbody></table></section>"
-        )
-    switch = (
-        '<label class="near-switch"><input type="checkbox"> numbers</label>'
-        "<small>The voices are synthetic.</small>"
-    )
-    return sounds.value(f'<div class="nears">{html}</div><p class="near-foot">{switch}</p>')
-
-
-def bar(cosine: float) -> str:
-    """Return a cosine as a bar with its number."""
-    width = max(0.0, min(1.0, cosine))
-    number = f"{cosine:.2f}".replace("-", "−")
-    return f'<span class="bar"><i style="width:{width:.0%}"></i></span><b>{number}</b>'
-
-
-def _row(word: "LibraryWord", label: Label, cosine: float, edits: int) -> str:
-    question = escape(f"Show the neighbours of “{word.spelling}”")
-    return (
-        f"<tr><td>{label.button()} {ipa(word.phonemes)} {gloss(word)}</td>"
-        f'<td class="near-cosine">{bar(cosine)}</td>'
-        f'<td class="near-edits near-numbers">{edits}</td>'
-        f'<td><button type="button" class="near-look" data-action="look" '
-        f'data-word="{escape(word.id)}" title="{question}" aria-label="{question}">'
-        f"{icon('similar')}</button></td></tr>"
-    )
-
-
-def _guesses(guesses: Sequence["Guess"]) -> str:
-    items = "".join(
-        f'<li><button type="button" data-action="type" data-word="{escape(guess.spelling)}">'
-        f"{escape(guess.spelling)}</button>{ipa(guess.phonemes)}"
-        f"<b>{certainty(guess.probability)}</b></li>"
-        for guess in guesses
-        if guess.probability >= MIN_PROBABILITY
-    )
-    other = 1 - sum(guess.probability for guess in guesses)
-    rest = f"<li><span>or another word</span><b>{certainty(other)}</b></li>"
-    return f'<ul class="guesses">{items}{rest if other >= MIN_PROBABILITY else ""}</ul>'
+            rows.append((word, sounds.label(sound), neighbour.cosine, edits))
+        lists.append((view, rows))
+    return sounds.value(macro(PANELS, "neighbours", lists))
 
 
 def _nearest(

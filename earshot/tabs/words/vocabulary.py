@@ -2,20 +2,21 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
 from gradio.components import Component
+from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.media.constants import SAMPLE_RATE
 from earshot.tabs.shared.events import EMPTIED, HIDDEN, PRIVATE, QUICK_QUEUE, reporting
 from earshot.tabs.shared.gradio_internals import event_data
+from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.parts import sound_input
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use, one_word
-from earshot.tabs.words.panel import Sounds, recorded_or_uploaded, word_panel
+from earshot.tabs.words.panel import PANELS, Sounds, recorded_or_uploaded, word_panel
 
 if TYPE_CHECKING:
     from earshot.pipelines.words import Spoken, Words
@@ -79,7 +80,7 @@ class VocabularyEvents:
             words.add(spelling, voices[0])
         found = words.find(vectors[EXAMPLE[-1]][-1], self.pipeline().threshold)
         about = f"An example: {len(EXAMPLE)} words, and “{EXAMPLE[-1]}” in another voice."
-        result = Sounds().value(f"<p>{about}</p>{shown(found)}")
+        result = Sounds().value(Markup("<p>{}</p>{}").format(about, shown(found)))
         return {self.page.problem: "", self.page.words: taught(None), self.page.result: result}
 
     def teach(
@@ -105,7 +106,7 @@ class VocabularyEvents:
                 for spoken in self._spoken(recording)
             ]
         html = "".join(
-            (f"<h4>At {start:.1f} s</h4>" if len(found) > 1 else "") + shown(one)
+            f"<h4>At {start:.1f} s</h4>{shown(one)}" if len(found) > 1 else shown(one)
             for start, one in found
         )
         return {self.page.problem: "", self.page.result: Sounds().value(html)}
@@ -144,31 +145,13 @@ class VocabularyEvents:
 
 def taught(own: Own) -> dict[str, Any]:
     """Return the list of a visitor's words, as a panel's value."""
-    items = "".join(
-        f"<li><b>{escape(name)}</b><small>{count} recording{'s' if count > 1 else ''}</small>"
-        f'<button type="button" data-action="remove" data-word="{escape(name)}" '
-        f'aria-label="Remove {escape(name)}">✕</button></li>'
-        for name, count in (own.words if own else {}).items()
-    )
-    return Sounds().value(f'<ul class="taught">{items}</ul>' if items else EMPTY)
+    words = own.words if own else {}
+    return Sounds().value(macro(PANELS, "taught", words) if words else EMPTY)
 
 
-def shown(found: "VocabularyMatch") -> str:
+def shown(found: "VocabularyMatch") -> Markup:
     """Return the recognised word, and a bar with the cosine of each word next to the threshold."""
-    nearest, cosine = found.cosines[0]
-    line = (
-        f"<h3>{escape(found.name)}</h3>"
-        if found.name
-        else f"<h3>None of them</h3><p>The nearest is {escape(nearest)}, at {cosine:.2f}; the "
-        f"threshold is {found.threshold:.2f}.</p>"
-    )
-    bars = "".join(
-        f'<li class="{"said" if name == found.name else ""}"><span>{escape(name)}</span>'
-        f'<i style="--share:{max(value, 0):.3f};--threshold:{found.threshold:.3f}"></i>'
-        f"<b>{value:.2f}</b></li>"
-        for name, value in found.cosines[:MAX_SHOWN]
-    )
-    return f'<div class="said-word">{line}<ul class="bars">{bars}</ul></div>'
+    return macro(PANELS, "recognised", found, found.cosines[:MAX_SHOWN])
 
 
 def new_vocabulary() -> "Vocabulary":
