@@ -4,11 +4,11 @@ select ("compare"), each with {"sound": id, "action"}. The prop kept has the ids
 in the visitor's collection."""
 
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
+from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.media.constants import SOUND_SAMPLE_RATE
@@ -16,6 +16,7 @@ from earshot.tabs.components.map.markers import marker
 from earshot.tabs.components.timeline import timeline
 from earshot.tabs.components.timeline.lanes import Heat, Lane, Spectrogram
 from earshot.tabs.components.timeline.timeline import TEMPLATE, Action, File, TimelineSpec
+from earshot.tabs.shared.html import macro
 from earshot.tabs.sound_search.catalogue import Catalogue, title
 from earshot.tabs.sound_search.search import Search
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from earshot.pipelines.sound_search import Hit, SearchResult
     from earshot.pipelines.sound_search.search.compound import Compound
 
+PARTS: Final = "sound_search/search.html"
 NYQUIST: Final = SOUND_SAMPLE_RATE / 2  # Hz: the top of the spectrograms
 MIN_LONG_SECONDS: Final = 20.0  # sounds start where they match best
 MATCHED: Final = "Where it matched"
@@ -90,32 +92,26 @@ def cards_value(
     section around them, if any."""
     scores = [float(score) for hit in result.hits for score in hit.part_scores.ravel()]
     scale = (min(scores, default=0.0), max([result.threshold, *scores]))
-    cards, files = "", []
+    cards: list[Markup] = []
+    files: list[File] = []
     for hit in hits:
         spec = _timeline(hit, result.compound, catalogue, search, scale)
         rank, matches = result.hits.index(hit) + 1, hit.score >= result.threshold
-        cards += _card(rank, hit, catalogue, spec.html(len(files)), matches)
+        cards.append(_card(rank, hit, catalogue, spec.html(len(files)), matches))
         files += spec.files
-    html = f'<ol class="cards">{cards}</ol>' if cards else ""
-    if fold:
-        html = f'<details class="nearest"><summary>{escape(fold)}</summary>{html}</details>'
+    html = macro(PARTS, "cards", cards, fold)
     return {"html": html, "files": [file.data() for file in files]}
 
 
-def _card(rank: int, hit: "Hit", catalogue: Catalogue, timeline: str, matches: bool) -> str:
+def _card(rank: int, hit: "Hit", catalogue: Catalogue, timeline: Markup, matches: bool) -> Markup:
     sound = hit.sound
     category = catalogue.category(sound)
     about = f"{category}, {sound.kind.replace('_', ' ')}" if sound.kind else category
     if copies := catalogue.copies(sound):
         about += f" · same file as {copies} other{'s' if copies > 1 else ''}"
-    return (
-        f'<li class="card" data-sound="{escape(sound.id)}"><header><i>{rank}</i>'
-        f"<div><h4>{escape(title(sound))}</h4>"
-        f"<p>{marker(catalogue.categories.index(category))}{escape(about)}</p></div>"
-        f'<b{" class=matches" if matches else ""} title="Score: cosine similarity with the query, '
-        f'at most 1. {"A match" if matches else "Below a match"}">{hit.score:.2f}</b>'
-        f"</header>{timeline}</li>"
-    )
+    mark = marker(catalogue.categories.index(category))
+    name = title(sound)
+    return macro(PARTS, "card", rank, sound, name, mark, about, hit.score, matches, timeline)
 
 
 def _timeline(

@@ -5,7 +5,6 @@ the {"collections"} that the browser had kept.
 """
 
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +14,8 @@ from gradio.components import Component
 from earshot.core.errors import InputError
 from earshot.tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, reporting
 from earshot.tabs.shared.gradio_internals import event_data
+from earshot.tabs.shared.html import macro
+from earshot.tabs.sound_search.cards import PARTS
 from earshot.tabs.sound_search.events import SoundEvents, sound_id
 from earshot.tabs.sound_search.filters import Filters, choice
 from earshot.tabs.sound_search.kept_collections import (
@@ -70,8 +71,7 @@ def browser_store() -> gr.HTML:
 
 def panel(collections: Collections) -> str:
     """The value of the list: a row for each collection."""
-    rows = "".join(_row(name, len(ids)) for name, ids in collections.items())
-    return f'<ul class="collections">{rows}</ul>' if rows else ""
+    return macro(PARTS, "collections", collections) if collections else ""
 
 
 class CollectionEvents:
@@ -160,14 +160,3 @@ def collections_section() -> tuple[gr.Textbox, gr.HTML]:
     gr.HTML(HINT)
     name = gr.Textbox(FIRST, label="Keep sounds in", max_length=MAX_CHARACTERS, max_lines=1)
     return name, collections_panel()
-
-
-def _row(name: str, count: int) -> str:
-    name = escape(name)
-    return (
-        f"<li><b>{name}</b><span>{count} sound{'s' if count != 1 else ''}</span>"
-        f'<button type="button" data-event="select" data-name="{name}" '
-        f'aria-label="Show {name}">Show</button>'
-        f'<button type="button" data-event="delete" data-name="{name}" '
-        f'aria-label="Delete {name}">✕</button></li>'
-    )

@@ -1,17 +1,18 @@
 """How the result of a search is shown."""
 
 from dataclasses import dataclass, fields, replace
-from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
 from gradio.components import Component
+from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.tabs.components.map.map import QueryMarker, show
 from earshot.tabs.components.timeline.timeline import File
-from earshot.tabs.sound_search.cards import cards_value, panel
+from earshot.tabs.shared.html import macro
+from earshot.tabs.sound_search.cards import PARTS, cards_value, panel
 from earshot.tabs.sound_search.catalogue import Catalogue
 from earshot.tabs.sound_search.filters import Filters
 from earshot.tabs.sound_search.library import IndexedCatalogue
@@ -61,7 +62,7 @@ class ResultView:
             best = cards_value(result, hits[:1], catalogue, search)
             rest = cards_value(result, hits[1:], catalogue, search)
         else:
-            best = panel(_no_match(search, result))
+            best = panel(macro(PARTS, "no_match", search.name, result.threshold))
             fold = f"Show the {len(hits)} nearest sounds anyway"
             rest = cards_value(result, hits, catalogue, search, fold) if hits else panel("")
         best_sound = hits[0].sound if hits else None
@@ -146,31 +147,16 @@ def _map_id(search: Search, catalogue: Catalogue) -> str:
     return f"{search.scope} {hash(catalogue.stored().layout[:: catalogue.step].tobytes())}"
 
 
-def _summary(search: Search, result: "SearchResult", catalogue: Catalogue, note: str) -> str:
+def _summary(search: Search, result: "SearchResult", catalogue: Catalogue, note: str) -> Markup:
     if search.listing:
         found = int(np.isfinite(result.scores).sum())
-        shown = f"<b>{found}</b> sounds, the most typical first"
-        if found > len(result.hits):
-            shown = f"The <b>{len(result.hits)}</b> most typical of <b>{found}</b> sounds"
-        return f"<h3>{escape(search.name)}</h3><p>{shown}</p>"
-    top = max((hit.score for hit in result.hits), default=None)
-    best = "" if top is None else f"best score <b>{top:.2f}</b> · "
+        return macro(PARTS, "listing", search.name, len(result.hits), found)
     if not result.matched and not catalogue.shipped:
         below = f"below {result.threshold:.2f}, the score of a match: the nearest come first"
         note = f"{note} · {below}" if note else below
-    also = f" · {escape(note)}" if note else ""
-    return (
-        f"<h3>{escape(search.name)}</h3><p>{best}<b>{len(catalogue.sounds)}</b> sounds searched in "
-        f"<b>{1000 * result.compute_seconds:.0f}</b> ms{also}</p>"
-    )
-
-
-def _no_match(search: Search, result: "SearchResult") -> str:
-    return (
-        f'<div class="no-match" role="status"><h3>Nothing here matches {escape(search.name)}.</h3>'
-        f"<p>A match scores {result.threshold:.2f} or more, and no sound here does. Describe it in "
-        "other words, or look at the nearest sounds below.</p></div>"
-    )
+    best = max((hit.score for hit in result.hits), default=None)
+    milliseconds = 1000 * result.compute_seconds
+    return macro(PARTS, "summary", search.name, best, len(catalogue.sounds), milliseconds, note)
 
 
 def _labels(search: Search, catalogue: Catalogue) -> gr.DownloadButton:

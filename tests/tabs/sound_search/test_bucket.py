@@ -2,11 +2,11 @@
 
 import zipfile
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 
 import gradio as gr
 import pytest
+from markupsafe import escape
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 

@@ -89,7 +89,7 @@ def test_restored_limits_names_and_sounds() -> None:
 
 def test_panel_escapes_names() -> None:
     html = panel({'<b>"': ("a",)})
-    assert "&lt;b&gt;&quot;" in html and '<b>"' not in html and "1 sound<" in html
+    assert "&lt;b&gt;&#34;" in html and '<b>"' not in html and "1 sound<" in html
 
 
 def test_joined_takes_a_then_b_and_replaces_b() -> None:

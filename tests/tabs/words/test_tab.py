@@ -20,11 +20,13 @@ from earshot.media.audio.load import wav_bytes
 from earshot.media.text.phonemes import PHONEMES
 from earshot.tabs.shared.confidence import certainty
 from earshot.tabs.shared.events import reporting
+from earshot.tabs.shared.html import macro
 from earshot.tabs.words import api, tab
 from earshot.tabs.words.cut import cut_value
 from earshot.tabs.words.events import WordEvents, WordPage
 from earshot.tabs.words.map import OTHER, SOUNDS, first_sound, word_chart
-from earshot.tabs.words.view import Query, bar, found, neighbours, view_of
+from earshot.tabs.words.panel import PANELS
+from earshot.tabs.words.view import Query, found, neighbours, view_of
 from tests.support.fake_words import (
     RATE,
     SPOKEN,
@@ -264,8 +266,9 @@ def test_found_escapes_what_a_visitor_types() -> None:
 
 
 def test_bar_shows_its_number() -> None:
-    assert "width:87%" in bar(0.87) and "0.87" in bar(0.87)
-    assert "width:0%" in bar(-0.2) and "−0.20" in bar(-0.2)
+    high, low = macro(PANELS, "bar", 0.87), macro(PANELS, "bar", -0.2)
+    assert "width:87%" in high and "0.87" in high
+    assert "width:0%" in low and "−0.20" in low
 
 
 def test_first_sound_knows_every_phoneme() -> None:
