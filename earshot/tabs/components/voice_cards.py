@@ -2,13 +2,12 @@
 
 import base64
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
 import gradio as gr
 
-from earshot.tabs.shared.icons import icon
+from earshot.tabs.shared.html import render
 from earshot.tabs.shared.images import ink_on
 
 # A click on a card is told even where it is chosen already: a voice clicked is a voice heard. That
@@ -64,37 +63,23 @@ def voice_cards(
     of each; own: the value and the card of a voice that the visitor makes, the last one; its
     property made says whether it is made.
     """
-    cards = "".join(_card(voice, card, samples / f"{voice}.ogg") for voice, card in voices.items())
-    if own:
-        cards += _card(*own, None)
+    every = dict(voices) | (dict([own]) if own else {})
+    cards = [
+        (voice, card, ink_on(card.color), _sample(samples / f"{voice}.ogg"))
+        for voice, card in every.items()
+    ]
+    name = own[0] if own else ""
     return gr.HTML(
         chosen,
-        html_template=(
-            f'<fieldset class="voices"><legend>{escape(label)}</legend>'
-            f'<div class="voice-grid">{cards}</div></fieldset>'
-        ),
+        html_template=render("components/voice_cards.html", label=label, cards=cards, own=name),
         js_on_load=SCRIPT,
         apply_default_css=False,
         label=label,
-        own=own[0] if own else "",
+        own=name,
         made=False,
     )
 
 
-def _card(voice: str, card: Card, sample: Path | None) -> str:
-    """sample: None for a voice that is yet to be made."""
-    button = ""
-    if sample and sample.exists():
-        sound = base64.b64encode(sample.read_bytes()).decode()
-        button = (
-            f'<button type="button" aria-label="Play a sentence of {card.name}">{icon("play")}'
-            f'{icon("pause")}</button><audio preload="none" src="data:audio/ogg;base64,{sound}">'
-            "</audio>"
-        )
-    face = f"background:{card.color};color:{ink_on(card.color)}"
-    return (
-        f'<div class="voice{"" if sample else " to-make"}">'
-        f'<label><input type="radio" name="voice" value="{voice}">'
-        f'<i style="{face}" aria-hidden="true">{card.name[0]}</i>'
-        f"<b>{card.name}</b><span>{escape(card.about)}</span></label>{button}</div>"
-    )
+def _sample(path: Path) -> str:
+    """Return a sound file in base64, or nothing where there is none."""
+    return base64.b64encode(path.read_bytes()).decode() if path.exists() else ""

@@ -2,10 +2,10 @@
 
 import json
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from markupsafe import Markup
 
 from earshot.media.constants import VIDEO_RATE
 from earshot.tabs.components.timeline.lanes import Spectrogram
@@ -14,6 +14,7 @@ from earshot.tabs.components.timeline.timeline import File, TimelineSpec
 from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word, Words
 from earshot.tabs.lip_to_speech.coach import spelled
 from earshot.tabs.shared.confidence import certainty
+from earshot.tabs.shared.html import figures_in_bold
 
 if TYPE_CHECKING:
     from earshot.media.video.lips import MouthClip
@@ -44,27 +45,27 @@ class LipResult:
     asked: str = ""
     original: Sound | None = None
 
-    def heading(self) -> str:
+    def heading(self) -> Markup:
         """Return the predicted sentence with how sure it is, and what is right of it, as HTML."""
         sentence = " ".join(word.text for word in self.words) or NO_SENTENCE
         parts = [
             *([self._verdict()] if self.asked else []),
-            f"read from the lips: <b>{certainty(self.confidence)}</b>",
-            f"spoken at <b>{self.pitch:.0f}</b> Hz",
+            Markup("read from the lips: <b>{}</b>").format(certainty(self.confidence)),
+            Markup("spoken at <b>{:.0f}</b> Hz").format(self.pitch),
         ]
-        return f'<div class="found"><h3>{escape(sentence)}</h3><p>{" · ".join(parts)}</p></div>'
+        box = Markup('<div class="found"><h3>{}</h3><p>{}</p></div>')
+        return box.format(sentence, Markup(" · ").join(parts))
 
-    def _verdict(self) -> str:
+    def _verdict(self) -> Markup:
         """How many words of the sentence asked for were read, as HTML."""
         asked = self.asked.split()
         read = [word.text for word in self.words]
         right = sum(a == b for a, b in zip(asked, read, strict=False))
-        return f"<b>{right} of {len(asked)}</b> words of “{escape(self.asked)}”"
+        return Markup("<b>{} of {}</b> words of “{}”").format(right, len(asked), self.asked)
 
-    def line(self) -> str:
+    def line(self) -> Markup:
         """Return the line of numbers as HTML, its figures set off."""
-        parts = [part.split(" ", 1) for part in self.numbers.split(" · ")]
-        return " · ".join(f"<b>{escape(figure)}</b> {escape(rest)}" for figure, rest in parts)
+        return figures_in_bold(self.numbers)
 
     def timeline(self) -> TimelineSpec:
         """Return the lanes, the video and the downloads of the timeline."""

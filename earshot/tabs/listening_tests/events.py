@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urljoin
@@ -11,6 +10,7 @@ import gradio as gr
 import segno
 from gradio.components import Component
 from jinja2 import Environment
+from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.core.http import RateLimit, address_of
@@ -260,7 +260,7 @@ class Link(NamedTuple):
 def _verdict(problems: list[str]) -> str:
     if not problems:
         return say("This test can be opened.")
-    items = "".join(f"<li>{escape(problem)}</li>" for problem in problems[:12])
+    items = "".join(Markup("<li>{}</li>").format(problem) for problem in problems[:12])
     more = f"<li>and {len(problems) - 12} more</li>" if len(problems) > 12 else ""
     return f'<div class="message error" role="alert"><ul>{items}{more}</ul></div>'
 

@@ -1,11 +1,11 @@
 """“Add to a listening test” under the results of other tabs: into a draft of the visitor's own."""
 
 from collections.abc import Callable, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any, Final
 
 import gradio as gr
+from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.study.design.draft import Draft, DraftItem
@@ -57,8 +57,6 @@ class Drafts:
 
 def _listed(draft: Draft) -> str:
     """Return what is in a draft, as HTML."""
-    items = "".join(
-        f"<li><b>{escape(system)}</b> <span>from {stimulus}</span></li>"
-        for system, stimulus in draft.items
-    )
+    line = Markup("<li><b>{}</b> <span>from {}</span></li>")
+    items = "".join(line.format(system, stimulus) for system, stimulus in draft.items)
     return f'<ul class="draft">{items}</ul>' if items else EMPTY

@@ -7,13 +7,13 @@ import logging
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import wraps
-from html import escape
 from inspect import isgeneratorfunction
 from typing import Any, Final, ParamSpec, TypeVar
 
 import gradio as gr
 from gradio.components import Component
 from gradio.events import Dependency
+from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.tabs.shared.jobs import stop_jobs, stoppable
@@ -44,7 +44,8 @@ def say(message: str, kind: str = "notice") -> str:
     """Put a message for the input into HTML: an "error", red and read out at once, a "notice",
     amber, to be looked at, or that something is "done", green."""
     role = "alert" if kind == "error" else "status"
-    return f'<p class="message {kind}" role="{role}">{escape(message)}</p>' if message else ""
+    line = Markup('<p class="message {}" role="{}">{}</p>')
+    return line.format(kind, role, message) if message else ""
 
 
 @contextmanager

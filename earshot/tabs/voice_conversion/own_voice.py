@@ -6,12 +6,12 @@ file, and goes with the visit.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 from random import SystemRandom
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 from gradio.blocks import Block
+from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.tabs.shared.events import CONVERSION_QUEUE, HIDDEN, PRIVATE, on_model, reporting, say
@@ -163,8 +163,8 @@ class _Events:
         }
 
 
-def _page(text: str) -> str:
-    return (
+def _page(text: str) -> Markup:
+    return Markup(
         '<p class="hint">Press record and read this aloud. It takes about 13 seconds.</p>'
-        f'<p class="to-read">{escape(text)}</p>'
-    )
+        '<p class="to-read">{}</p>'
+    ).format(text)

@@ -5,16 +5,17 @@ Everything is immutable: an edit returns a new Result, and undo goes back to the
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from html import escape
 from math import isinf
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from markupsafe import Markup
 
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.tabs.components.timeline.lanes import Lane, UnitCells
 from earshot.tabs.components.timeline.sound import Sound
 from earshot.tabs.components.timeline.timeline import Action, File, TimelineSpec
+from earshot.tabs.shared.html import figures_in_bold
 from earshot.tabs.voice_conversion.speaking import Speaking
 
 if TYPE_CHECKING:
@@ -113,10 +114,9 @@ class Result:
             numbers=spoken_numbers(self.units, speech),
         )
 
-    def line(self) -> str:
+    def line(self) -> Markup:
         """The line of numbers as HTML, figures in bold."""
-        parts = [part.split(" ", 1) for part in self.numbers.split(" · ")]
-        return " · ".join(f"<b>{escape(figure)}</b> {escape(rest)}" for figure, rest in parts)
+        return figures_in_bold(self.numbers)
 
     def source_lanes(self) -> list[Lane]:
         """Its source, where it has one, and its units, to look at."""
