@@ -13,7 +13,7 @@ from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.pipelines.hub_download import Permission, fetch
-from earshot.tabs.shared.events import on_model, reporting, say
+from earshot.tabs.shared.events import Update, on_model, reporting, say
 
 logger = logging.getLogger("earshot")
 T = TypeVar("T")
@@ -95,7 +95,7 @@ class HubPicker:
 
     def wire(
         self,
-        handler: Callable[..., dict[Component, Any]],
+        handler: Callable[..., Update],
         inputs: Sequence[Component],
         outputs: Sequence[Component],
         progress_on: Component,
@@ -103,7 +103,7 @@ class HubPicker:
         """Load what is chosen: handler(name, *inputs) returns {component: value}."""
 
         @wraps(handler)
-        def load(name: str | None, *args: Any, **kwargs: Any) -> dict[Component, Any]:
+        def load(name: str | None, *args: Any, **kwargs: Any) -> Update:
             update = handler(name or "", *args, **kwargs)
             return {self.message: say(f"{name or 'Ours'} is ready.", "done"), **update}
 

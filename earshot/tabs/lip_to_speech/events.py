@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 import numpy as np
@@ -12,7 +12,7 @@ from earshot.core.errors import InputError
 from earshot.tabs.components.timeline.timeline import nothing
 from earshot.tabs.lip_to_speech.example import FINISHED, NOTE, SOURCE, read_finished
 from earshot.tabs.lip_to_speech.view import LipResult, VisitorVideo, landmarks
-from earshot.tabs.shared.events import say
+from earshot.tabs.shared.events import Values, say
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ FIRST: Final = (
 )
 NOTHING: Final = "There is nothing to say yet. Record yourself, or try an example."
 NO_SOUND: Final = "This video has no audio that the speech could be compared with."
-Values = dict[Component, Any]
 
 
 @dataclass(eq=False)

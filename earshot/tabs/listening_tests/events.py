@@ -23,7 +23,7 @@ from earshot.study.shipped import EXAMPLE
 from earshot.tabs.listening_tests.form import FormFields
 from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.drafts import Drafts
-from earshot.tabs.shared.events import answering, say
+from earshot.tabs.shared.events import Update, answering, say
 from earshot.tabs.shared.sessions import SessionStore
 
 TRY: Final = """
@@ -48,7 +48,6 @@ PREVIEW: Final = (
     "This is the test as a rater takes it. Nothing is stored, and nobody else can come before you "
     "open it to raters."
 )
-Update = dict[Component, Any]  # new values, by component
 OPEN: Final = (
     "The test is open. Keep both links, which are shown only here. Its sounds stay on this server "
     "until you delete it on its results page; a test that nobody takes is deleted after a week."

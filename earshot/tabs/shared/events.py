@@ -11,6 +11,7 @@ from inspect import isgeneratorfunction
 from typing import Any, Final, ParamSpec, TypeVar
 
 import gradio as gr
+from gradio.blocks import Block
 from gradio.components import Component
 from gradio.events import Dependency
 from markupsafe import Markup
@@ -20,6 +21,8 @@ from earshot.tabs.shared.jobs import stop_jobs, stoppable
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Values = dict[Component, Any]  # of the inputs of an event, by component
+Update = dict[Block, Any]  # what a handler returns: components with their new values
 logger = logging.getLogger("earshot")
 
 # The concurrency_id of each queue. Each does one job at a time, first come, first served, and none

@@ -12,7 +12,7 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, reporting
+from earshot.tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, Update, reporting
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.html import macro
 from earshot.tabs.sound_search.cards import PARTS
@@ -27,7 +27,6 @@ from earshot.tabs.sound_search.kept_collections import (
 )
 from earshot.tabs.sound_search.library import VisitorLibrary
 from earshot.tabs.sound_search.search import Search
-from earshot.tabs.sound_search.view import Update
 
 FIRST: Final = "Favourites"
 HINT: Final = """<p class="hint">“Keep” on a sound puts it into a collection, and takes it out

@@ -8,14 +8,13 @@ import gradio as gr
 from earshot.core.errors import InputError
 from earshot.tabs.components.timeline.lanes import Spectrogram
 from earshot.tabs.components.timeline.timeline import Action, File, TimelineSpec, nothing, timeline
-from earshot.tabs.shared.events import HIDDEN, SHOW, reporting
+from earshot.tabs.shared.events import HIDDEN, SHOW, Update, reporting
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.sessions import TIME_TO_LIVE
 from earshot.tabs.sound_search.cards import GONE, NYQUIST
 from earshot.tabs.sound_search.catalogue import MAX_PICTURE_SECONDS, Catalogue, title
 from earshot.tabs.sound_search.events import sound_id
 from earshot.tabs.sound_search.library import DemoLibrary, VisitorLibrary
-from earshot.tabs.sound_search.view import Update
 
 if TYPE_CHECKING:
     from earshot.pipelines.sound_search.library.sound import Sound

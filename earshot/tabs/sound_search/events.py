@@ -10,14 +10,14 @@ from gradio.components import Component
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search.search.query import clean
 from earshot.tabs.components.hub_picker import HubModels
-from earshot.tabs.shared.events import answering, say
+from earshot.tabs.shared.events import Update, answering, say
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.sound_search.catalogue import Catalogue, title
 from earshot.tabs.sound_search.chips import chips, edited
 from earshot.tabs.sound_search.example import read_finished
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
 from earshot.tabs.sound_search.search import BOTH, DEMO, OWN, RECORDING, Search
-from earshot.tabs.sound_search.view import Components, Update
+from earshot.tabs.sound_search.view import Components
 
 if TYPE_CHECKING:
     from earshot.pipelines.sound_search import SoundSearch

@@ -10,6 +10,7 @@ from gradio.components import Component
 
 from earshot.pipelines.sound_search.library.filter import Filter
 from earshot.pipelines.sound_search.search.query import clean
+from earshot.tabs.shared.events import Update
 from earshot.tabs.sound_search.catalogue import Catalogue
 from earshot.tabs.sound_search.families import CATEGORIES, kinds_of
 from earshot.tabs.sound_search.kept_collections import Collections
@@ -49,7 +50,7 @@ class Filters:
             held if collections else None,
         )
 
-    def offered(self, catalogue: Catalogue) -> dict[Component, Any]:
+    def offered(self, catalogue: Catalogue) -> Update:
         """Offer the licences and tags of a library; without any, there is no choice."""
         stored = catalogue.stored()
         return {self.licences: choice(stored.licences), self.tags: choice(stored.tags)}

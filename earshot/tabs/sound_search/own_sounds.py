@@ -8,12 +8,11 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.tabs.shared.events import EMPTIED, HIDDEN, on_model, reporting, say
+from earshot.tabs.shared.events import EMPTIED, HIDDEN, Update, on_model, reporting, say
 from earshot.tabs.shared.sessions import SessionStore
 from earshot.tabs.sound_search.events import SoundEvents
 from earshot.tabs.sound_search.library import VisitorLibrary
 from earshot.tabs.sound_search.search import BOTH, DEMO, OWN, Search
-from earshot.tabs.sound_search.view import Update
 
 INTRO: Final = """<p class="hint">Search your own recordings: up to 200 files, 2 hours
 together. Nobody else sees them. They leave the library when you do, and are deleted within the

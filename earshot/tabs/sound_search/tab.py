@@ -23,6 +23,7 @@ from earshot.tabs.shared.parts import (
     sound_input,
 )
 from earshot.tabs.shared.sessions import TIME_TO_LIVE, SessionStore
+from earshot.tabs.sound_search.api import SoundAPI
 from earshot.tabs.sound_search.cards import sound_cards
 from earshot.tabs.sound_search.chips import query_chips
 from earshot.tabs.sound_search.collections import (
@@ -31,7 +32,6 @@ from earshot.tabs.sound_search.collections import (
     collections_section,
 )
 from earshot.tabs.sound_search.compare import CompareEvents, compare_panel
-from earshot.tabs.sound_search.endpoints import SoundEndpoints
 from earshot.tabs.sound_search.events import Engine, SoundEvents
 from earshot.tabs.sound_search.filters import filter_section
 from earshot.tabs.sound_search.library import DemoLibrary, VisitorLibrary
@@ -111,7 +111,7 @@ def _tab(
     compare.wire(cards, own)
     for job in jobs:
         job.then(compare.leave, compare.pair, [compare.pair, compare.shown], **HIDDEN)
-    SoundEndpoints(pipeline, demo).declare(*ui.query_inputs)
+    SoundAPI(pipeline, demo).declare(*ui.query_inputs)
 
 
 def _claps(index: Path, hub: Permission, device: str) -> HubModels[Engine]:

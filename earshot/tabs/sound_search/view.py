@@ -1,7 +1,7 @@
 """How the result of a search is shown."""
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 import numpy as np
@@ -11,6 +11,7 @@ from markupsafe import Markup
 from earshot.core.errors import InputError
 from earshot.tabs.components.map.map import QueryMarker, show
 from earshot.tabs.components.timeline.timeline import File
+from earshot.tabs.shared.events import Update
 from earshot.tabs.shared.html import macro
 from earshot.tabs.sound_search.cards import PARTS, cards_value, panel
 from earshot.tabs.sound_search.catalogue import Catalogue
@@ -26,7 +27,6 @@ FIRST: Final = (
     '<p class="no-match">Describe a sound in your own words, or try an example: the best matches '
     "appear here, each with the place where it matches.</p>"
 )
-Update = dict[Component, Any]  # component → its new value
 
 
 @dataclass(frozen=True)

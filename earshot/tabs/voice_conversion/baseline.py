@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import gradio as gr
-from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.pipelines.hub_download import Permission, fetch, fetch_from_dataset
@@ -15,7 +14,7 @@ from earshot.tabs.components.timeline.lanes import Lane
 from earshot.tabs.components.timeline.sound import Sound
 from earshot.tabs.components.timeline.timeline import TimelineSpec, timeline
 from earshot.tabs.shared.drafts import Drafts
-from earshot.tabs.shared.events import on_model, reporting
+from earshot.tabs.shared.events import Update, on_model, reporting
 from earshot.tabs.voice_conversion.events import draft_item
 from earshot.tabs.voice_conversion.view import Result
 
@@ -126,7 +125,7 @@ class BaselinePanel:
         self,
         name: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
-    ) -> dict[Component, Any]:
+    ) -> Update:
         """Load the baseline."""
         self.models.load(name, progress)
         return {}
@@ -136,7 +135,7 @@ class BaselinePanel:
         result: Result | None,
         voice: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> dict[Component, Any]:
+    ) -> Update:
         """Convert the source of the result by the baseline, and show both."""
         if result is None or result.source is None:
             raise InputError(FIRST)

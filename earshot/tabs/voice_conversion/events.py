@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 import numpy as np
-from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.pipelines.voice_conversion import settings
@@ -16,7 +15,7 @@ from earshot.study.design.draft import DraftItem
 from earshot.tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells
 from earshot.tabs.components.timeline.sound import Sound, wav
 from earshot.tabs.components.timeline.timeline import File, TimelineSpec, nothing
-from earshot.tabs.shared.events import say
+from earshot.tabs.shared.events import Update, Values, say
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.voice_conversion import edits
 from earshot.tabs.voice_conversion.example import read_finished
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import Content, Conversion
     from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
 
-Update = dict[Component, Any]
-Values = dict[Component, Any]  # of an event's inputs, by component
 
 FIRST: Final = (
     "Record or upload speech, or try an example: its spectrogram, its units and its conversion "

@@ -7,14 +7,22 @@ file, and goes with the visit.
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import SystemRandom
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 from gradio.blocks import Block
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
-from earshot.tabs.shared.events import CONVERSION_QUEUE, HIDDEN, PRIVATE, on_model, reporting, say
+from earshot.tabs.shared.events import (
+    CONVERSION_QUEUE,
+    HIDDEN,
+    PRIVATE,
+    Update,
+    on_model,
+    reporting,
+    say,
+)
 from earshot.tabs.shared.jobs import stoppable
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 from earshot.tabs.voice_conversion.speaking import NO_OWN, OWN, OwnVoice, VoiceVisit
@@ -22,7 +30,6 @@ from earshot.tabs.voice_conversion.speaking import NO_OWN, OWN, OwnVoice, VoiceV
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import AnyVoiceConversion
 
-Update = dict[Block, Any]
 
 READY: Final = "This is your voice now, for this visit: it is in no file, and gone when you leave."
 FITTED: Final = "Your voice is fitted to what you read. Click it again to hear it."

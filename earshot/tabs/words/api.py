@@ -21,7 +21,7 @@ MAX_NEIGHBOURS: Final = 100  # neighbours
 MAX_FILES: Final = 200
 
 
-class WordApi:
+class WordAPI:
     """The handlers of the endpoints."""
 
     def __init__(

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 import numpy as np
-from gradio.components import Component
 
 from earshot.pipelines.hub_download import Permission
 from earshot.tabs.components.hub_picker import HubModels, Kind, hub_picker
 from earshot.tabs.components.map.map import Chart, Point, show, sound_map
+from earshot.tabs.shared.events import Update
 from earshot.tabs.words.map import SOUNDS, first_sound, named
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def baseline_section(library: Callable[[], "WordLibrary"], hub: Permission, devi
         name: str,
         wanted: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
-    ) -> dict[Component, Any]:
+    ) -> Update:
         from earshot.pipelines.words.averaged_states import AveragedStates
 
         encoder = models.load(name, progress).at(wanted)

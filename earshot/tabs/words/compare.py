@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
-from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.media.constants import SAMPLE_RATE
-from earshot.tabs.shared.events import EMPTIED, HIDDEN, PRIVATE, QUICK_QUEUE, answering, reporting
+from earshot.tabs.shared.events import (
+    EMPTIED,
+    HIDDEN,
+    PRIVATE,
+    QUICK_QUEUE,
+    Update,
+    answering,
+    reporting,
+)
 from earshot.tabs.shared.parts import sound_input
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use, one_word
 from earshot.tabs.words.panel import (
@@ -39,8 +46,6 @@ EXAMPLES: Final = (("tree", "three", "yes"), ("ship", "sheep", "no"), ("bat", "c
 DTW_TITLE: Final = "Baseline: DTW distance on MFCC"
 HINT: Final = f"""<p class="hint">Pick {MIN_WORDS} to {MAX_WORDS} words, or say some. Every pair is
 compared: bright is similar, dark is not. Click a word to play it, or a number to play both.</p>"""
-
-Update = dict[Component, Any]
 
 
 @dataclass(frozen=True)

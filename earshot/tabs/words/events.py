@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 import numpy as np
@@ -11,7 +11,7 @@ from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.tabs.components.map.map import Chart, show
-from earshot.tabs.shared.events import say
+from earshot.tabs.shared.events import Update, say
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.words.cut import RATE, cut_value
 from earshot.tabs.words.map import word_chart
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 NOTHING: Final = "Say a word into the microphone, or type one."
 GONE: Final = "This word is no longer in the library. Choose another."
 EXAMPLE: Final = "sheep"  # the word that is shown first
-
-Update = dict[Component, Any]
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from earshot.tabs.shared.parts import (
     query_input,
     sound_input,
 )
-from earshot.tabs.words.api import WordApi
+from earshot.tabs.words.api import WordAPI
 from earshot.tabs.words.baseline import baseline_section
 from earshot.tabs.words.compare import compare_section
 from earshot.tabs.words.cut import word_cut
@@ -122,7 +122,7 @@ def _layout(
         recording=recording,
     )
     events = WordEvents(pipeline, library, page)
-    WordApi(pipeline, library).declare(recording, text)
+    WordAPI(pipeline, library).declare(recording, text)
     chips = (written, spoken_chips)
     _connect(tab, events, find=find, stop=stop, chips=chips)
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
-from gradio.components import Component
 from markupsafe import Markup
 
-from earshot.tabs.shared.events import HIDDEN, reporting
+from earshot.tabs.shared.events import HIDDEN, Update, reporting
 from earshot.tabs.shared.html import macro
 from earshot.tabs.words.panel import PANELS, Sounds, word_panel
 
@@ -63,12 +62,12 @@ class ThresholdEvents:
 
         self.pairs = pairs
 
-    def first_look(self, chosen: float) -> dict[Component, Any]:
+    def first_look(self, chosen: float) -> Update:
         """Start at the model's own threshold, unless one was chosen."""
         threshold = chosen or round(self.pipeline().threshold, 2)
         return {self.page.slider: threshold, **self.move(threshold)}
 
-    def move(self, threshold: float) -> dict[Component, Any]:
+    def move(self, threshold: float) -> Update:
         """Show another threshold."""
         return {self.page.message: "", self.page.panel: self._panel(threshold)}
 

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
-from gradio.components import Component
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.media.constants import SAMPLE_RATE
-from earshot.tabs.shared.events import EMPTIED, HIDDEN, PRIVATE, QUICK_QUEUE, reporting
+from earshot.tabs.shared.events import EMPTIED, HIDDEN, PRIVATE, QUICK_QUEUE, Update, reporting
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.parts import sound_input
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 # A Vocabulary or None: Gradio resolves annotations at start, and pipelines load torch.
 Own = Any
-Update = dict[Component, Any]
 MAX_SAID: Final = 20  # words in a recording
 MAX_SHOWN: Final = 5  # words, the nearest
 EXAMPLE: Final = ("tree", "water", "apple", "yes")  # the last is the one to recognise

@@ -13,7 +13,7 @@ from gradio_client.exceptions import AppError
 from earshot.media.audio.load import wav_bytes
 from earshot.pipelines.words import Words
 from earshot.pipelines.words.word_search import FoundPlaces, LongRecording, Place
-from earshot.tabs.words.api import WordApi
+from earshot.tabs.words.api import WordAPI
 from earshot.tabs.words.find import NOTHING, find_section, view
 from tests.support.fake_words import getters, write_word
 
@@ -37,7 +37,7 @@ def client(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     words = Words.from_pretrained(tiny_checkpoints / "words", "cpu")
     with gr.Blocks() as page:
         find_section(lambda: words)
-        api = WordApi(*getters(tmp_path_factory.mktemp("library")))  # type: ignore[arg-type]
+        api = WordAPI(*getters(tmp_path_factory.mktemp("library")))  # type: ignore[arg-type]
         api.declare(gr.Audio(type="filepath"), gr.Textbox())
     _, address, _ = page.launch(prevent_thread_lock=True)
     yield Client(address, verbose=False)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from earshot.pipelines.sound_search import SoundSearch
 
 
-class SoundEndpoints:
+class SoundAPI:
     """Handlers of the endpoints."""
 
     def __init__(self, pipeline: Callable[[], "SoundSearch"], demo: DemoLibrary) -> None:
