@@ -86,7 +86,7 @@ def upload(repository: str, checkpoints: Path = CHECKPOINTS) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """See above."""
+    """Write or upload the checkpoints, as the command line asks."""
     parser = argparse.ArgumentParser(
         prog="python -m training.publish",
         description=__doc__,

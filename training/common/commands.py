@@ -21,11 +21,13 @@ class System(Protocol):
         ...
 
     def prepare(self, data: Path, arguments: Arguments) -> None:
-        """Turn recordings into arrays."""
+        """Turn recordings into arrays for training."""
         ...
 
     def recipe(self, arguments: Arguments) -> Recipe:
-        """Return what is trained: each part of the recipe, given the run's folder and its name."""
+        """List the parts of the recipe, given the run's folder and its name: each trains one
+        network.
+        """
         ...
 
     def export(self, arguments: Arguments) -> None:
@@ -33,7 +35,7 @@ class System(Protocol):
         ...
 
     def evaluate(self, data: Path, arguments: Arguments) -> None:
-        """Measure all systems."""
+        """Measure all systems and print their table."""
         ...
 
 

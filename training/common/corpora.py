@@ -56,7 +56,7 @@ def data_root(argument: str | None) -> Path:
 
 
 def speech_items(root: Path) -> list[Item]:
-    """Return every recording of speech below ``root``, in the order of the manifests."""
+    """List every recording of speech below ``root``, in the order of the manifests."""
     readers = {
         "speech/npvcc2016": _npvcc,
         "speech/free_spoken_digits": _digits,
@@ -92,7 +92,7 @@ def waveforms(items: list[Item]) -> Iterator[tuple[Item, np.ndarray]]:
 
 
 def grid_words(item: Item) -> list[tuple[str, float, float]]:
-    """Return the words of a GRID clip with their start and end in seconds, pauses left out."""
+    """Read the words of a GRID clip with their start and end in seconds, pauses left out."""
     rows = [line.split() for line in item.path.with_suffix(".align").read_text().splitlines()]
     times = [(word, int(a) / 25_000, int(b) / 25_000) for a, b, word in rows]
     return [
@@ -134,7 +134,7 @@ def _item(row: dict[str, str], folder: Path, split: str) -> Item:
 
 
 def _npvcc(rows: list[dict[str, str]]) -> list[str]:
-    """The official split, of whose training sentences each speaker's last six validate."""
+    """Keep the official split, of whose training sentences each speaker's last six validate."""
     sentences: dict[str, list[str]] = {}
     for row in rows:
         if row["split"] == "train":
@@ -148,12 +148,16 @@ def _npvcc(rows: list[dict[str, str]]) -> list[str]:
 
 
 def _own_split(rows: list[dict[str, str]]) -> list[str]:
-    """The corpus's own, whose validation sentences and test speakers nothing trains on."""
+    """Keep the corpus's own split, whose validation sentences and test speakers nothing trains
+    on.
+    """
     return [row["split"] for row in rows]
 
 
 def _digits(rows: list[dict[str, str]]) -> list[str]:
-    """By speaker; the official test utterances of training speakers are in the test split too."""
+    """Split by speaker; the official test utterances of training speakers are in the test split
+    too.
+    """
     splits = []
     for row in rows:
         if row["speaker"] in DIGIT_VALIDATION_SPEAKERS:
@@ -171,13 +175,13 @@ def _official(rows: list[dict[str, str]]) -> list[str]:
 
 
 def _dspspeech(rows: list[dict[str, str]]) -> list[str]:
-    """By speaker: dsp25 to dsp27 validate, dsp28 and above test."""
+    """Split by speaker: dsp25 to dsp27 validate, dsp28 and above test."""
     numbers = [int(row["speaker"].removeprefix("dsp")) for row in rows]
     return ["train" if n < 25 else "val" if n < 28 else "test" for n in numbers]
 
 
 def _unlabelled(rows: list[dict[str, str]]) -> list[str]:
-    """Every tenth recording validates: speakers are unknown, and nothing is tested here."""
+    """Let every tenth recording validate: speakers are unknown, and nothing is tested here."""
     return ["val" if i % 10 == 9 else "train" for i in range(len(rows))]
 
 

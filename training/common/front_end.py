@@ -33,6 +33,8 @@ def prepared_with(name: str, run: Path) -> "SpeechEncoder":
 
 
 def front_end_of(run: Path) -> str | None:
-    """Return "ID:LAYER"; None where the arrays are of MFCC or log-mel bands, as the app's are."""
+    """Read "ID:LAYER" of a run; None where the arrays are of MFCC or log-mel bands, as the app's
+    are.
+    """
     path = run / FILE
     return path.read_text(encoding="utf-8").strip() if path.exists() else None

@@ -68,7 +68,7 @@ KINDS: Final = {
 
 
 def hub_card(folder: Path, repository: str) -> ModelCard:
-    """Return the card of the checkpoint in a folder, as it stands in a repository ("USER/REPO").
+    """Write the card of the checkpoint in a folder, as it stands in a repository ("USER/REPO").
 
     Raises KeyError for a checkpoint of no known kind, and ValueError where its metadata is none.
     """
@@ -86,7 +86,7 @@ def hub_card(folder: Path, repository: str) -> ModelCard:
 
 
 def metadata(card: ModelCard) -> ModelCardData:
-    """Return the front matter of a card."""
+    """Write the front matter of a card."""
     return cast(ModelCardData, card.data)
 
 
@@ -109,7 +109,7 @@ def _results(folder: Path, kind: Kind) -> list[EvalResult]:
 
 
 def _is_of(system: str, name: str) -> bool:
-    """Whether a row of results is about the checkpoint, alone or through a vocoder.
+    """Say whether a row of results is about the checkpoint, alone or through a vocoder.
 
     The rows of any-voice bear the names of its bottlenecks.
     """

@@ -33,7 +33,7 @@ def kmeans(vectors: Tensor, k: int, generator: torch.Generator) -> tuple[Tensor,
 
 
 def nearest_centroids(vectors: Tensor, centroids: Tensor) -> Tensor:
-    """Return the index of the nearest centroid of each vector: (N, D), (K, D) → (N,)."""
+    """Find the index of the nearest centroid of each vector: (N, D), (K, D) → (N,)."""
     squares = centroids.square().sum(dim=1)
     parts = [(squares - 2 * part @ centroids.T).argmin(dim=1) for part in vectors.split(CHUNK)]
     return torch.cat(parts)

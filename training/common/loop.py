@@ -33,12 +33,14 @@ def half_precision() -> torch.autocast:
 
 
 def numpy_generator(generator: torch.Generator) -> np.random.Generator:
-    """Return a generator of numpy's that is seeded by the next draw of one of torch's."""
+    """Make a generator of numpy's, seeded by the next draw of one of torch's."""
     return np.random.default_rng(int(torch.randint(2**31, (), generator=generator)))
 
 
 class Schedule(Protocol):
-    """Sets the optimizer's learning rate, and may end the training before its last step."""
+    """A schedule that sets the optimizer's learning rate, and may end the training before its last
+    step.
+    """
 
     @property
     def finished(self) -> bool:

@@ -54,7 +54,7 @@ COLUMNS: Final = {  # metric → heading, format
 def markdown(
     rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, str]] = COLUMNS
 ) -> str:
-    """Return rows as a Markdown table: the columns that any row has a number for."""
+    """Write rows as a Markdown table: the columns that any row has a number for."""
     rows = list(rows)
     shown = {metric: head for metric, head in columns.items() if any(metric in r for r in rows)}
     lines = [["system", *(heading for heading, _ in shown.values())]]

@@ -25,7 +25,7 @@ class SoundFile:
 
 
 def manifest_of(data: Path) -> Path:
-    """Return the path of the table of sounds in a data folder, which may have none."""
+    """Name the path of the table of sounds in a data folder, which may have none."""
     return data / "sounds" / "manifest.csv"
 
 

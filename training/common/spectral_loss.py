@@ -1,4 +1,4 @@
-"""How unlike two waveforms are by their spectra.
+"""The distance of two waveforms by their spectra.
 
 The L1 distance of log magnitudes and the spectral convergence at several resolutions (Yamamoto et
 al. 2020), and the log-mel distance. Shapes: B batch, T samples, M mel bands, S frames.
@@ -21,12 +21,12 @@ class SpectralLoss(nn.Module):
     filters: Tensor
 
     def __init__(self, filters: Tensor) -> None:
-        """filters: those of the log-mel spectrogram (M, bins)."""
+        """Keep the filters (M, bins) of the log-mel spectrogram."""
         super().__init__()
         self.register_buffer("filters", filters)
 
     def forward(self, predicted: Tensor, reference: Tensor) -> Tensor:
-        """The weighted sum of the distances: a scalar."""
+        """Add up the weighted distances: a scalar."""
         loss = MEL_WEIGHT * F.l1_loss(self.log_mel(predicted), self.log_mel(reference))
         for n_fft, hop in RESOLUTIONS:
             a, b = _magnitude(predicted, n_fft, hop), _magnitude(reference, n_fft, hop)

@@ -20,7 +20,7 @@ class Windows:
     """
 
     def __init__(self, path: Path, balance: str | None = None) -> None:
-        """balance: the array whose values are sampled about equally often."""
+        """Load the arrays. balance: the array whose values are sampled about equally often."""
         with np.load(path) as file:
             self.arrays = {name: torch.from_numpy(file[name]) for name in file.files}
         if "waveform" in self.arrays:

@@ -36,7 +36,7 @@ PARSERS: Final = {"en": from_arpabet, "ar": from_ipa, "zh": from_pinyin}
 
 @cache
 def zero_shot(language: str) -> frozenset[tuple[str, ...]]:
-    """Return the phonemes of the zero-shot words of a language; empty for other languages."""
+    """List the phonemes of the zero-shot words of a language; none for other languages."""
     words = SPELLINGS.get(language, {}).values()
     return frozenset(PARSERS[language](phones) for variants in words for phones in variants)
 
@@ -48,7 +48,7 @@ def is_zero_shot(language: str, spelling: str, phonemes: tuple[str, ...]) -> boo
 
 
 def has_zero_shot_word(item: "Item") -> bool:
-    """Say whether a word that no model may be trained on is in the item's text."""
+    """Say whether the item's text has a word that no model may be trained on."""
     held_out = SPELLINGS.get(item.language, {})
     text = f" {item.text.lower().replace('_', ' ')} "
     words = "".join(c if c.isalnum() else " " for c in text)

@@ -83,8 +83,9 @@ class _Group:
         self.labels = np.array([phones.index(item.phone) for item in own])
 
     def angles(self, other: "_Group") -> np.ndarray:
-        """Return angles between frames in half turns. Rounding first makes equal frames exactly
-        equal."""
+        """Measure the angles between frames in half turns. Rounding first makes equal frames
+        exactly equal.
+        """
         cosines = np.round(self.frames @ other.frames.T, 5)
         return np.arccos(np.clip(cosines, -1.0, 1.0)) / np.float32(np.pi)
 
@@ -112,14 +113,16 @@ class _Mean:
 
 
 def _frames(recording: np.ndarray, item: PhoneItem) -> np.ndarray:
-    """The item's frames, at least one even if its recording's features end too early."""
+    """Cut out the item's frames, at least one even if its recording's features end too early."""
     first = min(item.first, len(recording) - 1)
     return recording[first : max(item.last, first + 1)]
 
 
 @njit(cache=True)
 def _distances(angles: np.ndarray, edges: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """DTW distance of every pair of items: frame angles (S, R), first frames → (n, m)."""
+    """Measure the DTW distance of every pair of items: frame angles (S, R), first frames → (n,
+    m).
+    """
     result = np.empty((len(edges) - 1, len(others) - 1), np.float32)
     for i in range(len(edges) - 1):
         for j in range(len(others) - 1):
@@ -132,7 +135,7 @@ def _distances(angles: np.ndarray, edges: np.ndarray, others: np.ndarray) -> np.
 def _errors(
     distances: np.ndarray, xs: np.ndarray, others: np.ndarray, n_phones: int, same: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Errors and triples counted by (phone of A and X, phone of B): distances (n_x, n_ab)."""
+    """Count errors and triples by (phone of A and X, phone of B), from distances (n_x, n_ab)."""
     errors = np.zeros((n_phones, n_phones))
     counts = np.zeros((n_phones, n_phones))
     for x in range(len(xs)):

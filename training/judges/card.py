@@ -61,5 +61,5 @@ British and American English better than other accents, and only the words of th
 
 
 def card(recogniser: dict[str, Any], speaker_encoder: dict[str, Any], seed: int) -> str:
-    """Return the card, given the measures of train_recogniser and train_speaker_encoder."""
+    """Write the card, given the measures of train_recogniser and train_speaker_encoder."""
     return CARD.format(r=recogniser, s=speaker_encoder, seed=seed)

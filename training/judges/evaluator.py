@@ -28,7 +28,7 @@ class EvaluationModels:
 
     @classmethod
     def load(cls, folder: Path = FOLDER) -> "EvaluationModels":
-        """Load them. Raises FileNotFoundError where they have not been trained."""
+        """Load the evaluation models. Raises FileNotFoundError where they have not been trained."""
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         weights = load_file(folder / "model.safetensors")
         recogniser = Recogniser(config["recogniser_width"])

@@ -35,7 +35,7 @@ class LogMel(nn.Module):
     def forward(
         self, waveform: Tensor, vtlp: Tensor | None = None, cutoff: Tensor | None = None
     ) -> Tensor:
-        """(B, T) → (B, T // HOP_LENGTH + 1, 40).
+        """Map waveforms (B, T) to log-mel features (B, T // HOP_LENGTH + 1, 40).
 
         vtlp: (B,), indices into VTLP_FACTORS; cutoff: (B,), Hz of an ideal low-pass filter.
         """
@@ -69,15 +69,14 @@ def normalize(features: Tensor, lengths: Tensor) -> Tensor:
 
 
 def change_speed(waveform: np.ndarray, factor: float) -> np.ndarray:
-    """Return the waveform played ``factor`` times as fast: tempo, pitch and formants change
-    together."""
+    """Play a waveform ``factor`` times as fast: tempo, pitch and formants change together."""
     tensor = torch.from_numpy(waveform)[None, None]
     size = max(int(len(waveform) / factor), 1)
     return F.interpolate(tensor, size=size, mode="linear")[0, 0].numpy()
 
 
 def add_noise(waveform: np.ndarray, snr: float, rng: np.random.Generator) -> np.ndarray:
-    """Return the waveform with noise between white and red at ``snr`` dB below its mean power."""
+    """Add noise between white and red to a waveform, at ``snr`` dB below its mean power."""
     noise = rng.standard_normal(len(waveform)).astype(np.float32)
     tilt = rng.uniform(0.0, 0.9)
     noise[1:] += tilt * noise[:-1]
@@ -100,7 +99,9 @@ def mask_bands_and_times(features: Tensor, rng: np.random.Generator) -> Tensor:
 
 
 def pad(waveforms: list[np.ndarray]) -> tuple[Tensor, Tensor]:
-    """Return waveforms of any lengths as one batch: (B, T) zero-padded, and (B,) frames in each."""
+    """Stack waveforms of any lengths into one batch: (B, T) zero-padded, and (B,) frames in
+    each.
+    """
     lengths = torch.tensor([len(waveform) // HOP_LENGTH + 1 for waveform in waveforms])
     batch = np.zeros((len(waveforms), max(map(len, waveforms))), np.float32)
     for row, waveform in zip(batch, waveforms, strict=True):
@@ -109,7 +110,7 @@ def pad(waveforms: list[np.ndarray]) -> tuple[Tensor, Tensor]:
 
 
 def _mel_filters(factor: float) -> np.ndarray:
-    """Triangular filters from 60 to 7600 Hz, their frequencies times the factor: (257, 40)."""
+    """Make triangular filters from 60 to 7600 Hz, their frequencies times the factor: (257, 40)."""
     edges = librosa.mel_frequencies(N_BANDS + 2, fmin=60.0, fmax=7600.0, htk=True) * factor
     hertz = np.arange(N_FFT // 2 + 1)[:, None] * SAMPLE_RATE / N_FFT
     rise = (hertz - edges[:-2]) / np.diff(edges)[:-1]

@@ -1,4 +1,4 @@
-"""Units by k-means on MFCC: the simplest units there are, for comparison."""
+"""Units by k-means on MFCC: the simplest units, for comparison."""
 
 from pathlib import Path
 
@@ -14,8 +14,9 @@ FRAMES = 200_000
 
 
 def normalized_mfcc(waveform: np.ndarray) -> np.ndarray:
-    """Return MFCC with each dimension at zero mean and unit variance over the recording: (S,
-    39)."""
+    """Compute MFCC with each dimension at zero mean and unit variance over the recording: (S,
+    39).
+    """
     features = mfcc(waveform)
     return (features - features.mean(0)) / np.maximum(features.std(0), 1e-3)
 
@@ -30,5 +31,5 @@ def train_kmeans(data: Path, seed: int) -> np.ndarray:
 
 
 def nearest(features: np.ndarray, centroids: np.ndarray) -> np.ndarray:
-    """Return the index of the nearest centroid of each frame: (S, D), (K, D) → (S,)."""
+    """Find the index of the nearest centroid of each frame: (S, D), (K, D) → (S,)."""
     return nearest_centroids(torch.from_numpy(features), torch.from_numpy(centroids)).numpy()

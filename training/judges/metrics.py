@@ -13,7 +13,7 @@ QUIETEST = np.log(100.0)  # 40 dB below the loudest frame, as a logarithm of mag
 
 
 def bitrate(streams: Iterable[np.ndarray], seconds: float) -> float:
-    """Return bits per second of unit streams, as in ZeroSpeech 2019: n / D · H.
+    """Compute the bits per second of unit streams, as in ZeroSpeech 2019: n / D · H.
 
     n: units in all streams together, D: their whole duration in seconds, H = −Σ p log2 p: the
     entropy in bits of how often each unit occurs, whatever its neighbours.
@@ -39,7 +39,7 @@ def mel_cepstral_distortion(log_mel: np.ndarray, reference: np.ndarray) -> float
 
 
 def _cepstra(log_mel: np.ndarray) -> np.ndarray:
-    """Mel-cepstra 1 to 24 of the frames that are not silent: (S, bands) → (S', 24)."""
+    """Compute mel-cepstra 1 to 24 of the frames that are not silent: (S, bands) → (S', 24)."""
     level = log_mel.mean(1)
     loud = log_mel[level >= level.max() - QUIETEST]
     cepstra = np.asarray(dct(loud, norm="ortho", axis=1))[:, 1 : CEPSTRA + 1]
@@ -49,13 +49,13 @@ def _cepstra(log_mel: np.ndarray) -> np.ndarray:
 def word_error_rate(
     references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]
 ) -> float:
-    """Return substitutions, insertions and deletions in % of the words of the references."""
+    """Count substitutions, insertions and deletions in % of the words of the references."""
     errors = sum(edit_distance(r, h) for r, h in zip(references, hypotheses, strict=True))
     return 100.0 * errors / sum(map(len, references))
 
 
 def equal_error(matches: np.ndarray, others: np.ndarray) -> tuple[float, float]:
-    """Return the threshold at which misses and false alarms are equally frequent, and their share.
+    """Find the threshold at which misses and false alarms are equally frequent, and their share.
 
     A match is missed below the threshold, another is a false alarm at or above it.
     """

@@ -43,7 +43,9 @@ class OpenRecogniser:
     """Pocketsphinx with its English acoustic model and dictionary, and a language model."""
 
     def __init__(self, texts: Iterable[list[str]] | None = None) -> None:
-        """texts: sentences to make a bigram model of; without, the general model is used."""
+        """Make the decoder. texts: sentences to make a bigram model of; without them the general
+        model is used.
+        """
         if texts is None:
             self._decoder = pocketsphinx.Decoder(samprate=SAMPLE_RATE, loglevel="FATAL")
             return
@@ -55,7 +57,7 @@ class OpenRecogniser:
             )
 
     def words(self, waveform: np.ndarray) -> list[str]:
-        """Return what is recognised in a waveform (T,) at 16 kHz; [] when nothing."""
+        """Recognise the words in a waveform (T,) at 16 kHz; [] when there are none."""
         samples = np.pad(to_int16(waveform), MARGIN).tobytes()
         # Each recording is recognised as the first one: the cepstral mean would else carry over.
         self._decoder.reinit_feat()
@@ -67,7 +69,7 @@ class OpenRecogniser:
 
 
 def open_material(data: Path, every: bool = False) -> dict[str, list[Spoken]]:
-    """Return the recordings of each group that the data folder has: studio and visitors.
+    """Load the recordings of each group that the data folder has: studio and visitors.
 
     every: take all English recordings with texts of the two corpora, whatever speaker and split.
     """
@@ -87,27 +89,27 @@ def open_material(data: Path, every: bool = False) -> dict[str, list[Spoken]]:
 
 
 def recogniser(group: str, material: list[Spoken]) -> OpenRecogniser:
-    """Return the recogniser that judges a group of open_material."""
+    """Make the recogniser that judges a group of open_material."""
     if group == "studio":
         return OpenRecogniser()
     return OpenRecogniser(utterance.words for utterance in material)
 
 
 def spoken_words(text: str) -> list[str]:
-    """Return a written prompt as the spoken words: small letters, numbers up to twelve in words."""
+    """Spell a written prompt as its spoken words: small letters, numbers up to twelve in words."""
     words = re.findall(r"[a-z']+|\d+", text.lower().replace("’", "'"))
     spelled = [_number(word) for word in words]
     return [word.strip("'") for word in spelled if word.strip("'")]
 
 
 def dictionary() -> frozenset[str]:
-    """Return the words that pocketsphinx can recognise."""
+    """List the words that pocketsphinx can recognise."""
     path = Path(pocketsphinx.get_model_path()) / "en-us" / "cmudict-en-us.dict"
     return frozenset(line.split()[0] for line in path.read_text(encoding="utf-8").splitlines())
 
 
 def bigram_arpa(texts: Iterable[list[str]]) -> str:
-    """Return a bigram model with absolute discounting, in ARPA's format.
+    """Write a bigram model with absolute discounting, in ARPA's format.
 
     Words that pocketsphinx cannot pronounce are left out of it, and count as errors wherever they
     were said.

@@ -38,7 +38,9 @@ class Recogniser(nn.Module):
         self.exit = nn.Conv1d(width, len(PHONES) + 1, 1)
 
     def forward(self, features: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Normalised features (B, S, 40), frames (B,) → log-probabilities (B, U, C), steps (B,)."""
+        """Map normalised features (B, S, 40), frames (B,) to log-probabilities (B, U, C), steps
+        (B,).
+        """
         x = self.entry(features.transpose(1, 2))
         steps = (lengths + 1) // 2
         mask = (torch.arange(x.shape[2]) < steps[:, None]).to(x.dtype)[:, None]
@@ -49,8 +51,9 @@ class Recogniser(nn.Module):
 
     @torch.inference_mode()
     def posteriors(self, waveforms: list[np.ndarray]) -> list[np.ndarray]:
-        """Return log-probabilities (U, C) of each waveform (T,) at 16 kHz, any lengths and
-        levels."""
+        """Compute log-probabilities (U, C) of each waveform (T,) at 16 kHz, any lengths and
+        levels.
+        """
         results: list[np.ndarray] = []
         for first in range(0, len(waveforms), 16):
             batch, lengths = pad([prepare(w) for w in waveforms[first : first + 16]])
@@ -59,19 +62,18 @@ class Recogniser(nn.Module):
         return results
 
     def words(self, waveforms: list[np.ndarray], grammar: Grammar) -> list[list[str]]:
-        """Return the most likely words of each waveform, one for every slot of the grammar."""
+        """Recognise the most likely words of each waveform, one for every slot of the grammar."""
         return [best_words(posterior, grammar) for posterior in self.posteriors(waveforms)]
 
 
 def prepare(waveform: np.ndarray) -> np.ndarray:
-    """Return the waveform at a power of 0.01, with a margin of silence on both sides: (T,) →
-    (T',)."""
+    """Bring a waveform to a power of 0.01, with a margin of silence on both sides: (T,) → (T',)."""
     power = float(np.sqrt(np.mean(waveform**2))) if len(waveform) else 0.0
     return np.pad(waveform * np.float32(0.1 / max(power, 1e-5)), MARGIN)
 
 
 def best_words(log_probabilities: np.ndarray, grammar: Grammar) -> list[str]:
-    """Return the best path of CTC through one word of every slot in turn (Viterbi, exact).
+    """Find the best path of CTC through one word of every slot in turn (Viterbi, exact).
 
     log_probabilities: (U, C). A phone that ends one word and
     starts the next needs no blank between. Returns one word a slot, or [] when U is too short.
@@ -107,7 +109,8 @@ def best_words(log_probabilities: np.ndarray, grammar: Grammar) -> list[str]:
 def _walk(
     scores: np.ndarray, chains: np.ndarray, lengths: np.ndarray, entry: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Best score of having ended each word after t steps, and the time at which it was entered.
+    """Find the best score of having ended each word after t steps, and the time at which it was
+    entered.
 
     entry[t]: best score of being free to start a word after t steps. Returns two (U + 1, words).
     """

@@ -21,12 +21,12 @@ def available() -> bool:
 
 
 def embed(waveforms: Sequence[np.ndarray]) -> np.ndarray:
-    """Return a vector of length 1 for each waveform (T,) at 16 kHz: (N, 256)."""
+    """Embed waveforms (T,) at 16 kHz as vectors of length 1: (N, 256)."""
     return np.stack([_encoder().embed_utterance(w.astype(np.float32)) for w in waveforms])
 
 
 def centre(waveforms: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the mean vector of a speaker's recordings, of length 1: (256,)."""
+    """Average the vectors of a speaker's recordings, and scale the mean to length 1: (256,)."""
     mean = embed(waveforms).mean(axis=0)
     return mean / np.linalg.norm(mean)
 

@@ -32,7 +32,7 @@ class SpeakerEncoder(nn.Module):
         self.exit = nn.Sequential(nn.Dropout(dropout), nn.Linear(2 * width, size))
 
     def forward(self, features: Tensor, lengths: Tensor) -> Tensor:
-        """Log-mel features (B, S, 40), frames (B,) → unit vectors (B, D)."""
+        """Map log-mel features (B, S, 40), frames (B,) to unit vectors (B, D)."""
         inside = torch.arange(features.shape[1]) < lengths[:, None]
         x = self.entry((features * inside[..., None]).transpose(1, 2))
         steps = (lengths + 1) // 2
@@ -47,7 +47,7 @@ class SpeakerEncoder(nn.Module):
 
     @torch.inference_mode()
     def embed(self, waveforms: list[np.ndarray]) -> np.ndarray:
-        """Return unit vectors (N, D) of waveforms (T,) at 16 kHz, any lengths and levels."""
+        """Embed waveforms (T,) at 16 kHz, of any lengths and levels, as unit vectors (N, D)."""
         vectors = []
         for first in range(0, len(waveforms), 16):
             batch, lengths = pad([_at_level(w) for w in waveforms[first : first + 16]])

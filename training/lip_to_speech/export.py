@@ -65,8 +65,7 @@ def _note(folder: Path, run: Path, networks: Sequence[str]) -> None:
 
 
 def from_dark_to_bright(embeddings: Tensor) -> list[int]:
-    """Return the order of the speakers along the first principal component of their embeddings (N,
-    V)."""
+    """Order the speakers along the first principal component of their embeddings (N, V)."""
     centred = embeddings - embeddings.mean(dim=0)
     return (centred @ torch.linalg.svd(centred).Vh[0]).argsort().tolist()
 

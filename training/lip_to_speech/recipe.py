@@ -111,8 +111,9 @@ VOCODER_NETWORK: Final = "synced-vocoder"  # the network in it
 
 
 def lineage(network: str) -> list[str]:
-    """Return the readers that it was trained from, or that aligned its videos, the first first, and
-    itself."""
+    """List the readers that a network was trained from, or that aligned its videos, the oldest
+    first, and itself.
+    """
     stage = READERS[network]
     before = [*filter(None, [stage.start]), *ALIGNED.get(stage.videos, [])]
     return list(dict.fromkeys([*(name for each in before for name in lineage(each)), network]))

@@ -1,1 +1,1 @@
-"""Sound search: sounds and sentences in one space, and how well one finds the other."""
+"""Training of sound search: sounds and sentences in one space."""

@@ -79,7 +79,7 @@ class SoundSearchTraining:
             publish_table(rows, page, "sound results")
 
     def _own_folders(self, data: Path, folders: Sequence[Path], publish: bool) -> None:
-        """Print, and write into the checkpoints if asked for, the threshold of own folders."""
+        """Print the threshold of own folders, and write it into the checkpoints if asked for."""
         from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
         from training.common.report import markdown
         from training.sound_search.evaluate.own_folders import (

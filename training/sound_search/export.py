@@ -52,7 +52,7 @@ def _write(run: Path, network: str, folder: Path, threshold: float) -> None:
 
 
 def _lineage(name: str) -> list[str]:
-    """The named network and all that it was initialised or distilled from, in recipe order."""
+    """List the named network and all that it was initialised or distilled from, in recipe order."""
     stage = STAGES[name][1]
     before = {
         part for origin in (stage.start, stage.teacher) if origin for part in _lineage(origin)

@@ -44,7 +44,7 @@ EVALUATED: Final = {
 
 
 def kinds_of(name: str) -> str:
-    """The name of a network after fit_kinds."""
+    """Name a network after fit_kinds."""
     return f"{name}-kinds"
 
 

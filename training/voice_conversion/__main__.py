@@ -36,13 +36,13 @@ class VoiceConversionTraining:
             prepare_any_voice(data, arguments.out)
 
     def recipe(self, arguments: Arguments) -> Recipe:
-        """Return the recipe of the arrays."""
+        """Choose the recipe of the arrays."""
         from training.voice_conversion.recipe import FRONT_END_RECIPE, RECIPE
 
         return FRONT_END_RECIPE if front_end_of(arguments.out) else RECIPE
 
     def export(self, arguments: Arguments) -> None:
-        """Write the checkpoints. Models over a front end stay with whoever trains them."""
+        """Write the checkpoints. Models over a front end stay with the person who trains them."""
         from training.voice_conversion.any_voice.export import export as export_any_voice
         from training.voice_conversion.export import export
 

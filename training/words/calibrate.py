@@ -38,7 +38,7 @@ def softmax_of(
     vocabulary: Sequence[tuple[str, ...]],
     sounds: Sequence[np.ndarray],
 ) -> dict[str, float]:
-    """The temperature of the softmax over written words, and the cosine of an unknown word.
+    """Fit the temperature of the softmax over written words, and the cosine of an unknown word.
 
     recordings: of validation speakers; vocabulary: all recorded words; sounds: noises, (T,) each.
     """
@@ -70,7 +70,9 @@ def _in_noise(
 
 
 def _own_and_nearest(cosines: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Of the cosines (N, M), that of the spoken word, and the highest others: (N, CANDIDATES)."""
+    """Take, of the cosines (N, M), that of the spoken word, and the highest others: (N,
+    CANDIDATES).
+    """
     rows = np.arange(len(labels))
     own = cosines[rows, labels]
     cosines[rows, labels] = -np.inf
@@ -79,7 +81,7 @@ def _own_and_nearest(cosines: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    """Fit and write the config."""
+    """Fit the probabilities and write the config."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="the data folder, else $EARSHOT_DATA")
     data = data_root(parser.parse_args().data)

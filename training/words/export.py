@@ -74,7 +74,7 @@ def _calibration(
 
 
 def _lineage(name: str) -> list[str]:
-    """The stages that a network was trained in, its own last."""
+    """List the stages that a network was trained in, its own last."""
     start = STAGES[name][1].start
     return [*(_lineage(start) if start else []), name]
 

@@ -1,1 +1,1 @@
-"""Judges of the Hugging Face hub, for whoever names them: a recogniser, a speaker encoder."""
+"""Judges of the Hugging Face hub, for those who name them: a recogniser, a speaker encoder."""

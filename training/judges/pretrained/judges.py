@@ -30,7 +30,7 @@ MAX_TOKENS: Final = 200  # of a window
 
 
 class Whisper:
-    """Recognises English without a grammar."""
+    """A Whisper that recognises English without a grammar."""
 
     def __init__(
         self, name: str, model: WhisperForConditionalGeneration, processor: WhisperProcessor
@@ -42,7 +42,9 @@ class Whisper:
 
     @classmethod
     def from_pretrained(cls, name: str, device: str = "auto") -> "Whisper":
-        """Load it by folder or hub id. Raises FileNotFoundError where there is no Whisper."""
+        """Load a Whisper by folder or hub id. Raises FileNotFoundError where there is no
+        Whisper.
+        """
         place = choose_device(device, large=True)
         model = load(WhisperForConditionalGeneration, name, dtype=precision(place)).eval()
         torch.nn.Module.to(model, place)
@@ -50,7 +52,7 @@ class Whisper:
 
     @torch.inference_mode()
     def words(self, waveform: np.ndarray) -> list[str]:
-        """Return what is heard in a waveform (T,) at 16 kHz, as spoken words; [] when nothing."""
+        """Recognise a waveform (T,) at 16 kHz as spoken words; [] when there are none."""
         heard: list[str] = []
         for start in range(0, len(waveform), WINDOW):
             features = self._processor.feature_extractor(  # pyright: ignore
@@ -65,15 +67,19 @@ class Whisper:
 
 
 class XVectors:
-    """A vector for the voice of a recording."""
+    """A speaker encoder, which makes a vector of the voice of a recording."""
 
     def __init__(self, name: str, model: WavLMForXVector, normalized: bool) -> None:
-        """normalized: whether it was trained on waveforms of mean 0 and variance 1."""
+        """Keep the model. normalized: whether it was trained on waveforms of mean 0 and variance
+        1.
+        """
         self.name, self._model, self._normalized = name, model, normalized
 
     @classmethod
     def from_pretrained(cls, name: str, device: str = "auto") -> "XVectors":
-        """Load it by folder or hub id. Raises FileNotFoundError where there is no such model."""
+        """Load a speaker encoder by folder or hub id. Raises FileNotFoundError where there is no
+        such model.
+        """
         place = choose_device(device, large=True)
         model = load(WavLMForXVector, name, dtype=precision(place)).eval()
         torch.nn.Module.to(model, place)
@@ -81,7 +87,7 @@ class XVectors:
 
     @torch.inference_mode()
     def embed(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
-        """Return a unit vector for each waveform (T,) at 16 kHz: (N, D)."""
+        """Embed waveforms (T,) at 16 kHz as unit vectors (N, D)."""
         return np.stack([self._embed(waveform) for waveform in waveforms])
 
     def _embed(self, waveform: np.ndarray) -> np.ndarray:
@@ -95,7 +101,7 @@ class XVectors:
 
 @dataclass(frozen=True)
 class Judges:
-    """Those that were named; None: ours."""
+    """The judges that were named; None where ours is used."""
 
     asr: Whisper | None = None
     speakers: XVectors | None = None

@@ -23,7 +23,7 @@ RATES: Final = (12.0, 25.0)  # frames per second of simulated cameras
 
 
 def centre_crop(crops: Tensor) -> Tensor:
-    """Return the central part of crops (B, N, 80, 80), the network's input: (B, N, 64, 64)."""
+    """Cut out the central part of crops (B, N, 80, 80), the network's input: (B, N, 64, 64)."""
     edge = (crops.shape[-1] - SIDE) // 2
     return crops[..., edge : edge + SIDE, edge : edge + SIDE]
 
@@ -48,7 +48,7 @@ def augment(crops: Tensor, rng: np.random.Generator) -> Tensor:
 
 
 def _transformed(crops: Tensor, rng: np.random.Generator) -> Tensor:
-    """A random scale, rotation and shift per clip, with jitter per frame."""
+    """Scale, rotate and shift each clip at random, with jitter per frame."""
     batch, frames, side, _ = crops.shape
     zoom, angle = _uniform(rng, *ZOOM, batch), _uniform(rng, -ANGLE, ANGLE, batch)
     shift = torch.from_numpy(rng.uniform(-SHIFT, SHIFT, (batch, 1, 2)).astype(np.float32))
@@ -66,7 +66,7 @@ def _transformed(crops: Tensor, rng: np.random.Generator) -> Tensor:
 
 
 def _lit(crops: Tensor, rng: np.random.Generator) -> Tensor:
-    """A random gamma, and a gradient of light across the crop."""
+    """Change the gamma at random, and lay a gradient of light across the crop."""
     batch = len(crops)
     gamma = _uniform(rng, *GAMMA, batch)[:, None, None, None]
     slope = torch.linspace(-0.5, 0.5, crops.shape[-1])
@@ -76,7 +76,7 @@ def _lit(crops: Tensor, rng: np.random.Generator) -> Tensor:
 
 
 def _blurred(crops: Tensor, rng: np.random.Generator) -> Tensor:
-    """A lower resolution, as in small or strongly compressed videos: (N, H, H)."""
+    """Lower the resolution of crops (N, H, H), as in small or strongly compressed videos."""
     size = int(rng.integers(SIDE // 3, SIDE))
     small = F.interpolate(crops[:, None], size=size, mode="bilinear", antialias=True)
     return F.interpolate(small, size=crops.shape[-1], mode="bilinear")[:, 0]
@@ -90,8 +90,9 @@ def _occlude(crops: Tensor, rng: np.random.Generator) -> None:
 
 
 def _source_times(frames: int, dropped: bool, rng: np.random.Generator) -> np.ndarray:
-    """The source time of each frame, in frames: of a slower camera; or, where frames were dropped,
-    that of the frame before."""
+    """Draw the source time of each frame, in frames: of a slower camera; or, where frames were
+    dropped, that of the frame before.
+    """
     times = np.arange(frames, dtype=float)
     if dropped:
         lost = rng.random(frames) < 0.15
@@ -103,7 +104,7 @@ def _source_times(frames: int, dropped: bool, rng: np.random.Generator) -> np.nd
 
 
 def _interpolated(values: Tensor, times: np.ndarray) -> Tensor:
-    """Values (N, …) at times between frames."""
+    """Interpolate values (N, …) at times between frames."""
     low = torch.from_numpy(np.floor(times).astype(int)).clamp(max=len(values) - 1)
     high = (low + 1).clamp(max=len(values) - 1)
     share = torch.from_numpy((times % 1).astype(np.float32))

@@ -58,7 +58,7 @@ def av_sync(run: Path, name: str, readers: Sequence[str]) -> None:
 
 
 def av_offset(predicted: Tensor, reference: Tensor) -> float:
-    """Return mel frames by which the reference is later than the prediction: (1, S, M) each.
+    """Measure by how many mel frames the reference is later than the prediction: (1, S, M) each.
 
     The shift of lowest ``stoi_loss_mel``, by a coarse and then a fine grid search.
     """
@@ -72,7 +72,7 @@ def _best(predicted: Tensor, reference: Tensor, shifts: np.ndarray) -> float:
 
 
 def _later(frames: Tensor, shift: float) -> Tensor:
-    """(B, S, M), delayed by so many frames, with linear interpolation; the edges are repeated."""
+    """Delay frames (B, S, M) by ``shift``, with linear interpolation; the edges are repeated."""
     last = frames.shape[1] - 1
     times = (torch.arange(last + 1) - shift).clamp(0, last)
     before = times.long().clamp(max=last - 1)

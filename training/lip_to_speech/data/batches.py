@@ -29,9 +29,10 @@ ARRAYS: Final = ("crops", "log_mel", "pitch", "words", "spoken", "speaker")
 
 @dataclass(frozen=True)
 class Batch:
-    """crops (B, N, 64, 64) from 0 to 1; log_mel (B, S, M); pitch (B, S) in Hz, 0 where unvoiced;
-    words (B, 6): CTC classes of the words, from 1; spoken (B, N): the class of the word at each
-    frame, or 0."""
+    """A batch of clips. crops (B, N, 64, 64) from 0 to 1; log_mel (B, S, M); pitch (B, S) in Hz, 0
+    where unvoiced; words (B, 6): CTC classes of the words, from 1; spoken (B, N): the class of the
+    word at each frame, or 0.
+    """
 
     crops: Tensor
     log_mel: Tensor
@@ -41,18 +42,19 @@ class Batch:
 
     @property
     def voiced(self) -> Tensor:
-        """Return 1 where voiced, else 0: (B, S)."""
+        """Mark voiced frames with 1, others with 0: (B, S)."""
         return (self.pitch > 0).float()
 
     @property
     def log_f0(self) -> Tensor:
-        """Return the log-F0 contour: log F0 less its mean over the clip; 0 where unvoiced: (B,
-        S)."""
+        """Compute the log-F0 contour: log F0 less its mean over the clip; 0 where unvoiced: (B,
+        S).
+        """
         return (self.pitch.clamp(min=1.0).log() - self.mean_log_pitch) * self.voiced
 
     @property
     def mean_log_pitch(self) -> Tensor:
-        """Return the mean log F0 of the voiced frames of each clip: (B, 1)."""
+        """Average the log F0 of the voiced frames of each clip: (B, 1)."""
         log = self.pitch.clamp(min=1.0).log() * self.voiced
         return log.sum(dim=1, keepdim=True) / self.voiced.sum(dim=1, keepdim=True).clamp(min=1)
 
@@ -61,7 +63,7 @@ class Clips:
     """The clips of a split: train or val."""
 
     def __init__(self, paths: Sequence[Path], split: str) -> None:
-        """paths: files of ``prepare``, of recorded clips and of rendered heads."""
+        """Read the clips. paths: files of ``prepare``, of recorded clips and of rendered heads."""
         parts = [_read(path, split) for path in paths]
         self.arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         self._index()
@@ -99,12 +101,12 @@ class Clips:
         return batch
 
     def rows(self, first: int, last: int) -> Batch:
-        """Return the clips in their order, not augmented."""
+        """Take the clips from ``first`` to ``last`` in their order, not augmented."""
         batch = self._whole(first, last)
         return replace(batch, crops=centre_crop(batch.crops))
 
     def augmented_rows(self, first: int, last: int, rng: np.random.Generator) -> Batch:
-        """Return the clips in their order, all augmented."""
+        """Take the clips from ``first`` to ``last`` in their order, all augmented."""
         return self._augmented(self._whole(first, last), rng, clean=0.0)
 
     def _whole(self, first: int, last: int) -> Batch:
@@ -118,8 +120,9 @@ class Clips:
         return replace(batch, crops=torch.where(unchanged, centre_crop(batch.crops), crops))
 
     def _concatenated(self, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """The clip of each word (B, 6): another clip of the speaker may continue where it has a
-        word boundary at the same frame. New sentences prevent memorising."""
+        """Draw the clip of each word (B, 6): another clip of the speaker may continue where it has
+        a word boundary at the same frame. New sentences prevent memorising.
+        """
         clips = np.repeat(rows[:, None], N_WORDS, axis=1)
         for row, place in np.ndindex(len(rows), N_WORDS - 1):
             if rng.random() < CONCATENATED:
@@ -160,7 +163,9 @@ class Clips:
 
 
 def _spoken(spans: Tensor, words: Tensor, frames: int) -> Tensor:
-    """The class of the word at each frame (B, N), by words (B, 6) and spans (B, 6, 2) in frames."""
+    """Find the class of the word at each frame (B, N), by words (B, 6) and spans (B, 6, 2) in
+    frames.
+    """
     times = torch.arange(frames) + 0.5
     within = (spans[..., :1] <= times) & (times < spans[..., 1:])
     return (within * words[:, :, None]).amax(dim=1)
@@ -173,7 +178,7 @@ def _read(path: Path, split: str) -> dict[str, np.ndarray]:
 
 
 def _paced(values: Tensor, frames: int) -> Tensor:
-    """(B, S, …) → (B, frames, …), by linear interpolation."""
+    """Stretch values (B, S, …) to (B, frames, …), by linear interpolation."""
     if frames == values.shape[1]:
         return values
     flat = values.flatten(2).transpose(1, 2)

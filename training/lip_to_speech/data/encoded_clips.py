@@ -24,7 +24,7 @@ class EncodedClips(Clips):
     """Each clip in several augmented views; in batches, ``crops`` are features (B, N, C)."""
 
     def __init__(self, clips: Clips, frontend: nn.Module, views: int) -> None:
-        """views: of each clip; the first is not augmented, the others are."""
+        """Encode the clips. views: of each clip; the first is not augmented, the others are."""
         rng = np.random.default_rng(0)
         features = [_encode(clips, frontend, rng if view else None) for view in range(views)]
         targets = {name: np.concatenate([clips.arrays[name]] * views) for name in TARGETS}
@@ -35,7 +35,7 @@ class EncodedClips(Clips):
             self._shares *= np.repeat([CLEAN] + [others] * (views - 1), len(clips)) * views
 
     def rows(self, first: int, last: int) -> Batch:
-        """Return the clips in their order."""
+        """Take the clips from ``first`` to ``last`` in their order."""
         return self._whole(first, last)
 
     def _augmented(self, batch: Batch, rng: np.random.Generator, clean: float) -> Batch:
@@ -53,7 +53,7 @@ class EncodedClips(Clips):
 
 @torch.inference_mode()
 def _encode(clips: Clips, frontend: nn.Module, rng: np.random.Generator | None) -> np.ndarray:
-    """Front-end features of all clips (B, N, C), augmented where there is an rng."""
+    """Encode all clips by the front end as features (B, N, C), augmented where there is an rng."""
     features = []
     for first in range(0, len(clips), BATCH):
         last = first + BATCH

@@ -66,19 +66,19 @@ def _write_voices(data: Path, path: Path) -> None:
 
 
 def grid_items(data: Path) -> list[Item]:
-    """Return all videos of GRID."""
+    """List all videos of GRID."""
     return [item for item in speech_items(data) if item.corpus == "grid"]
 
 
 def clip_arrays(item: Item) -> dict[str, Any]:
-    """Return the arrays of one video: see above."""
+    """Make the arrays of one video, which the module lists."""
     mouth = crop_mouth(track_face(frames(item.path, SECONDS + 1)))
     arrays = stack(mouth, sentence(item), grid_words(item))
     return arrays | {"speaker": item.speaker, "split": item.split}
 
 
 def rendered_arrays(line: Line) -> dict[str, Any]:
-    """Return the arrays of one rendered head."""
+    """Make the arrays of one rendered head."""
     video = line.video()
     waveform = np.zeros(SECONDS * features.SAMPLE_RATE, np.float32)
     speech = match_loudness(video.waveform, features.SAMPLE_RATE, LEVEL)[: len(waveform)]
@@ -90,8 +90,9 @@ def rendered_arrays(line: Line) -> dict[str, Any]:
 def stack(
     mouth: MouthClip, waveform: np.ndarray, words: Sequence[tuple[str, float, float]]
 ) -> dict[str, Any]:
-    """Return the arrays of SECONDS of a video; a shorter one repeats its last frame. words: each
-    with its start and end in seconds."""
+    """Make the arrays of SECONDS of a video; a shorter one repeats its last frame. words: each with
+    its start and end in seconds.
+    """
     frames = np.minimum(np.arange(SECONDS * VIDEO_RATE), len(mouth.crops) - 1)
     return {
         "crops": mouth.crops[frames],
@@ -105,7 +106,7 @@ def stack(
 
 
 def voiced_pitch(waveform: np.ndarray) -> np.ndarray:
-    """Return F0 in Hz, 0 where unvoiced or more than SPEECH_RANGE below the loudest frame: (T,) →
+    """Estimate F0 in Hz, 0 where unvoiced or more than SPEECH_RANGE below the loudest frame: (T,) →
     (S,).
 
     Without that limit, a fifth of the frames of speaker s1 that pYIN calls voiced are room hum of
@@ -117,8 +118,9 @@ def voiced_pitch(waveform: np.ndarray) -> np.ndarray:
 
 
 def sentence(item: Item) -> np.ndarray:
-    """Return the audio of a video at 16 kHz and LEVEL, as long as the video: (T,). Outside of the
-    item's start and end, which leave out noise of the recording, it is silent."""
+    """Load the audio of a video at 16 kHz and LEVEL, as long as the video: (T,). Outside of the
+    item's start and end, which leave out noise of the recording, it is silent.
+    """
     waveform = np.zeros(SECONDS * features.SAMPLE_RATE, np.float32)
     recorded = load(item.path, features.SAMPLE_RATE, SECONDS + 1).waveform[: len(waveform)]
     first = round(item.start * features.SAMPLE_RATE)

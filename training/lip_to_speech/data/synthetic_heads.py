@@ -30,7 +30,7 @@ class Line:
         return render(self.speaker, self.sentence, self.seed)
 
     def words(self) -> list[tuple[str, float, float]]:
-        """Return each word, its start and its end in seconds."""
+        """Time each word: its start and its end in seconds."""
         phones = iter(align(speak(self.speaker, self.sentence), self.sentence))
         spoken = []
         for word, names in zip(self.sentence.split(), grid_phones(self.sentence), strict=True):

@@ -1,1 +1,1 @@
-"""How well the systems do, compared with baselines."""
+"""Evaluation of the lip-to-speech systems, compared with baselines."""

@@ -44,7 +44,7 @@ class LipEvaluator:
     """The test clips, and the recognisers and speaker encoder that all systems share."""
 
     def __init__(self, clips: Sequence[Clip], judges: Judges) -> None:
-        """Raises FileNotFoundError where the evaluators have not been trained."""
+        """Load the evaluators. Raises FileNotFoundError where they have not been trained."""
         self._clips = clips
         self._evaluator = EvaluationModels.load()
         self._sphinx = Sphinx(word for slot in GRID for word in slot.items())
@@ -59,7 +59,7 @@ class LipEvaluator:
         self._voices = np.stack([voice / np.linalg.norm(voice) for voice in voices])
 
     def measure(self, system: System) -> list[Row]:
-        """Return a row of all metrics for each group of speakers with videos."""
+        """Measure a row of all metrics for each group of speakers with videos."""
         rows: list[Row] = []
         for group in GROUPS:
             clips = [clip for clip in self._clips if clip.group == group]
@@ -82,7 +82,9 @@ class LipEvaluator:
     def _intelligibility(
         self, outputs: Sequence[Output], estimates: Sequence[np.ndarray], clips: Sequence[Clip]
     ) -> Row:
-        """Word error rates in % of both recognisers, and of the captions where there are any."""
+        """Measure word error rates in % of both recognisers, and of the captions where there are
+        any.
+        """
         transcribed = [i for i, clip in enumerate(clips) if clip.words]
         if not transcribed:
             return {}
@@ -123,7 +125,7 @@ def _synthesise(system: System, clip: Clip) -> Output:
 
 
 def _quality(estimates: Sequence[np.ndarray], clips: Sequence[Clip]) -> Row:
-    """Mean quality of the estimates as they are, and aligned with their references."""
+    """Measure the mean quality of the estimates as they are, and aligned with their references."""
     pairs = [(one, clip.audio) for one, clip in zip(estimates, clips, strict=True)]
     raw = mean_quality([quality(one, reference) for one, reference in pairs])
     shifted = [(earlier(one, lateness(one, reference)), reference) for one, reference in pairs]

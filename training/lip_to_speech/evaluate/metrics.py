@@ -24,7 +24,7 @@ SMOOTH: Final = np.hanning(22)[1:-1]  # smoothing window of an envelope, in ms
 
 
 def comparable(waveform: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Return the waveform at LEVEL, as long as its reference: (T',), (T,) → (T,).
+    """Bring the waveform to LEVEL, and to the length of its reference: (T',), (T,) → (T,).
 
     It is cut or padded at the end. One with NaN, which cannot be played, counts as silence.
     """
@@ -52,7 +52,7 @@ def quality(estimate: np.ndarray, reference: np.ndarray) -> dict[str, float]:
 
 
 def mean_quality(scores: list[dict[str, float]]) -> dict[str, float]:
-    """Return the mean of each measure that is defined for any recording.
+    """Average each measure that is defined for any recording.
 
     Where one has no PESQ and others do, it counts as the lowest score, so that silence does not
     pay.
@@ -62,7 +62,7 @@ def mean_quality(scores: list[dict[str, float]]) -> dict[str, float]:
 
 
 def lateness(estimate: np.ndarray, reference: np.ndarray) -> int:
-    """Return samples by which the estimate is later than its reference, from −80 to 80 ms.
+    """Measure by how many samples the estimate is later than its reference, from −80 to 80 ms.
 
     The lag of the highest correlation of envelopes over 20 ms. The best STOI over lags would be
     biased upwards.
@@ -77,13 +77,14 @@ def lateness(estimate: np.ndarray, reference: np.ndarray) -> int:
 
 
 def earlier(waveform: np.ndarray, samples: int) -> np.ndarray:
-    """Return the waveform (T,) shifted to begin so many samples earlier, padded with silence."""
+    """Shift a waveform (T,) to begin so many samples earlier, padded with silence."""
     padded = np.pad(waveform, abs(samples))
     return padded[abs(samples) + samples :][: len(waveform)]
 
 
 def pitch_error(estimate: np.ndarray, reference: np.ndarray) -> float | None:
-    """Return semitones between the median F0s of two contours in Hz, 0 where unvoiced: (S,) each.
+    """Measure the semitones between the median F0s of two contours in Hz, 0 where unvoiced: (S,)
+    each.
 
     None where either is unvoiced throughout.
     """
@@ -94,7 +95,7 @@ def pitch_error(estimate: np.ndarray, reference: np.ndarray) -> float | None:
 
 
 def voice_ranks(estimate: np.ndarray, voices: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the share of the other speakers whose voice is nearer than the right one's: (N,).
+    """Measure the share of the other speakers whose voice is nearer than the right one's: (N,).
 
     estimate (N, D) and voices (M, D): unit vectors; right (N,): the index of each one's speaker. 0
     is best, 0.5 is chance.
@@ -105,7 +106,7 @@ def voice_ranks(estimate: np.ndarray, voices: np.ndarray, right: np.ndarray) -> 
 
 
 def _envelope(waveform: np.ndarray) -> np.ndarray:
-    """Amplitudes, one per millisecond, less their mean: (T,) → (T // STEP,)."""
+    """Measure amplitudes, one per millisecond, less their mean: (T,) → (T // STEP,)."""
     cells = np.abs(waveform[: len(waveform) // STEP * STEP]).reshape(-1, STEP).mean(axis=1)
     smooth = np.convolve(cells, SMOOTH / SMOOTH.sum(), mode="same")
     return smooth - smooth.mean()

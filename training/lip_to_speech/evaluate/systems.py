@@ -29,14 +29,16 @@ F0_VIDEOS: Final = 16  # videos for the median F0
 
 @dataclass(frozen=True, eq=False)
 class Output:
-    """waveform (T,) at 16 kHz; caption: the words, None from a system that writes none."""
+    """The output of a system. waveform (T,) at 16 kHz; caption: the words, None from a system that
+    writes none.
+    """
 
     waveform: np.ndarray
     caption: list[str] | None = None
 
 
 class System(Protocol):
-    """Predicts the speech of a video."""
+    """A system that predicts the speech of a video."""
 
     name: str
     shipped: bool
@@ -86,7 +88,7 @@ class ReferenceMel:
     shipped = False
 
     def __init__(self, clips: Sequence[Clip], vocoder: Vocoder | None = None) -> None:
-        """vocoder: None is Griffin-Lim; the network is given the reference F0 too."""
+        """Keep the reference audio and the vocoder."""
         self.name = "reference mel, neural" if vocoder else "reference mel, griffin-lim"
         self._audio = {clip.video: clip.audio for clip in clips}
         self._vocoder = vocoder
@@ -107,7 +109,7 @@ class TrainingMean:
     shipped = False
 
     def __init__(self, training: Sequence[Item], vocoder: Vocoder) -> None:
-        """The F0 is that of F0_VIDEOS seeded videos."""
+        """Average the training videos. The F0 is that of F0_VIDEOS seeded videos."""
         log_mel = np.mean([features.log_mel(sentence(item)) for item in training], axis=0)
         sampled = np.random.default_rng(0).permutation(len(training))[:F0_VIDEOS]
         pitch = np.concatenate([voiced_pitch(sentence(training[i])) for i in sampled])
@@ -120,7 +122,7 @@ class TrainingMean:
 
 
 class Silence:
-    """A lower bound."""
+    """Silence: a lower bound."""
 
     name = "silence"
     shipped = False
@@ -130,7 +132,7 @@ class Silence:
 
 
 class OurCheckpoint:
-    """One of our checkpoints, through the pipeline of the app."""
+    """A checkpoint of ours, through the pipeline of the app."""
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
@@ -195,7 +197,7 @@ def _checkpoint(folder: Path) -> System:
 
 @torch.inference_mode()
 def _vocode(vocoder: Vocoder, log_mel: np.ndarray, pitch: np.ndarray) -> np.ndarray:
-    """(S, 80), (S,) in Hz → (T,), as the pipeline does."""
+    """Turn log-mel frames (S, 80) and F0 (S,) in Hz into a waveform (T,), as the pipeline does."""
     spectrogram = torch.from_numpy(log_mel.astype(np.float32))
     waveform = vocoder(spectrogram[None], torch.from_numpy(pitch)[None])[0].numpy()
     return features.filtered(waveform, log_mel, pitch)

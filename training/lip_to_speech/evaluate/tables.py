@@ -28,12 +28,12 @@ DETAILS: Final = {
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the main metrics of every row in Markdown."""
+    """Write the main metrics of every row in Markdown."""
     return markdown(rows, COLUMNS)
 
 
 def details(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the other tables in Markdown, of the rows that have any of their metrics."""
+    """Write the other tables in Markdown, of the rows that have any of their metrics."""
     parts = []
     for title, columns in DETAILS.items():
         known = [row for row in rows if columns.keys() & row.keys()]

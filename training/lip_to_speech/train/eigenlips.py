@@ -62,7 +62,7 @@ class Eigenlips(nn.Module):
         self.scale = sizes / len(flat) ** 0.5
 
     def forward(self, crops: Tensor) -> Tensor:
-        """Crops (B, N, H, H) from 0 to 1 → log-mel frames (B, HOPS N, M)."""
+        """Map crops (B, N, H, H) from 0 to 1 to log-mel frames (B, HOPS N, M)."""
         weights = (crops.flatten(2) - self.mean) @ self.components.t() / self.scale
         changes = torch.diff(weights, dim=1, prepend=weights[:, :1])
         second = torch.diff(changes, dim=1, prepend=changes[:, :1])

@@ -105,7 +105,7 @@ def voice_loss(predicted: Tensor, log_pitch: Tensor, embeddings: Tensor, pitch: 
 
 
 def _augmented(picture: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A random flip, shift, gamma and tint: (64, 64, 3), float32."""
+    """Flip, shift and tint a picture at random, and change its gamma: (64, 64, 3), float32."""
     image = picture.astype(np.float32) / 255
     image = np.roll(image, rng.integers(-4, 5, 2), axis=(0, 1))
     if rng.random() < 0.5:

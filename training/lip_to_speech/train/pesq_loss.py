@@ -38,7 +38,7 @@ class _Psychoacoustics(NamedTuple):
 
 
 def pesq_loss(estimate: Tensor, reference: Tensor) -> Tensor:
-    """Return the disturbance of an estimate (B, T), given its reference (B, T): (B,), about 4.5 −
+    """Measure the disturbance of an estimate (B, T), given its reference (B, T): (B,), about 4.5 −
     the raw PESQ score.
 
     Unlike there, neither the level of all nor that of any band is aligned first: the shortest way
@@ -72,20 +72,20 @@ def pesq_loss(estimate: Tensor, reference: Tensor) -> Tensor:
 
 
 def _over_time(frames: Tensor) -> Tensor:
-    """(B, S) → (B,): the sixth norm within each span, the second over spans."""
+    """Average frames (B, S) to (B,): the sixth norm within each span, the second over spans."""
     spans = (MAX_DISTURBANCE * (frames / MAX_DISTURBANCE).tanh() + 1e-4).unfold(1, SPAN, SPAN // 2)
     return (spans**6).mean(dim=-1).pow(1 / 6).square().mean(dim=1).sqrt()
 
 
 def _power(waveform: Tensor) -> Tensor:
-    """(B, T) → (B, S, bins)."""
+    """Compute the power spectrum of a waveform: (B, T) → (B, S, bins)."""
     window = torch.hann_window(N_FFT, device=waveform.device)
     spectrum = torch.stft(waveform, N_FFT, HOP, window=window, center=False, return_complex=True)
     return (spectrum.real.square() + spectrum.imag.square()).transpose(1, 2)
 
 
 def _loudness(power: Tensor, model: _Psychoacoustics) -> Tensor:
-    """Loudness density in sone per Bark, by Zwicker's law: (B, S, K)."""
+    """Compute the loudness density in sone per Bark, by Zwicker's law: (B, S, K)."""
     over = (0.5 + 0.5 * power / model.thresholds).clamp(min=1)
     return LOUDNESS_SCALE * (2 * model.thresholds) ** model.exponents * (over**model.exponents - 1)
 

@@ -33,12 +33,14 @@ MEL_STD: Final = 2.5  # nepers, std of log-mel frames: the unit of mel errors
 
 @dataclass(frozen=True)
 class Stage:
-    """start: the reader whose weights it starts from, where their shapes fit; rendered: whether the
-    synthetic heads are in the training set; vocoder: that of the vocoder loss, if any; videos: the
-    recorded ones, of ``prepare`` or of ``av_sync``; stoi_weight: of the STOI loss of mel frames;
-    views: if any, the front-end is frozen, and each clip encoded in so many augmented views; half:
-    0 or 1, to train on every second video only; mel_variance_scale: of the deviation of predicted
-    frames from their mean, applied after training (parallel decoders only)."""
+    """One stage of the training of a reader. start: the reader whose weights it starts from, where
+    their shapes fit; rendered: whether the synthetic heads are in the training set; vocoder: that
+    of the vocoder loss, if any; videos: the recorded ones, of ``prepare`` or of ``av_sync``;
+    stoi_weight: of the STOI loss of mel frames; views: if any, the front-end is frozen, and each
+    clip encoded in so many augmented views; half: 0 or 1, to train on every second video only;
+    mel_variance_scale: of the deviation of predicted frames from their mean, applied after training
+    (parallel decoders only).
+    """
 
     config: LipReaderConfig
     steps: int
@@ -135,9 +137,10 @@ def held_out(network: LipReader, clips: Clips, voices: VoiceEncoder) -> dict[str
 
 
 def reader_losses(predicted: Prediction, ctc_logits: Tensor, batch: Batch) -> dict[str, Tensor]:
-    """Return the weighted losses of a prediction and its CTC logits (B, N, W): scalars by name,
+    """Compute the weighted losses of a prediction and its CTC logits (B, N, W): scalars by name,
     which are those in metrics.json. envelopes: the STOI loss; words: CTC; moments: the word at each
-    frame."""
+    frame.
+    """
     frame_words = F.cross_entropy(ctc_logits.flatten(0, 1).float(), batch.spoken.flatten())
     return {
         "mel": _mel_loss(predicted, batch),
@@ -161,7 +164,9 @@ def ctc_loss(ctc_logits: Tensor, batch: Batch) -> Tensor:
 
 
 def _mel_loss(predicted: Prediction, batch: Batch) -> Tensor:
-    """Mean absolute error of the mel frames, and of their frame-to-frame differences."""
+    """Compute the mean absolute error of the mel frames, and of their frame-to-frame
+    differences.
+    """
     estimate, reference = predicted.log_mel / MEL_STD, batch.log_mel / MEL_STD
     deltas = F.l1_loss(estimate.diff(dim=1), reference.diff(dim=1))
     return F.l1_loss(estimate, reference) + DELTA_WEIGHT * deltas

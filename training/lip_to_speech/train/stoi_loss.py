@@ -39,9 +39,10 @@ def stoi_loss_wave(estimate: Tensor, reference: Tensor) -> Tensor:
 
 
 def _stoi_loss(estimate: Tensor, reference: Tensor, thirds: Tensor) -> Tensor:
-    """1 − (STOI + ESTOI) / 2 of powers (B, S, bands), which ``thirds`` (bands, K) sums to third
-    octaves: STOI (Taal et al. 2011, Eq. (5), without clipping), ESTOI (Jensen and Taal 2016,
-    Eq. (8)). As there, silent frames are removed first."""
+    """Compute 1 − (STOI + ESTOI) / 2 of powers (B, S, bands), which ``thirds`` (bands, K) sums to
+    third octaves: STOI (Taal et al. 2011, Eq. (5), without clipping), ESTOI (Jensen and Taal 2016,
+    Eq. (8)). As there, silent frames are removed first.
+    """
     loudness = 0.5 * (reference.sum(dim=-1) + TINY**2).log()
     active = loudness > loudness.amax(dim=1, keepdim=True) - RANGE
     x, y = (
@@ -57,14 +58,14 @@ def _stoi_loss(estimate: Tensor, reference: Tensor, thirds: Tensor) -> Tensor:
 
 
 def _windows(power: Tensor) -> Tensor:
-    """Amplitudes (S, K) → (N, K, WINDOW); N is 0 where too few frames are active."""
+    """Cut amplitudes (S, K) into windows (N, K, WINDOW); N is 0 where too few frames are active."""
     if len(power) < WINDOW:
         return power.new_zeros(0, power.shape[1], WINDOW)
     return (power + TINY**2).sqrt().unfold(0, WINDOW, STEP)
 
 
 def _power(waveform: Tensor) -> Tensor:
-    """(B, T) → (B, S, N_FFT // 2 + 1)."""
+    """Compute the power spectrum of a waveform: (B, T) → (B, S, N_FFT // 2 + 1)."""
     window = torch.hann_window(SPECTRUM, device=waveform.device)
     spectrum = torch.stft(waveform, N_FFT, HOP_LENGTH, SPECTRUM, window=window, return_complex=True)
     return (spectrum.real.square() + spectrum.imag.square()).transpose(1, 2)
@@ -77,7 +78,7 @@ def _normalized(values: Tensor, dim: int) -> Tensor:
 
 @cache
 def _mel_thirds() -> Tensor:
-    """The share of each mel band in each third octave: (M, K)."""
+    """Compute the share of each mel band in each third octave: (M, K)."""
     from earshot.media.audio.features import mel_bands  # late: librosa need not be installed
 
     centres, widths = mel_bands()
@@ -86,8 +87,9 @@ def _mel_thirds() -> Tensor:
 
 @cache
 def _mel_widths() -> Tensor:
-    """Widths of the mel bands in Hz (M,). Slaney-style filters have unit area, so that amplitudes
-    are proportional to width."""
+    """Compute the widths of the mel bands in Hz (M,). Slaney-style filters have unit area, so that
+    amplitudes are proportional to width.
+    """
     from earshot.media.audio.features import mel_bands  # late, as above
 
     return torch.from_numpy(mel_bands()[1]).float()
@@ -95,14 +97,14 @@ def _mel_widths() -> Tensor:
 
 @cache
 def _bin_thirds() -> Tensor:
-    """The share of each bin in each third octave: (N_FFT // 2 + 1, K)."""
+    """Compute the share of each bin in each third octave: (N_FFT // 2 + 1, K)."""
     width = SAMPLE_RATE / N_FFT
     bins = width * np.arange(N_FFT // 2 + 1)
     return torch.from_numpy(_shared(bins, np.full_like(bins, width)) / width).float()
 
 
 def _shared(centres: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """The overlap in Hz of bands with each third octave: (bands, K)."""
+    """Measure the overlap in Hz of bands with each third octave: (bands, K)."""
     edges = FIRST_CENTRE * 2.0 ** ((np.arange(BANDS + 1) - 0.5) / 3)
     low, high = (centres - widths / 2)[:, None], (centres + widths / 2)[:, None]
     return np.maximum(np.minimum(high, edges[1:]) - np.maximum(low, edges[:-1]), 0.0)

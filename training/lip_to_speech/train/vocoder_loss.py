@@ -1,4 +1,4 @@
-"""The vocoder as a loss: how predicted frames will sound.
+"""The vocoder as a loss, which compares how predicted frames will sound.
 
 Shapes: B batch, S mel frames of 10 ms, M mel bands, T samples at 16 kHz.
 """
@@ -32,8 +32,10 @@ class VocoderLoss(nn.Module):
         self.eval().requires_grad_(False)
 
     def forward(self, predicted: Prediction, batch: Batch) -> Tensor:
-        """A scalar: the STOI loss between the vocoded prediction and the reference frames, and the
-        PESQ loss between the vocoded prediction and the vocoded reference."""
+        """Add up two losses, a scalar: the STOI loss between the vocoded prediction and the
+        reference frames, and the PESQ loss between the vocoded prediction and the vocoded
+        reference.
+        """
         waveform = self.vocode(predicted, batch)
         with torch.no_grad():
             reference = self.vocoder(batch.log_mel, batch.pitch)
@@ -44,14 +46,15 @@ class VocoderLoss(nn.Module):
         return stoi_loss_mel(log_mel[:, :frames], batch.log_mel) + PESQ_WEIGHT * pesq
 
     def vocode(self, predicted: Prediction, batch: Batch) -> Tensor:
-        """Return the waveform (B, T) of the predicted frames, at the predicted log-F0 contour
-        around the reference's mean log F0."""
+        """Vocode the predicted frames as a waveform (B, T), at the predicted log-F0 contour around
+        the reference's mean log F0.
+        """
         pitch = (predicted.log_f0 + batch.mean_log_pitch).exp().clamp(*PITCHES).detach()
         return self.vocoder(predicted.log_mel, pitch * (predicted.voicing > 0))
 
 
 def spectral_loss() -> SpectralLoss:
-    """Return the spectral loss of the vocoder, with the mel filters of its spectrograms."""
+    """Make the spectral loss of the vocoder, with the mel filters of its spectrograms."""
     from earshot.media.audio import features  # late: training of other stages needs no librosa
 
     filters = features.mel_filters(features.N_FFT, features.N_MELS)

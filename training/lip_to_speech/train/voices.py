@@ -55,7 +55,7 @@ class Voices:
 
 
 def segment(mel: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return FRAMES frames of a recording, repeated where it is shorter: (S, M)."""
+    """Cut FRAMES frames of a recording, repeated where it is shorter: (S, M)."""
     repeated = np.tile(mel, (-(-FRAMES // len(mel)), 1))
     start = rng.integers(0, len(repeated) - FRAMES + 1)
     return repeated[start : start + FRAMES].astype(np.float32)
@@ -91,8 +91,9 @@ def margin_loss(vectors: Tensor, centres: Tensor, speakers: Tensor) -> Tensor:
 
 
 def equal_error_rate(network: VoiceEncoder, held_out: list[tuple[str, np.ndarray]]) -> float:
-    """Return the equal error rate of speaker verification over all pairs of segments, each with its
-    speaker."""
+    """Measure the equal error rate of speaker verification over all pairs of segments, each with
+    its speaker.
+    """
     rng = np.random.default_rng(0)
     mel = torch.from_numpy(np.stack([segment(mel, rng) for _, mel in held_out]))
     vectors = torch.cat([network(part.to(device())) for part in mel.split(256)]).cpu().numpy()

@@ -14,8 +14,9 @@ LAST_BAND_8KHZ = 105  # bands above it are above 8 kHz
 
 
 def window(mel: Tensor, frames: int, generator: torch.Generator) -> Tensor:
-    """A random window (frames, M) of a clip (S, M), at 0.8 to 1.25 times its speed, with its bands
-    shifted by up to 4 (a smaller or larger source); short clips are padded with silence."""
+    """Cut a random window (frames, M) of a clip (S, M), at 0.8 to 1.25 times its speed, with its
+    bands shifted by up to 4 (a smaller or larger source); short clips are padded with silence.
+    """
     speed = math.exp(_uniform(math.log(0.8), math.log(1.25), generator))
     shift = _integer(-4, 4, generator)
     taken = math.ceil(frames * speed)
@@ -35,14 +36,16 @@ def window(mel: Tensor, frames: int, generator: torch.Generator) -> Tensor:
 
 
 def mix(a: Tensor, b: Tensor, generator: torch.Generator) -> Tensor:
-    """The sum of two sounds (S, M) in power; the level of b is within 6 dB of that of a."""
+    """Add up two sounds (S, M) in power; the level of b is within 6 dB of that of a."""
     loudness = [sound.exp().sum(dim=1).mean().clamp_min(1e-5).log() for sound in (a, b)]
     gain = loudness[0] - loudness[1] + _uniform(-6, 6, generator) * math.log(10) / 10
     return torch.logaddexp(a, b + gain)
 
 
 def augment(mel: Tensor, generator: torch.Generator) -> Tensor:
-    """Random level, tilt, bandwidth, noise, and SpecAugment (Park et al. 2019): (B, S, M)."""
+    """Change level, tilt and bandwidth at random, add noise, and mask by SpecAugment (Park et al.
+    2019): (B, S, M).
+    """
     batch, frames, bands = mel.shape
     rand = torch.rand(batch, 6, 1, 1, generator=generator)
     places = torch.linspace(-1, 1, bands)

@@ -44,7 +44,9 @@ class SoundDataset:
     """The prepared clips of some folds, and their captions."""
 
     def __init__(self, run: Path, folds: Sequence[int]) -> None:
-        """run: the folder that prepare wrote; folds: of the clips, 0 for clips in no fold."""
+        """Read the clips. run: the folder that prepare wrote; folds: of the clips, 0 for clips in
+        no fold.
+        """
         self.clips: list[dict[str, Any]] = []
         for name in ("real", "synthetic"):
             frames = np.load(run / f"{name}.npy", mmap_mode="r")
@@ -70,11 +72,11 @@ class SoundDataset:
         ]
 
     def _weight(self, kind: str) -> int:
-        """The sampling weight of a kind in mixtures: real clips count more than rendered ones."""
+        """Weigh a kind for sampling in mixtures: real clips count more than rendered ones."""
         return sum(4 - 3 * self.clips[number]["synthetic"] for number in self.of_kind[kind])
 
     def batch(self, size: int, shares: Shares, generator: torch.Generator) -> Batch:
-        """Augmented clips and mixtures of clips, each with one of its captions."""
+        """Draw augmented clips and mixtures of clips, each with one of its captions."""
         rows = [
             self._mixture(generator)
             if self.pairs and _chance(shares.mixed, generator)
@@ -86,12 +88,12 @@ class SoundDataset:
         return Batch(mel, self._one_hot([row[1] for row in rows]), captions)
 
     def bank(self, shares: Shares, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """One caption of each kind: sentence vectors (K', W), and their kinds (K', K)."""
+        """Draw one caption of each kind: sentence vectors (K', W), and their kinds (K', K)."""
         numbers = [self._kind_caption(kind, shares, generator) for kind in self.written]
         return self.vectors[torch.tensor(numbers)], self._one_hot([(k,) for k in self.written])
 
     def whole(self, number: int) -> Tensor:
-        """The first LONGEST frames of a clip, not augmented: (S, M)."""
+        """Read the first LONGEST frames of a clip, not augmented: (S, M)."""
         clip = self.clips[number]
         end = min(clip["end"], clip["start"] + LONGEST)
         return torch.from_numpy(np.array(clip["frames"][clip["start"] : end])).float()

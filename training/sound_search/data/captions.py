@@ -42,12 +42,12 @@ class Captions:
     own: dict[str, int] = field(default_factory=dict)
 
     def add(self, text: str) -> int:
-        """Add a text, and return its number."""
+        """Add a text, and give it a number."""
         self.texts.append(text)
         return len(self.texts) - 1
 
     def table(self) -> dict[str, Any]:
-        """Everything but the texts, of which training needs the vectors only."""
+        """List everything but the texts, of which training needs the vectors only."""
         return {
             "written": self.written,
             "audiocaps": self.audiocaps,
@@ -57,7 +57,7 @@ class Captions:
 
 
 def describe(data: Path, clips: Iterable[Mapping[str, Any]]) -> Captions:
-    """The captions of all kinds in captions.json and of the clips."""
+    """Collect the captions of all kinds in captions.json and of the clips."""
     captions = Captions()
     for kind, entry in kinds().items():
         templates = [template.format(**entry) for template in ONE]
@@ -72,7 +72,7 @@ def describe(data: Path, clips: Iterable[Mapping[str, Any]]) -> Captions:
 
 
 def _add_audiocaps(data: Path, captions: Captions) -> None:
-    """AudioCaps captions of the training split that mention exactly one kind, or two."""
+    """Add AudioCaps captions of the training split that mention exactly one kind, or two."""
     path = data / "sounds/captions/audiocaps.csv"
     if not path.exists():
         return

@@ -30,7 +30,7 @@ class Clip:
     source: Path | tuple[int, int]  # a file, or the number of a recipe and its seed
 
     def waveform(self) -> np.ndarray:
-        """The sound at SAMPLE_RATE: (T,)."""
+        """Load or render the sound at SAMPLE_RATE: (T,)."""
         if isinstance(self.source, tuple):
             recipe, seed = self.source
             return render(RECIPES[recipe], seed)
@@ -39,17 +39,17 @@ class Clip:
 
 @cache
 def texts() -> dict[str, Any]:
-    """captions.json: for each kind a name, an event, texts, and patterns for AudioCaps."""
+    """Read captions.json: for each kind a name, an event, texts, and patterns for AudioCaps."""
     return json.loads(CAPTIONS.read_text())
 
 
 def kinds() -> dict[str, Any]:
-    """The kinds of captions.json."""
+    """Read the kinds of captions.json."""
     return {kind: entry for kind, entry in texts().items() if kind != "other_sources"}
 
 
 def mentioned(caption: str) -> list[str]:
-    """Every kind, and every source without a kind, that a caption mentions."""
+    """List every kind, and every source without a kind, that a caption mentions."""
     return [kind for kind, pattern in _patterns().items() if pattern.search(caption)]
 
 
@@ -79,14 +79,14 @@ def real_clips(data: Path) -> Iterator[Clip]:
 
 
 def synthetic_clips() -> Iterator[Clip]:
-    """RENDITIONS of every recipe, among them seed 0: the library that the demo searches."""
+    """Yield RENDITIONS of every recipe, among them seed 0: the library that the demo searches."""
     for number, recipe in enumerate(RECIPES):
         for seed in range(RENDITIONS):
             yield Clip(recipe.kind, OUTSIDE_FOLDS, recipe.captions, True, (number, seed))
 
 
 def _title(title: str) -> str:
-    """An uploader's title as words, without file extensions, numbers and separators."""
+    """Write an uploader's title as words, without file extensions, numbers and separators."""
     words = re.sub(r"\(freesound \d+\)|\.(wav|aiff?|mp3|flac|ogg)\b", " ", title, flags=re.I)
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z']+", " ", words)
     kept = [word for word in words.lower().split() if len(word) > 2]

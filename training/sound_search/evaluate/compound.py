@@ -14,8 +14,9 @@ from training.sound_search.evaluate.evaluator import Evaluator
 
 @dataclass(frozen=True)
 class Embedded:
-    """Sounds: the mean vector of each over its segments (N, D), and the vectors of the seconds of
-    each, (S, D)."""
+    """Embedded sounds: the mean vector of each over its segments (N, D), and the vectors of the
+    seconds of each, (S, D).
+    """
 
     means: np.ndarray
     seconds: list[np.ndarray]
@@ -28,7 +29,7 @@ class Embedded:
 
 
 def embed(encoder: SoundEncoder, evaluator: Evaluator) -> Embedded:
-    """The clips, the mixtures, and those in sequence once more in the other order."""
+    """Embed the clips, the mixtures, and those in sequence once more in the other order."""
     pairs = [embed_sound(encoder, sound) for sound in evaluator.sounds(encoder.sample_rate)]
     means = np.stack([vectors.mean(axis=0) for vectors, _ in pairs])
     return Embedded(means, [seconds.astype(np.float32) for _, seconds in pairs])
@@ -36,9 +37,10 @@ def embed(encoder: SoundEncoder, evaluator: Evaluator) -> Embedded:
 
 @dataclass(frozen=True)
 class Answers:
-    """What a system scores: whole (Q, N): every text as one query; split (Q, N): texts that name
+    """The scores of a system. whole (Q, N): every text as one query; split (Q, N): texts that name
     several sounds by their parts; best_second (Q, N): of each text; order_right: share of mixtures
-    in sequence that score higher than the same clips in the other order."""
+    in sequence that score higher than the same clips in the other order.
+    """
 
     whole: np.ndarray
     split: np.ndarray
@@ -49,7 +51,7 @@ class Answers:
 def answer(
     evaluator: Evaluator, embed_text: Callable[[Sequence[str]], np.ndarray], sounds: Embedded
 ) -> Answers:
-    """The scores of evaluator.texts with the sounds that `embed` returned."""
+    """Score evaluator.texts with the sounds that `embed` returned."""
     library = sounds[: len(evaluator.clips) + len(evaluator.mixtures)]
     reversed_sounds = sounds[len(library) :]
     vectors = embed_text(evaluator.texts)
@@ -81,7 +83,9 @@ def answer(
 
 
 def measure(evaluator: Evaluator, answers: Answers) -> dict[str, float]:
-    """Every metric of the split queries; those of whole queries for mixtures end in _whole."""
+    """Measure every metric of the split queries; those of whole queries for mixtures end in
+    _whole.
+    """
     metrics = evaluator.measure(answers.split, answers.best_second)
     if evaluator.mixtures:
         whole = evaluator.measure(answers.whole)

@@ -56,20 +56,21 @@ def evaluate(
 
 
 def calibrate(encoder: SoundEncoder, data: Path, fold: int) -> float:
-    """The threshold of a match: the point of equal error between queries with a match that are
-    refused and queries without one that are accepted, on a fold that was not trained on."""
+    """Find the threshold of a match: the point of equal error between queries with a match that are
+    refused and queries without one that are accepted, on a fold that was not trained on.
+    """
     evaluator = Evaluator(*choose(data, QUERIES, fold, "test", Budget(mixtures=0)))
     return equal_error(*evaluator.best(score(encoder, evaluator)))[0]
 
 
 def score(encoder: SoundEncoder, evaluator: Evaluator) -> np.ndarray:
-    """The encoder's scores (Q + M + C, N + M), as Evaluator takes them."""
+    """Compute the encoder's scores (Q + M + C, N + M), as Evaluator takes them."""
     library = len(evaluator.clips) + len(evaluator.mixtures)
     return encoder.embed_text(evaluator.texts) @ embed(encoder, evaluator).means[:library].T
 
 
 def _rows(evaluator: Evaluator, folders: Sequence[Path]) -> list[Row]:
-    """Chance, the sentence encoder alone, each model, and the ensemble."""
+    """Measure chance, the sentence encoder alone, each model, and the ensemble."""
     encoder = EarshotEncoder.from_pretrained(folders)
     sounds = embed(encoder, evaluator)
     # The ensemble concatenates its members' vectors, divided by the root of their number.
@@ -93,7 +94,7 @@ def _rows(evaluator: Evaluator, folders: Sequence[Path]) -> list[Row]:
 
 
 def _seen(evaluator: Evaluator, folders: Sequence[Path]) -> bool:
-    """Whether any of the models was trained on any of the clips."""
+    """Say whether any of the models was trained on any of the clips."""
     return any(evaluator.folds & set(read_config(folder)["folds"]) for folder in folders)
 
 
@@ -103,7 +104,7 @@ def _row(evaluator: Evaluator, encoder: SoundEncoder, answers: Answers) -> Row:
 
 
 def _chance(evaluator: Evaluator) -> Row:
-    """The mean over random rankings."""
+    """Average the metrics of random rankings."""
     rng = np.random.default_rng(0)
     shape = len(evaluator.texts), len(evaluator.clips) + len(evaluator.mixtures)
     draws = [evaluator.measure(rng.random(shape)) for _ in range(CHANCE_DRAWS)]
@@ -112,8 +113,9 @@ def _chance(evaluator: Evaluator) -> Row:
 
 
 def _text_only(evaluator: Evaluator, scores: np.ndarray) -> Row:
-    """The pretrained sentence encoder alone: similarity of a text and the name of the class that
-    the scores predict for a sound; sounds of one class are ordered by the confidence of that."""
+    """Measure the pretrained sentence encoder alone: similarity of a text and the name of the class
+    that the scores predict for a sound; sounds of one class are ordered by the confidence of that.
+    """
     encoder = SentenceEncoder()
     predicted = evaluator.predict_classes(scores)
     confidence = scores[len(evaluator.texts) - len(evaluator.names) :].max(axis=0)

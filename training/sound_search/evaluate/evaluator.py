@@ -34,32 +34,34 @@ class Evaluator:
 
     @cached_property
     def folds(self) -> set[int]:
-        """The folds of the clips."""
+        """Collect the folds of the clips."""
         return {clip.fold for clip in self.clips}
 
     @cached_property
     def texts(self) -> list[str]:
-        """The queries, the query of each mixture, and the names of the classes."""
+        """List the queries, the query of each mixture, and the names of the classes."""
         queries = [query.text for query in self.queries]
         return [*queries, *(mixture.text for mixture in self.mixtures), *self.names]
 
     @cached_property
     def names(self) -> list[str]:
-        """The names of the classes."""
+        """List the names of the classes."""
         return [label.replace("_", " ") for label in self._classes]
 
     @cached_property
     def styles(self) -> list[str]:
-        """The styles of the queries, sorted."""
+        """List the styles of the queries, sorted."""
         return sorted({query.style for query in self.queries})
 
     @cached_property
     def in_sequence(self) -> list[int]:
-        """The numbers of the mixtures whose clips follow each other."""
+        """List the numbers of the mixtures whose clips follow each other."""
         return [i for i, mixture in enumerate(self.mixtures) if not mixture.simultaneous]
 
     def sounds(self, sample_rate: int) -> Iterator[np.ndarray]:
-        """The clips, the mixtures, and those in sequence in the other order, as waveforms (T,)."""
+        """Yield the clips, the mixtures, and those in sequence in the other order, as waveforms
+        (T,).
+        """
         others = (self.mixtures[number].in_other_order for number in self.in_sequence)
         for sound in (*self.clips, *self.mixtures, *others):
             yield sound.waveform(sample_rate)
@@ -67,7 +69,8 @@ class Evaluator:
     def measure(
         self, scores: np.ndarray, best_second: np.ndarray | None = None
     ) -> dict[str, float]:
-        """Every metric of the scores; names of those of one style of query end in the style.
+        """Measure every metric of the scores; names of those of one style of query end in the
+        style.
 
         best_second: the scores of each text with the best second of each sound, where the system
         looks for the parts of a mixture so; the scores otherwise.
@@ -87,21 +90,25 @@ class Evaluator:
         return {**metrics, "class_accuracy": float(correct.mean())}
 
     def best(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Each query's best score in the library, and in the library without relevant clips."""
+        """Find each query's best score in the library, and in the library without relevant
+        clips.
+        """
         return best_scores(self._single(scores), self._relevant)
 
     def no_match_error(self, scores: np.ndarray, threshold: float) -> float:
-        """The balanced error of deciding by a threshold whether anything matches: the mean of the
-        share of queries with a match that are refused, and of those without that are accepted."""
+        """Measure the balanced error of deciding by a threshold whether anything matches: the mean
+        of the share of queries with a match that are refused, and of those without that are
+        accepted.
+        """
         answered, unanswered = self.best(scores)
         return float((np.mean(answered < threshold) + np.mean(unanswered >= threshold)) / 2)
 
     def predict_classes(self, scores: np.ndarray) -> np.ndarray:
-        """The number of the class whose name scores highest, for each sound: (N + M,)."""
+        """Find the number of the class whose name scores highest, for each sound: (N + M,)."""
         return scores[-len(self._classes) :].argmax(axis=0)
 
     def _mixed(self, scores: np.ndarray, of_parts: np.ndarray) -> dict[str, float]:
-        """Retrieval of mixtures by the text for both sounds, and by a query for each.
+        """Measure the retrieval of mixtures by the text for both sounds, and by a query for each.
 
         mixture_R@k: the text for both ranks its mixture among the first k of all clips and
         mixtures. both_found: the query for one sound ranks the mixture among the first FOUND of

@@ -24,7 +24,7 @@ FOLDER, COMPRESSED = 2, 1  # flags of an entry
 
 
 def lay_out(out: Path, installed: Path = INSTALLED) -> int:
-    """Copy the sounds of games.csv to a folder with a manifest, and return their number.
+    """Copy the sounds of games.csv to a folder with a manifest, and count them.
 
     Raises SystemExit if one of the packages is not installed.
     """
@@ -47,12 +47,14 @@ def lay_out(out: Path, installed: Path = INSTALLED) -> int:
 
 
 def member(archive: Path, name: str) -> bytes:
-    """The file of a Qt resource archive (.rcc) whose path ends in a name."""
+    """Read the file of a Qt resource archive (.rcc) whose path ends in a name."""
     return next(content for path, content in _files(archive.read_bytes()) if path.endswith(name))
 
 
 def _files(data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Path and content of every file of a Qt resource archive, as its header describes them."""
+    """Yield path and content of every file of a Qt resource archive, as its header describes
+    them.
+    """
     version, tree, contents, names = struct.unpack(">4I", data[4:20])
     entry_size = 22 if version > 1 else 14
 

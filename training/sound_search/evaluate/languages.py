@@ -1,4 +1,4 @@
-"""The table of queries in other languages, beside the same queries in English.
+"""The table of queries in other languages, next to the same queries in English.
 
 translated.csv: 150 of the queries, one of each style for each class, drawn with seed 0 and put into
 the other languages as people would type them. They were written before the first measurement and
@@ -89,7 +89,7 @@ def _count_english(captions: Path) -> None:
 def _measure(
     evaluator: Evaluator, encoder: EarshotEncoder, sounds: Embedded, texts: list[str]
 ) -> dict[str, float]:
-    """Every metric of the same queries in other words."""
+    """Measure every metric of the same queries in other words."""
     pairs = zip(evaluator.queries, texts, strict=True)
     other = replace(evaluator, queries=[replace(query, text=text) for query, text in pairs])
     return other.measure(answer(other, encoder.embed_text, sounds).split)

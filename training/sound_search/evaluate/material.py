@@ -40,7 +40,7 @@ class Clip:
     fold: int
 
     def waveform(self, sample_rate: int) -> np.ndarray:
-        """Mono, float32 (T,)."""
+        """Load the sound: mono, float32 (T,)."""
         return load(self.path, sample_rate).waveform
 
 
@@ -63,17 +63,17 @@ class Mixture:
 
     @property
     def text(self) -> str:
-        """The query for both sounds."""
+        """Join the query for both sounds."""
         first, second = (query.text for query in self.queries)
         return f"{first} while {second}" if self.simultaneous else f"{first}, then {second}"
 
     @property
     def in_other_order(self) -> "Mixture":
-        """The same clips, the second one first; the queries stay."""
+        """Swap the clips, so that the second one comes first; the queries stay."""
         return replace(self, clips=self.clips[::-1])
 
     def waveform(self, sample_rate: int) -> np.ndarray:
-        """Mono, float32 (T,), both clips at the same RMS level."""
+        """Mix both clips at the same RMS level: mono, float32 (T,)."""
         first, second = (_at_level(clip.waveform(sample_rate)) for clip in self.clips)
         if self.simultaneous:
             mixed = np.zeros(max(len(first), len(second)), np.float32)
@@ -87,7 +87,8 @@ class Mixture:
 def choose(
     data: Path, queries: Path, fold: int | None, split: str, budget: Budget
 ) -> tuple[list[Clip], list[Query], list[Mixture]]:
-    """The clips of one fold, the queries for which one of them is relevant, and seeded mixtures.
+    """Choose the clips of one fold, the queries for which one of them is relevant, and seeded
+    mixtures.
 
     fold None: FOLD, or every fold if split is ``all`` or there is no FOLD. Omissions and
     substitutions are printed. Raises SystemExit if nothing is left.
@@ -130,7 +131,7 @@ def _read_queries(path: Path, labels: set[str]) -> list[Query]:
 
 
 def _sample(clips: list[Clip], count: int) -> list[Clip]:
-    """At most so many of each class, in the order of the clips."""
+    """Sample at most ``count`` clips of each class, in the order of the clips."""
     order = np.random.default_rng(0).permutation(len(clips))
     shuffled = _by_label([clips[i] for i in order])
     chosen = {clip for same in shuffled.values() for clip in same[:count]}
@@ -138,7 +139,7 @@ def _sample(clips: list[Clip], count: int) -> list[Clip]:
 
 
 def _mix(clips: list[Clip], queries: list[Query], count: int) -> list[Mixture]:
-    """Each mixture is of a different pair of classes; every second one is simultaneous.
+    """Draw mixtures, each of a different pair of classes; every second one is simultaneous.
 
     The query of a class is its first sentence, or its first query if it has no sentence.
     """

@@ -11,7 +11,7 @@ PRECISION_AT: Final = 5
 
 
 def rank_metrics(scores: np.ndarray, relevant: np.ndarray) -> dict[str, np.ndarray]:
-    """mAP@k, R@k and P@k of each query, (Q,) each, from 0 to 1.
+    """Measure mAP@k, R@k and P@k of each query, (Q,) each, from 0 to 1.
 
     scores (Q, N) of N sounds, higher is better; relevant (Q, N): which of them are relevant.
     R@k is 1 where at least one relevant sound is among the first k.
@@ -25,7 +25,7 @@ def rank_metrics(scores: np.ndarray, relevant: np.ndarray) -> dict[str, np.ndarr
 
 
 def average_precision(hits: np.ndarray, k: int) -> np.ndarray:
-    """(1 / min(k, relevant)) Σ_{i≤k} hit_i · precision_i, (Q,).
+    """Compute (1 / min(k, relevant)) Σ_{i≤k} hit_i · precision_i, (Q,).
 
     hits (Q, N): whether the sound at each rank is relevant, over the whole ranking.
     """
@@ -35,7 +35,8 @@ def average_precision(hits: np.ndarray, k: int) -> np.ndarray:
 
 
 def best_scores(scores: np.ndarray, relevant: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Each query's best score in the library (Q,), and in the library without what is relevant.
+    """Find each query's best score in the library (Q,), and in the library without what is
+    relevant.
 
     Queries for which every sound is relevant are left out of the second: no sound would be left.
     """
@@ -45,5 +46,5 @@ def best_scores(scores: np.ndarray, relevant: np.ndarray) -> tuple[np.ndarray, n
 
 
 def auroc(positives: np.ndarray, negatives: np.ndarray) -> float:
-    """The probability that a positive scores above a negative; a tie counts half."""
+    """Compute the probability that a positive scores above a negative; a tie counts half."""
     return float(mannwhitneyu(positives, negatives).statistic / (len(positives) * len(negatives)))

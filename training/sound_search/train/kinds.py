@@ -41,7 +41,7 @@ def fit_kinds(run: Path, name: str, start: str, folds: tuple[int, ...]) -> None:
 
 
 def train_keys(sounds: SoundDataset) -> Tensor:
-    """Keys (K, W) that classify captions by kind; captions of mixtures have two kinds."""
+    """Train keys (K, W) that classify captions by kind; captions of mixtures have two kinds."""
     texts, targets = _captions(sounds)
     pair_texts, pair_targets = _pairs(sounds)
     written = [sounds.vectors[sounds.table["written"][kind]].mean(dim=0) for kind in sounds.written]
@@ -63,7 +63,7 @@ def train_keys(sounds: SoundDataset) -> Tensor:
 
 
 def _captions(sounds: SoundDataset) -> tuple[Tensor, Tensor]:
-    """Every caption of one kind: vectors (N, W), numbers of kinds (N,)."""
+    """Collect every caption of one kind: vectors (N, W), numbers of kinds (N,)."""
     number = {kind: place for place, kind in enumerate(sounds.written)}
     captions = [
         (text, place)
@@ -84,7 +84,7 @@ def _captions(sounds: SoundDataset) -> tuple[Tensor, Tensor]:
 
 
 def _pairs(sounds: SoundDataset) -> tuple[Tensor, Tensor]:
-    """Captions of two kinds: vectors (N, W), target probabilities of 0.5 each (N, K)."""
+    """Collect captions of two kinds: vectors (N, W), target probabilities of 0.5 each (N, K)."""
     number = {kind: place for place, kind in enumerate(sounds.written)}
     pairs = [pair for pair in sounds.pairs if pair[0] in number and pair[1] in number]
     targets = torch.zeros(len(pairs), len(number))
@@ -95,7 +95,7 @@ def _pairs(sounds: SoundDataset) -> tuple[Tensor, Tensor]:
 
 @torch.inference_mode()
 def _values(network: SoundEmbedder, sounds: SoundDataset) -> Tensor:
-    """The normalised mean vector of the clips of each kind: (K, D)."""
+    """Compute the normalised mean vector of the clips of each kind: (K, D)."""
     means = []
     for kind in sounds.written:
         clips = [sounds.whole(number)[None].to(device()) for number in sounds.of_kind[kind]]

@@ -82,7 +82,8 @@ def _initialise(student: SoundEmbedder, teacher: SoundEmbedder) -> None:
 
 
 def target_weights(audio_kinds: Tensor, text_kinds: Tensor) -> Tensor:
-    """Unnormalised targets of NT-Xent: kinds of clips (B, K) and captions (N, K) → (B, N), N ≥ B.
+    """Compute unnormalised targets of NT-Xent: kinds of clips (B, K) and captions (N, K) → (B, N),
+    N ≥ B.
 
     The Jaccard index of the kinds: captions of the same kind are positives too, so that clips of
     one kind do not repel each other. The caption of the same number is a clip's own, which weighs
@@ -94,7 +95,7 @@ def target_weights(audio_kinds: Tensor, text_kinds: Tensor) -> Tensor:
 
 
 def nt_xent(audio: Tensor, text: Tensor, scale: Tensor, positives: Tensor) -> Tensor:
-    """Cross-entropy with soft targets in both directions, averaged (Eq. (2)).
+    """Compute the cross-entropy with soft targets in both directions, averaged (Eq. (2)).
 
     audio (B, D), text (N, D): unit vectors; scale: the inverse temperature; positives (B, N): see
     target_weights.
@@ -109,13 +110,15 @@ def nt_xent(audio: Tensor, text: Tensor, scale: Tensor, positives: Tensor) -> Te
 
 
 def distillation_loss(student: Tensor, teacher: Tensor) -> Tensor:
-    """The mean cosine distance of unit vectors (B, D) of the same clips."""
+    """Average the cosine distance of unit vectors (B, D) of the same clips."""
     return (1 - (student * teacher).sum(dim=1)).mean()
 
 
 @torch.inference_mode()
 def class_accuracy(network: SoundEmbedder, run: Path, fold: int = VALIDATION_FOLD) -> float:
-    """Share of the fold's clips whose nearest mean caption vector is that of their own kind."""
+    """Measure the share of the fold's clips whose nearest mean caption vector is that of their own
+    kind.
+    """
     sounds = SoundDataset(run, [fold])
     network.eval()
     prototypes = torch.stack(
@@ -136,7 +139,7 @@ def class_accuracy(network: SoundEmbedder, run: Path, fold: int = VALIDATION_FOL
 
 
 def load(run: Path, name: str) -> SoundEmbedder:
-    """The trained network run/name.pt, ready for inference."""
+    """Load the trained network run/name.pt, ready for inference."""
     saved = torch.load(run / f"{name}.pt", weights_only=True)
     network = SoundEmbedder(SoundEmbedderConfig.from_dict(saved["config"])).to(device())
     network.load_state_dict(saved["network"])

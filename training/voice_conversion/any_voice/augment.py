@@ -1,4 +1,4 @@
-"""Another microphone, room and hall for waveforms: the same words.
+"""Augmentation of waveforms: another microphone, room and hall for the same words.
 
 A conference hall is babble at 5 to 15 dB: it is made of the corpora's own speakers.
 
@@ -26,10 +26,10 @@ LEVEL_STD: Final = 3.0  # dB
 
 
 class Halls:
-    """Draws noise for waveforms from other speech and from sounds."""
+    """A source of noise for waveforms, from other speech and from sounds."""
 
     def __init__(self, speech: Speech, sounds: Tensor) -> None:
-        """sounds: (N,) at 16 kHz in [-1, 1], no voices."""
+        """Keep speech and sounds: (N,) at 16 kHz in [-1, 1], no voices."""
         self._speech, self._sounds = speech, sounds
 
     def augment(self, clean: Tensor) -> Tensor:
@@ -69,7 +69,7 @@ class Halls:
         return self._sounds[rows % len(self._sounds)]
 
     def _in_rooms(self, dry: Tensor) -> Tensor:
-        """Add what a room gives back, noise that fades (Moorer 1979), to some of the waveforms."""
+        """Add a room's reverberation, noise that fades (Moorer 1979), to some of the waveforms."""
         batch, length = dry.shape
         taps = round(DECAY[1] * SAMPLE_RATE)
         device = dry.device

@@ -18,7 +18,7 @@ COSINE_SCALE = 16.0  # of the logits
 
 
 class SpeakerClassifier(nn.Module):
-    """Normalised log-mel spectrogram → logits of speakers, by cosine."""
+    """A classifier of speakers: normalised log-mel spectrogram → logits, by cosine."""
 
     def __init__(self, n_speakers: int) -> None:
         super().__init__()
@@ -26,25 +26,26 @@ class SpeakerClassifier(nn.Module):
         self.speakers = CosineHead(ReferenceConfig().voice_width, n_speakers)
 
     def forward(self, mel: Tensor) -> Tensor:
-        """(B, S, M) → (B, N)."""
+        """Map a spectrogram (B, S, M) to logits (B, N)."""
         return self.speakers(self.encoder(mel))
 
 
 class CosineHead(nn.Module):
-    """Vectors → logits: the cosine to a vector of each speaker."""
+    """A head that maps vectors to logits: the cosine to a vector of each speaker."""
 
     def __init__(self, width: int, n_speakers: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.randn(n_speakers, width))
 
     def forward(self, vector: Tensor) -> Tensor:
-        """(B, width) → (B, N)."""
+        """Map vectors (B, width) to logits (B, N)."""
         return COSINE_SCALE * F.normalize(vector, dim=-1) @ F.normalize(self.weight, dim=-1).T
 
 
 class ContentAdversary(nn.Module):
-    """Says whose the content is; the gradient that it passes back is turned round, so that the
-    encoder learns to keep it from telling (Ganin et al. 2016)."""
+    """A classifier of the speaker by the content; the gradient that it passes back is reversed, so
+    that the encoder learns to keep the speaker out of the content (Ganin et al. 2016).
+    """
 
     WIDTH = 128
 
@@ -59,7 +60,9 @@ class ContentAdversary(nn.Module):
         self.speakers = CosineHead(2 * self.WIDTH, n_speakers)
 
     def forward(self, content: Tensor, strength: float) -> Tensor:
-        """content (B, U, D) → logits (B, N); the gradient is multiplied by minus ``strength``."""
+        """Map content (B, U, D) to logits (B, N); the gradient is multiplied by minus
+        ``strength``.
+        """
         turned = content * -strength + (content * (1 + strength)).detach()
         x = self.convolutions(turned.transpose(1, 2))
         spread = (x.var(dim=2, unbiased=False) + 1e-4).sqrt()
@@ -67,7 +70,8 @@ class ContentAdversary(nn.Module):
 
 
 class Listener(nn.Module):
-    """Normalised log-mel spectrogram → the states that the recogniser has of its speech.
+    """A network from a normalised log-mel spectrogram to the states that the recogniser has of its
+    speech.
 
     It hears real speech only while it is trained. What it then hears in a conversion says which
     words are left: a loss on mels alone counts a missing consonant as little as a blurred vowel.
@@ -85,7 +89,9 @@ class Listener(nn.Module):
         self.output = nn.Linear(self.WIDTH, state_width)
 
     def forward(self, mel: Tensor) -> Tensor:
-        """(B, S, M) → states (B, U, state_width), each of mean 0 and variance 1."""
+        """Map a spectrogram (B, S, M) to states (B, U, state_width), each of mean 0 and variance
+        1.
+        """
         x = F.gelu(self.input(mel.transpose(1, 2)))
         x = self.layers(F.gelu(self.halving(x)).transpose(1, 2))
         states = self.output(self.norm(x)).float()
@@ -93,7 +99,9 @@ class Listener(nn.Module):
 
 
 class MelDiscriminator(nn.Module):
-    """Small and large patches of a normalised log-mel spectrogram → how real each is."""
+    """A discriminator of small and large patches of a normalised log-mel spectrogram: how real each
+    is.
+    """
 
     WIDTHS = ((1, 24, 48, 96), (1, 24, 48, 96, 128))
 
@@ -102,7 +110,9 @@ class MelDiscriminator(nn.Module):
         self.scales = nn.ModuleList(_patches(widths) for widths in self.WIDTHS)
 
     def forward(self, mel: Tensor) -> tuple[list[Tensor], list[Tensor]]:
-        """(B, S, M) → the features of every layer, and the scores of each size of patches."""
+        """Map a spectrogram (B, S, M) to the features of every layer, and the scores of each size
+        of patches.
+        """
         features, scores = [], []
         for layers in self.scales:
             assert isinstance(layers, nn.ModuleList)
@@ -115,7 +125,7 @@ class MelDiscriminator(nn.Module):
 
 
 def _patches(widths: tuple[int, ...]) -> nn.ModuleList:
-    """Strided convolutions, and one that scores; each further layer doubles the patches."""
+    """Make strided convolutions, and one that scores; each further layer doubles the patches."""
     layers: list[nn.Module] = [
         nn.utils.parametrizations.weight_norm(nn.Conv2d(a, b, (5, 5), 2, padding=2))
         for a, b in zip(widths[:-1], widths[1:], strict=True)
@@ -125,7 +135,9 @@ def _patches(widths: tuple[int, ...]) -> nn.ModuleList:
 
 @contextmanager
 def frozen(network: nn.Module) -> Iterator[nn.Module]:
-    """Within, a gradient passes through the network but does not reach its weights."""
+    """Freeze the network within the context: a gradient passes through it but does not reach its
+    weights.
+    """
     network.requires_grad_(False)
     try:
         yield network

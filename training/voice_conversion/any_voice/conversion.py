@@ -41,7 +41,7 @@ SIZES_OF_SPEAKERS: Final = (0.9, 1.1)
 
 @dataclass(frozen=True)
 class Prepared:
-    """What windows are drawn from: speech, its tables, and its speakers' pitch (N,)."""
+    """The data that windows are drawn from: speech, its tables, and its speakers' pitch (N,)."""
 
     windows: Windows
     tables: Tables

@@ -60,7 +60,7 @@ class Speech:
 
     @property
     def seconds(self) -> float:
-        """Length of all recordings."""
+        """Measure the length of all recordings."""
         return len(self.pitch) / 100
 
     def samples(self, starts: Tensor, frames: int) -> Tensor:
@@ -70,7 +70,8 @@ class Speech:
         return self.waveform[rows].flatten(1).float() / FULL_SCALE
 
     def resampled(self, rate: float, piece: int = 1024) -> "Speech":
-        """Play everything ``rate`` times as fast: as many speakers more, shorter or longer ones.
+        """Play all recordings ``rate`` times as fast: as many speakers more, with shorter or longer
+        vocal tracts.
 
         The speech is cut into pieces of so many frames, each resampled by its spectrum.
         """
@@ -109,7 +110,7 @@ class Windows:
     """Random windows of speech, each within one speaker."""
 
     def __init__(self, speech: Speech, frames: int) -> None:
-        """frames: the length of a window."""
+        """Index the windows. frames: the length of a window."""
         device = speech.pitch.device
         self.speech, self.frames = speech, frames
         starts = torch.arange(0, len(speech.pitch) - frames, STEP, device=device)
@@ -123,7 +124,9 @@ class Windows:
         self._cumulative = (weights / weights.sum()).cumsum(0)
 
     def draw(self, size: int) -> Tensor:
-        """Draw first frames of windows (size,): a speaker counts by the root of what there is."""
+        """Draw first frames of windows (size,): a speaker counts by the root of the number of
+        windows.
+        """
         places = torch.rand(size, dtype=torch.float64, device=self._starts.device)
         rows = torch.searchsorted(self._cumulative, places)
         return self._starts[rows.clamp(max=len(self._starts) - 1)]
@@ -135,11 +138,11 @@ class Windows:
         return self._starts[self._order[self._first[of] + place]]
 
     def rows(self, starts: Tensor) -> Tensor:
-        """The frames of windows: (B,) → (B, S)."""
+        """List the frames of windows: (B,) → (B, S)."""
         return starts[:, None] + torch.arange(self.frames, device=starts.device)
 
     def _weights(self, corpus: Tensor, speaker: Tensor) -> Tensor:
-        """The weight of every window, in double precision, for there are a million."""
+        """Weigh every window, in double precision, for there are a million."""
         weights = self._counts[speaker].double().rsqrt()
         for number, name in enumerate(self.speech.corpora):
             here = corpus == number
@@ -148,7 +151,9 @@ class Windows:
 
 
 def pitch_statistics(speech: Speech) -> tuple[Tensor, Tensor]:
-    """Mean and standard deviation of log-F0 of each speaker (N,), drawn a little to everyone's."""
+    """Compute mean and standard deviation of log-F0 of each speaker (N,), shrunk a little towards
+    everyone's.
+    """
     voiced = speech.pitch > 0
     log_f0, of = speech.pitch[voiced].double().log(), speech.speaker[voiced]
     n_speakers, belief = len(speech.speakers), 50.0  # frames' worth

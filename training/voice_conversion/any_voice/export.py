@@ -64,7 +64,9 @@ def export(run: Path, out: Path) -> None:
 
 @torch.no_grad()
 def shipped_voices(system: System, speech: Speech, log_mel: LogMel) -> dict[str, Tensor]:
-    """The voices that travel with the checkpoint: vectors (N, V), log-F0 mean and std (N,)."""
+    """Compute the voices that travel with the checkpoint: vectors (N, V), log-F0 mean and std
+    (N,).
+    """
     torch.manual_seed(0)
     windows = Windows(speech, WINDOW)
     numbers = torch.tensor([speech.speakers.index(s) for s in SHIPPED if s in speech.speakers])

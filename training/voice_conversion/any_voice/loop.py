@@ -31,13 +31,13 @@ Losses = dict[str, Tensor]
 
 @dataclass(frozen=True)
 class Length:
-    """When a training ends: after so many steps in all, or so many seconds of this run."""
+    """The end of a training: after so many steps in all, or so many seconds of this run."""
 
     steps: int | None = None
     seconds: float | None = None
 
     def share(self, step: int, elapsed: float) -> float:
-        """How much of the training is done: from 0 to 1."""
+        """Measure how much of the training is done: from 0 to 1."""
         parts = [step / self.steps if self.steps else 0.0]
         parts.append(elapsed / self.seconds if self.seconds else 0.0)
         return min(1.0, max(parts))

@@ -78,7 +78,9 @@ def prepare(data: Path, out: Path) -> None:
 
 
 def heart(data: Path) -> Iterator[np.ndarray]:
-    """Yield what Heart says: waveforms (T,) at 16 kHz, none where hibari-tts is not installed."""
+    """Yield the sentences of Heart: waveforms (T,) at 16 kHz, none where hibari-tts is not
+    installed.
+    """
     captions = data / "sounds" / "captions" / "audiocaps.csv"
     if find_spec(HEART_PACKAGE) is None or not captions.exists():
         return
@@ -116,7 +118,7 @@ def _write(parts: list[tuple[str, str | None, Arrays]], folder: Path) -> None:
 
 
 def _arrays(items: list[Item]) -> list[tuple[str, str | None, Arrays]]:
-    """The corpus, speaker and features of all recordings in one file."""
+    """Compute the corpus, speaker and features of all recordings in one file."""
     return [(item.corpus, item.speaker, _features(cut)) for item, cut in _cut(items)]
 
 

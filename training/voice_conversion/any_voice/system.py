@@ -83,7 +83,7 @@ class System(nn.Module):
         self.register_buffer("pitch_std", torch.ones(n_speakers))
 
     def shipped(self) -> dict[str, Tensor]:
-        """The weights of the parts that are shipped, by their names in a checkpoint."""
+        """Collect the weights of the parts that are shipped, by their names in a checkpoint."""
         return {
             name: weight
             for name, weight in self.state_dict().items()
@@ -91,12 +91,12 @@ class System(nn.Module):
         }
 
     def voices(self, reference: Tensor, speaker: Tensor) -> Voices:
-        """The voices of reference mels (B, S, M) in nepers by known speakers (B,)."""
+        """Encode the voices of reference mels (B, S, M) in nepers by known speakers (B,)."""
         vector = self.reference(self.inverter.normalize(reference)).float()
         return Voices(vector, self.pitch_mean[speaker], self.pitch_std[speaker])
 
     def losses(self, batch: Batch, chosen: Tensor, sharp: bool) -> dict[str, Tensor]:
-        """The weighted losses of a batch, of which one half speaks with the other's voices.
+        """Compute the weighted losses of a batch, of which one half speaks with the other's voices.
 
         chosen: bottlenecks (B,); sharp: whether the discriminator takes part.
         """
@@ -142,7 +142,7 @@ class System(nn.Module):
         return {"voicing": 0.2 * voicing, "pitch": 2 * off.sum() / voiced.sum().clamp(min=1)}
 
     def _sharpness(self, made: Tensor, converted: Tensor, real: Tensor) -> dict[str, Tensor]:
-        """Least-squares adversarial losses (Mao et al. 2017) and feature matching."""
+        """Compute least-squares adversarial losses (Mao et al. 2017) and feature matching."""
         fake, n = torch.cat([made, converted]), len(made)
         real_features, on_real = self.discriminator(real)
         _, on_fake = self.discriminator(fake.detach())
@@ -165,13 +165,13 @@ class System(nn.Module):
 
 
 def relative_contour(pitch: Tensor, voices: Voices) -> Tensor:
-    """Pitch in Hz (B, S), 0 where unvoiced → voicing and relative log-F0 (B, S, 2)."""
+    """Map pitch in Hz (B, S), 0 where unvoiced, to voicing and relative log-F0 (B, S, 2)."""
     voiced = pitch > 0
     relative = torch.where(voiced, pitch.clamp(min=1).log() - voices.pitch_mean[:, None], 0.0)
     return torch.stack([voiced.float(), relative], dim=-1)
 
 
 def adapted_contour(contour: Tensor, source: Voices, target: Voices) -> Tensor:
-    """A contour (B, S, 2) that moves as widely as the target's do."""
+    """Scale a contour (B, S, 2) so that it moves as widely as the target's do."""
     ratio = (target.pitch_std / source.pitch_std).clamp(1 / MAX_RATIO, MAX_RATIO)
     return torch.stack([contour[..., 0], contour[..., 1] * ratio[:, None]], dim=-1)

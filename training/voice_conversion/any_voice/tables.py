@@ -1,4 +1,5 @@
-"""What a training step reads: states of the recogniser and mels of all speech, computed once.
+"""The tables that a training step reads: states of the recogniser and mels of all speech, computed
+once.
 
 Shapes: N frames of 10 ms of all recordings, U = N / 2 steps of 20 ms, V variants, D width of the
 states, M mel bands, B batch.
@@ -27,20 +28,22 @@ FLOOR: Final = 1e-5  # of the magnitude, as in media.audio.features
 
 
 class LogMel(nn.Module):
-    """Waveform → log-mel spectrogram, as media.audio.features.log_mel makes it, on any device."""
+    """A log-mel spectrogram of waveforms, as media.audio.features.log_mel makes it, on any
+    device.
+    """
 
     filters: Tensor
     window: Tensor
 
     def __init__(self, constants: Path) -> None:
-        """constants: the file of ``prepare``."""
+        """Load the filters. constants: the file of ``prepare``."""
         super().__init__()
         with np.load(constants) as file:
             self.register_buffer("filters", torch.from_numpy(file["mel_filters"]).float())
         self.register_buffer("window", torch.hann_window(N_FFT))
 
     def forward(self, waveform: Tensor) -> Tensor:
-        """(B, T) → (B, T / 160, M) in nepers: frame t is centred on sample 160 t."""
+        """Map waveforms (B, T) to (B, T / 160, M) in nepers: frame t is centred on sample 160 t."""
         spectrum = torch.stft(
             waveform,
             N_FFT,
@@ -55,7 +58,7 @@ class LogMel(nn.Module):
 
 @dataclass(frozen=True)
 class Tables:
-    """states: float16 (V, U, D); mel: float16 (N, M), of the speech itself."""
+    """The tables. states: float16 (V, U, D); mel: float16 (N, M), of the speech itself."""
 
     states: Tensor
     mel: Tensor

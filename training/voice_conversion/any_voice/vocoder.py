@@ -38,7 +38,7 @@ VALIDATED: Final = 96  # windows
 
 
 class ResolutionDiscriminator(nn.Module):
-    """Log magnitudes at one resolution → how real each patch of them is."""
+    """A discriminator of log magnitudes at one resolution: how real each patch of them is."""
 
     WIDTHS = (1, 32, 32, 48, 64)
 
@@ -54,7 +54,7 @@ class ResolutionDiscriminator(nn.Module):
         self.output = nn.Conv2d(self.WIDTHS[-1], 1, 3, padding=1)
 
     def forward(self, waveform: Tensor) -> list[Tensor]:
-        """(B, T) → the features of every layer, and last the scores."""
+        """Map waveforms (B, T) to the features of every layer, and last the scores."""
         window = torch.hann_window(self.n_fft, device=waveform.device)
         spectrum = torch.stft(
             waveform, self.n_fft, self.hop_length, window=window, return_complex=True
@@ -68,7 +68,7 @@ class ResolutionDiscriminator(nn.Module):
 
 
 class PeriodDiscriminator(nn.Module):
-    """Every so manieth sample → how real each stretch of them is."""
+    """A discriminator of every n-th sample: how real each stretch of them is."""
 
     WIDTHS = (1, 32, 96, 192, 256)
 
@@ -84,7 +84,7 @@ class PeriodDiscriminator(nn.Module):
         self.output = nn.Conv2d(self.WIDTHS[-1], 1, (3, 1), padding=(1, 0))
 
     def forward(self, waveform: Tensor) -> list[Tensor]:
-        """(B, T) → the features of every layer, and last the scores."""
+        """Map waveforms (B, T) to the features of every layer, and last the scores."""
         x = F.pad(waveform, (0, -waveform.shape[1] % self.period))
         x = x.view(len(x), 1, -1, self.period)
         features = []
@@ -109,7 +109,9 @@ class VocoderTraining(nn.Module):
         )
 
     def losses(self, mel: Tensor, pitch: Tensor, real: Tensor, share: float) -> dict[str, Tensor]:
-        """mel: (B, S, 80); pitch: (B, S) in Hz; real: (B, T); share: of the training."""
+        """Compute the losses. mel: (B, S, 80); pitch: (B, S) in Hz; real: (B, T); share: of the
+        training.
+        """
         with torch.autocast(real.device.type, enabled=False):  # phases need single precision
             made = self.vocoder(mel, pitch)
             losses = {"spectral": self.distance(made, real)}

@@ -23,14 +23,16 @@ NARROW_BAND = 0.15  # share of windows that are low-passed there
 
 
 def augment(bands: Tensor, generator: torch.Generator) -> Tensor:
-    """VTLP, a random equaliser, noise and bandwidth for every window: (B, S, M) → (B, S, M)."""
+    """Change every window by VTLP, a random equaliser, noise and bandwidth: (B, S, M) → (B, S,
+    M).
+    """
     bands = vtlp(bands, 1 + VTLP_RANGE * (2 * torch.rand(len(bands), generator=generator) - 1))
     bands = _equalise(bands, generator)
     return _add_noise(bands, generator)
 
 
 def vtlp(bands: Tensor, factors: Tensor) -> Tensor:
-    """Vocal tract length perturbation (Jaitly & Hinton 2013): (B, S, M) → (B, S, M).
+    """Apply vocal tract length perturbation (Jaitly & Hinton 2013): (B, S, M) → (B, S, M).
 
     factors: (B,), by which each window's frequency axis is scaled, piecewise linearly so that the
     band edge stays.
@@ -57,7 +59,7 @@ def _equalise(bands: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def _add_noise(bands: Tensor, generator: torch.Generator) -> Tensor:
-    """Stationary noise of a random spectrum; for some windows, a low-pass at 4 kHz."""
+    """Add stationary noise of a random spectrum; for some windows, a low-pass at 4 kHz."""
     batch, _, n_bands = bands.shape
     speech = bands.flatten(1).quantile(0.95, dim=1)[:, None, None]
     level = torch.empty(batch, 1, 1).uniform_(*NOISE, generator=generator)

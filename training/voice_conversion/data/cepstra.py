@@ -23,7 +23,7 @@ class Cepstra:
         self.kernels = torch.tensor(np.stack([line, 2 * parabola]), dtype=torch.float32)[:, None]
 
     def __call__(self, bands: Tensor) -> Tensor:
-        """(B, S, 40) → (B, S, 39)."""
+        """Map log bands (B, S, 40) to MFCC with derivatives (B, S, 39)."""
         cepstra = bands @ self.dct.T.to(bands)
         batch, frames, n = cepstra.shape
         flat = cepstra.transpose(1, 2).reshape(batch * n, 1, frames)

@@ -40,7 +40,9 @@ def prepare(data: Path, out: Path, front_end: SpeechEncoder | None = None) -> No
 
 
 def _write_units(items: list[Item], path: Path, front_end: SpeechEncoder | None) -> None:
-    """A recording without a speaker label counts as a speaker of its own."""
+    """Write the arrays of units; a recording without a speaker label counts as a speaker of its
+    own.
+    """
     columns: dict[str, list[np.ndarray]] = defaultdict(list)
     names = []
     for number, (item, full) in enumerate(waveforms(items)):

@@ -1,1 +1,1 @@
-"""How well the systems do, beside baselines."""
+"""Evaluation of the voice conversion systems, compared with baselines."""

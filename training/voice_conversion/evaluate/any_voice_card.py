@@ -126,13 +126,13 @@ PARTS: Final = {"any-voice-inverter": INVERTER, "any-voice-vocoder": VOCODER}
 
 
 def is_any_voice(row: dict[str, Any]) -> bool:
-    """Whether a row of the table is about this checkpoint."""
+    """Say whether a row of the table is about this checkpoint."""
     name = row["system"].split(",")[0]
     return name == ANY_VOICE or (name in MODELS and MODELS[name].checkpoint == ANY_VOICE)
 
 
 def any_voice_card(training: dict[str, Any], rows: list[dict[str, Any]]) -> str:
-    """The card: how long it was trained, and its results."""
+    """Write the card: how long the system was trained, and its results."""
     minutes = 60 * sum(stage["hours"] for stage in training.values())
     steps = " and ".join(f"{stage['steps']:,}" for stage in training.values())
     open_rows = [row for row in rows if "group" in row]

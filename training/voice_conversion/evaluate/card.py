@@ -150,13 +150,14 @@ def publish(rows: list[dict[str, Any]], checkpoints: Path, page: Path) -> None:
 
 
 def _models(checkpoints: Path) -> list[str]:
-    """The checkpoints that convert, as in the table."""
+    """List the checkpoints that convert, as in the table."""
     return [*sorted(folder.name for folder in checkpoints.glob("vqvae-*")), ANY_VOICE]
 
 
 def _is_of(row: dict[str, Any], name: str) -> bool:
-    """Whether a row of the table is about the checkpoint of this name; baselines, to which none
-    belongs, are kept with the networks that judge."""
+    """Say whether a row of the table is about the checkpoint of this name; baselines, to which none
+    belongs, are kept with the networks that judge.
+    """
     system = row["system"].split(",")[0]
     if name == ANY_VOICE:
         return is_any_voice(row)
@@ -168,7 +169,7 @@ def _is_of(row: dict[str, Any], name: str) -> bool:
 
 
 def card(config: dict[str, Any], training: dict[str, Any], rows: list[dict[str, Any]]) -> str:
-    """The card of a checkpoint: its config.json, the hours of each part, and its results."""
+    """Write the card of a checkpoint: its config.json, the hours of each part, and its results."""
     if config.get("name") == ANY_VOICE:
         return any_voice_card(training, rows)
     if "vqvae" not in config:

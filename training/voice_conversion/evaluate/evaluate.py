@@ -64,7 +64,7 @@ def evaluate(
     judges: Judges = Judges(),  # noqa: B008  (frozen)
     compared: Path | None = None,
 ) -> list[Row]:
-    """Measures every system on the recordings of ``data``; prints and returns the table's rows.
+    """Measure every system on the recordings of ``data``; print and return the table's rows.
 
     checkpoints: the folder that has all of them; split: ``test``, or ``all`` for every row of
     whatever corpora there are; quick: a sample, seeded, for an answer within a minute; only: names
@@ -93,8 +93,9 @@ def evaluate(
 
 
 def _vqvae_systems(folders: list[Path]) -> Iterator[System]:
-    """Copy synthesis by their vocoder, where it is among the folders, and every VQ-VAE (or
-    k-means)."""
+    """List the systems: copy synthesis by their vocoder, where it is among the folders, and every
+    VQ-VAE (or k-means).
+    """
     pipelines = [VQVAEConversion.load(f) for f in folders if f.name.startswith(UNITS)]
     if pipelines and any(folder.name == VOCODER for folder in folders):
         yield from ((None, CopySynthesis(pipelines[0], vocoder)) for vocoder in VOCODERS)
@@ -109,7 +110,7 @@ def _any_voice_systems(networks: AnyVoiceConversion) -> Iterator[System]:
 
 
 class Evaluator:
-    """Measures systems, all on the same recordings and by the same models."""
+    """An evaluator of systems, all on the same recordings and by the same models."""
 
     def __init__(self, material: Material, quick: bool, judges: Judges) -> None:
         self.material = material
@@ -123,15 +124,15 @@ class Evaluator:
         }
 
     def representation(self, representation: Representation) -> list[Row]:
-        """The row of a system that does not speak."""
+        """Measure the row of a system that does not speak."""
         return [self.units(representation)]
 
     def system(self, representation: Representation | None, speaker: Speaker) -> list[Row]:
-        """The row of a system that speaks, from units if it has them."""
+        """Measure the row of a system that speaks, from units if it has them."""
         return [(self.units(representation) if representation else {}) | self.speech(speaker)]
 
     def units(self, representation: Representation) -> Row:
-        """ABX errors, and the bitrate of all recordings measured, words and sentences."""
+        """Measure ABX errors, and the bitrate of all recordings measured, words and sentences."""
         row: Row = {"system": representation.name, "shipped": False}
         encoded = [representation(waveform) for waveform in self.material.abx_waveforms]
         if self.material.abx_items:
@@ -148,7 +149,7 @@ class Evaluator:
         return row
 
     def speech(self, speaker: Speaker) -> Row:
-        """Similarity to the target, and the errors of two recognisers."""
+        """Measure similarity to the target, and the errors of two recognisers."""
         row: Row = {"system": speaker.name, "shipped": speaker.name == DEFAULT}
         row |= self._similarity(speaker)
         unseen = [u for u in self.material.sentences if not u.seen]
@@ -159,7 +160,9 @@ class Evaluator:
         return row | self._intelligibility(speaker, digits, [DIGITS], "digit_error")
 
     def _similarity(self, speaker: Speaker) -> Row:
-        """MCD and speaker similarity over the pairs whose target the system has as a voice."""
+        """Measure MCD and speaker similarity over the pairs whose target the system has as a
+        voice.
+        """
         pairs = [p for p in self.material.pairs if p.target in (speaker.voices or [p.target])]
         if not pairs:
             return {}
@@ -178,8 +181,9 @@ class Evaluator:
     def _intelligibility(
         self, speaker: Speaker, spoken: list[Utterance], grammar: Grammar, ours: str
     ) -> Row:
-        """Word errors in % by both recognisers, over all voices and, for ours, in each. The other
-        is pocketsphinx with the same grammar, or a Whisper without one."""
+        """Measure word errors in % by both recognisers, over all voices and, for ours, in each. The
+        other is pocketsphinx with the same grammar, or a Whisper without one.
+        """
         references: dict[str, list[list[str]]] = defaultdict(list)
         converted: dict[str, list[np.ndarray]] = defaultdict(list)
         for number, utterance in enumerate(spoken):
@@ -203,7 +207,7 @@ class Evaluator:
         return self._asr.words(waveform) if self._asr else self._sphinx.words(waveform, grammar)
 
     def _voices(self, speaker: Speaker, number: int) -> tuple[str, ...]:
-        """The target voices of a recording: all, or some of them in turn."""
+        """Choose the target voices of a recording: all, or some of them in turn."""
         count = len(speaker.voices)
         chosen = [(number + k) % count for k in range(min(self._voices_each, count))]
         return tuple(speaker.voices[k] for k in chosen)
@@ -212,7 +216,7 @@ class Evaluator:
 def _pooled(
     references: dict[str, list[list[str]]], hypotheses: dict[str, list[list[str]]]
 ) -> float:
-    """The word error rate over all voices together."""
+    """Compute the word error rate over all voices together."""
     voices = list(references)
     return word_error_rate(
         [words for voice in voices for words in references[voice]],
@@ -221,5 +225,5 @@ def _pooled(
 
 
 def _vocoders(pipeline: VQVAEConversion) -> tuple[str, ...]:
-    """Every model is measured with its default vocoder, some with all."""
+    """Choose the vocoders of a model: its default one, or for some models all."""
     return pipeline.vocoders if pipeline.name in IN_FULL else pipeline.vocoders[:1]

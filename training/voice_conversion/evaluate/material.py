@@ -29,7 +29,7 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class Budget:
-    """How much is measured; the words, tokens and digits are those of each speaker."""
+    """The size of an evaluation; the words, tokens and digits are those of each speaker."""
 
     abx_speakers: int = 24
     abx_words: int = 40
@@ -74,7 +74,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Material:
-    """Everything that the systems are measured on. Empty where the corpus is not there."""
+    """The recordings that the systems are measured on. Empty where the corpus is not there."""
 
     abx_waveforms: list[np.ndarray]
     abx_items: list[PhoneItem]
@@ -85,7 +85,9 @@ class Material:
 
 
 def choose(data: Path, split: str, budget: Budget) -> Material:
-    """The material of a split, ``test`` or ``all``, in a folder laid out as the data folder."""
+    """Choose the recordings of a split, ``test`` or ``all``, in a folder laid out as the data
+    folder.
+    """
     every = speech_items(data)
     chosen = every if split == "all" else [item for item in every if item.split == "test"]
     trained = set() if split == "all" else {i.speaker for i in every if i.split == "train"}
@@ -106,7 +108,7 @@ def choose(data: Path, split: str, budget: Budget) -> Material:
 def _abx(
     items: list[Item], budget: Budget, rng: np.random.Generator
 ) -> tuple[list[np.ndarray], list[PhoneItem]]:
-    """Phones of English words and GRID sentences by named speakers, aligned by pocketsphinx.
+    """Align phones of English words and GRID sentences by named speakers with pocketsphinx.
 
     The speakers with most recordings; of each, ``abx_words`` recordings, and of these at most
     ``abx_tokens`` of each phone, 50 ms or longer, in whatever context they are found.
@@ -137,7 +139,7 @@ def _abx(
 
 
 def _words(item: Item) -> list[Word]:
-    """The words of an item with their phones; none where they are not labelled."""
+    """List the words of an item with their phones; none where they are not labelled."""
     if item.corpus == "grid" and item.text:
         return list(zip(item.text.split(), grid_phones(item.text), strict=True))
     return [(item.text, item.phones)] if item.phones else []
@@ -146,7 +148,7 @@ def _words(item: Item) -> list[Word]:
 def _parallel(
     items: list[Item], budget: Budget, rng: np.random.Generator
 ) -> tuple[list[Pair], dict[str, list[np.ndarray]]]:
-    """Ordered pairs of speakers with sentences that both read."""
+    """Pair speakers, in both orders, by sentences that both read."""
     spoken: dict[str, dict[str, np.ndarray]] = defaultdict(dict)
     for item, waveform in waveforms(items):
         spoken[str(item.speaker)][item.sentence] = waveform
@@ -177,7 +179,7 @@ def _sentences(items: list[Item], budget: Budget, rng: np.random.Generator) -> l
 
 
 def _digits(items: list[Item], budget: Budget, rng: np.random.Generator) -> list[Utterance]:
-    """The same number of every digit, whoever says them."""
+    """Choose the same number of every digit, by any speaker."""
     groups = _grouped(items, lambda item: item.text)
     chosen = [i for digit in DIGITS for i in _sample(groups[digit], budget.digits, rng)]
     return [Utterance(w, [item.text]) for item, w in waveforms(_in_file_order(chosen))]
@@ -195,7 +197,7 @@ def _in_file_order(items: list[Item]) -> list[Item]:
 
 
 def _sample(values: list[T], size: int, rng: np.random.Generator) -> list[T]:
-    """``size`` of the values in their order, or all where there are fewer."""
+    """Sample ``size`` of the values in their order, or all where there are fewer."""
     if len(values) <= size:
         return values
     return [values[i] for i in sorted(rng.choice(len(values), size, replace=False))]

@@ -1,4 +1,4 @@
-"""Rows on what visitors bring: any sentence, by people whom no training knew, to any voice.
+"""Rows on what visitors record: any sentence, by people whom no training knew, to any voice.
 
 A row a system and group (studio, visitors): word errors, points above the original's, by
 pocketsphinx and, where it is installed, by Whisper base, the latter in babble at 10 dB as well; and
@@ -46,7 +46,7 @@ def open_jobs(
     quick: bool,
     asr: Whisper | None = None,
 ) -> list[Job]:
-    """Jobs that make a row of each system in each group.
+    """Make jobs that measure a row of each system in each group.
 
     shipped: the name of the system that is the app's default; asr: instead of pocketsphinx.
     """
@@ -83,7 +83,7 @@ def _open_row(
 def _said(
     system: Speaker, waveforms: list[np.ndarray], some: list[Spoken], voices: tuple[str, ...]
 ) -> tuple[list[np.ndarray], list[list[str]]]:
-    """What a system makes of waveforms, in each of the voices, and the words of each."""
+    """Convert waveforms by a system, to each of the voices, with the words of each."""
     converted, words = [], []
     for waveform, spoken in zip(waveforms, some, strict=True):
         copies = system.say(waveform, voices)
@@ -93,7 +93,7 @@ def _said(
 
 
 def in_babble(waveform: np.ndarray, speech: np.ndarray, seed: int, snr: float = 10.0) -> np.ndarray:
-    """Speech (T,) with TALKING other voices at ``snr`` dB, from random places of ``speech``."""
+    """Mix speech (T,) with TALKING other voices at ``snr`` dB, from random places of ``speech``."""
     random = np.random.default_rng(seed)
     starts = random.integers(0, max(1, len(speech) - len(waveform)), TALKING)
     babble = sum(np.resize(speech[s : s + len(waveform)], len(waveform)) for s in starts)
@@ -102,7 +102,7 @@ def in_babble(waveform: np.ndarray, speech: np.ndarray, seed: int, snr: float = 
 
 
 def with_added(rows: list[Row]) -> list[Row]:
-    """The rows, with the points by which open word errors are above the original's."""
+    """Add to the rows the points by which open word errors are above the original's."""
     in_groups = [row for row in rows if "group" in row]
     originals = {r["group"]: r for r in in_groups if r["system"] == Original.name}
     for row in in_groups:
@@ -114,7 +114,9 @@ def with_added(rows: list[Row]) -> list[Row]:
 
 
 def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
-    """A row: shares of conversions to unseen speakers, from 10, 20 and 30 s, nearest to them."""
+    """Measure a row: shares of conversions to unseen speakers, from 10, 20 and 30 s, nearest to
+    them.
+    """
     material = open_material(data).get("visitors", [])
     own: dict[str, list[Spoken]] = {}
     for spoken in material:
@@ -144,6 +146,6 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
 
 
 def _others(data: Path) -> np.ndarray:
-    """Vectors of OTHERS speakers of the training split of LibriSpeech: (OTHERS, 256)."""
+    """Embed OTHERS speakers of the training split of LibriSpeech: (OTHERS, 256)."""
     items = [i for i in speech_items(data) if i.corpus == "librispeech_251" and i.split == "train"]
     return similarity.embed([w for _, w in waveforms(items[:OTHERS])])

@@ -15,13 +15,15 @@ from training.voice_conversion.evaluate.material import Pair
 
 
 class Representation(ABC):
-    """Frames at 10 ms for ABX, and for units the codes that they stand for."""
+    """A representation of speech: frames at 10 ms for ABX, and for units the codes that they stand
+    for.
+    """
 
     name: str
 
     @abstractmethod
     def __call__(self, waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """(T,) → frames (S, D), codes (U,) or None where there are no units."""
+        """Map a waveform (T,) to frames (S, D), codes (U,) or None where there are no units."""
 
 
 class MFCC(Representation):
@@ -44,7 +46,9 @@ class KMeans(Representation):
 
 
 class VQVAEUnits(Representation):
-    """A unit's frames are its codebook vector, as it is, repeated for as long as it lasts."""
+    """The units of a VQ-VAE: the frames of one are its codebook vector, repeated for as long as it
+    lasts.
+    """
 
     def __init__(self, pipeline: VQVAEConversion) -> None:
         self.name = pipeline.name
@@ -66,11 +70,15 @@ class Speaker(ABC):
 
     @abstractmethod
     def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
-        """The recording (T,) in each of the voices, or once where the system keeps the voice."""
+        """Convert the recording (T,) to each of the voices, or once where the system keeps the
+        voice.
+        """
 
     @abstractmethod
     def pair(self, pair: Pair) -> np.ndarray:
-        """The waveform that is compared with the target's own recording of the sentence."""
+        """Convert a pair's source: the waveform is compared with the target's own recording of the
+        sentence.
+        """
 
 
 class Original(Speaker):
@@ -123,7 +131,9 @@ class Converter(Speaker):
 
 
 class AnyVoiceUnits(Representation):
-    """What passes the bottleneck, repeated for the frames of a step; its units, if it has them."""
+    """The output of the bottleneck, repeated for the frames of a step; its units, if it has
+    them.
+    """
 
     def __init__(self, pipeline: AnyVoiceConversion) -> None:
         self.name = pipeline.name

@@ -60,7 +60,7 @@ def train_vq(run: Path, name: str, config: VQVAEConfig, steps: int) -> None:
 
     @torch.no_grad()
     def validate() -> float:
-        """How far outputs of the encoder are from their units."""
+        """Measure how far outputs of the encoder are from their units."""
         z = network.encoder(network.normalize(unheard)).float()
         return F.mse_loss(z, network.codebook.vectors[network.codebook.nearest(z)]).item()
 

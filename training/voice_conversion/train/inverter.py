@@ -83,7 +83,7 @@ def train_inverter(
 
 
 def _load_units(path: Path) -> VQVAE | KMeans:
-    """A trained VQ-VAE or k-means, frozen."""
+    """Load a trained VQ-VAE or k-means, frozen."""
     saved = torch.load(path, weights_only=True, map_location=device())
     config = saved["config"]
     is_vqvae = "strides" in config
@@ -95,7 +95,7 @@ def _load_units(path: Path) -> VQVAE | KMeans:
 def spectrogram_loss(
     predicted: Tensor, target: Tensor, std: Tensor, config: CodebookInverterConfig
 ) -> Tensor:
-    """Distance of spectrograms (B, S, n_outputs), scaled by the target's std: a scalar.
+    """Measure the distance of spectrograms (B, S, n_outputs), scaled by the target's std: a scalar.
 
     L1 of log-mel spectrograms with config.pitch; without, L2 of linear ones, Eq. (14).
     """
@@ -104,7 +104,7 @@ def spectrogram_loss(
 
 
 def contour_loss(predicted: Tensor, contour: Tensor) -> Tensor:
-    """Weighted sum of the cross entropy of voicing and the L1 distance of log-F0: a scalar.
+    """Add up the weighted cross entropy of voicing and the L1 distance of log-F0: a scalar.
 
     predicted: (B, S, 2), voicing logit and relative log-F0; contour: (B, S, 2), the reference,
     with voicing 0 or 1. Log-F0 counts in voiced frames only.
@@ -116,7 +116,8 @@ def contour_loss(predicted: Tensor, contour: Tensor) -> Tensor:
 
 
 def relative_contour(pitch: Tensor, mean: Tensor) -> Tensor:
-    """Log-F0 contour relative to the voice's mean: (B, S, 2), voicing and log-F0, 0 if unvoiced.
+    """Compute the log-F0 contour relative to the voice's mean: (B, S, 2), voicing and log-F0, 0 if
+    unvoiced.
 
     pitch: (B, S) in Hz, 0 where unvoiced; mean: (B,), of log-F0.
     """
@@ -126,7 +127,9 @@ def relative_contour(pitch: Tensor, mean: Tensor) -> Tensor:
 
 
 def _spectrogram(target: Tensor) -> Tensor:
-    """Log-mel as it is; a waveform (B, T) as linear magnitude (B, S, n_fft // 2 + 1)."""
+    """Keep a log-mel spectrogram as it is; map a waveform (B, T) to linear magnitude (B, S, n_fft
+    // 2 + 1).
+    """
     if target.ndim == 3:
         return target
     window = torch.hann_window(N_FFT, device=target.device)
@@ -140,7 +143,7 @@ def _fit_scale(network: CodebookInverter, target: Tensor) -> None:
 
 
 def _mean_log_pitch(train: Windows) -> Tensor:
-    """Mean log-F0 of each voice: (n_voices,)."""
+    """Average the log-F0 of each voice: (n_voices,)."""
     pitch, voice = train.arrays["pitch"], train.arrays["voice"]
     return torch.stack(
         [pitch[(voice == v) & (pitch > 0)].log().mean() for v in range(int(voice.max()) + 1)]

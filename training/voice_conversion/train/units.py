@@ -67,7 +67,7 @@ def train_units(
 
     @torch.no_grad()
     def validate() -> float:
-        """Share of units that augmentation changes."""
+        """Measure the share of units that augmentation changes."""
         generator = torch.Generator().manual_seed(1)
         clean = network.encode(network.normalize(cepstra(val_bands)))
         view = augment(val_bands.cpu(), generator).to(device())
@@ -79,7 +79,7 @@ def train_units(
 
 
 def contrastive_loss(one: Tensor, other: Tensor) -> Tensor:
-    """InfoNCE (van den Oord et al. 2018) between the encodings of two views of each window.
+    """Compute InfoNCE (van den Oord et al. 2018) between the encodings of two views of each window.
 
     A unit of one view is to be found among all units of the other view. Negatives come from the
     same window, hence from the same speaker, so that only what is said can tell them apart.
@@ -107,7 +107,9 @@ def _start_from(network: VQVAE, path: Path, features: Tensor) -> None:
 
 
 def _statistics(train: Windows, cepstra: Cepstra) -> tuple[Tensor, Tensor]:
-    """Mean over the frames louder than average, std over all frames: (n_features,) each."""
+    """Compute the mean over the frames louder than average, and std over all frames: (n_features,)
+    each.
+    """
     bands = train.windows(("log_bands",), WINDOW)[0][::5]
     features = cepstra(bands)
     level = features[..., 0]

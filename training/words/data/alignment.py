@@ -27,15 +27,16 @@ CLOSEST_PHONE: Final = {ipa: phone for phone, ipa in ARPABET.items()} | {
 
 
 class Aligner:
-    """Aligns words of a vocabulary that is given in advance."""
+    """An aligner of words of a vocabulary that is given in advance."""
 
     def __init__(self, words: Iterable[Sequence[str]]) -> None:
         pronunciations = {_phones(word) for word in words}
         self._sphinx = Sphinx((phones, phones) for phones in pronunciations)
 
     def starts(self, word: RecordedWord) -> list[int]:
-        """The frame (10 ms) at which each phoneme begins; a tone begins with its vowel. Empty where
-        the alignment fails."""
+        """Find the frame (10 ms) at which each phoneme begins; a tone begins with its vowel. Empty
+        where the alignment fails.
+        """
         phones = _phones(word.phonemes)
         segments = self._sphinx.align(word.waveform, [(phones, phones)])
         if [segment.phone for segment in segments] != phones.split():

@@ -20,7 +20,7 @@ class Arrays:
         self._spans: list[tuple[int, int, int]] = []  # file, first and last frame
 
     def read(self, path: Path) -> Iterator[tuple[Utterance, bool]]:
-        """The utterances of a file of Columns, and whether each is for validation."""
+        """Read the utterances of a file of Columns, and whether each is for validation."""
         arrays = np.load(path)
         self.files.append(arrays["frames"])
         ends = np.cumsum(arrays["lengths"])
@@ -40,10 +40,10 @@ class Arrays:
             yield utterance, validates
 
     def file_of(self, number: int) -> int:
-        """The file of a recording, counted from 0."""
+        """Find the file of a recording, counted from 0."""
         return self._spans[number][0]
 
     def frames(self, number: int) -> np.ndarray:
-        """Frames of a recording: (S, M)."""
+        """Read the frames of a recording: (S, M)."""
         file, first, last = self._spans[number]
         return self.files[file][first:last]

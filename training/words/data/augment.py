@@ -33,7 +33,9 @@ WRONG_PITCH: Final = 0.2  # share of the words in noise with the pitch of anothe
 
 
 def _cosines(bands: int) -> Tensor:
-    """The orthonormal DCT-II (M, coefficients); SciPy may not be installed where we train."""
+    """Compute the orthonormal DCT-II (M, coefficients); SciPy may not be installed where we
+    train.
+    """
     positions, orders = (torch.arange(bands) + 0.5)[:, None], torch.arange(bands)[None]
     basis = (torch.pi / bands * positions * orders).cos() * (2 / bands) ** 0.5
     basis[:, 0] /= 2**0.5
@@ -51,7 +53,7 @@ def augment(
     liftered: float | np.ndarray = 0.0,
     noisy: float = 0.4,
 ) -> tuple[Tensor, Tensor]:
-    """Frames of words, each (S, M), and of noises (n, S', M) → a batch (B, S, M), padded with
+    """Augment frames of words, each (S, M), with noises (n, S', M): a batch (B, S, M), padded with
     FLOOR, and its lengths (B,).
 
     In this order: clipping, time stretching, VTLP, liftering, gain and spectral tilt,
@@ -85,7 +87,7 @@ def augment(
 
 
 def match_channel(word: np.ndarray, recorded: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A word with the channel of a recorded one: its spectral tilt, noise and band limit.
+    """Give a word the channel of a recorded one: its spectral tilt, noise and band limit.
 
     Without it a network can tell the corpora, and synthetic from recorded words, by their channels.
     Both (S, M), of different lengths. The pitch remains.
@@ -100,14 +102,14 @@ def match_channel(word: np.ndarray, recorded: np.ndarray, rng: np.random.Generat
 
 
 def _liftered(mel: Tensor, rng: np.random.Generator) -> Tensor:
-    """Only the first cepstral coefficients; their number is drawn for each word."""
+    """Keep only the first cepstral coefficients; their number is drawn for each word."""
     n_kept = torch.from_numpy(rng.integers(*CEPSTRUM, len(mel)))[:, None, None]
     cepstrum = mel @ COSINES * (torch.arange(N_MELS) < n_kept)
     return (cepstrum @ COSINES.t()).to(mel.dtype)
 
 
 def _stretched(words: list[np.ndarray], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
-    """Some words clipped, all time-stretched and padded with silence: (B, S, M), lengths (B,)."""
+    """Clip some words, time-stretch all, and pad them with silence: (B, S, M), lengths (B,)."""
     words = [_clipped(word, rng) if rng.random() < CLIPPED else word for word in words]
     durations = [max(round(len(word) * rng.uniform(*STRETCH)), 8) for word in words]
     pauses = rng.integers(0, PAUSE, (len(words), 2))
@@ -123,13 +125,15 @@ def _stretched(words: list[np.ndarray], rng: np.random.Generator) -> tuple[Tenso
 
 
 def _clipped(word: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Without some of its beginning or end, as words are often cut in corpora and by visitors."""
+    """Cut off some of a word's beginning or end, as words are often cut in corpora and by
+    visitors.
+    """
     lost = int(rng.integers(round(LOST * len(word)) + 1))
     return word[lost:] if rng.random() < 0.5 else word[: len(word) - lost]
 
 
 def _reverberant(mel: Tensor, rng: np.random.Generator) -> Tensor:
-    """Adds an exponentially decaying tail to the power in every band."""
+    """Add an exponentially decaying tail to the power in every band."""
     power = (2 * mel).exp()
     decay = _draw(rng, *DECAY, len(mel))[:, :, 0]
     wet = _draw(rng, *WET, len(mel))[:, :, 0]
@@ -141,7 +145,7 @@ def _reverberant(mel: Tensor, rng: np.random.Generator) -> Tensor:
 
 
 def _noisy(mel: Tensor, noise: np.ndarray, rng: np.random.Generator) -> Tensor:
-    """Adds the power of environmental sounds, or of stationary noise."""
+    """Add the power of environmental sounds, or of stationary noise."""
     frames = mel.shape[1]
     starts = rng.integers(0, noise.shape[1] - frames, len(mel))
     chosen = rng.integers(0, len(noise), len(mel))
@@ -156,7 +160,7 @@ def _noisy(mel: Tensor, noise: np.ndarray, rng: np.random.Generator) -> Tensor:
 
 
 def _tracked(octaves: Tensor, in_noise: Tensor, rng: np.random.Generator) -> Tensor:
-    """Pitch (B, S, 1) as a tracker may find it; in_noise: bool (B,)."""
+    """Change pitch (B, S, 1) as a tracker may find it; in_noise: bool (B,)."""
     draw = torch.from_numpy(rng.random(len(octaves)))
     lost = draw < torch.where(in_noise, LOST_PITCH[1], LOST_PITCH[0])
     wrong = in_noise & (draw > 1 - WRONG_PITCH)
@@ -165,7 +169,7 @@ def _tracked(octaves: Tensor, in_noise: Tensor, rng: np.random.Generator) -> Ten
 
 
 def _masked(mel: Tensor, lengths: Tensor, rng: np.random.Generator) -> Tensor:
-    """SpecAugment (Park et al. 2019): one run of bands and one of frames set to FLOOR."""
+    """Mask by SpecAugment (Park et al. 2019): one run of bands and one of frames set to FLOOR."""
     batch, frames, bands = mel.shape
     first = _draw(rng, 0, bands, batch)
     band = torch.arange(bands)[None, None]
@@ -180,5 +184,5 @@ def _masked(mel: Tensor, lengths: Tensor, rng: np.random.Generator) -> Tensor:
 
 
 def _draw(rng: np.random.Generator, low: float, high: float, batch: int) -> Tensor:
-    """A uniform random number for each word: (B, 1, 1)."""
+    """Draw a uniform random number for each word: (B, 1, 1)."""
     return torch.from_numpy(rng.uniform(low, high, (batch, 1, 1)).astype(np.float32))

@@ -1,4 +1,4 @@
-"""What a batch is, and what it is made of."""
+"""A batch of words, and its composition."""
 
 from dataclasses import dataclass
 from typing import Final

@@ -89,7 +89,7 @@ class Words:
         self._validation_concatenations = Concatenations(self.validation, starts, recorded)
 
     def fitted(self, config: WordEmbedderConfig) -> WordEmbedderConfig:
-        """The config for these frames: of a front end, their width, mean and deviation."""
+        """Fit the config to these frames: of a front end, their width, mean and deviation."""
         if self._noise is not None:
             return config
         frames = self._arrays.files[0]
@@ -98,12 +98,12 @@ class Words:
         return replace(config, n_mels=sample.shape[1], mean=mean, std=std)
 
     def mel(self, number: int) -> np.ndarray:
-        """Frames of a recording without augmentation: (S, M), S ≤ MAX_FRAMES."""
+        """Read the frames of a recording without augmentation: (S, M), S ≤ MAX_FRAMES."""
         return self._arrays.frames(number)[: MAX_FRAMES // self._hops]
 
     def unrecorded(self, count: int) -> list[tuple[Word, np.ndarray]]:
-        """Words that nobody recorded, concatenated from recordings of validation speakers, with
-        their frames (S, M); the same ones each time.
+        """Concatenate words that nobody recorded from recordings of validation speakers, with their
+        frames (S, M); the same ones each time.
 
         Training may have concatenated some of these words too, from other speakers.
         """
@@ -112,7 +112,7 @@ class Words:
         return [(word, self._concatenated(parts)) for word, [parts] in drawn]
 
     def batches(self, n_words: int, generator: torch.Generator) -> Iterator[Batch]:
-        """Endless batches of n_words words, UTTERANCES of each, augmented anew each time."""
+        """Yield endless batches of n_words words, UTTERANCES of each, augmented anew each time."""
         rng = numpy_generator(generator)
         recorded, synthetic = list(self.recorded), list(self.synthetic)
         made = {name: list(pools) for name, pools in self._made_words.items()}
@@ -135,7 +135,9 @@ class Words:
             yield self._batch(chosen, rng)
 
     def _utterances(self, word: Word, rng: np.random.Generator) -> list[np.ndarray]:
-        """Frames (S, M) of UTTERANCES recordings of a word, by different speakers if possible."""
+        """Draw frames (S, M) of UTTERANCES recordings of a word, by different speakers if
+        possible.
+        """
         if word in self.recorded:
             # Drawn by speaker, not by recording: of many words one speaker said nine in ten.
             speakers = list(self.recorded[word].values())
@@ -154,7 +156,7 @@ class Words:
         return [self._utterance(pool[rng.integers(len(pool))], rng) for pool in pools]
 
     def _utterance(self, number: int, rng: np.random.Generator) -> np.ndarray:
-        """The frames of a recording (S, M), perhaps with the channel of another."""
+        """Read the frames of a recording (S, M), perhaps with the channel of another."""
         is_synthetic = self._arrays.file_of(number) > 0
         mixture = self._mixture
         share = mixture.channel_matched if is_synthetic else mixture.channel_swapped
@@ -184,7 +186,9 @@ class Words:
     def _chunk(
         self, utterances: list[tuple[np.ndarray, Word]], rng: np.random.Generator
     ) -> tuple[Tensor, Tensor]:
-        """Frames (S, M) of words, augmented where they are log-mel: (B, S, M), lengths (B,)."""
+        """Stack frames (S, M) of words, augmented where they are log-mel: (B, S, M), lengths
+        (B,).
+        """
         mels = [mel for mel, _ in utterances]
         if self._noise is None:
             return stacked(mels)

@@ -52,13 +52,17 @@ class Concatenation:
 
 
 class Concatenations:
-    """Draws words that nobody recorded, and utterances that they can be put together from."""
+    """A source of words that nobody recorded, and of utterances that they can be put together
+    from.
+    """
 
     def __init__(
         self, utterances: Iterable[Utterance], starts: np.ndarray, excluded: Collection[Word]
     ) -> None:
-        """starts (N, P): the frame at which each phoneme of recording N begins, all 0 where the
-        alignment failed; excluded: words that must not be drawn, beside the zero-shot words."""
+        """Index the recordings. starts (N, P): the frame at which each phoneme of recording N
+        begins, all 0 where the alignment failed; excluded: words that must not be drawn, in
+        addition to the zero-shot words.
+        """
         self._starts = starts
         self._excluded = {*excluded, *HELD_OUT}
         by_language: dict[int, dict[Word, dict[str, list[int]]]] = defaultdict(
@@ -71,7 +75,7 @@ class Concatenations:
         self._words = [list(recordings) for recordings in self._recordings]
 
     def draw(self, count: int, rng: np.random.Generator) -> tuple[Word, list[Concatenation]]:
-        """A word and ``count`` ways to put it together, by different speakers where possible.
+        """Draw a word and ``count`` ways to put it together, by different speakers where possible.
 
         Raises LookupError where no two recorded words can be concatenated.
         """
@@ -98,7 +102,7 @@ class Concatenations:
 
 
 def joints_of(first: Word, second: Word) -> list[tuple[int, int]]:
-    """Where two words can be joined: i and j of ``first[:i] + second[j:]``."""
+    """Find where two words can be joined: i and j of ``first[:i] + second[j:]``."""
     return [
         (i, j)
         for i in range(1, len(first))
@@ -108,8 +112,9 @@ def joints_of(first: Word, second: Word) -> list[tuple[int, int]]:
 
 
 def _can_join(first: Word, i: int, second: Word, j: int) -> bool:
-    """Whether the phonemes on either side of both cuts are of the same kind, so that the parts fit;
-    never between a vowel and its tone, nor between two vowels."""
+    """Say whether the phonemes on either side of both cuts are of the same kind, so that the parts
+    fit; never between a vowel and its tone, nor between two vowels.
+    """
     before, after = _kind(first[i - 1]), _kind(first[i])
     fits = before == _kind(second[j - 1]) and after == _kind(second[j])
     return fits and after != "tone" and (before, after) != ("vowel", "vowel")

@@ -66,8 +66,9 @@ class Word:
 
 
 def english(rng: np.random.Generator) -> list[tuple[str, list[tuple[str, ...]]]]:
-    """Spellings with all their pronunciations: the FREQUENT most frequent words of the dictionary,
-    and RARE others."""
+    """List spellings with all their pronunciations: the FREQUENT most frequent words of the
+    dictionary, and RARE others.
+    """
     entries: dict[str, list[tuple[str, ...]]] = {}
     for entry, phones in pronunciations().items():
         entries.setdefault(entry.partition("(")[0], []).append(from_arpabet(phones))
@@ -85,12 +86,12 @@ def english(rng: np.random.Generator) -> list[tuple[str, list[tuple[str, ...]]]]
 
 
 def frequent(count: int) -> list[tuple[str, ...]]:
-    """The phonemes of the most frequent English words."""
+    """List the phonemes of the most frequent English words."""
     return [variants[0] for _, variants in english(np.random.default_rng(0))[:count]]
 
 
 def mandarin(count: int, rng: np.random.Generator) -> list[Word]:
-    """Pseudo-words of two syllables, and some of one and three."""
+    """Draw pseudo-words of two syllables, and some of one and three."""
     syllables = [
         f"{initial.strip('-')}{final}{tone}"
         for initials, finals in SYLLABLES.items()
@@ -108,12 +109,14 @@ def mandarin(count: int, rng: np.random.Generator) -> list[Word]:
 
 
 def sandhi(syllables: Sequence[str]) -> bool:
-    """Whether a third tone follows another in pinyin: the first is then spoken as a second tone."""
+    """Say whether a third tone follows another in pinyin: the first is then spoken as a second
+    tone.
+    """
     return any(a[-1] == b[-1] == "3" for a, b in pairwise(syllables))
 
 
 def arabic(count: int, rng: np.random.Generator) -> list[Word]:
-    """Pseudo-words: roots of three different consonants in the patterns of the language."""
+    """Draw pseudo-words: roots of three different consonants in the patterns of the language."""
     words: dict[tuple[str, ...], Word] = {}
     while len(words) < count:
         root = [str(c) for c in rng.choice(ROOTS, 3, replace=False)]
@@ -130,7 +133,7 @@ def arabic(count: int, rng: np.random.Generator) -> list[Word]:
 
 
 def vowelled(phonemes: tuple[str, ...]) -> str:
-    """Fully vowelled Arabic script, which the synthesiser needs."""
+    """Write fully vowelled Arabic script, which the synthesiser needs."""
     text, vowels = "", "a i u aː iː uː".split()
     for before, phoneme, after in _neighbours(phonemes):
         if phoneme in vowels:

@@ -13,7 +13,7 @@ from training.words.data.concatenation import Word
 
 
 def stacked(words: Sequence[np.ndarray]) -> tuple[Tensor, Tensor]:
-    """Frames (S, M) of words → (B, S, M), padded with 0, and lengths (B,)."""
+    """Stack frames (S, M) of words to (B, S, M), padded with 0, and lengths (B,)."""
     lengths = torch.tensor([len(word) for word in words])
     frames = torch.zeros(len(words), int(lengths.max()), words[0].shape[1])
     for row, word in zip(frames, words, strict=True):
@@ -22,7 +22,7 @@ def stacked(words: Sequence[np.ndarray]) -> tuple[Tensor, Tensor]:
 
 
 def padded(words: list[Word]) -> tuple[Tensor, Tensor]:
-    """Phoneme numbers (W, P), padded with 0, and their lengths (W,)."""
+    """Stack phoneme numbers of words to (W, P), padded with 0, and their lengths (W,)."""
     numbers = torch.zeros(len(words), max(map(len, words)), dtype=torch.long)
     for row, word in zip(numbers, words, strict=True):
         row[: len(word)] = torch.tensor(word)

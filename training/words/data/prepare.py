@@ -72,14 +72,14 @@ def prepare(data: Path, out: Path, front_end: SpeechEncoder | None = None) -> No
 
 
 def _trained_on(data: Path, starts: Path) -> Iterator[tuple[RecordedWord, np.ndarray]]:
-    """The recordings that are trained on, with the frame at which each phoneme begins."""
+    """Yield the recordings that are trained on, with the frame at which each phoneme begins."""
     for (word, _, validation), frames in zip(_recordings(data), np.load(starts), strict=True):
         if not validation:
             yield word, frames[: len(word.phonemes)]
 
 
 def renditions() -> list[Rendition]:
-    """Every synthetic word in RENDITIONS voices, in random order, seeded."""
+    """Plan every synthetic word in RENDITIONS voices, in random order, seeded."""
     rng = np.random.default_rng(SEED)
     words: list[Word] = [
         *consistent_with_voice(english(rng)),
@@ -91,7 +91,7 @@ def renditions() -> list[Rendition]:
 
 
 def _write_recorded(data: Path, path: Path, frames_of: Frames) -> None:
-    """The recordings for training, and those of validation speakers."""
+    """Write the recordings for training, and those of validation speakers."""
     columns = Columns(frames_of)
     for word, speaker, validation in _recordings(data):
         columns.add(word.waveform, word.phonemes, speaker, word.item.language, validation)
@@ -111,7 +111,7 @@ def _write_starts(data: Path, path: Path) -> None:
 
 
 def _recordings(data: Path) -> Iterator[tuple[RecordedWord, str, bool]]:
-    """Every recorded word with its speaker, and whether it is for validation."""
+    """Yield every recorded word with its speaker, and whether it is for validation."""
     items = word_items(data)
     for number, word in enumerate(load_recordings([i for i in items if is_trained_on(i)])):
         # The speakers of wake words are unknown: each recording counts as another speaker.
@@ -135,7 +135,7 @@ def _synthetic(shard: tuple[list[Rendition], Path], frames_of: Frames = log_mel_
 
 
 def _noise(data: Path) -> np.ndarray:
-    """Frames of environmental sounds, folds 1 to 3: (clips, S, N_MELS)."""
+    """Compute frames of environmental sounds, folds 1 to 3: (clips, S, N_MELS)."""
     paths = [file.path for file in sound_files(data) if file.fold in TRAINING_FOLDS]
     sounds = [load(path, SAMPLE_RATE).waveform[:NOISE] for path in paths]
     frames = [log_mel(match_loudness(sound, SAMPLE_RATE, LEVEL)) for sound in sounds]

@@ -41,17 +41,17 @@ class RecordedWord:
 
 
 def word_items(data: Path) -> list[Item]:
-    """The recordings of the word corpora, all splits."""
+    """List the recordings of the word corpora, all splits."""
     return [item for item in speech_items(data) if item.corpus in CORPORA]
 
 
 def phonemes_of(item: Item) -> tuple[str, ...]:
-    """The phonemes of a recorded word."""
+    """Parse the phonemes of a recorded word."""
     return PARSERS[item.language](item.phones)
 
 
 def is_trained_on(item: Item) -> bool:
-    """Whether a recording of the word corpora is for training; zero-shot words never are.
+    """Say whether a recording of the word corpora is for training; zero-shot words never are.
 
     The speaker of digits who is for validation in the other systems is trained on, without the
     recordings that the corpus calls test: digits then have four training speakers, not three.
@@ -63,7 +63,7 @@ def is_trained_on(item: Item) -> bool:
 
 
 def validation_items(items: list[Item]) -> list[Item]:
-    """The recordings of validation speakers, who are not trained on; no zero-shot words."""
+    """List the recordings of validation speakers, who are not trained on; no zero-shot words."""
     speakers = {item.speaker for item in items if is_trained_on(item)}
     return [
         item
@@ -76,18 +76,18 @@ def validation_items(items: list[Item]) -> list[Item]:
 
 
 def load_recordings(items: list[Item]) -> Iterator[RecordedWord]:
-    """Items of the word corpora with their waveforms."""
+    """Load items of the word corpora with their waveforms."""
     for item, waveform in waveforms(items):
         yield RecordedWord(item, waveform, phonemes_of(item))
 
 
 def grid_vocabulary() -> set[tuple[str, ...]]:
-    """The phonemes of every word of GRID's sentences."""
+    """Collect the phonemes of every word of GRID's sentences."""
     return {from_arpabet(phones) for slot in GRID for phones in slot.values()}
 
 
 def cut_from_sentences(data: Path) -> Iterator[RecordedWord]:
-    """The words of GRID's training sentences, cut at its word labels."""
+    """Cut the words of GRID's training sentences at its word labels."""
     items = [i for i in speech_items(data) if i.corpus == "grid" and i.split == "train"]
     for item, waveform in waveforms(items):
         phones = grid_phones(item.text)

@@ -43,7 +43,7 @@ class Rendition:
 
 
 def rendition(word: Word, rng: np.random.Generator) -> Rendition:
-    """The word with a randomly drawn voice, speed and pitch."""
+    """Draw a voice, speed and pitch for a word."""
     if word.language == "en" and rng.random() < FLITE_SHARE:
         stretch = f"duration_stretch={rng.uniform(0.8, 1.8):.2f}"
         pitch = f"int_f0_target_mean={rng.uniform(85, 220):.0f}"
@@ -55,7 +55,7 @@ def rendition(word: Word, rng: np.random.Generator) -> Rendition:
 
 
 def speak(rendition: Rendition) -> np.ndarray:
-    """The waveform (T,) at 16 kHz, trimmed to the word, at LEVEL."""
+    """Synthesise the waveform (T,) at 16 kHz, trimmed to the word, at LEVEL."""
     program, *options = rendition.voice
     with NamedTemporaryFile(suffix=".wav") as file:
         text = rendition.word.text
@@ -71,8 +71,9 @@ def speak(rendition: Rendition) -> np.ndarray:
 def consistent_with_voice(
     spellings: Sequence[tuple[str, list[tuple[str, ...]]]], tolerance: int = 1
 ) -> list[Word]:
-    """The English words that espeak-ng pronounces as the dictionary does, up to an edit distance of
-    ``tolerance``, each with the dictionary's closest pronunciation."""
+    """List the English words that espeak-ng pronounces as the dictionary does, up to an edit
+    distance of ``tolerance``, each with the dictionary's closest pronunciation.
+    """
     text = "".join(f"{spelling}.\n\n" for spelling, _ in spellings)
     lines = subprocess.run(
         ["espeak-ng", "-q", "--ipa", "-v", "en-us"],

@@ -15,7 +15,7 @@ from training.words.data.recordings import RecordedWord
 def unrecorded_words(
     recordings: Sequence[RecordedWord], vocabulary: Collection[tuple[str, ...]], count: int
 ) -> list[RecordedWord]:
-    """``count`` words outside the vocabulary, each put together from two of the recordings; always
+    """Put together ``count`` words outside the vocabulary, each from two of the recordings; always
     the same ones. Their items are those of the first half.
 
     Raises LookupError where no two recordings can be concatenated.

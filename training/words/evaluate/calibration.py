@@ -14,7 +14,7 @@ BINS: Final = 10  # of probability, in the calibration error
 
 
 def calibrate(cosines: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    """The temperature T and the cosine u of an unknown word that maximise the likelihood of
+    """Fit the temperature T and the cosine u of an unknown word that maximise the likelihood of
     softmax((u, cosines) / T), where the spoken word is in the vocabulary half of the time.
 
     cosines (N, M); labels (N,): which written word was spoken.
@@ -38,12 +38,15 @@ def calibrate(cosines: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
 
 
 def probabilities(cosines: np.ndarray, temperature: float) -> np.ndarray:
-    """Those of the written words where one of them was spoken: (N, M), from cosines (N, M)."""
+    """Compute the probabilities of the written words where one of them was spoken: (N, M), from
+    cosines (N, M).
+    """
     return softmax(cosines.astype(np.float64) / temperature, axis=1)
 
 
 def calibration_error(cosines: np.ndarray, labels: np.ndarray, temperature: float) -> float:
-    """Expected calibration error (Naeini et al. 2015) of the most probable word, from 0 to 1.
+    """Compute the expected calibration error (Naeini et al. 2015) of the most probable word, from 0
+    to 1.
 
     cosines (N, M), labels (N,). The predictions are binned by confidence; the error is the mean
     absolute difference of confidence and accuracy in a bin, weighted by the size of the bin.

@@ -19,7 +19,8 @@ DIGITAL_SILENCE: Final = 1e-4
 
 
 def noises(data: Path, folds: Collection[int] = NOISE_FOLDS) -> list[np.ndarray]:
-    """The sounds of these folds of ESC-50, or of every fold if there are none: (T,) each at 16 kHz.
+    """Load the sounds of these folds of ESC-50, or of every fold if there are none: (T,) each at 16
+    kHz.
 
     Empty where the data has no sounds. Digital silence at either end is trimmed.
     """
@@ -32,7 +33,7 @@ def noises(data: Path, folds: Collection[int] = NOISE_FOLDS) -> list[np.ndarray]
 
 
 def in_noise(waveform: np.ndarray, noise: np.ndarray, snr_db: float, start: float) -> np.ndarray:
-    """The waveform (T,) with noise added at a signal-to-noise ratio in dB over the whole word.
+    """Add noise to a waveform (T,) at a signal-to-noise ratio in dB over the whole word.
 
     noise (T',) is repeated as needed, from the share ``start`` of its length, from 0 to 1, on.
     """
@@ -43,7 +44,7 @@ def in_noise(waveform: np.ndarray, noise: np.ndarray, snr_db: float, start: floa
 
 
 def far(waveform: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The waveform (T,) at a far microphone: (T + TAIL,).
+    """Move a waveform (T,) to a far microphone: (T + TAIL,).
 
     The room's impulse response is exponentially decaying white noise, with a direct-to-reverberant
     ratio of 0 dB.

@@ -41,16 +41,18 @@ Curves = dict[str, np.ndarray]  # measure → precision (POINTS,) at recalls fro
 
 
 class Evaluator:
-    """Measures systems on recordings and written words."""
+    """An evaluator of systems on recordings and written words."""
 
     def __init__(self, material: Material, noises: Sequence[np.ndarray]) -> None:
-        """noises: (T,) each; without any, nothing is measured in noise."""
+        """Keep recordings and noises: (T,) each; without any, nothing is measured in noise."""
         self._material = material
         self._noises = noises
         self._languages = sorted(set(material.languages))
 
     def measure(self, system: System) -> tuple[Row, Curves]:
-        """All metrics that apply to the system, and its precision–recall curves without noise."""
+        """Measure all metrics that apply to the system, and its precision–recall curves without
+        noise.
+        """
         row: Row = {"system": system.name, "shipped": system.shipped}
         chosen = np.flatnonzero(self._material.test)
         if system.max_recordings and len(chosen) > system.max_recordings:
@@ -139,8 +141,9 @@ class Evaluator:
         return row | ({"near_homophones": float(np.concatenate(right).mean())} if right else {})
 
     def _conditions(self, chosen: np.ndarray) -> Iterator[tuple[str, list[np.ndarray]]]:
-        """The suffix of each condition, and the recordings under it. The noise of a recording does
-        not depend on which others are chosen."""
+        """Yield the suffix of each condition, and the recordings under it. The noise of a recording
+        does not depend on which others are chosen.
+        """
         waveforms = self._waveforms(chosen)
         if self._noises:
             draws = [np.random.default_rng((0, i)).random(2) for i in chosen]
@@ -159,7 +162,7 @@ class Evaluator:
         yield "far", [far(w, rng) for w, rng in zip(waveforms, rooms, strict=True)]
 
     def _parts(self, chosen: np.ndarray) -> dict[str, np.ndarray]:
-        """Masks (len(chosen),) of each language, and of the words that are trained on."""
+        """Make masks (len(chosen),) of each language, and of the words that are trained on."""
         languages = self._material.languages[chosen]
         parts = {language: languages == language for language in self._languages}
         return parts | {"trained": ~self._material.zero_shot[self._material.labels[chosen]]}
@@ -169,13 +172,15 @@ class Evaluator:
 
 
 def _split(to_written: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Similarities (N, M) → those of recordings with their own word (N,), and the others."""
+    """Split similarities (N, M) into those of recordings with their own word (N,), and the
+    others.
+    """
     own = labels[:, None] == np.arange(to_written.shape[1])
     return to_written[own], to_written[~own]
 
 
 def _ap(name: str, matching: np.ndarray, others: np.ndarray) -> Row:
-    """Empty where there are no matching pairs, or no others."""
+    """Compute an average precision; nothing where there are no matching pairs, or no others."""
     both = len(matching) and len(others)
     return {name: average_precision(matching, others)} if both else {}
 
@@ -183,7 +188,7 @@ def _ap(name: str, matching: np.ndarray, others: np.ndarray) -> Row:
 def _cross_view(
     to_written: np.ndarray, labels: np.ndarray, temperature: float | None, suffix: str = ""
 ) -> Row:
-    """Average precision of similarities (N, M), and of their probabilities."""
+    """Compute the average precision of similarities (N, M), and of their probabilities."""
     row = _ap(f"cross_view_ap{suffix}", *_split(to_written, labels))
     if temperature:
         shares = probabilities(to_written, temperature)
@@ -196,7 +201,9 @@ def _p_at_1(name: str, to_written: np.ndarray, labels: np.ndarray) -> Row:
 
 
 def _curve(matching: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Precision (POINTS,) at recalls from 1 / POINTS to 1; NaN without matching pairs."""
+    """Compute the precision (POINTS,) at recalls from 1 / POINTS to 1; NaN without matching
+    pairs.
+    """
     if not len(matching):
         return np.full(POINTS, np.nan)
     places = np.ceil(np.linspace(0, len(matching), POINTS + 1)[1:]).astype(int) - 1

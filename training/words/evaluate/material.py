@@ -1,4 +1,4 @@
-"""The material of the evaluation: recordings, their words and speakers."""
+"""The recordings of the evaluation, with their words and speakers."""
 
 import math
 from collections.abc import Sequence
@@ -63,24 +63,24 @@ class Material:
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """The index of each recording's word in the vocabulary: (N,)."""
+        """Find the index of each recording's word in the vocabulary: (N,)."""
         indices = {word: index for index, word in enumerate(self.vocabulary)}
         return np.array([indices[recording.word] for recording in self.recordings])
 
     @cached_property
     def speakers(self) -> np.ndarray:
-        """The speaker of each recording: (N,)."""
+        """List the speaker of each recording: (N,)."""
         return np.array([recording.speaker for recording in self.recordings])
 
     @cached_property
     def languages(self) -> np.ndarray:
-        """The language of each recording: (N,)."""
+        """List the language of each recording: (N,)."""
         return np.array([recording.word.language for recording in self.recordings])
 
 
 def select_material(data: Path, split: str, limit: int | None = None) -> Material:
-    """The material of a split; with a limit, a seeded sample of at most so many recordings of each
-    kind.
+    """Select the recordings of a split; with a limit, a seeded sample of at most so many recordings
+    of each kind.
 
     split: ``test``, without speakers who are also in another split, or ``all``: every recording.
     Raises SystemExit where there is nothing to measure.
@@ -109,7 +109,7 @@ def select_material(data: Path, split: str, limit: int | None = None) -> Materia
 
 
 def _read(data: Path) -> tuple[list[Item], list[WordType], np.ndarray]:
-    """All recordings of words, their words, and which of these are zero-shot."""
+    """List all recordings of words, their words, and which of these are zero-shot."""
     items, words, of_zero_shot = [], [], []
     for item in word_items(data):
         try:
@@ -140,7 +140,7 @@ def _in_split(items: Sequence[Item], split: str) -> np.ndarray:
 
 
 def _sample(chosen: np.ndarray, items: Sequence[Item], limit: int) -> np.ndarray:
-    """A mask of at most ``limit`` of those chosen, from few files: decoding these takes longest."""
+    """Mark at most ``limit`` of those chosen, from few files: decoding these takes longest."""
     rng = np.random.default_rng(0)
     files: dict[Path, list[int]] = {}
     for i in np.flatnonzero(chosen).tolist():

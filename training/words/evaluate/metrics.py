@@ -11,7 +11,7 @@ THRESHOLDS: Final = np.linspace(0, 1, 101)
 
 
 def precisions(matching: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Precision at the score of each matching pair, best first: (P,), (Q,) → (P,).
+    """Compute the precision at the score of each matching pair, best first: (P,), (Q,) → (P,).
 
     The k-th value is the precision at a recall of k / P; tied pairs are retrieved together.
     """
@@ -22,14 +22,16 @@ def precisions(matching: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def average_precision(matching: np.ndarray, others: np.ndarray) -> float:
-    """Average precision, the area under the precision–recall curve: Σ precision · Δ recall."""
+    """Compute the average precision, the area under the precision–recall curve: Σ precision · Δ
+    recall.
+    """
     return float(precisions(matching, others).mean())
 
 
 def pairs(
     similarity: np.ndarray, labels: np.ndarray, speakers: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The similarities of all pairs of the same word (P,), and of all other pairs (Q,).
+    """Collect the similarities of all pairs of the same word (P,), and of all other pairs (Q,).
 
     similarity (N, N), of which the upper triangle is used; labels (N,): the word of each recording.
     With speakers (N,), pairs of the same speaker are left out.
@@ -48,7 +50,7 @@ def pairs(
 def operating_curve(
     vectors: np.ndarray, labels: np.ndarray, speakers: np.ndarray
 ) -> dict[str, list[float]]:
-    """Precision and recall of same-word detection at each of THRESHOLDS on the cosine.
+    """Measure precision and recall of same-word detection at each of THRESHOLDS on the cosine.
 
     vectors (N, D) of unit length, labels (N,), speakers (N,): only pairs of different speakers
     count. Keys ``threshold``, ``precision`` and ``recall``, (101,) each. Where no pair reaches the

@@ -21,7 +21,7 @@ PARTS: Final = 4  # of a word, over which states are averaged
 
 
 class System(Protocol):
-    """Encodes recordings, and measures the similarity of any two of them."""
+    """A system that encodes recordings, and measures the similarity of any two of them."""
 
     name: str
     shipped: bool
@@ -29,16 +29,17 @@ class System(Protocol):
     temperature: float | None  # of the softmax over written words; None without one
 
     def encode(self, waveforms: Sequence[np.ndarray]) -> Any:
-        """The system's representation of recordings, (T,) each at 16 kHz."""
+        """Encode recordings, (T,) each at 16 kHz, as the system represents them."""
         ...
 
     def similarity(self, encoded: Any) -> np.ndarray:
-        """The similarity of each pair: (N, N), of which the upper triangle is used."""
+        """Measure the similarity of each pair: (N, N), of which the upper triangle is used."""
         ...
 
     def similarity_to_written(self, encoded: Any, words: Sequence[WordType]) -> np.ndarray | None:
-        """The similarity of each recording to each written word: (N, M); None without a written
-        view."""
+        """Measure the similarity of each recording to each written word: (N, M); None without a
+        written view.
+        """
         ...
 
 
@@ -51,11 +52,11 @@ class TimeWarping:
     temperature: float | None = None
 
     def encode(self, waveforms: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """MFCC frames (S, D) of each recording."""
+        """Compute the MFCC frames (S, D) of each recording."""
         return [mfcc_frames(waveform).astype(np.float32) for waveform in waveforms]
 
     def similarity(self, encoded: list[np.ndarray]) -> np.ndarray:
-        """1 − distance, (N, N); 0 below the diagonal."""
+        """Compute 1 − distance, (N, N); 0 below the diagonal."""
         frames = np.concatenate(encoded)
         ends = np.cumsum([len(one) for one in encoded])
         similarity = np.zeros((len(encoded), len(encoded)), np.float32)
@@ -65,22 +66,22 @@ class TimeWarping:
         return similarity
 
     def similarity_to_written(self, encoded: list[np.ndarray], words: Sequence[WordType]) -> None:
-        """None: there is no written view."""
+        """Return None: there is no written view."""
 
 
 class AcousticVectors:
-    """What gives recordings unit vectors, and has no written view."""
+    """A system that gives recordings unit vectors, and has no written view."""
 
     shipped = False
     max_recordings: int | None = None
     temperature: float | None = None
 
     def similarity(self, encoded: np.ndarray) -> np.ndarray:
-        """Cosines (N, N)."""
+        """Compute cosines (N, N)."""
         return encoded @ encoded.T
 
     def similarity_to_written(self, encoded: np.ndarray, words: Sequence[WordType]) -> None:
-        """None: there is no written view."""
+        """Return None: there is no written view."""
 
 
 class TenFrames(AcousticVectors):
@@ -89,7 +90,7 @@ class TenFrames(AcousticVectors):
     name = f"MFCC, {FRAMES} frames"
 
     def encode(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
-        """Unit vectors (N, 390)."""
+        """Compute unit vectors (N, 390)."""
         return np.stack([_at_ten_times(mfcc_frames(waveform)) for waveform in waveforms])
 
 
@@ -105,15 +106,15 @@ class Embedding:
         self._words = Words.from_pretrained(folder)
 
     def encode(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
-        """Unit vectors (N, D)."""
+        """Embed recordings as unit vectors (N, D)."""
         return self._words.embed_waveforms(list(waveforms))
 
     def similarity(self, encoded: np.ndarray) -> np.ndarray:
-        """Cosines (N, N)."""
+        """Compute cosines (N, N)."""
         return encoded @ encoded.T
 
     def similarity_to_written(self, encoded: np.ndarray, words: Sequence[WordType]) -> np.ndarray:
-        """Cosines (N, M)."""
+        """Compute cosines (N, M)."""
         return encoded @ self._words.embed_phonemes([word.phonemes for word in words]).T
 
 
@@ -131,7 +132,7 @@ class PretrainedSpeech(AcousticVectors):
         self.name = self._averaged.name
 
     def encode(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
-        """Unit vectors (N, D)."""
+        """Embed recordings as unit vectors (N, D)."""
         from earshot.pipelines.words.averaged_states import unit
 
         means = self._averaged.means(waveforms)
@@ -139,8 +140,9 @@ class PretrainedSpeech(AcousticVectors):
 
 
 def systems(folders: Sequence[Path], speech_models: Sequence[str] = ()) -> list[System]:
-    """The baselines, the pretrained speech models ("ID" or "ID:LAYER"), and each checkpoint that
-    exists; missing ones are reported."""
+    """Load the baselines, the pretrained speech models ("ID" or "ID:LAYER"), and each checkpoint
+    that exists; missing ones are reported.
+    """
     pretrained = [PretrainedSpeech(name) for name in speech_models]
     found: list[System] = [TimeWarping(), TenFrames(), *pretrained]
     for folder in folders:
@@ -153,7 +155,8 @@ def systems(folders: Sequence[Path], speech_models: Sequence[str] = ()) -> list[
 
 @njit(cache=True, parallel=True)
 def path_means(distances: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """DTW of one recording of S frames with N others, given all frame distances (F, S): (N,).
+    """Measure by DTW one recording of S frames with N others, given all frame distances (F, S):
+    (N,).
 
     ends (N + 1,): the first frame of each of the others, and the end of the last.
     """
@@ -164,7 +167,7 @@ def path_means(distances: np.ndarray, ends: np.ndarray) -> np.ndarray:
 
 
 def _at_ten_times(frames: np.ndarray) -> np.ndarray:
-    """(S, D) → a unit vector (FRAMES · D,), linearly interpolated between frames."""
+    """Interpolate frames (S, D) linearly at ten times: a unit vector (FRAMES · D,)."""
     times = np.linspace(0, len(frames) - 1, FRAMES)
     before = np.minimum(times.astype(int), len(frames) - 2)
     share = (times - before)[:, None]

@@ -40,7 +40,7 @@ TABLES: Final = {
 
 
 def details(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown tables, each of the systems that have any of its metrics."""
+    """Write Markdown tables, each of the systems that have any of its metrics."""
     parts = []
     for title, columns in TABLES.items():
         known = [row for row in rows if columns.keys() & row.keys()]

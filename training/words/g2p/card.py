@@ -64,7 +64,7 @@ Abbreviations are pronounced as words. Letters without accents, and the apostrop
 
 
 def card(folder: Path) -> str:
-    """The card, from metrics.json in the folder of the checkpoint."""
+    """Write the card, from metrics.json in the folder of the checkpoint."""
     metrics = json.loads((folder / "metrics.json").read_text())
     return CARD.format(
         steps=metrics["steps"],

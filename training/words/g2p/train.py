@@ -41,7 +41,9 @@ def prepare_g2p(out: Path) -> None:
 
 
 def split_of(spelling: str) -> str:
-    """train, val or test, by a hash of the stem, so that inflected forms share a split."""
+    """Assign a spelling to train, val or test, by a hash of the stem, so that inflected forms share
+    a split.
+    """
     stem = re.sub("e?s*$", "", spelling.replace("'", ""))
     return SPLITS.get(hashlib.sha256(stem.encode()).digest()[0] % 20, "train")
 
@@ -71,8 +73,9 @@ def train_g2p(out: Path) -> None:
 
 
 def ctc_loss(network: G2P, batch: Sequence[tuple[list[int], list[int]]]) -> Tensor:
-    """Mean CTC loss per phone. batch: numbers of letters and phones of words with the same number
-    of letters."""
+    """Average the CTC loss per phone. batch: numbers of letters and phones of words with the same
+    number of letters.
+    """
     letters, phones = zip(*batch, strict=True)
     network_device = network.output.weight.device
     logits = network(torch.tensor(letters).to(network_device)).float()
@@ -120,8 +123,9 @@ def evaluate_g2p(out: Path, checkpoints: Path) -> None:
 
 
 def majority_rule(words: Words) -> Callable[[str], tuple[str, ...]]:
-    """Baseline: each letter becomes its most frequent phone, counted over words with as many phones
-    as letters."""
+    """Make a baseline: each letter becomes its most frequent phone, counted over words with as many
+    phones as letters.
+    """
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for spelling, variants in words.items():
         for phones in (variant.split() for variant in variants):
@@ -133,8 +137,9 @@ def majority_rule(words: Words) -> Callable[[str], tuple[str, ...]]:
 
 
 def error_rates(pronounce: Callable[[str], Sequence[str]], words: Words) -> dict[str, float]:
-    """per and wer: phone and word error rates in %, against the closest pronunciation of each word;
-    milliseconds: CPU time per word."""
+    """Measure per and wer: phone and word error rates in %, against the closest pronunciation of
+    each word; milliseconds: CPU time per word.
+    """
     phones = phone_errors = word_errors = 0
     compute_seconds = 0.0
     for spelling, variants in words.items():
@@ -155,8 +160,9 @@ def error_rates(pronounce: Callable[[str], Sequence[str]], words: Words) -> dict
 
 
 def _buckets(words: Words) -> list[list[tuple[list[int], list[int]]]]:
-    """Numbers of letters and phones of each pronunciation, grouped by the number of letters; those
-    with more phones (and blanks between equal ones) than output slots are left out."""
+    """Group numbers of letters and phones of each pronunciation by the number of letters; those
+    with more phones (and blanks between equal ones) than output slots are left out.
+    """
     buckets = defaultdict(list)
     for spelling, variants in words.items():
         letters = letter_numbers(spelling)

@@ -27,7 +27,7 @@ EDITS: Final = (0.55, 0.15, 0.15, 0.15)
 def contrastive(
     network: MultiViewEmbedder, ctc_weight: float, batch: Batch, generator: torch.Generator
 ) -> Tensor:
-    """The contrastive loss with corrupted spellings as hard negatives, plus CTC."""
+    """Compute the contrastive loss with corrupted spellings as hard negatives, plus CTC."""
     audio, logits, steps = zip(
         *(network.encode(*on_device(*chunk)) for chunk in batch.chunks), strict=True
     )
@@ -44,7 +44,7 @@ def contrastive(
 def triplet(
     network: MultiViewEmbedder, ctc_weight: float, batch: Batch, generator: torch.Generator
 ) -> Tensor:
-    """The triplet loss of the papers alone."""
+    """Compute the triplet loss of the papers alone."""
     audio = [network.embed_audio(*on_device(*chunk)) for chunk in batch.chunks]
     written = network.embed_phonemes(*on_device(batch.phonemes, batch.phoneme_lengths))
     return triplet_loss(torch.cat(audio), written, batch.labels.to(written.device))
@@ -53,7 +53,7 @@ def triplet(
 def ctc(
     network: MultiViewEmbedder, ctc_weight: float, batch: Batch, generator: torch.Generator
 ) -> Tensor:
-    """CTC of the phonemes alone."""
+    """Compute CTC of the phonemes alone."""
     logits, steps = zip(
         *(network.predict_phonemes(*on_device(*chunk)) for chunk in batch.chunks), strict=True
     )
@@ -65,8 +65,9 @@ LOSSES: Final = {"contrastive": contrastive, "triplet": triplet, "ctc": ctc}
 
 
 def ctc_loss(batch: Batch, logits: Sequence[Tensor], steps: Sequence[Tensor]) -> Tensor:
-    """Connectionist temporal classification of the phonemes (Graves et al. 2006), from the logits
-    (b, S', P) of each chunk and their lengths (b,). Returns a scalar."""
+    """Compute connectionist temporal classification of the phonemes (Graves et al. 2006), from the
+    logits (b, S', P) of each chunk and their lengths (b,). Returns a scalar.
+    """
     losses = []
     labels = batch.labels.split([len(chunk) for chunk in logits])
     for chunk, lengths, words in zip(logits, steps, labels, strict=True):
@@ -85,7 +86,7 @@ def ctc_loss(batch: Batch, logits: Sequence[Tensor], steps: Sequence[Tensor]) ->
 def _with_corrupted(
     phonemes: Tensor, lengths: Tensor, generator: torch.Generator
 ) -> tuple[Tensor, Tensor]:
-    """Words (W, P'), and after them corrupted_words: (W + V, P'') and lengths (W + V,)."""
+    """Stack words (W, P'), and after them corrupted_words: (W + V, P'') and lengths (W + V,)."""
     words = [
         tuple(row[:length]) for row, length in zip(phonemes.tolist(), lengths.tolist(), strict=True)
     ]
@@ -93,7 +94,7 @@ def _with_corrupted(
 
 
 def corrupted_words(words: Sequence[Word], generator: torch.Generator) -> list[Word]:
-    """Each word with one or two phonemes edited, unless that is another of the words; sorted."""
+    """Edit one or two phonemes of each word, unless that makes another of the words; sorted."""
     rng = numpy_generator(generator)
     inventory = np.unique([number for word in words for number in word])
     tones = numbers(TONES)
@@ -103,7 +104,7 @@ def corrupted_words(words: Sequence[Word], generator: torch.Generator) -> list[W
 def _corrupted(
     word: Word, inventory: np.ndarray, tones: list[int], rng: np.random.Generator
 ) -> Word:
-    """The word after one or two of the EDITS; a tone is only replaced by another tone."""
+    """Apply one or two of the EDITS to a word; a tone is only replaced by another tone."""
     edited = list(word)
     for _ in range(rng.integers(1, 3)):
         place = rng.integers(len(edited))
@@ -121,5 +122,5 @@ def _corrupted(
 
 
 def on_device(*tensors: Tensor) -> list[Tensor]:
-    """The tensors on the device on which networks are trained."""
+    """Move tensors to the device on which networks are trained."""
     return [tensor.to(device()) for tensor in tensors]

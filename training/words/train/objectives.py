@@ -16,7 +16,7 @@ MASKED: Final = -1e4  # a logit of zero probability
 
 
 def triplet_loss(audio: Tensor, written: Tensor, labels: Tensor) -> Tensor:
-    """The mean of the three terms of Rhodes & Bains, Eq. (4): obj⁰, obj¹ and obj² of He et al.
+    """Add up the mean terms of Rhodes & Bains, Eq. (4): obj⁰, obj¹ and obj² of He et al.
 
     audio (B, D), written (W, D), labels (B,): the word of each recording. The distance is
     1 − cosine, and each term averages the NEGATIVES hardest negatives. Returns a scalar.
@@ -36,7 +36,7 @@ def triplet_loss(audio: Tensor, written: Tensor, labels: Tensor) -> Tensor:
 
 
 def _hardest(distances: Tensor, is_positive: Tensor) -> Tensor:
-    """The mean of the smallest distances in each row, without those of positives."""
+    """Average the smallest distances in each row, without those of positives."""
     k = min(NEGATIVES, distances.shape[1] // 2)
     negatives = distances.masked_fill(is_positive, torch.inf)
     return negatives.topk(k, dim=1, largest=False).values.mean(dim=1)
@@ -45,7 +45,8 @@ def _hardest(distances: Tensor, is_positive: Tensor) -> Tensor:
 def contrastive_loss(
     audio: Tensor, written: Tensor, corrupted: Tensor, labels: Tensor, scale: Tensor, bias: Tensor
 ) -> Tensor:
-    """Supervised contrastive loss between and within the views, plus a sigmoid loss of each pair.
+    """Compute the supervised contrastive loss between and within the views, plus a sigmoid loss of
+    each pair.
 
     audio (B, D), written (W, D), labels (B,): the word of each recording; corrupted (V, D):
     spellings one or two phonemes away from a word, which are negatives only. scale and bias of the
@@ -72,8 +73,9 @@ def contrastive_loss(
 def _written_to_audio(
     to_spellings: Tensor, written: Tensor, spellings: Tensor, labels: Tensor, scale: Tensor
 ) -> Tensor:
-    """Cross-entropy of each word with its recordings, which share the target equally, against the
-    other recordings and spellings."""
+    """Compute the cross-entropy of each word with its recordings, which share the target equally,
+    against the other recordings and spellings.
+    """
     n_words = len(written)
     itself = torch.eye(n_words, len(spellings), dtype=torch.bool, device=written.device)
     to_written = (written @ spellings.t()).masked_fill(itself, MASKED)  # (W, W + V)
@@ -84,7 +86,9 @@ def _written_to_audio(
 
 
 def _audio_to_audio(to_audio: Tensor, same_word: Tensor, scale: Tensor) -> Tensor:
-    """Cross-entropy of each recording with the others of its word, against all other recordings."""
+    """Compute the cross-entropy of each recording with the others of its word, against all other
+    recordings.
+    """
     itself = torch.eye(len(to_audio), dtype=torch.bool, device=to_audio.device)
     log_probability = (scale * to_audio).masked_fill(itself, MASKED).log_softmax(dim=1)
     positives = (same_word & ~itself).float()
@@ -92,6 +96,8 @@ def _audio_to_audio(to_audio: Tensor, same_word: Tensor, scale: Tensor) -> Tenso
 
 
 def _sigmoid_loss(cosines: Tensor, is_positive: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
-    """A recording paired with itself has a cosine of 1 and adds almost nothing."""
+    """Compute the sigmoid loss of each pair; a recording paired with itself has a cosine of 1 and
+    adds almost nothing.
+    """
     signs = 2.0 * is_positive - 1
     return -F.logsigmoid(signs * (scale * cosines - bias)).sum(dim=1).mean()

@@ -13,8 +13,8 @@ MIN_RATE: Final = 1e-7  # learning rate at which training ends
 
 
 class DecayOnPlateau:
-    """Multiplies the learning rate by DECAY when the validation score has not improved for PATIENCE
-    epochs, goes back to the best weights, and ends below the rate MIN_RATE.
+    """A schedule that multiplies the learning rate by DECAY when the validation score has not
+    improved for PATIENCE epochs, goes back to the best weights, and ends below the rate MIN_RATE.
 
     A schedule for training.common.loop.fit. validate returns a score that falls as the network gets
     better.
@@ -33,16 +33,16 @@ class DecayOnPlateau:
 
     @property
     def rate(self) -> float:
-        """The learning rate of the next step."""
+        """Read the learning rate of the next step."""
         return self._optimizer.param_groups[0]["lr"]
 
     @property
     def finished(self) -> bool:
-        """Whether the learning rate has fallen below MIN_RATE."""
+        """Say whether the learning rate has fallen below MIN_RATE."""
         return self.rate < MIN_RATE
 
     def step(self) -> None:
-        """Called after each step of the optimizer; scores the network at the end of an epoch."""
+        """Count a step of the optimizer, and score the network at the end of an epoch."""
         self._steps += 1
         if self._steps % EPOCH:
             return
@@ -59,11 +59,11 @@ class DecayOnPlateau:
                 group["lr"] *= DECAY
 
     def restore(self) -> None:
-        """Puts the best weights back into the network."""
+        """Put the best weights back into the network."""
         self._network.load_state_dict(self._best)
 
     def state_dict(self) -> dict[str, Any]:
-        """The best weights and score, and the steps and epochs counted."""
+        """Collect the best weights and score, and the steps and epochs counted."""
         return {
             "steps": self._steps,
             "best_score": self._best_score,
@@ -72,7 +72,7 @@ class DecayOnPlateau:
         }
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Resumes from state_dict(); the optimizer, with its rate, is resumed on its own."""
+        """Resume from state_dict(); the optimizer, with its rate, is resumed on its own."""
         self._steps = state_dict["steps"]
         self._best_score = state_dict["best_score"]
         self._epochs_since = state_dict["epochs_since"]

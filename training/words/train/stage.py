@@ -21,8 +21,9 @@ from training.words.train.validation import cross_view_scores, phoneme_errors
 
 @dataclass(frozen=True)
 class Stage:
-    """shards: of the synthetic words; held_out: words that are not trained on; start: the stage
-    whose weights it starts from; n_words: in a batch; converted: with words in people's voices.
+    """One stage. shards: of the synthetic words; held_out: words that are not trained on; start:
+    the stage whose weights it starts from; n_words: in a batch; converted: with words in people's
+    voices.
 
     objective: CTC alone, our contrastive loss plus ctc_weight times CTC, or the papers' triplet
     loss on their schedule, for ``steps`` steps at most. wise_ft_alpha: weight of the start in the

@@ -28,8 +28,8 @@ UNRECORDED: Final = 1500  # words that nobody recorded
 def cross_view_scores(
     network: MultiViewEmbedder, words: Words, held_out: frozenset[Word]
 ) -> dict[str, float]:
-    """Cross-view average precision of validation recordings with all recorded words, written:
-    cross_view_ap and p_at_1 of all recordings; unseen_cross_view_ap of the held-out words;
+    """Measure the cross-view average precision of validation recordings with all recorded words,
+    written: cross_view_ap and p_at_1 of all recordings; unseen_cross_view_ap of the held-out words;
     new_cross_view_ap of words concatenated from recordings of validation speakers, which nobody
     recorded. The last two show whether the network has learned phonemes or memorised words.
 
@@ -60,8 +60,10 @@ def cross_view_scores(
 def phoneme_errors(
     network: MultiViewEmbedder, words: Words, held_out: frozenset[Word]
 ) -> dict[str, float]:
-    """Phoneme error rate of greedy CTC decoding on validation recordings: phoneme_errors of all
-    words, unseen_phoneme_errors of the held-out words. score falls as the network gets better."""
+    """Measure the phoneme error rate of greedy CTC decoding on validation recordings:
+    phoneme_errors of all words, unseen_phoneme_errors of the held-out words. score falls as the
+    network gets better.
+    """
     network.eval()
     errors = np.zeros(len(words.validation))
     references = [utterance.word for utterance in words.validation]
@@ -84,7 +86,9 @@ def phoneme_errors(
 def _cosines(
     network: MultiViewEmbedder, recordings: list[tuple[Word, np.ndarray]], vocabulary: list[Word]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The cosine of each recording with each written word, and whether they match: (N, W) each."""
+    """Compute the cosine of each recording with each written word, and whether they match: (N, W)
+    each.
+    """
     written = network.embed_phonemes(*on_device(*padded(vocabulary)))
     audio = torch.zeros(len(recordings), network.config.width)
     for rows, mel, lengths in _batches([mel for _, mel in recordings]):
@@ -96,7 +100,9 @@ def _cosines(
 
 
 def _batches(recordings: list[np.ndarray]) -> Iterator[tuple[list[int], Tensor, Tensor]]:
-    """Batches of recordings (S, M) of similar length: their rows, mel (B, S, M), lengths (B,)."""
+    """Yield batches of recordings (S, M) of similar length: their rows, mel (B, S, M), lengths
+    (B,).
+    """
     order = sorted(range(len(recordings)), key=lambda i: len(recordings[i]))
     for first in range(0, len(order), BATCH):
         rows = order[first : first + BATCH]

@@ -1,1 +1,1 @@
-"""Words that voice conversion says: other voices, other tones, other words than were recorded."""
+"""Words made by voice conversion: other voices, other tones, other words than were recorded."""

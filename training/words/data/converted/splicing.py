@@ -57,7 +57,7 @@ class Take:
     steps: np.ndarray
 
     def cut(self, part: Part) -> tuple[Tensor, Intonation]:
-        """The content and the intonation of a part, with the silence at an end of the word."""
+        """Cut the content and the intonation of a part, with the silence at an end of the word."""
         begin = int(self.steps[part.begin]) if part.begin else 0
         steps = slice(begin, int(self.steps[part.end]))
         return self.content[steps], self.intonation.at(steps)
@@ -66,7 +66,7 @@ class Take:
 def write_spliced(
     data: Path, recordings: Iterable[tuple[RecordedWord, np.ndarray]], path: Path
 ) -> None:
-    """WORDS of each language, in RENDITIONS each.
+    """Write WORDS of each language, in RENDITIONS each.
 
     recordings: those that are trained on, with the frame at which each phoneme begins (P,), 0 where
     the alignment failed.
@@ -95,7 +95,7 @@ def write_spliced(
 
 
 def take_of(converter: Converter, waveform: np.ndarray, starts: np.ndarray) -> Take:
-    """A recording (T,) at 16 kHz. starts (P,): the frame at which each phoneme begins."""
+    """Encode a recording (T,) at 16 kHz. starts (P,): the frame at which each phoneme begins."""
     speech = np.pad(waveform, (0, -len(waveform) % (FRAMES_PER_STEP * HOP_LENGTH)))
     content = converter.content(speech)
     steps = np.append(np.round(starts / FRAMES_PER_STEP).astype(int), len(content))
@@ -105,8 +105,9 @@ def take_of(converter: Converter, waveform: np.ndarray, starts: np.ndarray) -> T
 def spliced_words(
     recorded: Sequence[Word], count: int, rng: np.random.Generator
 ) -> list[tuple[Word, list[Part]]]:
-    """``count`` different words, none of them recorded or zero-shot, and the parts of each; fewer
-    where they are hard to find."""
+    """Draw ``count`` different words, none of them recorded or zero-shot, and the parts of each;
+    fewer where they are hard to find.
+    """
     excluded = {*recorded, *HELD_OUT}
     words: dict[Word, list[Part]] = {}
     for _ in range(ATTEMPTS * count):
@@ -120,7 +121,7 @@ def spliced_words(
 
 
 def spliced_parts(recorded: Sequence[Word], count: int, rng: np.random.Generator) -> list[Part]:
-    """``count`` parts of recorded words that can be joined; none where those drawn cannot."""
+    """Draw ``count`` parts of recorded words that can be joined; none where those drawn cannot."""
     first = recorded[int(rng.integers(len(recorded)))]
     parts = [Part(first, 0, len(first))]
     while len(parts) < count:

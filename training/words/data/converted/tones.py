@@ -38,8 +38,8 @@ GLIDE: Final = 9  # frames in which one tone goes over into the next
 
 
 def write_tone_changed(data: Path, starts: np.ndarray, path: Path) -> None:
-    """Recorded Mandarin words that are trained on, each with tones drawn for it up to ATTEMPTS
-    times, in other voices.
+    """Write recorded Mandarin words that are trained on, each with tones drawn for it up to
+    ATTEMPTS times, in other voices.
 
     starts (N, P): where the phonemes of all recordings begin; those that are trained on come first.
     """
@@ -60,8 +60,9 @@ def write_tone_changed(data: Path, starts: np.ndarray, path: Path) -> None:
 
 
 def other_tones(syllables: list[str], rng: np.random.Generator) -> list[str]:
-    """Syllables in pinyin with at least one other tone; none where that is a zero-shot word, or a
-    third tone comes before another, which would be said as a second one."""
+    """Draw syllables in pinyin with at least one other tone; none where that is a zero-shot word,
+    or a third tone comes before another, which would be said as a second one.
+    """
     toned = [syllable[:-1] + str(rng.choice(list(CHAO))) for syllable in syllables]
     held_out = is_zero_shot("zh", "", from_pinyin(" ".join(toned)))
     return [] if toned == syllables or sandhi(toned) or held_out else toned
@@ -70,7 +71,7 @@ def other_tones(syllables: list[str], rng: np.random.Generator) -> list[str]:
 def intonation_of(
     speech: np.ndarray, syllables: list[str], starts: np.ndarray, rng: np.random.Generator
 ) -> Intonation:
-    """The voicing of a word (T,), with the tones of these syllables instead of its own.
+    """Compute the voicing of a word (T,), with the tones of these syllables instead of its own.
 
     starts (P,): the frame at which each of its phonemes begins.
     """

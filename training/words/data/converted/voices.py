@@ -39,8 +39,9 @@ FADE: Final = SAMPLE_RATE // 100  # samples at a joint
 
 
 def write_converted(data: Path, plan: list[Rendition], path: Path) -> None:
-    """Synthetic words, each in the voice of a person, and Mandarin words joined from recorded
-    syllables, each in the speaker's voice and in two others."""
+    """Write synthetic words, each in the voice of a person, and Mandarin words joined from recorded
+    syllables, each in the speaker's voice and in two others.
+    """
     rng = np.random.default_rng(SEED)
     columns = Columns()
     converter = Converter(data, CHECKPOINTS / "any-voice")
@@ -59,7 +60,7 @@ def write_converted(data: Path, plan: list[Rendition], path: Path) -> None:
 
 
 class Converter:
-    """Converts words to the voices of SPEAKERS people who read English books."""
+    """A converter of words to the voices of SPEAKERS people who read English books."""
 
     def __init__(self, data: Path, checkpoint: Path) -> None:
         self._system = AnyVoiceConversion.load(checkpoint, "cpu")
@@ -74,8 +75,9 @@ class Converter:
     def __call__(
         self, words: Iterable[np.ndarray], rng: np.random.Generator
     ) -> Iterator[np.ndarray]:
-        """Words (T,) of one speaker at 16 kHz → frames (S, M) of each, every GROUP of them in
-        another voice."""
+        """Convert words (T,) of one speaker at 16 kHz to frames (S, M) of each, every GROUP of them
+        in another voice.
+        """
         remaining = iter(words)
         while group := list(islice(remaining, GROUP)):
             parts = [np.pad(w, (PAUSE, -len(w) % (2 * HOP_LENGTH))) for w in group]
@@ -86,21 +88,21 @@ class Converter:
                 yield frames[end - -(-len(word) // HOP_LENGTH) : end]
 
     def any_of(self, rng: np.random.Generator) -> Voice:
-        """One of the voices."""
+        """Draw one of the voices."""
         return self._voices[rng.integers(len(self._voices))]
 
     def say(self, speech: np.ndarray, intonation: Intonation, voice: Voice) -> np.ndarray:
-        """Speech (T,) at 16 kHz with another intonation in a voice: its frames (S, M)."""
+        """Convert speech (T,) at 16 kHz, with another intonation, to a voice: its frames (S, M)."""
         return self.speak(self.content(speech), intonation, voice)
 
     @torch.inference_mode()
     def content(self, speech: np.ndarray) -> Tensor:
-        """What is said in speech (T,) at 16 kHz, not how: (U, C), U steps of two frames."""
+        """Encode what is said in speech (T,) at 16 kHz, not how: (U, C), U steps of two frames."""
         return self._system.passed(self._system.networks.encode(speech))
 
     @torch.inference_mode()
     def speak(self, content: Tensor, intonation: Intonation, voice: Voice) -> np.ndarray:
-        """Content (U, C) with an intonation in a voice: its frames (S, M)."""
+        """Speak content (U, C) with an intonation in a voice: its frames (S, M)."""
         contour = intonation.contour(voice.pitch_std)
         mel = self._system.networks.invert(
             content, torch.from_numpy(contour), voice, self._system.name
@@ -110,7 +112,9 @@ class Converter:
 
 
 def joined(data: Path, rng: np.random.Generator) -> list[tuple[np.ndarray, tuple[str, ...]]]:
-    """JOINED Mandarin words of one to three recorded syllables, as waveforms (T,) and phonemes."""
+    """Join JOINED Mandarin words of one to three recorded syllables, as waveforms (T,) and
+    phonemes.
+    """
     items = [i for i in speech_items(data) if i.corpus == "mandarin_syllables"]
     syllables = [
         (item.text, waveform)
@@ -130,7 +134,7 @@ def joined(data: Path, rng: np.random.Generator) -> list[tuple[np.ndarray, tuple
 
 
 def _cross_faded(parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Waveforms one after the other, each over the last FADE samples of that before it."""
+    """Join waveforms one after the other, each over the last FADE samples of that before it."""
     whole, rising = parts[0], np.linspace(0, 1, FADE, dtype=np.float32)
     for part in parts[1:]:
         joint = whole[-FADE:] * rising[::-1] + part[:FADE] * rising
