@@ -1,4 +1,4 @@
-"""What is read of sound files, by container and codec: length, time, level, and what is said.
+"""How sound files are read, by container and codec: length, time, level, and what is said.
 
     python -m benchmarks.files [--write]    # into docs/reliability.md
 
@@ -43,26 +43,26 @@ class Case:
 
 
 def by_soundfile(form: str, subtype: str) -> bytes:
-    """The tone, as libsndfile writes it."""
+    """Write the tone with libsndfile."""
     buffer = io.BytesIO()
     soundfile.write(buffer, beep(), RATE, format=form, subtype=subtype)
     return buffer.getvalue()
 
 
 def joined(make: Callable[[], bytes]) -> bytes:
-    """Two files, one behind the other."""
+    """Join two files, one behind the other."""
     return 2 * make()
 
 
 def unfinished() -> bytes:
-    """A WAV whose recorder crashed before it wrote the sizes."""
+    """Write a WAV whose recorder crashed before it wrote the sizes."""
     data = bytearray(wav_bytes(beep().astype(np.float32), RATE))
     data[4:8] = data[40:44] = bytes(4)
     return bytes(data)
 
 
 def inverted() -> bytes:
-    """Stereo of which one channel is the other upside down."""
+    """Write a stereo file of which one channel is the other upside down."""
     buffer = io.BytesIO()
     soundfile.write(buffer, np.stack([beep(), -beep()], axis=1), RATE, format="WAV")
     return buffer.getvalue()
@@ -164,7 +164,7 @@ CASES: Final = (
 
 
 def row(case: Case) -> str:
-    """What was read of a file, as a row of the table."""
+    """Read a file, and write the result as a row of the table."""
     try:
         recording = load(case.make())
     except InputError as error:
@@ -180,14 +180,14 @@ def row(case: Case) -> str:
 
 
 def table() -> str:
-    """All files, as Markdown."""
+    """Read all files, and write the table in Markdown."""
     heads = "container", "codec", "length, s", "tone at, s", "peak, dBFS", "what is said"
     head = f"| {' | '.join(heads)} | report | right |"
     return "\n".join([head, "|---" * 8 + "|", *map(row, CASES)]) + "\n"
 
 
 def main() -> None:
-    """See above."""
+    """Print the table, and write it into the document if asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"into {DOCUMENT.name}")
     made = table()

@@ -1,4 +1,4 @@
-"""python -m benchmarks.idle_threads: what idle threads of OpenBLAS cost torch beside them.
+"""python -m benchmarks.idle_threads: what idle threads of OpenBLAS cost torch.
 
 The same calls in processes whose threads spin as long as numpy's wheels let them before they sleep,
 and for 2^4 cycles, as media sets it; two processes of each, in turn. Writes idle_threads.md.
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def times() -> dict[str, float]:
-    """Median seconds of each call in this process."""
+    """Measure the median seconds of each call in this process."""
     search = SoundSearch.from_pretrained(device="cpu")
     index = made_index(search.encoder, made(RANKED))
     convert = VoiceConversion.from_pretrained(CHECKPOINTS / "any-voice", "cpu")
@@ -86,7 +86,7 @@ def times() -> dict[str, float]:
 
 
 def median(call: Callable[[int], object]) -> float:
-    """Of REPEATS calls, in seconds, after two that warm up."""
+    """Measure the median of REPEATS calls, in seconds, after two that warm up."""
     taken = []
     for number in range(REPEATS + 2):
         began = time.perf_counter()

@@ -49,7 +49,7 @@ def main(arguments: list[str]) -> None:
 
 
 def made(count: int) -> Library:
-    """A library of sounds with a segment each, whose vectors resemble those of our own."""
+    """Make a library of sounds with a segment each, whose vectors resemble those of our own."""
     segments = vectors.made(count)
     entries = [
         Entry(
@@ -66,8 +66,9 @@ def made(count: int) -> Library:
 
 
 def measured(folder: Path) -> dict[str, float]:
-    """Seconds from the start of the process to the model, to the library and to an answer, and the
-    most memory in MB."""
+    """Measure the seconds from the start of the process to the model, to the library and to an
+    answer, and the most memory in MB.
+    """
     search = SoundSearch.from_pretrained(device="cpu")
     model = time.process_time()
     index = SoundIndex.open(folder, search.encoder)
@@ -85,7 +86,7 @@ def measured(folder: Path) -> dict[str, float]:
 
 
 def lines(rows: dict[int, dict[str, float]]) -> list[str]:
-    """The lines of library_size.md."""
+    """Write the lines of library_size.md."""
     few, many = (rows[size] for size in SIZES)
     return [
         "# Sound search: libraries of many sounds",

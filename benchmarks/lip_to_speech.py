@@ -1,6 +1,6 @@
 """python -m benchmarks.lip_to_speech: from a video to its predicted speech, by part.
 
-Beside it, in the same run, MediaPipe's face mesh alone: a lower bound for tracking with it. Times
+Next to it, in the same run, MediaPipe's face mesh alone: a lower bound for tracking with it. Times
 are medians. Writes lip_to_speech.md.
 """
 
@@ -31,7 +31,7 @@ def main() -> None:
 
 
 def lines(pipeline: LipToSpeech) -> list[str]:
-    """The page."""
+    """Measure every part, and write the page."""
     images = list(frames(VIDEO, pipeline.MAX_SECONDS))
     seen = track_face(iter(images))
     reading = pipeline.encode(VIDEO)

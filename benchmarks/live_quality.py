@@ -83,12 +83,14 @@ def main() -> None:
 
 
 class Judges:
-    """The recordings, and all that is measured of their conversions."""
+    """Judges of conversions: the recordings, and all that is measured of their conversions."""
 
     columns: tuple[str, ...]
 
     def __init__(self, data: Path, most: int) -> None:
-        """data: a folder as training wants it; most: recordings of each kind."""
+        """Choose the recordings. data: a folder as training wants it; most: recordings of each
+        kind.
+        """
         budget = Budget(abx_speakers=0, parallel=0, sentences=most, seen_sentences=0, digits=0)
         material = choose(data, "test", budget)
         sentences = material.sentences
@@ -113,7 +115,9 @@ class Judges:
         return "; ".join([f"{len(self._said)} sentences of GRID, {words} words", *groups])
 
     def measure(self, convert: System, hop: int) -> list[str]:
-        """A figure for each column. The first system that has units is that of whole recordings."""
+        """Measure a figure for each column. The first system that has units is that of whole
+        recordings.
+        """
         waveforms, units = zip(*convert(self._said), strict=True)
         heard = [self._sphinx.words(waveform, GRID) for waveform in waveforms]
         errors = [word_error_rate(self._words, heard)]
@@ -135,8 +139,8 @@ class Judges:
 
 
 def seam(waveforms: Sequence[np.ndarray], hop: int) -> float:
-    """How much the log-mel spectrum changes between two frames at that place of a hop where it
-    changes most, in terms of its mean change; by chance a little above 1.
+    """Measure how much the log-mel spectrum changes between two frames at that place of a hop where
+    it changes most, in terms of its mean change; by chance a little above 1.
 
     waveforms: (T,) each, which begin at the same place of a hop; hop: in frames.
     """
@@ -148,7 +152,7 @@ def seam(waveforms: Sequence[np.ndarray], hop: int) -> float:
 
 
 def timing_of(text: str) -> Timing:
-    """From "80/140", in ms."""
+    """Read a timing from "80/140", in ms."""
     hop, ahead = (round(float(part) / 1000 / FRAME_SECONDS) for part in text.split("/"))
     return Timing(hop, ahead)
 
@@ -159,13 +163,13 @@ def describe(timing: Timing) -> str:
 
 
 def whole(pipeline: VoiceConversion, waveform: np.ndarray) -> Spoken:
-    """The conversion of a recording (T,)."""
+    """Convert a recording (T,) as a whole."""
     conversion = pipeline((SAMPLE_RATE, waveform), TARGET, vocoder="neural")
     return conversion.converted.waveform, conversion.units.codes
 
 
 def lives(networks: LiveNetworks, timing: Timing, said: Sequence[np.ndarray]) -> list[Spoken]:
-    """The conversions of recordings (T,), each as a stream that has heard the next before."""
+    """Convert recordings (T,), each as a stream that has heard the next before."""
     return [
         live(networks, timing, before, waveform)
         for before, waveform in zip([*said[1:], said[0]], said, strict=True)
@@ -175,7 +179,7 @@ def lives(networks: LiveNetworks, timing: Timing, said: Sequence[np.ndarray]) ->
 def live(
     networks: LiveNetworks, timing: Timing, before: np.ndarray, waveform: np.ndarray
 ) -> Spoken:
-    """The conversion of a recording (T,) as a stream that has heard another one before."""
+    """Convert a recording (T,) as a stream that has heard another one before."""
     step = networks.stride * HOP_LENGTH  # samples of a unit
     before = before[len(before) % (timing.hop * HOP_LENGTH) :]  # whole hops
     rest = np.zeros(round((timing.latency + 1) * SAMPLE_RATE), np.float32)
@@ -188,7 +192,7 @@ def live(
 
 
 def agreement(one: np.ndarray, other: np.ndarray) -> float:
-    """Share of the units (U,) that are the same, where both speak."""
+    """Measure the share of the units (U,) that are the same, where both speak."""
     count = min(len(one), len(other))
     a, b = one[:count], other[:count]
     both = (a != MUTED) & (b != MUTED)

@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def measure(count: int) -> tuple[float, float]:
-    """Median milliseconds: to render `count` points, and to move the marker."""
+    """Measure the median milliseconds: to render `count` points, and to move the marker."""
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         sounds = [Path(folder) / f"{i}.wav" for i in range(FILES)]

@@ -36,8 +36,9 @@ class Raters:
     def __init__(
         self, *addresses: str, number: int = 50, seconds: float = SECONDS, key: str = ""
     ) -> None:
-        """number: of raters; seconds: that a sound lasts; key: the test's, for the answers to the
-        headphone check, which is left out without it."""
+        """Make the raters. number: of raters; seconds: that a sound lasts; key: the test's, for the
+        answers to the headphone check, which is left out without it.
+        """
         self.acknowledged: dict[tuple[str, int], str] = {}
         self.replies: Counter[int] = Counter()
         self.said: Counter[str] = Counter()
@@ -59,7 +60,7 @@ class Raters:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Lets all store what they have in hand, and ends."""
+        """Let all store what they have in hand, and end."""
         self._leaving.set()
         for thread in self._threads:
             thread.join(PATIENCE)
@@ -67,7 +68,7 @@ class Raters:
             raise RuntimeError("Some raters could not store their last answer.")
 
     def answer(self, more: int) -> None:
-        """Waits until so many more are acknowledged. Raises RuntimeError if they are not."""
+        """Wait until so many more answers are acknowledged. Raises RuntimeError if they are not."""
         goal, end = len(self.acknowledged) + more, time.monotonic() + PATIENCE
         while len(self.acknowledged) < goal:
             if time.monotonic() > end:
@@ -75,7 +76,7 @@ class Raters:
             time.sleep(0.05)
 
     def lost(self, folder: Path, database: str | None, address: str) -> int:
-        """How many acknowledged answers the organiser does not get, or gets another of."""
+        """Count the acknowledged answers that the organiser does not get, or gets another of."""
         opened = library(folder, database=database).open(TEST)
         export = httpx.get(
             f"{address}/results/{TEST}/answers.jsonl", params={"key": opened.key}, timeout=PATIENCE
@@ -107,7 +108,7 @@ class Raters:
                     self.acknowledged[rater.token, trial["order"]] = answer
 
     def _until_stored(self, send: Callable[..., T], *content: Any) -> T:
-        """What the server replies, once it has stored what it was sent."""
+        """Send until the server has stored what it was sent, and take its reply."""
         while True:
             begun, status, said = time.monotonic(), httpx.codes.OK, ""
             try:
@@ -129,7 +130,7 @@ def _trials(rater: Rater) -> list[dict[str, Any]]:
 
 
 def _sentence(reply: httpx.Response) -> str:
-    """What the server says is wrong, or all that it says."""
+    """Read what the server says is wrong, or all that it says."""
     plain = reply.headers.get("content-type") == "application/json"
     return reply.json()["detail"] if plain else f"{reply.status_code} {reply.text[:80]}"
 
@@ -144,5 +145,5 @@ def _answer(rater: Rater, trial: dict[str, Any], answer: str) -> None:
 
 
 def write(folder: Path, seconds: float = SECONDS) -> None:
-    """The test that is rated."""
+    """Write the test that is rated."""
     write_test(folder / TEST, TEST, seconds)

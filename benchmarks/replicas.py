@@ -30,7 +30,7 @@ GONE: Final = 5.0  # seconds that a killed process is away
 
 
 def main() -> None:
-    """Measure, and print."""
+    """Measure one process and several, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.replicas", description=__doc__)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--visitors", type=int, default=20)
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _started(number: int, program: list[str]) -> Replicas:
-    """As deployed: the cores are divided among the processes."""
+    """Start processes as deployed: the cores are divided among them."""
     threads = max(1, (os.cpu_count() or 1) // number)
     environment = {"OMP_NUM_THREADS": str(threads)}
     return Replicas(*program, number=number, environment=environment)
@@ -91,8 +91,9 @@ def _throughput(one: Replicas, many: Replicas, chosen: argparse.Namespace) -> No
 
 
 def _round(address: str, chosen: argparse.Namespace) -> Counter[str]:
-    """Visitors who ask again as soon as they are answered: what is done within the time, which
-    begins when all have the page."""
+    """Let visitors ask again as soon as they are answered, and count what is done within the time,
+    which begins when all have the page.
+    """
     outcomes: list[str] = []
     visitors = [_opened(address, number) for number in range(chosen.visitors)]
     ends = time.monotonic() + chosen.seconds
@@ -112,8 +113,9 @@ def _round(address: str, chosen: argparse.Namespace) -> Counter[str]:
 
 
 def _opened(address: str, number: int) -> Visitor:
-    """A visitor who has the page: HAProxy sends nobody to a process that it does not find healthy
-    yet. Raises RuntimeError where they do not get it."""
+    """Open the page as a visitor: HAProxy sends nobody to a process that it does not find healthy
+    yet. Raises RuntimeError where they do not get it.
+    """
     visitor, end = Visitor(address, number), time.monotonic() + PATIENCE
     while time.monotonic() < end:
         with suppress(httpx.HTTPError):
@@ -124,7 +126,7 @@ def _opened(address: str, number: int) -> Visitor:
 
 
 def _kills(many: Replicas, folder: Path, database: str, chosen: argparse.Namespace) -> None:
-    """kill -9 of every process in turn; each is started again, as systemd does."""
+    """Kill every process in turn with kill -9; each is started again, as systemd does."""
     ended = threading.Event()
     failures: Counter[str] = Counter()  # at a process that was killed
     elsewhere: Counter[str] = Counter()  # what was said by another

@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def made_index(encoder: SoundEncoder, vectors: np.ndarray) -> SoundIndex:
-    """An index with a segment a sound; vectors (n, D), of unit length."""
+    """Make an index with a segment a sound; vectors (n, D), of unit length."""
     generator = np.random.default_rng(0)
     entries = [
         Entry(
@@ -71,7 +71,7 @@ def made_index(encoder: SoundEncoder, vectors: np.ndarray) -> SoundIndex:
 
 
 def ranking(encoder: SoundEncoder, vectors: np.ndarray, texts: Sequence[str]) -> list[str]:
-    """From a text to ranked results, in a library with a segment a sound."""
+    """Time the way from a text to ranked results, in a library with a segment a sound."""
     index, search = made_index(encoder, vectors), SoundSearch(encoder)
     library = index.library
     queries = [*encoder.embed_text(texts)]
@@ -97,7 +97,9 @@ def ranking(encoder: SoundEncoder, vectors: np.ndarray, texts: Sequence[str]) ->
 
 
 def searching(vectors: np.ndarray, queries: Sequence[np.ndarray]) -> list[str]:
-    """The ten nearest of many vectors: exactly, approximately, and as fast as memory allows."""
+    """Time the search of the ten nearest of many vectors: exactly, approximately, and as fast as
+    memory allows.
+    """
     began = time.perf_counter()
     ours = Nearest(vectors)
     built = time.perf_counter() - began
@@ -132,7 +134,7 @@ def searching(vectors: np.ndarray, queries: Sequence[np.ndarray]) -> list[str]:
 
 
 def embedding(encoders: Sequence[SoundEncoder]) -> list[str]:
-    """Time to embed a clip, one at a time: ours, and CLAP's audio tower."""
+    """Time the embedding of a clip, one at a time: ours, and CLAP's audio tower."""
     torch.manual_seed(0)
     tower = ClapAudioModel(ClapAudioConfig()).eval()
     extractor = ClapFeatureExtractor(truncation="rand_trunc")
@@ -165,20 +167,22 @@ def embedding(encoders: Sequence[SoundEncoder]) -> list[str]:
 
 
 def noise(sample_rate: int) -> np.ndarray:
-    """A clip of noise: (T,)."""
+    """Make a clip of noise: (T,)."""
     samples = np.random.default_rng(0).normal(0, 0.1, CLIP_SECONDS * sample_rate)
     return samples.astype(np.float32)
 
 
 def copy_speed(size: int = 2**29) -> float:
-    """Bytes that a copy in memory reads and writes a second."""
+    """Measure the bytes that a copy in memory reads and writes a second."""
     source = torch.ones(size // 4)
     target = torch.empty_like(source)
     return 2 * size / median(lambda: target.copy_(source))
 
 
 def percentiles(work: Callable[[Item], object], items: Sequence[Item]) -> tuple[float, float]:
-    """The 50th and the 95th percentile of the milliseconds that work takes with each item."""
+    """Measure the 50th and the 95th percentile of the milliseconds that work takes with each
+    item.
+    """
     for item in items[:WARM_UP]:
         work(item)
     times = []

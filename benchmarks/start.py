@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def imported(module: str) -> float:
-    """Seconds for a new Python to start and import a module."""
+    """Measure the seconds for a new Python to start and import a module."""
     start = time.perf_counter()
     subprocess.run([sys.executable, "-c", f"import {module}"], cwd=ROOT, check=True)
     return time.perf_counter() - start
@@ -97,7 +97,9 @@ def served(*program: str) -> tuple[float, float, float]:
 
 
 def shown(address: str) -> tuple[float, float]:
-    """Seconds until a new browser shows what Gradio makes of a page, and the kB that came."""
+    """Measure the seconds until a new browser shows what Gradio makes of a page, and the kB that
+    came.
+    """
     with sync_playwright() as playwright:
         executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
         browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])

@@ -1,7 +1,8 @@
 """python -m benchmarks.voice_conversion: time by part, growth with length, memory.
 
-Beside ours, in the same run, the networks of soft-vc (van Niekerk et al. 2022) with random weights:
-HuBERT-base and HiFi-GAN, through transformers. Times are medians. Writes voice_conversion.md.
+Next to ours, in the same run, the networks of soft-vc (van Niekerk et al. 2022) with random
+weights: HuBERT-base and HiFi-GAN, through transformers. Times are medians. Writes
+voice_conversion.md.
 """
 
 import platform
@@ -56,13 +57,13 @@ def main() -> None:
 
 
 def speech(seconds: float) -> np.ndarray:
-    """An example recording, repeated to this duration in seconds: (T,)."""
+    """Repeat an example recording to this duration in seconds: (T,)."""
     example = load(ROOT / "assets" / "examples" / "woman-lighthouse.ogg").waveform
     return np.resize(example, round(seconds * SAMPLE_RATE))
 
 
 def _parts(pipeline: AnyVoiceConversion) -> list[str]:
-    """Ten seconds by part, beside the networks of soft-vc."""
+    """Time ten seconds by part, compared with the networks of soft-vc."""
     waveform = speech(10)
     networks, voice = pipeline.networks, pipeline.voices[settings.DEFAULT_VOICE]
     _, units, _ = pipeline.encode((SAMPLE_RATE, waveform))
@@ -118,7 +119,9 @@ def _growth(pipeline: AnyVoiceConversion) -> list[str]:
 
 
 def _peak_memory() -> float:
-    """Peak resident memory in GB of the app after it has converted a minute with every model."""
+    """Measure the peak resident memory in GB of the app after it has converted a minute with every
+    model.
+    """
     address = "http://127.0.0.1:7879"
     app = subprocess.Popen(
         [sys.executable, ROOT / "app.py", "--port", "7879", "--preload"], stdout=subprocess.DEVNULL
@@ -140,7 +143,7 @@ def _peak_memory() -> float:
 
 
 def _connect(address: str, patience: float = 120.0) -> Client:
-    """A client of the app, once it answers."""
+    """Connect a client to the app, once it answers."""
     began = time.monotonic()
     while True:
         try:
@@ -152,13 +155,13 @@ def _connect(address: str, patience: float = 120.0) -> Client:
 
 
 def _hifigan() -> SpeechT5HifiGan:
-    """HiFi-GAN V1 for 16 kHz and a hop of 10 ms."""
+    """Make HiFi-GAN V1 for 16 kHz and a hop of 10 ms."""
     config = SpeechT5HifiGanConfig(upsample_rates=[5, 4, 4, 2], upsample_kernel_sizes=[10, 8, 8, 4])
     return SpeechT5HifiGan(config).eval()
 
 
 def median(work: Callable[[], object]) -> float:
-    """Median seconds of REPEATS runs, after one that warms up."""
+    """Measure the median seconds of REPEATS runs, after one that warms up."""
     work()
     times = []
     for _ in range(REPEATS):

@@ -48,7 +48,7 @@ class Task:
         return len(self.waveform) / SAMPLE_RATE
 
     def middles(self, word: WordType) -> list[float]:
-        """The middle of each time that the word is said, in seconds."""
+        """Find the middle of each time that the word is said, in seconds."""
         return [(start + end) / 2 for said, start, end in self.said if said == word]
 
 
@@ -70,8 +70,10 @@ def main() -> None:
 
 
 def string_together(material: Material, seconds: float, zero_shot_too: bool = True) -> Task:
-    """Words in random order, at one level, with pauses; as queries words that are said in it, and
-    that another speaker says outside it. zero_shot_too: also the words held out from training."""
+    """String words together in random order, at one level, with pauses; as queries words that are
+    said in it, and that another speaker says outside it. zero_shot_too: also the words held out
+    from training.
+    """
     rng = np.random.default_rng(0)
     chosen = np.flatnonzero(zero_shot_too | ~material.zero_shot[material.labels])
     order = [material.recordings[i] for i in rng.permutation(chosen)]
@@ -101,7 +103,7 @@ def string_together(material: Material, seconds: float, zero_shot_too: bool = Tr
 
 
 def lines(task: Task) -> list[str]:
-    """The lines of word_search.md."""
+    """Measure the search, and write the lines of word_search.md."""
     words = Words.from_pretrained(ROOT / "checkpoints" / "words", "cpu")
     search = WordSearch(words)
     search.listen((SAMPLE_RATE, task.waveform[: 30 * SAMPLE_RATE]))  # warm-up
@@ -161,7 +163,7 @@ def lines(task: Task) -> list[str]:
 def row(
     name: str, task: Task, places: Sequence[Sequence[Place]], threshold: float | None = None
 ) -> str:
-    """A row of the table. threshold: of the app."""
+    """Write a row of the table. threshold: of the app."""
     new = [i for i, (_, _, unseen) in enumerate(task.queries) if unseen]
     nist, nist_at = best_value(task, places, NIST_BETA)
     own, own_at = best_value(task, places, own_beta(task))
@@ -180,7 +182,9 @@ def row(
 def best_value(
     task: Task, places: Sequence[Sequence[Place]], beta: float, chosen: Sequence[int] | None = None
 ) -> tuple[float, float]:
-    """The maximum term-weighted value over one threshold for all queries, and that threshold."""
+    """Find the maximum term-weighted value over one threshold for all queries, and that
+    threshold.
+    """
     numbers = range(len(places)) if chosen is None else chosen
     judged = [judge(task, i, places[i]) for i in numbers]
     thresholds = np.unique(np.concatenate([scores for scores, _, _ in judged]).round(3)).tolist()
@@ -190,7 +194,7 @@ def best_value(
 
 
 def value(task: Task, judged: Sequence[Judged], beta: float, threshold: float) -> float:
-    """The term-weighted value at one threshold for all queries."""
+    """Compute the term-weighted value at one threshold for all queries."""
     terms = []
     for scores, right, count in judged:
         above = scores >= threshold
@@ -201,8 +205,9 @@ def value(task: Task, judged: Sequence[Judged], beta: float, threshold: float) -
 
 
 def judge(task: Task, number: int, places: Sequence[Place]) -> Judged:
-    """Scores of the places, whether each is right, and how often the word is said. Of two places
-    at one word the better one counts as right, the other as wrong."""
+    """Judge the places: their scores, whether each is right, and how often the word is said. Of two
+    places at one word the better one counts as right, the other as wrong.
+    """
     truth = task.middles(task.queries[number][0])
     left, right = list(truth), []
     for place in sorted(places, key=lambda place: -place.score):
@@ -216,26 +221,28 @@ def judge(task: Task, number: int, places: Sequence[Place]) -> Judged:
 
 
 def before_false_alarm(task: Task, number: int, places: Sequence[Place]) -> float:
-    """The share of the times the word is said that rank before the first wrong place."""
+    """Measure the share of the times the word is said that rank before the first wrong place."""
     _, right, count = judge(task, number, places)
     first = int(np.argmin(right)) if not right.all() else len(right)
     return first / count
 
 
 def own_beta(task: Task) -> float:
-    """β of the term-weighted value for words as frequent as the queries, with NIST's costs."""
+    """Compute β of the term-weighted value for words as frequent as the queries, with NIST's
+    costs.
+    """
     often = np.mean([len(task.middles(word)) for word, _, _ in task.queries])
     return 0.1 * (task.seconds / float(often) - 1)
 
 
 def written(words: Words, word: WordType) -> Written:
-    """The typed query of a word."""
+    """Make the typed query of a word."""
     vector = words.embed_phonemes([word.phonemes])[0]
     return Written(" ".join(word.phonemes), Pronunciation(word.phonemes, "dictionary"), vector)
 
 
 def warped(frames: np.ndarray, waveform: np.ndarray, limit: int = 200) -> list[Place]:
-    """Places by subsequence DTW of MFCC frames; score: 1 − the mean distance."""
+    """Find places by subsequence DTW of MFCC frames; score: 1 − the mean distance."""
     query = mfcc_frames(waveform).astype(np.float32)
     costs, starts = subsequence_means(np.ascontiguousarray(1 - query @ frames.T, np.float32))
     taken, places = np.zeros(len(costs), bool), []

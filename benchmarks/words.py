@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def recording(sound: Path, folder: Path) -> Path:
-    """A WAV file of the sound between pauses, as a visitor would record it."""
+    """Write a WAV file of the sound between pauses, as a visitor would record it."""
     pause = np.zeros(round(PAUSE * SAMPLE_RATE), np.float32)
     waveform = np.concatenate([pause, load(sound, SAMPLE_RATE).waveform, pause])
     path = folder / f"{sound.stem}.wav"
@@ -52,7 +52,7 @@ def recording(sound: Path, folder: Path) -> Path:
 
 
 def lines(words: Words, recordings: list[Path]) -> list[str]:
-    """The lines of words.md."""
+    """Measure the search, and write the lines of words.md."""
     found = {path: waveform for path in recordings if (waveform := one_word(path)) is not None}
     refused, recordings, spoken = len(recordings) - len(found), list(found), list(found.values())
     library = store(words.embed_waveforms(spoken))
@@ -100,7 +100,7 @@ def lines(words: Words, recordings: list[Path]) -> list[str]:
 
 
 def one_word(path: Path) -> np.ndarray | None:
-    """The word (T,) in a recording; None where there is none, or several."""
+    """Cut out the word (T,) in a recording; None where there is none, or several."""
     try:
         return find_word(path).waveform
     except InputError:
@@ -108,7 +108,9 @@ def one_word(path: Path) -> np.ndarray | None:
 
 
 def store(vectors: np.ndarray) -> WordLibrary:
-    """A library of STORED spoken and STORED written words with vectors similar to those given."""
+    """Make a library of STORED spoken and STORED written words with vectors similar to those
+    given.
+    """
     made = resembling(vectors, 2 * STORED, np.random.default_rng(0))
     words = [
         LibraryWord(str(i), str(i), (), "en", "a voice" if i < STORED else None, None)
@@ -120,7 +122,7 @@ def store(vectors: np.ndarray) -> WordLibrary:
 
 
 def time_warping(spoken: list[np.ndarray]) -> tuple[float, float]:
-    """Milliseconds, p50 and p95, to find the ten nearest of STORED words by DTW."""
+    """Measure the milliseconds, p50 and p95, to find the ten nearest of STORED words by DTW."""
     frames = [mfcc_frames(waveform).astype(np.float32) for waveform in spoken]
     blocks = []
     for first in range(0, STORED, BLOCK):

@@ -22,7 +22,7 @@ SOURCE: Final = ROOT / "assets" / "examples" / "man-place-blue.ogg"
 
 
 def compressed(sound: Sound, speech: Speech) -> Sound:
-    """The sound as Ogg, a tenth of its size."""
+    """Compress the sound as Ogg, to a tenth of its size."""
     file = io.BytesIO()
     soundfile.write(file, speech.waveform, speech.sample_rate, format="OGG", subtype="VORBIS")
     return replace(sound, content=file.getvalue(), suffix="ogg")

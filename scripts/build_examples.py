@@ -23,7 +23,7 @@ COMPRESSION = 0.75  # of libsndfile: about 64 kbit/s
 
 
 class Example(NamedTuple):
-    """height: factor on F0 and formants of the voice."""
+    """A sentence and its voice. height: factor on F0 and formants of the voice."""
 
     name: str
     voice: str
@@ -44,7 +44,7 @@ SENTENCES = [
 
 
 def speak(example: Example) -> None:
-    """Writes the example as mono Ogg Opus."""
+    """Write the example as mono Ogg Opus."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "speech.wav"
         stretch = f"duration_stretch={example.height}"

@@ -1,4 +1,4 @@
-"""Makes the sounds of the listening tests that are shipped, the example and the blind vote: our
+"""Make the sounds of the listening tests that are shipped, the example and the blind vote: our
 sentences through our own voice conversions.
 
 Run as `python -m scripts.build_study_example`, with the trained checkpoints in place.

@@ -1,4 +1,5 @@
-"""python -m scripts.compile: what Numba compiles at its first call, and keeps for later ones.
+"""python -m scripts.compile: compile what Numba compiles at its first call, and keeps for later
+ones.
 
 `make demo` runs it after installing: librosa alone takes 15 seconds, which else the first visitor
 waits for.

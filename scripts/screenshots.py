@@ -1,4 +1,4 @@
-"""Takes all pictures of the documents into assets/screenshots, and says which tabs they show.
+"""Take all pictures of the documents into assets/screenshots, and say which tabs they show.
 
 Run as `python -m scripts.screenshots`: starts the app by itself.
 """
@@ -32,7 +32,7 @@ THUMBNAIL: Final = (1200, 630)  # pixels, as links are shown elsewhere
 
 
 class Shot(NamedTuple):
-    """How the page is looked at, what is done first, and which part of it is taken."""
+    """A picture: how the page is looked at, what is done first, and which part of it is taken."""
 
     name: str
     scheme: str
@@ -42,7 +42,7 @@ class Shot(NamedTuple):
 
 
 def example(visit: Visit) -> None:
-    """Converts the first example."""
+    """Convert the first example."""
     visit.page.locator(".chips button").first.click()
     expect(visit.button("Stop")).to_be_visible()
     expect(visit.button("Convert")).to_be_visible()
@@ -50,7 +50,7 @@ def example(visit: Visit) -> None:
 
 
 def edit(visit: Visit) -> None:
-    """Mutes some units of an example, looked at closely."""
+    """Mute some units of an example, looked at closely."""
     example(visit)
     visit.page.get_by_role("button", name="Look closer").first.click()
     visit.cell(24).click()
@@ -62,7 +62,7 @@ def edit(visit: Visit) -> None:
 
 
 def rates(visit: Visit) -> None:
-    """Runs an example through every model."""
+    """Run an example through every model."""
     example(visit)
     visit.page.get_by_role("button", name="What bits cost").click()
     visit.button("Run every rate").click()
@@ -72,14 +72,14 @@ def rates(visit: Visit) -> None:
 
 
 def sounds(visit: Visit) -> None:
-    """Searches sounds by words."""
+    """Search sounds by words."""
     visit.enter("Sound search")
     visit.search("a fire crackles while a clock ticks")
     visit.page.wait_for_timeout(500)
 
 
 def sounds_voted(visit: Visit) -> None:
-    """Searches sounds, plays one on the map and votes for another."""
+    """Search sounds, play one on the map and vote for another."""
     visit.enter("Sound search")
     visit.search("something that wakes you in the morning")
     visit.page.locator("#sound-map .map-plane").focus()
@@ -90,7 +90,7 @@ def sounds_voted(visit: Visit) -> None:
 
 
 def words(visit: Visit) -> None:
-    """A voice says a word, and the map is coloured by words."""
+    """Let a voice say a word, and colour the map by words."""
     visit.enter("Words")
     visit.button("elephant").click()
     expect(visit.page.locator("#word-found h3")).to_contain_text("elephant")
@@ -100,7 +100,7 @@ def words(visit: Visit) -> None:
 
 
 def lips(visit: Visit) -> None:
-    """Reads the lips of a rendered head."""
+    """Read the lips of a rendered head."""
     visit.enter("Lip to speech")
     visit.page.get_by_role("button", name="Noor").click()
     expect(visit.page.locator(".room-result:visible h3")).to_contain_text("white")
@@ -109,7 +109,7 @@ def lips(visit: Visit) -> None:
 
 
 def study(visit: Visit) -> None:
-    """Opens the tab of listening tests."""
+    """Open the tab of listening tests."""
     visit.enter("Listening tests")
     visit.page.wait_for_timeout(500)
 
@@ -165,7 +165,7 @@ def _take(browser: Browser, address: str, shot: Shot) -> None:
 
 
 def _take_rater_pages(browser: Browser, address: str, tests: Library) -> None:
-    """A pair on a phone, and a MUSHRA trial with some scores given."""
+    """Take a pair on a phone, and a MUSHRA trial with some scores given."""
     page = browser.new_page(viewport={"width": PHONE[0], "height": PHONE[1]})
     pair = Taking(page, address.rstrip("/"), "ab-example", tests)
     pair.begin()
@@ -185,7 +185,9 @@ def _image(picture: bytes) -> Image.Image:
 
 
 def _save(image: Image.Image, name: str) -> None:
-    """256 colours are enough here, and a third of the size; what is large all the same, shrinks."""
+    """Save a picture in 256 colours, which are enough here, at a third of the size; what is large
+    all the same, shrinks.
+    """
     path = FOLDER / f"{name}.png"
     image.quantize(256).save(path, optimize=True)
     while path.stat().st_size > LARGEST:
@@ -194,7 +196,7 @@ def _save(image: Image.Image, name: str) -> None:
 
 
 def _write_hero() -> None:
-    """The tabs one after another, for the head of the README."""
+    """Write the tabs one after another, for the head of the README."""
     pictures = []
     for name in HERO:
         picture = Image.open(FOLDER / f"{name}.png").convert("RGB").crop((0, 0, 1280, 900))
@@ -211,7 +213,7 @@ def _write_hero() -> None:
 
 
 def _write_thumbnail() -> None:
-    """The head of the first tab, for links to a Space."""
+    """Write the head of the first tab, for links to a Space."""
     picture = Image.open(FOLDER / f"{HERO[0]}.png").convert("RGB")
     width, height = THUMBNAIL
     head = picture.crop((0, 0, picture.width, picture.width * height // width))

@@ -1,6 +1,6 @@
-"""make space-check: whether this tree would build and run as a Hugging Face Space.
+"""make space-check: check whether this tree would build and run as a Hugging Face Space.
 
-A Space has the Python and the torch of its hardware, and installs gradio with its extras beside
+A Space has the Python and the torch of its hardware, and installs gradio with its extras next to
 requirements.txt. Where Python 3.12 is installed, that environment is built and the app started in
 it; elsewhere its versions are resolved only, which is said, and the app is started in the
 environment of the tests. A browser then visits it as a Space shows it: in an iframe of another
@@ -38,7 +38,7 @@ VISIT: Final = "tests/browser/test_embedded.py"
 
 
 def main() -> None:
-    """Every check in turn; the first that fails ends with a sentence."""
+    """Run every check in turn; the first that fails ends with a sentence."""
     uv = find_uv()
     told = front_matter(ROOT / "README.md")
     check_files()
@@ -63,13 +63,13 @@ def main() -> None:
 
 
 def find_uv() -> str:
-    """The resolver of requirements-dev.txt."""
+    """Find the resolver of requirements-dev.txt."""
     found = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
     return found or sys.exit("uv is missing: pip install -r requirements-dev.txt")
 
 
 def find_python(uv: str) -> str | None:
-    """A Python 3.12 of this machine; None where there is none."""
+    """Find a Python 3.12 of this machine; None where there is none."""
     found = subprocess.run([uv, "python", "find", PYTHON], capture_output=True, text=True)
     if found.returncode == 0:
         return found.stdout.strip()
@@ -79,12 +79,12 @@ def find_python(uv: str) -> str | None:
 
 
 def front_matter(readme: Path) -> dict[str, Any]:
-    """The YAML above a README."""
+    """Read the YAML above a README."""
     return yaml.safe_load(readme.read_text(encoding="utf-8").split("---\n", 2)[1])
 
 
 def check_files() -> None:
-    """No file is too large to be pushed, and the app file is there."""
+    """Check that no file is too large to be pushed, and that the app file is there."""
     names = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
     sizes = {name: (ROOT / name).stat().st_size for name in names if (ROOT / name).is_file()}
     large = [name for name, size in sizes.items() if size > LARGEST]
@@ -94,7 +94,9 @@ def check_files() -> None:
 
 
 def check_front_matter(told: dict[str, Any]) -> None:
-    """What the README tells the Space agrees with the requirements, and is what Spaces know."""
+    """Check that the README's front matter agrees with the requirements, and that Spaces know its
+    values.
+    """
     requirements = (ROOT / "requirements.txt").read_text()
     pinned = re.search(r"^gradio==(\S+)", requirements, re.M)
     thumbnail = THUMBNAIL.fullmatch(told["thumbnail"])
@@ -117,7 +119,7 @@ def check_front_matter(told: dict[str, Any]) -> None:
 
 
 def resolve(uv: str, gradio: str, torch: str) -> list[str]:
-    """The versions that a Space would install, NAME==VERSION each."""
+    """Resolve the versions that a Space would install, NAME==VERSION each."""
     brought = f"gradio[oauth,mcp]=={gradio}\nuvicorn>=0.14\nwebsockets>=10.4\nspaces\n"
     command = [uv, "pip", "compile", "-q", "--no-header", "--no-annotate", "-"]
     command += ["--python-version", PYTHON, "--python-platform", PLATFORM]
@@ -134,7 +136,7 @@ def resolve(uv: str, gradio: str, torch: str) -> list[str]:
 
 
 def build(uv: str, python: str, versions: list[str], folder: str) -> str:
-    """A new environment with these packages → its Python."""
+    """Build a new environment with these packages → its Python."""
     inside = f"{folder}/bin/python"
     subprocess.run([uv, "venv", "-q", "--python", python, folder], check=True)
     subprocess.run([uv, "pip", "install", "-q", "--python", inside, *versions], check=True)
@@ -143,8 +145,9 @@ def build(uv: str, python: str, versions: list[str], folder: str) -> str:
 
 @contextmanager
 def served(python: str, folder: str) -> Iterator[str]:
-    """The address of the app, started as a Space does, while it runs; it keeps its files in
-    ``folder``."""
+    """Start the app as a Space does, and yield its address while it runs; it keeps its files in
+    ``folder``.
+    """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -164,7 +167,7 @@ def served(python: str, folder: str) -> Iterator[str]:
 
 
 def visit(address: str) -> None:
-    """Opens every tab in an iframe of another site, and runs an example in each."""
+    """Open every tab in an iframe of another site, and run an example in each."""
     command = [sys.executable, "-m", "pytest", "-q", "-n", "0", VISIT]
     ran = subprocess.run(command, cwd=ROOT, env=os.environ | {"EARSHOT_ADDRESS": address})
     if ran.returncode:
@@ -173,7 +176,7 @@ def visit(address: str) -> None:
 
 
 def wait(address: str, app: subprocess.Popen[bytes]) -> float:
-    """Seconds until the page is served."""
+    """Wait until the page is served, and measure the seconds."""
     began = time.monotonic()
     while time.monotonic() - began < PATIENCE:
         if app.poll() is not None:

@@ -26,7 +26,7 @@ FAULTS: Final[dict[str, Callable[[Path], Outcome]]] = {
 
 
 def main() -> None:
-    """Try, print, and write the table."""
+    """Try every fault, print the table, and write it."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.faults", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=list(FAULTS), default=list(FAULTS))
     chosen = parser.parse_args()

@@ -1,5 +1,6 @@
-"""Faults under raters: an answer that was acknowledged is there afterwards, and whoever could not
-be acknowledged was told so in a sentence."""
+"""Faults under raters: an answer that was acknowledged is there afterwards, and a rater whose
+answer could not be acknowledged was told so in a sentence.
+"""
 
 import sqlite3
 import subprocess
@@ -24,13 +25,13 @@ CLOCK: Final = Path(__file__).with_name("shifted_clock.py")
 
 
 def app(folder: Path, database: str | None = None, *program: str) -> Served:
-    """The app with the tests of the folder."""
+    """Start the app with the tests of the folder."""
     options = [*PROXY, "--studies", str(folder), *(["--database", database] if database else [])]
     return Served(*(program or ("app.py",)), *options, path="/listen/ab")
 
 
 def killed(place: Path) -> Outcome:
-    """kill -9 of the app, ten times."""
+    """Kill the app with kill -9, ten times."""
     write(place)
     served = app(place)
     with _ended(served), Raters(served.address) as raters:
@@ -44,7 +45,7 @@ def killed(place: Path) -> Outcome:
 
 
 def database_killed(place: Path) -> Outcome:
-    """kill -9 of PostgreSQL and of the app in turn, ten times in all."""
+    """Kill PostgreSQL and the app in turn with kill -9, ten times in all."""
     write(place)
     server = Postgres()
     try:
@@ -66,7 +67,7 @@ def database_killed(place: Path) -> Outcome:
 
 
 def locked(place: Path) -> Outcome:
-    """Another program holds SQLite's lock."""
+    """Let another program hold SQLite's lock."""
     write(place)
     served = app(place)
     with _ended(served):
@@ -82,7 +83,7 @@ def locked(place: Path) -> Outcome:
 
 
 def read_only(place: Path) -> Outcome:
-    """The files of the answers cannot be written."""
+    """Make the files of the answers read-only."""
     write(place)
     served = app(place)
     files = [str(place / name) for name in FILES]
@@ -99,7 +100,7 @@ def read_only(place: Path) -> Outcome:
 
 
 def disk_full(place: Path) -> Outcome:
-    """No byte is left on the disk of the answers."""
+    """Fill the disk of the answers to its last byte."""
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs", str(place)], check=True)
     try:
         write(place)
@@ -118,7 +119,7 @@ def disk_full(place: Path) -> Outcome:
 
 
 def clock_set_back(place: Path) -> Outcome:
-    """The server's clock goes back by two days, and forward again."""
+    """Set the server's clock back by two days, and forward again."""
     write(place)
     days = place / "days"
     days.write_text("0")
@@ -132,7 +133,7 @@ def clock_set_back(place: Path) -> Outcome:
 
 
 def two_processes(place: Path) -> Outcome:
-    """Two apps on one file of answers; one of them is killed."""
+    """Run two apps on one file of answers, and kill one of them."""
     write(place)
     one, other = app(place), app(place)
     with _ended(one), _ended(other), Raters(one.address, other.address) as raters:
@@ -170,7 +171,7 @@ def _outcome(
 
 @contextmanager
 def _ended(served: Served) -> Iterator[None]:
-    """Ends the app afterwards."""
+    """End the app afterwards."""
     try:
         yield
     finally:
@@ -179,14 +180,14 @@ def _ended(served: Served) -> Iterator[None]:
 
 @contextmanager
 def _restarted(served: Served) -> Iterator[None]:
-    """Started once more, to read what is on the disk."""
+    """Start the app once more, to read what is on the disk."""
     served.start()
     with _ended(served):
         yield
 
 
 def _fill(path: Path) -> None:
-    """Writes until there is no room left."""
+    """Write until there is no room left."""
     with open(path, "wb", buffering=0) as file:
         for size in (2**20, 2**12, 1):
             try:

@@ -1,5 +1,6 @@
-"""Weights that are damaged or gone, and an index that is replaced under searches: the tab says so,
-and the others work."""
+"""Weights that are damaged or gone, and an index that is replaced during searches: the tab says so,
+and the others work.
+"""
 
 import itertools
 import shutil
@@ -59,7 +60,7 @@ KINDS: Final = {
 
 
 def damaged(place: Path, task: str) -> Outcome:
-    """One model cannot be loaded."""
+    """Damage one model, so that it cannot be loaded."""
     folder = place / "checkpoints"
     shutil.copytree(CHECKPOINTS, folder)
     DAMAGE[task](folder / NEEDED[task] / "model.safetensors")
@@ -78,7 +79,7 @@ def damaged(place: Path, task: str) -> Outcome:
 
 
 def index_swapped(place: Path) -> Outcome:
-    """The folder of the index is exchanged for another one, again and again."""
+    """Exchange the folder of the index for another one, again and again."""
     folders = [place / name for name in ("sounds.index", "other.index", "old.index")]
     for folder in folders[:2]:
         shutil.copytree(ASSETS / "sounds.index", folder)
@@ -113,7 +114,7 @@ def index_swapped(place: Path) -> Outcome:
 
 
 def _said(visitor: Visitor, task: str) -> str | None:
-    """What the visitor is told where the task fails; None where it works."""
+    """Read what the visitor is told where the task fails; None where it works."""
     try:
         visitor.call(task)
     except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""What is known of a fault after it was tried."""
+"""The outcome of a fault that was tried."""
 
 from dataclasses import dataclass
 

@@ -14,7 +14,7 @@ FILE = Path(sys.argv.pop(1))
 
 
 class Shifted(datetime):
-    """The time of day, wrongly."""
+    """A clock that tells the wrong time of day."""
 
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> Self:

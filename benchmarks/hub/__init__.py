@@ -1,1 +1,1 @@
-"""The models of the hub that can be loaded beside ours, at full size."""
+"""The models of the hub that can be loaded in place of ours, at full size."""

@@ -1,4 +1,4 @@
-"""python -m benchmarks.hub: each model of the hub beside ours: shapes, memory, time.
+"""python -m benchmarks.hub: each model of the hub next to ours: shapes, memory, time.
 
 The classes of transformers with the configurations of the published models and random weights:
 nothing is downloaded, and nothing is said of how good they are. Ours and theirs alternate, on one
@@ -23,8 +23,9 @@ REPEATS: Final = 3
 
 
 class Row(NamedTuple):
-    """weights: their number; peak: bytes above them while it runs; seconds, and how many times as
-    long as ours."""
+    """A row of the table. weights: their number; peak: bytes above them while it runs; seconds, and
+    how many times as long as ours.
+    """
 
     peer: Peer
     shape: str
@@ -66,7 +67,7 @@ def main() -> None:
 
 
 def measure(peer: Peer) -> Row:
-    """Theirs and ours in turn, after a run each that is not counted."""
+    """Measure theirs and ours in turn, after a run each that is not counted."""
     networks, theirs = peer.theirs()
     ours = peer.ours()
     with torch.inference_mode():

@@ -1,4 +1,4 @@
-"""The models, with what of ours does the same beside each."""
+"""The models of the hub, each with the part of ours that does the same."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -47,7 +47,9 @@ Run = Callable[[], Sequence[int]]  # the shape of what comes out
 
 
 class Peer(NamedTuple):
-    """theirs: makes the networks and a run of them; ours: makes a run of what of ours is beside."""
+    """A model of the hub. theirs: makes the networks and a run of them; ours: makes a run of the
+    part of ours that is compared with it.
+    """
 
     name: str
     input: str
@@ -58,7 +60,7 @@ class Peer(NamedTuple):
 
 @cache
 def speech(seconds: float) -> np.ndarray:
-    """An example recording, repeated to this duration: (T,)."""
+    """Repeat an example recording to this duration: (T,)."""
     example = load(ASSETS / "examples" / "woman-lighthouse.ogg").waveform
     return np.resize(example, round(seconds * SAMPLE_RATE))
 
@@ -70,7 +72,9 @@ def speech_model(model: type[nn.Module], config: Any) -> tuple[Sequence[nn.Modul
 
 
 def clap() -> tuple[Sequence[nn.Module], Run]:
-    """Fusion is off, and the patches are those of laion/clap-htsat-unfused."""
+    """Make CLAP's audio tower: fusion is off, and the patches are those of
+    laion/clap-htsat-unfused.
+    """
     network = ClapModel(ClapConfig(audio_config=ClapAudioConfig(enable_fusion=False))).eval()
     extract = ClapFeatureExtractor(truncation="rand_trunc")
     sound = np.resize(speech(5), 10 * CLAP_RATE)
@@ -84,7 +88,9 @@ def clap() -> tuple[Sequence[nn.Module], Run]:
 
 
 def speecht5() -> tuple[Sequence[nn.Module], Run]:
-    """Random weights never say that they have finished: made to end as long as the source."""
+    """Make SpeechT5 to end as long as the source: random weights never say that they have
+    finished.
+    """
     model = SpeechT5ForSpeechToSpeech(SpeechT5Config()).eval()
     vocoder = SpeechT5HifiGan(SpeechT5HifiGanConfig()).eval()
     convert = SpeechT5Conversion(model, vocoder, CPU)
@@ -103,7 +109,9 @@ def x_vectors() -> tuple[Sequence[nn.Module], Run]:
 
 
 def whisper() -> tuple[Sequence[nn.Module], Run]:
-    """The configuration of openai/whisper-small.en; it hears 30 s, however short the speech."""
+    """Make Whisper in the configuration of openai/whisper-small.en; it hears 30 s, however short
+    the speech.
+    """
     config = WhisperConfig(
         vocab_size=51_864,
         d_model=768,

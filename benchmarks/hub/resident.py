@@ -13,7 +13,9 @@ PROCESS: Final = Path("/proc/self")
 
 
 def peak_above(work: Callable[[], T]) -> tuple[int, T]:
-    """Bytes that were resident at the most while it ran, above those before; and what it gave."""
+    """Measure the most bytes that were resident while ``work`` ran, above those before; and its
+    result.
+    """
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)  # what others have freed would else be used again, unseen
     (PROCESS / "clear_refs").write_text("5")  # forgets the peak so far

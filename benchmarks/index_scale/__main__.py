@@ -25,11 +25,11 @@ from benchmarks.index_scale.engines import ENGINES, sound_id
 from benchmarks.index_scale.vectors import pieces, questions
 from earshot.core.paths import ROOT
 
-KILLED_SIZE: Final = 0.1  # of the library that a killed writer wrote, beside the measured one
+KILLED_SIZE: Final = 0.1  # size of the library that a killed writer wrote, times the measured
 
 
 def main() -> None:
-    """Measure, and print."""
+    """Measure both engines, and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.index_scale", description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1_000_000, 5_000_000])
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=[*ENGINES])
@@ -75,8 +75,9 @@ def _row(folder: Path, engine: str, size: int, kills: int) -> str:
 
 
 def _kills(folder: Path, engine: str, size: int, kills: int) -> str:
-    """Kills writers at moments of their work: how many times the version before answered as it
-    did."""
+    """Kill writers at moments of their work, and count how many times the version before answered
+    as it did.
+    """
     if not kills:
         return "not tried"
     place = folder / f"{engine}-killed"
@@ -128,7 +129,7 @@ def _step(do: str, engine: str, place: Path, size: int) -> None:
 
 
 def _resident() -> float:
-    """Of this process, files that are mapped included, in GB."""
+    """Read the resident memory of this process, files that are mapped included, in GB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1e6
 

@@ -22,7 +22,7 @@ NUMBER: Final = 8  # bytes of the number that a list keeps of a vector
 
 
 def main() -> None:
-    """Compute, and print."""
+    """Compute and print what the libraries need."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.index_scale.arithmetic", description=__doc__
     )
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def row_bytes() -> float:
-    """What the table of sounds takes for one, with its indexes."""
+    """Measure the bytes that the table of sounds takes for one, with its indexes."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows"
         writer = RowWriter(file, Path(folder))

@@ -23,7 +23,7 @@ DELAY: Final = 0.05  # seconds to embed a clip
 
 
 def main() -> None:
-    """Measure, and print."""
+    """Measure the cluster, and print the table."""
     parser = argparse.ArgumentParser(prog="benchmarks.index_scale.cluster", description=__doc__)
     parser.add_argument("--clips", type=int, default=20_000)
     parser.add_argument("--seconds", type=float, default=DELAY, help="to embed a clip")
@@ -33,7 +33,9 @@ def main() -> None:
 
 
 def compared(folder: Path, clips: int, delay: float) -> str:
-    """A table of one row. Raises AssertionError where the indexes differ."""
+    """Index by one process and by the cluster, and write a table of one row. Raises AssertionError
+    where the indexes differ.
+    """
     from earshot.pipelines.sound_search.indexing.cluster import BATCH, Workers
     from earshot.pipelines.sound_search.indexing.scan import scan
 
@@ -63,7 +65,7 @@ def compared(folder: Path, clips: int, delay: float) -> str:
 
 
 class _Counting(FakeEncoder):
-    """Adds a byte to a file for every sound that any process embeds."""
+    """An encoder that adds a byte to a file for every sound that any process embeds."""
 
     def __init__(self, calls: Path, delay: float) -> None:
         super().__init__(delay=delay)
@@ -77,7 +79,7 @@ class _Counting(FakeEncoder):
 
 @contextmanager
 def two_nodes() -> Iterator[Any]:
-    """A Ray cluster of two nodes with a core each, beside a head without any."""
+    """Start a Ray cluster of two nodes with a core each, and a head without any."""
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     ray, utils = import_module("ray"), import_module("ray.cluster_utils")
     cluster = utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **_ports()})
@@ -91,14 +93,15 @@ def two_nodes() -> Iterator[Any]:
 
 
 def _ports() -> dict[str, int]:
-    """Of a node's helpers. A node waits 15 s at most for ports that they choose themselves, which
-    is too short on a busy machine."""
+    """Choose the ports of a node's helpers. A node waits 15 s at most for ports that they choose
+    themselves, which is too short on a busy machine.
+    """
     names = ("metrics_agent", "metrics_export", "dashboard_agent_listen", "runtime_env_agent")
     return {f"{name}_port": free_port() for name in names}
 
 
 def _kill(cluster: Any, index: Path, done: int) -> None:
-    """Kills a node when so many clips are embedded."""
+    """Kill a node when so many clips are embedded."""
     while len(list(index.glob("partial-*/*.npz"))) < done:
         time.sleep(0.05)
     cluster.remove_node(max(cluster.worker_nodes, key=id), allow_graceful=False)

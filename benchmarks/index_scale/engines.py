@@ -1,4 +1,6 @@
-"""What could search more vectors than memory holds: our index on the disk, and LanceDB."""
+"""Two engines that could search more vectors than memory holds: our index on the disk, and
+LanceDB.
+"""
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -22,7 +24,7 @@ def sound_id(number: int) -> str:
 
 
 def fields(number: int) -> dict[str, Any]:
-    """What is known of a made sound, as long as such things are."""
+    """Make up the fields of a sound, as long as such fields are."""
     name = f"{number:08d}.ogg"
     return {
         "id": sound_id(number),
@@ -36,8 +38,9 @@ def fields(number: int) -> dict[str, Any]:
 
 
 def write_disk(folder: Path, pieces: Iterator[np.ndarray]) -> None:
-    """Our index, as `index FOLDER --index-backend disk` writes it: a segment and a second a sound.
-    The map alone is made of random places."""
+    """Write our index, as `index FOLDER --index-backend disk` does: a segment and a second a sound.
+    The map alone is made of random places.
+    """
     from earshot.pipelines.sound_search.library.disk import Writer
     from earshot.pipelines.sound_search.library.manifest import About
     from earshot.pipelines.sound_search.library.sound import Entry, Sound
@@ -69,8 +72,9 @@ def open_disk(folder: Path) -> Search:
 
 
 def write_lance(folder: Path, pieces: Iterator[np.ndarray]) -> None:
-    """A table of LanceDB with an IVF-PQ index of as many lists and bytes as ours. The table takes
-    the place of the one before in one version, which its index follows."""
+    """Write a table of LanceDB with an IVF-PQ index of as many lists and bytes as ours. The table
+    takes the place of the one before in one version, which its index follows.
+    """
     lancedb, pa = import_module("lancedb"), import_module("pyarrow")
 
     number = 0

@@ -16,12 +16,12 @@ NOISE: Final = 0.3
 
 
 def base() -> np.ndarray:
-    """The vectors of our own library: (N, D)."""
+    """Read the vectors of our own library: (N, D)."""
     return np.array(saved.read(ASSETS / "sounds.index")[1].nearest.vectors[:])
 
 
 def pieces(count: int, seed: int = 0, noise: float = NOISE) -> Iterator[np.ndarray]:
-    """Made unit vectors: (PIECE, D) each, the last smaller. The same for the same seed."""
+    """Yield made unit vectors: (PIECE, D) each, the last smaller. The same for the same seed."""
     vectors = base()
     for number, begin in enumerate(range(0, count, PIECE)):
         generator = np.random.default_rng([seed, number])
@@ -29,17 +29,18 @@ def pieces(count: int, seed: int = 0, noise: float = NOISE) -> Iterator[np.ndarr
 
 
 def made(count: int) -> np.ndarray:
-    """Made unit vectors: (count, D)."""
+    """Make unit vectors: (count, D)."""
     return np.concatenate([*pieces(count)])
 
 
 def resembling(
     vectors: np.ndarray, count: int, generator: np.random.Generator, noise: float = NOISE
 ) -> np.ndarray:
-    """Unit vectors (count, D) distributed like embeddings: in clusters and on paths between them.
+    """Make unit vectors (count, D) distributed like embeddings: in clusters and on paths between
+    them.
 
-    Each is a mixture of two of the given unit vectors (N, D), and ``noise`` (its length beside
-    theirs) in the same directions: those in which the given ones differ.
+    Each is a mixture of two of the given unit vectors (N, D), and ``noise`` (its length relative
+    to theirs) in the same directions: those in which the given ones differ.
     """
     spread = vectors - vectors.mean(axis=0)
     one, other = generator.integers(len(vectors), size=(2, count))
@@ -52,8 +53,9 @@ def resembling(
 
 
 def questions(folder: Path, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Queries (QUERIES, D), which are no vectors of the index, and the positions of the exact
-    nearest of ``count`` made vectors to each: (QUERIES, NEAREST). Kept in the folder."""
+    """Make queries (QUERIES, D), which are no vectors of the index, and find the positions of the
+    exact nearest of ``count`` made vectors to each: (QUERIES, NEAREST). Kept in the folder.
+    """
     file = folder / f"questions-{count}.npz"
     if not file.exists():
         queries = next(pieces(QUERIES, seed=1))

@@ -1,7 +1,7 @@
 """python -m benchmarks.live [--parts a b c]: the delay and the speed of live conversion.
 
 a: the delay of the algorithm, by construction and by the envelopes of a recording and of what is
-made of it. b: what one, two and three sessions take for a hop, alone and beside a conversion of
+made of it. b: what one, two and three sessions take for a hop, alone and during a conversion of
 60 s. c: the delay in the page, from the microphone's bus to the playback's, in Chromium. The
 microphone's and the loudspeaker's own delays are in none of them. Writes live.md.
 """
@@ -39,7 +39,7 @@ HOP: Final = TIMING.latency - TIMING.delay  # seconds
 RATE: Final = 48_000  # Hz, of a device
 CHUNK: Final = 0.02  # seconds, as the page sends
 SESSIONS: Final = (1, 2, 3)
-BUSY: Final = 60.0  # seconds of the conversion beside
+BUSY: Final = 60.0  # seconds of the conversion that runs meanwhile
 STEP: Final = 0.01  # seconds, of envelopes
 
 
@@ -72,13 +72,13 @@ def main() -> None:
 
 
 def speech(seconds: float) -> np.ndarray:
-    """An example recording, repeated to this duration: (T,) at SAMPLE_RATE."""
+    """Repeat an example recording to this duration: (T,) at SAMPLE_RATE."""
     example = load(ASSETS / "examples" / "woman-lighthouse.ogg").waveform
     return np.resize(example, round(seconds * SAMPLE_RATE))
 
 
 def algorithm() -> list[str]:
-    """Number a."""
+    """Measure a: the delay of the algorithm."""
     networks = load_networks(MODEL)
     said = speech(10)
     conversion = LiveConversion(networks)
@@ -98,7 +98,7 @@ def algorithm() -> list[str]:
 
 
 def lag(said: np.ndarray, spoken: np.ndarray) -> float:
-    """Seconds at which the levels of the two, in dB, correlate best."""
+    """Find the seconds at which the levels of the two, in dB, correlate best."""
     heard, made = envelope(said), envelope(spoken)
     lags = range(round(0.6 / STEP))
     length = min(len(heard), len(made)) - len(lags)
@@ -113,7 +113,7 @@ def envelope(waveform: np.ndarray) -> np.ndarray:
 
 
 def server(seconds: float) -> list[str]:
-    """Number b. seconds: of each run."""
+    """Measure b: what sessions take for a hop. seconds: of each run."""
     processes = [LiveProcess(MODEL) for _ in range(max(SESSIONS))]
     for process in processes:
         process.wait_until_ready()
@@ -135,13 +135,13 @@ def server(seconds: float) -> list[str]:
 
 
 def convert(pipeline: VoiceConversion, stop: threading.Event) -> None:
-    """A minute of speech, again and again."""
+    """Convert a minute of speech, again and again."""
     while not stop.is_set():
         pipeline((SAMPLE_RATE, speech(BUSY)))
 
 
 def row(name: str, processes: list[LiveProcess], seconds: float) -> str:
-    """Sessions at once, each as fast as a microphone, a hop at a time."""
+    """Run sessions at once, each as fast as a microphone, a hop at a time."""
     taken: list[float] = []
     missed: list[bool] = []
 

@@ -1,4 +1,4 @@
-"""Number c: from the microphone's bus to the playback's, in the page, in headless Chromium.
+"""Measure c: from the microphone's bus to the playback's, in the page, in headless Chromium.
 
 The fake microphone hears a click every two seconds. Both buses are recorded by one worklet more, so
 that one clock says when a click is on each. Identity gives back every chunk as it comes, in place
@@ -85,7 +85,7 @@ TAP: Final = """(() => {
 
 
 def page(seconds: float) -> list[str]:
-    """Rows of a Markdown table. seconds: of each of the three, in the page."""
+    """Write the rows of a Markdown table. seconds: of each of the three, in the page."""
     with patch.object(launch, "LiveProcesses", lambda _: Echoes()):
         identity = row("identity", seconds)
     return [
@@ -98,7 +98,7 @@ def page(seconds: float) -> list[str]:
 
 
 def row(name: str, seconds: float, sessions: int = 1) -> str:
-    """What visitors meet who speak for so long, at the same time."""
+    """Measure what visitors meet who speak for so long, at the same time."""
     with visitors(sessions) as pages:
         lines = [found.locator(".live-line") for found in pages]
         for line in lines:
@@ -118,7 +118,8 @@ def row(name: str, seconds: float, sessions: int = 1) -> str:
 
 
 def delays(heard: np.ndarray, played: np.ndarray) -> np.ndarray:
-    """Seconds between the loudest places of a click on one bus, and on the other before the next.
+    """Measure the seconds between the loudest places of a click on one bus, and on the other before
+    the next.
 
     heard, played: peaks in steps of STEP, (N,) each.
     """
@@ -134,7 +135,7 @@ def delays(heard: np.ndarray, played: np.ndarray) -> np.ndarray:
 
 
 def clicks(seconds: float) -> np.ndarray:
-    """Bursts of noise, EVERY so many seconds: (T,) at RATE."""
+    """Make bursts of noise, EVERY so many seconds: (T,) at RATE."""
     waveform = np.zeros(round(seconds * RATE), np.float32)
     burst = np.random.default_rng(0).uniform(-LOUD, LOUD, round(CLICK * RATE))
     for start in range(0, len(waveform) - len(burst), round(EVERY * RATE)):
@@ -144,7 +145,7 @@ def clicks(seconds: float) -> np.ndarray:
 
 @contextmanager
 def visitors(sessions: int) -> Iterator[list[Page]]:
-    """Pages on which Live was pressed."""
+    """Open pages on which Live was pressed."""
     built = site.build("cpu")
     address = launch.launch(built, launch.options([], {}), block=False)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:

@@ -1,1 +1,1 @@
-"""What benchmarks and tests stand in for: raters, servers, replicas, a small encoder."""
+"""Stand-ins for benchmarks and tests: raters, servers, replicas, a small encoder."""

@@ -21,7 +21,9 @@ FREQUENCY = (100, 300, 600, 1200, 2500)  # Hz, of each word
 
 
 class FakeEncoder:
-    """Vectors have a dimension an octave, and one for words that mean nothing here."""
+    """An encoder whose vectors have a dimension an octave, and one for words that mean nothing
+    here.
+    """
 
     name = "octaves"
     sample_rate = RATE
@@ -63,7 +65,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def tone(*words: str, seconds: float = 2.0, level: float = 0.3) -> np.ndarray:
-    """Return tones of these octaves, one after the other, each as long: (T,)."""
+    """Make tones of these octaves, one after the other, each as long: (T,)."""
     clock = np.arange(round(seconds * RATE)) / RATE
     frequencies = [FREQUENCY[WORDS.index(word)] for word in words]
     return np.concatenate([level * np.sin(2 * np.pi * f * clock) for f in frequencies])

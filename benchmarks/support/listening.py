@@ -44,7 +44,7 @@ def write_test(folder: Path, design: str, seconds: float = 0.5, **more: Any) -> 
 
 
 class Rater:
-    """Someone who has agreed to take a test. client: speaks to the server."""
+    """A rater who has agreed to take a test. client: speaks to the server."""
 
     def __init__(self, client: Client, test: str, token: str | None = None, **more: Any) -> None:
         self.client, self.base = client, f"/listen/{test}"

@@ -24,7 +24,7 @@ CHUNK: Final = 320  # samples
 
 
 class Echo:
-    """Gives back what it hears, at once, and remembers what it was asked."""
+    """A conversion that gives back what it hears, at once, and remembers what it was asked."""
 
     def __init__(self) -> None:
         self.ready = self.alive = True
@@ -54,7 +54,7 @@ class Echo:
 
 
 class Echoes:
-    """In place of LiveProcesses: one that echoes, and is given to everybody."""
+    """A stand-in for LiveProcesses: one that echoes, and is given to everybody."""
 
     def __init__(self, echo: "Echo | None" = None) -> None:
         self.idle = echo or Echo()
@@ -72,7 +72,7 @@ class ServedLive:
     messages as long as the app does."""
 
     def __init__(self, processes: LiveProcesses, most: int = 1, seconds: float = 60.0) -> None:
-        """most: conversions at once; seconds: of a visit."""
+        """Start the server. most: conversions at once; seconds: of a visit."""
         self.tickets = Tickets()
         routes = LiveServer(processes, self.tickets, most, seconds).routes()
         config = uvicorn.Config(
@@ -94,13 +94,13 @@ class ServedLive:
         return socket
 
     def close(self) -> None:
-        """End it, and every visit."""
+        """End the server, and every visit."""
         self._server.should_exit = True
         self._thread.join()
 
 
 def told(socket: ClientConnection) -> dict[str, Any]:
-    """Return the next message in words."""
+    """Read the next message in words."""
     while True:
         message = socket.recv(timeout=PATIENCE)
         if isinstance(message, str):
@@ -108,5 +108,5 @@ def told(socket: ClientConnection) -> dict[str, Any]:
 
 
 def sound(position: int = 0, samples: int = CHUNK, value: int = 1000) -> bytes:
-    """Return a message of so many samples, recorded after ``position`` others."""
+    """Make a message of so many samples, recorded after ``position`` others."""
     return position.to_bytes(4, "little") + np.full(samples, value, "<i2").tobytes()

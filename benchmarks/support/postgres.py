@@ -56,11 +56,11 @@ class Postgres:
                 time.sleep(0.2)
 
     def url(self, database: str) -> str:
-        """Return the URL of a database of that name."""
+        """Write the URL of a database of that name."""
         return f"postgresql+pg8000://tester@/{database}?unix_sock={self._folder}/.s.PGSQL.5432"
 
     def fresh(self, database: str) -> str:
-        """Return the URL of a database of that name, which is empty now."""
+        """Empty a database of that name, and write its URL."""
         engine = create_engine(self.url("postgres"), isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
             connection.execute(text(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)"))
@@ -69,7 +69,7 @@ class Postgres:
         return self.url(database)
 
     def kill(self) -> None:
-        """End all of it as a power cut would."""
+        """End all of the server as a power cut would."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 

@@ -20,7 +20,7 @@ from earshot.tabs.shared.temporary import temporary_folder
 
 
 def convert(file: str, *more: Any) -> int:
-    """Return the size of an upload, which this process alone has, in place of a model."""
+    """Measure the size of an upload, which this process alone has, in place of a model."""
     return Path(file).stat().st_size
 
 
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _address(request: Request) -> PlainTextResponse:
-    """Whom the app takes for the sender."""
+    """Say whom the app takes for the sender."""
     return PlainTextResponse(address_of(request))
 
 

@@ -31,7 +31,9 @@ class Replicas:
     def __init__(
         self, *program: str, number: int, environment: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        """Returns once all are healthy. Raises FileNotFoundError where there is no HAProxy."""
+        """Start the processes and HAProxy, and wait until all are healthy. Raises FileNotFoundError
+        where there is no HAProxy.
+        """
         proxy = shutil.which("haproxy", path=PLACES)
         if proxy is None:
             raise FileNotFoundError("There is no HAProxy here.")
@@ -60,13 +62,14 @@ class Replicas:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends all of them."""
+        """End all of them."""
         self._started.close()
 
 
 def configuration(port: int, ports: list[int]) -> str:
-    """Return the configuration that is deployed, listening on this port before processes on
-    those."""
+    """Write the configuration that is deployed, listening on this port before processes on
+    those.
+    """
     lines = []
     for line in CONFIGURATION.read_text().replace("bind :80", f"bind 127.0.0.1:{port}").split("\n"):
         if server := re.match(r" +server (\d+) ", line):

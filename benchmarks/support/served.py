@@ -21,7 +21,7 @@ PROXY: Final = ("--proxy", "127.0.0.1")
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on."""
+    """Find a port that nobody listens on."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]
@@ -34,7 +34,7 @@ class Served:
     def __init__(
         self, *program: str, path: str = "/", environment: Mapping[str, str] = MappingProxyType({})
     ) -> None:
-        """path: an address that it answers once it serves."""
+        """Start the program. path: an address that it answers once it serves."""
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
         self._command = [sys.executable, *program, "--port", str(self.port)]
@@ -44,7 +44,9 @@ class Served:
         self.start()
 
     def start(self) -> None:
-        """Start it, and wait until it answers. Raises RuntimeError where it stops before."""
+        """Start the program, and wait until it answers. Raises RuntimeError where it stops
+        before.
+        """
         self.process = subprocess.Popen(
             self._command,
             stdout=self._said,
@@ -64,11 +66,11 @@ class Served:
                 time.sleep(0.1)
 
     def said(self) -> str:
-        """Return what it has printed."""
+        """Read what the program has printed."""
         self._said.seek(0)
         return self._said.read().decode(errors="replace")
 
     def kill(self) -> None:
-        """End it as a power cut would."""
+        """End the program as a power cut would."""
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
