@@ -14,13 +14,13 @@ H264_AAC = ("libx264", "aac")
 
 
 def beep(seconds: float = 3.0, at: float = 1.0, hz: float = 440.0) -> np.ndarray:
-    """Return silence with a tone of half a second, by which its time is known: (T,) at RATE."""
+    """Make silence with a tone of half a second, by which its time is known: (T,) at RATE."""
     time = np.arange(round(seconds * RATE)) / RATE
     return 0.5 * np.sin(2 * np.pi * hz * time) * ((time >= at) & (time < at + 0.5))
 
 
 def onset(waveform: np.ndarray, rate: int) -> float:
-    """Return when a recording (T,) becomes loud, in seconds."""
+    """Find when a recording (T,) becomes loud, in seconds."""
     return float(np.argmax(np.abs(waveform) > 0.1 * np.abs(waveform).max()) / rate)
 
 
@@ -83,8 +83,9 @@ def film(
 def encoded(
     form: str, codec: str, waveform: np.ndarray, rate: int = RATE, cover: bool = False
 ) -> bytes:
-    """A mono file of the waveform (T,) at RATE in a container and codec, with an album's cover or
-    without."""
+    """Encode a mono file of the waveform (T,) at RATE in a container and codec, with an album's
+    cover or without.
+    """
     buffer = io.BytesIO()
     samples = np.round(32_767 * waveform[:: RATE // rate]).astype(np.int16)[None]
     frame = av.AudioFrame.from_ndarray(samples, "s16", "mono")

@@ -25,7 +25,7 @@ COLUMNS: Final = ("file", "speaker", "in_training", "voice", "sentence", "licenc
 
 
 def unseen_sentences() -> dict[str, str]:
-    """Return a sentence of the grammar for each of UNSEEN_SPEAKERS, by a seeded draw."""
+    """Draw a sentence of the grammar for each of UNSEEN_SPEAKERS, seeded."""
     rng = np.random.default_rng(SEED)
     slots = [list(slot) for slot in GRID]
     return {

@@ -1,4 +1,4 @@
-"""What the renderers share: the canvas and its coordinates, soft shapes, light on relief.
+"""The tools that the renderers share: the canvas and its coordinates, soft shapes, light on relief.
 
 Places are in units from the middle between the eyes, to the right and down, as in
 media.video.face: a unit is half the distance between the outer corners of the eyes. Images are
@@ -31,19 +31,18 @@ FILL: Final = np.array([0.75, -0.1, 0.65])
 
 
 def colour(rgb: Colour) -> np.ndarray:
-    """Return a colour as floats (3,)."""
+    """Write a colour as floats (3,)."""
     return np.array(rgb, np.float32) / 255
 
 
 def ramp(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Rise from 0 up to low to 1 from high on, smooth between; falling where high is less
-    than low."""
+    """Rise smoothly from 0 up to low to 1 from high on; fall where high is less than low."""
     share = np.clip((values - low) / (high - low), 0, 1)
     return share * share * (3 - 2 * share)
 
 
 def bump(x: float, y: float, wide: float, high: float, tilt: float = 0.0) -> np.ndarray:
-    """Return a Gaussian hill (H, W), 1 at (x, y), turned by so many radians."""
+    """Raise a Gaussian hill (H, W), 1 at (x, y), turned by so many radians."""
     across, down = X - x, Y - y
     u = across * np.cos(tilt) + down * np.sin(tilt)
     v = down * np.cos(tilt) - across * np.sin(tilt)
@@ -51,7 +50,7 @@ def bump(x: float, y: float, wide: float, high: float, tilt: float = 0.0) -> np.
 
 
 def pair(x: float, y: float, wide: float, high: float, tilt: float = 0.0) -> np.ndarray:
-    """Return the hill and its mirror image."""
+    """Raise the hill and its mirror image."""
     return bump(x, y, wide, high, tilt) + bump(-x, y, wide, high, -tilt)
 
 
@@ -72,28 +71,30 @@ def blob(points: Sequence[Point], soft: float) -> np.ndarray:
 
 
 def mirrored(points: Sequence[Point]) -> list[Point]:
-    """Return the points of a right half, from top to bottom, and those of the left half, back
-    up."""
+    """Mirror the points of a right half: from top to bottom, and those of the left half, back
+    up.
+    """
     return [*points, *((-x, y) for x, y in reversed(points) if x)]
 
 
 def noise(seed: int, width: float, stretch: float = 1.0) -> np.ndarray:
-    """Return smooth noise (H, W) of mean 0 and std 1, stretched downwards."""
+    """Draw smooth noise (H, W) of mean 0 and std 1, stretched downwards."""
     white = np.random.default_rng(seed).standard_normal(SHAPE).astype(np.float32)
     soft = cv2.GaussianBlur(white, (0, 0), width * UNIT, sigmaY=width * stretch * UNIT)
     return (soft - soft.mean()) / soft.std()
 
 
 def lit(depth: np.ndarray, towards: np.ndarray, wrap: float = 0.0) -> np.ndarray:
-    """Say how much of a light a relief (H, W) catches; wrap lets it creep around edges, as in
-    skin."""
+    """Compute how much of a light a relief (H, W) catches; wrap lets it creep around edges, as in
+    skin.
+    """
     normals = _normals(depth)
     light = normals @ (towards / np.linalg.norm(towards)).astype(np.float32)
     return np.clip((light + wrap) / (1 + wrap), 0, 1)
 
 
 def shine(depth: np.ndarray, sharpness: float) -> np.ndarray:
-    """Return the main light as it is mirrored to a camera straight ahead, (H, W)."""
+    """Compute the main light as it is mirrored to a camera straight ahead, (H, W)."""
     half = KEY / np.linalg.norm(KEY) + np.array([0, 0, 1])
     return lit(depth, half) ** sharpness
 

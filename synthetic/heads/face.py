@@ -55,7 +55,7 @@ class Head:
         return cv2.resize(self._held(fine, bearing), (WIDTH, HEIGHT), interpolation=cv2.INTER_AREA)
 
     def _held(self, image: np.ndarray, bearing: Bearing) -> np.ndarray:
-        """The head in its pose, by parallax: what stands out moves more."""
+        """Move the head into its pose, by parallax: what stands out moves more."""
         x = X - FREE * bearing.shift.real - bearing.turn * self._depth
         y = Y - FREE * bearing.shift.imag - bearing.nod * (self._depth - 0.7)
         around = FREE * bearing.roll
@@ -63,6 +63,6 @@ class Head:
 
 
 def _moved(image: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The image resampled: each pixel is taken from (x, y)."""
+    """Resample the image: each pixel is taken from (x, y)."""
     columns, rows = (places.astype(np.float32) * UNIT - 0.5 for places in (x - LEFT, y - TOP))
     return cv2.remap(image, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)

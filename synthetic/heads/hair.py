@@ -93,7 +93,7 @@ def behind(image: np.ndarray, speaker: Speaker) -> None:
 
 
 def in_front(image: np.ndarray, speaker: Speaker) -> None:
-    """Paint what frames the face, and its shadow on the face."""
+    """Paint the hair that frames the face, and its shadow on the face."""
     curly = speaker.style == "curly"
     mass = blob(OUTER[speaker.style], 0.05) * (1 - blob(WINDOW[speaker.style], 0.05))
     strands = noise(8, 0.035) if curly else _strands()
@@ -141,7 +141,7 @@ def glasses(image: np.ndarray, speaker: Speaker) -> None:
 
 
 def _strands() -> np.ndarray:
-    """Noise (H, W) predicted out along hair that spreads from the crown and then falls."""
+    """Draw noise (H, W) out along hair that spreads from the crown and then falls."""
     spread = 0.25 + 0.75 * np.clip((Y + 2.7) / 1.8, 0.02, 1) ** 0.7
     across = X / spread + 0.05 * np.sin(1.7 * Y + 2 * X)
     down = 0.05 * (Y - TOP) + 0.4

@@ -72,7 +72,7 @@ def _inside(
     pose: Pose,
     within: np.ndarray,
 ) -> None:
-    """Paint what is seen between the lips: the dark, the tongue, the teeth."""
+    """Paint the inside of the mouth between the lips: the dark, the tongue, the teeth."""
     mouth = np.broadcast_to(CAVE, part.shape).copy()
     floor = bottom.max() - 0.02 - 0.55 * pose.tongue * max(pose.opening, 0.0)
     back = floor + 0.5 * np.square(x / 0.4)

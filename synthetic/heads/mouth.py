@@ -1,4 +1,4 @@
-"""From phones to the movement of the mouth, by dominance functions.
+"""The movement of the mouth, made from phones by dominance functions.
 
 Every phone has a target shape, weighted by a dominance that decays with distance in time; features
 with low dominance follow the neighbouring phones (Cohen and Massaro, Modeling coarticulation in
@@ -16,9 +16,11 @@ from synthetic.heads.speech import Phone
 
 @dataclass(frozen=True)
 class Pose:
-    """opening: between the lips, in units; below 0 they are pressed. width: half the mouth's, in
-    units, before it is rounded. jaw: how far it has dropped, in units. The others from 0 to 1:
-    rounding, teeth bared, tongue raised, and tuck, the lower lip at the upper teeth."""
+    """The shape of the mouth. opening: between the lips, in units; below 0 they are pressed. width:
+    half the mouth's, in units, before it is rounded. jaw: how far it has dropped, in units. The
+    others from 0 to 1: rounding, teeth bared, tongue raised, and tuck, the lower lip at the upper
+    teeth.
+    """
 
     opening: float = 0.0
     width: float = 0.56
@@ -83,7 +85,7 @@ REST_PARTS: Final = 3  # into which a silence is cut, so that it begins and ends
 
 
 def poses(phones: Sequence[Phone], times: np.ndarray) -> list[Pose]:
-    """Return the mouth at each of the times (N,), in seconds."""
+    """Compute the mouth at each of the times (N,), in seconds."""
     parts = _parts(phones, times[-1])
     starts, ends = np.array([(start, end) for _, start, end in parts]).T - LEAD
     distance = np.abs(times[:, None] - (starts + ends) / 2)
@@ -105,7 +107,9 @@ def poses(phones: Sequence[Phone], times: np.ndarray) -> list[Pose]:
 
 
 def _parts(phones: Sequence[Phone], end: float) -> list[tuple[Viseme, float, float]]:
-    """Visemes with start and end in seconds: diphthongs in two halves, and rest in silence."""
+    """Time the visemes, with start and end in seconds: diphthongs in two halves, and rest in
+    silence.
+    """
     spans = [((REST,) * REST_PARTS, 0.0, phones[0].start)]
     spans += [(VISEMES[phone.name], phone.start, phone.end) for phone in phones]
     spans += [((REST,) * REST_PARTS, phones[-1].end, end)]

@@ -40,12 +40,12 @@ WARM: Final = np.array([1.0, 0.55, 0.42], np.float32)  # tint of light that has 
 
 
 def outline(speaker: Speaker) -> list[tuple[float, float]]:
-    """Return the right half of the head, from top to bottom."""
+    """Draw the right half of the head, from top to bottom."""
     return [(x * (1 + (speaker.jaw - 1) * float(np.clip(y, 0, 1))), y) for y, x in OUTLINE]
 
 
 def relief(speaker: Speaker) -> tuple[np.ndarray, np.ndarray]:
-    """Say how far the face stands out in units, 0 around it, and where it is, (H, W) each."""
+    """Compute how far the face stands out in units, 0 around it, and where it is, (H, W) each."""
     x, y = np.array(outline(speaker)).T
     half = np.interp(Y, *_smooth(y, x))
     middle = np.interp(Y, *_smooth(*np.array(PROFILE).T))
@@ -100,7 +100,7 @@ def body(image: np.ndarray, speaker: Speaker) -> None:
 
 
 def backdrop(speaker: Speaker) -> np.ndarray:
-    """Return a wall with a glow of light, (H, W, 3)."""
+    """Paint a wall with a glow of light, (H, W, 3)."""
     glow = 0.72 + 0.38 * np.exp(-np.square((X + 1.2) / 4) - np.square((Y + 0.8) / 4))
     return np.clip(glow[..., None] * colour(speaker.backdrop), 0, 1).astype(np.float32)
 
@@ -124,7 +124,7 @@ def _neck() -> np.ndarray:
 
 
 def _complexion(speaker: Speaker) -> np.ndarray:
-    """The colour of the skin, place by place: blush, paler around the eyes, a beard's shadow."""
+    """Colour the skin, place by place: blush, paler around the eyes, a beard's shadow."""
     skin = np.broadcast_to(colour(speaker.skin), (*X.shape, 3)).copy()
     blush = (
         pair(1.0, 0.75, 0.38, 0.26) + 0.8 * bump(0, 0.92, 0.2, 0.16) + 0.3 * bump(0, 2.3, 0.3, 0.2)
@@ -136,7 +136,9 @@ def _complexion(speaker: Speaker) -> np.ndarray:
 
 
 def _shaded(depth: np.ndarray, albedo: np.ndarray) -> np.ndarray:
-    """Skin with this relief under both lights: soft edges of shadow, which glow a little red."""
+    """Shade skin with this relief under both lights: soft edges of shadow, which glow a little
+    red.
+    """
     key, fill = lit(depth, KEY, 0.35), lit(depth, FILL, 0.2)
     hollow = np.clip(6 * (blur(depth, 0.09) - depth), 0, 0.4) * ramp(depth, 0.3, 0.8)
     light = (0.2 + 0.86 * key + 0.2 * fill) * (1 - hollow)

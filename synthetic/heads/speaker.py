@@ -8,8 +8,9 @@ from synthetic.heads.canvas import Colour
 
 @dataclass(frozen=True)
 class Speaker:
-    """Colours are RGB. voice, pitch and speed: options of espeak-ng; jaw: relative width, 1 on
-    average; beard: from 0, shaven, to 1."""
+    """A synthetic speaker. Colours are RGB. voice, pitch and speed: options of espeak-ng; jaw:
+    relative width, 1 on average; beard: from 0, shaven, to 1.
+    """
 
     name: str
     voice: str

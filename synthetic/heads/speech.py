@@ -34,7 +34,7 @@ class Phone:
 
 
 def speak(speaker: Speaker, sentence: str) -> np.ndarray:
-    """Return the waveform (T,) at SAMPLE_RATE, with silence around it."""
+    """Synthesise a sentence: the waveform (T,) at SAMPLE_RATE, with silence around it."""
     # A bare "a" would be pronounced as the article.
     text = " ".join("[['eI]]" if word == "a" else word for word in sentence.split())
     options = ("-v", speaker.voice, "-p", str(speaker.pitch), "-s", str(speaker.speed))

@@ -29,8 +29,9 @@ CRF: Final = "23"  # x264's constant rate factor
 
 @dataclass(frozen=True, eq=False)
 class RenderedVideo:
-    """waveform (T,) at SAMPLE_RATE; mouth pose and head bearing of each frame; rate: frames per
-    second."""
+    """A rendered video. waveform (T,) at SAMPLE_RATE; mouth pose and head bearing of each frame;
+    rate: frames per second.
+    """
 
     speaker: Speaker
     waveform: np.ndarray
@@ -39,7 +40,7 @@ class RenderedVideo:
     rate: int
 
     def frames(self, start: int = 0, stop: int | None = None) -> Iterator[Frame]:
-        """Return frames, uint8 RGB (HEIGHT, WIDTH, 3), rendered one at a time."""
+        """Yield frames, uint8 RGB (HEIGHT, WIDTH, 3), rendered one at a time."""
         moves = list(zip(self.poses, self.bearings, strict=True))[start:stop]
         for number, (pose, bearing) in enumerate(moves):
             yield Frame(number / self.rate, self._head.render(pose, bearing))
@@ -83,7 +84,9 @@ def write(path: Path, video: RenderedVideo) -> None:
 
 
 def _bearings(seconds: float, times: np.ndarray, rng: np.random.Generator) -> list[Bearing]:
-    """Slow drift of the head and eyes, and blinks, sampled at RATE whatever the times are."""
+    """Draw a slow drift of the head and eyes, and blinks, sampled at RATE whatever the times
+    are.
+    """
     grid = np.arange(int(seconds * RATE)) / RATE
 
     def wander(size: float, seconds: float) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Makes assets/sounds: one Ogg Opus file a recipe, and captions.csv.
+"""Make assets/sounds: one Ogg Opus file a recipe, and captions.csv.
 
 Run as `python -m synthetic.sounds`, or with the names of families (`weather bells`) to write
 only their sounds; needs espeak-ng (Debian: apt-get install espeak-ng).
@@ -39,7 +39,9 @@ def write(path: Path, sound: NDArray[np.float32]) -> None:
 
 
 def main(wanted: list[str]) -> None:
-    """Write the sounds of the wanted families (of all, if none is named) and all captions."""
+    """Write the sounds of the wanted families (all of them where none is named) and all
+    captions.
+    """
     SOUNDS.mkdir(exist_ok=True)
     for family in FAMILIES:
         if not wanted or family.__name__.rpartition(".")[2] in wanted:

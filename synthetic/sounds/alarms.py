@@ -20,7 +20,7 @@ from synthetic.sounds.parts import HORN, passing, vary
 
 
 def _horn_speaker(sound: Signal) -> Signal:
-    """What the horn of a siren leaves of a sound, and tears."""
+    """Filter a sound as the horn of a siren does, and distort it."""
     return colour(drive(sound, 2.5), (150, -40), (600, 0), (2500, 3), (5000, -6), (15_000, -30))
 
 

@@ -1,4 +1,4 @@
-"""What falls and bounces: coins and balls."""
+"""Things that fall and bounce: coins and balls."""
 
 from functools import partial
 

@@ -22,7 +22,7 @@ from synthetic.sounds.strings import BASS, SCALE, TUNE, Notes, pluck, shifted
 
 
 def _violin(rng: np.random.Generator, notes: Notes, pace: float, tremolo: float) -> Signal:
-    """Bowed: a sawtooth with vibrato in a body; tremolo: bow strokes a second."""
+    """A bowed string: a sawtooth with vibrato in a body; tremolo: bow strokes a second."""
 
     def play(hz: float, held: float) -> Signal:
         seconds = held + 0.15

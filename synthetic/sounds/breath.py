@@ -1,4 +1,4 @@
-"""What breath does to people: sneezing, coughing, sniffing, gargling."""
+"""Sounds of breath: sneezing, coughing, sniffing, gargling."""
 
 import numpy as np
 

@@ -64,7 +64,7 @@ def _laugh(rng: np.random.Generator, pitch: float, size: float, pace: float, vow
 def _laughing(
     rng: np.random.Generator, voices: tuple[tuple[float, float], ...], pace: float, vowels: str
 ) -> Signal:
-    """voices: (pitch, size) of everybody who laughs."""
+    """Laughter of several people. voices: (pitch, size) of everybody who laughs."""
     seconds = rng.uniform(3.8, 5)
     ground = silence(seconds)
     for index, (pitch, size) in enumerate(voices):

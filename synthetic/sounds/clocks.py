@@ -113,7 +113,7 @@ def _cuckoo(rng: np.random.Generator, hours: int) -> Signal:
 
 
 def _kitchen_timer(rng: np.random.Generator) -> Signal:
-    """Fast ticking, then the bell."""
+    """A kitchen timer: fast ticking, then the bell."""
     tick = _ticking(rng, 7, 900, 1.6, 2.6)
     bell = _wound_alarm(rng, 2600, 24, 0.7)
     return sequence(4.4, [(0, 0.5 * tick / np.max(tick)), (2.6, bell / np.max(bell))])

@@ -1,4 +1,4 @@
-"""What is heard at a desk: keys, mice, printers, cameras."""
+"""Sounds at a desk: keys, mice, printers, cameras."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -90,7 +90,7 @@ def _bleating(rng: np.random.Generator, pitch: float, size: float, rate: float) 
 
 
 def _hoof(rng: np.random.Generator, hard: float) -> Signal:
-    """hard: 0 turf, 1 cobblestones."""
+    """The step of a hoof. hard: 0 turf, 1 cobblestones."""
     thud = low_pass(rng.standard_normal(4800) * decay(0.15, 0.09), 160) * (1.4 - hard)
     clop = modes(0.15, rng.uniform(0.9, 1.1, 4) * (620, 1150, 1900, 3100), 0.05, (1, 0.8, 0.5, 0.3))
     grit = band(rng.standard_normal(4800) * decay(0.15, 0.05), 700, 7000, 1)
@@ -100,7 +100,7 @@ def _hoof(rng: np.random.Generator, hard: float) -> Signal:
 def _hooves(
     rng: np.random.Generator, period: float, beats: tuple[float, ...], hard: float
 ) -> Signal:
-    """beats: where in one stride the hooves fall."""
+    """The hooves of a horse. beats: where in one stride the hooves fall."""
     seconds = rng.uniform(4, 5.5)
     ground = silence(seconds)
     stride = period * rng.uniform(0.9, 1.1)

@@ -31,7 +31,7 @@ from synthetic.sounds.parts import click, gate, sequence, struck, vary
 
 
 def _game(rng: np.random.Generator, steps: Sequence[float], held: float, ends: float) -> Signal:
-    """Square waves: pitches (shares of one) in turn, the last one longer."""
+    """A game of square waves: pitches (shares of one) in turn, the last one longer."""
     base, parts = vary(rng, 620, 0.2), []
     square = [1 / k if k % 2 else 0 for k in range(1, 30)]
     for i, share in enumerate(steps):

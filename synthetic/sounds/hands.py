@@ -27,7 +27,7 @@ from synthetic.sounds.kit import (
 
 
 def _clap(rng: np.random.Generator, cup: float) -> Signal:
-    """Two hands; cup: Hz of the hollow between them."""
+    """Two hands that clap; cup: Hz of the hollow between them."""
     long = 0.12
     slap = rng.standard_normal(samples(long)) * decay(long, rng.uniform(0.03, 0.06), 0.0008)
     hollow = resonate(slap, cup * rng.uniform(0.8, 1.2, 4) * (1, 1.3, 1.8, 2.6), 0.009, 1)
@@ -78,7 +78,7 @@ def _finger_snaps(rng: np.random.Generator) -> Signal:
 
 
 def _heartbeat(rng: np.random.Generator, rate: float, breath: float) -> Signal:
-    """Lub-dub, as through a stethoscope; rate in beats a minute."""
+    """A heartbeat, as through a stethoscope; rate in beats a minute."""
     seconds, period = rng.uniform(4, 5), 60 / rate
     ground = silence(seconds)
     for at in in_step(rng, seconds, period, 0.015):

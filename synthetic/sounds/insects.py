@@ -28,7 +28,7 @@ from synthetic.sounds.kit import (
 
 
 def _wingbeat(rng: np.random.Generator, pitch: Signal, rough: float) -> Signal:
-    """Wings: a tone rich in harmonics, never quite steady."""
+    """The beat of wings: a tone rich in harmonics, never quite steady."""
     seconds = len(pitch) / SAMPLE_RATE
     pitch = pitch * (1 + rough * wander(rng, seconds, 30, -0.06, 0.06))
     partials = np.arange(1, int(0.47 * SAMPLE_RATE / np.max(pitch)))
@@ -40,7 +40,7 @@ def _wingbeat(rng: np.random.Generator, pitch: Signal, rough: float) -> Signal:
 
 
 def _passing(rng: np.random.Generator, seconds: float, restless: float) -> tuple[Signal, Signal]:
-    """(loudness, pitch factor) of something that flies about the listener."""
+    """The (loudness, pitch factor) of something that flies about the listener."""
     near = wander(rng, seconds, restless, 0.05, 1) ** 2
     return near, 1 + 0.06 * wander(rng, seconds, 2 * restless, -1, 1) + 0.05 * near
 
@@ -48,7 +48,9 @@ def _passing(rng: np.random.Generator, seconds: float, restless: float) -> tuple
 def _flying(
     rng: np.random.Generator, hz: float, rough: float, restless: float, thin: float = 0
 ) -> Signal:
-    """thin: Hz below which the small body does not sound."""
+    """An insect that flies about the listener. thin: Hz below which the small body does not
+    sound.
+    """
     seconds = rng.uniform(4, 5.5)
     near, factor = _passing(rng, seconds, restless)
     wings = _wingbeat(rng, hz * rng.uniform(0.92, 1.08) * factor, rough)

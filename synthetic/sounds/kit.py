@@ -1,4 +1,5 @@
-"""What the makers of sounds share: noises, filters, envelopes, tones, struck bodies, rooms.
+"""The tools that the makers of sounds share: noises, filters, envelopes, tones, struck bodies,
+rooms.
 
 Lengths are in seconds, rates and pitches in Hz, T60 (the time to fall by 60 dB) in seconds.
 A signal is a float array (T,) at SAMPLE_RATE; a curve is such an array of slow values. Voices
@@ -36,7 +37,7 @@ class Recipe:
 
 
 def render(recipe: Recipe, seed: int) -> NDArray[np.float32]:
-    """A rendition of the recipe, (T,) at SAMPLE_RATE; the same seed gives the same one."""
+    """Render the recipe, (T,) at SAMPLE_RATE; the same seed gives the same rendition."""
     rng = np.random.default_rng([zlib.crc32(recipe.name.encode()), seed])
     return normalise(recipe.make(rng)).astype(np.float32)
 
@@ -45,22 +46,22 @@ def render(recipe: Recipe, seed: int) -> NDArray[np.float32]:
 
 
 def samples(seconds: float) -> int:
-    """How many samples last that long."""
+    """Count the samples that last that long."""
     return round(seconds * SAMPLE_RATE)
 
 
 def clock(seconds: float) -> Signal:
-    """The time of every sample."""
+    """Compute the time of every sample."""
     return np.arange(samples(seconds)) / SAMPLE_RATE
 
 
 def silence(seconds: float) -> Signal:
-    """Zeros, to put sounds into with `add`."""
+    """Make zeros, to put sounds into with `add`."""
     return np.zeros(samples(seconds))
 
 
 def add(ground: Signal, sound: Signal, at: float, gain: float = 1.0) -> None:
-    """Adds the sound to the ground in place, from that second on; what overhangs is cut off."""
+    """Add the sound to the ground in place, from that second on; what overhangs is cut off."""
     start = samples(at)
     part = sound[max(-start, 0) : max(len(ground) - start, 0)]
     start = max(start, 0)
@@ -68,7 +69,7 @@ def add(ground: Signal, sound: Signal, at: float, gain: float = 1.0) -> None:
 
 
 def mix(*sounds: Signal) -> Signal:
-    """The sum, as long as the longest."""
+    """Add up sounds; the sum is as long as the longest."""
     total = np.zeros(max(map(len, sounds)))
     for sound in sounds:
         total[: len(sound)] += sound
@@ -76,7 +77,7 @@ def mix(*sounds: Signal) -> Signal:
 
 
 def scatter(seconds: float, times: Iterable[float], grain: Callable[[], Signal]) -> Signal:
-    """A new grain at each of the times."""
+    """Put a new grain at each of the times."""
     ground = silence(seconds)
     for at in times:
         add(ground, grain(), at)
@@ -84,7 +85,9 @@ def scatter(seconds: float, times: Iterable[float], grain: Callable[[], Signal])
 
 
 def at_random(rng: np.random.Generator, seconds: float, rate: float | Signal) -> Signal:
-    """Times of events that know nothing of each other: rate a second, or a curve of it."""
+    """Draw the times of events that are independent of each other: rate a second, or a curve of
+    it.
+    """
     most = float(np.max(rate))
     times = np.sort(rng.uniform(0, seconds, rng.poisson(most * seconds)))
     if isinstance(rate, np.ndarray):
@@ -94,7 +97,7 @@ def at_random(rng: np.random.Generator, seconds: float, rate: float | Signal) ->
 
 
 def in_step(rng: np.random.Generator, seconds: float, period: float, jitter: float) -> Signal:
-    """Times one period apart, the first within one period; jitter is a share of the period."""
+    """Draw times one period apart, the first within one period; jitter is a share of the period."""
     times = np.arange(rng.uniform(0.1, 0.6) * period, seconds, period)
     return np.maximum(times + jitter * period * rng.standard_normal(len(times)), 0)
 
@@ -103,7 +106,7 @@ def in_step(rng: np.random.Generator, seconds: float, period: float, jitter: flo
 
 
 def curve(seconds: float, *points: Point) -> Signal:
-    """Straight lines through (time, value) points; values hold before and after them."""
+    """Draw straight lines through (time, value) points; values hold before and after them."""
     times, values = np.array(points).T
     return np.interp(clock(seconds), times, values)
 
@@ -111,7 +114,7 @@ def curve(seconds: float, *points: Point) -> Signal:
 def wander(
     rng: np.random.Generator, seconds: float, rate: float, low: float, high: float
 ) -> Signal:
-    """A smooth random curve between low and high, with about `rate` new values a second."""
+    """Draw a smooth random curve between low and high, with about `rate` new values a second."""
     knots = max(round(seconds * rate), 1) + 4
     values = rng.uniform(low, high, knots)
     smooth = np.interp(clock(seconds) * rate + rng.uniform(0, 2), np.arange(knots), values)
@@ -122,13 +125,13 @@ def wander(
 
 
 def decay(seconds: float, t60: float, attack: float = 0.001) -> Signal:
-    """From a short rise to 1 down by 60 dB in t60."""
+    """Rise shortly to 1, then fall by 60 dB in t60."""
     t = clock(seconds)
     return np.minimum(t / attack, 1) * 10 ** (-3 * np.maximum(t - attack, 0) / t60)
 
 
 def bump(seconds: float, peak: float = 0.5, sharpness: float = 1.0) -> Signal:
-    """A rounded rise and fall over the whole length, highest at that share of it."""
+    """Rise and fall, rounded, over the whole length, highest at that share of it."""
     x = np.linspace(0, 1, samples(seconds))
     warped = np.where(x < peak, 0.5 * x / peak, 0.5 + 0.5 * (x - peak) / (1 - peak))
     return np.sin(np.pi * warped) ** (2 * sharpness)
@@ -138,17 +141,19 @@ def bump(seconds: float, peak: float = 0.5, sharpness: float = 1.0) -> Signal:
 
 
 def noise(rng: np.random.Generator, seconds: float, colour: float = 0.0) -> Signal:
-    """Noise of unit level whose power falls as 1 / f**colour: 0 white, 1 pink, 2 brown."""
+    """Draw noise of unit level whose power falls as 1 / f**colour: 0 white, 1 pink, 2 brown."""
     return coloured(rng, seconds, *((hz, -10 * colour * np.log10(hz)) for hz in (20.0, 16_000.0)))
 
 
 def coloured(rng: np.random.Generator, seconds: float, *points: Point) -> Signal:
-    """Noise of unit level with the spectrum drawn by (Hz, dB) points, straight in log f."""
+    """Draw noise of unit level with the spectrum given by (Hz, dB) points, straight in log f."""
     return colour(rng.standard_normal(samples(seconds)), *points)
 
 
 def colour(sound: Signal, *points: Point) -> Signal:
-    """The sound through a filter drawn by (Hz, dB) points, straight in log f; then unit level."""
+    """Filter the sound by a curve through (Hz, dB) points, straight in log f; then bring it to unit
+    level.
+    """
     n = len(sound)
     hz = np.fft.rfftfreq(n, 1 / SAMPLE_RATE)
     corners, gains = np.array(points).T
@@ -158,22 +163,22 @@ def colour(sound: Signal, *points: Point) -> Signal:
 
 
 def level(sound: Signal) -> Signal:
-    """The sound at a root mean square of 1."""
+    """Scale the sound to a root mean square of 1."""
     return sound / np.sqrt(np.mean(sound**2) + 1e-20)
 
 
 def low_pass(sound: Signal, hz: float, order: int = 2) -> Signal:
-    """Butterworth."""
+    """Filter out what lies above the frequency by a Butterworth filter."""
     return _butter(sound, hz, "lowpass", order)
 
 
 def high_pass(sound: Signal, hz: float, order: int = 2) -> Signal:
-    """Butterworth."""
+    """Filter out what lies below the frequency by a Butterworth filter."""
     return _butter(sound, hz, "highpass", order)
 
 
 def band(sound: Signal, low: float, high: float, order: int = 2) -> Signal:
-    """What lies between the two frequencies: Butterworth."""
+    """Keep what lies between the two frequencies by a Butterworth filter."""
     return _butter(sound, (low, min(high, 0.49 * SAMPLE_RATE)), "bandpass", order)
 
 
@@ -183,7 +188,7 @@ def _butter(sound: Signal, hz: ArrayLike, kind: str, order: int) -> Signal:
 
 
 def moving_band(sound: Signal, centre: Signal, octaves: float) -> Signal:
-    """A band as wide as `octaves` whose centre follows the curve (as long as the sound)."""
+    """Keep a band as wide as `octaves` whose centre follows the curve (as long as the sound)."""
     hz, times, spectrum = signal.stft(sound, SAMPLE_RATE, nperseg=512, noverlap=384)
     now = np.interp(times, np.arange(len(centre)) / SAMPLE_RATE, centre)
     distance = np.log2(np.maximum(hz, 20)[:, None] / now)
@@ -201,7 +206,9 @@ def _fit(sound: Signal, length: int) -> Signal:
 
 
 def tone(pitch: Signal, harmonics: Sequence[float] = (1.0,), phase: float = 0.0) -> Signal:
-    """Harmonics of these strengths over a curve of pitch; those beyond the band are left out."""
+    """Add up harmonics of these strengths over a curve of pitch; those beyond the band are left
+    out.
+    """
     turn = np.exp(1j * (phase + 2 * np.pi * np.cumsum(pitch) / SAMPLE_RATE))
     harmonic = np.ones(len(pitch), complex)
     total = np.zeros(len(pitch))
@@ -213,13 +220,13 @@ def tone(pitch: Signal, harmonics: Sequence[float] = (1.0,), phase: float = 0.0)
 
 
 def fm(pitch: Signal, ratio: float, index: Signal | float) -> Signal:
-    """A sine whose phase another one, `ratio` times as high, swings by `index` radians."""
+    """Make a sine whose phase another one, `ratio` times as high, swings by `index` radians."""
     turn = 2 * np.pi * np.cumsum(pitch) / SAMPLE_RATE
     return np.sin(turn + index * np.sin(ratio * turn))
 
 
 def modes(seconds: float, hz: ArrayLike, t60: ArrayLike, gain: ArrayLike = 1.0) -> Signal:
-    """A body struck once: sines that die away, one for each frequency, T60 and gain."""
+    """Strike a body once: sines that die away, one for each frequency, T60 and gain."""
     total, hit = silence(seconds), silence(seconds)
     hit[:1] = 1
     for pitch, fall, strength in np.broadcast(hz, t60, gain):
@@ -232,7 +239,7 @@ def modes(seconds: float, hz: ArrayLike, t60: ArrayLike, gain: ArrayLike = 1.0) 
 
 
 def resonate(sound: Signal, hz: ArrayLike, t60: ArrayLike, gain: ArrayLike = 1.0) -> Signal:
-    """The sound exciting such a body; as long as the sound."""
+    """Let the sound excite such a body; as long as the sound."""
     ring = modes(min(float(np.max(t60)), len(sound) / SAMPLE_RATE), hz, t60, gain)
     return signal.fftconvolve(sound, ring)[: len(sound)]
 
@@ -240,7 +247,9 @@ def resonate(sound: Signal, hz: ArrayLike, t60: ArrayLike, gain: ArrayLike = 1.0
 def impulses(
     rng: np.random.Generator, seconds: float, rate: float | Signal, spread: float = 1.0
 ) -> Signal:
-    """Single samples at random times, `rate` a second, of log-normal strength and either sign."""
+    """Draw single samples at random times, `rate` a second, of log-normal strength and either
+    sign.
+    """
     train = silence(seconds)
     places = np.minimum((at_random(rng, seconds, rate) * SAMPLE_RATE).astype(int), len(train) - 1)
     strength = np.exp(spread * rng.standard_normal(len(places)))
@@ -252,7 +261,7 @@ def impulses(
 
 
 def room(rng: np.random.Generator, sound: Signal, t60: float, wet: float = 0.2) -> Signal:
-    """The sound in a room: early reflections and a dying haze, `wet` of it; t60 longer."""
+    """Put the sound into a room: early reflections and a dying haze, `wet` of it; t60 longer."""
     seconds = min(t60, 3.0)
     haze = noise(rng, seconds, 0.7) * decay(seconds, t60, attack=0.005)
     reflections = rng.uniform(0.003, min(0.06, seconds), 9)
@@ -264,19 +273,21 @@ def room(rng: np.random.Generator, sound: Signal, t60: float, wet: float = 0.2) 
 
 
 def outdoors(rng: np.random.Generator, sound: Signal, gain: float = 0.01) -> Signal:
-    """The sound with the quiet murmur that every recording has; gain: against the sound's peak."""
+    """Add the quiet murmur that every recording has; gain: against the sound's peak."""
     seconds = len(sound) / SAMPLE_RATE
     murmur = noise(rng, seconds, 1.3) * wander(rng, seconds, 1.5, 0.6, 1.2)
     return sound + gain * np.max(np.abs(sound)) * murmur[: len(sound)]
 
 
 def drive(sound: Signal, amount: float) -> Signal:
-    """Soft clipping: 1 is a touch of warmth, 10 is torn."""
+    """Clip softly: 1 is a touch of warmth, 10 is torn."""
     return np.tanh(amount * sound / (np.max(np.abs(sound)) + 1e-12))
 
 
 def normalise(sound: Signal) -> Signal:
-    """No DC, soft ends, and a peak of PEAK dB; spikes far above the loudest moment are rounded."""
+    """Remove DC, soften the ends, and set the peak to PEAK dB; spikes far above the loudest moment
+    are rounded.
+    """
     sound = high_pass(sound - np.mean(sound), 20, order=1)
     moment = np.ones(samples(0.1)) / samples(0.1)
     most = 6 * np.sqrt(np.max(signal.fftconvolve(sound**2, moment, "same")) + 1e-20)

@@ -88,7 +88,7 @@ def _kettle(rng: np.random.Generator, low: float, high: float, warble: float) ->
 
 
 def _chopping(rng: np.random.Generator, rate: float, crunch: float, heavy: float) -> Signal:
-    """A knife through something crisp onto a wooden board."""
+    """A knife that cuts through something crisp onto a wooden board."""
     seconds, strokes = rng.uniform(3.2, 4), []
     board = vary(rng, 260 / heavy, 0.15) * np.array([1, 1.62, 2.7, 3.9, 5.6])
     for at in in_step(rng, seconds - 0.4, vary(rng, 1 / rate), 0.08):

@@ -34,7 +34,7 @@ ANNOUNCEMENTS = (
 def _crowd(
     rng: np.random.Generator, texts: Sequence[str], people: int, pitch: float, hall: float
 ) -> Signal:
-    """Everybody talks at once, none to be understood."""
+    """A crowd in which everybody talks at once, none to be understood."""
     seconds = rng.uniform(4.5, 5.3)
     ground = silence(seconds)
     for _ in range(people):

@@ -1,4 +1,4 @@
-"""What goes on in a mouth: brushing, drinking, eating, kissing."""
+"""Sounds of a mouth: brushing, drinking, eating, kissing."""
 
 import numpy as np
 
@@ -126,7 +126,7 @@ def _slurping(rng: np.random.Generator) -> Signal:
 
 
 def _bite(rng: np.random.Generator, crisp: float, long: float) -> Signal:
-    """crisp: bursts a second while the teeth close."""
+    """A bite. crisp: bursts a second while the teeth close."""
     press = bump(long, 0.4, 1)
     cracks = impulses(rng, long, crisp * press, 1.1)
     jaw = resonate(cracks, (380, 900, 1900, 3600), (0.02, 0.015, 0.01, 0.008), (0.7, 1, 0.8, 0.6))

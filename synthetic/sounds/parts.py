@@ -1,4 +1,6 @@
-"""What several families of made things share: strikes, gates, engines, things that pass by."""
+"""Parts that several families of made things share: strikes, gates, engines, things that pass
+by.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -26,19 +28,19 @@ CUP = (1.0, 1.52, 2.71, 3.9, 5.0, 6.6)  # of a small bell
 
 
 def vary(rng: np.random.Generator, value: float, share: float = 0.1) -> float:
-    """The value, at most that share higher or lower: another rendition is another object."""
+    """Change the value by at most that share, up or down: another rendition is another object."""
     return value * np.exp(rng.uniform(-share, share))
 
 
 def gate(seconds: float, attack: float = 0.01, release: float = 0.02) -> Signal:
-    """Rounded on, held at 1, rounded off."""
+    """Rise rounded to 1, hold, and fall rounded."""
     t = clock(seconds)
     inside = np.minimum(t / attack, (seconds - t) / release)
     return 0.5 - 0.5 * np.cos(np.pi * np.clip(inside, 0, 1))
 
 
 def click(rng: np.random.Generator, low: float, high: float, t60: float) -> Signal:
-    """A burst of noise between two frequencies that dies at once, at a peak of 1."""
+    """Make a burst of noise between two frequencies that dies at once, at a peak of 1."""
     seconds = 1.2 * t60 + 0.005
     burst = band(rng.standard_normal(samples(seconds)), low, high) * decay(seconds, t60, 0.0004)
     return burst / np.max(np.abs(burst))
@@ -53,7 +55,7 @@ def struck(
     hardness: float = 0.5,
     split: float = 0.0,
 ) -> Signal:
-    """A body struck once: partials at these ratios to hz, the higher the weaker and the shorter.
+    """Strike a body once: partials at these ratios to hz, the higher the weaker and the shorter.
 
     t60: of the lowest; hardness: 0 (felt) to 1 (steel); split: share by which every partial is
     doubled, so that it beats.
@@ -74,7 +76,7 @@ def struck(
 def firings(
     rng: np.random.Generator, rate: Signal, strengths: Sequence[float] = (1.0,), jitter: float = 0.0
 ) -> Signal:
-    """Single samples wherever the rate (Hz, a curve) has turned once more, of these strengths.
+    """Put single samples wherever the rate (Hz, a curve) has turned once more, of these strengths.
 
     jitter: share of a period, and of the strength, by which they differ.
     """
@@ -89,14 +91,14 @@ def firings(
 
 
 def exhaust(train: Signal, hz: ArrayLike, t60: ArrayLike, gain: ArrayLike = 1.0) -> Signal:
-    """Every firing of a train sounds in pipes and panels of these resonances."""
+    """Let every firing of a train sound in pipes and panels of these resonances."""
     pulse = modes(float(np.max(t60)), hz, t60, gain)
     pulse *= np.minimum(clock(float(np.max(t60))) / 0.0005, 1)
     return signal.fftconvolve(train, pulse)[: len(train)]
 
 
 def passing(sound: Signal, nearest: float, speed: float, distance: float) -> Signal:
-    """The sound driving by: pitch falls, level and brightness rise and fall.
+    """Let the sound drive by: pitch falls, level and brightness rise and fall.
 
     nearest: second of the closest approach; speed: metres a second; distance: of the road, metres.
     """
@@ -108,7 +110,7 @@ def passing(sound: Signal, nearest: float, speed: float, distance: float) -> Sig
 
 
 def sequence(seconds: float, sounds: Iterable[tuple[float, Signal]]) -> Signal:
-    """Sounds at their times (seconds)."""
+    """Put sounds at their times (seconds)."""
     ground = silence(seconds)
     for at, sound in sounds:
         add(ground, sound, at)
@@ -121,7 +123,7 @@ def melody(
     play: Callable[[float, float], Signal],
     pace: float = 1.0,
 ) -> Signal:
-    """Notes (beat, MIDI number, beats) played at some pace (seconds a beat) in some key.
+    """Play notes (beat, MIDI number, beats) at some pace (seconds a beat) in some key.
 
     play: gives a note of a pitch (Hz) and length (seconds); what it adds rings on.
     """

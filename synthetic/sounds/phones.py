@@ -28,7 +28,7 @@ RINGTONE = (76, 74, 66, 68, 73, 71, 62, 64)
 
 
 def line(rng: np.random.Generator, sound: Signal, loudness: float = 0.004) -> Signal:
-    """What the receiver lets through, with the hum and hiss of the line."""
+    """Filter a sound as a receiver does, with the hum and hiss of the line."""
     heard = band(sound / np.max(np.abs(sound)), 280, 3600, 3)
     return heard + loudness * noise(rng, len(sound) / 32_000, 0.5)
 

@@ -18,7 +18,7 @@ from synthetic.sounds.voice import call
 
 
 def _crowing(rng: np.random.Generator, size: float) -> Signal:
-    """Cock-a-doodle-doo: two short notes, a rise, a long fall."""
+    """A cock that crows: two short notes, a rise, a long fall."""
     seconds, top = rng.uniform(3, 3.8), rng.uniform(700, 850) * size
     ground = silence(seconds)
     at = rng.uniform(0.1, 0.3)
@@ -38,7 +38,7 @@ def _cluck(rng: np.random.Generator, hz: float) -> Signal:
 
 
 def _clucking(rng: np.random.Generator, hens: int, excited: float) -> Signal:
-    """excited: how often a row of clucks ends in a cackle."""
+    """Hens that cluck. excited: how often a row of clucks ends in a cackle."""
     seconds = rng.uniform(4, 5)
     ground = silence(seconds)
     for hen in range(hens):

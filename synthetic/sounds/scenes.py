@@ -28,7 +28,7 @@ PARTS: Final = {recipe.name: recipe for family in FAMILIES for recipe in family.
 
 
 def scene(name: str, captions: tuple[str, ...], *parts: tuple[str, float, float]) -> Recipe:
-    """A recipe of parts: each the name of a recipe, when it starts (s), and its gain."""
+    """Make a recipe of parts: each the name of a recipe, when it starts (s), and its gain."""
 
     def make(rng: np.random.Generator) -> Signal:
         seeds = rng.integers(1, 1000, len(parts))

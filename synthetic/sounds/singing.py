@@ -36,7 +36,7 @@ TUNES = (
 
 
 def melody(rng: np.random.Generator, base: float, beat: float, vibrato: float = 0.01) -> Signal:
-    """A curve of pitch along one of the tunes, gliding a little from note to note."""
+    """Draw a curve of pitch along one of the tunes, gliding a little from note to note."""
     tune = TUNES[rng.integers(len(TUNES))]
     steps = np.concatenate([np.full(samples(beat * long), float(tone)) for tone, long in tune])
     glide = np.hanning(samples(0.09))
@@ -68,7 +68,7 @@ def _whistling_tune(rng: np.random.Generator) -> Signal:
 
 
 def _whistle_calls(rng: np.random.Generator, shape: tuple[Point, ...]) -> Signal:
-    """shape: (time, Hz) points of one call, which is given a few times."""
+    """Whistled calls. shape: (time, Hz) points of one call, which is given a few times."""
     seconds, long = rng.uniform(3.5, 4.5), shape[-1][0]
     ground, height = silence(seconds), rng.uniform(0.9, 1.1)
     for at in in_step(rng, seconds - long, long + rng.uniform(0.5, 0.9), 0.05):

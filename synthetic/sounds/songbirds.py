@@ -96,7 +96,7 @@ def _sparrows(rng: np.random.Generator) -> Signal:
 
 
 def _hooting(rng: np.random.Generator, hz: float, rhythm: Sequence[tuple[float, float]]) -> Signal:
-    """rhythm: the (start, length) of every hoot."""
+    """An owl that hoots. rhythm: the (start, length) of every hoot."""
     seconds, pitch = rhythm[-1][0] + rng.uniform(1.6, 2.4), hz * rng.uniform(0.88, 1.12)
     ground = 0.0 * silence(seconds)
     for start, long in rhythm:
@@ -119,7 +119,7 @@ def _cuckoo(rng: np.random.Generator, hz: float, far: float) -> Signal:
 
 
 def _cooing(rng: np.random.Generator, notes: Sequence[tuple[float, float, float]]) -> Signal:
-    """notes: (start, length, pitch) of every coo of a phrase."""
+    """A pigeon that coos. notes: (start, length, pitch) of every coo of a phrase."""
     seconds, hz = rng.uniform(4.5, 5.5), rng.uniform(0.92, 1.08)
     ground, at, phrase = silence(seconds), 0.2, notes[-1][0] + notes[-1][1]
     while at < seconds - phrase:

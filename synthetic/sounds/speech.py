@@ -59,7 +59,9 @@ def pick(rng: np.random.Generator, choices: Sequence[str]) -> str:
 def talk(
     rng: np.random.Generator, texts: Sequence[str], voice: str, pitch: float, speed: float
 ) -> Signal:
-    """One of the texts, at about that pitch (of espeak: 0 to 99) and speed (words a minute)."""
+    """Speak one of the texts, at about that pitch (of espeak: 0 to 99) and speed (words a
+    minute).
+    """
     height = int(np.clip(pitch + rng.uniform(-8, 8), 0, 99))
     return say(pick(rng, texts), voice, height, int(speed * rng.uniform(0.93, 1.1)))
 

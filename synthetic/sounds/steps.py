@@ -45,7 +45,9 @@ def _thud(rng: np.random.Generator, hz: float, t60: float) -> Signal:
 
 
 def _shoe(rng: np.random.Generator, floor: Sequence[float], hard: float, click: float) -> Signal:
-    """Heel, then sole; floor: Hz of its resonances, hard: how long they ring, click: the heel's."""
+    """A step of a shoe: heel, then sole; floor: Hz of its resonances, hard: how long they ring,
+    click: the heel's.
+    """
     step = silence(0.35)
     for at, loud in ((0.0, 1.0), (rng.uniform(0.07, 0.11), 0.45)):
         ring = modes(0.2, np.array(floor) * rng.uniform(0.95, 1.05, len(floor)), 0.05 + hard, 1)

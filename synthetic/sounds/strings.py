@@ -43,12 +43,12 @@ BASS: Notes = ((0, 36, 2), (2, 33, 2), (4, 31, 1.5))
 
 
 def shifted(notes: Notes, by: int) -> Notes:
-    """The notes so many semitones higher."""
+    """Shift the notes up by so many semitones."""
     return tuple((at, note + by, held) for at, note, held in notes)
 
 
 def pluck(rng: np.random.Generator, hz: float, seconds: float, t60: float, bright: float) -> Signal:
-    """A string, after Karplus and Strong: noise that runs round a loop and loses its edge.
+    """Pluck a string, after Karplus and Strong: noise that runs round a loop and loses its edge.
 
     bright: from 0.5 (nylon) to 0.95 (steel).
     """

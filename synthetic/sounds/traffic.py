@@ -1,4 +1,4 @@
-"""What drives, rolls and flies: cars, trains, aircraft."""
+"""Vehicles that drive, roll and fly: cars, trains, aircraft."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -44,7 +44,7 @@ HEIGHTS = (10, 9, 6, 4, 3)  # of the peaks, as ratios
 def glottis(
     rng: np.random.Generator, pitch: Signal, tension: float = 0.6, breath: float = 0.05
 ) -> Signal:
-    """Pulses of vocal folds along a curve of pitch (Hz), with the unrest that voices have.
+    """Make pulses of vocal folds along a curve of pitch (Hz), with the unrest that voices have.
 
     tension: from 0 (soft, dark) to 1 (pressed, bright); breath: share of noise in the flow.
     """
@@ -65,7 +65,9 @@ def glottis(
 def formants(
     source: Signal, tracks: Sequence[Signal | float], widths: Sequence[float] = WIDTHS
 ) -> Signal:
-    """The source through one resonator after another; a track is a curve in Hz, or one value."""
+    """Filter the source through one resonator after another; a track is a curve in Hz, or one
+    value.
+    """
     sound = source
     for track, width, height in zip(tracks, widths, HEIGHTS, strict=False):
         sound = _resonator(sound, np.broadcast_to(track, len(source))[::BLOCK], width, height)
@@ -73,7 +75,7 @@ def formants(
 
 
 def _resonator(sound: Signal, centres: Signal, width: float, height: float) -> Signal:
-    """One formant: a peak whose centre (Hz) moves from block to block.
+    """Filter by one formant: a peak whose centre (Hz) moves from block to block.
 
     What lies far from it passes as it is, for a throat has more formants than we model.
     """
@@ -90,7 +92,8 @@ def _resonator(sound: Signal, centres: Signal, width: float, height: float) -> S
 
 
 def vowels(length: int, spoken: str, size: float = 1.0) -> list[Signal]:
-    """Formant tracks gliding evenly through vowels such as "a o u"; size 1 is a man, 1.35 a child.
+    """Draw formant tracks gliding evenly through vowels such as "a o u"; size 1 is a man, 1.35 a
+    child.
 
     length: of the tracks, in samples.
     """
@@ -109,7 +112,8 @@ def call(
     rough: float = 0.0,
     peak: float = 0.35,
 ) -> Signal:
-    """One call of an animal or a person, as long as the last of the (time, Hz) points of pitch.
+    """Make one call of an animal or a person, as long as the last of the (time, Hz) points of
+    pitch.
 
     spoken, size: see `vowels`; tension, breath: see `glottis`; rough: from 0 to about 1, how
     unsteadily the folds swing; peak: where in the call it is loudest.
@@ -123,7 +127,7 @@ def call(
 
 @lru_cache(maxsize=256)
 def say(text: str, voice: str = "en-gb", pitch: int = 50, speed: int = 165) -> Signal:
-    """The text spoken by espeak-ng, at unit level; pitch 0 to 99, speed in words a minute.
+    """Speak the text by espeak-ng, at unit level; pitch 0 to 99, speed in words a minute.
 
     espeak-ng speaks at 22 kHz: what hisses is carried on above its band.
     """

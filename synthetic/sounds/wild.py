@@ -44,7 +44,7 @@ def _croaking(rng: np.random.Generator, hz: float, beat: float, long: float, fro
 
 
 def _ribbit(rng: np.random.Generator) -> Signal:
-    """Two pulses trains, the second higher."""
+    """Two trains of pulses, the second higher."""
     seconds = rng.uniform(4, 5)
     hz = rng.uniform(1100, 1600)
     ground = silence(seconds)

@@ -53,7 +53,9 @@ def _flute(rng: np.random.Generator, notes: Notes, pace: float, breath: float) -
 
 
 def _brass(rng: np.random.Generator, notes: Notes, pace: float, mute: float) -> Signal:
-    """Louder is brighter: high harmonics come later and go earlier; mute: how nasal."""
+    """A brass instrument, brighter where it is louder: high harmonics come later and go earlier;
+    mute: how nasal.
+    """
 
     def play(hz: float, held: float) -> Signal:
         t = clock(held)

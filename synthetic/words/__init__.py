@@ -18,8 +18,9 @@ INDEX: Final = ASSETS / "words.index"
 
 @dataclass(frozen=True)
 class Word:
-    """spelling: as a visitor would type it; read: the text given to the synthesiser; gloss: for
-    Mandarin and Arabic, the usual spelling and the meaning."""
+    """A word to synthesise. spelling: as a visitor would type it; read: the text given to the
+    synthesiser; gloss: for Mandarin and Arabic, the usual spelling and the meaning.
+    """
 
     language: str
     spelling: str
@@ -29,7 +30,7 @@ class Word:
 
 
 def spoken_words() -> list[Word]:
-    """The words to synthesise, English first."""
+    """List the words to synthesise, English first."""
     dictionary = pronunciations()
     return [
         *(

@@ -34,7 +34,7 @@ def record() -> None:
 
 
 def file_name(spelling: str) -> str:
-    """The spelling in ASCII letters and digits, safe on every file system."""
+    """Write the spelling in ASCII letters and digits, safe on every file system."""
     letters = spelling.translate(str.maketrans("ʃħʕʔθː", "SHAQTV"))
     plain = unicodedata.normalize("NFKD", letters).encode("ascii", "ignore").decode()
     return "".join(c if c.isalnum() else "_" for c in plain).strip("_")

@@ -53,6 +53,6 @@ PAIRS: Final = (
 
 
 def words() -> list[str]:
-    """All spellings without repetition, the groups first."""
+    """List all spellings without repetition, the groups first."""
     groups = [word for group in GROUPS.values() for word in group.split()]
     return list(dict.fromkeys([*groups, *PAIRS.replace(",", "").split()]))

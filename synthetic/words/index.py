@@ -62,7 +62,7 @@ def make_index(
 
 
 def frequent_words(count: int) -> list[tuple[str, tuple[str, ...]]]:
-    """The most frequent English words with a single pronunciation, and their phonemes.
+    """List the most frequent English words with a single pronunciation, and their phonemes.
 
     Frequencies are the unigrams of pocketsphinx' language model.
     """
@@ -82,7 +82,7 @@ def frequent_words(count: int) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _written(spoken: Sequence[LibraryWord], frequent: int) -> list[LibraryWord]:
-    """Each recorded word once, and ``frequent`` other words."""
+    """List each recorded word once, and ``frequent`` other words."""
     recorded = {
         (word.language, word.spelling): replace(
             word, id=f"{word.language}:{word.spelling}:written", voice=None, path=None
@@ -98,7 +98,7 @@ def _written(spoken: Sequence[LibraryWord], frequent: int) -> list[LibraryWord]:
 
 
 def _principal(shown: np.ndarray, vectors: np.ndarray) -> Projection:
-    """The first two principal components of the vectors shown on the map (n, D)."""
+    """Compute the first two principal components of the vectors shown on the map (n, D)."""
     mean = shown.mean(axis=0)
     axes = np.linalg.svd(shown - mean, full_matrices=False)[2][:2].T
     points = (vectors - mean) @ axes
@@ -106,8 +106,9 @@ def _principal(shown: np.ndarray, vectors: np.ndarray) -> Projection:
 
 
 def _tsne(vectors: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """t-SNE (van der Maaten & Hinton 2008) of the words shown on the map; the others are placed
-    between their neighbours. Coordinates in [0, 1]: (N, 2)."""
+    """Lay out the words shown on the map by t-SNE (van der Maaten & Hinton 2008); the others are
+    placed between their neighbours. Coordinates in [0, 1]: (N, 2).
+    """
     from openTSNE import TSNE  # slow to import
 
     few = vectors[shown]

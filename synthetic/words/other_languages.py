@@ -58,7 +58,7 @@ ARABIC: Final = """
 
 
 def lines(table: str) -> list[tuple[str, str, str]]:
-    """(as typed, text for the synthesiser, gloss) of each word of a table."""
+    """Read each word of a table: (as typed, text for the synthesiser, gloss)."""
     words = []
     for line in table.strip().splitlines():
         typed, read, written, meaning = (cell.strip() for cell in line.split("|"))

@@ -30,8 +30,9 @@ COMPRESSION: Final = 0.94  # of libsndfile: about 25 kbit/s
 
 
 def voices(number: int, word: Word) -> list[str]:
-    """The voices of the word with this number in the list: for English two of the four flite voices
-    and one of espeak-ng, in turn; else both espeak-ng voices."""
+    """Choose the voices of the word with this number in the list: for English two of the four flite
+    voices and one of espeak-ng, in turn; else both espeak-ng voices.
+    """
     if word.language != "English":
         return list(ESPEAK)
     flite = list(FLITE)
@@ -40,7 +41,7 @@ def voices(number: int, word: Word) -> list[str]:
 
 
 def speak(word: Word, voice: str) -> np.ndarray:
-    """The waveform (T,) at SAMPLE_RATE, trimmed to the word, at LOUDNESS."""
+    """Synthesise the waveform (T,) at SAMPLE_RATE, trimmed to the word, at LOUDNESS."""
     with TemporaryDirectory() as folder:
         path = str(Path(folder) / "word.wav")
         subprocess.run(_command(word, voice, path), check=True)

@@ -18,7 +18,7 @@ from training.sound_search.train.train import class_accuracy, load
 
 EPOCHS = 15
 BATCH = 128
-PAIRS = 24  # captions of mixtures beside each batch
+PAIRS = 24  # captions of mixtures added to each batch
 PAIRS_WEIGHT = 0.4
 LEARNING_RATE = 3e-3
 SMOOTHING = 0.05

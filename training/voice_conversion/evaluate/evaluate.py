@@ -68,7 +68,7 @@ def evaluate(
 
     checkpoints: the folder that has all of them; split: ``test``, or ``all`` for every row of
     whatever corpora there are; quick: a sample, seeded, for an answer within a minute; only: names
-    of the checkpoints that are measured, beside the baselines; judges: of the hub, instead of
+    of the checkpoints that are measured, next to the baselines; judges: of the hub, instead of
     pocketsphinx and of our speaker encoder; compared: a folder of further checkpoints.
     Raises FileNotFoundError where the evaluation models have not been trained.
     """

@@ -60,7 +60,7 @@ def ctc(
     return ctc_loss(batch, logits, steps)
 
 
-# Each takes a network, the weight of CTC beside another loss, a batch and a generator.
+# Each takes a network, the weight of CTC next to another loss, a batch and a generator.
 LOSSES: Final = {"contrastive": contrastive, "triplet": triplet, "ctc": ctc}
 
 
