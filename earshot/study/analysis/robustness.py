@@ -17,6 +17,7 @@ from earshot.study.analysis.tables import Table, codes, estimate_row, holm, mean
 from earshot.study.design import REFERENCE, Design, Test
 
 MAX_ORDINAL: Final = 20_000  # ratings that the ordinal model is fitted to within seconds
+MAX_LEVELS: Final = 21  # different answers: ratings from elsewhere may be of a scale without steps
 RATED: Final[tuple[Design, ...]] = ("acr", "dcr", "similarity", "mushra")
 ORDINAL: Final[tuple[Design, ...]] = ("acr", "dcr")
 MIN_CHANGE: Final = 1e-9  # of what an effect is told from
@@ -93,7 +94,7 @@ def other_models(test: Test, answers: Table, pairs: Table) -> Table:
     the scale need not be equal.
 
     Both have raters and stimuli as clusters. Without rows in other designs; NaN where the ordinal
-    model cannot be fitted, or ratings are more than MAX_ORDINAL.
+    model cannot be fitted, ratings are more than MAX_ORDINAL, or different ones than MAX_LEVELS.
     """
     if test.design not in ORDINAL or pairs.empty:
         return pd.DataFrame()
@@ -126,7 +127,8 @@ def _ordinal(answers: Table) -> dict[tuple[str, str], Estimate]:
     """Fit the cumulative logit model, and estimate the difference of each two systems."""
     names, systems = np.unique(answers["system"].to_numpy(str), return_inverse=True)
     _, levels = np.unique(answers["answer"].to_numpy(float), return_inverse=True)
-    if len(names) < 2 or levels.max() < 1 or len(answers) > MAX_ORDINAL:
+    few = 1 <= levels.max() < MAX_LEVELS
+    if len(names) < 2 or not few or len(answers) > MAX_ORDINAL:
         return {}
     model: Any = OrderedModel(levels, np.eye(len(names))[systems][:, 1:], distr="logit")
     with warnings.catch_warnings():

@@ -217,6 +217,15 @@ def test_other_models_rank_as_the_means_do() -> None:
     assert ((found["logit_low"] < found["logit"]) & (found["logit"] < found["logit_high"])).all()
 
 
+def test_ordinal_model_of_a_scale_without_steps_is_left_out() -> None:
+    """Ratings from elsewhere may have as many values as there are ratings: a threshold for each
+    would take a minute."""
+    rng = np.random.default_rng(0)
+    ratings = rate(make_test("acr"), 12, lambda *_: float(rng.uniform(1, 5)))
+    models = analyse(make_test("acr"), ratings).models
+    assert models["logit"].isna().all() and models["bias"].notna().all()
+
+
 def test_bias_removed_score_of_uneven_raters_is_nearer_the_truth() -> None:
     """A harsh rater who heard one system only pulls its mean down, and not its score."""
     test = make_test("acr", ("ours", "rival"), stimuli=6)
