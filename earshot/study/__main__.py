@@ -84,16 +84,13 @@ def results(options: argparse.Namespace) -> None:
     test = spec.load(options.test)
     store, folder = _store(test, options.database), options.out or test.folder / "results"
     store.open(test)  # which tells if it is another test of that name
+    preregistration.look((store, test))
     if options.command == "export":
-        print(*export(test, store, folder), *dataset.write(test, store, folder), sep="\n")
+        print(*export(test, store, folder), dataset.write(test, store, folder), sep="\n")
         archive = folder / f"{test.name}.zip"
         dataset.zipped(test, store, archive)
         print(archive)
         return
-    if not store.places(test).ended:
-        if preregistration.frozen(test):
-            raise InputError(preregistration.HIDDEN)
-        store.look(test)
     notes = list(filter(None, [preregistration.said(test)]))
     _report(test, store.ratings(test), folder, conduct=store.conduct(test), notes=notes)
 
@@ -101,14 +98,20 @@ def results(options: argparse.Namespace) -> None:
 def compare(options: argparse.Namespace) -> None:
     """Write a page of two tests side by side."""
     from earshot.study.analysis import analyse  # loads statsmodels and matplotlib
-    from earshot.study.analysis.comparison import compare
+    from earshot.study.analysis.comparison import check_comparable, compare
     from earshot.study.analysis.report.comparison import page
 
-    found = []
-    for test in map(spec.load, (options.test, options.other)):
-        store = _store(test, options.database)
+    both = [
+        (_store(test, options.database), test)
+        for test in map(spec.load, (options.test, options.other))
+    ]
+    for store, test in both:
         store.open(test)
-        found.append(analyse(test, store.ratings(test)))
+    check_comparable(*(test for _, test in both))
+    preregistration.look(*both)
+    found = [
+        analyse(test, store.ratings(test), conduct=store.conduct(test)) for store, test in both
+    ]
     options.out.write_text(page(compare(*found)), encoding="utf-8")
     print(options.out)
 

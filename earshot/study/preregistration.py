@@ -4,7 +4,6 @@ that a report can say whether anything was changed since."""
 import hashlib
 import json
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,6 +11,7 @@ from earshot.core.errors import InputError
 from earshot.study.design import Test
 from earshot.study.sounds import hashes
 from earshot.study.storage.export import described
+from earshot.study.storage.store import Store
 
 FILE: Final = "preregistration.json"
 FROZEN: Final = (
@@ -20,26 +20,22 @@ FROZEN: Final = (
 HIDDEN: Final = (
     "This test was frozen: its results are shown when it is closed, and to nobody before."
 )
-PLAN: Final = (
-    "Means, shares or strengths of systems with 95 % intervals that know that ratings of one rater "
-    "and of one stimulus belong together; differences of all pairs of systems with p-values of the "
-    "same intervals, corrected by Holm. Raters are left out by the rules of the test only. The "
-    "analysis is that of Earshot {version}, run once, after the test has closed."
-)
 
 
 def freeze(test: Test) -> Path:
-    """Write what the test is into its folder → the file. Raises InputError where it was frozen."""
+    """Write what the test is, what will be computed of it, and the hash of both into its folder →
+    the file. Raises InputError where it was frozen."""
     file = test.folder / FILE
     if file.exists():
         raise InputError(FROZEN.format(file=file))
-    content = stated(test)
-    kept = {
+    from earshot.study.analysis.report.plan import plan  # loads statsmodels
+
+    content = {"plan": [*plan(test)], "test": stated(test)}
+    head = {
         "frozen": datetime.now(UTC).isoformat(timespec="seconds"),
         "sha256": _hash(content),
-        "plan": PLAN.format(version=_version()),
-        "test": content,
     }
+    kept = head | content
     file.write_text(json.dumps(kept, ensure_ascii=False, indent=2), encoding="utf-8")
     return file
 
@@ -47,6 +43,18 @@ def freeze(test: Test) -> Path:
 def frozen(test: Test) -> bool:
     """Whether the test was frozen."""
     return (test.folder / FILE).is_file()
+
+
+def look(*shown: tuple[Store, Test]) -> None:
+    """Record that what these tests have found is shown, of each that has not ended yet.
+
+    Raises InputError where one of them was frozen, and then records nothing.
+    """
+    running = [(store, test) for store, test in shown if not store.places(test).ended]
+    if any(frozen(test) for _, test in running):
+        raise InputError(HIDDEN)
+    for store, test in running:
+        store.look(test)
 
 
 def said(test: Test) -> str:
@@ -59,7 +67,7 @@ def said(test: Test) -> str:
     try:
         kept = json.loads((test.folder / FILE).read_text(encoding="utf-8"))
         before, when, hashed = kept["test"], kept["frozen"], kept["sha256"]
-        whole = _hash(before) == hashed
+        whole = _hash({"plan": kept["plan"], "test": before}) == hashed
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{FILE} cannot be read: bring it back as it was written.") from error
     if not whole:
@@ -80,10 +88,3 @@ def stated(test: Test) -> dict[str, Any]:
 def _hash(content: Any) -> str:
     text = json.dumps(content, ensure_ascii=False, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _version() -> str:
-    try:
-        return version("earshot")
-    except PackageNotFoundError:
-        return "of these sources"

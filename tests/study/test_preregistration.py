@@ -1,7 +1,9 @@
 """A test that is frozen before anybody rates."""
 
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -9,6 +11,7 @@ from earshot.core.errors import InputError
 from earshot.study import preregistration
 from earshot.study.__main__ import main
 from earshot.study.design.spec import load
+from earshot.study.simulation.raters import simulate
 from earshot.study.storage.store import Store
 from tests.support.stimuli import make_folder, noise
 
@@ -57,3 +60,88 @@ def test_analysis_before_the_end_is_a_recorded_look(
     for _ in range(2):
         run(monkeypatch, "analyse", folder)
     assert store.looks(test) == [0]
+
+
+@pytest.mark.parametrize(
+    ("design", "more", "told"),
+    [
+        (
+            "acr",
+            {"raters": 24, "trials": 4, "rules": {"failed_checks": False, "headphones": False}},
+            (
+                "absolute category ratings",
+                "Excellent (5)",
+                "3 stimuli by 24 raters, each of whom gets 4 trials of 6",
+                "It ends when 24 have finished",
+                "A difference of two systems is tested by its t",
+                "ours against theirs.",
+                "all of them, for: a median answer time under 33",
+            ),
+        ),
+        (
+            "ab",
+            {"pairing": "adaptive", "closes": "2031-01-31T18:00Z"},
+            (
+                "paired preferences",
+                "expected information",
+                "any number of raters",
+                "It ends on 2031-01-31",
+                "Bradley and Terry",
+            ),
+        ),
+        (
+            "mushra",
+            {"panel": {"link": ["ID"], "screened_out": {"headphones": "https://panel/h"}}},
+            (
+                "MUSHRA (ITU-R BS.1534-3)",
+                "one from the hidden reference, which is there to be found, is not tested",
+                "the hidden reference rated below 90",
+                "Raters cannot go on where the headphone check is failed.",
+            ),
+        ),
+    ],
+)
+def test_plan_says_what_will_be_computed_of_this_test(
+    design: str, more: dict[str, Any], told: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = preregistration.freeze(load(make_folder(tmp_path / "t", design, **more)))
+    plan = " ".join(json.loads(file.read_text())["plan"])
+    assert [text for text in told if text not in plan] == []
+
+
+def test_plan_that_was_changed_is_noticed(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "t")
+    file = preregistration.freeze(load(folder))
+    file.write_text(file.read_text().replace("by its t", "by eye"))
+    assert "itself was changed" in preregistration.said(load(folder))
+
+
+def test_comparison_before_the_end_is_a_look_at_both_and_none_at_a_frozen_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [make_folder(tmp_path / name) for name in ("one", "two", "frozen")]
+    store, tests = Store(f"sqlite:///{tmp_path / 'answers.db'}"), [*map(load, folders)]
+    preregistration.freeze(tests[2])
+    for seed, test in enumerate(tests):
+        simulate(test, store, 3, seed)
+    out = ["--out", tmp_path / "both.html"]
+    run(monkeypatch, "compare", folders[0], folders[1], *out)
+    assert [store.looks(test) for test in tests] == [[3], [3], []]
+    with pytest.raises(SystemExit, match="shown when it is closed"):
+        run(monkeypatch, "compare", folders[2], folders[1], *out)
+    store.close("frozen")
+    run(monkeypatch, "compare", folders[2], folders[1], *out)
+    assert [store.looks(test) for test in tests] == [[3], [3], []]
+
+
+def test_ratings_taken_along_before_the_end_are_a_look_and_of_a_frozen_test_are_kept_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_folder(tmp_path / "t")
+    store, test = Store(f"sqlite:///{folder / 'answers.db'}"), load(folder)
+    store.enrol(test)
+    run(monkeypatch, "export", folder)
+    assert store.looks(test) == [0]
+    run(monkeypatch, "freeze", folder)
+    with pytest.raises(SystemExit, match="shown when it is closed"):
+        run(monkeypatch, "export", folder)

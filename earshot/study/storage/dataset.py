@@ -5,6 +5,7 @@ import json
 import zipfile
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -62,36 +63,38 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
 }
 README: Final = """# {title}
 
-{raters} raters, {ratings} ratings. Tables are CSV in UTF-8; `dictionary.csv` says what every column
-holds. `{name}.jsonl` has all of it as it was stored. Sounds are not included: `stimuli.csv` has
-their names and hashes. Replies to questions are as raters wrote them: look for names before you
-publish.
+{raters} raters, {ratings} ratings. The tables in `data` are CSV in UTF-8; `{dictionary}` says
+what every column holds. `{everything}` has all of it as it was stored, with the test. Sounds are not
+included: the table of stimuli has their names and hashes. Replies to questions are as raters wrote
+them: look for names, and for combinations that fit one person only, before you publish.
 
-Collected with Earshot.
+Laid out after Psych-DS (https://psych-ds.github.io). Collected with Earshot.
 """
+CHANGES: Final = "# Changes\n\n{day}: taken from the store of Earshot.\n"
+DICTIONARY: Final = "documentation/dictionary.csv"
+EVERYTHING: Final = "data/raw/{name}.jsonl"
+IGNORED: Final = "data/raw\n"  # what a validator of Psych-DS need not know
 
 
-def write(test: Test, store: Store, folder: Path) -> list[Path]:
-    """Write the data set into the folder → its files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
+def write(test: Test, store: Store, folder: Path) -> Path:
+    """Write the data set into a folder of its own in the folder → that folder."""
+    root = folder / f"{test.name}-dataset"
     for name, content in files(test, store).items():
-        (folder / name).write_bytes(content)
-        written.append(folder / name)
-    return written
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(content)
+    return root
 
 
 def zipped(test: Test, store: Store, file: Any) -> None:
-    """Write the data set as a zip, with everything as JSON lines and the test's YAML; file: a path,
-    or what is open to write."""
-    everything = {f"{test.name}.jsonl": jsonl(test, store).encode()}
+    """Write the data set as a zip; file: a path, or what is open to write."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in (files(test, store) | everything).items():
+        for name, content in files(test, store).items():
             archive.writestr(f"{test.name}/{name}", content)
 
 
 def files(test: Test, store: Store) -> dict[str, bytes]:
-    """Make the files of the data set, by name."""
+    """Make the files of the data set, by their paths in it, as Psych-DS 1.5 has them: tables below
+    data, and their columns in dataset_description.json."""
     everything = [line["rater"] for line in lines(test, store) if "rater" in line]
     rated = store.ratings(test)
     tables = {
@@ -99,15 +102,29 @@ def files(test: Test, store: Store) -> dict[str, bytes]:
         "raters.csv": raters(test, everything),
         "stimuli.csv": stimuli(test, rated, store.missing(test)),
     }
-    found = {name: csv(table).encode("utf-8-sig") for name, table in tables.items()}
+    # Without a mark before the first column, whose name it would change for a validator.
+    found = {path(test, name): csv(table).encode() for name, table in tables.items()}
     asked = [name for name in tables["raters.csv"] if name not in COLUMNS["raters.csv"]]
-    described = dictionary({name: f"reply to: {name}" for name in asked})
-    found["dictionary.csv"] = csv(described).encode("utf-8-sig")
+    described = dictionary(test, {name: f"reply to: {name}" for name in asked})
     text = json.dumps(description(test, described), ensure_ascii=False, indent=2)
-    found["dataset_description.json"] = text.encode()
-    values = {"title": test.title, "name": test.name, "ratings": len(rated)}
-    found["README.md"] = README.format(**values, raters=len(everything)).encode()
-    return found
+    raw = EVERYTHING.format(name=test.name)
+    values = {"title": test.title, "dictionary": DICTIONARY, "everything": raw}
+    readme = README.format(**values, raters=len(everything), ratings=len(rated))
+    today = datetime.now(UTC).date().isoformat()
+    return found | {
+        DICTIONARY: csv(described).encode("utf-8-sig"),  # for spreadsheets
+        "dataset_description.json": text.encode(),
+        "README.md": readme.encode(),
+        "CHANGES.md": CHANGES.format(day=today).encode(),
+        ".psychds-ignore": IGNORED.encode(),
+        raw: jsonl(test, store).encode(),
+    }
+
+
+def path(test: Test, table: str) -> str:
+    """Name the file of a table as Psych-DS wants it: keywords with values of letters and digits."""
+    study = "".join(letter for letter in test.name if letter.isalnum())
+    return f"data/study-{study}_description-{table.removesuffix('.csv')}_data.csv"
 
 
 def ratings(test: Test, rated: pd.DataFrame) -> pd.DataFrame:
@@ -180,11 +197,11 @@ def stimuli(
     return pd.DataFrame(table, columns=list(COLUMNS["stimuli.csv"]))
 
 
-def dictionary(asked: Mapping[str, str]) -> pd.DataFrame:
+def dictionary(test: Test, asked: Mapping[str, str]) -> pd.DataFrame:
     """Say what every column holds; asked: the columns of the test's own questions."""
     columns = {**COLUMNS, "raters.csv": COLUMNS["raters.csv"] | dict(asked)}
     found = [
-        {"file": file, "column": column, "description": text}
+        {"file": path(test, file), "column": column, "description": text}
         for file, each in columns.items()
         for column, text in each.items()
     ]
@@ -192,10 +209,15 @@ def dictionary(asked: Mapping[str, str]) -> pd.DataFrame:
 
 
 def description(test: Test, described: pd.DataFrame) -> dict[str, Any]:
-    """Describe the data set as Psych-DS wants it (schema.org's Dataset)."""
+    """Describe the data set as Psych-DS wants it (JSON-LD of schema.org's Dataset), each column of
+    its tables once."""
     measured = [
-        {"@type": "PropertyValue", "name": row["column"], "description": row["description"]}
-        for row in described.drop_duplicates("column").to_dict("records")
+        {
+            "@type": "PropertyValue",
+            "name": name,
+            "description": "; ".join(dict.fromkeys(rows["description"])),
+        }
+        for name, rows in described.groupby("column", sort=False)
     ]
     return {
         "@context": "https://schema.org/",
@@ -203,7 +225,7 @@ def description(test: Test, described: pd.DataFrame) -> dict[str, Any]:
         "name": test.title,
         "description": f"A listening test of the design {test.design}. {test.question}",
         "variableMeasured": measured,
-        "schemaVersion": "Psych-DS 1.0.0",
+        "schemaVersion": "Psych-DS 1.5.1",
     }
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from earshot.study.analysis import Results, Rules, analyse
 from earshot.study.analysis.report import contents
-from earshot.study.analysis.report.page import counts
+from earshot.study.analysis.report.page import running
 from earshot.study.analysis.report.words import came, overall, verdict
 from earshot.study.design import REFERENCE
 from earshot.study.storage.conduct import Conduct
@@ -144,7 +144,7 @@ def test_report_says_how_often_it_was_looked_at_and_whether_rules_were_changed()
 
 def test_page_of_counts_has_no_estimate() -> None:
     results = _dropped(3)
-    html = counts(results)
+    html = running(results)
     assert "Screened out by the headphone check" in html and "<svg" not in html
     for value in results.kept.systems["value"]:
         assert f"{value:.2f}" not in html

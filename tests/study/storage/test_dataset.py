@@ -1,14 +1,16 @@
 """The data set to publish: tables in words that read back, and what every column holds."""
 
+import csv
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from earshot.study.design import DESIGNS, Design
+from earshot.study.design import DESIGNS, Design, Test
 from earshot.study.design.questions import Question
 from earshot.study.simulation.raters import simulate
 from earshot.study.storage import dataset
@@ -26,8 +28,8 @@ def store(tmp_path: Path) -> Store:
     return Store(f"sqlite:///{tmp_path / 'answers.db'}")
 
 
-def read(files: dict[str, bytes], name: str) -> pd.DataFrame:
-    return pd.read_csv(io.BytesIO(files[name]), keep_default_na=False)
+def read(test: Test, files: dict[str, bytes], name: str) -> pd.DataFrame:
+    return pd.read_csv(io.BytesIO(files[dataset.path(test, name)]), keep_default_na=False)
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -35,17 +37,18 @@ def test_tables_of_every_design_read_back_and_are_described(design: Design, stor
     test = make_test(design)
     simulate(test, store, 3, 0)
     files = dataset.files(test, store)
-    described = read(files, "dictionary.csv")
+    content = files[dataset.DICTIONARY]
+    assert content.startswith(b"\xef\xbb\xbf"), "as spreadsheets tell UTF-8"
+    described = pd.read_csv(io.BytesIO(content))
     for name in dataset.COLUMNS:
-        assert files[name].startswith(b"\xef\xbb\xbf"), "as spreadsheets tell UTF-8"
-        columns = described[described["file"] == name]["column"]
-        assert list(read(files, name).columns) == list(columns)
-    ratings, raters = read(files, "ratings.csv"), read(files, "raters.csv")
+        columns = described[described["file"] == dataset.path(test, name)]["column"]
+        assert list(read(test, files, name).columns) == list(columns)
+    ratings, raters = read(test, files, "ratings.csv"), read(test, files, "raters.csv")
     assert len(ratings) == len(store.ratings(test)) and set(ratings["rater"]) == set(
         raters["rater"]
     )
     assert all(ratings["answer_in_words"] != "")
-    counted = read(files, "stimuli.csv")
+    counted = read(test, files, "stimuli.csv")
     assert sum(counted[counted["kind"] == "trial"]["ratings"]) >= len(
         ratings[ratings["kind"] == "trial"]
     )
@@ -66,7 +69,7 @@ def test_raters_are_told_in_words(store: Store) -> None:
         store.reply(test, rater.token, 1, trials, reply)
     gone = store.enrol(test)
     store.withdraw(test, gone.token)
-    table = read(dataset.files(test, store), "raters.csv").set_index("rater")
+    table = read(test, dataset.files(test, store), "raters.csv").set_index("rater")
     row = table.loc[rater.id]
     assert row["outcome"] == "complete" and row["headphones"] == "failed"
     assert row["device"] == "phone, Firefox" and row["language"] == "de"
@@ -76,15 +79,44 @@ def test_raters_are_told_in_words(store: Store) -> None:
     assert table.loc[gone.id, "outcome"] == "withdrawn"
 
 
-def test_zip_holds_the_tables_and_a_description_of_every_column(
-    store: Store, tmp_path: Path
-) -> None:
+def test_data_set_follows_the_rules_of_psych_ds(store: Store, tmp_path: Path) -> None:
+    """Those whose breach is an error in the schema of Psych-DS 1.5.1
+    (github.com/psych-ds/psych-DS, schema_model/versions/1.5.1/rules), read as its validator does."""
+    test = make_test(name="my-test_2", questions=ASKED, title="Ünïcode, “quoted”")
+    simulate(test, store, 2, 0)
+    rater = store.enrol(test)
+    store.reply(test, rater.token, 0, 0, 'commas, "quotes"\nand lines')
+    root = dataset.write(test, store, tmp_path)
+    described = json.loads((root / "dataset_description.json").read_text(encoding="utf-8"))
+    assert described["@context"] == "https://schema.org/" and described["@type"] == "Dataset"
+    assert described["name"] and described["description"]
+    assert (root / "README.md").stat().st_size and (root / "CHANGES.md").stat().st_size
+    assert all(each["@type"] == "PropertyValue" for each in described["variableMeasured"])
+    ignored = (root / ".psychds-ignore").read_text().split()
+    columns, tables = set(), 0
+    for file in (root / "data").rglob("*"):
+        if file.is_dir() or any(name in file.as_posix() for name in ignored):
+            continue
+        assert re.fullmatch(r"([a-z]+-[a-zA-Z0-9]+)(_[a-z]+-[a-zA-Z0-9]+)*_data\.csv", file.name)
+        header, *rows = csv.reader(io.StringIO(file.read_bytes().decode()), strict=True)
+        assert header and "row_id" not in header and len({*header}) == len(header)
+        assert all(len(row) == len(header) for row in rows)
+        columns |= {*header}
+        tables += 1
+    measured = [each["name"] for each in described["variableMeasured"]]
+    assert tables == len(dataset.COLUMNS) and {*measured} == columns
+    assert len({*measured}) == len(measured)
+
+
+def test_zip_holds_the_whole_data_set(store: Store, tmp_path: Path) -> None:
     test = make_test()
     simulate(test, store, 2, 0)
+    root = dataset.write(test, store, tmp_path)
     dataset.zipped(test, store, tmp_path / "set.zip")
     with zipfile.ZipFile(tmp_path / "set.zip") as archive:
-        names = {name.removeprefix("study/") for name in archive.namelist()}
-        described = json.loads(archive.read("study/dataset_description.json"))
-    assert {*dataset.COLUMNS, "dictionary.csv", "README.md", "study.jsonl"} <= names
-    measured = {each["name"] for each in described["variableMeasured"]}
-    assert measured == {column for columns in dataset.COLUMNS.values() for column in columns}
+        packed = {name.removeprefix("study/"): archive.read(name) for name in archive.namelist()}
+    assert packed == {
+        file.relative_to(root).as_posix(): file.read_bytes()
+        for file in root.rglob("*")
+        if file.is_file()
+    }

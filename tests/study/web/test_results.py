@@ -16,7 +16,8 @@ from earshot.study.simulation.raters import simulate
 from earshot.study.web.results.reports import MAX_AT_ONCE, MAX_WAITING, Reports
 from earshot.study.web.server import app, library
 
-NAMES = [*((name, "acr") for name in ("first", "second", "closed", "again")), ("pairs", "ab")]
+TAKEN = ("first", "second", "closed", "again", "taken")
+NAMES = [*((name, "acr") for name in TAKEN), ("pairs", "ab")]
 PATIENCE = 60  # seconds
 
 
@@ -27,7 +28,7 @@ def tests(tmp_path_factory: pytest.TempPathFactory) -> Library:
     for name, design in NAMES:
         write_test(folder / name, design, raters=20)
     found = library(folder)
-    for seed, name in enumerate(("first", "second", "closed", "again")):
+    for seed, name in enumerate(TAKEN):
         simulate(found.open(name).test, found.store, 6, seed)
     return found
 
@@ -56,8 +57,27 @@ def test_estimates_before_the_end_are_a_recorded_look(client: TestClient, tests:
         assert page.count("<svg") >= 3 and "Which sounds decide?" in page
     assert client.get("/results/second/report.pdf", params={"key": opened.key}).is_success
     assert tests.store.looks(opened.test) == [6]
-    assert "looked at them\n1 time before" in client.get(f"/results/second?key={opened.key}").text
+    shown = client.get(f"/results/second?key={opened.key}&estimates=true").text
+    assert "Which sounds decide?" in shown and "<base" not in shown
+    assert "You have looked 1 time before" in client.get(f"/results/second?key={opened.key}").text
     assert client.post("/results/second/look", params={"key": "x"}).status_code == 403
+
+
+def test_estimates_of_raters_at_whom_nobody_has_looked_are_not_shown(
+    client: TestClient, tests: Library
+) -> None:
+    opened = tests.open("first")
+    page = client.get(f"/results/first?key={opened.key}&estimates=true").text
+    assert "Which sounds decide?" not in page and tests.store.looks(opened.test) == []
+
+
+def test_ratings_taken_along_before_the_end_are_a_recorded_look(
+    client: TestClient, tests: Library
+) -> None:
+    opened = tests.open("taken")
+    for file in ("ratings.csv", "answers.jsonl", "dataset.zip"):
+        assert client.get(f"/results/taken/{file}", params={"key": opened.key}).is_success
+    assert tests.store.looks(opened.test) == [6]
 
 
 def test_estimates_of_a_closed_test_are_shown_and_are_no_look(

@@ -59,7 +59,7 @@ def method(results: Results) -> Iterator[str]:
         yield ADAPTIVE
     if test.design == "mushra" and not test.referenced:
         yield UNMENTIONED if REFERENCE in test.conditions else ALONE
-    yield " ".join(_estimates(test.design))
+    yield " ".join(estimates(test.design))
     if test.design in LEVELS:
         yield (
             f"Agreement is Krippendorff's α for {LEVELS[test.design]} data (Krippendorff 2011): 1 "
@@ -88,7 +88,8 @@ def _power(design: Design) -> str:
     return "the noncentral t"
 
 
-def _estimates(design: Design) -> Iterator[str]:
+def estimates(design: Design) -> Iterator[str]:
+    """Say how the values of a design are estimated and tested."""
     if design == "ab":
         yield (
             "The share of votes for a system (no preference counts half) is tested against one "

@@ -49,13 +49,13 @@ def page(results: Results, progress: str = "") -> str:
     return whole(test.title, facts(results), concluded(results), kept.notes, "".join(parts), foot)
 
 
-def counts(results: Results, progress: str = "") -> str:
+def running(results: Results, standing: str = "") -> str:
     """Write the page of a test that runs: who came and how far it is, and no estimate of anything,
     for who looks at those while raters still come, and stops when they please, finds differences
-    that are not there (see benchmarks/study.md). progress: as in page."""
+    that are not there (see benchmarks/study.md). standing: how it stands, as HTML."""
     test = results.test
     parts = [
-        progress,
+        standing,
         f"<h2>Who is left out so far</h2>{tables.html(contents.flow(results))}",
         tables.html(tables.left_out(results)) if results.exclusions else "",
         f"<h2>What is asked</h2>{tables.html(contents.asked(results))}",

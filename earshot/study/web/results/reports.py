@@ -21,17 +21,16 @@ T = TypeVar("T")
 MAX_AT_ONCE: Final = 2  # that hold a thread of the server; all other threads are for raters
 MAX_WAITING: Final = 8
 BUSY: Final = "Other reports are being made just now. Try again in a few seconds."
-RUNNING: Final = "The test is running: nothing is told of its results yet."
 
 
 @dataclass
 class Made:
-    """What was made while the answers were in this state; running: the page without estimates,
-    page: the whole report, pdf: its file, each once it was asked for."""
+    """What was made while the answers were in this state; progress: how far the test is, page: the
+    whole report, pdf: its file, each once it was asked for."""
 
     state: tuple[object, ...]
     results: Results
-    running: str = ""
+    progress: str = ""
     page: str = ""
     pdf: bytes = b""
 
@@ -68,25 +67,22 @@ class Reports:
 
     def running(self, opened: Opened, key: str) -> str:
         """Make the page of a test that runs: progress and counts, and no estimate."""
-        from earshot.study.analysis.report.page import whole
-        from earshot.study.analysis.report.words import facts
+        from earshot.study.analysis.report.page import running
 
         test, store = opened.test, self._library.store
         with self._making:
             made = self._of(opened)
-            if not made.running:
-                made.running = self._progress(opened, made)
-        body = render(
+            progress = self._progress(opened, made)
+        standing = render(
             "running.html",
-            progress=Markup(made.running),
+            progress=Markup(progress),
             missing=store.missing(test).most_common(),
             looks=len(store.looks(test)),
             name=test.name,
             key=key,
             frozen=preregistration.said(test),
         )
-        foot = str(Markup("Name of the test: <code>{}</code>.").format(test.name))
-        return whole(test.title, facts(made.results), RUNNING, [], body, foot)
+        return running(made.results, standing)
 
     def pdf(self, opened: Opened) -> bytes:
         """Make the report as a PDF."""
@@ -114,9 +110,11 @@ class Reports:
     def _progress(self, opened: Opened, made: Made) -> str:
         from earshot.study.analysis.report import progress
 
-        finished = self._library.store.finishes(opened.test)
-        done = progress.Progress(made.results, finished, opened.test.raters)
-        return progress.html(done, opened.test.name)
+        if not made.progress:
+            finished = self._library.store.finishes(opened.test)
+            done = progress.Progress(made.results, finished, opened.test.raters)
+            made.progress = progress.html(done, opened.test.name)
+        return made.progress
 
     def _of(self, opened: Opened) -> Made:
         from earshot.study.analysis import analyse

@@ -57,26 +57,23 @@ def router(library: Library) -> APIRouter:
         return library.get(test) if public else mine(test, key)
 
     async def shown(opened: Opened, key: str, estimates: bool) -> HTMLResponse:
-        """The page of results: with estimates where the test has ended, or they were asked for."""
+        """The page of results: with estimates where the test has ended, or a look at those of the
+        raters who have finished by now is recorded."""
         store, name = library.store, opened.test.name
         places = await run_in_threadpool(store.places, opened.test)
+        looks = await run_in_threadpool(store.looks, opened.test)
         published = await run_in_threadpool(publishing.published, name, library)
-        whole = estimates or places.ended or not key
+        looked = estimates and looks[-1:] == [places.finished]
+        whole = looked or places.ended or not key
         make = reports.page if whole else partial(reports.running, key=key)
         page = await reports.make(partial(make, opened))
-        live = parts.live(page, opened.test, key, places, published, reloads=not estimates)
-        if estimates:  # at NAME/look, and its links are those of NAME
-            live = live.replace("<meta", '<base href="../"><meta', 1)
+        live = parts.live(page, opened.test, key, places, published, reloads=not looked)
         return HTMLResponse(live, headers=PRIVATE)
 
-    async def look(opened: Opened) -> None:
-        """Record that estimates are looked at before the test has ended. Raises InputError where it
-        was frozen."""
-        places = await run_in_threadpool(library.store.places, opened.test)
-        if not places.ended:
-            if preregistration.frozen(opened.test):
-                raise InputError(preregistration.HIDDEN)
-            await run_in_threadpool(library.store.look, opened.test)
+    async def look(*shown: Opened) -> None:
+        """Record that what these tests have found is shown: see preregistration.look."""
+        tests = [(library.store, opened.test) for opened in shown if not opened.public]
+        await run_in_threadpool(preregistration.look, *tests)
 
     def zip_of(opened: Opened) -> bytes:
         file = io.BytesIO()
@@ -84,17 +81,16 @@ def router(library: Library) -> APIRouter:
         return file.getvalue()
 
     @routes.get("/results/{test}")
-    async def page(test: str, key: str = "") -> HTMLResponse:
+    async def page(test: str, key: str = "", estimates: bool = False) -> HTMLResponse:
         with refused("No results here"):
             opened = await run_in_threadpool(readable, test, key)
-            return await shown(opened, key, estimates=False)
+            return await shown(opened, key, estimates)
 
     @routes.post("/results/{test}/look")
-    async def estimates(test: str, key: str = "") -> HTMLResponse:
+    async def estimates(test: str, key: str = "") -> Response:
         with refused("No results here"):
-            opened = await run_in_threadpool(mine, test, key)
-            await look(opened)
-            return await shown(opened, key, estimates=True)
+            await look(await run_in_threadpool(mine, test, key))
+        return RedirectResponse(f"../{test}?key={key}&estimates=true", 303)
 
     @routes.get("/results/{test}/compare")
     async def compare(test: str, key: str, other: str = "") -> HTMLResponse:
@@ -104,9 +100,7 @@ def router(library: Library) -> APIRouter:
                 raise InputError(NO_LINK)
             two = await run_in_threadpool(readable, link[1], link[2] or "")
             await run_in_threadpool(reports.check_comparable, one, two)
-            for opened in (one, two):
-                if not opened.public:
-                    await look(opened)
+            await look(one, two)
             compared = await reports.make(partial(reports.comparison, one, two))
         return HTMLResponse(parts.with_bar(compared, parts.back(test, key)), headers=PRIVATE)
 
@@ -138,8 +132,8 @@ def router(library: Library) -> APIRouter:
         with explained(403):
             opened = await run_in_threadpool(mine, test, key)
             store = library.store
+            await look(opened)
             if file == "report.pdf":
-                await look(opened)
                 content = await reports.make(partial(reports.pdf, opened))
             elif file == "dataset.zip":
                 content = await reports.make(partial(zip_of, opened))

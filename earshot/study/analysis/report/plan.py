@@ -1,0 +1,82 @@
+"""What will be computed of a test, in words that can be registered before anybody has rated."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from earshot.study.analysis.exclusions import in_words
+from earshot.study.analysis.report.contents import earshot
+from earshot.study.analysis.report.method import ADAPTIVE, SOURCES, estimates
+from earshot.study.analysis.report.words import counted
+from earshot.study.analysis.results import MIN_RATERS
+from earshot.study.analysis.tables import percent
+from earshot.study.design import PAIRED, REFERENCE, Test
+from earshot.study.design.panel import SCREENS
+from earshot.study.design.rules import FAILED_CHECKS
+
+SCREENED = {
+    "headphones": "the headphone check is failed",
+    "attention": "more than {share} of the attention checks are failed",
+}
+
+
+def plan(test: Test) -> Iterator[str]:
+    """Write the plan of the analysis of this test, a paragraph each."""
+    answers = ", ".join(f"{word} ({value})" for value, word in test.scale)
+    yield (
+        f"Measured are {SOURCES[test.design]}. The question is “{test.question}”, and the answers "
+        f"are: {answers}."
+    )
+    stimuli = counted(len({trial.stimulus for trial in test.of_kind("trial")}), "stimulus")
+    wanted = "any number of raters" if test.raters is None else counted(test.raters, "rater")
+    yield (
+        f"{counted(len(test.systems), 'system')} ({', '.join(test.systems)}) are judged with "
+        f"{stimuli} by {wanted}, each of whom gets {counted(test.trials_per_rater, 'trial')} of "
+        f"{len(test.of_kind('trial'))} (seed {test.seed}). {_end(test)} The clusters of every "
+        "variance are the raters and the stimuli."
+    )
+    if test.pairing == "adaptive":
+        yield ADAPTIVE
+    yield " ".join(estimates(test.design))
+    pairs = [" against ".join(pair) for pair in compared(test)]
+    if pairs:
+        family = f" Holm's correction is over these {len(pairs)}." if len(pairs) > 1 else ""
+        named = "; ".join(pairs[:20]) + "; …" * (len(pairs) > 20)
+        yield (
+            f"The hypotheses, each that there is no difference, two-sided but for ABX, at 0.05: "
+            f"{named}.{family}"
+        )
+    rules = "; ".join(in_words(test.rules, test)) or "none"
+    yield (
+        f"Ratings of a rater are left out, all of them, for: {rules}. Practice, attention checks "
+        f"and gold trials are not scored. {_screens(test)}Trials that a rater did not answer are "
+        "missing, and nothing is put in their place; raters who stopped are kept with what they "
+        "have answered."
+    )
+    yield (
+        "The report also shows all results with everyone, and, as secondary results from which "
+        "nothing is concluded: effects of order, position, fatigue and day; other models of the "
+        "same answers; agreement of raters. With fewer than "
+        f"{MIN_RATERS} raters nothing is concluded at all."
+    )
+    yield f"The analysis is that of Earshot {earshot()}, run once, after the test has closed."
+
+
+def compared(test: Test) -> list[tuple[str, str]]:
+    """List the pairs of systems whose differences are tested."""
+    if test.design in PAIRED:
+        pairs = [tuple(trial.sounds) for trial in test.of_kind("trial")]
+        return [(one, other) for one, other in dict.fromkeys(pairs)]
+    return list(combinations([name for name in test.systems if name != REFERENCE], 2))
+
+
+def _end(test: Test) -> str:
+    ends = [f"when {test.raters} have finished"] if test.raters else []
+    ends += [f"on {test.closes.isoformat()}"] if test.closes else []
+    return f"It ends {' or '.join(ends)}." if ends else "No end is set."
+
+
+def _screens(test: Test) -> str:
+    most = test.rules.failed_checks
+    share = percent(FAILED_CHECKS if most is None else most)
+    told = [SCREENED[name].format(share=share) for name in SCREENS if test.panel.screens(name)]
+    return f"Raters cannot go on where {' or '.join(told)}. " if told else ""
