@@ -64,9 +64,9 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
 README: Final = """# {title}
 
 {raters} raters, {ratings} ratings. The tables in `data` are CSV in UTF-8; `{dictionary}` says
-what every column holds. `{everything}` has all of it as it was stored, with the test. Sounds are not
-included: the table of stimuli has their names and hashes. Replies to questions are as raters wrote
-them: look for names, and for combinations that fit one person only, before you publish.
+what every column holds. `{everything}` has all of it as it was stored, with the test. Sounds are
+not included: the table of stimuli has their names and hashes. Replies to questions are as raters
+wrote them: look for names, and for combinations that fit one person only, before you publish.
 
 Laid out after Psych-DS (https://psych-ds.github.io). Collected with Earshot.
 """

@@ -5,6 +5,7 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -80,9 +81,9 @@ def test_raters_are_told_in_words(store: Store) -> None:
 
 
 def test_data_set_follows_the_rules_of_psych_ds(store: Store, tmp_path: Path) -> None:
-    """Those whose breach is an error in the schema of Psych-DS 1.5.1
-    (github.com/psych-ds/psych-DS, schema_model/versions/1.5.1/rules), read as its validator does."""
-    test = make_test(name="my-test_2", questions=ASKED, title="Ünïcode, “quoted”")
+    """Those whose breach is an error in the schema of Psych-DS 1.5.1, read as its validator does
+    (github.com/psych-ds/psych-DS, schema_model/versions/1.5.1/rules)."""
+    test = replace(make_test(name="my-test_2", questions=ASKED), title="Ünïcode, “quoted”")
     simulate(test, store, 2, 0)
     rater = store.enrol(test)
     store.reply(test, rater.token, 0, 0, 'commas, "quotes"\nand lines')
