@@ -1,4 +1,4 @@
-"""Where networks run: on the CPU, on a GPU of this machine, or on one that a ZeroGPU Space lends.
+"""The device of networks: the CPU, a GPU of this machine, or one that a ZeroGPU Space lends.
 
 ZeroGPU lends a GPU to a process that is forked for a call, whose arguments are pickled, and wants
 `spaces` imported before torch uses CUDA: app.launch imports this module for that. The small

@@ -35,8 +35,9 @@ log = logging.getLogger(__name__)
 
 
 class CheckpointError(InputError):
-    """A checkpoint that is there and cannot be used. Shown to visitors, and logged for whoever
-    runs the app."""
+    """A checkpoint that is there and cannot be used. Shown to visitors, and logged for the person
+    who runs the app. Shown to visitors, and logged for whoever runs the app.
+    """
 
 
 def locate(name: str | Path) -> Path:
@@ -124,8 +125,9 @@ def _current_name(name: str, renamed: Mapping[str, str]) -> str:
 
 
 def _download(repository: str, name: str) -> Path:
-    """A repository that is one checkpoint (``name`` is empty), or the named folder of one, with
-    the folders that it needs."""
+    """Download a repository that is one checkpoint (``name`` is empty), or the named folder of one,
+    with the folders that it needs.
+    """
     from huggingface_hub import snapshot_download  # only where a hub is asked
 
     if not name:

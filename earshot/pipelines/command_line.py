@@ -261,7 +261,7 @@ def as_json(document: dict[str, Any]) -> str:
 
 @contextmanager
 def explained() -> Iterator[None]:
-    """Say without a traceback what whoever typed the command can mend."""
+    """Say without a traceback what the person who typed the command can mend."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # File names of an old disk are written as they are there, and not the end of the batch.

@@ -51,8 +51,10 @@ class Permission:
     def of(
         cls, off: bool, host: str | None, share: bool, environment: Mapping[str, str]
     ) -> "Permission":
-        """That of a server. On a Space without a GPU these models are too slow for its visitors;
-        any id can be named only by who sits at this machine, whose disk it fills."""
+        """Decide for a server which models visitors may load. On a Space without a GPU these models
+        are too slow for its visitors; any id can be named only by who sits at this machine, whose
+        disk it fills.
+        """
         if off:
             return cls("Whoever runs this server has switched off models of the hub.")
         space = "SPACE_ID" in environment
@@ -65,7 +67,7 @@ class Permission:
 
 
 def fetch(name: str, kinds: Collection[str], report: Report = lambda done, total: None) -> Path:
-    """Return the folder of a model by its hub id: downloaded, or from the hub's cache when offline.
+    """Fetch the folder of a model by its hub id: downloaded, or from the hub's cache when offline.
 
     Configuration and weights only, never code. kinds: the model types of transformers that will do.
     Raises InputError, before any weights are fetched, for what is no id, no such model or of
@@ -106,8 +108,9 @@ def fetch(name: str, kinds: Collection[str], report: Report = lambda done, total
 
 
 def fetch_from_dataset(name: str, file: str) -> Path:
-    """Return a file of a data set of ours to name, never a visitor's. Raises InputError when
-    offline."""
+    """Fetch a file of a data set of ours to name, never a visitor's. Raises InputError when
+    offline.
+    """
     from huggingface_hub import HfApi, hf_hub_download
     from huggingface_hub.errors import HTTPError  # pyright: ignore[reportPrivateImportUsage]
 
@@ -120,7 +123,7 @@ def fetch_from_dataset(name: str, file: str) -> Path:
 
 
 def needed(sizes: Mapping[str, int]) -> list[str]:
-    """Return the files of a repository that a model of transformers is loaded from.
+    """List the files of a repository that a model of transformers is loaded from.
 
     Raises InputError where there are no weights, or where the hub does not say how large they are.
     """
@@ -149,7 +152,7 @@ def _check_config(name: str, path: Path, kinds: Collection[str]) -> None:
 
 
 def _numbers(key: str, value: Any) -> Iterator[tuple[str, float]]:
-    """All numbers in a config, each by the key that it, or its list, has."""
+    """Yield all numbers in a config, each by the key that it, or its list, has."""
     if isinstance(value, dict):
         for name, each in value.items():
             yield from _numbers(name, each)
@@ -177,8 +180,9 @@ def _check_size(name: str, total: int, cache: Path) -> None:
 
 
 def _reporter(report: Report, before: int, total: int) -> type:
-    """Return a progress bar for the hub's client that reports bytes, and stops with the running
-    job."""
+    """Make a progress bar for the hub's client that reports bytes, and stops with the running
+    job.
+    """
     from tqdm import tqdm
 
     class Reporter(tqdm):
@@ -195,7 +199,7 @@ def _reporter(report: Report, before: int, total: int) -> type:
 
 
 def _cached(name: str, kinds: Collection[str], error: Exception) -> Path:
-    """Return a whole model from the hub's cache. Raises InputError where there is none."""
+    """Find a whole model in the hub's cache. Raises InputError where there is none."""
     from huggingface_hub import constants
 
     snapshots = Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}" / "snapshots"

@@ -7,7 +7,7 @@ import torch
 
 
 def load(kind: Any, name: str | Path, **options: Any) -> Any:
-    """Return a model, or what prepares its input, from a folder or by its hub id (offline: from the
+    """Load a model, or what prepares its input, from a folder or by its hub id (offline: from the
     hub's cache). kind: a class of transformers, or one of its Auto classes.
 
     Raises FileNotFoundError, with a sentence, where there is none of that kind.
@@ -22,5 +22,5 @@ def load(kind: Any, name: str | Path, **options: Any) -> Any:
 
 
 def precision(device: torch.device) -> torch.dtype:
-    """Half on a GPU, single elsewhere."""
+    """Choose half precision on a GPU, single elsewhere."""
     return torch.float16 if device.type == "cuda" else torch.float32

@@ -52,7 +52,7 @@ def place(scores: np.ndarray, places: np.ndarray) -> np.ndarray:
 
 
 def _principal(vectors: np.ndarray) -> np.ndarray:
-    """The first two principal components (n, 2), zeros where there are none."""
+    """Compute the first two principal components (n, 2), zeros where there are none."""
     if len(vectors) < 2:
         return np.zeros((len(vectors), 2))
     centred = vectors - vectors.mean(axis=0)
@@ -62,7 +62,7 @@ def _principal(vectors: np.ndarray) -> np.ndarray:
 
 
 def _stretch(places: np.ndarray) -> np.ndarray:
-    """Both coordinates scaled to [0, 1]; 0.5 where all are equal."""
+    """Scale both coordinates to [0, 1]; 0.5 where all are equal."""
     if len(places) == 0:
         return np.zeros((0, 2), np.float32)
     low, high = places.min(axis=0), places.max(axis=0)

@@ -36,7 +36,9 @@ class Nearest:
     """
 
     def __init__(self, vectors: np.ndarray, like: "Nearest | None" = None) -> None:
-        """``like``: an index of nearly the same vectors, whose lists are reused."""
+        """Index the vectors. ``like``: an index of nearly the same vectors, whose lists are
+        reused.
+        """
         self.vectors: Vectors = vectors
         self._index: Any = None  # an exact search needs none, which would copy the vectors
         if len(vectors) <= EXACT_LIMIT:
@@ -111,7 +113,7 @@ class Nearest:
         return parameters(sel=selector(np.packbits(allowed, bitorder="little")), nprobe=PROBED)
 
     def _may_serve(self, size: int) -> bool:
-        """Whether lists that were trained on other vectors still suit this many."""
+        """Say whether lists that were trained on other vectors still suit this many."""
         ours = not self.exact and isinstance(self.vectors, np.ndarray)
         return ours and 1 / RETRAIN < size / (self._index.nlist * LIST_SIZE) < RETRAIN
 
@@ -142,7 +144,7 @@ def write_compact(vectors: Vectors, blocks: Iterator[np.ndarray], path: Path) ->
 
 
 def _trained(vectors: np.ndarray) -> faiss.IndexIVFScalarQuantizer:
-    """An empty inverted file whose lists are k-means cells (FAISS seeds k-means)."""
+    """Train an empty inverted file whose lists are k-means cells (FAISS seeds k-means)."""
     size, dimension = vectors.shape
     n_lists = math.ceil(size / LIST_SIZE)
     index = faiss.IndexIVFScalarQuantizer(

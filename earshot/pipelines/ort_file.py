@@ -60,7 +60,7 @@ def _dequantized(arrays: dict[str, np.ndarray], stored: str) -> np.ndarray:
 
 
 def _group_norm(graph: "_Fields", arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The scale and offset of a group norm, which are stored as a product and a sum."""
+    """Read the scale and offset of a group norm, which are stored as a product and a sum."""
     found = {}
     for node in graph.tables(NODES):
         module, _, operation = node.string(NODE_NAME).strip("/").rpartition("/")
@@ -72,7 +72,7 @@ def _group_norm(graph: "_Fields", arrays: dict[str, np.ndarray]) -> dict[str, np
 
 
 def _graphs(graph: "_Fields") -> Iterator["_Fields"]:
-    """The graph, and those of the branches of its conditions."""
+    """Yield the graph, and those of the branches of its conditions."""
     yield graph
     for node in graph.tables(NODES):
         for attribute in node.tables(NODE_ATTRIBUTES):

@@ -81,7 +81,7 @@ def _tensors(path: Path) -> "dict[str, torch.Tensor]":
 
 
 def _file(name: str) -> Path:
-    """The path of a file of the wheel, checked."""
+    """Find the path of a file of the wheel, and check the file."""
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise FileNotFoundError(MISSING)

@@ -1,4 +1,4 @@
-"""Speech as pipelines return it."""
+"""Speech, as pipelines give it."""
 
 from dataclasses import dataclass
 

@@ -35,8 +35,9 @@ class SpeechEncoder:
     def __init__(
         self, identifier: str, encoder: nn.Module, layers: Sequence[int], normalized: bool
     ) -> None:
-        """layers: of the Transformer, from 1; normalized: whether the model was trained on
-        waveforms of mean 0 and variance 1."""
+        """Keep the encoder. layers: of the Transformer, from 1; normalized: whether the model was
+        trained on waveforms of mean 0 and variance 1.
+        """
         self.identifier, self.layers = identifier, tuple(layers)
         self._encoder, self._normalized = encoder, normalized
         config: Any = encoder.config
@@ -70,8 +71,8 @@ class SpeechEncoder:
         return cls(identifier, encoder, (), extractor.do_normalize).at(wanted)
 
     def at(self, layers: str) -> "SpeechEncoder":
-        """The same model at other layers: "9", "3, 6", or "" for the one at three quarters of the
-        depth.
+        """Take the same model at other layers: "9", "3, 6", or "" for the one at three quarters of
+        the depth.
 
         Raises InputError for a layer that it has not.
         """
@@ -84,12 +85,14 @@ class SpeechEncoder:
 
     @property
     def name(self) -> str:
-        """ID:LAYER or ID:LAYER,LAYER, for from_pretrained."""
+        """Write ID:LAYER or ID:LAYER,LAYER, for from_pretrained."""
         return f"{self.identifier}:{','.join(map(str, self.layers))}"
 
     @torch.inference_mode()
     def states(self, waveform: np.ndarray) -> np.ndarray:
-        """Speech (T,) → the model's own states (S, D), float32, one every ``hop`` samples."""
+        """Compute the model's own states (S, D) of speech (T,), float32, one every ``hop``
+        samples.
+        """
         cancellation.check()
         missing = max(0, round(MIN_SECONDS * SAMPLE_RATE) - len(waveform))
         padded = torch.from_numpy(np.pad(waveform, (missing // 2, missing - missing // 2)))
@@ -101,8 +104,9 @@ class SpeechEncoder:
         return chosen.float().cpu().numpy()
 
     def on_grid(self, waveform: np.ndarray) -> np.ndarray:
-        """Speech (T,) → a state for every STEP samples, (T // STEP, D): the model's state whose
-        centre is nearest."""
+        """Compute a state for every STEP samples of speech (T,), (T // STEP, D): the model's state
+        whose centre is nearest.
+        """
         states = self.states(waveform)
         centres = (np.arange(len(waveform) // STEP) + 0.5) * STEP
         nearest = np.rint((centres - self._first) / self.hop).astype(int)
@@ -115,7 +119,7 @@ class SpeechEncoder:
 
 
 def _convolutions(encoder: nn.Module) -> tuple[list[int], list[int]]:
-    """Kernels and strides of the convolutions that read the waveform, in their order."""
+    """List kernels and strides of the convolutions that read the waveform, in their order."""
     config: Any = encoder.config
     if hasattr(config, "conv_kernel"):
         return list(config.conv_kernel), list(config.conv_stride)

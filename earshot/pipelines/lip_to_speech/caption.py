@@ -18,8 +18,9 @@ NEVER: Final = -1e9  # log probability
 
 @dataclass(frozen=True)
 class SpokenWord:
-    """confidence: posterior from 0 to 1 of this word among those of its slot; start and end in
-    seconds."""
+    """A word read from the lips. confidence: posterior from 0 to 1 of this word among those of its
+    slot; start and end in seconds.
+    """
 
     text: str
     confidence: float
@@ -38,7 +39,7 @@ class Graph(NamedTuple):
 def caption(
     log_probabilities: np.ndarray, temperature: float, max_confidence: float = 1.0
 ) -> tuple[SpokenWord, ...]:
-    """Return the most likely sentences, one after the other, given CTC log probabilities (N, W).
+    """Find the most likely sentences, one after the other, given CTC log probabilities (N, W).
 
     temperature: divides the scores, as frames of one word are not independent. It changes the
     confidence of the words, never the words. max_confidence: no word is more certain, as some look
@@ -78,7 +79,7 @@ def _graph() -> Graph:
 
 
 def _ends() -> tuple[np.ndarray, np.ndarray]:
-    """Log weights (Q,) of the initial and of the final states."""
+    """Compute the log weights (Q,) of the initial and of the final states."""
     first, last = np.full((2, len(GRID_WORDS) + len(GRID)), NEVER)
     first[: len(GRID[0])] = first[len(GRID_WORDS)] = 0.0
     last[len(GRID_WORDS) - len(GRID[-1]) : len(GRID_WORDS) + 1] = 0.0
@@ -86,7 +87,7 @@ def _ends() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _best_path(scores: np.ndarray, follows: np.ndarray) -> np.ndarray | None:
-    """The state of each frame (N,), by the Viterbi algorithm; None where no sentence fits."""
+    """Find the state of each frame (N,), by the Viterbi algorithm; None where no sentence fits."""
     first, last = _ends()
     allowed = np.where(follows, 0.0, NEVER)
     best = first + scores[0]
@@ -105,7 +106,9 @@ def _best_path(scores: np.ndarray, follows: np.ndarray) -> np.ndarray | None:
 
 
 def _posteriors(scores: np.ndarray, follows: np.ndarray) -> np.ndarray:
-    """Log posterior of each state in each frame, by the forward-backward algorithm: (N, Q)."""
+    """Compute the log posterior of each state in each frame, by the forward-backward algorithm: (N,
+    Q).
+    """
     first, last = _ends()
     allowed = np.where(follows, 0.0, NEVER)
     forward, backward = [first + scores[0]], [last]

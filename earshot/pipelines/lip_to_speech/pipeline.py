@@ -134,7 +134,7 @@ class LipToSpeech:
         return LipSpeech(reading, voice, predicted, speech, reading.compute_seconds + taken)
 
     def _read_lips(self, mouth: MouthClip) -> tuple[Tensor, Tensor]:
-        """Encoder states (N, C) and CTC logits (N, W)."""
+        """Compute encoder states (N, C) and CTC logits (N, W)."""
         side = self._reader.config.side
         edge = (mouth.crops.shape[1] - side) // 2
         crops = mouth.crops[:, edge:-edge, edge:-edge].astype(np.float32) / 255
@@ -148,8 +148,9 @@ class LipToSpeech:
         return encoded[:, :width], encoded[:, width:]
 
     def _predict_mel(self, reading: LipReading, voice: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-mel frames (S, M), and the log-F0 contour (S,) relative to the voice's mean, infinite
-        where unvoiced."""
+        """Predict log-mel frames (S, M), and the log-F0 contour (S,) relative to the voice's mean,
+        infinite where unvoiced.
+        """
         encoded = torch.from_numpy(np.concatenate([reading.states, reading.ctc_logits], axis=1))
         width = reading.states.shape[1]
 
@@ -167,8 +168,9 @@ class LipToSpeech:
         return made[:, :-2], torch.where(made[:, -2] > 0, made[:, -1], torch.inf)
 
     def _suggest_voice(self, portraits: np.ndarray) -> Voice:
-        """The voice that the face suggests: its mean F0, and the timbre whose embedding is nearest
-        to the face encoder's by cosine."""
+        """Choose the voice that the face suggests: its mean F0, and the timbre whose embedding is
+        nearest to the face encoder's by cosine.
+        """
         pictures = torch.from_numpy(portraits).to(self.device).permute(0, 3, 1, 2) / 255
         embeddings, log_f0 = self._faces(pictures)
         timbres = torch.linspace(0, 1, 101, device=self.device)
@@ -178,7 +180,9 @@ class LipToSpeech:
         return Voice(pitch, float(timbres[nearest]))
 
     def _voice_embedding(self, timbre: float) -> Tensor:
-        """(V,): interpolated between the two training speakers nearest to that timbre."""
+        """Interpolate an embedding (V,) between the two training speakers nearest to that
+        timbre.
+        """
         position = timbre * (len(self._voices) - 1)
         low = min(int(position), len(self._voices) - 2)
         mixed = torch.lerp(self._voices[low], self._voices[low + 1], position - low)

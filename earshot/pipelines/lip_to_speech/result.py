@@ -15,8 +15,9 @@ from earshot.pipelines.speech import Speech
 
 @dataclass(frozen=True)
 class Voice:
-    """pitch: mean F0 in Hz; timbre: from 0, the darkest of the training voices, to 1, the
-    brightest."""
+    """A voice to speak in. pitch: mean F0 in Hz; timbre: from 0, the darkest of the training
+    voices, to 1, the brightest.
+    """
 
     pitch: float
     timbre: float

@@ -30,7 +30,7 @@ LIBRARY: Final = ASSETS / "sounds.index"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line, which is described above."""
+    """Run the command line that the module describes."""
     parser = argparse.ArgumentParser(
         prog="python -m earshot.pipelines.sound_search",
         description=__doc__,

@@ -22,7 +22,7 @@ LIBRARY: Final = ASSETS / "words.index"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """See above."""
+    """Find the neighbours of the recordings that the command line names."""
     parser = command_line.parser_of("words", "recordings of one word each", __doc__)
     parser.add_argument("-n", type=int, default=5, help="how many neighbours (default: 5)")
     parser.add_argument("--view", choices=["written", "spoken"], default="written")

@@ -35,7 +35,7 @@ class AveragedStates:
 
 
 def unit(vectors: np.ndarray) -> np.ndarray:
-    """Return vectors (N, D) at length 1."""
+    """Scale vectors (N, D) to length 1."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
 

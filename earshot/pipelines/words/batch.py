@@ -1,4 +1,4 @@
-"""Many recordings of a word each → a table of their vectors and nearest words."""
+"""A table of many recordings of a word each, with their vectors and nearest words."""
 
 import csv
 import io
@@ -46,9 +46,9 @@ def embed_files(
 
 
 def embeddings_csv(rows: Iterable[Row], limit: int = NEIGHBOURS) -> str:
-    """Return a CSV with a header: file, start and end of the word in seconds, the nearest words
-    with their cosines, the reason where a file could not be used, and the D numbers of the
-    vector."""
+    """Write a CSV with a header: file, start and end of the word in seconds, the nearest words with
+    their cosines, the reason where a file could not be used, and the D numbers of the vector.
+    """
     rows = list(rows)
     width = next((len(row.spoken.vector) for row in rows if row.spoken), 0)
     near = [f"{name}_{i}" for i in range(1, limit + 1) for name in ("word", "cosine")]

@@ -10,8 +10,9 @@ from earshot.media.audio.dtw import distance
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """spoken (n, n): cosines of spoken words with each other; written (n, m): with written words;
-    dtw (n, n): DTW distances on MFCC, from 0 (the same) to 2."""
+    """The comparison of spoken words. spoken (n, n): cosines of spoken words with each other;
+    written (n, m): with written words; dtw (n, n): DTW distances on MFCC, from 0 (the same) to 2.
+    """
 
     spoken: np.ndarray
     written: np.ndarray

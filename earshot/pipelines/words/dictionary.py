@@ -11,7 +11,7 @@ FILE: Final = "model/en-us/cmudict-en-us.dict"
 
 @cache
 def pronunciations() -> dict[str, str]:
-    """Map spelling in lower case → ARPAbet without stress, "K AE T".
+    """Read the dictionary: spelling in lower case → ARPAbet without stress, "K AE T".
 
     A word's other pronunciations are under "read(2)", "read(3)"; do not change what is returned.
     Raises RuntimeError where the package is not installed.

@@ -76,7 +76,9 @@ class WordLibrary:
         trustworthiness: Mapping[str, float],
         fingerprint: str,
     ) -> None:
-        """tsne (N, 2): coordinates in [0, 1]; fingerprint: of the model that made the vectors."""
+        """Keep the words. tsne (N, 2): coordinates in [0, 1]; fingerprint: of the model that made
+        the vectors.
+        """
         self.words = tuple(words)
         self.vectors = np.asarray(vectors, np.float32)
         self.trustworthiness = trustworthiness
@@ -94,12 +96,11 @@ class WordLibrary:
         }
 
     def places(self, layout: str) -> np.ndarray:
-        """Return the words' coordinates on the map, in [0, 1]: float32 (N, 2)."""
+        """List the words' coordinates on the map, in [0, 1]: float32 (N, 2)."""
         return self._places[layout]
 
     def place(self, vector: np.ndarray, layout: str) -> tuple[float, float]:
-        """Return coordinates of a unit vector (D,): projected ("pca"), or between its
-        neighbours."""
+        """Place a unit vector (D,) on the map: projected ("pca"), or between its neighbours."""
         if layout == "pca":
             x, y = self._projection(vector[None])[0]
         else:
@@ -107,8 +108,9 @@ class WordLibrary:
         return float(x), float(y)
 
     def search(self, vector: np.ndarray, view: View, limit: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return cosines and rows, (K,) each, of the ``limit`` words of a view with the highest
-        cosine to a unit vector (D,), best first."""
+        """Find cosines and rows, (K,) each, of the ``limit`` words of a view with the highest
+        cosine to a unit vector (D,), best first.
+        """
         cosines, found = self._nearest[view].search(np.asarray(vector, np.float32), limit)
         return cosines, (self.spoken if view == "spoken" else self.written)[found]
 
@@ -164,8 +166,7 @@ class WordLibrary:
 
 
 def read_words(table: Path, sounds: Path) -> list[LibraryWord]:
-    """Return the words of a CSV table with COLUMNS, whose recordings are in the folder
-    ``sounds``."""
+    """Read the words of a CSV table with COLUMNS, whose recordings are in the folder ``sounds``."""
     with open(table, newline="", encoding="utf-8") as file:
         return [
             LibraryWord(

@@ -21,12 +21,11 @@ class OperatingCurve:
 
     @classmethod
     def read(cls, lists: Mapping[str, Sequence[float]]) -> "OperatingCurve":
-        """Return the curve of a checkpoint's config: lists named threshold, precision and
-        recall."""
+        """Read the curve of a checkpoint's config: lists named threshold, precision and recall."""
         return cls(*(np.asarray(lists[name]) for name in ("threshold", "precision", "recall")))
 
     def at(self, threshold: float) -> tuple[float, float]:
-        """Return (precision, recall) at a threshold, linearly interpolated."""
+        """Interpolate (precision, recall) linearly at a threshold."""
         precision = np.interp(threshold, self.thresholds, self.precision)
         return float(precision), float(np.interp(threshold, self.thresholds, self.recall))
 
@@ -71,8 +70,9 @@ class WordPairs:
         }
 
     def near_threshold(self, threshold: float, same: bool, above: bool, limit: int = 3) -> Side:
-        """Return pairs of the same word, or of different words, at or above the threshold, or
-        below."""
+        """Find pairs of the same word, or of different words, at or above the threshold, or
+        below.
+        """
         cosines, words = self._sorted[same]
         cut = int(np.searchsorted(cosines, threshold))
         rows = range(cut, len(cosines)) if above else range(cut - 1, -1, -1)

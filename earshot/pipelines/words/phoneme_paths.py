@@ -1,4 +1,5 @@
-"""Where a sequence of phonemes may have been said: CTC keyword search (cf. Graves et al. 2006).
+"""The places where a sequence of phonemes may have been said: CTC keyword search (cf. Graves et al.
+2006).
 
 Shapes: S steps of the acoustic encoder, P phonemes with 0 the blank.
 """
@@ -18,7 +19,7 @@ class Paths(NamedTuple):
 
 
 def keyword_paths(log_posteriors: np.ndarray, phonemes: Sequence[int]) -> Paths:
-    """Return the best CTC path of the phonemes that ends at each step of log_posteriors (S, P).
+    """Find the best CTC path of the phonemes that ends at each step of log_posteriors (S, P).
 
     A score is the mean over the phonemes of the logarithm of a likelihood ratio, at most 0: against
     the best path without any constraint, so that loud, clear and long words count alike.
@@ -30,7 +31,7 @@ def keyword_paths(log_posteriors: np.ndarray, phonemes: Sequence[int]) -> Paths:
 
 
 def decode(log_posteriors: np.ndarray) -> tuple[int, ...]:
-    """Return the phonemes of the best path of log_posteriors (S, P): repeats and blanks removed."""
+    """Decode the phonemes of the best path of log_posteriors (S, P): repeats and blanks removed."""
     best = log_posteriors.argmax(axis=1)
     changed = np.diff(best, prepend=-1) != 0
     return tuple(best[changed & (best > 0)].tolist())
@@ -38,8 +39,9 @@ def decode(log_posteriors: np.ndarray) -> tuple[int, ...]:
 
 @njit(cache=True)
 def _paths(relative: np.ndarray, symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """States alternate: phoneme l at 2 l, the blank after it at 2 l + 1. A path may begin at any
-    step, in the first state, and ends in the last phoneme."""
+    """Find the best path by states that alternate: phoneme l at 2 l, the blank after it at 2 l + 1.
+    A path may begin at any step, in the first state, and ends in the last phoneme.
+    """
     steps, states = len(relative), 2 * len(symbols)
     score = np.full(states, -np.inf, np.float32)
     start = np.zeros(states, np.int64)

@@ -111,7 +111,7 @@ class Words:
     def nearest(
         self, library: WordLibrary, vector: np.ndarray, view: View, limit: int = 10
     ) -> tuple[Neighbour, ...]:
-        """Return the words of a view with the highest cosine to a unit vector (D,), best first."""
+        """Find the words of a view with the highest cosine to a unit vector (D,), best first."""
         # Vectors that were rounded on their way are a little longer than 1.
         cosines, rows = library.search(vector / np.linalg.norm(vector), view, limit)
         cosines = np.clip(cosines, -1, 1)
@@ -193,8 +193,9 @@ class Words:
         return np.pad(log_mel(at_level), ((0, 0), (0, 1)))  # these networks do not look at it
 
     def _encode(self, mel: Tensor, lengths: Tensor) -> Tensor:
-        """Return the mean over VTLP views, which varies less from speaker to speaker (a front end
-        has one view): frames (B, S, M) → unit vectors (B, D)."""
+        """Average over VTLP views, which makes vectors vary less from speaker to speaker (a front
+        end has one view): frames (B, S, M) → unit vectors (B, D).
+        """
         if self._front_end:
             batch = mel.to(self._device), lengths.to(self._device)
             return _concatenated([network.embed_audio(*batch) for network in self._networks])
@@ -228,7 +229,7 @@ def _network(folder: Path, device: torch.device) -> MultiViewEmbedder:
 
 
 def _threshold(curve: dict[str, list[float]]) -> float:
-    """Return the cosine at which calling two words the same has the highest F1."""
+    """Find the cosine at which calling two words the same has the highest F1."""
     if not curve:
         return 0.5
     precision, recall = np.array(curve["precision"]), np.array(curve["recall"])

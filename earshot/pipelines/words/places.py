@@ -10,7 +10,7 @@ from earshot.pipelines.words.word_search import Place
 
 
 def places_csv(places: Iterable[Place], word: str) -> str:
-    """Return a CSV with a header: word, start and end in seconds, score."""
+    """Write a CSV with a header: word, start and end in seconds, score."""
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(["word", "start", "end", "score"])
@@ -21,7 +21,7 @@ def places_csv(places: Iterable[Place], word: str) -> str:
 
 
 def text_grid(places: Iterable[Place], word: str, seconds: float) -> str:
-    """Return a TextGrid with one interval tier, in Praat's long text format.
+    """Write a TextGrid with one interval tier, in Praat's long text format.
 
     Intervals must not overlap: two places that do meet in the middle of what they share.
     """
@@ -53,5 +53,5 @@ def text_grid(places: Iterable[Place], word: str, seconds: float) -> str:
 
 
 def _quoted(text: str) -> str:
-    """In a string of Praat a quotation mark is doubled, and a line ends it."""
+    """Escape a string for Praat, in which a quotation mark is doubled, and a line ends it."""
     return " ".join(text.split()).replace('"', '""')

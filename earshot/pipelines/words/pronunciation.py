@@ -39,23 +39,24 @@ PUNCTUATION: Final = '.,;:!?"“”„«»()…'
 
 @dataclass(frozen=True)
 class Pronunciation:
-    """phonemes: of media.text.phonemes.PHONEMES; source: "guess" where any part was predicted,
-    "Arabic guess" where vowels were."""
+    """A pronunciation. phonemes: of media.text.phonemes.PHONEMES; source: "guess" where any part
+    was predicted, "Arabic guess" where vowels were.
+    """
 
     phonemes: tuple[str, ...]
     source: Source
 
 
 class Pronouncer:
-    """Typed words → phonemes. Shared by all visitors; keeps no state."""
+    """A reader of typed words, as phonemes. Shared by all visitors; keeps no state."""
 
     def __init__(self, network: G2P) -> None:
-        """network: in evaluation mode, on the CPU."""
+        """Keep the network, which is in evaluation mode, on the CPU."""
         self._network = network
 
     @classmethod
     def from_pretrained(cls, name: str | Path = "g2p") -> "Pronouncer":
-        """Load a shipped name, a folder or a hub id.
+        """Load the network of a shipped name, a folder or a hub id.
 
         Raises FileNotFoundError where there is no checkpoint.
         """
@@ -109,7 +110,7 @@ class Pronouncer:
         return Pronunciation(tuple(phonemes), source)
 
     def _guess(self, word: str) -> str:
-        """ARPAbet of a word that is not in the dictionary."""
+        """Predict the ARPAbet of a word that is not in the dictionary."""
         for letter in word:
             if letter not in LETTERS:
                 raise InputError(
@@ -124,7 +125,7 @@ class Pronouncer:
 
 
 def load_g2p(folder: str | Path) -> G2P:
-    """Return the network of a folder or hub id, on the CPU.
+    """Load the network of a folder or hub id, on the CPU.
 
     Raises FileNotFoundError where there is no checkpoint.
     """
@@ -165,8 +166,7 @@ def _check(text: str) -> None:
 
 
 def _one_script(text: str, script: re.Pattern[str]) -> str:
-    """Return the text without its punctuation. Raises InputError where another script is mixed
-    in."""
+    """Remove the punctuation of a text. Raises InputError where another script is mixed in."""
     words = [word.strip(PUNCTUATION + "，。！？；：、؟،؛") for word in text.split()]
     words = [word for word in words if word]
     if not all(script.fullmatch(word) for word in words):
@@ -189,6 +189,6 @@ def _check_english(text: str) -> None:
 
 
 def _bare(word: str) -> str:
-    """Return the word without accents and without the punctuation around it."""
+    """Strip a word of its accents and of the punctuation around it."""
     letters = unicodedata.normalize("NFKD", word.strip(PUNCTUATION))
     return "".join(c for c in letters if not unicodedata.combining(c))

@@ -1,4 +1,4 @@
-"""What the pipeline of words returns."""
+"""The results of the pipeline of words."""
 
 from dataclasses import dataclass
 

@@ -29,7 +29,7 @@ class Word:
 
     @property
     def waveform(self) -> np.ndarray:
-        """The word alone: (T',)."""
+        """Cut out the word alone: (T',)."""
         return self.recording[round(self.start * SAMPLE_RATE) : round(self.end * SAMPLE_RATE)]
 
 
@@ -44,12 +44,12 @@ class CutNeededError(InputError):
 
     @property
     def proposed(self) -> Cut:
-        """The longest segment."""
+        """Choose the longest segment."""
         return max(self.cuts, key=lambda cut: cut[1] - cut[0])
 
 
 def find_word(audio: Audio, cut: Cut | None = None) -> Word:
-    """Return the only word or short phrase in a recording, or the part that the visitor cut out.
+    """Find the only word or short phrase in a recording, or the part that the visitor cut out.
 
     Raises InputError where there is none (not audio, silent, no or too little speech; a cut outside
     the recording, too short or too long), and CutNeededError where there are several, or a long

@@ -14,8 +14,9 @@ MAX_NAME: Final = 40  # characters
 
 @dataclass(frozen=True)
 class VocabularyMatch:
-    """name: the recognised word, None where the cosine to all words is below the threshold;
-    cosines: to each word, highest first."""
+    """A recognised word. name: the recognised word, None where the cosine to all words is below the
+    threshold; cosines: to each word, highest first.
+    """
 
     name: str | None
     cosines: tuple[tuple[str, float], ...]
@@ -30,11 +31,11 @@ class Vocabulary:
 
     @property
     def words(self) -> dict[str, int]:
-        """The number of recordings of each word, in the order in which words were added."""
+        """Count the recordings of each word, in the order in which words were added."""
         return {name: len(vectors) for name, vectors in self._examples.items()}
 
     def check(self, name: str) -> str:
-        """Return the name without spaces around it, as it is stored.
+        """Check a name, and strip it of spaces around it, as it is stored.
 
         Raises InputError where no further recording of this name can be added.
         """

@@ -58,20 +58,24 @@ class LongRecording:
 
 @dataclass(frozen=True)
 class FoundPlaces:
-    """places: the best first, no two overlap; threshold: from which a score counts as found."""
+    """The places where a word was found. places: the best first, no two overlap; threshold: from
+    which a score counts as found.
+    """
 
     places: tuple[Place, ...]
     threshold: float
 
     @property
     def matches(self) -> tuple[Place, ...]:
-        """The places that count as found, in the order of time."""
+        """List the places that count as found, in the order of time."""
         chosen = (place for place in self.places if place.score >= self.threshold)
         return tuple(sorted(chosen, key=lambda place: place.start))
 
 
 class WordSearch:
-    """Shared by all visitors; recordings and queries are arguments of a call."""
+    """A search for words, shared by all visitors; recordings and queries are arguments of a
+    call.
+    """
 
     def __init__(self, words: Words) -> None:
         self.words = words
@@ -98,7 +102,7 @@ class WordSearch:
         limit: int = 50,
         progress: Progress | None = None,
     ) -> FoundPlaces:
-        """Return the places where the word may have been said.
+        """Find the places where the word may have been said.
 
         Raises InputError for a spoken query in which no phoneme was recognised.
         """
@@ -126,8 +130,7 @@ class WordSearch:
     def _candidates(
         self, recording: LongRecording, phonemes: tuple[int, ...]
     ) -> list[tuple[float, float]]:
-        """Return start and end in seconds of the best paths, at most one that ends within a
-        word."""
+        """Find start and end in seconds of the best paths, at most one that ends within a word."""
         paths = keyword_paths(recording.log_posteriors, phonemes)
         taken = np.zeros(len(paths.scores) + 1, bool)
         spans: list[tuple[float, float]] = []
@@ -151,7 +154,7 @@ def _part(recording: LongRecording, span: tuple[float, float]) -> np.ndarray:
 
 
 def _apart(spans: list[tuple[float, float]], scores: np.ndarray, limit: int) -> tuple[Place, ...]:
-    """Return the best places; of two whose middle the other holds, the better one."""
+    """Choose the best places; of two whose middle the other holds, the better one."""
     kept: list[Place] = []
     for number in np.argsort(-scores, kind="stable").tolist():
         start, end = spans[number]

@@ -44,14 +44,14 @@ class ClapEncoder:
         return cls(Path(name).name, model, ClapProcessor.from_pretrained(name))
 
     def segments(self, waveform: np.ndarray) -> np.ndarray:
-        """Equal segments, none longer than the model's input: (T,) → (N, T')."""
+        """Cut equal segments, none longer than the model's input: (T,) → (N, T')."""
         n_segments = max(1, math.ceil(len(waveform) / self._features.nb_max_samples))
         length = max(math.ceil(len(waveform) / n_segments), self.sample_rate)
         padded = np.pad(waveform, (0, n_segments * length - len(waveform)))
         return padded.reshape(n_segments, length).astype(np.float32)
 
     def embed_audio(self, segments: np.ndarray) -> AudioEmbedding:
-        """Vectors of segments (N, T') and of their seconds, from one forward pass."""
+        """Embed segments (N, T') and their seconds, in one forward pass."""
         parts = [self._embed_batch(segments[i : i + BATCH]) for i in range(0, len(segments), BATCH)]
         vectors, per_second = (np.concatenate(part) for part in zip(*parts, strict=True))
         return AudioEmbedding(
@@ -59,7 +59,7 @@ class ClapEncoder:
         )
 
     def embed_text(self, texts: Sequence[str]) -> np.ndarray:
-        """Vectors of n texts: (n, D)."""
+        """Embed n texts: (n, D)."""
         return self._embed_texts(list(texts))
 
     @torch.inference_mode()
@@ -76,7 +76,9 @@ class ClapEncoder:
 
     @torch.inference_mode()
     def _embed(self, segments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(B, T') → unit vectors (B, D), and (B, S, D) of every second of the model's input."""
+        """Embed segments (B, T') as unit vectors (B, D), and as (B, S, D) of every second of the
+        model's input.
+        """
         inputs = self._features(
             list(segments), sampling_rate=self.sample_rate, return_tensors="pt"
         ).to(self._model.device)

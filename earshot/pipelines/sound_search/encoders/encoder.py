@@ -32,7 +32,8 @@ class AudioEmbedding:
 
 
 class SoundEncoder(Protocol):
-    """What search needs of a model. Vectors have D = ``dimension`` numbers and unit length.
+    """The interface that search needs of a model. Vectors have D = ``dimension`` numbers and unit
+    length.
 
     fingerprint: a hash of everything that the vectors depend on. threshold: where the best score
     is lower, no sound matches, of a library of everyday sounds; own_threshold: of a folder of
@@ -52,15 +53,15 @@ class SoundEncoder(Protocol):
     @property
     def own_threshold(self) -> float: ...
     def segments(self, waveform: np.ndarray) -> np.ndarray:
-        """Equal segments of at most 10 s that cover a whole waveform: (T,) → (N, T')."""
+        """Cut equal segments of at most 10 s that cover a whole waveform: (T,) → (N, T')."""
         ...
 
     def embed_audio(self, segments: np.ndarray) -> AudioEmbedding:
-        """Vectors of segments (N, T'), at sample_rate."""
+        """Embed segments (N, T'), at sample_rate."""
         ...
 
     def embed_text(self, texts: Sequence[str]) -> np.ndarray:
-        """Vectors of n texts: (n, D)."""
+        """Embed n texts: (n, D)."""
         ...
 
 
@@ -112,12 +113,14 @@ class EarshotEncoder:
         )
 
     def segments(self, waveform: np.ndarray) -> np.ndarray:
-        """Equal segments of at most 10 s that cover the peak-normalised sound: (T,) → (N, T')."""
+        """Cut equal segments of at most 10 s that cover the peak-normalised sound: (T,) → (N,
+        T').
+        """
         return sound_features.split(waveform)
 
     @torch.inference_mode()
     def embed_audio(self, segments: np.ndarray) -> AudioEmbedding:
-        """Vectors of segments (N, T') as `segments` gives them."""
+        """Embed segments (N, T') as `segments` gives them."""
         vectors, per_second = [], []
         for first in range(0, len(segments), BATCH):
             mel = torch.from_numpy(sound_features.log_mel(segments[first : first + BATCH]))
@@ -131,13 +134,13 @@ class EarshotEncoder:
 
     @torch.inference_mode()
     def embed_text(self, texts: Sequence[str]) -> np.ndarray:
-        """Vectors of n texts: (n, D)."""
+        """Embed n texts: (n, D)."""
         sentences = torch.from_numpy(self._sentences(texts))
         return _concatenated([m.embed_sentences(sentences.to(_device(m))) for m in self._members])
 
 
 def _concatenated(vectors: Sequence[torch.Tensor]) -> np.ndarray:
-    """The members' unit vectors as one unit vector: (…, D) each → (…, sum of D)."""
+    """Concatenate the members' unit vectors to one unit vector: (…, D) each → (…, sum of D)."""
     return torch.cat(list(vectors), dim=-1).div(len(vectors) ** 0.5).cpu().numpy()
 
 

@@ -17,7 +17,7 @@ DEFAULT_MODEL: Final = ENSEMBLE[:1]  # as good as the ensemble on validation, an
 def load_encoder(
     model: str | Path | Sequence[str | Path] = DEFAULT_MODEL, device: str = "auto"
 ) -> SoundEncoder:
-    """Our checkpoints (several form an ensemble) or one CLAP model: folders or hub ids.
+    """Load our checkpoints (several form an ensemble) or one CLAP model: folders or hub ids.
 
     Raises OSError where there is no such model.
     """

@@ -20,10 +20,14 @@ BATCH: Final = 256
 
 
 class SentenceEncoder:
-    """Any encoder of transformers, by folder or hub id; MINILM comes from its Python package."""
+    """An encoder of sentences of transformers, by folder or hub id; MINILM comes from its Python
+    package.
+    """
 
     def __init__(self, name: str = MINILM, device: torch.device | None = None) -> None:
-        """Raises RuntimeError if the weights of MINILM are missing or not the official ones."""
+        """Load the encoder. Raises RuntimeError if the weights of MINILM are missing or not the
+        official ones.
+        """
         folder = _minilm() if name == MINILM else name
         self.name = name
         self.device = device or torch.device("cpu")
@@ -32,7 +36,7 @@ class SentenceEncoder:
 
     @torch.inference_mode()
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
-        """Unit vectors of the texts, float32 (n, width)."""
+        """Embed the texts as unit vectors, float32 (n, width)."""
         parts = [self._embed(texts[i : i + BATCH]) for i in range(0, len(texts), BATCH)]
         return np.concatenate(parts)
 
@@ -51,7 +55,7 @@ class SentenceEncoder:
 
 
 def plain(text: str) -> str:
-    """The text in lower case, without punctuation and symbols."""
+    """Write the text in lower case, without punctuation and symbols."""
     return re.sub(r"\s+", " ", re.sub(r"[^\w\s]|_", " ", text.lower())).strip()
 
 

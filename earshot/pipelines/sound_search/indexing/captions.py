@@ -1,4 +1,4 @@
-"""captions.csv: what is known of the sounds of a folder."""
+"""Descriptions of the sounds of a folder in captions.csv."""
 
 import csv
 import unicodedata

@@ -1,4 +1,4 @@
-"""Embeds files on the machines of a Ray cluster, an optional extra.
+"""Embed files on the machines of a Ray cluster, an optional extra.
 
 The machines see the files under the same names, or fetch them from a bucket.
 """
@@ -27,14 +27,17 @@ MISSING: Final = "Ray is not installed here. Install it with: pip install -r req
 
 
 class Workers:
-    """Embeds on a cluster what an index does not know yet, and keeps it where a scan looks.
+    """Workers that embed on a cluster what an index does not know yet, and keep it where a scan
+    looks.
 
     address: of the cluster, "auto" for that of this machine; "local" starts one here.
     encoder: makes the same model on each worker.
     """
 
     def __init__(self, address: str, encoder: Callable[[], SoundEncoder]) -> None:
-        """Raises InputError where Ray is not installed, or no cluster runs at the address."""
+        """Connect to the cluster. Raises InputError where Ray is not installed, or no cluster runs
+        at the address.
+        """
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # no reports of use to Ray's makers
         try:
             ray = import_module("ray")
@@ -82,15 +85,16 @@ class Workers:
 
 
 class _Worker:
-    """One process of the cluster, with a model of its own."""
+    """A process of the cluster, with a model of its own."""
 
     def __init__(self, encoder: Callable[[], SoundEncoder], known: Any) -> None:
-        """known: a reference to the hashes of what need not be embedded."""
+        """Load the model. known: a reference to the hashes of what need not be embedded."""
         self._encoder, self._known = encoder(), import_module("ray").get(known)
 
     def __call__(self, batch: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """item: paths → the hash of each file's content, its entry, empty where it is known or
-        cannot be used, and why its bucket cannot be read, if so."""
+        """Embed a batch. item: paths → the hash of each file's content, its entry, empty where it
+        is known or cannot be used, and why its bucket cannot be read, if so.
+        """
         done = [(name, *self._embedded(Path(name))) for name in batch["item"]]
         columns = zip(*done, strict=True)
         return {

@@ -19,7 +19,7 @@ from earshot.pipelines.sound_search.sources.files import Hashes
 
 @dataclass(frozen=True)
 class Report:
-    """Counts of files; skipped: what could not be used, or opened, and why."""
+    """The counts of files of a scan; skipped: what could not be used, or opened, and why."""
 
     added: int
     unchanged: int

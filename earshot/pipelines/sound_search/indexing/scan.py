@@ -1,4 +1,4 @@
-"""Builds or updates the index of a folder of sounds."""
+"""Build or update the index of a folder of sounds."""
 
 import fcntl
 import math
@@ -34,7 +34,7 @@ EMPTY: Final = (
 
 
 class BusyError(InputError):
-    """Another scan is updating the index."""
+    """An error that another scan is updating the index."""
 
 
 def scan(

@@ -46,15 +46,16 @@ class Dictionary:
     """Words and phrases of one language with their English."""
 
     def __init__(self, language: str, english: dict[str, str]) -> None:
-        """english: of each word or phrase as it is written, and folded."""
+        """Keep the words. english: of each word or phrase as it is written, and folded."""
         self.language = language
         self.english = english
         comparable = (word for word in english if " " not in word and word[:2] != ARTICLE)
         self._sorted = sorted(comparable)
 
     def segments(self, words: list[str]) -> Iterator[Segment]:
-        """The longest listed phrases, from the left; what is unknown keeps its Latin letters, and
-        is left out in other scripts."""
+        """Yield the longest listed phrases, from the left; what is unknown keeps its Latin letters,
+        and is left out in other scripts.
+        """
         position = 0
         while position < len(words):
             word = words[position]
@@ -67,7 +68,7 @@ class Dictionary:
             position += len(segment.words)
 
     def translate(self, words: list[str]) -> str:
-        """The English of words that follow each other."""
+        """Translate words that follow each other into English."""
         found = [segment.english for segment in self.segments(words)]
         return " ".join(word for word in found if word not in ("", DROPPED))
 
@@ -80,7 +81,7 @@ class Dictionary:
         return None
 
     def _word(self, word: str) -> Segment:
-        """A word that is not listed itself."""
+        """Translate a word that is not listed itself."""
         key = folded(word)
         if self.language == "ar":
             return Segment((word,), self._arabic(key) or (word if is_latin(word) else ""), False)
@@ -90,7 +91,7 @@ class Dictionary:
         return Segment((word,), self._nearest(key) or (word if is_latin(word) else ""), False)
 
     def _characters(self, text: str) -> Iterator[Segment]:
-        """Chinese has no spaces: the longest listed words from the left."""
+        """Yield the longest listed words from the left, for Chinese has no spaces."""
         position = 0
         while position < len(text):
             parts = (text[position : position + n] for n in range(MAX_WORDS, 0, -1))
@@ -107,7 +108,7 @@ class Dictionary:
         return ""
 
     def _nearest(self, word: str) -> str:
-        """The English of the word with the longest common beginning, or ""."""
+        """Find the English of the word with the longest common beginning, or ""."""
         for length in range(len(word), MIN_STEM - 1, -1):
             if length < MIN_SHARE * len(word):
                 break
@@ -119,7 +120,7 @@ class Dictionary:
         return ""
 
     def _parts(self, word: str) -> list[str]:
-        """The English of the parts of a German compound; none if it is not one."""
+        """Translate the parts of a German compound; none if it is not one."""
         for length in range(len(word) - MIN_PART, MIN_PART - 1, -1):
             english = self.english.get(word[:length], DROPPED)
             if english in GRAMMAR:
@@ -137,7 +138,7 @@ class Dictionary:
 
 @cache
 def dictionaries() -> dict[str, Dictionary]:
-    """Code of a language → its dictionary."""
+    """Read the dictionaries, by the code of the language."""
     rows = _rows()
     languages = [language for language in rows[0] if language != "en"]
     return {language: _dictionary(rows, language) for language in languages}
@@ -145,7 +146,7 @@ def dictionaries() -> dict[str, Dictionary]:
 
 @cache
 def english_words() -> frozenset[str]:
-    """Every word of the English side."""
+    """Collect every word of the English side."""
     return frozenset(word for row in _rows() for word in row["en"].split())
 
 
@@ -155,8 +156,9 @@ def _rows() -> list[dict[str, str]]:
 
 
 def _dictionary(rows: list[dict[str, str]], language: str) -> Dictionary:
-    """Of several meanings of a word, that of its own spelling comes first, then none at all, the
-    shortest, and that whose line names the word earliest."""
+    """Make the dictionary of a language. Of several meanings of a word, that of its own spelling
+    comes first, then none at all, the shortest, and that whose line names the word earliest.
+    """
     found: dict[str, tuple[tuple[bool, int, int, int], str]] = {}
     for number, row in enumerate(rows):
         meaning = row["en"]

@@ -1,4 +1,6 @@
-"""How words of the dictionary are compared: without case, accents, vowel signs and articles."""
+"""The spellings by which words of the dictionary are compared: without case, accents, vowel signs
+and articles.
+"""
 
 import re
 import unicodedata
@@ -21,13 +23,13 @@ PERSONS: Final = "تنا"  # first letters of Arabic verbs that are listed with 
 
 
 def folded(text: str) -> str:
-    """In lower case, without accents, vowel signs and invisible characters."""
+    """Fold a text to lower case, without accents, vowel signs and invisible characters."""
     plain = unicodedata.normalize("NFKD", text.casefold().translate(SAME))
     return "".join(c for c in plain if unicodedata.category(c) not in ("Mn", "Cf"))
 
 
 def spellings(word: str) -> set[str]:
-    """The word as it is, folded, and with its umlauts written as two letters."""
+    """Spell the word as it is, folded, and with its umlauts written as two letters."""
     return {
         word.casefold(),
         folded(word),
@@ -36,15 +38,16 @@ def spellings(word: str) -> set[str]:
 
 
 def pieces(text: str) -> list[str]:
-    """Words, runs of Chinese characters and punctuation marks, in order."""
+    """Split a text into words, runs of Chinese characters and punctuation marks, in order."""
     composed = unicodedata.normalize("NFC", text).translate(PUNCTUATION)
     visible = "".join(c for c in composed if unicodedata.category(c) not in ("Mn", "Cf"))
     return PIECES.findall(re.sub(r"['’‘_-]", " ", visible))
 
 
 def arabic_stems(word: str) -> Iterator[tuple[str, bool]]:
-    """The forms under which a folded Arabic word may be listed, the longest first, each with
-    whether an "and" was taken off."""
+    """Yield the forms under which a folded Arabic word may be listed, the longest first, each with
+    whether an "and" was taken off.
+    """
     for start in ("", *BEFORE):
         if not word.startswith(start):
             continue
@@ -59,5 +62,5 @@ def arabic_stems(word: str) -> Iterator[tuple[str, bool]]:
 
 
 def is_latin(word: str) -> bool:
-    """Whether all letters are Latin ones."""
+    """Say whether all letters are Latin ones."""
     return all(ord(character) < 0x250 for character in word)

@@ -1,4 +1,4 @@
-"""In which language a query is, and what it means in English.
+"""The language of a query, and its translation into English.
 
 English, and whatever is not recognised, stays as it is.
 """

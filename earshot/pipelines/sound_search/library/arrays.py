@@ -39,7 +39,7 @@ class StoredArray:
     """The array (n, D) that ArrayWriter wrote. Reads go on after the file is deleted."""
 
     def __init__(self, path: Path) -> None:
-        """Raises ValueError if the file is damaged."""
+        """Open the file. Raises ValueError if it is damaged."""
         self._file = path.open("rb", buffering=0)
         if np.lib.format.read_magic(self._file) != (1, 0):
             raise ValueError(f"{path.name} is of another version.")
@@ -53,7 +53,7 @@ class StoredArray:
         return self.shape[0]
 
     def __getitem__(self, rows: slice | np.ndarray) -> np.ndarray:
-        """Rows, without a step or by their numbers (m,): (m, D)."""
+        """Read rows, without a step or by their numbers (m,): (m, D)."""
         if isinstance(rows, slice):
             begin, end, _ = rows.indices(len(self))
             read = np.empty((max(0, end - begin), self.shape[1]), self.dtype)
@@ -68,12 +68,12 @@ class StoredArray:
         return read
 
     def __matmul__(self, query: np.ndarray) -> np.ndarray:
-        """The inner product of every row with ``query`` (D,): (n,)."""
+        """Compute the inner product of every row with ``query`` (D,): (n,)."""
         blocks = [block @ query for block in self.blocks()]
         return np.concatenate(blocks) if blocks else np.zeros(0, np.float32)
 
     def blocks(self, size: int = BLOCK) -> Iterator[np.ndarray]:
-        """All rows, in order: (size, D) each, the last smaller."""
+        """Yield all rows, in order: (size, D) each, the last smaller."""
         for begin in range(0, len(self), size):
             yield self[begin : begin + size]
 
@@ -88,7 +88,7 @@ class StoredArray:
 
 
 class ArrayWriter:
-    """Writes an array (n, D) row by row."""
+    """A writer of an array (n, D) row by row."""
 
     def __init__(self, path: Path, width: int, kind: type[np.generic]) -> None:
         self.path, self.size = path, 0
@@ -114,7 +114,7 @@ class ArrayWriter:
         return self._digest.hexdigest()
 
     def _header(self) -> None:
-        """As long for any number of rows: NumPy leaves room for it."""
+        """Write the header, as long for any number of rows: NumPy leaves room for it."""
         header = {"descr": np.lib.format.dtype_to_descr(self._kind), "fortran_order": False}
         np.lib.format.write_array_header_1_0(
             self._file, {**header, "shape": (self.size, self._width)}

@@ -30,8 +30,9 @@ class StoredLibrary(Library):
     on_disk = True
 
     def __init__(self, folder: Path, files: dict[str, str]) -> None:
-        """files: the name in the folder of each of FILES. Raises ValueError if one is damaged,
-        FileNotFoundError if it is gone."""
+        """Open the files. files: the name in the folder of each of FILES. Raises ValueError if one
+        is damaged, FileNotFoundError if it is gone.
+        """
         for name in ("vectors", "seconds", "layout", "starts"):
             check_content(folder / files[name])
         self.vectors, self.seconds = (

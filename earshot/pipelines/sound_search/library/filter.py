@@ -1,4 +1,4 @@
-"""Which sounds a search may find."""
+"""Conditions on the sounds that a search may find."""
 
 import math
 from dataclasses import dataclass

@@ -96,7 +96,7 @@ class _Chain(Sequence[Sound]):
 
 
 class _Numbers(Mapping[str, int]):
-    """The position of each sound by its id."""
+    """A map from the id of each sound to its position."""
 
     def __init__(self, first: Mapping[str, int], second: Mapping[str, int], begin: int) -> None:
         self._first, self._second, self._begin = first, second, begin

@@ -42,7 +42,9 @@ class Library:
     def __init__(
         self, entries: Sequence[Entry], nearest: Nearest, layout: np.ndarray | None = None
     ) -> None:
-        """nearest: of the vectors of all entries, in order; layout (n, 2): computed if None."""
+        """Keep the entries. nearest: of the vectors of all entries, in order; layout (n, 2):
+        computed if None.
+        """
         self.entries = tuple(entries)
         self.nearest = nearest
         self.sounds = tuple(entry.sound for entry in entries)

@@ -1,4 +1,4 @@
-"""What is known of sounds, in SQLite: written in one go, then read a sound at a time."""
+"""A table of sounds in SQLite: written in one go, then read a sound at a time."""
 
 import hashlib
 import json
@@ -34,7 +34,7 @@ class Rows(Sequence[Sound]):
     answers after the file is deleted."""
 
     def __init__(self, path: Path, root: Path) -> None:
-        """Raises sqlite3.DatabaseError if the file is damaged."""
+        """Open the file. Raises sqlite3.DatabaseError if it is damaged."""
         self._root = root
         self._lock = threading.Lock()
         self._database = _connected(f"{path.absolute().as_uri()}?mode=ro&immutable=1")
@@ -118,7 +118,7 @@ class Rows(Sequence[Sound]):
 
 
 class Numbers(Mapping[str, int]):
-    """The position of each sound by its id."""
+    """A map from the id of each sound to its position."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
@@ -137,7 +137,7 @@ class Numbers(Mapping[str, int]):
 
 
 class RowWriter:
-    """Writes sounds to a file, in order. What a writer that was killed left is overwritten."""
+    """A writer of sounds to a file, in order. What a writer that was killed left is overwritten."""
 
     def __init__(self, path: Path, root: Path) -> None:
         path.unlink(missing_ok=True)

@@ -106,7 +106,7 @@ def _read(folder: Path, manifest: dict[str, Any]) -> Library:
     vectors, per_second, layout = (
         np.load(folder / files[name], mmap_mode="r") for name in ("vectors", "seconds", "layout")
     )
-    # The seconds of a few sounds are read, here and there: not those beside them.
+    # The seconds of a few sounds are read, here and there: not their neighbours.
     if isinstance(per_second.base, mmap.mmap) and hasattr(mmap, "MADV_RANDOM"):
         per_second.base.madvise(mmap.MADV_RANDOM)
     vectors, per_second, layout = map(np.asarray, (vectors, per_second, layout))
@@ -125,7 +125,7 @@ def _read(folder: Path, manifest: dict[str, Any]) -> Library:
 
 
 class _Row(NamedTuple):
-    """What the manifest says of a sound."""
+    """A sound as the manifest describes it."""
 
     sound: Sound
     rows: int
@@ -133,7 +133,9 @@ class _Row(NamedTuple):
 
 
 def _row(fields: dict[str, Any]) -> "_Row | dict[str, Any]":
-    """A sound of the manifest, as soon as it is parsed: a dictionary each would take a kilobyte."""
+    """Make a sound of the manifest, as soon as it is parsed: a dictionary each would take a
+    kilobyte.
+    """
     if "cells" not in fields:
         return fields
     rows, cells = fields.pop("rows"), fields.pop("cells")

@@ -11,7 +11,7 @@ from earshot.pipelines.sound_search.sources.files import on_disk
 
 
 class Description(NamedTuple):
-    """What captions.csv says of a file: its class of sound, caption, licence and tags."""
+    """A file as captions.csv describes it: its class of sound, caption, licence and tags."""
 
     kind: str = ""
     caption: str = ""

@@ -82,8 +82,9 @@ class Compound:
     links: tuple[Link, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raises InputError for more than MAX_PARTS parts, and ValueError for a wrong number of
-        links."""
+        """Check the compound. Raises InputError for more than MAX_PARTS parts, and ValueError for a
+        wrong number of links.
+        """
         if len(self.links) != max(0, len(self.parts) - 1):
             raise ValueError(f"{len(self.parts)} parts have no {len(self.links)} links.")
         if len(self.parts) > MAX_PARTS:

@@ -1,4 +1,6 @@
-"""What visitors take away: results as a zip, with sounds, tables and vectors; votes as labels."""
+"""Files for visitors to take away: results as a zip, with sounds, tables and vectors; votes as
+labels.
+"""
 
 import csv
 import io

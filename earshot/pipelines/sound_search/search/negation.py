@@ -1,4 +1,5 @@
-"""What a query does not want: "rain without thunder", "not a dog", "birds, but no crows".
+"""The part of a query that is not wanted: "rain without thunder", "not a dog", "birds, but no
+crows".
 
 Without a model: imports no torch. What stands in double quotes is taken as it is.
 """

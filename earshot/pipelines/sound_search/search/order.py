@@ -1,4 +1,6 @@
-"""Where in a sound the parts of a query lie, one after the other or together, and how well."""
+"""The places in a sound where the parts of a query lie, one after the other or together, and how
+well.
+"""
 
 from collections.abc import Sequence
 

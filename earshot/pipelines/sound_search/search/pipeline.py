@@ -28,7 +28,9 @@ from earshot.pipelines.sound_search.search.result import Hit, SearchResult
 
 
 class SoundSearch:
-    """One encoder, shared by all visitors; libraries, queries and votes are arguments of a call."""
+    """A search by one encoder, shared by all visitors; libraries, queries and votes are arguments
+    of a call.
+    """
 
     MAX_SECONDS: Final = 60.0  # of an example sound
     WITHOUT: Final = 0.5  # weight of the excluded text, relative to the query

@@ -1,4 +1,4 @@
-"""What a search found."""
+"""The result of a search."""
 
 from dataclasses import dataclass
 
@@ -35,7 +35,7 @@ class Hit:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """Everything that the page shows of a search.
+    """The result of a search, with everything that the page shows of it.
 
     matched: whether the best score reaches ``threshold``; if not, hits are the nearest sounds.
     threshold: of a match; taking a text away lowers it as it lowers the score of what is wanted.

@@ -1,1 +1,1 @@
-"""Where sounds come from: folders of this machine, and buckets of S3."""
+"""Sources of sounds: folders of this machine, and buckets of S3."""

@@ -23,7 +23,7 @@ KEYS: Final = (
 
 
 class UnreachableError(InputError):
-    """The bucket, and not one of its files, cannot be read."""
+    """An error that the bucket, and not one of its files, cannot be read."""
 
 
 def parse_address(name: str) -> Path:
@@ -60,7 +60,7 @@ def in_bucket(path: Path) -> bool:
 
 
 def name_of(path: Path) -> str:
-    """Name the path as whoever typed a command knows it."""
+    """Name the path as the person who typed a command knows it."""
     return SCHEME + key_of(path) if in_bucket(path) else str(path)
 
 

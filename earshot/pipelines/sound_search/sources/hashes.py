@@ -16,7 +16,7 @@ class KeptHashes:
     hashed again."""
 
     def __init__(self, file: Path, versions: Mapping[Path, str]) -> None:
-        """versions: of all files that may be asked for; the others are forgotten."""
+        """Open the file. versions: of all files that may be asked for; the others are forgotten."""
         file.parent.mkdir(parents=True, exist_ok=True)
         self._versions = versions
         try:
