@@ -22,7 +22,7 @@ PICTURE: Final = ASSETS / "screenshots" / "thumbnail.png"
 GRADIOS: Final = re.compile(
     rb'<meta\s+(?:property|name)="(?:og|twitter):[^"]*"\s+content="[^"]*"\s*/>\s*'
 )
-# What is large and text, beside what Gradio compresses by itself.
+# What is large and text, in addition to what Gradio compresses by itself.
 COMPRESSED: Final = ("/", "/config", "/gradio_api/info", "/gradio_api/openapi.json")
 LEVEL: Final = 5  # of 9: a fifth of the size in a sixth of the time
 MARGIN: Final = 4  # modules around a QR code
@@ -35,7 +35,7 @@ META: Final = """<meta name="description" content="{description}">
 
 
 class FrontPage:
-    """ASGI middleware: describes the page as ours, not as Gradio's, and compresses it."""
+    """ASGI middleware that describes the page as ours, not as Gradio's, and compresses it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -30,8 +30,9 @@ logger = logging.getLogger("earshot")
 
 
 class Health:
-    """Calls every model once in a while, but only if somebody asks: the first answer is that
-    nothing is known yet, and the models load meanwhile."""
+    """A watch that calls every model once in a while, but only if somebody asks: the first answer
+    is that nothing is known yet, and the models load meanwhile.
+    """
 
     def __init__(self, every: float = EVERY, patience: float = PATIENCE) -> None:
         self._every, self._patience = every, patience

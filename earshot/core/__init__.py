@@ -1,1 +1,1 @@
-"""What every room builds on: errors, cancellation, files, paths, the console and HTTP limits."""
+"""The foundation of every room: errors, cancellation, files, paths, the console and HTTP limits."""

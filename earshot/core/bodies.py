@@ -31,7 +31,9 @@ MANY: Final = "Too much was uploaded from your network. Try again in a few minut
 
 
 class CutStalledBodies:
-    """ASGI middleware: takes a request whose body stops coming for one whose sender has left."""
+    """ASGI middleware that takes a request whose body stops coming for one whose sender has
+    left.
+    """
 
     def __init__(self, app: ASGIApp, silent: float = SILENT, whole: float = WHOLE) -> None:
         self.app, self.silent, self.whole = app, silent, whole
@@ -60,8 +62,8 @@ class CutStalledBodies:
 
 
 class LimitBodies:
-    """ASGI middleware: refuses a body over MAX_BYTES while it is read, whatever length it declares,
-    and JSON that holds too much before anything is built of it.
+    """ASGI middleware that refuses a body over MAX_BYTES while it is read, whatever length it
+    declares, and JSON that holds too much before anything is built of it.
 
     uploads: paths whose bodies are files, and pass.
     """
@@ -104,7 +106,7 @@ class LimitBodies:
 
 
 class LimitUploads:
-    """ASGI middleware: ends an upload that finds no room, and those of an address that uploads
+    """ASGI middleware that ends an upload that finds no room, and those of an address that uploads
     without end.
 
     paths: of uploads; folder: gives the folder in which they lie, each in a folder "upload-…".

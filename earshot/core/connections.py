@@ -1,4 +1,5 @@
-"""Connections of uvicorn's server: whoever stops talking, or opens very many, holds up nobody.
+"""Connections of uvicorn's server: a client that stops talking, or opens very many, holds up
+nobody.
 
 Nothing of uvicorn's protocols is part of its public interface: check this when it is upgraded.
 """

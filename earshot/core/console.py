@@ -1,4 +1,4 @@
-"""What native libraries write to the console past Python."""
+"""The notes that native libraries write to the console past Python."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What every answer says to browsers about what they may do with it."""
+"""The headers by which every answer tells browsers what they may do with it."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,8 +19,9 @@ HUB: Final = "https://huggingface.co https://*.huggingface.co https://*.hf.space
 
 
 class SafeHeaders:
-    """ASGI middleware: no browser guesses types, and only our own scripts run, in our own frames.
-    What an answer says itself stays."""
+    """ASGI middleware that lets no browser guess types, and only our own scripts run, in our own
+    frames. What an answer says itself stays.
+    """
 
     def __init__(self, app: ASGIApp, environment: Mapping[str, str]) -> None:
         self.app = app

@@ -1,4 +1,4 @@
-"""What one request, and one address, may ask of the server."""
+"""Limits of what one request, and one address, may ask of the server."""
 
 import hashlib
 import secrets
@@ -31,7 +31,8 @@ class SmallRequest(Request):
 
 @dataclass
 class RateLimit:
-    """How often something is allowed to one address: `burst` times at once, then `per_minute`.
+    """A limit of how often something is allowed to one address: `burst` times at once, then
+    `per_minute`.
 
     Addresses are kept in memory only, as hashes with a salt of this process.
     """

@@ -1,4 +1,4 @@
-"""What JSON of visitors may hold, looked at before anything is built of it."""
+"""Limits of visitors' JSON, checked before anything is built of it."""
 
 import re
 from typing import Final

@@ -1,4 +1,6 @@
-"""Where the repository, or the wheel, keeps what is not code; and names as a disk has them."""
+"""The folders in which the repository, or the wheel, keeps what is not code; and names as a disk
+has them.
+"""
 
 import unicodedata
 from pathlib import Path

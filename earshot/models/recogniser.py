@@ -34,7 +34,7 @@ class RecogniserStates(nn.Module):
 
     @torch.no_grad()
     def forward(self, waveform: Tensor, rate: float = 1.0, steps: int | None = None) -> Tensor:
-        """Return the states (B, U, L * D) of waveforms (B, T) of 16 kHz, U = T / 320.
+        """Compute the states (B, U, L * D) of waveforms (B, T) of 16 kHz, U = T / 320.
 
         rate: how many times as fast as the grid's speech the waveform is. Its states are put where
         their sound is in the speech itself, and ``steps`` are those of the speech.

@@ -35,7 +35,7 @@ class VocoderConfig:
 
 
 class Vocoder(nn.Module):
-    """Log-mel spectrogram and F0 → waveform; frame rate up to the inverse STFT."""
+    """A vocoder: log-mel spectrogram and F0 → waveform; frame rate up to the inverse STFT."""
 
     MAX_LOG_GAIN = 6.0  # nepers
 
@@ -63,14 +63,17 @@ class Vocoder(nn.Module):
         self.register_buffer("window", torch.hann_window(config.n_fft))
 
     def forward(self, log_mel: Tensor, pitch: Tensor) -> Tensor:
-        """log_mel: (B, S, n_mels); pitch: (B, S) in Hz, 0 where unvoiced. Returns (B, T)."""
+        """Map log_mel (B, S, n_mels) and pitch (B, S) in Hz, 0 where unvoiced, to waveforms (B, T).
+        Returns (B, T).
+        """
         harmonic, noise = self.responses(log_mel, pitch)
         pulses = pulse_train(pitch, self.config.hop_length, self.config.sample_rate)
         white = _noise(pulses)
         return self._istft(self._stft(pulses) * harmonic + self._stft(white) * noise)
 
     def responses(self, log_mel: Tensor, pitch: Tensor) -> tuple[Tensor, Tensor]:
-        """Frequency responses of each frame's filters: for the pulses, complex, and for the noise.
+        """Compute the frequency responses of each frame's filters: for the pulses, complex, and for
+        the noise.
 
         log_mel and pitch as above. Returns two of (B, F, S).
         """
@@ -87,13 +90,15 @@ class Vocoder(nn.Module):
         return response, noise.exp()
 
     def _stft(self, waveform: Tensor) -> Tensor:
-        """(B, T) → (B, F, S): the frame after the last sample is left out."""
+        """Transform waveforms (B, T) to (B, F, S): the frame after the last sample is left out."""
         n_fft, hop = self.config.n_fft, self.config.hop_length
         spectrum = torch.stft(waveform, n_fft, hop, window=self.window, return_complex=True)
         return spectrum[..., :-1]
 
     def _istft(self, spectrum: Tensor) -> Tensor:
-        """(B, F, S) → (B, T): one more frame, so that the windows cover the last hop."""
+        """Transform spectra (B, F, S) to (B, T): one more frame, so that the windows cover the last
+        hop.
+        """
         n_fft, hop = self.config.n_fft, self.config.hop_length
         padded = torch.cat([spectrum, spectrum[..., -1:]], dim=-1)
         return torch.istft(padded, n_fft, hop, window=self.window)
@@ -112,13 +117,14 @@ class ConvNeXtBlock(nn.Module):
         self.scale = nn.Parameter(torch.full((config.width,), 1 / config.layers))
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, S, width) → (B, S, width)."""
+        """Transform x (B, S, width) → (B, S, width)."""
         y = self.depthwise(x.transpose(1, 2)).transpose(1, 2)
         return x + self.scale * self.inner(self.norm(y))
 
 
 def pulse_train(pitch: Tensor, hop_length: int, sample_rate: int) -> Tensor:
-    """A band-limited pulse train of power 1: all harmonics below the Nyquist frequency, in phase.
+    """Make a band-limited pulse train of power 1: all harmonics below the Nyquist frequency, in
+    phase.
 
     pitch: (B, S) in Hz, 0 where unvoiced. Returns (B, S * hop_length).
     """
@@ -129,13 +135,15 @@ def pulse_train(pitch: Tensor, hop_length: int, sample_rate: int) -> Tensor:
 
 
 def steady_pitch(pitch: Tensor, hop_length: int) -> Tensor:
-    """F0 in Hz of every sample, some positive one where unvoiced: (B, S) → double (B, T)."""
+    """Interpolate F0 in Hz for every sample, some positive one where unvoiced: (B, S) → double (B,
+    T).
+    """
     steady = torch.where(pitch > 0, pitch, torch.full_like(pitch, 100.0))
     return F.interpolate(steady[:, None], scale_factor=hop_length, mode="linear")[:, 0].double()
 
 
 def harmonic_sum(half_phase: Tensor, hz: Tensor, sample_rate: int) -> Tensor:
-    """The sum of all cosines at multiples of hz below the Nyquist frequency, of power 1.
+    """Add up all cosines at multiples of hz below the Nyquist frequency, to power 1.
 
     half_phase: half the phase of the fundamental, in [0, π); it and hz: (B, T). Returns (B, T).
     """
@@ -147,7 +155,9 @@ def harmonic_sum(half_phase: Tensor, hz: Tensor, sample_rate: int) -> Tensor:
 
 
 def minimum_phase(log_gain: Tensor) -> Tensor:
-    """The minimum-phase filter of a log gain, by folding its cepstrum: (B, F, S) → complex."""
+    """Compute the minimum-phase filter of a log gain, by folding its cepstrum: (B, F, S) →
+    complex.
+    """
     cepstrum = torch.fft.irfft(log_gain, dim=1)
     n = cepstrum.shape[1]
     fold = torch.zeros(n, 1, device=log_gain.device)
@@ -158,7 +168,7 @@ def minimum_phase(log_gain: Tensor) -> Tensor:
 
 
 def _interpolation(config: VocoderConfig) -> Tensor:
-    """Weights from mel bands to the bins between their centres: (F, n_mels)."""
+    """Compute the weights from mel bands to the bins between their centres: (F, n_mels)."""
     mel = torch.from_numpy(hz_to_mel(np.linspace(0, config.sample_rate / 2, config.n_fft // 2 + 1)))
     position = mel / mel[-1] * (config.n_mels + 1) - 1
     distance = (position.clamp(0, config.n_mels - 1)[:, None] - torch.arange(config.n_mels)).abs()
@@ -166,6 +176,8 @@ def _interpolation(config: VocoderConfig) -> Tensor:
 
 
 def _noise(like: Tensor) -> Tensor:
-    """White noise of power 1, the same at every call, so that the same units sound the same."""
+    """Draw white noise of power 1, the same at every call, so that the same units sound the
+    same.
+    """
     generator = torch.Generator(like.device).manual_seed(0)
     return torch.randn(like.shape, generator=generator, device=like.device, dtype=like.dtype)

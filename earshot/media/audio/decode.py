@@ -1,4 +1,4 @@
-"""Samples of what a visitor sends: an array, or a file, which a worker process decodes."""
+"""Samples of a visitor's audio: an array, or a file, which a worker process decodes."""
 
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -33,8 +33,9 @@ CANCELLED: Final = (
 
 
 class Decoded(NamedTuple):
-    """Blocks are float32 (channels, T), one after the other; damaged: some audio was missing;
-    lossless: what is over 1 was recorded or made so, and not by the codec."""
+    """A decoded recording. Blocks are float32 (channels, T), one after the other; damaged: some
+    audio was missing; lossless: what is over 1 was recorded or made so, and not by the codec.
+    """
 
     blocks: list[np.ndarray]
     sample_rate: int
@@ -43,8 +44,10 @@ class Decoded(NamedTuple):
 
 
 class Mono(NamedTuple):
-    """waveform: float32 (T,), the mean of all channels, or the loudest where they cancel;
-    clipped_share: of the samples of all channels; notices: sentences about what was decoded."""
+    """A recording mixed to mono. waveform: float32 (T,), the mean of all channels, or the loudest
+    where they cancel; clipped_share: of the samples of all channels; notices: sentences about what
+    was decoded.
+    """
 
     waveform: np.ndarray
     sample_rate: int

@@ -144,7 +144,9 @@ def mel_bands() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _harmonic_smoothing(hertz: float) -> np.ndarray:
-    """Gaussian weights over mel bands, about as wide as the fundamental: (N_MELS, N_MELS)."""
+    """Compute Gaussian weights over mel bands, about as wide as the fundamental: (N_MELS,
+    N_MELS).
+    """
     centres, widths = mel_bands()
     distance = (centres[:, None] - centres) / (SMOOTHING_STD * hertz)
     weights = np.exp(-0.5 * distance**2) * widths
@@ -153,7 +155,7 @@ def _harmonic_smoothing(hertz: float) -> np.ndarray:
 
 @cache
 def _band_shares() -> np.ndarray:
-    """Each bin's weights over mel bands, summing to 1: (N_MELS, bins)."""
+    """Compute each bin's weights over mel bands, summing to 1: (N_MELS, bins)."""
     filters = mel_filters(N_FFT, N_MELS)
     return filters / np.maximum(filters.sum(axis=0), 1e-8)
 
@@ -170,7 +172,7 @@ def _inverse_mel_filters() -> np.ndarray:
 
 
 def _log_mel(magnitude: np.ndarray) -> np.ndarray:
-    """(S, bins) → (S, N_MELS)."""
+    """Map a magnitude (S, bins) to its log-mel spectrogram (S, N_MELS)."""
     mel = magnitude @ mel_filters(N_FFT, N_MELS).T
     return np.log(np.maximum(mel, LOG_FLOOR)).astype(np.float32)
 

@@ -9,8 +9,8 @@ from earshot.media.audio.features import SAMPLE_RATE
 
 
 def intelligibility(estimate: np.ndarray, reference: np.ndarray) -> tuple[float, float]:
-    """STOI (Taal et al. 2011) and ESTOI (Jensen and Taal 2016) of two waveforms (T,) at 16 kHz:
-    1 at best, about 0 where nothing is intelligible. The longer waveform is truncated.
+    """Measure STOI (Taal et al. 2011) and ESTOI (Jensen and Taal 2016) of two waveforms (T,) at 16
+    kHz: 1 at best, about 0 where nothing is intelligible. The longer waveform is truncated.
 
     Both are 0 where either is silent, or too short to be measured (under 0.4 s of speech).
     """

@@ -47,8 +47,8 @@ def track_pitch(waveform: np.ndarray) -> np.ndarray:
 
 
 def log_mel_and_pitch(waveform: np.ndarray) -> np.ndarray:
-    """Speech at 16 kHz (T,) → float32 (S, N_MELS + 1): the log-mel frames, and after them the
-    binary logarithm of F0 in Hz, 0 where there is no voice.
+    """Compute of speech at 16 kHz (T,), as float32 (S, N_MELS + 1), the log-mel frames, and after
+    them the binary logarithm of F0 in Hz, 0 where there is no voice.
 
     Where a voice is low, 80 mel bands hardly tell its harmonics, and with them its pitch.
     """
@@ -57,7 +57,9 @@ def log_mel_and_pitch(waveform: np.ndarray) -> np.ndarray:
 
 
 def _correlation(waveform: np.ndarray, frames: int) -> np.ndarray:
-    """Normalised cross-correlation of each frame with itself later: (S, L + 1), at most 1."""
+    """Compute the normalised cross-correlation of each frame with itself later: (S, L + 1), at most
+    1.
+    """
     half = _halved(waveform)
     hop, span = HOP_LENGTH // 2, WINDOW + LAGS
     padded = np.pad(half, (span // 2, span + hop))
@@ -76,7 +78,7 @@ def _correlation(waveform: np.ndarray, frames: int) -> np.ndarray:
 
 @njit(cache=True)
 def _best_path(voiced: np.ndarray, unvoiced: np.ndarray, glide: float) -> np.ndarray:
-    """The cheapest sequence of states by dynamic programming; state C is unvoiced.
+    """Find the cheapest sequence of states by dynamic programming; state C is unvoiced.
 
     voiced: costs (S, C); unvoiced: costs (S,); glide: cost of one candidate's distance. Returns
     (S,). The cheapest way to each candidate is found in two sweeps, from the lowest and from the
@@ -113,7 +115,7 @@ def _best_path(voiced: np.ndarray, unvoiced: np.ndarray, glide: float) -> np.nda
 
 
 def _refined(correlation: np.ndarray, lag: np.ndarray) -> np.ndarray:
-    """The peak of a parabola through the correlation around a lag: (S,) → (S,)."""
+    """Find the peak of a parabola through the correlation around a lag: (S,) → (S,)."""
     rows, middle = np.arange(len(lag)), np.round(lag).astype(int).clip(1, LAGS - 1)
     a, b, c = (correlation[rows, middle + k] for k in (-1, 0, 1))
     curve = a - 2 * b + c
@@ -122,7 +124,7 @@ def _refined(correlation: np.ndarray, lag: np.ndarray) -> np.ndarray:
 
 
 def _halved(waveform: np.ndarray) -> np.ndarray:
-    """Half the sampling rate, by a windowed sinc."""
+    """Halve the sampling rate, by a windowed sinc."""
     n = np.arange(-16, 17)
     kernel = 0.5 * np.sinc(n / 2) * np.hamming(len(n))
     return np.convolve(waveform, kernel, mode="same")[::2]

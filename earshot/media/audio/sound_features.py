@@ -41,6 +41,7 @@ def split(waveform: np.ndarray) -> np.ndarray:
 
 @cache
 def _mel_filters() -> csr_array:
-    """Sparse, because BLAS threads would compete with those of torch: a dense product makes the
-    network after it take three times as long."""
+    """Make the mel filters, sparse, because BLAS threads would compete with those of torch: a dense
+    product makes the network after it take three times as long.
+    """
     return csr_array(librosa.filters.mel(sr=SAMPLE_RATE, n_fft=N_FFT, n_mels=N_MELS))

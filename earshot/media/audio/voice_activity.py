@@ -77,7 +77,9 @@ def words(waveform: np.ndarray) -> list[tuple[float, float]]:
 
 
 def _joined(active: np.ndarray, level: np.ndarray) -> list[tuple[int, int]]:
-    """Runs of active frames that reach ONSET, as [start, end); gaps shorter than GAP are closed."""
+    """Find runs of active frames that reach ONSET, as [start, end); gaps shorter than GAP are
+    closed.
+    """
     runs: list[tuple[int, int]] = []
     for start, end in np.flatnonzero(np.diff(active, prepend=False, append=False)).reshape(-1, 2):
         if level[start:end].max() < ONSET:
@@ -89,14 +91,15 @@ def _joined(active: np.ndarray, level: np.ndarray) -> list[tuple[int, int]]:
 
 
 def _change(above: np.ndarray) -> np.ndarray:
-    """Mean change of the spectrum's shape (S, bands) in dB around each frame: (S,)."""
+    """Average the change of the spectrum's shape (S, bands) in dB around each frame: (S,)."""
     shape = np.pad(above - above.mean(axis=1, keepdims=True), ((LAG, LAG), (0, 0)))
     return np.abs(shape[2 * LAG :] - shape[: -2 * LAG]).mean(axis=1)
 
 
 def _pitch(waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The best peak of each frame's autocorrelation, divided by that of its window
-    (Boersma 1993), and the frequency in Hz to which it belongs: (T,) → (S,), (S,)."""
+    """Find the best peak of each frame's autocorrelation, divided by that of its window (Boersma
+    1993), and the frequency in Hz to which it belongs: (T,) → (S,), (S,).
+    """
     padded = np.pad(waveform, PITCH_WINDOW // 2)
     frames = np.lib.stride_tricks.sliding_window_view(padded, PITCH_WINDOW)[::HOP_LENGTH]
     window = np.hanning(PITCH_WINDOW)
@@ -109,7 +112,9 @@ def _pitch(waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _autocorrelation(frames: np.ndarray) -> np.ndarray:
-    """(..., PITCH_WINDOW) → as many lags, that of the window itself starting at 1."""
+    """Correlate frames (..., PITCH_WINDOW) with themselves at as many lags, that of the window
+    itself starting at 1.
+    """
     power = np.abs(np.fft.rfft(frames, PITCH_N_FFT)) ** 2
     lags = np.fft.irfft(power)[..., :PITCH_WINDOW]
     return lags / lags[0] if frames.ndim == 1 else lags

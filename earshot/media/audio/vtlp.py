@@ -32,7 +32,7 @@ def vtlp(mel: Tensor, indices: Tensor) -> Tensor:
 
 @cache
 def _maps() -> Tensor:
-    """Linear interpolation between mel bands, for each factor: (N_FACTORS, M, M)."""
+    """Compute the linear interpolation between mel bands, for each factor: (N_FACTORS, M, M)."""
     bands = np.arange(N_MELS)
     maps = np.zeros((N_FACTORS, N_MELS, N_MELS), np.float32)
     for matrix, factor in zip(maps, FACTORS.tolist(), strict=True):

@@ -137,7 +137,7 @@ def edit_distance(reference: Sequence[object], hypothesis: Sequence[object]) -> 
 
 
 def _syllable(syllable: str) -> tuple[str, ...]:
-    """Initial, final and tone of a syllable of pinyin."""
+    """Read initial, final and tone of a syllable of pinyin."""
     name, tone = syllable[:-1].replace("v", "ü"), syllable[-1:]
     if tone not in tuple("12345"):
         raise InputError(f"“{syllable}” has no tone. Write pinyin like bei3 jing1, 5 for no tone.")

@@ -44,7 +44,7 @@ KNOWN: Final = dict(
 
 
 def from_chinese(text: str) -> tuple[str, ...]:
-    """Phonemes of Chinese characters, with their tones.
+    """Read Chinese characters as phonemes, with their tones.
 
     Raises InputError for a character that has no known reading.
     """
@@ -60,8 +60,9 @@ def from_chinese(text: str) -> tuple[str, ...]:
 
 
 def from_arabic(text: str) -> tuple[tuple[str, ...], bool]:
-    """Phonemes of words in Arabic script, and whether they are certain: the words are known, or
-    their vowels are marked."""
+    """Read words in Arabic script as phonemes, and say whether they are certain: the words are
+    known, or their vowels are marked.
+    """
     phonemes: list[str] = []
     certain = True
     for word in text.split():
@@ -74,7 +75,7 @@ def from_arabic(text: str) -> tuple[tuple[str, ...], bool]:
 
 
 def _spelled(word: str, marked: bool) -> list[str]:
-    """The phonemes of a word by its letters. marked: whether its short vowels are written."""
+    """Read the phonemes of a word by its letters. marked: whether its short vowels are written."""
     said: list[str] = []
     letters = list(word)
     for i, letter in enumerate(letters):
@@ -117,7 +118,9 @@ def _double(said: list[str]) -> None:
 
 
 def _is_long(said: list[str], following: str, letter: str) -> bool:
-    """Whether و or ي is a long vowel: after a consonant or its own short vowel, and before none."""
+    """Say whether و or ي is a long vowel: after a consonant or its own short vowel, and before
+    none.
+    """
     if letter not in "وي":
         return True
     own = {"و": "u", "ي": "i"}[letter]

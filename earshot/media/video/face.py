@@ -110,7 +110,7 @@ def pose(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @contextmanager
 def _mesh_and_detector() -> Iterator[tuple[Any, Any]]:
-    """MediaPipe's face mesh and face detector, which keep the console clean."""
+    """Open MediaPipe's face mesh and face detector, which keep the console clean."""
     # Imported here: it takes two seconds, and only lip to speech needs it.
     os.environ.setdefault("GLOG_minloglevel", "2")  # read at import: errors only
     # Of MediaPipe's own calls, at every video, about a protobuf that it pins itself.
@@ -135,7 +135,7 @@ def _count(result: Any) -> int:
 
 
 def _landmarks(result: Any, shape: tuple[int, ...]) -> np.ndarray:
-    """Landmarks of the first face, (468,) complex; NaN where there is none."""
+    """Read the landmarks of the first face, (468,) complex; NaN where there is none."""
     if not result.multi_face_landmarks:
         return np.full(N_POINTS, np.nan + 0j)
     points = result.multi_face_landmarks[0].landmark
@@ -143,7 +143,9 @@ def _landmarks(result: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def _patch(image: np.ndarray, landmarks: np.ndarray) -> tuple[np.ndarray, complex, float]:
-    """A grey patch around the mouth, upright in the frame; what lies outside the frame is black."""
+    """Cut a grey patch around the mouth, upright in the frame; what lies outside the frame is
+    black.
+    """
     import cv2
 
     origins, turns = pose(landmarks[None])
@@ -168,7 +170,7 @@ def _no_patch() -> tuple[np.ndarray, complex, float]:
 
 
 def _portrait(image: np.ndarray, landmarks: np.ndarray) -> np.ndarray:
-    """The aligned face in colour, (64, 64, 3)."""
+    """Cut out the aligned face in colour, (64, 64, 3)."""
     import cv2
 
     origins, turns = pose(landmarks[None])

@@ -128,7 +128,7 @@ def _check(track: FaceTrack, found: np.ndarray) -> None:
 
 
 def _crop(patch: np.ndarray, centre: complex, turn: complex) -> np.ndarray:
-    """The mouth around ``centre`` of a patch, rotated upright, at SCALE: (80, 80)."""
+    """Crop the mouth around ``centre`` of a patch, rotated upright, at SCALE: (80, 80)."""
     import cv2
 
     step = turn / SCALE
@@ -139,13 +139,13 @@ def _crop(patch: np.ndarray, centre: complex, turn: complex) -> np.ndarray:
 
 
 def _smooth(values: np.ndarray, width: float) -> np.ndarray:
-    """Complex values (R,), smoothed by a Gaussian of so many frames."""
+    """Smooth complex values (R,) by a Gaussian of so many frames."""
     parts = gaussian_filter1d(_pairs(values), width, axis=0, mode="nearest")
     return parts[:, 0] + 1j * parts[:, 1]
 
 
 def _filled(times: np.ndarray, known: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Values (R, …) at the times ``known``, interpolated linearly at ``times``."""
+    """Interpolate values (R, …) at the times ``known`` linearly at ``times``."""
     after = np.clip(np.searchsorted(known, times), 1, max(len(known) - 1, 1))
     before = after - 1
     after = np.minimum(after, len(known) - 1)
@@ -155,12 +155,14 @@ def _filled(times: np.ndarray, known: np.ndarray, values: np.ndarray) -> np.ndar
 
 
 def _turn(points: np.ndarray) -> np.ndarray:
-    """Head yaw from −1 to 1, by the position of the nose's tip between the cheeks."""
+    """Estimate the head's yaw from −1 to 1, by the position of the nose's tip between the
+    cheeks.
+    """
     nose, right, left = points[:, 1], points[:, 234], points[:, 454]
     across = (left - right) / abs(left - right) ** 2
     return 2 * ((nose - right) * across.conj()).real - 1
 
 
 def _pairs(places: np.ndarray) -> np.ndarray:
-    """Complex positions as x and y in a last dimension."""
+    """Split complex positions into x and y in a last dimension."""
     return np.stack([np.real(places), np.imag(places)], axis=-1)

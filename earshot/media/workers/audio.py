@@ -262,8 +262,9 @@ class _Frames:
             self.end = max(self.end, float(ends * packet.time_base))
 
     def _decoder(self) -> av.AudioCodecContext:
-        """The stream's own, but libopus for Opus: FFmpeg's bursts to thousands of times full scale
-        within some files."""
+        """Choose the stream's own decoder, but libopus for Opus: FFmpeg's bursts to thousands of
+        times full scale within some files.
+        """
         if self._stream.codec_context.name != "opus":
             return self._stream.codec_context
         decoder = av.AudioCodecContext.create("libopus", "r")
@@ -271,15 +272,17 @@ class _Frames:
         return decoder
 
     def _time(self, frame: av.AudioFrame) -> tuple[float | None, int]:
-        """When a frame begins (s), and its sampling rate."""
+        """Read when a frame begins (s), and its sampling rate."""
         unit = frame.time_base or self._stream.time_base
         if frame.pts is None or unit is None:
             return None, frame.sample_rate
         return float(frame.pts * unit), frame.sample_rate
 
     def _samples(self, frame: av.AudioFrame) -> Iterator[np.ndarray]:
-        """The frame's samples, (channels, T); none of a frame whose channels are not the stream's:
-        damaged AAC says so of planes that do not exist, and reading them ends the process."""
+        """Yield the frame's samples, (channels, T); none of a frame whose channels are not the
+        stream's: damaged AAC says so of planes that do not exist, and reading them ends the
+        process.
+        """
         channels = frame.layout.nb_channels
         self._channels = self._channels or channels
         planar = frame.format.is_planar

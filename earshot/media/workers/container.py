@@ -1,4 +1,4 @@
-"""What decoding sound and pictures has in common: opening a file, its time, and a CPU budget."""
+"""The common parts of decoding sound and pictures: opening a file, its time, and a CPU budget."""
 
 import time
 from typing import BinaryIO, Final

@@ -107,7 +107,9 @@ class Worker:
 
 
 class Pool:
-    """Lends workers; makes them as they are needed, and a new one for each that broke."""
+    """A pool that lends workers; it makes them as they are needed, and a new one for each that
+    broke.
+    """
 
     def __init__(self) -> None:
         self._idle: list[Worker] = []

@@ -23,7 +23,7 @@ POLL: Final = 0.5  # seconds between two looks at whether the job was stopped
 
 
 class WorkerError(Exception):
-    """The worker is gone, late, or says what it should not."""
+    """A worker that is gone, late, or says what it should not."""
 
 
 def send(pipe: BinaryIO, header: dict, data: bytes | memoryview = b"") -> None:
@@ -48,7 +48,7 @@ def receive(pipe: BinaryIO) -> dict | None:
 
 
 class Answers:
-    """Reads a worker's messages, and trusts none of them.
+    """A reader of a worker's messages, which trusts none of them.
 
     ``seconds`` is how long all of them may be waited for; WorkerError afterwards, at the end of
     the pipe, and for a message that is malformed or too large.

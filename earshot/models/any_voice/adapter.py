@@ -1,4 +1,4 @@
-"""Adapter: states of a recogniser → numbers that tell what is said, and not by whom.
+"""Adapter: states of a recogniser → numbers that say what is said, and not by whom.
 
 Shapes: B batch, U steps of 20 ms, L layers, D width of a layer's states.
 """
@@ -45,7 +45,9 @@ class Adapter(nn.Module):
         self.output = nn.Linear(config.width, config.content_width)
 
     def forward(self, states: Tensor) -> Tensor:
-        """(B, U, L * D) → content (B, U, content_width), each step of mean 0 and variance 1."""
+        """Map states (B, U, L * D) to content (B, U, content_width), each step of mean 0 and
+        variance 1.
+        """
         parts = states.split(self.config.state_width, dim=-1)
         normed = torch.cat([n(x) for n, x in zip(self.norm_in, parts, strict=True)], dim=-1)
         x = F.gelu(self.input(normed.transpose(1, 2))).transpose(1, 2)

@@ -28,13 +28,13 @@ class BottleneckConfig:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All bottlenecks: continuous, units-64 …, units-512x2 …"""
+        """List all bottlenecks: continuous, units-64 …, units-512x2 …"""
         refined = [f"{self.singles[-1]}x{2 + n}" for n in range(len(self.residual))]
         return (CONTINUOUS, *self.singles, *refined)
 
     @property
     def singles(self) -> tuple[str, ...]:
-        """Those of one codebook, the largest last."""
+        """List the bottlenecks of one codebook, the largest last."""
         return tuple(f"units-{size}" for size in self.sizes)
 
 
@@ -48,7 +48,8 @@ class Bottleneck(nn.Module):
         self.refining = nn.ModuleList(Codebook(n, config.content_width) for n in config.residual)
 
     def forward(self, content: Tensor, chosen: Tensor) -> tuple[Tensor, Tensor]:
-        """What passes, with the gradient straight through, and the commitment loss.
+        """Pass content through the chosen bottlenecks, with the gradient straight through, and
+        compute the commitment loss.
 
         content: (B, U, D); chosen: (B,) indices of config.names. In training every codebook
         follows all the content (exponential moving average), whatever is chosen.
@@ -62,7 +63,7 @@ class Bottleneck(nn.Module):
         return rows, F.mse_loss(content, target.detach())
 
     def encode(self, content: Tensor, name: str) -> Tensor:
-        """Codes of content (U, D) in the bottleneck ``name``: (U, number of codebooks)."""
+        """Find the codes of content (U, D) in the bottleneck ``name``: (U, number of codebooks)."""
         codes = []
         for codebook in self._stack(name):
             codes.append(codebook.nearest(content[None])[0])
@@ -70,22 +71,22 @@ class Bottleneck(nn.Module):
         return torch.stack(codes, dim=1)
 
     def decode(self, codes: Tensor, name: str) -> Tensor:
-        """What passes for codes (U, number of codebooks): (U, D)."""
+        """Add up the vectors of codes (U, number of codebooks): (U, D)."""
         books = self._stack(name)
         return torch.stack([b.vectors[codes[:, n]] for n, b in enumerate(books)]).sum(dim=0)
 
     def codebook(self, name: str) -> Tensor:
-        """The vectors of a bottleneck of one codebook: (K, D)."""
+        """Look up the vectors of a bottleneck of one codebook: (K, D)."""
         return self._stack(name)[0].vectors
 
     def bits_per_second(self, name: str) -> float:
-        """The rate of a bottleneck's codes; infinite where it is continuous."""
+        """Compute the rate of a bottleneck's codes; infinite where it is continuous."""
         if name == CONTINUOUS:
             return float("inf")
         return STEPS_PER_SECOND * sum(log2(len(book.vectors)) for book in self._stack(name))
 
     def _stack(self, name: str) -> list[Codebook]:
-        """The codebooks of a bottleneck, the refining ones after the one that they refine."""
+        """List the codebooks of a bottleneck, the refining ones after the one that they refine."""
         place = self.config.names.index(name) - 1
         singles = len(self.config.sizes)
         if place < singles:
@@ -93,7 +94,7 @@ class Bottleneck(nn.Module):
         return [self.codebooks[-1], *self.refining[: place - singles + 1]]  # type: ignore[list-item]
 
     def _quantized(self, content: Tensor) -> list[Tensor]:
-        """Content (B, U, D) through every set of units."""
+        """Quantise content (B, U, D) by every set of units."""
         passed = [self._nearest(book, content) for book in self.codebooks]
         total = passed[-1]
         for book in self.refining:

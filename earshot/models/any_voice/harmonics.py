@@ -1,4 +1,4 @@
-"""Where the harmonics of a pitch lie in the mel bands, so that a network need not learn it.
+"""The place of a pitch's harmonics in the mel bands, so that a network need not learn it.
 
 Shapes: B batch, S frames, M mel bands, P pitches in the table, F bins.
 """
@@ -26,7 +26,7 @@ class Harmonics(nn.Module):
         self.register_buffer("table", _patterns(n_mels, n_fft, sample_rate), persistent=False)
 
     def forward(self, pitch: Tensor) -> Tensor:
-        """pitch in Hz (B, S), 0 where unvoiced → patterns (B, S, M), 0 where unvoiced."""
+        """Map pitch in Hz (B, S), 0 where unvoiced, to patterns (B, S, M), 0 where unvoiced."""
         voiced = (pitch > 0)[..., None]
         octave = (pitch.clamp(LOWEST, HIGHEST) / LOWEST).log() / math.log(HIGHEST / LOWEST)
         place = octave * (PITCHES - 1)
@@ -37,7 +37,7 @@ class Harmonics(nn.Module):
 
 
 def _patterns(n_mels: int, n_fft: int, sample_rate: int) -> Tensor:
-    """Log-mel magnitude of pulses through a Hann window, per pitch: (P, M)."""
+    """Compute the log-mel magnitude of pulses through a Hann window, per pitch: (P, M)."""
     hz = torch.linspace(0, sample_rate / 2, n_fft // 2 + 1)
     pitch = LOWEST * (HIGHEST / LOWEST) ** (torch.arange(PITCHES) / (PITCHES - 1))
     # Distance to the nearest harmonic, in bins; the window's main lobe is 2 bins to each side.
@@ -50,7 +50,7 @@ def _patterns(n_mels: int, n_fft: int, sample_rate: int) -> Tensor:
 
 
 def _mel_filters(hz: Tensor, n_mels: int, nyquist: float) -> Tensor:
-    """Triangles between neighbours on Slaney's mel scale: (M, F)."""
+    """Make triangles between neighbours on Slaney's mel scale: (M, F)."""
     edges = torch.from_numpy(mel_to_hz(np.linspace(0, hz_to_mel(nyquist), n_mels + 2))).float()
     low, centre, high = edges[:-2, None], edges[1:-1, None], edges[2:, None]
     rise, fall = (hz - low) / (centre - low), (high - hz) / (high - centre)

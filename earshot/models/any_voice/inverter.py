@@ -41,7 +41,7 @@ class InverterConfig:
 
 @dataclass(frozen=True)
 class Voices:
-    """Whom to speak as: vector (B, V), and the mean and standard deviation of log-F0 (B,)."""
+    """The voices to speak in: vector (B, V), and the mean and standard deviation of log-F0 (B,)."""
 
     vector: Tensor
     pitch_mean: Tensor
@@ -85,7 +85,7 @@ class Inverter(nn.Module):
         self.output = nn.Linear(config.fine_width, config.n_mels)
 
     def forward(self, content: Tensor, contour: Tensor, voices: Voices, chosen: Tensor) -> Tensor:
-        """Normalised log-mel spectrogram (B, S, M); denormalize gives nepers.
+        """Predict the normalised log-mel spectrogram (B, S, M); denormalize gives nepers.
 
         content: (B, U, content_width); contour: (B, S, 2), voicing (0 or 1) and log-F0 relative
         to the voice's mean, 0 where unvoiced; chosen: (B,) indices of the bottlenecks.
@@ -105,15 +105,17 @@ class Inverter(nn.Module):
         return self.output(self.fine_norm(x, condition))
 
     def normalize(self, mel: Tensor) -> Tensor:
-        """Log-mel spectrogram in nepers (B, S, M) → of mean 0 and variance 1 in each band."""
+        """Normalise a log-mel spectrogram in nepers (B, S, M) to mean 0 and variance 1 in each
+        band.
+        """
         return (mel - self.output_mean) / self.output_std
 
     def denormalize(self, mel: Tensor) -> Tensor:
-        """The inverse of normalize."""
+        """Undo normalize."""
         return mel * self.output_std + self.output_mean
 
     def _condition(self, voices: Voices, chosen: Tensor) -> Tensor:
-        """(B, condition_width)."""
+        """Compute the condition of the norms: (B, condition_width)."""
         pitch = (voices.pitch_mean - PITCH_CENTRE) * PITCH_SCALE
         numbers = torch.stack([pitch, CONTOUR_SCALE * voices.pitch_std], dim=-1)
         given = voices.vector + self.bottlenecks(chosen)
@@ -121,7 +123,9 @@ class Inverter(nn.Module):
 
 
 class ContourPredictor(nn.Module):
-    """Voicing and relative log-F0 of every frame from content and voice, for want of a source."""
+    """A predictor of voicing and relative log-F0 of every frame from content and voice, where there
+    is no source to take them from.
+    """
 
     WIDTH, HEADS, INNER = 128, 4, 256
 
@@ -135,7 +139,7 @@ class ContourPredictor(nn.Module):
         self.output = nn.Linear(self.WIDTH, 4)
 
     def forward(self, content: Tensor, voices: Voices) -> Tensor:
-        """content: (B, U, content_width) → (B, S, 2): logit of voicing, relative log-F0."""
+        """Map content (B, U, content_width) to (B, S, 2): logit of voicing, relative log-F0."""
         x = F.gelu(self.input(content.transpose(1, 2))).transpose(1, 2)
         for layer in self.layers:
             x = layer(x, voices.vector)
@@ -143,7 +147,7 @@ class ContourPredictor(nn.Module):
 
 
 def _contour_inputs(contour: Tensor, voices: Voices) -> Tensor:
-    """(B, S, 2) → (B, S, CONTOUR_INPUTS), about unit variance."""
+    """Scale a contour (B, S, 2) to inputs (B, S, CONTOUR_INPUTS), of about unit variance."""
     voicing, relative = contour[..., 0], contour[..., 1]
     absolute = (relative + voices.pitch_mean[:, None] - PITCH_CENTRE) * PITCH_SCALE
     return torch.stack([voicing, CONTOUR_SCALE * relative, voicing * absolute], dim=-1)

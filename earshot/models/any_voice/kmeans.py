@@ -14,7 +14,7 @@ from earshot.models.vqvae.vqvae import Codebook
 
 @dataclass(frozen=True)
 class KMeansConfig:
-    """stride: frames of 10 ms in a unit."""
+    """The size of k-means units. stride: frames of 10 ms in a unit."""
 
     codebook_size: int = 512
     n_features: int = 768
@@ -22,12 +22,12 @@ class KMeansConfig:
 
     @property
     def code_width(self) -> int:
-        """Width of a centroid: that of a frame."""
+        """Return the width of a centroid: that of a frame."""
         return self.n_features
 
 
 class KMeans(nn.Module):
-    """Stands where a VQVAE does: normalize, then an encoder, which averages over a unit."""
+    """A stand-in for a VQVAE: normalize, then an encoder, which averages over a unit."""
 
     feature_mean: Tensor
     feature_std: Tensor
@@ -40,13 +40,13 @@ class KMeans(nn.Module):
         self.codebook = Codebook(config.codebook_size, config.n_features)
 
     def normalize(self, features: Tensor) -> Tensor:
-        """By mean and standard deviation of the training set: (B, S, D) → (B, S, D)."""
+        """Normalise by mean and standard deviation of the training set: (B, S, D) → (B, S, D)."""
         return (features - self.feature_mean) / self.feature_std
 
     def encoder(self, normalized: Tensor) -> Tensor:
-        """The mean over each unit: (B, S, D) → (B, U, D)."""
+        """Average over each unit: (B, S, D) → (B, U, D)."""
         return normalized.unflatten(1, (-1, self.config.stride)).mean(dim=2)
 
     def encode(self, normalized: Tensor) -> Tensor:
-        """Codes, S a multiple of the stride: (B, S, D) → (B, U)."""
+        """Find the codes, S a multiple of the stride: (B, S, D) → (B, U)."""
         return self.codebook.nearest(self.encoder(normalized))

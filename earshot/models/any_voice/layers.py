@@ -20,7 +20,7 @@ class ConditionedNorm(nn.Module):
         nn.init.zeros_(self.modulation.bias)
 
     def forward(self, x: Tensor, condition: Tensor) -> Tensor:
-        """x: (B, S, D), condition: (B, C) → (B, S, D)."""
+        """Normalise x (B, S, D) under a condition (B, C) → (B, S, D)."""
         scale, offset = self.modulation(condition)[:, None].chunk(2, dim=-1)
         return F.layer_norm(x, x.shape[-1:]) * (1 + scale) + offset
 
@@ -38,7 +38,7 @@ class ConditionedTransformerLayer(nn.Module):
         self.inner = nn.Sequential(nn.Linear(width, inner), nn.GELU(), nn.Linear(inner, width))
 
     def forward(self, x: Tensor, condition: Tensor) -> Tensor:
-        """x: (B, S, D), condition: (B, C) → (B, S, D)."""
+        """Transform x (B, S, D) under a condition (B, C) → (B, S, D)."""
         projected = self.query_key_value(self.attention_norm(x, condition))
         x = x + self.attention_out(attend(projected, self.heads))
         return x + self.inner(self.inner_norm(x, condition))
@@ -55,6 +55,6 @@ class ConditionedConvolution(nn.Module):
         self.scale = nn.Parameter(torch.full((width,), 0.3))
 
     def forward(self, x: Tensor, condition: Tensor) -> Tensor:
-        """x: (B, S, D), condition: (B, C) → (B, S, D)."""
+        """Convolve x (B, S, D) under a condition (B, C) → (B, S, D)."""
         y = self.depthwise(x.transpose(1, 2)).transpose(1, 2)
         return x + self.scale * self.inner(self.norm(y, condition))

@@ -1,4 +1,4 @@
-"""Reference encoder: what a voice sounds like, from some of its speech.
+"""Reference encoder: a vector of a voice, from some of its speech.
 
 Shapes: B batch, S frames of 10 ms, M mel bands, V width of a voice vector.
 """
@@ -36,7 +36,9 @@ class ReferenceEncoder(nn.Module):
         self.output = nn.Linear(2 * config.width, config.voice_width)
 
     def forward(self, mel: Tensor) -> Tensor:
-        """Normalised log-mel spectrogram (B, S, M) → voice vectors (B, V) of mean 0, variance 1."""
+        """Map a normalised log-mel spectrogram (B, S, M) to voice vectors (B, V) of mean 0,
+        variance 1.
+        """
         x = mel
         for convolution, norm in zip(self.convolutions, self.norms, strict=True):
             x = F.gelu(norm(convolution(x.transpose(1, 2)).transpose(1, 2)))

@@ -37,7 +37,9 @@ class ConformerLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """(B, S, C) → (B, S, C); mask (B, S) is false for padding, which is not attended to."""
+        """Transform x (B, S, C) → (B, S, C); mask (B, S) is false for padding, which is not
+        attended to.
+        """
         x = x + 0.5 * self.before(x)
         projected = self.query_key_value(self.attention_norm(x))
         x = x + self.dropout(self.attention_out(attend(projected, self.heads, mask=mask)))
@@ -71,7 +73,9 @@ class LocalLayer(nn.Module):
         )
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """(B, S, C) → (B, S, C); mask (B, S) is false for padding, which counts as zero."""
+        """Transform x (B, S, C) → (B, S, C); mask (B, S) is false for padding, which counts as
+        zero.
+        """
         gated = F.glu(self.gated(self.norm(x)), dim=-1) * mask[..., None]
         convolved = self.convolution(gated.transpose(1, 2)).transpose(1, 2)
         x = x + self.out(F.silu(self.inner_norm(convolved)))

@@ -10,7 +10,7 @@ from torch import Tensor
 def sinusoidal_positions(
     frames: int, width: int, device: torch.device, base: float = 10_000.0
 ) -> Tensor:
-    """Return sine and cosine position vectors (Vaswani et al. 2017): (frames, width)."""
+    """Compute sine and cosine position vectors (Vaswani et al. 2017): (frames, width)."""
     angles = _angles(frames, width, device, base)
     return torch.cat([angles.sin(), angles.cos()], dim=-1)
 
@@ -25,6 +25,6 @@ def rotate(x: Tensor) -> Tensor:
 
 
 def _angles(frames: int, width: int, device: torch.device, base: float = 10_000.0) -> Tensor:
-    """Angle of every frame at every frequency, in radians: (frames, width / 2)."""
+    """Compute the angle of every frame at every frequency, in radians: (frames, width / 2)."""
     rates = base ** (-torch.arange(0, width, 2, device=device) / width)
     return torch.arange(frames, device=device)[:, None] * rates

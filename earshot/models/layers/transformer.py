@@ -28,7 +28,7 @@ class TransformerLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, S, D) → (B, S, D)."""
+        """Transform x (B, S, D) → (B, S, D)."""
         projected = self.query_key_value(self.attention_norm(x))
         x = x + self.dropout(self.attention_out(attend(projected, self.heads, self.rotary)))
         return x + self.dropout(self.inner(self.inner_norm(x)))

@@ -12,7 +12,9 @@ from torch.nn import functional as F
 
 @dataclass(frozen=True)
 class FaceEncoderConfig:
-    """size: V; pitch: mean log F0 in Hz of the training speakers, around which it predicts."""
+    """Sizes of the network. size: V; pitch: mean log F0 in Hz of the training speakers, around
+    which it predicts.
+    """
 
     channels: tuple[int, ...] = (24, 48, 96)
     size: int = 64
@@ -37,7 +39,9 @@ class FaceEncoder(nn.Module):
         self.out = nn.Linear(config.channels[-1], config.size + 1)
 
     def forward(self, portraits: Tensor) -> tuple[Tensor, Tensor]:
-        """(B, 3, H, H) from 0 to 1 → voice embeddings of length 1 (B, V) and log F0 in Hz (B,)."""
+        """Map portraits (B, 3, H, H) from 0 to 1 to voice embeddings of length 1 (B, V) and log F0
+        in Hz (B,).
+        """
         mean = portraits.mean(dim=(2, 3), keepdim=True)
         std = (portraits - mean).square().mean(dim=(1, 2, 3), keepdim=True).sqrt()
         x = self.layers((portraits - mean) / std.clamp(min=0.02)).mean(dim=(2, 3))

@@ -22,7 +22,7 @@ CONTEXT: Final = 5  # frames in the window of the first convolution
 
 @dataclass(frozen=True)
 class LipReaderConfig:
-    """side: H; width: C; n_words: W; n_mels: M; voice: V.
+    """Sizes of the network. side: H; width: C; n_words: W; n_mels: M; voice: V.
 
     decoder: all frames at once, or one after the other; mean and std: of the log-mel frames, which
     the decoder predicts normalised; dropout: of the inputs of encoder and decoder; inner_dropout:
@@ -46,8 +46,9 @@ class LipReaderConfig:
 
 
 class Prediction(NamedTuple):
-    """log_mel (B, S, M); voicing (B, S), a logit; log_f0 (B, S): the log-F0 contour, relative to
-    the mean log F0 of the voice."""
+    """The predicted speech. log_mel (B, S, M); voicing (B, S), a logit; log_f0 (B, S): the log-F0
+    contour, relative to the mean log F0 of the voice.
+    """
 
     log_mel: Tensor
     voicing: Tensor
@@ -123,7 +124,7 @@ class VisualFrontend(nn.Module):
         )
 
     def forward(self, crops: Tensor) -> Tensor:
-        """(B, N, H, H) from 0 to 1 → (B, N, channels[-1])."""
+        """Map crops (B, N, H, H) from 0 to 1 to features (B, N, channels[-1])."""
         batch, frames, side, _ = crops.shape
         crops = _normalized(crops)
         # The first and the last frame are repeated at the edges.
@@ -146,14 +147,16 @@ class ResidualBlock(nn.Module):
         self.shortcut = nn.Conv2d(channels, wider, 1, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(N, channels, H, H) → (N, wider, H / 2, H / 2)."""
+        """Map (N, channels, H, H) to (N, wider, H / 2, H / 2)."""
         y = F.relu(self.first_norm(self.first(x)))
         y = self.second_norm(self.second(y))
         return F.relu(y + self.shortcut(F.avg_pool2d(x, 2)))
 
 
 def _normalized(crops: Tensor) -> Tensor:
-    """Mean 0 and standard deviation 1 over a whole clip, so that room light does not matter."""
+    """Normalise a whole clip to mean 0 and standard deviation 1, so that room light does not
+    matter.
+    """
     mean = crops.mean(dim=(1, 2, 3), keepdim=True)
     std = (crops - mean).square().mean(dim=(1, 2, 3), keepdim=True).sqrt()
     return (crops - mean) / std.clamp(min=0.02)

@@ -30,7 +30,7 @@ class ParallelDecoder(nn.Module):
         self.out = nn.Linear(width, n_mels + 2)
 
     def forward(self, states: Tensor, frames: int) -> Tensor:
-        """(B, N, C) → (B, S, M + 2), for any N and S."""
+        """Map states (B, N, C) to (B, S, M + 2), for any N and S."""
         x = F.interpolate(states.transpose(1, 2), size=frames, mode="linear").transpose(1, 2)
         # The position of a mel frame between two states.
         phase = torch.arange(frames, device=x.device) * (states.shape[1] / frames) * 2 * torch.pi
@@ -42,7 +42,8 @@ class ParallelDecoder(nn.Module):
 
 
 class AutoregressiveDecoder(nn.Module):
-    """GROUP frames per step, from the previous frames and from attention over the states.
+    """A decoder of GROUP frames per step, from the previous frames and from attention over the
+    states.
 
     Attention is by content, with a Gaussian bias towards the states of the same moment whose width
     is learned: N and S need not match.
@@ -60,7 +61,9 @@ class AutoregressiveDecoder(nn.Module):
         self.out = nn.Linear(inner + width, GROUP * (n_mels + 2))
 
     def forward(self, states: Tensor, frames: int, teacher: Tensor | None) -> Tensor:
-        """(B, N, C) → (B, S, M + 2); teacher (B, S, M): frames to condition on, else its own."""
+        """Map states (B, N, C) to (B, S, M + 2); teacher (B, S, M): frames to condition on, else
+        its own.
+        """
         batch, count, width = states.shape
         keys = self.key(states)
         positions = torch.arange(count, device=states.device)

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 @dataclass(frozen=True)
 class VoiceEncoderConfig:
-    """size: V; mean and std: of the log-mel frames."""
+    """Sizes and statistics of the network. size: V; mean and std: of the log-mel frames."""
 
     n_mels: int = 80
     width: int = 192
@@ -42,7 +42,7 @@ class VoiceEncoder(nn.Module):
         self.exit = nn.Linear(2 * config.width, config.size)
 
     def forward(self, log_mel: Tensor) -> Tensor:
-        """Log-mel frames (B, S, M) → embeddings of length 1 (B, V)."""
+        """Map log-mel frames (B, S, M) to embeddings of length 1 (B, V)."""
         loudness = log_mel.amax(dim=2)  # (B, S)
         speech = (loudness > loudness.amax(dim=1, keepdim=True) - self.SILENCE)[:, None]
         x = (log_mel - self.config.mean) / self.config.std

@@ -14,10 +14,10 @@ from earshot.models.sound_search.sound_cnn import SoundCNN, SoundCNNConfig
 
 @dataclass(frozen=True)
 class PatchTransformerConfig:
-    """stride: 16 as in PaSST-N, or 10 for the overlapping patches of PaSST-S.
+    """Sizes of the network. stride: 16 as in PaSST-N, or 10 for the overlapping patches of PaSST-S.
     patchout: rows of frequency and columns of time left out of each batch in training.
-    stem_channels, stem_blocks: of the SoundCNN stages that replace raw patches, if any.
-    longest: frames that have a position.
+    stem_channels, stem_blocks: of the SoundCNN stages that replace raw patches, if any. longest:
+    frames that have a position.
     """
 
     width: int = 256
@@ -57,13 +57,14 @@ class PatchTransformer(nn.Module):
         self.norm = nn.LayerNorm(config.width)
 
     def _positions(self, length: int) -> int:
-        """Positions of the grid along an axis of this length, in bands or frames."""
+        """Count the positions of the grid along an axis of this length, in bands or frames."""
         if self.stem:
             return -(-length // self.config.stride)
         return (max(length, self.config.patch) - self.config.patch) // self.config.stride + 1
 
     def forward(self, mel: Tensor) -> Tensor:
-        """Normalised log-mel (B, S, M) → outputs averaged over frequency (B, T, D).
+        """Map a normalised log-mel spectrogram (B, S, M) to outputs averaged over frequency (B, T,
+        D).
 
         Raises ValueError for more frames than there are positions.
         """
@@ -81,7 +82,7 @@ class PatchTransformer(nn.Module):
         return self.norm(tokens).view(batch, rows, columns, width).mean(dim=1)
 
     def _patchout(self, grid: Tensor) -> Tensor:
-        """Structured patchout (section 2.2): whole rows and columns of the grid are dropped."""
+        """Drop whole rows and columns of the grid: structured patchout (section 2.2)."""
         rows, columns = (
             torch.randperm(length)[: max(1, length - out)].sort().values.to(grid.device)
             for length, out in zip(grid.shape[1:3], self.config.patchout, strict=True)

@@ -13,7 +13,9 @@ from torch.nn import functional as F
 
 @dataclass(frozen=True)
 class SoundCNNConfig:
-    """channels and blocks: of each stage; multiples of 32 channels run fastest."""
+    """Sizes of the network. channels and blocks: of each stage; multiples of 32 channels run
+    fastest.
+    """
 
     channels: tuple[int, ...] = (32, 64, 160, 320)
     blocks: tuple[int, ...] = (1, 2, 2, 2)
@@ -43,11 +45,15 @@ class SoundCNN(nn.Module):
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # fast on CPUs
 
     def forward(self, mel: Tensor) -> Tensor:
-        """Normalised log-mel (B, S, M) → features averaged over frequency (B, S', C)."""
+        """Map a normalised log-mel spectrogram (B, S, M) to features averaged over frequency (B,
+        S', C).
+        """
         return self.dropout(self.maps(mel).mean(dim=3).transpose(1, 2))
 
     def maps(self, mel: Tensor) -> Tensor:
-        """Normalised log-mel (B, S, M) → features in time and frequency (B, C, S', M')."""
+        """Map a normalised log-mel spectrogram (B, S, M) to features in time and frequency (B, C,
+        S', M').
+        """
         image = mel[:, None].contiguous(memory_format=torch.channels_last)
         return self.blocks(F.relu(self.stem(image)))
 
@@ -69,7 +75,7 @@ class _Block(nn.Module):
             )
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, C, S, M) → (B, C', S / stride, M / stride), rounded up."""
+        """Map (B, C, S, M) to (B, C', S / stride, M / stride), rounded up."""
         return F.relu(self.branch(x) + self.shortcut(x))
 
 

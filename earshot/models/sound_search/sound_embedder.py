@@ -27,7 +27,8 @@ STORED_NAMES: Final = {"deviation": "std"}
 
 @dataclass(frozen=True)
 class SoundEmbedderConfig:
-    """n_kinds: kinds of sound that sentences attend to; with 0 there is the projection only.
+    """Sizes of the network. n_kinds: kinds of sound that sentences attend to; with 0 there is the
+    projection only.
 
     posterior_scale: inverse temperature of the kinds that a sound is taken for; with 0, vectors
     hold no kinds. mean, std: of the log-mel spectrograms of the training clips.
@@ -44,28 +45,29 @@ class SoundEmbedderConfig:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "SoundEmbedderConfig":
-        """The config that ``asdict`` or a checkpoint's config.json gave."""
+        """Read the config that ``asdict`` or a checkpoint's config.json gave."""
         values = {STORED_NAMES.get(name, name): value for name, value in values.items()}
         trunk = SoundCNNConfig if "channels" in values["trunk"] else PatchTransformerConfig
         return cls(**{**values, "trunk": trunk(**values["trunk"])})
 
     @property
     def holds_kinds(self) -> bool:
-        """Whether vectors hold the probabilities of the kinds."""
+        """Say whether vectors hold the probabilities of the kinds."""
         return bool(self.n_kinds and self.posterior_scale)
 
     @property
     def dimension(self) -> int:
-        """D of the vectors: with kinds a multiple of CODED, if the width is one."""
+        """Compute D of the vectors: with kinds a multiple of CODED, if the width is one."""
         return self.width + self.holds_kinds * math.ceil(self.n_kinds / CODED) * CODED
 
 
 class SoundEmbedder(nn.Module):
-    """Primus et al. 2023, section 2.3, on small trunks of our own, with two additions.
+    """The network of Primus et al. 2023, section 2.3, on small trunks of our own, with two
+    additions.
 
     From few clips a projection of sentences generalises poorly. So a sentence also attends to the
     kinds of sound in the training data: each has a key in the space of sentences, and as its value
-    the mean audio vector of its clips. And the vectors of both hold, beside their place in the
+    the mean audio vector of its clips. And the vectors of both hold, next to their place in the
     shared space, the probabilities of the kinds (semantic matching, Rasiwasia et al. 2010): the
     mean of the kinds that an indirect query attends to is about as near to all sounds.
     """
@@ -91,12 +93,13 @@ class SoundEmbedder(nn.Module):
         self.log_scale = nn.Parameter(torch.tensor(2.7))  # log of NT-Xent's inverse temperature
 
     def embed_audio(self, mel: Tensor) -> Tensor:
-        """Log-mel spectrograms (B, S, M) → unit vectors (B, D)."""
+        """Embed log-mel spectrograms (B, S, M) as unit vectors (B, D)."""
         return self._project(self.steps(mel))
 
     def embed_parts(self, mel: Tensor, frames: int) -> tuple[Tensor, Tensor]:
-        """Log-mel (B, S, M) → unit vectors of the whole (B, D), and of consecutive parts of
-        ``frames`` frames (B, parts, D), the last of which may be shorter."""
+        """Embed log-mel spectrograms (B, S, M) as unit vectors of the whole (B, D), and of
+        consecutive parts of ``frames`` frames (B, parts, D), the last of which may be shorter.
+        """
         steps = self.steps(mel)
         per_frame = steps.shape[1] / mel.shape[1]
         starts = [int(first * per_frame) for first in range(0, mel.shape[1], frames)]
@@ -107,7 +110,7 @@ class SoundEmbedder(nn.Module):
         return self._project(steps), torch.stack(local, dim=1)
 
     def embed_sentences(self, sentences: Tensor) -> Tensor:
-        """Unit vectors of sentences (B, W) → unit vectors (B, D)."""
+        """Map unit vectors of sentences (B, W) to unit vectors (B, D)."""
         adapted = sentences + self.adapter(sentences)
         projected = F.normalize(self.sentence_projection(adapted).float(), dim=-1)
         if not self.config.n_kinds:
@@ -118,7 +121,7 @@ class SoundEmbedder(nn.Module):
         return _with_kinds(vectors, attention) if self.config.holds_kinds else vectors
 
     def steps(self, mel: Tensor) -> Tensor:
-        """Log-mel (B, S, M) → features of the trunk over time (B, S', C)."""
+        """Map log-mel spectrograms (B, S, M) to features of the trunk over time (B, S', C)."""
         return self.trunk((mel - self.config.mean) / self.config.std)
 
     def _project(self, steps: Tensor) -> Tensor:
@@ -132,11 +135,15 @@ class SoundEmbedder(nn.Module):
 
 
 def kind_logits(sentences: Tensor, keys: Tensor) -> Tensor:
-    """Attention logits of unit vectors of sentences (B, W) to the keys of kinds (K, W): (B, K)."""
+    """Compute attention logits of unit vectors of sentences (B, W) to the keys of kinds (K, W): (B,
+    K).
+    """
     return ATTENTION_SCALE * sentences @ F.normalize(keys, dim=-1).t()
 
 
 def _with_kinds(vectors: Tensor, kinds: Tensor) -> Tensor:
-    """Unit vectors (…, width), and probabilities of the kinds (…, K) → unit vectors (…, D)."""
+    """Join unit vectors (…, width), and probabilities of the kinds (…, K), to unit vectors (…,
+    D).
+    """
     parts = (1 - KINDS_SHARE) ** 0.5 * vectors, KINDS_SHARE**0.5 * F.normalize(kinds, dim=-1)
     return F.pad(torch.cat(parts, dim=-1), (0, -kinds.shape[-1] % CODED))

@@ -56,7 +56,7 @@ class CodebookInverter(nn.Module):
     def forward(
         self, codes: Tensor, voice: Tensor, contour: Tensor | None = None
     ) -> tuple[Tensor, Tensor | None]:
-        """Spectrogram of the units in a voice, and the predicted log-F0 contour.
+        """Predict the spectrogram of the units in a voice, and the log-F0 contour.
 
         codes: (B, U, code_width), vectors of the codebook; voice: (B,), indices;
         contour: (B, S, 2), the reference: voicing (0 to 1) and log-F0 relative to the voice's
@@ -80,7 +80,7 @@ class CodebookInverter(nn.Module):
 
 
 class CodebookContourPredictor(nn.Module):
-    """Voicing and log-F0 of every frame, from units and voice."""
+    """A predictor of voicing and log-F0 of every frame, from units and voice."""
 
     def __init__(self, n_inputs: int, config: CodebookInverterConfig) -> None:
         super().__init__()
@@ -91,7 +91,7 @@ class CodebookContourPredictor(nn.Module):
         self.output = nn.Linear(128, 2)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, S, n_inputs) → (B, S, 2): voicing logit, log-F0 relative to the voice's mean."""
+        """Map (B, S, n_inputs) to (B, S, 2): voicing logit, log-F0 relative to the voice's mean."""
         return self.output(self.layer(self.convolutions(x)))
 
 
@@ -111,7 +111,7 @@ class Trunk(nn.Module):
         self.output = nn.Linear(config.width, n_outputs)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, S, n_inputs) → (B, S, n_outputs)."""
+        """Map (B, S, n_inputs) to (B, S, n_outputs)."""
         x = self.convolutions(x)
         x = x + sinusoidal_positions(x.shape[1], x.shape[2], x.device).to(x.dtype)
         return self.output(self.layers(x))
@@ -129,7 +129,7 @@ class MultiScaleConvolution(nn.Module):
         self.norm = nn.LayerNorm(n_outputs)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, S, n_inputs) → (B, S, n_outputs)."""
+        """Map (B, S, n_inputs) to (B, S, n_outputs)."""
         x = x.transpose(1, 2)
         wide = torch.cat([scale(x) for scale in self.scales], dim=1)
         return F.relu(self.norm(wide.transpose(1, 2)))

@@ -36,13 +36,13 @@ class VQVAEConfig:
 
     @property
     def stride(self) -> int:
-        """Input frames per unit."""
+        """Count the input frames per unit."""
         return prod(self.strides)
 
 
 @dataclass(frozen=True)
 class VQVAEOutput:
-    """What training needs of one forward pass.
+    """The results of one forward pass that training needs.
 
     z: (B, U, code_width), encoder outputs before quantisation; codes: (B, U);
     reconstruction: (B, S, n_features); the losses of Eq. (7) and Eq. (10), and their weighted sum.
@@ -87,7 +87,9 @@ class VQVAE(nn.Module):
         return (features - total / (loud.sum(dim=1, keepdim=True) + prior)) / self.feature_std
 
     def encode(self, normalized: Tensor) -> Tensor:
-        """Codes of normalised features, S a multiple of the stride: (B, S, n_features) → (B, U)."""
+        """Find the codes of normalised features, S a multiple of the stride: (B, S, n_features) →
+        (B, U).
+        """
         return self.codebook.nearest(self.encoder(normalized))
 
     def forward(self, features: Tensor, target: Tensor, speaker: Tensor) -> VQVAEOutput:
@@ -133,7 +135,8 @@ class Encoder(nn.Module):
         self.unit_variance = config.contrastive_weight > 0
 
     def forward(self, features: Tensor) -> Tensor:
-        """(B, S, n_features) → (B, U, code_width), layer-normalised with a contrastive loss.
+        """Encode features (B, S, n_features) as (B, U, code_width), layer-normalised with a
+        contrastive loss.
 
         The contrastive loss compares directions only. Without the layer norm, the commitment loss
         would collapse the outputs onto the few directions in which spectra vary most.
@@ -170,7 +173,9 @@ class Decoder(nn.Module):
         self.output = nn.Conv1d(config.width, config.n_features, 5, padding=2)
 
     def forward(self, codes: Tensor, speaker: Tensor) -> Tensor:
-        """codes (B, U, code_width), speaker (B, S, speaker_width) → (B, S, n_features)."""
+        """Decode codes (B, U, code_width), with speaker (B, S, speaker_width), to (B, S,
+        n_features).
+        """
         x, speaker = codes.transpose(1, 2), speaker.transpose(1, 2)
         for convolution, stride in zip(self.convolutions, (*self.strides, 1), strict=True):
             here = speaker[..., :: speaker.shape[-1] // x.shape[-1]]
@@ -199,7 +204,7 @@ class Codebook(nn.Module):
         self.register_buffer("total", self.vectors.clone())
 
     def nearest(self, z: Tensor) -> Tensor:
-        """Index of the nearest vector by L2 distance, Eq. (4): (B, U, width) → (B, U)."""
+        """Find the index of the nearest vector by L2 distance, Eq. (4): (B, U, width) → (B, U)."""
         with torch.autocast(z.device.type, enabled=False):  # half precision confuses close vectors
             distance = self.vectors.square().sum(dim=-1) - 2 * z.float() @ self.vectors.T
         return distance.argmin(dim=-1)

@@ -20,8 +20,9 @@ BLANK: Final = 0  # the CTC blank: a slot without a phone
 
 @dataclass(frozen=True)
 class G2PConfig:
-    """slots: output steps for each letter. One is too few: "x" is K S, and two equal phones need a
-    blank between them."""
+    """Sizes of the network. slots: output steps for each letter. One is too few: "x" is K S, and
+    two equal phones need a blank between them.
+    """
 
     width: int = 160
     layers: int = 2
@@ -56,7 +57,7 @@ class G2P(nn.Module):
 
     @torch.inference_mode()
     def pronounce(self, spelling: str) -> tuple[str, ...]:
-        """Return the phones of a word in LETTERS, by greedy CTC decoding; there may be none.
+        """Predict the phones of a word in LETTERS, by greedy CTC decoding; there may be none.
 
         Raises ValueError for a character that is not in LETTERS.
         """
@@ -66,8 +67,9 @@ class G2P(nn.Module):
 
 
 def letter_numbers(spelling: str) -> list[int]:
-    """Return the network's input for a word. Raises ValueError for a character that is not in
-    LETTERS."""
+    """Number the letters of a word, as the network takes them. Raises ValueError for a character
+    that is not in LETTERS.
+    """
     return [BOUNDARY, *(LETTERS.index(letter) + 1 for letter in spelling), BOUNDARY]
 
 

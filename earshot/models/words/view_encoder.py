@@ -18,7 +18,7 @@ POSITION_BASE: Final = 5000.0  # Rhodes & Bains, Eq. (5)
 
 @dataclass(frozen=True)
 class ViewConfig:
-    """The encoder of one view.
+    """Sizes of the encoder of one view.
 
     kind: the transformer of Rhodes & Bains, the bidirectional LSTM of Settle et al. (2019), or a
     conformer. pooling: the mean over time, the first state, or the state of a [CLS] token that is
@@ -35,7 +35,7 @@ class ViewConfig:
 
 
 class Encoder(nn.Module):
-    """A sequence → its states and one pooled vector."""
+    """An encoder of a sequence, to its states and one pooled vector."""
 
     def __init__(self, config: ViewConfig) -> None:
         super().__init__()
@@ -117,5 +117,5 @@ class Subsampling(nn.Module):
 
 
 def length_mask(lengths: Tensor, steps: int) -> Tensor:
-    """True within each length (B,), false for padding: (B, steps)."""
+    """Mark what is within each length (B,) as true, padding as false: (B, steps)."""
     return torch.arange(steps, device=lengths.device)[None] < lengths[:, None]

@@ -21,10 +21,10 @@ from earshot.models.words.word_pitch import PitchInput
 
 @dataclass(frozen=True)
 class WordEmbedderConfig:
-    """acoustic, written: the encoders of the two views. n_phonemes counts the padding, number 0.
-    channels: of the convolutions that subsample the frames by 4; where it is 0, ``stack`` frames
-    are concatenated instead. mean, std: of the log-mel frames of the training words. pitch: whether
-    the pitch is an input with them.
+    """Sizes of the network. acoustic, written: the encoders of the two views. n_phonemes counts the
+    padding, number 0. channels: of the convolutions that subsample the frames by 4; where it is 0,
+    ``stack`` frames are concatenated instead. mean, std: of the log-mel frames of the training
+    words. pitch: whether the pitch is an input with them.
     """
 
     acoustic: ViewConfig = field(default_factory=lambda: ViewConfig("transformer", 6, 4))
@@ -41,7 +41,9 @@ class WordEmbedderConfig:
 
 @dataclass(frozen=True)
 class PhonemeBottleneckConfig(WordEmbedderConfig):
-    """local_layers: convolutional layers, of local_width, that predict the phonemes."""
+    """Sizes of the network. local_layers: convolutional layers, of local_width, that predict the
+    phonemes.
+    """
 
     local_layers: int = 3
     local_width: int = 256
@@ -55,7 +57,9 @@ class MultiViewEmbedder(nn.Module, ABC):
     """
 
     def __init__(self, config: WordEmbedderConfig, frame_width: int) -> None:
-        """frame_width: C of the frames after subsampling, from which phonemes are predicted."""
+        """Make both views. frame_width: C of the frames after subsampling, from which phonemes are
+        predicted.
+        """
         super().__init__()
         self.config = config
         self.frames = (
@@ -92,7 +96,9 @@ class MultiViewEmbedder(nn.Module, ABC):
         return _unit(self.written_projection(pooled))
 
     def _subsample(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Frames (B, S, M), normalised, one step for four of them: (B, S', C), and lengths (B,)."""
+        """Subsample frames (B, S, M), normalised, to one step for four of them: (B, S', C), and
+        lengths (B,).
+        """
         mask = length_mask(lengths, mel.shape[1])
         mel, octaves = mel[..., : self.config.n_mels], mel[..., self.config.n_mels :]
         x = ((mel - self.config.mean) / self.config.std).masked_fill(~mask[..., None], 0.0)
@@ -108,22 +114,23 @@ class MultiViewEmbedder(nn.Module, ABC):
 
 
 class WordEmbedder(MultiViewEmbedder):
-    """The acoustic encoder sees the frames of the whole word; a linear layer on its states predicts
-    phonemes (CTC), as an auxiliary task."""
+    """An embedder whose acoustic encoder sees the frames of the whole word; a linear layer on its
+    states predicts phonemes (CTC), as an auxiliary task.
+    """
 
     def __init__(self, config: WordEmbedderConfig) -> None:
         super().__init__(config, config.acoustic.width)
 
     def encode(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """See MultiViewEmbedder.encode."""
+        """Encode frames as MultiViewEmbedder.encode says."""
         x, steps = self._subsample(mel, lengths)
         pooled, states = self.acoustic(x, steps)
         return _unit(self.acoustic_projection(pooled)), self.ctc_head(states), steps
 
 
 class PhonemeBottleneckEmbedder(MultiViewEmbedder):
-    """Local convolutional layers (0.3 s of context) predict phonemes by CTC; the acoustic encoder
-    sees nothing but the phoneme posteriors.
+    """An embedder whose local convolutional layers (0.3 s of context) predict phonemes by CTC; the
+    acoustic encoder sees nothing but the phoneme posteriors.
 
     An encoder that sees whole words can memorise the few words that were recorded; this one has to
     represent any word by its phonemes.
@@ -140,7 +147,7 @@ class PhonemeBottleneckEmbedder(MultiViewEmbedder):
         self.posterior_projection = nn.Linear(config.n_phonemes, config.acoustic.width)
 
     def encode(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """See MultiViewEmbedder.encode."""
+        """Encode frames as MultiViewEmbedder.encode says."""
         logits, steps = self.predict_phonemes(mel, lengths)
         return self.embed_posteriors(logits.float().softmax(dim=-1), steps), logits, steps
 
@@ -150,7 +157,9 @@ class PhonemeBottleneckEmbedder(MultiViewEmbedder):
         return _unit(self.acoustic_projection(pooled))
 
     def predict_phonemes(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """See MultiViewEmbedder.predict_phonemes; the acoustic encoder is not run."""
+        """Predict phonemes as MultiViewEmbedder.predict_phonemes says; the acoustic encoder is not
+        run.
+        """
         x, steps = self._subsample(mel, lengths)
         mask = length_mask(steps, x.shape[1])
         for layer in self.local:
@@ -159,14 +168,14 @@ class PhonemeBottleneckEmbedder(MultiViewEmbedder):
 
 
 def config_from_dict(values: dict[str, Any]) -> WordEmbedderConfig:
-    """Return the config that dataclasses.asdict made these values of."""
+    """Read the config that dataclasses.asdict made these values of."""
     views = {name: ViewConfig(**values[name]) for name in ("acoustic", "written")}
     kind = PhonemeBottleneckConfig if "local_layers" in values else WordEmbedderConfig
     return kind(**{**values, **views})
 
 
 def build_embedder(config: WordEmbedderConfig) -> MultiViewEmbedder:
-    """Return an untrained network of the architecture that the config describes."""
+    """Build an untrained network of the architecture that the config describes."""
     if isinstance(config, PhonemeBottleneckConfig):
         return PhonemeBottleneckEmbedder(config)
     return WordEmbedder(config)

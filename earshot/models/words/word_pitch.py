@@ -17,13 +17,14 @@ SPAN: Final = 12  # frames that a step sees
 
 
 class PitchInput(nn.Module):
-    """log2 of F0 in Hz, 0 where there is no voice → what is added to the subsampled frames.
+    """The input of pitch: log2 of F0 in Hz, 0 where there is no voice → what is added to the
+    subsampled frames.
 
     The output begins at zero, so that a network that was trained without pitch stays what it was.
     """
 
     def __init__(self, width: int) -> None:
-        """width: C."""
+        """Make the layers. width: C."""
         super().__init__()
         self.contour = nn.Conv1d(2, CHANNELS, SPAN, STRIDE, padding=(SPAN - STRIDE) // 2)
         self.out = nn.Linear(CHANNELS, width)
@@ -31,7 +32,7 @@ class PitchInput(nn.Module):
         nn.init.zeros_(self.out.bias)
 
     def forward(self, octaves: Tensor) -> Tensor:
-        """Map (B, S) → (B, S / 4, C), rounded up."""
+        """Map pitch (B, S) to (B, S / 4, C), rounded up."""
         contour = F.pad(relative_pitch(octaves), (0, -octaves.shape[1] % STRIDE))
         return self.out(F.gelu(self.contour(contour)).transpose(1, 2))
 
