@@ -2,6 +2,8 @@
 
 import json
 import uuid
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,31 +26,51 @@ PATIENCE: Final = 300.0  # seconds
 
 
 class Visitor:
-    """One session from an address of its own. number: of the visitor."""
+    """One session from an address of its own. number: of the visitor, for a server that believes
+    this machine to be a proxy; source: an address of this machine, for one that does not."""
 
-    def __init__(self, address: str, number: int = 0) -> None:
-        headers = {"X-Forwarded-For": f"192.0.2.{number % 250}"}
-        base = address.rstrip("/")
-        self.client = httpx.Client(base_url=base, timeout=PATIENCE, headers=headers)
-        self.session = uuid.uuid4().hex
+    def __init__(self, address: str, number: int = 0, source: str | None = None) -> None:
+        headers = {} if source else {"X-Forwarded-For": f"192.0.2.{number % 250}"}
+        base, transport = address.rstrip("/"), httpx.HTTPTransport(local_address=source)
+        self.client = httpx.Client(
+            base_url=base, timeout=PATIENCE, headers=headers, transport=transport
+        )
+        self.session, self.source = uuid.uuid4().hex, source
 
     def open_page(self) -> None:
-        """Loads the page, as a new session."""
+        """Load the page, as a new session."""
         self.session = uuid.uuid4().hex
         for path in ("/", "/config"):
             self.client.get(path, headers={"Accept": "text/html"}).raise_for_status()
 
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        """What the page is made of: its components and events."""
+        return self.client.get("/config").raise_for_status().json()
+
+    @cached_property
+    def _props(self) -> dict[int, dict[str, Any]]:
+        return {each["id"]: each["props"] for each in self.config["components"]}
+
+    def _name(self, component: int) -> str:
+        props = self._props[component]
+        return props.get("label") or props.get("elem_id") or ""
+
     def upload(self, path: Path) -> dict[str, Any]:
-        """Sends a file, as a page does after a recording."""
+        """Send a file, as a page does after a recording."""
         files = {"files": (path.name, path.read_bytes())}
         sent = self.client.post("/gradio_api/upload", files=files)
         sent.raise_for_status()
         return {"path": sent.json()[0], "meta": {"_type": "gradio.FileData"}}
 
     def call(self, task: str) -> None:
-        """Runs a task and waits for its result. Raises RuntimeError, with what the visitor is
+        """Run a task and wait for its result. Raises RuntimeError, with what the visitor is
         told, if it is refused or fails."""
-        body = {"data": self._inputs(task), "session_hash": self.session}
+        self.ask(task, self._inputs(task))
+
+    def ask(self, task: str, inputs: list[Any]) -> None:
+        """Run a task on these inputs, as ``call`` does."""
+        body = {"data": inputs, "session_hash": self.session}
         joined = self.client.post(f"/gradio_api/call/{task}", json=body)
         if joined.status_code != httpx.codes.OK:
             raise RuntimeError(str(joined.json().get("detail", joined.text))[:200])
@@ -65,7 +87,38 @@ class Visitor:
             said = json.loads(data)
             raise RuntimeError(said.get("error") if isinstance(said, dict) else said or "no result")
 
-    def _inputs(self, task: str) -> list:
+    def reading(self, name: str) -> dict[str, Any]:
+        """Find the page's own event that reads the component of this name, in its queue."""
+        return next(
+            each
+            for each in self.config["dependencies"]
+            if each["queue"] and name in map(self._name, each["inputs"])
+        )
+
+    def event(self, name: str, given: Mapping[str, Any]) -> list[Any]:
+        """Run the page's own event that reads the component of this name, and wait → its outputs.
+
+        given: values by the name of a component, its label or else its id in the page; the others
+        are as the page has them at first. Raises RuntimeError, with what the visitor is told, if
+        it is refused or fails.
+        """
+        event = self.reading(name)
+        data = [given.get(self._name(n), self._props[n].get("value")) for n in event["inputs"]]
+        body = {"data": data, "fn_index": event["id"], "session_hash": self.session}
+        joined = self.client.post("/gradio_api/queue/join", json=body)
+        if joined.status_code != httpx.codes.OK:
+            raise RuntimeError(str(joined.json().get("detail", joined.text))[:200])
+        fetched = {"session_hash": self.session}
+        with self.client.stream("GET", "/gradio_api/queue/data", params=fetched) as events:
+            for line in events.iter_lines():
+                message = json.loads(line.removeprefix("data: ") or "{}")
+                if message.get("msg") == "process_completed":
+                    if not message["success"]:
+                        raise RuntimeError(message["output"]["error"])
+                    return message["output"]["data"]
+        raise RuntimeError("no result")
+
+    def _inputs(self, task: str) -> list[Any]:
         match task:
             case "convert":
                 return [self.upload(SPEECH), *CHOICES]

@@ -1,5 +1,6 @@
 """A small listening test in a folder, and a rater who takes it as the page does, over HTTP."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,11 +18,17 @@ SYSTEMS: Final = ("fine", "rough")
 STIMULI: Final = ("bird", "cat", "dog", "fish")
 
 
-def write_test(folder: Path, design: str, seconds: float = 0.5, **more: Any) -> Path:
+def write_test(
+    folder: Path,
+    design: str,
+    seconds: float = 0.5,
+    stimuli: Sequence[str] = STIMULI,
+    **more: Any,
+) -> Path:
     """Write a test into the folder: "fine" is a clear tone, one for each stimulus; "rough" has
     noise."""
     rng = np.random.default_rng(3)
-    for k, stimulus in enumerate(STIMULI):
+    for k, stimulus in enumerate(stimuli):
         time = np.arange(round(seconds * RATE)) / RATE
         clear = 0.1 * np.sin(2 * np.pi * (220 + 60 * k) * time)
         noisy = clear + 0.05 * rng.standard_normal(len(time))

@@ -1,0 +1,297 @@
+"""python -m benchmarks.load.attacked: visitors and raters, half of the time under attack.
+
+Visitors who think, raters who listen and think, and one attacker of each kind (see
+benchmarks.load.attackers) use an app that this starts. Attackers come and go in turns of some
+minutes, so that what else the machine does falls on both halves alike. Every request is a line of a
+record, from which --table prints what came of it, at any time; with the same record it goes on.
+Each comes from an address of its own, of the many that Linux has for this machine.
+"""
+
+import argparse
+import itertools
+import json
+import multiprocessing
+import os
+import random
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import numpy as np
+
+from benchmarks.load.attackers import attack
+from benchmarks.load.memory import megabytes
+from benchmarks.load.visitor import TASKS, Visitor
+from benchmarks.support.listening import Rater, write_test
+from benchmarks.support.served import PATIENCE, Served
+from earshot.study.web.server import library
+
+TEST: Final = "ab"
+STIMULI: Final = [f"sentence-{number:02}" for number in range(20)]
+SOUND: Final = 3.0  # seconds of one
+THINKING: Final = (2.0, 6.0)  # seconds of a rater, after a trial's sounds
+LISTENING: Final = (15.0, 25.0)  # seconds of a visitor, after a task
+AGAIN: Final = 5.0  # seconds until somebody who was refused tries again
+# Of a quiet turn: what attackers had begun still ends, and counts for neither half.
+SETTLING: Final = 30.0
+QUIET: Final = "quiet"
+ATTACKED: Final = "attacked"
+TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+class Record:
+    """What happened, a line of JSON each, in a file that grows.
+
+    turn: minutes; the first is quiet. Seconds are those of all runs into this file.
+    """
+
+    def __init__(self, file: Path, turn: float) -> None:
+        before = [row["at"] for row in _rows(file)] if file.exists() else []
+        self._begun = time.monotonic() - max(before, default=0.0)
+        self._turn, self._lock = 60 * turn, threading.Lock()
+        self._file = file.open("a", buffering=1)
+
+    def now(self) -> float:
+        """Tell how many seconds have been measured."""
+        return time.monotonic() - self._begun
+
+    def phase(self) -> str:
+        """Tell whether it is quiet, attacked, or neither yet."""
+        turn, into = divmod(self.now(), self._turn)
+        if turn % 2:
+            return ATTACKED
+        return QUIET if into > SETTLING or not turn else ""
+
+    def note(self, **row: Any) -> None:
+        """Add a line."""
+        line = json.dumps({"at": round(self.now(), 3), **row})
+        with self._lock:
+            print(line, file=self._file)
+
+    @contextmanager
+    def timed(self, kind: str) -> Iterator[None]:
+        """Note how long a request of this kind takes, or how it fails, which it raises."""
+        phase, begun = self.phase(), time.monotonic()
+        try:
+            yield
+        except (RuntimeError, httpx.HTTPError) as error:
+            self.note(kind=kind, phase=phase, failed=f"{type(error).__name__}: {error}"[:200])
+            raise
+        self.note(kind=kind, phase=phase, seconds=round(time.monotonic() - begun, 4))
+
+
+def main() -> None:
+    """Measure, or print what was measured."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.load.attacked",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("record", type=Path, help="file of what happened")
+    parser.add_argument("--table", action="store_true", help="print what it says, and measure not")
+    parser.add_argument("--minutes", type=float, default=120)
+    parser.add_argument(
+        "--turn", type=float, default=10, help="minutes with, or without, attackers"
+    )
+    parser.add_argument("--visitors", type=int, default=20)
+    parser.add_argument("--raters", type=int, default=50)
+    chosen = parser.parse_args()
+    if not chosen.table:
+        measure(chosen.record, chosen.minutes, chosen.turn, chosen.visitors, chosen.raters)
+    print(table(chosen.record))
+
+
+def measure(file: Path, minutes: float, turn: float, visitors: int, raters: int) -> None:
+    """Use and attack an app until the record has so many minutes."""
+    ended = threading.Event()
+    with tempfile.TemporaryDirectory(prefix="load-") as place:
+        write_test(Path(place) / TEST, TEST, SOUND, STIMULI)
+        served = Served("app.py", "--preload", "--studies", place)
+        spawn = multiprocessing.get_context("spawn")
+        going = spawn.Event()
+        attackers = spawn.Process(
+            target=attack, args=[served.address, going, _attackers_file(file)], daemon=True
+        )
+        attackers.start()
+        record = Record(file, turn)
+        key = library(Path(place)).open(TEST).key
+        honest = [
+            *(lambda n=n: _visit(record, served.address, n, ended) for n in range(visitors)),
+            *(lambda n=n: _rate(record, served.address, n, key, ended) for n in range(raters)),
+        ]
+        threads = [threading.Thread(target=each, daemon=True) for each in honest]
+        try:
+            for thread in threads:
+                thread.start()
+            _watch(record, served, going, 60 * minutes)
+        finally:
+            ended.set()
+            attackers.kill()
+            for thread in threads:
+                thread.join(PATIENCE)
+            served.kill()
+
+
+def table(file: Path) -> str:
+    """Write what a record says as Markdown."""
+    rows = list(_rows(file))
+    seconds: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    failed: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in rows:
+        if "kind" in row and row["phase"]:
+            kept = failed if "failed" in row else seconds
+            kept[row["kind"], row["phase"]].append(row.get("failed", row.get("seconds")))
+    lines = [
+        "| request | quiet: done | p50 s | p95 s | attacked: done | p50 s | p95 s "
+        "| p95, attacked / quiet | failed, quiet / attacked |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for kind in dict.fromkeys(kind for kind, _ in seconds):
+        quiet, attacked = (
+            np.array(seconds[kind, phase] or [np.nan]) for phase in (QUIET, ATTACKED)
+        )
+        (q50, q95), (a50, a95) = (np.percentile(each, [50, 95]) for each in (quiet, attacked))
+        lost = " / ".join(str(len(failed[kind, phase])) for phase in (QUIET, ATTACKED))
+        lines.append(
+            f"| {kind} | {len(quiet):,} | {q50:.3f} | {q95:.3f} | {len(attacked):,} | {a50:.3f} "
+            f"| {a95:.3f} | {a95 / q95:.2f} | {lost} |"
+        )
+    for (kind, phase), said in failed.items():
+        lines.append(f"\nFailed, {kind}, {phase}: {'; '.join(sorted({*said}))}")
+    return "\n".join([*lines, "", *_course(rows), "", *_attempts(_attackers_file(file))])
+
+
+def _course(rows: list[dict[str, Any]]) -> list[str]:
+    """Memory and work each half hour, of what was noted each minute."""
+    minutes = [row for row in rows if "memory" in row]
+    if not minutes:
+        return []
+    ends = minutes[-1]["at"]
+    wanted = [*np.arange(0, ends - 60, 1800), ends]
+    shown = [min(minutes, key=lambda row, at=at: abs(row["at"] - at)) for at in wanted]
+    lines = [
+        "| after | " + " | ".join(f"{row['at'] / 60:.0f} min" for row in shown) + " |",
+        "|---" * (len(shown) + 1) + "|",
+        "| memory, MB | " + " | ".join(f"{row['memory']:,.0f}" for row in shown) + " |",
+        "",
+    ]
+    for phase in (QUIET, ATTACKED):
+        cores = [row["cores"] for row in minutes if row["phase"] == phase and "cores" in row]
+        load = [row["load"] for row in minutes if row["phase"] == phase]
+        if cores:
+            lines.append(
+                f"While {phase}, the app took {np.mean(cores):.2f} of {os.cpu_count()} cores; the "
+                f"machine's load average was {np.median(load):.1f}."
+            )
+    return lines
+
+
+def _attempts(file: Path) -> list[str]:
+    """What attackers tried, and what came of it."""
+    if not file.exists():
+        return []
+    lines = ["| attacker | tries | what came of them |", "|---|---|---|"]
+    for kind, came in json.loads(file.read_text()).items():
+        said = "; ".join(
+            f"{number:,} × {what}" for what, number in sorted(came.items(), key=lambda it: -it[1])
+        )
+        lines.append(f"| {kind} | {sum(came.values()):,} | {said} |")
+    return lines
+
+
+def _rows(file: Path) -> Iterator[dict[str, Any]]:
+    for line in file.read_text().splitlines():
+        yield json.loads(line)
+
+
+def _attackers_file(file: Path) -> Path:
+    return file.with_suffix(".attackers.json")
+
+
+def _watch(record: Record, served: Served, going: Any, until: float) -> None:
+    """Send attackers in and away, and note each minute how the app stands."""
+    noted, before = -60.0, None
+    while record.now() < until and served.process.poll() is None:
+        phase = record.phase()
+        going.set() if phase == ATTACKED else going.clear()
+        if record.now() - noted >= 60:
+            elapsed, noted = record.now() - noted, record.now()
+            took = _cpu_seconds(served.process.pid)
+            work = {} if before is None else {"cores": round((took - before) / elapsed, 3)}
+            before = took
+            held = megabytes(served.process.pid)
+            record.note(phase=phase, memory=round(held), load=os.getloadavg()[0], **work)
+        time.sleep(0.5)
+
+
+def _cpu_seconds(process: int) -> float:
+    """What a process, and its children that ended, have computed."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / TICKS
+
+
+def _until(ended: threading.Event, step: Callable[[], None]) -> None:
+    """Do something again and again; where it fails, after a while."""
+    while not ended.is_set():
+        try:
+            step()
+        except (RuntimeError, httpx.HTTPError):  # which is noted
+            ended.wait(AGAIN)
+
+
+def _visit(record: Record, address: str, number: int, ended: threading.Event) -> None:
+    """A visitor who opens the page, does all tasks, and listens after each."""
+    choice = random.Random(number)
+    visitor = Visitor(address, source=f"127.0.1.{number + 1}")
+    tasks = itertools.islice(itertools.cycle(TASKS), number, None)
+    ended.wait(choice.uniform(0, LISTENING[1]))
+
+    def visit() -> None:
+        with record.timed("the page"):
+            visitor.open_page()
+        for task in itertools.islice(tasks, len(TASKS)):
+            ended.wait(choice.uniform(*LISTENING))
+            if ended.is_set():
+                return
+            with record.timed(task):
+                visitor.call(task)
+
+    _until(ended, visit)
+
+
+def _rate(record: Record, address: str, number: int, key: str, ended: threading.Event) -> None:
+    """One rater after the other, who listen to every sound and think."""
+    choice = random.Random(number)
+    source = httpx.HTTPTransport(local_address=f"127.0.2.{number + 1}")
+    client = httpx.Client(base_url=address, timeout=PATIENCE, transport=source)
+    ended.wait(choice.uniform(0, LISTENING[1]))
+
+    def rate() -> None:
+        with record.timed("a rater's page"):
+            client.get(f"/listen/{TEST}").raise_for_status()
+        with record.timed("a rater's consent"):
+            rater = Rater(client, TEST)
+        with record.timed("a rater's session"):
+            rater.check(key)
+            trials = rater.get("session").raise_for_status().json()["trials"]
+        for trial in trials:
+            for place in range(trial["sounds"]):
+                with record.timed("a rater's sound"):
+                    rater.get(f"sound/{trial['order']}/{place}").raise_for_status()
+            ended.wait(trial["sounds"] * SOUND + choice.uniform(*THINKING))
+            if ended.is_set():
+                return
+            with record.timed("a rater's answer"):
+                rater.answer(trial, choice.choice(["a", "b", "same"])).raise_for_status()
+
+    _until(ended, rate)
+
+
+if __name__ == "__main__":
+    main()

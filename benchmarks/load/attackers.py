@@ -1,0 +1,326 @@
+"""Attackers of the app, one of each kind, each from an address of its own on this machine.
+
+An attacker is a generator: each step is one try, and gives what came of it.
+"""
+
+import base64
+import itertools
+import json
+import os
+import random
+import re
+import shutil
+import socket
+import tempfile
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from functools import cache
+from html import unescape
+from multiprocessing.synchronize import Event
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import httpx
+
+from benchmarks.load.visitor import CHOICES, SPEECH, Visitor
+from benchmarks.support.listening import Rater, write_test
+from earshot.core import files
+from earshot.core.connections import MAX_CONNECTIONS
+from earshot.core.paths import ROOT
+from earshot.study.design.spec import FILE
+
+Came = Counter[str]  # how often what came of a try
+Attack = Callable[[Visitor], Iterator[Came]]
+
+PAUSE: Final = 1.0  # seconds after a try
+NICE: Final = 15  # lower in priority, for the attackers' own work is not the server's
+MB: Final = 1_000_000
+MCP: Final = {"Accept": "application/json, text/event-stream"}
+JSON: Final = {"Content-Type": "application/json"}
+FORM: Final = {"Content-Type": "multipart/form-data; boundary=x"}
+PART: Final = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.%b"\r\n\r\n'
+END: Final = b"\r\n--x--\r\n"
+JSON_ROUTES: Final = ("call/decode", "queue/join", "reset", "cancel", "mcp/")
+BODIES: Final = {
+    "3 MB": b'{"data":[' + b"[]," * MB + b"1]}",
+    "wide": b'{"data":[' + b"[]," * 300_000 + b"1]}",
+    "deep": b'{"data":' + b"[" * 900_000,
+}
+NOWHERE: Final = "http://192.0.2.1/a.wav"
+REPORTS: Final = 90  # at once
+UNITS: Final = 90 * MB  # bytes of a file of units
+UPLOAD: Final = 95 * MB
+HEADS: Final = 1_000  # connections
+AGENTS: Final = 4  # loops of one
+FILES: Final = (".git/config", "app.py", "/etc/passwd", "/proc/self/environ")
+QUESTIONS: Final = [{"ask": "Tired?", "when": "between", "every": 1}]
+TAGS: Final = re.compile(r"<[^>]+>")
+MESSAGE: Final = re.compile(r'class=\\"message \w+\\"[^>]*>(.*?)</(?:p|div)>')
+# Components of the page, by their names.
+SOUNDS: Final = "Sounds of your systems"
+OPENING: Final = "Key for opening tests"
+YAML: Final = "study-yaml"
+KEY: Final = re.compile(r"/results/([\w-]+)\?key=([\w-]+)")
+
+
+def bodies(attacker: Visitor) -> Iterator[Came]:
+    """Bodies that are too large, too wide and too deep, to the framework's routes."""
+    for route, body in itertools.cycle(itertools.product(JSON_ROUTES, BODIES.values())):
+        yield _sent(attacker, f"/gradio_api/{route}", content=body, headers=JSON | MCP)
+
+
+def addresses(attacker: Visitor) -> Iterator[Came]:
+    """Addresses in place of files, by the page's endpoint and by the tool of agents."""
+    file = {"path": NOWHERE, "url": NOWHERE, "meta": {"_type": "gradio.FileData"}}
+    while True:
+        yield _told(attacker.ask, "convert", [file, *CHOICES])
+        yield _tool(attacker, "convert", audio=NOWHERE)
+
+
+def own_voice(attacker: Visitor) -> Iterator[Came]:
+    """A voice of a recording without the text that is to be read."""
+    recorder = "Your voice, 10 to 30 s"
+    while True:
+        attacker.open_page()
+        recording = attacker.upload(SPEECH)
+        yield _told(attacker.event, recorder, {recorder: recording})
+
+
+def never_fetched(attacker: Visitor) -> Iterator[Came]:
+    """Results that are asked for and never fetched, of one session."""
+    attacker.ask("embed_text", ["butterfly"])
+    typed = "Type a word"
+    event = attacker.reading(typed)
+    body = {"data": ["butterfly"], "fn_index": event["id"], "session_hash": attacker.session}
+    while True:
+        yield _sent(attacker, "/gradio_api/queue/join", json=body)
+
+
+def reports(attacker: Visitor) -> Iterator[Came]:
+    """Many reports at once of a test of their own."""
+    name, key = _opened(attacker)
+    attacker.client.post(f"/results/{name}/look", params={"key": key})
+    with ThreadPoolExecutor(REPORTS) as pool:
+
+        def report(_: int) -> Came:
+            return _asked(attacker, f"/results/{name}/report.pdf", key=key)
+
+        while True:
+            Rater(attacker.client, name)  # so that the last one is out of date
+            yield sum(pool.map(report, range(REPORTS)), Came())
+
+
+def units(attacker: Visitor) -> Iterator[Came]:
+    """Files of units of 90 MB."""
+    button = "Load units"
+    while True:
+        sent = attacker.client.post(
+            "/gradio_api/upload", content=_file(b"[]," * (UNITS // 3), b"json"), headers=FORM
+        )
+        if sent.status_code != httpx.codes.OK:
+            yield Came([f"{sent.status_code} to the upload"])
+            continue
+        file = {"path": sent.json()[0], "meta": {"_type": "gradio.FileData"}}
+        yield _told(attacker.event, button, {button: file})
+
+
+def uploads(attacker: Visitor) -> Iterator[Came]:
+    """One upload of 95 MB after the other."""
+    body = _file(bytes(UPLOAD), b"wav")
+    while True:
+        yield _sent(attacker, "/gradio_api/upload", content=body, headers=FORM)
+
+
+def unfinished_uploads(attacker: Visitor) -> Iterator[Came]:
+    """Uploads without their last boundary."""
+    body = PART % b"wav" + bytes(10 * MB)
+    while True:
+        yield _sent(attacker, "/gradio_api/upload", content=body, headers=FORM)
+
+
+def replies(attacker: Visitor) -> Iterator[Came]:
+    """Replies without end of one rater of a test of their own."""
+    name, _ = _opened(attacker)
+    rater = Rater(attacker.client, name)
+    for number in itertools.count():
+        body = {"rater": rater.token, "question": 0, "trials": number, "reply": "a" * 2_000}
+        yield _sent(attacker, f"/listen/{name}/reply", json=body)
+
+
+def half_heads(attacker: Visitor) -> Iterator[Came]:
+    """Connections that send half a head."""
+    place = urlsplit(str(attacker.client.base_url))
+    while True:
+        opened = []
+        for _ in range(HEADS):
+            connection = socket.socket()
+            connection.bind((attacker.source or "", 0))
+            with suppress(OSError):
+                connection.connect((place.hostname, place.port))
+                connection.sendall(b"GET / HTTP/1.1\r\nHost: he")
+            opened.append(connection)
+        came = Came(_end(connection) for connection in opened)
+        yield came
+
+
+def forged(attacker: Visitor) -> Iterator[Came]:
+    """Consents to the raters' test under made-up addresses."""
+    while True:
+        made_up = {"X-Forwarded-For": f"198.51.{random.randrange(256)}.{random.randrange(256)}"}
+        yield _sent(attacker, "/listen/ab/consent", json={}, headers=made_up)
+
+
+def openings(attacker: Visitor) -> Iterator[Came]:
+    """Tests that are opened, each from a new session."""
+    while True:
+        yield _told(_opened, attacker)
+
+
+def agents(attacker: Visitor) -> Iterator[Came]:
+    """Loops of an agent that converts."""
+    speech = f"data:audio/ogg;base64,{base64.b64encode(SPEECH.read_bytes()).decode()}"
+    with ThreadPoolExecutor(AGENTS) as pool:
+
+        def convert(_: int) -> Came:
+            return _tool(attacker, "convert", audio=speech)
+
+        while True:
+            yield sum(pool.map(convert, range(AGENTS)), Came())
+
+
+def foreign_files(attacker: Visitor) -> Iterator[Came]:
+    """Files of the server."""
+    for name in itertools.cycle(FILES):
+        yield _asked(attacker, f"/gradio_api/file={ROOT / name}")
+
+
+# By what they do, with the seconds between two tries.
+KINDS: Final[Mapping[str, tuple[Attack, float]]] = {
+    "bodies of 3 MB, wide and deep": (bodies, PAUSE),
+    "addresses as files": (addresses, PAUSE),
+    "own voice without a reading": (own_voice, PAUSE),
+    "results never fetched": (never_fetched, 0.3),
+    f"{REPORTS} reports at once": (reports, PAUSE),
+    "units of 90 MB": (units, 5 * PAUSE),
+    "uploads of 95 MB": (uploads, PAUSE),
+    "uploads without an end": (unfinished_uploads, PAUSE),
+    "replies without end": (replies, 0.3),
+    f"{HEADS} half heads": (half_heads, PAUSE),
+    "forged addresses": (forged, PAUSE),
+    "tests opened": (openings, PAUSE),
+    f"{AGENTS} loops of an agent": (agents, 0.0),
+    "files of the server": (foreign_files, PAUSE),
+}
+
+
+def attack(address: str, going: Event, record: Path) -> None:
+    """Attack with one of each kind while ``going`` is set, and write every few seconds what came
+    of it into a file: by kind, how often what. For a process of its own; never returns."""
+    os.nice(NICE)
+    came: defaultdict[str, Came] = defaultdict(Came)
+    if record.exists():
+        came.update({kind: Came(old) for kind, old in json.loads(record.read_text()).items()})
+    for number, kind in enumerate(KINDS):
+        threading.Thread(
+            target=_attack, args=[address, kind, number, going, came[kind]], daemon=True
+        ).start()
+    while True:
+        time.sleep(5)
+        files.write(record, json.dumps(came).encode())
+
+
+def _attack(address: str, kind: str, number: int, going: Event, came: Came) -> None:
+    made, pause = KINDS[kind]
+    going.wait()
+    while True:
+        try:
+            for found in made(Visitor(address, source=f"127.0.3.{number + 1}")):
+                came.update(found)
+                time.sleep(pause)
+                going.wait()
+        except (httpx.HTTPError, RuntimeError, OSError) as error:  # it begins anew
+            came[f"could not begin: {type(error).__name__}: {error}"[:100]] += 1
+            time.sleep(10 * PAUSE)
+            going.wait()
+
+
+def _sent(attacker: Visitor, path: str, **request: Any) -> Came:
+    return _answered(lambda: attacker.client.post(path, **request))
+
+
+def _asked(attacker: Visitor, path: str, **query: str) -> Came:
+    return _answered(lambda: attacker.client.get(path, params=query))
+
+
+def _answered(send: Callable[[], httpx.Response]) -> Came:
+    try:
+        return Came([str(send().status_code)])
+    except httpx.TransportError:
+        return Came(["cut off"])
+
+
+def _told(do: Callable[..., object], *given: Any) -> Came:
+    """What the visitor is told of what they do: by an error, or by a message of the page."""
+    try:
+        done = do(*given)
+    except (RuntimeError, httpx.HTTPError) as error:
+        return Came([f"“{str(error)[:90]}”"])
+    message = _message(json.dumps(done))
+    return Came([f"“{message[:90]}”" if message else "done"])
+
+
+def _tool(attacker: Visitor, name: str, **arguments: Any) -> Came:
+    params = {"name": name, "arguments": arguments}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    try:
+        reply = attacker.client.post("/gradio_api/mcp/", json=body, headers=MCP)
+    except httpx.TransportError:
+        return Came(["cut off"])
+    if reply.status_code != httpx.codes.OK:
+        return Came([str(reply.status_code)])
+    failed = '"isError":true' in reply.text.replace(" ", "")
+    text = re.search(r'"text":\s*"((?:[^"\\]|\\.)*)"', reply.text)
+    return Came([f"“{text[1][:90]}”" if failed and text else "done"])
+
+
+def _opened(attacker: Visitor) -> tuple[str, str]:
+    """Open a test to raters, as a new session → its name and its key."""
+    attacker.open_page()
+    with tempfile.TemporaryDirectory() as place:
+        written = write_test(Path(place) / "acr", "acr", questions=QUESTIONS)
+        yaml = (written / FILE).read_text()
+        file = shutil.make_archive(f"{place}/test", "zip", written)
+        sounds = attacker.upload(Path(file))
+    attacker.event(SOUNDS, {SOUNDS: [sounds]})
+    shown = json.dumps(attacker.event(OPENING, {YAML: yaml}))
+    if found := KEY.search(unescape(shown)):
+        return found[1], found[2]
+    raise RuntimeError(_message(shown) or "It was not opened.")
+
+
+@cache
+def _file(content: bytes, kind: bytes) -> bytes:
+    """The body of an upload."""
+    return PART % kind + content + END
+
+
+def _end(connection: socket.socket) -> str:
+    with closing(connection):
+        connection.settimeout(60)
+        try:
+            return "ended" if not connection.recv(1_000) else "answered"
+        except TimeoutError:
+            return "held for 60 s"
+        except OSError:
+            return f"refused, over {MAX_CONNECTIONS}"
+
+
+def _message(outputs: str) -> str:
+    """What outputs of an event, as JSON, tell the visitor in their message, if they hold one."""
+    found = MESSAGE.search(outputs)
+    return unescape(TAGS.sub("", found[1])).strip() if found else ""
