@@ -1,6 +1,7 @@
 """Options → pipelines → tabs → a server."""
 
 import argparse
+import gc
 import os
 import signal
 import sys
@@ -155,7 +156,7 @@ def launch(
     if chosen.preload:
         processes.warm_up()
     if health:  # behind the page that is already served: to import torch alone takes seconds
-        threading.Thread(target=health.warm_up, daemon=True).start()
+        threading.Thread(target=_warm_up, args=[health], daemon=True).start()
     if block:
         page.block_thread()
     return address
@@ -201,6 +202,14 @@ def main() -> None:
             hub=HubPermission.of(chosen.no_hub, chosen.host, chosen.share, os.environ),
         )
         launch(page, chosen, tests=tests, health=health, tickets=tickets)
+
+
+def _warm_up(health: Health) -> None:
+    """Load the first model, then keep all that is there out of garbage collections: a full one, of
+    a million objects, would stop everybody for a second."""
+    health.warm_up()
+    gc.collect()
+    gc.freeze()
 
 
 def _not_found(request: Request) -> Response:

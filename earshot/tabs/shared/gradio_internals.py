@@ -9,6 +9,7 @@ import logging
 import re
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, Final
+from weakref import WeakKeyDictionary
 
 import gradio as gr
 from fastapi import Request
@@ -202,13 +204,43 @@ class Waiting:
     address: Callable[[Request], str]
 
 
+class Turns:
+    """Whose turn it is in a line, by start-time fair queueing (Goyal, Vin & Cheng, 1996): addresses
+    that wait are served in turn, however many jobs one of them has waiting."""
+
+    def __init__(self) -> None:
+        self._now = 0  # the turn that is served
+        self._next: dict[str, int] = {}  # by address: the turn of its next job, if that is later
+
+    def take(self, address: str) -> int:
+        """Give a job that comes its turn: that which is served now, or after those of its own
+        address."""
+        turn = max(self._now, self._next.get(address, 0))
+        self._next[address] = turn + 1
+        return turn
+
+    def serve(self, turn: int) -> None:
+        """Go on to the turn of a job that begins."""
+        self._now = turn
+        self._next = {who: later for who, later in self._next.items() if later > turn}
+
+
 def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> None:
-    """Refuse the events of a visitor, or of an address, of whom too many wait already, and fetch
-    what they name by http addresses before they wait. Call it between page.queue and
-    page.launch."""
+    """Refuse the events of a visitor, or of an address, of whom too many wait already, let
+    addresses take turns, and fetch what they name by http addresses before they wait. Call it
+    between page.queue and page.launch."""
     queue = page._queue
-    push = queue.push
+    push, get_events = queue.push, queue.get_events
+    lines: defaultdict[str, Turns] = defaultdict(Turns)
+    turns: WeakKeyDictionary[Event, int] = WeakKeyDictionary()
     addresses.install()
+
+    def in_turn() -> tuple[list[Event], bool, str] | None:
+        found = get_events()
+        if found:
+            events, _, line = found
+            lines[line].serve(turns.get(events[0], 0))
+        return found
 
     async def limited(
         body: PredictBodyInternal, request: Request, username: str | None
@@ -227,9 +259,16 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
         except gr.Error as error:
             return False, error.message, "error"
         success, answer, reason = await push(body, request, username)
+        event = queue.event_ids_to_events.get(answer) if isinstance(answer, str) else None
+        if event:
+            line = event.concurrency_id
+            turns[event] = lines[line].take(address)
+            waiting_there = queue.event_queue_per_concurrency_id[line].queue
+            waiting_there.sort(key=lambda each: turns.get(each, 0))  # else first come, first served
         return success, limits.full if reason == REFUSED else answer, reason
 
     queue.push = limited  # type: ignore[method-assign]
+    queue.get_events = in_turn  # type: ignore[method-assign]
 
 
 async def refuse_strange(request: Request, error: Exception) -> JSONResponse:
