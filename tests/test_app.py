@@ -16,6 +16,7 @@ from gradio.state_holder import SessionState
 
 from earshot.app import launch, models, site
 from earshot.app.health import Health
+from earshot.core.connections import limit_connections
 from earshot.core.http import address_of
 from earshot.pipelines.voice_conversion import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.settings import MODELS
@@ -237,6 +238,46 @@ def test_waiting_jobs_of_a_visitor_an_address_and_all_are_limited_with_a_sentenc
         assert "Too many people" in join("e").text
         assert [join(v, "192.0.2.2").status_code for v in "fgh"] == [200, 503, 503]
         assert "Too many people" in join("i", "192.0.2.3").text
+    finally:
+        release.set()
+        page.close()
+
+
+def test_addresses_take_turns_however_many_jobs_one_has_waiting() -> None:
+    order: list[str] = []
+    begins, release = threading.Event(), threading.Event()
+
+    def work(name: str) -> None:
+        order.append(name)
+        begins.set()
+        release.wait(60)
+
+    with gr.Blocks() as page:
+        gr.Button().click(work, gr.Textbox(), concurrency_id="model", concurrency_limit=1)
+    launch.limit_queue(page, 20)
+    _, address, _ = page.launch(prevent_thread_lock=True)
+    limit_connections(page.server, ["127.0.0.1"])
+
+    def join(name: str, place: str) -> None:
+        body = {"data": [name], "fn_index": 0, "session_hash": name}
+        headers = {"X-Forwarded-For": place}
+        httpx.post(f"{address}gradio_api/queue/join", json=body, headers=headers).raise_for_status()
+
+    try:
+        join("many 0", "192.0.2.1")
+        assert begins.wait(60)
+        for number in range(1, 5):
+            join(f"many {number}", "192.0.2.1")
+        join("one", "192.0.2.2")
+        join("another", "192.0.2.3")
+        join("one again", "192.0.2.2")
+        release.set()
+        end = time.monotonic() + 60
+        while len(order) < 8 and time.monotonic() < end:
+            time.sleep(0.05)
+        assert order == [
+            "many 0", "one", "another", "many 1", "one again", "many 2", "many 3", "many 4",
+        ]  # fmt: skip
     finally:
         release.set()
         page.close()

@@ -157,7 +157,7 @@ def table(file: Path) -> str:
             np.array(seconds[kind, phase] or [np.nan]) for phase in (QUIET, ATTACKED)
         )
         (q50, q95), (a50, a95) = (np.percentile(each, [50, 95]) for each in (quiet, attacked))
-        lost = " / ".join(str(len(failed[kind, phase])) for phase in (QUIET, ATTACKED))
+        lost = " / ".join(str(len(failed.get((kind, phase), ""))) for phase in (QUIET, ATTACKED))
         lines.append(
             f"| {kind} | {len(quiet):,} | {q50:.3f} | {q95:.3f} | {len(attacked):,} | {a50:.3f} "
             f"| {a95:.3f} | {a95 / q95:.2f} | {lost} |"
@@ -216,7 +216,7 @@ def _attackers_file(file: Path) -> Path:
 
 def _watch(record: Record, served: Served, going: Any, until: float) -> None:
     """Send attackers in and away, and note each minute how the app stands."""
-    noted, before = -60.0, None
+    noted, before, began = -60.0, None, ""
     while record.now() < until and served.process.poll() is None:
         phase = record.phase()
         going.set() if phase == ATTACKED else going.clear()
@@ -226,7 +226,9 @@ def _watch(record: Record, served: Served, going: Any, until: float) -> None:
             work = {} if before is None else {"cores": round((took - before) / elapsed, 3)}
             before = took
             held = megabytes(served.process.pid)
-            record.note(phase=phase, memory=round(held), load=os.getloadavg()[0], **work)
+            whole = phase if phase == began else ""  # not half of one and half of another
+            record.note(phase=whole, memory=round(held), load=os.getloadavg()[0], **work)
+            began = phase
         time.sleep(0.5)
 
 

@@ -45,6 +45,7 @@ from earshot.tabs.shared.gradio_internals import (
     STRANGE_ERRORS,
     UPLOADS,
     Waiting,
+    keep_sessions_light,
     keep_uploads_apart,
     limit_messages,
     limit_unread,
@@ -104,6 +105,7 @@ def launch(
     )
     spare_own_address(os.environ, chosen.host)
     keep_uploads_apart()
+    keep_sessions_light()
     write_results_whole()
     limit_queue(page, chosen.max_queue, chosen.allow_urls)
     offer_tools(page)

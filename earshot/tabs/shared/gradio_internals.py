@@ -16,6 +16,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any, BinaryIO, Final
 from weakref import WeakKeyDictionary
 
@@ -27,6 +28,7 @@ from gradio.data_classes import FileData, PredictBodyInternal
 from gradio.queueing import Event
 from gradio.route_utils import API_PREFIX
 from gradio.server_messages import EventMessage
+from gradio.state_holder import SessionState
 from gradio.utils import get_upload_folder
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
@@ -49,6 +51,7 @@ REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
 # In file names: pages ask for a file by its path as it is, which their browsers, and the server,
 # take for parts of an address. Browsers send a quotation mark as %22.
 OF_ADDRESSES: Final = re.compile("%22|[%#]")
+SESSION: Final = SessionState.__init__  # Gradio's own
 WRITERS: Final = (  # of results, each under the hash of its content
     processing_utils.save_audio_to_cache,
     processing_utils.save_bytes_to_cache,
@@ -163,6 +166,19 @@ def keep_uploads_apart() -> None:
     breaks off is deleted at once."""
     route_utils.GradioUploadFile = _PrivateUpload
     route_utils.GradioMultiPartParser = _TidyParser
+
+
+def keep_sessions_light() -> None:
+    """From now on a session has no copy of the whole page: 4 MB, and 0.1 s in which all others
+    wait, for each. Only deep links need it, which are off."""
+
+    def light(session: SessionState, blocks: gr.Blocks) -> None:
+        nothing_to_copy: Any = SimpleNamespace(default_config=blocks.default_config, blocks={})
+        SESSION(session, nothing_to_copy)
+
+    SessionState.__init__ = light  # type: ignore[method-assign]
+    for copying in ("_update_config", "_update_value_in_config"):
+        setattr(SessionState, copying, lambda *_: None)
 
 
 def write_results_whole() -> None:
