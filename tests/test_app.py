@@ -243,6 +243,23 @@ def test_waiting_jobs_of_a_visitor_an_address_and_all_are_limited_with_a_sentenc
         page.close()
 
 
+def test_session_has_no_copy_of_the_page() -> None:
+    with gr.Blocks() as page:
+        kept, shown = gr.State(0), gr.Number()
+        gr.Button().click(lambda n: (n + 1, n + 1), kept, [kept, shown])
+    address = launch.launch(page, launch.options([], {}), block=False)
+    try:
+        for told in (1, 2):
+            body = {"data": [None], "fn_index": 0, "session_hash": "a"}
+            httpx.post(f"{address}gradio_api/queue/join", json=body).raise_for_status()
+            seen = {"session_hash": "a"}
+            reply = httpx.get(f"{address}gradio_api/queue/data", params=seen, timeout=60)
+            assert f'"data":[null,{told}]' in reply.text.replace(" ", "")
+        assert page.state_holder["a"].config_values.keys() <= {kept._id}
+    finally:
+        page.close()
+
+
 def test_addresses_take_turns_however_many_jobs_one_has_waiting() -> None:
     order: list[str] = []
     begins, release = threading.Event(), threading.Event()

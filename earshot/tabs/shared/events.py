@@ -25,8 +25,8 @@ Values = dict[Component, Any]  # of the inputs of an event, by component
 Update = dict[Block, Any]  # what a handler returns: components with their new values
 logger = logging.getLogger("earshot")
 
-# The concurrency_id of each queue. Each does one job at a time, first come, first served, and none
-# waits for another: what a visitor waits for took no longer than what they asked for themselves.
+# The concurrency_id of each queue. Each does one job at a time, addresses in turn, and none waits
+# for another: what a visitor waits for took no longer than what they asked for themselves.
 QUICK_QUEUE: Final = "quick"  # less than a second: search, words, speaking again
 CONVERSION_QUEUE: Final = "conversion"  # a second or a few: conversion to one voice
 LONG_QUEUE: Final = "long"  # reading lips, adding sounds, fitting a voice
