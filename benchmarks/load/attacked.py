@@ -145,8 +145,11 @@ def table(file: Path) -> str:
     failed: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:
         if "kind" in row and row["phase"]:
-            kept = failed if "failed" in row else seconds
-            kept[row["kind"], row["phase"]].append(row.get("failed", row.get("seconds")))
+            place = row["kind"], row["phase"]
+            if "failed" in row:
+                failed[place].append(row["failed"])
+            else:
+                seconds[place].append(row["seconds"])
     lines = [
         "| request | quiet: done | p50 s | p95 s | attacked: done | p50 s | p95 s "
         "| p95, attacked / quiet | failed, quiet / attacked |",
