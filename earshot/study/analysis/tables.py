@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.multitest import multipletests
 
 from earshot.study.analysis.clustered import ROUNDING, Estimate, bounded, mean
 from earshot.study.storage.raters import SIMULATED
@@ -66,8 +65,9 @@ def holm(p: Iterable[float]) -> np.ndarray:
 
     What is NaN stays so and is not counted.
     """
+    # As statsmodels' multipletests, which collects garbage at each call: a fifth of a second.
     values = np.asarray(list(p), float)
-    known = ~np.isnan(values)
-    if known.any():
-        values[known] = multipletests(values[known], method="holm")[1]
+    rising = np.argsort(values)[: np.count_nonzero(~np.isnan(values))]  # NaN comes last
+    times = np.arange(len(rising), 0, -1)
+    values[rising] = np.maximum.accumulate(values[rising] * times).clip(max=1.0)
     return values

@@ -5,6 +5,7 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from scipy.stats import PermutationMethod, binom, binomtest, wilcoxon
+from statsmodels.stats.multitest import multipletests
 
 from earshot.study.analysis import mos, mushra, power
 from earshot.study.analysis.agreement import krippendorff
@@ -47,6 +48,8 @@ def test_holm_adjusts_p_values_and_ignores_missing_ones() -> None:
     assert holm([0.01, 0.04, 0.03]).tolist() == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.04, NA, 0.03])[[0, 2]].tolist() == pytest.approx([0.06, 0.06])
     assert holm([]).size == 0
+    drawn = np.random.default_rng(0).uniform(0, 0.2, 12)
+    assert holm(drawn).tolist() == pytest.approx(multipletests(drawn, method="holm")[1].tolist())
 
 
 def test_mos_ranks_and_compares_systems() -> None:
