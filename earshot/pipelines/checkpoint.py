@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 class CheckpointError(InputError):
     """A checkpoint that is there and cannot be used. Shown to visitors, and logged for the person
-    who runs the app. Shown to visitors, and logged for whoever runs the app.
+    who runs the app.
     """
 
 

@@ -41,8 +41,9 @@ Report = Callable[[int, int], None]  # bytes that are here, and of all
 
 @dataclass(frozen=True)
 class Permission:
-    """Which models of the hub visitors may load: refusal says why none, "" where they may;
-    any_id: whether also those that no list names."""
+    """A server's permission of models of the hub: refusal says why visitors may load none, "" where
+    they may; any_id: whether also those that no list names.
+    """
 
     refusal: str = ""
     any_id: bool = False

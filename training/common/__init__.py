@@ -1,1 +1,1 @@
-"""What the training of every system shares."""
+"""The tools that the training of every system shares."""

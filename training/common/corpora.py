@@ -47,8 +47,9 @@ class Item:
 
 
 def data_root(argument: str | None) -> Path:
-    """Return the data folder: the argument, else $EARSHOT_DATA. Raises SystemExit when there is
-    none."""
+    """Choose the data folder: the argument, else $EARSHOT_DATA. Raises SystemExit when there is
+    none.
+    """
     root = argument or os.environ.get("EARSHOT_DATA")
     if not root or not Path(root).is_dir():
         raise SystemExit("No data folder: pass --data DIR or set EARSHOT_DATA.")

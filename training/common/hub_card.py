@@ -31,8 +31,9 @@ OUTSIDE: Final = re.compile(r"\[([^\]]+)\]\(\.\./\.\./[^)]*\)")  # links to file
 
 
 class Kind(NamedTuple):
-    """What checkpoints of a kind do (a pipeline tag of the hub), what they learned from, what they
-    were measured on (an identifier, and in words), and the metrics that their cards name."""
+    """A kind of checkpoint: what it does (a pipeline tag of the hub), what it learned from, what it
+    was measured on (an identifier, and in words), and the metrics that its card names.
+    """
 
     task: str
     datasets: tuple[str, ...]

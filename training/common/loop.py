@@ -56,7 +56,7 @@ class Schedule(Protocol):
         ...
 
     def state_dict(self) -> dict[str, Any]:
-        """Return what load_state_dict resumes from."""
+        """Collect what load_state_dict resumes from."""
         ...
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

@@ -24,7 +24,7 @@ def in_processes(
 
 
 def rows_of(jobs: Sequence[Job]) -> list[Row]:
-    """Return the rows of all jobs, in their order: nothing is pickled but the rows."""
+    """Collect the rows of all jobs, in their order: nothing is pickled but the rows."""
     global _jobs
     _jobs = jobs
     return [row for rows in in_processes(_run, range(len(jobs))) for row in rows]

@@ -41,7 +41,7 @@ class Windows:
         return [self._read(name, index) for name in names]
 
     def windows(self, names: tuple[str, ...], frames: int) -> list[Tensor]:
-        """Return every window in order, without overlap: each (count, frames, …)."""
+        """Cut every window in order, without overlap: each (count, frames, …)."""
         count = self.frames // frames
         index = torch.arange(count * frames).view(count, frames)
         return [self._read(name, index) for name in names]

@@ -25,7 +25,7 @@ class LipToSpeechTraining:
         prepare(data, arguments.out)
 
     def recipe(self, arguments: Arguments) -> Recipe:
-        """Return the recipe, which is the same for all arrays."""
+        """Choose the recipe, which is the same for all arrays."""
         from training.lip_to_speech.recipe import RECIPE
 
         return RECIPE

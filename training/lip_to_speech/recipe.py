@@ -1,4 +1,4 @@
-"""What is trained, in which order, for how long: one entry a network.
+"""The recipe: what is trained, in which order, for how long: one entry a network.
 
 Importing the recipe needs torch and numpy only. Stages that analyse audio import what they need
 when they run.

@@ -31,7 +31,7 @@ class SoundSearchTraining:
         prepare(data, arguments.out)
 
     def recipe(self, arguments: Arguments) -> Recipe:
-        """Return the recipe, which is the same for all arrays."""
+        """Choose the recipe, which is the same for all arrays."""
         from training.sound_search.recipe import RECIPE
 
         return RECIPE

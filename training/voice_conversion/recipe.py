@@ -1,4 +1,4 @@
-"""What is trained, in which order, for how long: one entry a network."""
+"""The recipe: what is trained, in which order, for how long: one entry a network."""
 
 from collections.abc import Callable
 from pathlib import Path

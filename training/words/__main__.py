@@ -45,7 +45,7 @@ class WordsTraining:
         prepare(data, arguments.out)
 
     def recipe(self, arguments: Arguments) -> Recipe:
-        """Return the recipe of the arrays: over a front end there is no spelling network."""
+        """Choose the recipe of the arrays: over a front end there is no spelling network."""
         from training.words.g2p.train import NAME, train_g2p
         from training.words.recipe import FRONT_END_RECIPE, RECIPE
 

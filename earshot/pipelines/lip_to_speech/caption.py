@@ -29,8 +29,9 @@ class SpokenWord:
 
 
 class Graph(NamedTuple):
-    """States of the grammar: the words in their order, then a pause before each slot. classes (Q,):
-    the CTC class of each; follows (Q, Q): whether the second may follow the first."""
+    """The states of the grammar: the words in their order, then a pause before each slot. classes
+    (Q,): the CTC class of each; follows (Q, Q): whether the second may follow the first.
+    """
 
     classes: np.ndarray
     follows: np.ndarray

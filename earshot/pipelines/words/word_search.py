@@ -34,7 +34,7 @@ Progress = Callable[[float], object]  # the share that is done
 
 @dataclass(frozen=True)
 class Place:
-    """Where a word may have been said: start and end in seconds; score: the cosine."""
+    """A place where a word may have been said: start and end in seconds; score: the cosine."""
 
     start: float
     end: float

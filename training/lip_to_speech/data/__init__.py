@@ -1,1 +1,1 @@
-"""From recordings to batches."""
+"""The way from recordings to batches."""

@@ -1,5 +1,6 @@
-"""The test material of lip to speech: GRID videos with their reference audio, grouped by how well
-their speaker is known."""
+"""The test set of lip to speech: GRID videos with their reference audio, grouped by how well their
+speaker is known.
+"""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -39,13 +40,14 @@ class Clip:
         return self.item.text.split()
 
     def sentence(self, waveform: np.ndarray) -> np.ndarray:
-        """Return the part of a waveform (T,) in which the words are, with 0.2 s around them:
-        (T',)."""
+        """Cut out the part of a waveform (T,) in which the words are, with 0.2 s around them:
+        (T',).
+        """
         return sentence_only(replace(self.item, start=0.0), waveform)
 
 
 def choose(data: Path, split: str, most: int | None = None) -> list[Clip]:
-    """Return the videos of a split, or of ``all``; of each group at most so many, seeded.
+    """Choose the videos of a split, or of ``all``; of each group at most so many, seeded.
 
     Raises SystemExit where there is nothing to measure.
     """

@@ -39,8 +39,9 @@ class Voices:
         self.held_out = [(name, mel) for name, mel in self.held_out if name not in self.recordings]
 
     def batch(self, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Return log-mel frames (B, S, M) and their classes (B,): three per speaker, by VTLP
-        factor."""
+        """Draw log-mel frames (B, S, M) and their classes (B,): three per speaker, by VTLP
+        factor.
+        """
         rng = numpy_generator(generator)
         speakers = rng.integers(0, len(self.names), BATCH)
         segments = []

@@ -22,7 +22,9 @@ LONGEST = 1000  # frames: a segment at inference
 
 @dataclass(frozen=True)
 class Batch:
-    """mel (B, S, M), kinds as 0 or 1 (B, K), and the sentence vector of a caption (B, W)."""
+    """A batch of clips: mel (B, S, M), kinds as 0 or 1 (B, K), and the sentence vector of a caption
+    (B, W).
+    """
 
     mel: Tensor
     kinds: Tensor

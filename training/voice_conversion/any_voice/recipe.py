@@ -1,4 +1,4 @@
-"""What is trained over the recogniser: each part goes on from its state, up to its length."""
+"""The recipe over the recogniser: each part goes on from its state, up to its length."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Everything that is trained together, and what one batch costs it.
+"""The system: all parts that are trained together, and the losses of one batch.
 
 Shapes: B batch, S frames, U = S / 2 steps, D width of the recogniser's states, M mel bands.
 """
@@ -49,9 +49,10 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Batch:
-    """states (B, U, D), maybe of noisy or faster speech; clean, those of the speech itself; mel
-    (B, S, M) in nepers; reference (B, S, M), other speech of the same speakers; pitch (B, S) in Hz;
-    speaker (B,)."""
+    """A batch of speech. states (B, U, D), maybe of noisy or faster speech; clean, those of the
+    speech itself; mel (B, S, M) in nepers; reference (B, S, M), other speech of the same speakers;
+    pitch (B, S) in Hz; speaker (B,).
+    """
 
     states: Tensor
     clean: Tensor

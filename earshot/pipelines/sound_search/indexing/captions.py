@@ -80,7 +80,7 @@ def described(
 
 
 class _Names:
-    """Files by what they are called."""
+    """An index of files by their names."""
 
     def __init__(self) -> None:
         self._files: dict[str, list[Path]] = defaultdict(list)

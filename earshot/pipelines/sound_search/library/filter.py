@@ -10,7 +10,7 @@ from earshot.pipelines.sound_search.library.sound import Sound
 
 @dataclass(frozen=True)
 class Filter:
-    """Conditions on a sound.
+    """A filter: conditions on a sound.
 
     title: words that the name or the caption holds, in any order; min_seconds and max_seconds: of
     its length; kinds (classes of sound), licences and ids: any if None; tags: a sound has one of
