@@ -56,11 +56,11 @@ class Postgres:
                 time.sleep(0.2)
 
     def url(self, database: str) -> str:
-        """Write the URL of a database of that name."""
+        """Give the URL of a database of that name."""
         return f"postgresql+pg8000://tester@/{database}?unix_sock={self._folder}/.s.PGSQL.5432"
 
     def fresh(self, database: str) -> str:
-        """Empty a database of that name, and write its URL."""
+        """Empty a database of that name, and give its URL."""
         engine = create_engine(self.url("postgres"), isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
             connection.execute(text(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)"))

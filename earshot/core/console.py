@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-# Of glog and absl ("W0000 00:00:…"), TensorFlow Lite, and absl about itself.
+# Notes of glog and absl ("W0000 00:00:…"), TensorFlow Lite, and absl about itself.
 NOTES: Final = re.compile(
     rb"[IW]\d{4} \d\d:\d\d:|INFO: Created TensorFlow Lite|WARNING: All log messages before absl"
 )

@@ -12,7 +12,7 @@ MAX_VALUES: Final = 60_000_000  # samples of all channels that are kept: 240 MB 
 MAX_MONO_VALUES: Final = 180_000_000  # the same for what is mixed to mono: an hour at 48 kHz
 FULL_SCALE: Final = 0.99  # of the largest value; samples that stay there are clipped
 SILENT_PEAK: Final = 1e-3  # -60 dBFS
-# Of the power that the mean of channels keeps, times their number: 1 where they are unrelated, and
+# The power that the mean of channels keeps, times their number, is 1 where they are unrelated, and
 # 1 + r for two that are equally loud and correlated by r.
 MIN_KEPT: Final = 0.5
 

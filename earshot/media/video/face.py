@@ -113,7 +113,7 @@ def _mesh_and_detector() -> Iterator[tuple[Any, Any]]:
     """Open MediaPipe's face mesh and face detector, which keep the console clean."""
     # Imported here: it takes two seconds, and only lip to speech needs it.
     os.environ.setdefault("GLOG_minloglevel", "2")  # read at import: errors only
-    # Of MediaPipe's own calls, at every video, about a protobuf that it pins itself.
+    # MediaPipe's own calls warn at every video about a protobuf that it pins itself.
     warnings.filterwarnings("ignore", "SymbolDatabase.GetPrototype", UserWarning)
     from mediapipe.python.solutions import face_detection, face_mesh
 

@@ -20,7 +20,7 @@ WEIGHT_KEYS: Final = {
 
 
 def current_config(config: dict[str, Any]) -> dict[str, Any]:
-    """Write the config under today's names. Raises ValueError for a reader of landmarks."""
+    """Translate the config to today's names. Raises ValueError for a reader of landmarks."""
     reader = {READER_KEYS.get(name, name): value for name, value in config["reader"].items()}
     if reader.pop(LANDMARKS, 0):
         raise ValueError(f"{config['name']} reads landmarks of the lips: it cannot be loaded.")
