@@ -10,7 +10,8 @@ from scipy.special import expit
 from scipy.stats import kendalltau
 
 from earshot.study.analysis.preference import bradley_terry, can_be_scaled
-from earshot.study.design import QUESTIONS, SCALES, Test
+from earshot.study.design import Test
+from earshot.study.design.designs import AB
 from earshot.study.design.trials import numbered, scored
 from earshot.study.pairing.adaptive import Event, choose
 from earshot.study.pairing.information import NODES, WEIGHTS, beliefs
@@ -30,19 +31,17 @@ def made_up(pairing: str) -> Test:
     """Make an AB test of so many systems, without any file."""
     names = [f"system-{k:02}" for k in range(SYSTEMS)]
     sounds = {name: Path(name) for name in names}
-    trials = [
-        trial for k in range(STIMULI) for trial in scored("ab", Path(), f"s{k}", sounds, None)
-    ]
-    words = tuple(word for _, word in SCALES["ab"])
+    trials = [trial for k in range(STIMULI) for trial in scored(AB, Path(), f"s{k}", sounds, None)]
+    words = tuple(word for _, word in AB.scale.answers)
     return Test(
         name="made-up",
         title="",
-        design="ab",
+        design=AB,
         systems=tuple(names),
         trials=numbered(trials),
         trials_per_rater=EACH,
         folder=Path(),
-        question=QUESTIONS["ab"],
+        question=AB.scale.question,
         words=words,
         pairing="adaptive" if pairing == "adaptive" else "balanced",
     )

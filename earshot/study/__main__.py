@@ -36,7 +36,7 @@ def new(options: argparse.Namespace) -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     if file.exists():
         sys.exit(f"{file} is there already: choose another folder.")
-    file.write_text(template(options.design), encoding="utf-8")
+    file.write_text(template(DESIGNS[options.design]), encoding="utf-8")
     print(f"Wrote {file}: fill it in, then python -m earshot.study check {options.folder}")
 
 
@@ -49,7 +49,7 @@ def check(options: argparse.Namespace) -> None:
         Store(f"sqlite:///{kept}").open(test)  # which tells what raters heard otherwise
     scored = len(test.of_kind("trial"))
     print(
-        f"{test.name} is ready: {test.design}, {len(test.systems)} systems, {scored} trials, "
+        f"{test.name} is ready: {test.design.name}, {len(test.systems)} systems, {scored} trials, "
         f"{test.trials_per_rater} for each rater and {len(test.trials) - scored} for practice and "
         "checks."
     )

@@ -189,7 +189,7 @@ def test_zip_with_a_test_yml_is_that_test(tmp_path: Path) -> None:
             name = str(path.relative_to(made)).replace("test.yaml", "test.yml")
             archive.write(path, f"pack/{name}")
     folder.unpack([tmp_path / "sent.zip"], tmp_path / "workspace")
-    assert spec.load(tmp_path / "workspace").design == "mushra"
+    assert spec.load(tmp_path / "workspace").design.name == "mushra"
 
 
 def test_zip_of_aiff_is_heard(tmp_path: Path) -> None:

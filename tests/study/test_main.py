@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from earshot.study.__main__ import main
-from earshot.study.design import DESIGNS, Design
+from earshot.study.design import DESIGNS
 from earshot.study.design.spec import load
 from earshot.study.storage.store import Store
 from tests.support.stimuli import make_folder
@@ -19,7 +19,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_new_writes_a_template_of_each_design(
-    design: Design, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    design: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "a" / "t"
     run(monkeypatch, "new", folder, "--design", design)

@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from earshot.study.design import QUESTIONS, REFERENCED, SCALES, Answer, Design, Item, Test
+from earshot.study.design import DESIGNS, Answer, Item, Test
 from earshot.study.design.trials import numbered, of_kind, scored
 
 FOLDER = Path("/nowhere")
 
 
 def make_test(
-    design: Design = "acr",
+    design: str = "acr",
     systems: int = 3,
     stimuli: int = 4,
     trials: int | None = None,
@@ -19,13 +19,14 @@ def make_test(
 ) -> Test:
     """Write systems y0, y1 ... and stimuli s0, s1 ..., with one practice, attention and gold
     trial."""
+    kind = DESIGNS[design]
     names = [f"y{i}" for i in range(systems)]
-    reference = FOLDER / "reference.wav" if design in REFERENCED else None
+    reference = FOLDER / "reference.wav" if kind.referenced else None
     every = [
         trial
         for stimulus in (f"s{i}" for i in range(stimuli))
         for trial in scored(
-            design,
+            kind,
             FOLDER,
             stimulus,
             {name: FOLDER / name / f"{stimulus}.wav" for name in names},
@@ -40,18 +41,18 @@ def make_test(
     return Test(
         name=name,
         title="A test",
-        design=design,
+        design=kind,
         systems=tuple(names),
         trials=numbered([*every, *others]),
         trials_per_rater=trials or len(every),
         folder=FOLDER,
-        question=QUESTIONS[design],
-        **{"words": tuple(word for _, word in SCALES[design]), **more},
+        question=kind.scale.question,
+        **{"words": tuple(word for _, word in kind.scale.answers), **more},
     )
 
 
 def any_answer(test: Test, item: Item) -> tuple[Answer, list[int]]:
     """Return an answer that fits the item, and plays."""
     trial = test.trials[item.trial]
-    answer = [50] * len(item.shown) if test.design == "mushra" else test.scale[0][0]
+    answer = [50] * len(item.shown) if test.design.together else test.scale[0][0]
     return answer, [1] * (len(item.shown) + (trial.reference is not None))

@@ -1,12 +1,9 @@
 """How far raters agree: Krippendorff's α."""
 
-from typing import Literal
-
 import numpy as np
 
 from earshot.study.analysis.tables import Table
-
-Level = Literal["nominal", "ordinal", "interval"]
+from earshot.study.design.designs import Level
 
 
 def krippendorff(values: np.ndarray, level: Level) -> float:

@@ -7,10 +7,10 @@ import pandas as pd
 
 from earshot.core.errors import InputError
 from earshot.study.analysis.clustered import difference
-from earshot.study.analysis.results import BOUNDS, Results
+from earshot.study.analysis.results import Results
 from earshot.study.analysis.stimuli import told
 from earshot.study.analysis.tables import Table, codes, estimate_row, holm, mean_of
-from earshot.study.design.model import PAIRED, Test
+from earshot.study.design import Test
 
 OTHER_DESIGN: Final = "These tests have different designs, so their ratings cannot be compared."
 ADAPTIVE: Final = (
@@ -47,10 +47,10 @@ def compare(one: Results, two: Results) -> Comparison:
     there is nothing to compare.
     """
     check_comparable(one.test, two.test)
-    paired = one.test.design in PAIRED
-    keys = ["system", "other"] if paired else ["system"]
-    first, second = (told(results.test.design, results.kept.answers) for results in (one, two))
-    ranked = one.kept.pairs if paired else one.kept.systems
+    scale = one.test.design.scale
+    keys = ["system", "other"] if scale.of_pairs else ["system"]
+    first, second = (told(scale, results.kept.answers) for results in (one, two))
+    ranked = one.kept.pairs if scale.of_pairs else one.kept.systems
     rows = []
     for key in ranked[keys].itertuples(index=False) if len(ranked) else []:
         own = [table[(table[keys] == list(key)).all(axis=1)] for table in (first, second)]
@@ -61,7 +61,7 @@ def compare(one: Results, two: Results) -> Comparison:
         gap = difference(both["answer"].to_numpy(float), is_first, *codes(both))
         row = dict(zip(keys, key, strict=True))
         for name, table in zip(("one", "two"), own, strict=True):
-            found = estimate_row(mean_of(table), BOUNDS[one.test.design])
+            found = estimate_row(mean_of(table), scale.bounds)
             row |= {f"{name}_{end}": found[end] for end in ("value", "low", "high")}
         rows.append(row | estimate_row(gap))
     if not rows:

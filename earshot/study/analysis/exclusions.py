@@ -24,7 +24,7 @@ def in_words(rules: Rules, test: Test) -> tuple[str, ...]:
         )
     if rules.headphones:
         words.append("the headphone check failed")
-    if rules.post_screening and test.design == "mushra" and test.referenced:
+    if rules.post_screening and test.design.together and test.referenced:
         words.append(
             "the hidden reference rated below 90, or the 7 kHz anchor above 90, in more than "
             f"{percent(MAX_MISSED)} of trials (ITU-R BS.1534-3, 4.1.2)"
@@ -64,7 +64,7 @@ def _reasons(test: Test, ratings: Table, rules: Rules) -> Iterator[tuple[str, st
         failed = ratings["headphones"].eq(False).fillna(False)  # unlike NA, who skipped it
         for rater in ratings.loc[failed, "rater"].unique():
             yield "headphone check", str(rater), "failed the headphone check"
-    if rules.post_screening and test.design == "mushra" and test.referenced:
+    if rules.post_screening and test.design.together and test.referenced:
         for rater, reasons in post_screening(ratings[ratings["kind"] == "trial"]).items():
             for reason in reasons:
                 yield "post-screening", rater, reason

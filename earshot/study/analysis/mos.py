@@ -2,7 +2,6 @@
 
 from itertools import combinations
 
-import numpy as np
 import pandas as pd
 
 from earshot.study.analysis.clustered import ROUNDING, Estimate, difference
@@ -15,6 +14,7 @@ from earshot.study.analysis.tables import (
     mean_of,
     size,
 )
+from earshot.study.design import Scale
 
 Differences = dict[tuple[str, str], Estimate]
 
@@ -61,12 +61,16 @@ def pairs(estimates: Differences) -> Table:
     return table.assign(p_holm=holm(table["p"]))
 
 
-def judged_same(ratings: Table) -> Table:
-    """Turn answers of the four-level similarity scale into 1 (the same speaker, sure or not) or 0.
+def counted(ratings: Table, scale: Scale) -> Table:
+    """Turn answers into 1 where they are among those whose share the scale counts, else 0; leave
+    those of other scales as they are.
 
-    So the Voice Conversion Challenge 2018 sums them up (Lorenzo-Trueba et al., Odyssey 2018).
+    So the Voice Conversion Challenge 2018 sums up the answers of "same", sure or not
+    (Lorenzo-Trueba et al., Odyssey 2018).
     """
-    return ratings.assign(answer=np.where(ratings["answer"] <= 2, 1.0, 0.0))
+    if not scale.counted:
+        return ratings
+    return ratings.assign(answer=ratings["answer"].isin(scale.counted).astype(float))
 
 
 _ESTIMATE = ["value", "low", "high", "standard_error", "df", "p"]

@@ -8,43 +8,15 @@ import numpy as np
 import pandas as pd
 
 from earshot.study.analysis import abx, mos, mushra, preference
-from earshot.study.analysis.agreement import Level, by_unit, krippendorff
+from earshot.study.analysis.agreement import by_unit, krippendorff
 from earshot.study.analysis.clustered import LEVEL, Estimate
 from earshot.study.analysis.exclusions import Exclusion
 from earshot.study.analysis.power import at_null, plan, smallest_p
 from earshot.study.analysis.tables import Table, holm, percent, simulated
-from earshot.study.design import REFERENCE, Design, Test
+from earshot.study.design import REFERENCE, Test
 from earshot.study.design.rules import Rules
 from earshot.study.storage.conduct import Conduct
 
-# The ends of what a value can be; of shares, of ab, abx and similarity, from none to all.
-BOUNDS: Final[dict[Design, tuple[int, int]]] = {
-    "acr": (1, 5),
-    "dcr": (1, 5),
-    "ccr": (-3, 3),
-    "mushra": (0, 100),
-    "similarity": (0, 1),
-    "ab": (0, 1),
-    "abx": (0, 1),
-}
-LEVELS: Final[dict[Design, Level]] = {
-    "acr": "ordinal",
-    "dcr": "ordinal",
-    "ccr": "ordinal",
-    "similarity": "ordinal",
-    "mushra": "interval",
-    "ab": "nominal",
-}
-# Differences that one may want to find, in the unit of the value; of shares, from even or chance.
-WANTED: Final[dict[Design, tuple[float, ...]]] = {
-    "acr": (0.2, 0.3, 0.5),
-    "dcr": (0.2, 0.3, 0.5),
-    "ccr": (0.2, 0.3, 0.5),
-    "mushra": (3, 5, 10),
-    "similarity": (0.05, 0.1, 0.2),
-    "ab": (0.05, 0.1, 0.15),
-    "abx": (0.05, 0.1, 0.15),
-}
 MIN_RATERS: Final = 5  # of whom one may say more than a first hint
 MAX_LEFT_OUT: Final = 0.25  # of the raters, from which on a reader is warned
 
@@ -114,65 +86,91 @@ class Results:
 def evaluate(test: Test, answers: Table, left_out: int = 0) -> Analysis:
     """Make the analysis that the test's design asks for, of scored rows of the tidy table.
     left_out: how many raters the rules have taken from it."""
-    systems, pairs, overall = pd.DataFrame(), pd.DataFrame(), None
-    estimates: dict[tuple[str, str], Estimate] = {}
-    notes = list(_warnings(test, answers, left_out))
-    bounds = BOUNDS[test.design]
+    scale, notes = test.design.scale, list(_warnings(test, answers, left_out))
     if not answers.empty and simulated(answers):
         notes.insert(0, REHEARSED)
-    if answers.empty:
-        pass
-    elif test.design in ("ab", "ccr"):
-        null = preference.EVEN if test.design == "ab" else 0.0
-        ranking = preference.ranking(answers, null)
-        estimates = preference.estimates(answers, ranking, null)
-        if test.design == "ccr":
-            pairs = preference.comparisons(answers, estimates)
-        else:
-            pairs = preference.preferences(answers, estimates)
-            several, adaptive = len(ranking) > 2, test.pairing == "adaptive"
-            if several and preference.can_be_scaled(answers):
-                systems = preference.bradley_terry(answers, ranking)
-                if adaptive:
-                    ranking = systems.sort_values("value", ascending=False)["system"].tolist()
-                    systems = preference.bradley_terry(answers, ranking)
-                    gaps = preference.modelled(answers, ranking)
-                    pairs = preference.modelled_preferences(answers, gaps)
-                    estimates = {pair: preference.as_share(gap) for pair, gap in gaps.items()}
-            elif several:
-                notes.append(UNSCALED)
-            if adaptive and systems.empty:
-                notes.append(NOT_MODELLED)
-    elif test.design == "abx":
-        estimates = abx.estimates(answers)
-        pairs = abx.discrimination(answers, estimates)
-    else:
-        scored = mos.judged_same(answers) if test.design == "similarity" else answers
-        systems = mos.systems(scored, bounds)
-        ranking = systems["system"].tolist()
-        tested = [name for name in ranking if name in (*test.systems, REFERENCE)]
-        differences = mos.differences(scored, tested)
-        estimates = {pair: e for pair, e in differences.items() if REFERENCE not in pair}
-        pairs = mos.pairs(differences)
-        # A hidden reference is there to be found: what differs from it is no finding of the test.
-        against = pairs[["system", "other"]].eq(REFERENCE).any(axis=1)
-        pairs = pairs.assign(p_holm=holm(pairs["p"].mask(against)))
-        if test.design == "mushra":
-            systems = systems.merge(mushra.quartiles(answers), on="system")
-            overall = mushra.friedman(answers[answers["system"].isin(test.systems)])
-            ranked = mushra.wilcoxons(answers, [name for name in tested if name != REFERENCE])
-            pairs = pairs.merge(ranked, on=["system", "other"], how="left")
+    found = Found()
+    if not answers.empty:
+        of_pairs = _discriminations if scale.chance else _votes
+        found = (of_pairs if scale.of_pairs else _scores)(test, answers)
     agreement = np.nan
-    if test.design in LEVELS and not answers.empty:
-        agreement = krippendorff(by_unit(answers), LEVELS[test.design])
-    if test.design in ("ab", "ccr"):
-        estimates = {pair: at_null(each, *bounds) for pair, each in estimates.items()}
-    chance = test.design == "abx"
-    power = plan([*estimates.values()], WANTED[test.design], chance)
-    least = smallest_p([*estimates.values()], bounds, chance)
+    if scale.level is not None and not answers.empty:
+        agreement = krippendorff(by_unit(answers), scale.level)
+    estimates = [*found.estimates.values()]
+    if scale.null is not None:
+        estimates = [at_null(each, *scale.bounds) for each in estimates]
+    power = plan(estimates, scale.wanted, scale.chance)
+    least = smallest_p(estimates, scale.bounds, scale.chance)
+    notes += found.notes
     if least > 1 - LEVEL and answers["rater"].nunique() > 1:
         notes.append(_out_of_reach(least, len(estimates)))
-    return Analysis(answers, systems, pairs, overall, agreement, power, tuple(notes))
+    return Analysis(
+        answers, found.systems, found.pairs, found.overall, agreement, power, tuple(notes)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What one kind of scale tells: see Analysis. estimates: of the pairs that power is planned
+    for."""
+
+    systems: Table = field(default_factory=pd.DataFrame)
+    pairs: Table = field(default_factory=pd.DataFrame)
+    estimates: dict[tuple[str, str], Estimate] = field(default_factory=dict)
+    overall: dict[str, float] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def _scores(test: Test, answers: Table) -> Found:
+    """Estimate the mean of each system, or its share of some answers, and their differences."""
+    scale = test.design.scale
+    scored = mos.counted(answers, scale)
+    systems = mos.systems(scored, scale.bounds)
+    tested = [name for name in systems["system"] if name in (*test.systems, REFERENCE)]
+    differences = mos.differences(scored, tested)
+    pairs = mos.pairs(differences)
+    # A hidden reference is there to be found: what differs from it is no finding of the test.
+    against = pairs[["system", "other"]].eq(REFERENCE).any(axis=1)
+    pairs = pairs.assign(p_holm=holm(pairs["p"].mask(against)))
+    overall = None
+    if test.design.together:
+        systems = systems.merge(mushra.quartiles(answers), on="system")
+        overall = mushra.friedman(answers[answers["system"].isin(test.systems)])
+        ranked = mushra.wilcoxons(answers, [name for name in tested if name != REFERENCE])
+        pairs = pairs.merge(ranked, on=["system", "other"], how="left")
+    estimates = {pair: e for pair, e in differences.items() if REFERENCE not in pair}
+    return Found(systems, pairs, estimates, overall)
+
+
+def _votes(test: Test, answers: Table) -> Found:
+    """Estimate how far one of a pair is preferred, and of shares of votes the strengths."""
+    scale = test.design.scale
+    ranking = preference.ranking(answers, scale.null or 0.0)
+    estimates = preference.estimates(answers, ranking, scale.null or 0.0)
+    if not scale.shares:
+        return Found(pairs=preference.comparisons(answers, estimates), estimates=estimates)
+    systems, pairs = pd.DataFrame(), preference.preferences(answers, estimates)
+    several, adaptive = len(ranking) > 2, test.pairing == "adaptive"
+    notes = []
+    if several and preference.can_be_scaled(answers):
+        systems = preference.bradley_terry(answers, ranking)
+        if adaptive:
+            ranking = systems.sort_values("value", ascending=False)["system"].tolist()
+            systems = preference.bradley_terry(answers, ranking)
+            gaps = preference.modelled(answers, ranking)
+            pairs = preference.modelled_preferences(answers, gaps)
+            estimates = {pair: preference.as_share(gap) for pair, gap in gaps.items()}
+    elif several:
+        notes.append(UNSCALED)
+    if adaptive and systems.empty:
+        notes.append(NOT_MODELLED)
+    return Found(systems, pairs, estimates, notes=tuple(notes))
+
+
+def _discriminations(test: Test, answers: Table) -> Found:
+    """Estimate how often each pair is told apart."""
+    estimates = abx.estimates(answers)
+    return Found(pairs=abx.discrimination(answers, estimates), estimates=estimates)
 
 
 def _out_of_reach(least: float, pairs: int) -> str:
@@ -201,12 +199,14 @@ def _warnings(test: Test, answers: Table, left_out: int) -> Iterator[str]:
             "many point to a fault of the test, its checks or its rules: look for it before you "
             "believe the rest."
         )
-    if test.design == "ab" and raters > 1 and 0.5 ** (raters - 1) > 1 - LEVEL:
+    scale = test.design.scale
+    votes = scale.null is not None and scale.shares
+    if votes and raters > 1 and 0.5 ** (raters - 1) > 1 - LEVEL:
         yield (
             f"{raters} people whose tastes are tossed agree in {percent(0.5 ** (raters - 1))} of "
             "cases: however many votes each gives, so few cannot speak for others."
         )
-    if test.design in ("acr", "dcr", "similarity") and stimuli > 1:
+    if not scale.of_pairs and not test.design.together and stimuli > 1:
         shared = answers.groupby("stimulus")["system"].nunique()
         if answers["system"].nunique() > 1 and shared.max() == 1:
             yield (
@@ -225,9 +225,9 @@ def _warnings(test: Test, answers: Table, left_out: int) -> Iterator[str]:
 def _all_same(test: Test, answers: Table) -> bool:
     """Say whether nobody told anything apart: in pairs, the vote of each for whichever was named
     first is no common answer."""
-    if test.design not in ("ab", "ccr"):
+    null = test.design.scale.null
+    if null is None:
         return answers["answer"].nunique() == 1
-    null = preference.EVEN if test.design == "ab" else 0.0
     turned = answers["system"] > answers["other"]
     told = answers["answer"].where(~turned, 2 * null - answers["answer"])
     one_pair = len({frozenset(pair) for pair in answers[["system", "other"]].to_numpy()}) == 1

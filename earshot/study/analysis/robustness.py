@@ -12,14 +12,11 @@ from statsmodels.api import OLS
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from earshot.study.analysis.clustered import ROUNDING, Clustered, Estimate, Variance, difference
-from earshot.study.analysis.preference import EVEN
 from earshot.study.analysis.tables import Table, codes, estimate_row, holm, mean_of
-from earshot.study.design import REFERENCE, Design, Test
+from earshot.study.design import REFERENCE, Test
 
 MAX_ORDINAL: Final = 20_000  # ratings that the ordinal model is fitted to within seconds
 MAX_LEVELS: Final = 21  # different answers: ratings from elsewhere may be of a scale without steps
-RATED: Final[tuple[Design, ...]] = ("acr", "dcr", "similarity", "mushra")
-ORDINAL: Final[tuple[Design, ...]] = ("acr", "dcr")
 MIN_CHANGE: Final = 1e-9  # of what an effect is told from
 MAX_CONDITION: Final = 1e8  # of the information, where a system has but one answer
 UNKNOWN: Final = Estimate(np.nan, Variance(np.nan, 0, 0, 1, 1))
@@ -45,19 +42,19 @@ def effects(test: Test, answers: Table) -> Table:
 
 
 def _effects(test: Test, answers: Table) -> Iterator[tuple[str, Estimate]]:
-    paired = test.design in ("ab", "ccr")
-    null = EVEN if test.design == "ab" else 0.0
+    scale = test.design.scale
+    paired, null = scale.null is not None, scale.null or 0.0
     if paired:
         first = answers["position"] == 0
         told = answers["answer"].where(first, 2 * null - answers["answer"]) - null
         yield "position", mean_of(answers.assign(answer=told), rounding=0.0)
-    elif test.design == "mushra":
+    elif test.design.together:
         yield "position", _slope(answers, answers["position"] / max(answers["position"].max(), 1))
     judged = answers.assign(answer=(answers["answer"] - null).abs()) if paired else answers
     place = judged.groupby("rater")["order"].rank(method="dense") - 1
     along = place / place.groupby(judged["rater"]).transform("max").clip(lower=1)
     yield "order", _slope(judged, along)
-    if test.design in RATED:
+    if not scale.of_pairs:
         units = judged.groupby(["system", "stimulus"])["answer"]
         off = (judged["answer"] - units.transform("mean")).abs()
         several = units.transform("size") > 1
@@ -96,7 +93,8 @@ def other_models(test: Test, answers: Table, pairs: Table) -> Table:
     Both have raters and stimuli as clusters. Without rows in other designs; NaN where the ordinal
     model cannot be fitted, ratings are more than MAX_ORDINAL, or different ones than MAX_LEVELS.
     """
-    if test.design not in ORDINAL or pairs.empty:
+    scale = test.design.scale
+    if not scale.scores or scale.level != "ordinal" or pairs.empty:
         return pd.DataFrame()
     against = pairs[["system", "other"]].eq(REFERENCE).any(axis=1)
     names = [tuple(row) for row in pairs.loc[~against, ["system", "other"]].to_numpy()]

@@ -2,25 +2,22 @@
 
 import pandas as pd
 
-from earshot.study.analysis.mos import judged_same
-from earshot.study.analysis.preference import EVEN, both_ways
+from earshot.study.analysis.mos import counted
+from earshot.study.analysis.preference import both_ways
 from earshot.study.analysis.results import Analysis
 from earshot.study.analysis.tables import Table
-from earshot.study.design import Design, Test
-from earshot.study.design.model import PAIRED
+from earshot.study.design import Scale, Test
 
 
-def told(design: Design, answers: Table) -> Table:
-    """Turn answers into what one averages them: of pairs told of either, in abx the same of both; 1
-    or 0 where a voice was judged the same or not."""
-    if design == "similarity":
-        return judged_same(answers)
-    if design == "abx":  # which of two is named first means nothing
+def told(scale: Scale, answers: Table) -> Table:
+    """Turn answers into what one averages them: of pairs told of either, the same of both where
+    they are right or wrong; 1 or 0 where the share of some answers is counted."""
+    if scale.chance:  # which of two is named first means nothing
         turned = answers.assign(system=answers["other"], other=answers["system"])
         return pd.concat([answers, turned], ignore_index=True)
-    if design in PAIRED:
-        return both_ways(answers, EVEN if design == "ab" else 0.0)
-    return answers
+    if scale.null is not None:
+        return both_ways(answers, scale.null)
+    return counted(answers, scale)
 
 
 def by_stimulus(test: Test, analysis: Analysis) -> Table:
@@ -30,8 +27,9 @@ def by_stimulus(test: Test, analysis: Analysis) -> Table:
     In ab and ccr the answer is told of the first of a pair; in abx it is the share right, in
     similarity the share judged the same.
     """
-    answers, ranked = told(test.design, analysis.answers), analysis.systems
-    if test.design in PAIRED:
+    scale = test.design.scale
+    answers, ranked = told(scale, analysis.answers), analysis.systems
+    if scale.of_pairs:
         answers, ranked = (
             table.assign(system=table["system"] + " and " + table["other"])
             for table in (answers, analysis.pairs)

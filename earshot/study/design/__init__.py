@@ -1,31 +1,6 @@
 """What a listening test is, and the files that describe one."""
 
-from earshot.study.design.model import (
-    ANCHORS,
-    DESIGNS,
-    PAIRED,
-    QUESTIONS,
-    REFERENCE,
-    REFERENCED,
-    SCALES,
-    Answer,
-    Design,
-    Item,
-    Test,
-    Trial,
-)
+from earshot.study.design.designs import ANCHORS, DESIGNS, REFERENCE, Answer, Design, Scale
+from earshot.study.design.model import Item, Test, Trial
 
-__all__ = [
-    "ANCHORS",
-    "Answer",
-    "DESIGNS",
-    "Design",
-    "Item",
-    "PAIRED",
-    "QUESTIONS",
-    "REFERENCE",
-    "REFERENCED",
-    "SCALES",
-    "Test",
-    "Trial",
-]
+__all__ = ["ANCHORS", "Answer", "DESIGNS", "Design", "Item", "REFERENCE", "Scale", "Test", "Trial"]

@@ -11,9 +11,9 @@ from typing import Any, Final
 import numpy as np
 
 from earshot.core.errors import InputError
+from earshot.study.design.designs import REFERENCE
 from earshot.study.design.folder import describe
 from earshot.study.design.form import Form
-from earshot.study.design.model import REFERENCE
 from earshot.study.design.spec import FILE
 
 MAX_SOUNDS: Final = 60  # sounds in a draft

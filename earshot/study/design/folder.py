@@ -12,8 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from earshot.core.errors import InputError
+from earshot.study.design.designs import DESIGNS, REFERENCE
 from earshot.study.design.form import Form, quoted
-from earshot.study.design.model import PAIRED, REFERENCE, REFERENCED
 from earshot.study.design.spec import FILE
 from earshot.study.design.trials import PREPARED
 
@@ -117,15 +117,14 @@ def _copy(file: Path, folder: Path, name: PurePosixPath, room: Room) -> None:
 
 def describe(folder: Path, form: Form) -> str:
     """Write the YAML of the test that the form describes, with the sounds in the folder."""
-    found, design = systems(folder), form.design
+    found, design = systems(folder), DESIGNS[form.design]
     lines = [*form.head(), "", "systems:"]
     lines += [f"  {quoted(name)}: {quoted(pattern)}" for name, pattern in found.items()]
-    if (ending := _ending(folder / REFERENCE)) and design in REFERENCED:
+    if (ending := _ending(folder / REFERENCE)) and design.referenced:
         lines.append(f'reference: "{REFERENCE}/*{ending}"')
     stimuli = min((len(_sounds(folder / name)) for name in found), default=0)
-    pairs = len(found) * (len(found) - 1) // 2
-    per = 1 if design == "mushra" else pairs if design in PAIRED else len(found)
-    lines += ["", *form.rest(max(1, min(20, stimuli * per)))]
+    each = design.count(len(found), reference=False)
+    lines += ["", *form.rest(max(1, min(20, stimuli * each)))]
     return "\n".join(lines) + "\n"
 
 

@@ -5,7 +5,6 @@ import json
 import re
 from dataclasses import dataclass
 
-from earshot.study.design.model import Design
 from earshot.study.design.texts import PLACEHOLDER
 
 TITLE = "My listening test"
@@ -16,9 +15,10 @@ UNPRINTABLE = re.compile(r"[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0
 @dataclass(frozen=True)
 class Form:
     """What is asked, and of whom; an empty question is the standard's, and without trials or raters
-    there are as many as fit, or any number. agree: what raters tick, a line each."""
+    there are as many as fit, or any number. design: by its name; agree: what raters tick, a line
+    each."""
 
-    design: Design = "ab"
+    design: str = "ab"
     title: str = TITLE
     question: str = ""
     trials: int | None = None

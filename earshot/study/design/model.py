@@ -1,8 +1,4 @@
-"""What a listening test is: its design, scale, systems and trials. Nothing is read or written here.
-
-Sources: ITU-T P.800 (ACR, DCR, CCR), ITU-R BS.1534-3 (MUSHRA), and the Voice Conversion Challenges
-(similarity).
-"""
+"""What a listening test is: its design, systems and trials. Nothing is read or written here."""
 
 import hashlib
 import json
@@ -13,70 +9,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
+from earshot.study.design.designs import SAME, Design, Words
 from earshot.study.design.panel import Panel
 from earshot.study.design.questions import Question
 from earshot.study.design.rules import Rules
 from earshot.study.design.texts import Texts, unwritten
 
-Design = Literal["acr", "ccr", "dcr", "ab", "abx", "mushra", "similarity"]
 Pairing = Literal["balanced", "adaptive"]
 Kind = Literal["trial", "practice", "attention", "gold"]
-# What a rater's page sends: a value of the scale, or in MUSHRA one from 0 to 100 for each position.
-Answer = int | str | list[int]
-
-DESIGNS: tuple[Design, ...] = get_args(Design)
-PAIRED: tuple[Design, ...] = ("ccr", "ab", "abx")  # two systems in a trial
-REFERENCED: tuple[Design, ...] = ("dcr", "mushra", "similarity")  # an open reference in a trial
-
-REFERENCE = "reference"  # as a system: MUSHRA's hidden one, or what paired systems are held against
-ANCHORS = {"anchor-3.5k": 3500.0, "anchor-7k": 7000.0}  # MUSHRA's, low-pass filtered at so many Hz
-MAX_CONDITIONS = 12  # in a MUSHRA trial, with hidden reference and anchors
 
 UNDRAWN = -1  # as the trial of an item: the one to ask is chosen later
-
-# The answers of a design from best to worst (or left to right) with their words. MUSHRA's are the
-# upper ends of its five intervals. CCR is the second sound compared with the first.
-SCALES: Mapping[Design, tuple[tuple[int | str, str], ...]] = {
-    "acr": ((5, "Excellent"), (4, "Good"), (3, "Fair"), (2, "Poor"), (1, "Bad")),
-    "dcr": (
-        (5, "Degradation is inaudible"),
-        (4, "Degradation is audible but not annoying"),
-        (3, "Degradation is slightly annoying"),
-        (2, "Degradation is annoying"),
-        (1, "Degradation is very annoying"),
-    ),
-    "ccr": (
-        (3, "Much better"),
-        (2, "Better"),
-        (1, "Slightly better"),
-        (0, "About the same"),
-        (-1, "Slightly worse"),
-        (-2, "Worse"),
-        (-3, "Much worse"),
-    ),
-    "ab": (("a", "A"), ("same", "No preference"), ("b", "B")),
-    "abx": (("a", "A"), ("b", "B")),
-    "mushra": ((100, "Excellent"), (80, "Good"), (60, "Fair"), (40, "Poor"), (20, "Bad")),
-    "similarity": (
-        (1, "Same, absolutely sure"),
-        (2, "Same, not sure"),
-        (3, "Different, not sure"),
-        (4, "Different, absolutely sure"),
-    ),
-}
-
-QUESTIONS: Mapping[Design, str] = {
-    "acr": "How good is the quality of what you hear?",
-    "dcr": "How does the second recording compare with the first?",
-    "ccr": "How is the quality of B compared with A?",
-    "ab": "Which one do you prefer?",
-    "abx": "Is X the same as A or as B?",
-    "mushra": "How good is each recording compared with the reference?",
-    "similarity": "Were both recordings spoken by the same person?",
-}
-
-
-UNREFERENCED = "How good is the quality of each recording?"  # MUSHRA's, where none is mentioned
 
 
 @dataclass(frozen=True)
@@ -178,11 +120,10 @@ class Test:
         return self.trials_per_rater + others
 
     @property
-    def scale(self) -> tuple[tuple[int | str, str], ...]:
-        """Answers and their words, as in SCALES."""
-        values = [
-            value for value, _ in SCALES[self.design] if self.no_preference or value != "same"
-        ]
+    def scale(self) -> Words:
+        """Answers and their words."""
+        answers = self.design.scale.answers
+        values = [value for value, _ in answers if self.no_preference or value != SAME]
         return tuple(zip(values, self.words, strict=True))
 
     @cached_property
@@ -204,6 +145,6 @@ class Test:
     def fingerprint(self) -> str:
         """Changes with anything that would make answers mean something else; texts may change."""
         trials = [(t.stimulus, list(t.sounds), t.kind, t.expected) for t in self.trials]
-        more = [] if self.referenced or self.design not in REFERENCED else ["no open reference"]
-        content = json.dumps([self.design, trials, *more])
+        more = ["no open reference"] if self.design.referenced and not self.referenced else []
+        content = json.dumps([self.design.name, trials, *more])
         return hashlib.sha256(content.encode()).hexdigest()

@@ -5,22 +5,16 @@ from pathlib import Path
 from typing import get_args
 
 from earshot.study.design import webmushra
-from earshot.study.design.listed import listed
-from earshot.study.design.model import (
+from earshot.study.design.designs import (
     ANCHORS,
     DESIGNS,
     MAX_CONDITIONS,
-    PAIRED,
-    QUESTIONS,
     REFERENCE,
-    REFERENCED,
-    SCALES,
-    UNREFERENCED,
+    SAME,
     Design,
-    Pairing,
-    Test,
-    Trial,
 )
+from earshot.study.design.listed import listed
+from earshot.study.design.model import Pairing, Test, Trial
 from earshot.study.design.panel import read_closes, read_panel, read_raters
 from earshot.study.design.patterns import Pattern
 from earshot.study.design.questions import read_questions
@@ -80,10 +74,11 @@ def load(path: Path) -> Test:
 def _test(document: Value, name: str, folder: Path) -> Test:
     """The test in our own format as far as it can be read; problems are noted in the document."""
     document.only(KEYS)
-    design: Design = document.take("design", str)
-    if design not in DESIGNS:
+    named = document.take("design", str)
+    if named not in DESIGNS:
         document.at("design").problem(f'"design" must be one of {", ".join(DESIGNS)}.')
         document.problems.raise_any()
+    design = DESIGNS[named]
     systems, trials = _scored(document, design, folder)
     number = document.take("trials", int, len(trials))
     if trials and not 1 <= number <= len(trials):
@@ -104,12 +99,12 @@ def _test(document: Value, name: str, folder: Path) -> Test:
     words = _words(document, design, no_preference)
     agree = read_agree(document)
     strict = document.take("strict", bool, True)
-    if document.has("strict") and design != "mushra":
+    if document.has("strict") and not design.together:
         document.at("strict").problem('"strict" belongs to mushra.')
     pairing = document.take("pairing", str, "balanced")
     if pairing not in get_args(Pairing):
         document.at("pairing").problem(f'"pairing" must be {" or ".join(get_args(Pairing))}.')
-    elif pairing == "adaptive" and design != "ab":
+    elif pairing == "adaptive" and not design.adaptive:
         document.at("pairing").problem('only in ab can "pairing" be adaptive.')
     return Test(
         name=name,
@@ -143,8 +138,8 @@ def _test(document: Value, name: str, folder: Path) -> Test:
 
 def _question(design: Design, trials: list[Trial]) -> str:
     """The standard's."""
-    alone = design == "mushra" and trials and trials[0].reference is None
-    return UNREFERENCED if alone else QUESTIONS[design]
+    alone = trials and trials[0].reference is None
+    return (alone and design.unreferenced) or design.scale.question
 
 
 def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, ...], list[Trial]]:
@@ -154,22 +149,22 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
     reference = None
     if document.has("reference"):
         reference = Pattern(folder, document.at("reference"), REFERENCE)
-        if design not in (*REFERENCED, *PAIRED):
-            document.at("reference").problem(f"{design} has no reference: leave it out.")
-    elif design in REFERENCED and design != "mushra":
-        document.problem(f'{design} needs "reference": the pattern of its files.')
+        if design.reference == "none":
+            document.at("reference").problem(f"{design.name} has no reference: leave it out.")
+    elif design.reference == "open":
+        document.problem(f'{design.name} needs "reference": the pattern of its files.')
     for name in {REFERENCE, *ANCHORS} & set(given):
         given[name].problem(f'a system cannot be called "{name}": that is another sound.')
-    fewest = 2 if design in PAIRED and reference is None else 1
+    fewest = design.least_systems(reference is not None)
     if len(systems) < fewest:
-        document.at("systems").problem(f"{design} needs {fewest} or more systems.")
+        document.at("systems").problem(f"{design.name} needs {fewest} or more systems.")
     mentioned = document.take("mention_reference", bool, True)
-    if not mentioned and (design != "mushra" or reference is None):
+    if not mentioned and (design.reference != "optional" or reference is None):
         document.at("mention_reference").problem(
             '"mention_reference" belongs to mushra\'s reference.'
         )
     most = MAX_CONDITIONS - (1 + len(ANCHORS) if reference else 0)
-    if design == "mushra" and len(systems) > most:
+    if design.together and len(systems) > most:
         document.at("systems").problem(f"mushra takes {most} systems at most: a trial shows all.")
     if document.problems.found:
         return tuple(systems), []
@@ -209,7 +204,7 @@ def _practice(
 
 def _words(document: Value, design: Design, no_preference: bool) -> tuple[str, ...]:
     """The scale's words, those of the standard where none are given."""
-    standard = [word for value, word in SCALES[design] if no_preference or value != "same"]
+    standard = [word for value, word in design.scale.answers if no_preference or value != SAME]
     given: list[Value] = document.take("words", list, [])
     if given and len(given) != len(standard):
         document.at("words").problem(

@@ -1,24 +1,18 @@
 """The file that a new test starts from."""
 
-from earshot.study.design.model import ANCHORS, PAIRED, QUESTIONS, REFERENCED, Design
+from earshot.study.design.designs import DESIGNS, SAME, Design
 
 HEAD = """\
 # A listening test. "python -m earshot.study check" says what is still missing.
 
 title: {title}
-design: {design}    # acr dcr ccr ab abx mushra similarity
+design: {design}    # {designs}
 
 # Where the sounds are: * stands for the stimulus, and must find the same ones for every system.
 systems:
   ours: ours/*.wav
   baseline: baseline/*.wav
 """
-REFERENCES = {
-    "dcr": "The originals, heard first in every trial.",
-    "similarity": "What every sound is compared with.",
-    "mushra": f"Open, and hidden among the systems; {' and '.join(ANCHORS)} are made from it. "
-    "Without it,\n# or with mention_reference: false, raters judge quality, not likeness.",
-}
 AGAINST = """\
 # Without it, all pairs of systems are compared; with it, each system with the reference.
 # reference: reference/*.wav
@@ -54,24 +48,23 @@ NOT_PREFERRED = "no_preference: true    # whether raters may prefer neither\n"
 
 def template(design: Design) -> str:
     """The YAML of a test with this design, to be filled in."""
-    parts = [HEAD.format(title="My listening test", design=design)]
-    if design in REFERENCED:
-        parts.append(f"# {REFERENCES[design]}\nreference: reference/*.wav\n")
-    elif design in PAIRED:
+    parts = [HEAD.format(title="My listening test", design=design.name, designs=" ".join(DESIGNS))]
+    if design.referenced:
+        parts.append(f"# {design.about_reference}\nreference: reference/*.wav\n")
+    elif design.paired:
         parts.append(AGAINST)
-    if design == "ab":
+    if SAME in dict(design.scale.answers):
         parts.append(NOT_PREFERRED)
-    sounds = "[checks/first.wav, checks/second.wav]" if design in PAIRED else "checks/one.wav"
-    expected = {"ab": "first", "abx": "", "ccr": "-3", "mushra": "100", "similarity": "4"}
-    answer = expected.get(design, "5")
+    sounds = "[checks/first.wav, checks/second.wav]" if design.paired else "checks/one.wav"
+    answer = design.example
     checks = [
         CHECK.format(
             kind=kind,
             sounds=sounds,
-            reference="\n#     reference: checks/reference.wav" if design in REFERENCED else "",
+            reference="\n#     reference: checks/reference.wav" if design.referenced else "",
             expected=f"\n#     expected: {answer}    # of the first sound" if answer else "",
         )
         for kind in ("attention", "gold")
     ]
-    parts.append(REST.format(question=QUESTIONS[design], checks="".join(checks)))
+    parts.append(REST.format(question=design.scale.question, checks="".join(checks)))
     return "".join(parts)

@@ -4,10 +4,10 @@ import hashlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 
-from earshot.study.design.model import ANCHORS, PAIRED, REFERENCE, Design, Kind, Trial
+from earshot.study.design.designs import ANCHORS, Design
+from earshot.study.design.model import Kind, Trial
 
 MAX_TRIALS = 5000  # in a test
 MAX_TRIALS_PER_RATER = 300  # for a rater, with practice and checks: two hours and more
@@ -31,31 +31,18 @@ def scored(
 ) -> list[Trial]:
     """All trials of one stimulus, a file by system; ids are to be given by numbered.
 
-    mushra: one with all systems, and where there is a reference with it hidden among them and the
-    anchors; mentioned: whether it is open as well. ccr, ab and abx:
-    every system against the reference if there is one, else all pairs. Others: one a system.
+    anchors: those that are made from the reference where it is hidden; mentioned: whether raters
+    hear it openly, in a design in which they may.
     """
-    if design == "mushra":
-        if reference is None:
-            return [Trial(0, stimulus, systems)]
-        hidden = {REFERENCE: reference}
-        low = {name: prepared_path(folder, name, reference) for name in anchors}
-        return [Trial(0, stimulus, {**systems, **hidden, **low}, reference if mentioned else None)]
-    if design in PAIRED:
-        if reference is not None:
-            pairs = [{name: path, REFERENCE: reference} for name, path in systems.items()]
-        else:
-            pairs = [dict(pair) for pair in combinations(systems.items(), 2)]
-        return [Trial(0, stimulus, pair) for pair in pairs]
-    return [Trial(0, stimulus, {name: path}, reference) for name, path in systems.items()]
+    low = {name: prepared_path(folder, name, reference) for name in anchors} if reference else {}
+    heard = reference if design.referenced and mentioned else None
+    groups = design.groups(systems, reference, low)
+    return [Trial(0, stimulus, sounds, heard) for sounds in groups]
 
 
 def count(design: Design, stimuli: int, systems: int, reference: bool) -> int:
     """How many trials `scored` makes of so many stimuli and systems."""
-    if design == "mushra":
-        return stimuli
-    pairs = systems * (systems - 1) // 2
-    return stimuli * (pairs if design in PAIRED and not reference else systems)
+    return stimuli * design.count(systems, reference)
 
 
 def practice(trials: Sequence[Trial], number: int, seed: int) -> list[Trial]:

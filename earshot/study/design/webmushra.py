@@ -9,16 +9,18 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from earshot.study.design.model import (
+from earshot.study.design.designs import (
+    AB,
+    ABX,
     ANCHORS,
+    DESIGNS,
     MAX_CONDITIONS,
-    QUESTIONS,
+    MUSHRA,
     REFERENCE,
-    SCALES,
+    SAME,
     Design,
-    Test,
-    Trial,
 )
+from earshot.study.design.model import Test, Trial
 from earshot.study.design.patterns import inside
 from earshot.study.design.texts import read_language
 from earshot.study.design.trials import numbered, scored
@@ -26,10 +28,10 @@ from earshot.study.design.yaml_lines import Value
 
 # A paired comparison asks which of two is the reference, heard beside them: that is ABX.
 DESIGN: dict[str, Design] = {
-    "mushra": "mushra",
-    "paired_comparison": "abx",
-    "abx": "abx",
-    "preference_test": "ab",
+    "mushra": MUSHRA,
+    "paired_comparison": ABX,
+    "abx": ABX,
+    "preference_test": AB,
 }
 OTHERS = {REFERENCE, *ANCHORS}  # sounds of a trial that are no systems
 TEXTS = ("generic", "consent")
@@ -43,12 +45,12 @@ def test(document: Value, name: str, folder: Path) -> Test:
     root = folder.parent if folder.name == "configs" else folder
     texts: dict[str, list[str]] = {kind: [] for kind in TEXTS}
     trials: list[Trial] = []
-    designs: dict[Design, Value] = {}
+    designs: dict[str, Value] = {}
     strict = True
     for page in _pages(document.at("pages")):
         kind = page.take("type", str)
         if kind in DESIGN:
-            designs.setdefault(DESIGN[kind], page)
+            designs.setdefault(DESIGN[kind].name, page)
             trials += _trials(page, DESIGN[kind], root)
             strict &= page.take("strict", bool, True)
         elif kind in TEXTS:
@@ -60,7 +62,7 @@ def test(document: Value, name: str, folder: Path) -> Test:
         document.problems.raise_any()
     for other in list(designs.values())[1:]:
         other.problem("this page is of another design: put it into a test of its own.")
-    design = next(iter(designs))
+    design = DESIGNS[next(iter(designs))]
     systems = [name for trial in trials for name in trial.sounds if name not in OTHERS]
     return Test(
         name=name,
@@ -70,8 +72,8 @@ def test(document: Value, name: str, folder: Path) -> Test:
         trials=numbered(trials),
         trials_per_rater=len(trials),
         folder=root,
-        question=QUESTIONS[design],
-        words=tuple(word for _, word in SCALES[design] if word != "No preference"),
+        question=design.scale.question,
+        words=tuple(word for value, word in design.scale.answers if value != SAME),
         instructions="\n\n".join(texts["generic"]),
         consent="\n\n".join(texts["consent"]),
         language=read_language(document),
@@ -95,7 +97,7 @@ def _trials(page: Value, design: Design, root: Path) -> list[Trial]:
     given: dict[str, Value] = page.take("stimuli", dict)
     systems = {name: inside(root, value, name) for name, value in given.items()}
     reference = None
-    if design != "ab":
+    if design is not AB:
         page.take("reference", str)
         reference = inside(root, page.at("reference"), "reference")
     for name in OTHERS & set(systems):
@@ -103,7 +105,7 @@ def _trials(page: Value, design: Design, root: Path) -> list[Trial]:
     if page.has("unforced"):
         page.at("unforced").problem('ABX asks for one of two: leave "unforced" out.')
     anchors = [name for name, key in ANCHOR_KEYS.items() if page.take(key, bool, False)]
-    if design == "mushra" and len(systems) + 1 + len(anchors) > MAX_CONDITIONS:
+    if design.together and len(systems) + 1 + len(anchors) > MAX_CONDITIONS:
         page.problem(f"a trial shows {MAX_CONDITIONS} conditions at most.")
     if page.problems.found:
         return []

@@ -8,6 +8,7 @@ from typing import Final
 
 from earshot.core.errors import InputError
 from earshot.study.design import REFERENCE, Design
+from earshot.study.design.designs import ACR, CCR, DCR
 from earshot.study.design.model import Kind
 from earshot.study.imports.ratings import Names, Rating, check_id
 from earshot.study.imports.rows import Row, Sheet
@@ -17,10 +18,10 @@ VOTES: Final = ("workerid", "file", "vote")
 SCALES: Final = ("ovrl", "sig", "bak")  # of P.835: overall, speech signal, background noise
 # By the toolkit's question_type, the design, and the scale where there are several.
 TYPES: Final[dict[str, tuple[Design, str]]] = {
-    "MOS": ("acr", ""),
-    "DMOS": ("dcr", ""),
-    "CMOS": ("ccr", ""),
-    **{f"MOS_{scale.upper()}": ("acr", scale) for scale in SCALES},
+    "MOS": (ACR, ""),
+    "DMOS": (DCR, ""),
+    "CMOS": (CCR, ""),
+    **{f"MOS_{scale.upper()}": (ACR, scale) for scale in SCALES},
 }
 RATED: Final = re.compile(r"answer\.(q\d+)_url")
 SCALED: Final = re.compile(r"answer\.q\d+_ovrl")
@@ -31,7 +32,7 @@ CHECKS: Final[tuple[tuple[str, float, Kind], ...]] = (
     ("input.gold_clips", 1.0, "gold"),
 )
 # In DCR and CCR a reference against itself, and answers that the toolkit takes for right.
-SAME: Final[dict[Design, tuple[float, float]]] = {"dcr": (5.0, 1.0), "ccr": (0.0, 1.0)}
+SAME: Final[dict[str, tuple[float, float]]] = {DCR.name: (5.0, 1.0), CCR.name: (0.0, 1.0)}
 UNSCORED: Final = ("input.gold_url", "input.gold_url_2")  # clips whose answer is known in code only
 QUERY: Final = re.compile(r"\?[^/]*=.*$|#t=.*$")
 GAPS: Final = ("{system}", "{stimulus}")
@@ -91,7 +92,7 @@ def read(sheet: Sheet, clips: Clips, scale: str) -> tuple[str, Design, list[Rati
     found = [
         each for row in rows for each in _of_answer(_normal(row), clips, raters, suffix, paired)
     ]
-    design, found = _against_reference(found) if paired else ("acr", found)
+    design, found = _against_reference(found) if paired else (ACR, found)
     return _source(suffix[1:]), design, found
 
 
@@ -103,7 +104,7 @@ def _votes(rows: Iterable[Row], clips: Clips, scale: str) -> tuple[str, Design, 
         if kind not in TYPES:
             raise InputError(f"Of the toolkit's votes, those of {', '.join(TYPES)} can be read.")
         design, system, stimulus = TYPES[kind][0], *clips.of(row, address_of(row.cells["file"]))
-        low, high, other = (-3, 3, REFERENCE) if design == "ccr" else (1, 5, "")
+        (low, high), other = design.ends, REFERENCE if design.paired else ""
         check_id(row, "workerid")
         rater, vote = raters.of(row.cells["workerid"]), row.number("vote", low, high)
         found.setdefault(kind, []).append(
@@ -124,11 +125,11 @@ def _source(scale: str) -> str:
 def _against_reference(found: list[Rating]) -> tuple[Design, list[Rating]]:
     """Tell ratings of DCR from those of CCR by their scales."""
     answers = [each.answer for each in found]
-    design: Design = "ccr" if answers and min(answers) < 1 else "dcr"
-    if design == "ccr" and max(answers) > 3:
+    design = CCR if answers and min(answers) < 1 else DCR
+    if design is CCR and max(answers) > 3:
         raise InputError("Answers are from −3 to 3 (CCR) or from 1 to 5 (DCR), and here are both.")
-    expected, tolerance = SAME[design]
-    other = REFERENCE if design == "ccr" else ""
+    expected, tolerance = SAME[design.name]
+    other = REFERENCE if design.paired else ""
     return design, [
         replace(each, other=other)
         if each.kind == "trial"

@@ -9,8 +9,8 @@ from typing import Final
 import pandas as pd
 
 from earshot.core.errors import InputError
-from earshot.study.design import QUESTIONS, REFERENCE, SCALES, Design, Test, Trial
-from earshot.study.design.model import ANCHORS, Kind
+from earshot.study.design import ANCHORS, REFERENCE, Design, Test, Trial
+from earshot.study.design.model import Kind
 from earshot.study.imports.rows import Row
 from earshot.study.storage.tidy import COLUMNS
 
@@ -110,8 +110,8 @@ def imported(
         trials=trials,
         trials_per_rater=len(trials),
         folder=NOWHERE,
-        question=QUESTIONS[design],
-        words=tuple(word for _, word in SCALES[design]),
+        question=design.scale.question,
+        words=tuple(word for _, word in design.scale.answers),
         source=source,
     )
     table = table.assign(test=name).reindex(columns=list(COLUMNS)).astype(COLUMNS)
@@ -150,7 +150,7 @@ def _trials(design: Design, ratings: Sequence[Rating]) -> tuple[tuple[Trial, ...
     places: dict[tuple[object, ...], int] = {}
     rows = []
     for order, each in enumerate(ratings):
-        alone = () if design == "mushra" else (each.system, each.other)
+        alone = () if design.together else (each.system, each.other)
         key = (each.kind, each.stimulus, *alone)
         about.setdefault(key, each)
         sounds.setdefault(key, {}).update({n: NOWHERE for n in (each.system, each.other) if n})
@@ -179,7 +179,7 @@ def _trials(design: Design, ratings: Sequence[Rating]) -> tuple[tuple[Trial, ...
             places[key],
             first.stimulus,
             sounds[key],
-            NOWHERE if REFERENCE in sounds[key] and design == "mushra" else None,
+            NOWHERE if REFERENCE in sounds[key] and design.together else None,
             first.kind,
             first.expected,
             first.tolerance,

@@ -6,6 +6,8 @@ from typing import Final
 
 from earshot.core.errors import InputError
 from earshot.study.design import REFERENCE, Design
+from earshot.study.design.designs import ABX, ACR
+from earshot.study.design.designs import MUSHRA as SLIDERS
 from earshot.study.imports.ratings import Names, Rating, check_id
 from earshot.study.imports.rows import Row, Sheet
 
@@ -25,7 +27,7 @@ PYMUSHRA: Final = {
     "responses_time": MUSHRA[2],
 }
 CONDITIONS: Final = {"anchor35": "anchor-3.5k", "anchor70": "anchor-7k", "reference": REFERENCE}
-RATED: Final = {"abx": PAIRED[1], "mushra": MUSHRA[0]}  # the column that names the sound
+RATED: Final = {ABX.name: PAIRED[1], SLIDERS.name: MUSHRA[0]}  # the column that names the sound
 UNDECIDED: Final = 0.5
 ANSWERS: Final = {"correct": 1.0, "incorrect": 0.0, "undecided": UNDECIDED}
 MAX_TIME: Final = 1e9  # ms
@@ -59,8 +61,8 @@ def read(sheet: Sheet) -> tuple[Design, list[Rating], list[str]]:
     numbered = UUID in columns
     about = [UUID] if numbered else columns[1 : columns.index(ITEM)]
     names, again = Names(), Counter[tuple[str, ...]]()
-    design: Design = "mushra" if {*MUSHRA} <= {*columns} else "acr"
-    design = "abx" if {*PAIRED} <= {*columns} else design
+    design = SLIDERS if {*MUSHRA} <= {*columns} else ACR
+    design = ABX if {*PAIRED} <= {*columns} else design
     found: list[Rating] = []
     for row in rows:
         cells = row.cells
@@ -70,15 +72,15 @@ def read(sheet: Sheet) -> tuple[Design, list[Rating], list[str]]:
         what = [cells[name] for name in (*PAIRED[:2], *LIKERT[1:2], *MUSHRA[:1]) if name in cells]
         again[(*said, cells[ITEM], *what)] += not numbered
         rater = names.of("\n".join((*said, str(again[(*said, cells[ITEM], *what)]))))
-        system, other = cells[RATED.get(design, LIKERT[1])], ""
-        if design == "abx":
+        system, other = cells[RATED.get(design.name, LIKERT[1])], ""
+        if design is ABX:
             if cells["choice_answer"] not in ANSWERS:
                 continue  # the page was left without an answer
             time = row.number("choice_time", 0, MAX_TIME)
             answer, other = ANSWERS[cells["choice_answer"]], REFERENCE
         else:
             time = row.number("rating_time", 0, MAX_TIME)
-            if design == "mushra":
+            if design is SLIDERS:
                 system, answer = CONDITIONS.get(system, system), row.number("rating_score", 0, 100)
             else:
                 answer = row.number("stimuli_rating", 1, 5)
@@ -86,7 +88,7 @@ def read(sheet: Sheet) -> tuple[Design, list[Rating], list[str]]:
             raise InputError(f"Row {row.line} names no stimulus.")
         found.append(Rating(rater, cells[ITEM], system, answer, other, time, line=row.line))
     notes = []
-    if undecided := sum(each.answer == UNDECIDED for each in found if design == "abx"):
+    if undecided := sum(each.answer == UNDECIDED for each in found if design is ABX):
         notes.append(
             f"{undecided} of {len(found)} answers were “undecided”: each counts as half right."
         )

@@ -109,7 +109,11 @@ class Copies:
 
     def _state(self) -> str:
         """Changes with anything that was checked."""
-        content = [self.test.design, self.test.fingerprint, sorted(map(self._name, self.sources))]
+        content = [
+            self.test.design.name,
+            self.test.fingerprint,
+            sorted(map(self._name, self.sources)),
+        ]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def _name(self, source: Source) -> str:

@@ -133,7 +133,7 @@ def _heard(source: Source, lufs: float | None) -> Sound:
 
 def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:
     """How the sounds of a trial differ where they must not."""
-    if test.design == "similarity" or not forms:
+    if not test.design.alike or not forms:
         return []
     rates, channels, seconds = ({*values} for values in zip(*forms, strict=True))
     lasting = max(seconds) - min(seconds)
@@ -144,7 +144,7 @@ def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:
         problems.append(f"{where}: sampling rates differ ({shown}). Resample them to one.")
     if len(channels) > 1:
         problems.append(f"{where}: some are mono and some are not. Make them alike.")
-    if test.design == "mushra" and test.strict and lasting > LENGTH_TOLERANCE:
+    if test.design.together and test.strict and lasting > LENGTH_TOLERANCE:
         problems.append(
             f"{where}: lengths differ by {lasting:.3f} s. Cut them to one length, or write "
             "strict: false: then a switch begins the sound anew."

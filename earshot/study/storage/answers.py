@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from earshot.core.errors import InputError
 from earshot.study.design import REFERENCE, Answer, Item, Test, Trial
 
-FIRST = "a"  # at position 0
-
 
 @dataclass(frozen=True)
 class Rating:
@@ -38,27 +36,14 @@ def check(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> None:
     sounds = len(item.shown) + (test.trials[item.trial].reference is not None)
     if len(plays) != sounds or not all(_is_count(n) for n in plays):
         raise InputError(f"Send how often each of the {sounds} sounds was played.")
-    if test.design == "mushra":
-        if not (
-            isinstance(answer, list)
-            and len(answer) == len(item.shown)
-            and all(_is_count(value) and value <= 100 for value in answer)
-        ):
-            raise InputError(f"Send {len(item.shown)} whole numbers from 0 to 100.")
-        return
     values = [value for value, _ in test.scale]
-    # True == 1 in Python, but is no answer.
-    if isinstance(answer, bool | list) or answer not in values:
-        raise InputError(f"Send one of {', '.join(map(str, values))}.")
+    if refusal := test.design.refusal(answer, values, len(item.shown)):
+        raise InputError(refusal)
 
 
 def rows(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> list[Rating]:
-    """A row for each condition in mushra, else one row.
-
-    The answer is a number of the scale; in ab 1 where `system` is preferred to `other`, 0 where
-    `other` is, 0.5 for neither; in abx 1 where X was found, else 0; in ccr `system` compared with
-    `other`.
-    """
+    """A row for each condition where a trial shows all, else one row, with the answer that the
+    design counts (Design.value)."""
     trial = test.trials[item.trial]
     systems = list(trial.sounds)
     if isinstance(answer, list):
@@ -69,15 +54,7 @@ def rows(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> list[R
         ]
     system, other = systems[0], systems[1] if len(systems) > 1 else ""
     position = item.shown.index(system)
-    if test.design == "ab":
-        value = 0.5 if answer == "same" else float((answer == FIRST) == (position == 0))
-    elif test.design == "abx":
-        first_is_x = item.shown[0] == item.shown[2]
-        value = float((answer == FIRST) == first_is_x)
-    elif test.design == "ccr":
-        value = float(answer) if position == 1 else -float(answer)
-    else:
-        value = float(answer)
+    value = test.design.value(answer, item.shown, system)
     return [Rating(system, other, position, value, sum(plays), trial.expected)]
 
 
@@ -85,22 +62,16 @@ def expected(test: Test, item: Item) -> Answer | None:
     """What the page sends where the answer is the expected one; None where none is, and in
     mushra, whose checks expect something of one sound only."""
     trial = test.trials[item.trial]
-    if trial.expected is None or test.design == "mushra":
+    if trial.expected is None or test.design.together:
         return None
-    first = item.shown[0] == next(iter(trial.sounds))
-    if test.design == "ab":
-        return "same" if trial.expected == 0.5 else "a" if first == (trial.expected == 1) else "b"
-    if test.design == "abx":
-        return "a" if item.shown[0] == item.shown[2] else "b"
-    value = round(trial.expected)
-    return -value if test.design == "ccr" and first else value
+    return test.design.sent(trial.expected, item.shown, next(iter(trial.sounds)))
 
 
 def lesson(test: Test, item: Item, answer: Answer) -> Lesson | None:
     """What a rater is told after a practice trial whose answer is known; None after any other."""
     trial, wanted = test.trials[item.trial], expected(test, item)
     if trial.kind == "practice" and trial.expected is not None and isinstance(answer, list):
-        return _mushra_lesson(trial, item, answer)
+        return _lesson_of_all(trial, item, answer)
     if trial.kind != "practice" or wanted is None or isinstance(wanted, list):
         return None
     off = 0.0
@@ -110,7 +81,7 @@ def lesson(test: Test, item: Item, answer: Answer) -> Lesson | None:
     return Lesson(right, wanted)
 
 
-def _mushra_lesson(trial: Trial, item: Item, answer: Sequence[int]) -> Lesson:
+def _lesson_of_all(trial: Trial, item: Item, answer: Sequence[int]) -> Lesson:
     """What is known of the first of the sounds, and of the hidden reference, where there is one."""
     known = {REFERENCE: 100, next(iter(trial.sounds)): round(trial.expected or 0)}
     wanted = [known.get(system) for system in item.shown]

@@ -82,8 +82,4 @@ def _memberships(names: list[list[str]]) -> np.ndarray:
 
 def shown(test: Test, trial: Trial, quarter: int, rng: np.random.Generator) -> tuple[str, ...]:
     """The systems by position; quarter, 0 to 3, decides the sides of two, and X."""
-    systems = list(trial.sounds)
-    if len(systems) != 2 or test.design == "mushra":
-        return tuple(systems[i] for i in rng.permutation(len(systems)))
-    pair = systems if quarter % 2 else systems[::-1]
-    return (*pair, systems[quarter // 2]) if test.design == "abx" else tuple(pair)
+    return tuple(test.design.shown([*trial.sounds], quarter, rng))

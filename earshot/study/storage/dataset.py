@@ -19,8 +19,6 @@ from earshot.study.storage.export import csv, jsonl, lines
 from earshot.study.storage.store import Store
 
 HEADPHONES: Final = {True: "passed", False: "failed", None: "not done"}
-PREFERENCE: Final = {1.0: "preferred", 0.0: "the other preferred", 0.5: "no preference"}
-FOUND: Final = {1.0: "right", 0.0: "wrong"}
 COLUMNS: Final[dict[str, dict[str, str]]] = {
     "ratings.csv": {
         "rater": "hash of the rater's link, the same in every table",
@@ -137,12 +135,7 @@ def ratings(test: Test, rated: pd.DataFrame) -> pd.DataFrame:
 
 def in_words(test: Test, value: float) -> str:
     """Say an answer of the tidy table (storage.answers.rows) in the words of the scale."""
-    if test.design in ("ab", "abx"):
-        return (PREFERENCE if test.design == "ab" else FOUND).get(value, "")
-    if test.design == "mushra":  # whose words are those of the upper ends of five intervals
-        ends = sorted((float(end), word) for end, word in test.scale)
-        return next(word for end, word in ends if value <= end)
-    return dict(test.scale).get(int(value), "")
+    return test.design.in_words(value, test.scale)
 
 
 def raters(test: Test, everything: list[dict[str, Any]]) -> pd.DataFrame:
@@ -223,7 +216,7 @@ def description(test: Test, described: pd.DataFrame) -> dict[str, Any]:
         "@context": "https://schema.org/",
         "@type": "Dataset",
         "name": test.title,
-        "description": f"A listening test of the design {test.design}. {test.question}",
+        "description": f"A listening test of the design {test.design.name}. {test.question}",
         "variableMeasured": measured,
         "schemaVersion": "Psych-DS 1.5.1",
     }

@@ -103,6 +103,7 @@ def described(test: Test) -> dict[str, Any]:
     hidden = ("folder", "trials", "panel")  # what proves a rater's work stays here
     names = [field.name for field in dataclasses.fields(test) if field.name not in hidden]
     fields = {name: getattr(test, name) for name in names}
+    fields["design"] = test.design.name
     fields["rules"] = vars(test.rules)
     fields["questions"] = [vars(question) for question in test.questions]
     fields["texts"] = {name: vars(texts) for name, texts in test.texts.items()}

@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from earshot.study.design.model import MAX_CONDITIONS
+from earshot.study.design.designs import MAX_CONDITIONS
 from earshot.study.design.panel import MAX_NAMES
 from earshot.study.design.questions import MAX_CHARACTERS
 from earshot.study.sounds import headphones

@@ -48,5 +48,5 @@ def least_seconds(opened: Opened, rater: Rater, order: int) -> float:
     item = next((item for item in rater.items if item.order == order), None)
     if item is None or item.trial == UNDRAWN:
         return 0.0
-    longest = HEARD if opened.test.design == "mushra" else math.inf
+    longest = HEARD if opened.test.design.together else math.inf
     return sum(min(copy.seconds, longest) for copy in opened.sounds(item))

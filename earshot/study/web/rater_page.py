@@ -21,7 +21,6 @@ from earshot.study.web.templates import render
 from earshot.study.web.wording import Wording, wording
 
 PAGE: Final = Path(__file__).parent / "page"
-NUMBERED: Final = ("acr", "dcr", "ccr")  # designs whose answers are known by their numbers
 HEADERS: Final = {
     "Cache-Control": "private, no-store",
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'",
@@ -118,13 +117,15 @@ def _trial(test: Test, said: Wording, rater: Rater, item: Item) -> dict[str, Any
     asked = test.trials[item.trial] if item.trial != UNDRAWN else None
     referenced = asked is not None and asked.reference is not None
     words = [
-        {"value": value, "label": word, "number": _number(test, value)}
+        {"value": value, "label": word, "number": test.design.number(value)}
         for (value, _), word in zip(test.scale, said.words, strict=True)
     ]
     return {
         "order": item.order,
-        "design": test.design,
-        "together": test.design == "mushra" and test.strict,
+        "design": test.design.name,
+        "cards": test.design.cards,
+        "sliders": test.design.together,
+        "together": test.design.together and test.strict,
         "question": said.question,
         "words": words,
         "practice": asked is not None and asked.kind == "practice",
@@ -133,10 +134,3 @@ def _trial(test: Test, said: Wording, rater: Rater, item: Item) -> dict[str, Any
         "answered": item.order in rater.answered,
         "version": rater.versions.get(item.order, 0),
     }
-
-
-def _number(test: Test, value: int | str) -> str | None:
-    """How an answer is called by its number, with a minus that is one."""
-    if test.design not in NUMBERED:
-        return None
-    return f"{value:+d}".replace("-", "−") if test.design == "ccr" and value else str(value)

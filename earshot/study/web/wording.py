@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from earshot.study.design import QUESTIONS, SCALES, Test
-from earshot.study.design.model import UNREFERENCED
+from earshot.study.design import Test
 from earshot.study.design.texts import Texts
 from earshot.study.web import languages
 
@@ -40,17 +39,18 @@ def wording(test: Test, language: str) -> Wording:
 
 
 def _question(test: Test, language: str) -> str:
-    keys = {QUESTIONS[test.design]: test.design, UNREFERENCED: "mushra.alone"}
+    name, design = test.design.name, test.design
+    keys = {design.scale.question: name, design.unreferenced: f"{name}.alone"}
     key = f"question.{keys.get(test.question)}"
     return languages.words(language).get(key, test.question)
 
 
 def _words(test: Test, language: str) -> tuple[str, ...]:
-    standard = {word for _, word in SCALES[test.design]}
+    standard = {word for _, word in test.design.scale.answers}
     if not {*test.words} <= standard:
         return test.words
     values = [str(value) for value, _ in test.scale]
-    translated = languages.words(language).get(f"scale.{test.design}", {})
+    translated = languages.words(language).get(f"scale.{test.design.name}", {})
     return tuple(
         translated.get(value, word) for value, word in zip(values, test.words, strict=True)
     )

@@ -11,15 +11,6 @@ from earshot.core.errors import InputError
 from earshot.study.design import DESIGNS
 from earshot.study.design.form import INSTRUCTIONS, TITLE, Form
 
-NAMES: Final = {
-    "ab": "AB: which of two is better",
-    "abx": "ABX: can a difference be heard",
-    "acr": "MOS: how good is it, from 1 to 5",
-    "ccr": "CMOS: how much better than another",
-    "dcr": "DMOS: how much worse than the original",
-    "mushra": "MUSHRA: several at once, from 0 to 100",
-    "similarity": "Is it the same speaker",
-}
 QUESTIONS: Final = '<h3 class="step">2 · Questions <span>what raters are asked</span></h3>'
 PEOPLE: Final = (
     '<h3 class="step">3 · People <span>who takes part, and what they are told</span></h3>'
@@ -62,7 +53,7 @@ def build() -> FormFields:
     """Lay out the second and the third step."""
     gr.HTML(QUESTIONS)
     with gr.Row():
-        names = [(NAMES[name], name) for name in sorted(DESIGNS)]
+        names = [(DESIGNS[name].summary, name) for name in sorted(DESIGNS)]
         design = gr.Dropdown(names, value="ab", label="Raters say")
         title = gr.Textbox(TITLE, label="Title, which raters read", max_lines=1)
     with gr.Row():

@@ -6,33 +6,24 @@ from pathlib import Path
 
 import pandas as pd
 
-from earshot.study.design import (
-    ANCHORS,
-    PAIRED,
-    QUESTIONS,
-    REFERENCE,
-    REFERENCED,
-    SCALES,
-    Design,
-    Test,
-    Trial,
-)
+from earshot.study.design import ANCHORS, DESIGNS, REFERENCE, Test, Trial
 
 SYSTEMS = ("ours", "rival", "older")
 NOWHERE = Path("none.wav")
 
 
 def make_test(
-    design: Design, systems: Sequence[str] = SYSTEMS, stimuli: int = 6, checks: int = 0
+    design: str, systems: Sequence[str] = SYSTEMS, stimuli: int = 6, checks: int = 0
 ) -> Test:
     """A test of every system with every stimulus; checks expect 1, give or take nothing."""
-    if design in PAIRED:
+    kind = DESIGNS[design]
+    if kind.paired:
         sounds = list(combinations(systems, 2))
-    elif design == "mushra":
+    elif kind.together:
         sounds = [(*systems, REFERENCE, *ANCHORS)]
     else:
         sounds = [(system,) for system in systems]
-    reference = NOWHERE if design in REFERENCED else None
+    reference = NOWHERE if kind.referenced else None
     trials = [
         Trial(
             i,
@@ -46,16 +37,16 @@ def make_test(
         Trial(len(trials) + i, f"check-{i}", trials[0].sounds, reference, "attention", 1.0)
         for i in range(checks)
     ]
-    words = tuple(word for _, word in SCALES[design])
+    words = tuple(word for _, word in kind.scale.answers)
     return Test(
         name="made",
         title="A made-up test",
-        design=design,
+        design=kind,
         systems=tuple(systems),
         trials=tuple(trials),
         trials_per_rater=stimuli * len(sounds),
         folder=Path(),
-        question=QUESTIONS[design],
+        question=kind.scale.question,
         words=words,
     )
 
@@ -72,7 +63,7 @@ def rate(
         for trial in test.trials:
             names = list(trial.sounds)
             pairs = [(name, "") for name in names]
-            if test.design in PAIRED:
+            if test.design.paired:
                 pairs = [(names[0], names[1])]
             for position, (system, other) in enumerate(pairs):
                 scored = trial.kind == "trial"

@@ -12,6 +12,7 @@ from earshot.study.analysis.agreement import krippendorff
 from earshot.study.analysis.clustered import Estimate, Variance
 from earshot.study.analysis.tables import holm
 from earshot.study.design import REFERENCE
+from earshot.study.design.designs import SIMILARITY
 from tests.study.analysis.made import make_test, rate
 
 NA = np.nan
@@ -79,7 +80,7 @@ def test_mos_intervals_lie_within_the_scale_and_reach_further_down() -> None:
 
 def test_similarity_reports_the_share_of_same_speaker_answers() -> None:
     ratings = rate(make_test("similarity"), 4, lambda r, *_: r + 1)
-    found = mos.systems(mos.judged_same(ratings), (0, 1))
+    found = mos.systems(mos.counted(ratings, SIMILARITY.scale), (0, 1))
     assert found["value"].tolist() == pytest.approx([0.5] * 3)
 
 

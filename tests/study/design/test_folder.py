@@ -41,7 +41,7 @@ def test_unpack_of_a_zip_of_sounds_makes_a_test_that_opens(
     tests = library(tmp_path / "open")
     name = publish(workspace, "Größe & Güte!", tests)
     assert name.startswith("gr-e-g-te-") and len(name) == 10 + 8
-    assert tests.open(name).test.design == design
+    assert tests.open(name).test.design.name == design
 
 
 def test_unpack_of_single_sounds_groups_them_by_system_name(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_draft_write_keeps_sources_and_settings(tmp_path: Path) -> None:
     draft.add(DraftItem("fine, 512", sound, source, {"target": "TF2"}))  # again
     draft.write(tmp_path / "draft")
     test = spec.load(tmp_path / "draft")
-    assert test.design == "ab" and test.systems == ("fine-512", "rough-512")
+    assert test.design.name == "ab" and test.systems == ("fine-512", "rough-512")
     assert stimuli.check(test) == []
     notes = [json.loads(line) for line in (tmp_path / "draft/sounds.jsonl").open()]
     assert len(notes) == 4 and notes[0]["settings"] == {"target": "TF2"}

@@ -90,7 +90,7 @@ def file(tmp_path: Path) -> Path:
 def test_load_of_mushra_pages_in_blocks_reads_every_trial(file: Path) -> None:
     file.write_text(HEAD + MUSHRA + BLOCK + FINISH)
     test = load(file)
-    assert (test.name, test.title, test.design) == ("codecs", "Codecs compared", "mushra")
+    assert (test.name, test.title, test.design.name) == ("codecs", "Codecs compared", "mushra")
     assert test.systems == ("C1", "C2") and test.trials_per_rater == 3
     assert test.instructions == "Hello & welcome.\n\nSit down.\n\nListen."
     assert test.consent == "You may stop."
@@ -105,14 +105,14 @@ def test_load_of_mushra_pages_in_blocks_reads_every_trial(file: Path) -> None:
 def test_load_of_paired_comparison_is_abx_against_the_reference(file: Path) -> None:
     file.write_text(HEAD + PAIRED + FINISH)
     test = load(file)
-    assert test.design == "abx" and check(test) == []
+    assert test.design.name == "abx" and check(test) == []
     assert [tuple(trial.sounds) for trial in test.trials] == [("C1", REFERENCE), ("C2", REFERENCE)]
 
 
 def test_load_of_preference_test_pairs_all_systems(file: Path) -> None:
     file.write_text(HEAD + PREFERENCE + FINISH)
     test = load(file)
-    assert test.design == "ab" and test.scale == (("a", "A"), ("b", "B"))
+    assert test.design.name == "ab" and test.scale == (("a", "A"), ("b", "B"))
     assert [tuple(t.sounds) for t in test.trials] == [("C1", "C2"), ("C1", "C3"), ("C2", "C3")]
 
 

@@ -45,7 +45,7 @@ def mushra(path: Path, raters: int = 6) -> Path:
 
 def test_mushra_of_webmushra_is_analysed_with_its_anchor_and_reference(tmp_path: Path) -> None:
     found = read(mushra(tmp_path / "mushra.csv"))
-    assert found.test.design == "mushra" and found.test.systems == ("C1", "C2")
+    assert found.test.design.name == "mushra" and found.test.systems == ("C1", "C2")
     assert found.test.conditions == ("reference", "C1", "C2", "anchor-3.5k")
     results = analyse(found.test, found.table)
     assert results.kept.raters == 6 and results.exclusions == ()
@@ -68,7 +68,7 @@ def test_paired_comparison_of_webmushra_is_abx(tmp_path: Path) -> None:
         for item, answer in (("1", "correct"), ("2", "incorrect"), ("3", "undecided"))
     ]
     found = read(written(tmp_path / "pc.csv", f"{head},choice_time,choice_comment", *rows))
-    assert found.test.design == "abx" and found.table["answer"].tolist() == [1, 0, 0.5] * 3
+    assert found.test.design.name == "abx" and found.table["answer"].tolist() == [1, 0, 0.5] * 3
     assert analyse(found.test, found.table).kept.pairs["right"].tolist() == [4]  # of 4.5
     assert found.notes == ("3 of 9 answers were “undecided”: each counts as half right.",)
 
@@ -78,7 +78,7 @@ def test_likert_of_webmushra_is_a_mean_opinion_score(tmp_path: Path) -> None:
     head = "session_test_id,email,trial_id,stimuli_rating,stimuli,rating_time"
     rows = [["t", rater, "item", " 4 ", "C1", 10] for rater in "ab"]
     found = read(written(tmp_path / "lss.csv", head, *rows))
-    assert found.test.design == "acr" and found.table["answer"].tolist() == [4, 4]
+    assert found.test.design.name == "acr" and found.table["answer"].tolist() == [4, 4]
 
 
 def test_answers_of_p808_leave_out_traps_and_exclude_who_falls_into_them(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def compared(path: Path, worse: int, same: int) -> Path:
 
 def test_comparisons_of_p808_are_of_a_system_with_the_reference(tmp_path: Path) -> None:
     found = read(compared(tmp_path / "ccr.csv", -2, 0))
-    assert found.test.design == "ccr" and found.test.conditions == ("codec", "reference")
+    assert found.test.design.name == "ccr" and found.test.conditions == ("codec", "reference")
     results = analyse(found.test, found.table)
     assert results.exclusions == ()
     pair = results.kept.pairs.iloc[0]
@@ -139,7 +139,7 @@ def test_comparisons_of_p808_are_of_a_system_with_the_reference(tmp_path: Path) 
 
 def test_degradations_of_p808_are_told_from_comparisons_by_their_scale(tmp_path: Path) -> None:
     found = read(compared(tmp_path / "dcr.csv", 2, 5))
-    assert found.test.design == "dcr" and found.test.systems == ("codec",)
+    assert found.test.design.name == "dcr" and found.test.systems == ("codec",)
     with pytest.raises(InputError, match="here are both"):
         read(compared(tmp_path / "both.csv", -2, 5))
 
@@ -168,7 +168,7 @@ def test_votes_of_p808_have_the_design_of_their_question(tmp_path: Path) -> None
     file = written(tmp_path / "votes.csv", VOTES, *rows)
     assert read(file, scale="bak").table["answer"].tolist() == [3]
     ccr = read(written(tmp_path / "c.csv", VOTES, [1, "w", "x/codec/s.wav", -3, "CMOS"]))
-    assert ccr.test.design == "ccr" and ccr.table["other"].tolist() == ["reference"]
+    assert ccr.test.design.name == "ccr" and ccr.table["other"].tolist() == ["reference"]
 
 
 @pytest.mark.parametrize(

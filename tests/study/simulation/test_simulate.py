@@ -7,7 +7,7 @@ import pytest
 
 from earshot.study.analysis import analyse
 from earshot.study.analysis.report.page import page
-from earshot.study.design import DESIGNS, Design
+from earshot.study.design import DESIGNS
 from earshot.study.simulation.raters import simulate
 from earshot.study.storage.raters import SIMULATED
 from earshot.study.storage.store import Store
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_simulated_raters_take_a_whole_test(tmp_path: Path, design: Design) -> None:
+def test_simulated_raters_take_a_whole_test(tmp_path: Path, design: str) -> None:
     test = make_test(design, systems=3, stimuli=3)
     store = Store(f"sqlite:///{tmp_path / 'answers.db'}")
     simulate(test, store, raters=6, seed=4)

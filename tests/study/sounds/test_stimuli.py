@@ -9,7 +9,7 @@ import pytest
 import soundfile
 
 from earshot.core.errors import InputError
-from earshot.study.design import ANCHORS, REFERENCE, REFERENCED
+from earshot.study.design import ANCHORS, REFERENCE
 from earshot.study.design.spec import load
 from earshot.study.sounds import sound
 from earshot.study.sounds.copies import as_wav
@@ -150,7 +150,7 @@ def test_prepare_anchors_are_low_passed_and_aligned(tmp_path: Path) -> None:
     copies = prepare(test, tmp_path / "copies")
     trial = test.trials[0]
     hidden = sound.read(copies[trial.sounds[REFERENCE]].path).samples[:, 0]
-    assert test.design in REFERENCED and trial.sounds[REFERENCE] == trial.reference
+    assert test.design.referenced and trial.sounds[REFERENCE] == trial.reference
     for name, cutoff in ANCHORS.items():
         anchor = sound.read(copies[trial.sounds[name]].path).samples[:, 0]
         frequency = np.fft.rfftfreq(len(anchor), 1 / RATE)

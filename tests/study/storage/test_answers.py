@@ -3,12 +3,12 @@
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.study.design import Answer, Design, Item, Test
+from earshot.study.design import Answer, Item, Test
 from earshot.study.storage.answers import check, rows
 from tests.support.studies import make_test
 
 
-def rate(design: Design, shown: tuple[str, ...], answer: Answer) -> list[tuple]:
+def rate(design: str, shown: tuple[str, ...], answer: Answer) -> list[tuple]:
     test = make_test(design, systems=2, stimuli=1)
     plays = list(range(1, 1 + len(shown) + (test.trials[0].reference is not None)))
     item = Item(0, 0, shown)
@@ -18,7 +18,7 @@ def rate(design: Design, shown: tuple[str, ...], answer: Answer) -> list[tuple]:
 
 
 @pytest.mark.parametrize("design", ["acr", "dcr", "similarity"])
-def test_rows_of_a_single_sound_hold_its_rating(design: Design) -> None:
+def test_rows_of_a_single_sound_hold_its_rating(design: str) -> None:
     plays = 1 if design == "acr" else 3
     assert rate(design, ("y0",), 2) == [("y0", "", 0, 2.0, plays)]
 
@@ -77,7 +77,7 @@ def test_rows_of_mushra_hold_each_condition() -> None:
         ("mushra", [50, 50, 50, 50, True]), ("mushra", [50, 50, 50, 50, 0.5]), ("acr", None),
     ],
 )  # fmt: skip
-def test_check_of_an_answer_off_the_scale_raises(design: Design, answer: Answer) -> None:
+def test_check_of_an_answer_off_the_scale_raises(design: str, answer: Answer) -> None:
     test = make_test(design, systems=2, stimuli=1)
     with pytest.raises(InputError, match="Send"):
         check(test, item_of(test), answer, plays_of(test))
@@ -101,7 +101,7 @@ def test_check_of_plays_that_do_not_match_the_sounds_raises(plays: list[int]) ->
 
 def item_of(test: Test) -> Item:
     shown = tuple(test.trials[0].sounds)
-    return Item(0, 0, shown + shown[:1] if test.design == "abx" else shown)
+    return Item(0, 0, shown + shown[:1] if test.design.name == "abx" else shown)
 
 
 def plays_of(test: Test) -> list[int]:

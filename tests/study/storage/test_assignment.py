@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from earshot.study.design import DESIGNS, Design, Item, Test
+from earshot.study.design import DESIGNS, Item, Test
 from earshot.study.storage.assignment import assign
 from tests.support.studies import make_test
 
@@ -88,7 +88,7 @@ def test_assign_counts_answers_of_raters_who_stopped(
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_assign_gives_each_trial_once_and_is_reproducible(design: Design) -> None:
+def test_assign_gives_each_trial_once_and_is_reproducible(design: str) -> None:
     test = make_test(design, systems=3, stimuli=6, trials=6, seed=4)
     items = assign(test, {}, 7)
     assert items == assign(test, {}, 7) != assign(test, {}, 8)

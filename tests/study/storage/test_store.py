@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text, update
 
 from earshot.core.errors import InputError
-from earshot.study.design import DESIGNS, Answer, Design, Item, Test
+from earshot.study.design import DESIGNS, Answer, Item, Test
 from earshot.study.design.questions import Question
 from earshot.study.design.spec import load
 from earshot.study.storage import clock
@@ -156,7 +156,7 @@ def test_answer_that_is_invalid_is_refused(
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_ratings_have_a_row_for_each_rated_sound(store: Store, design: Design) -> None:
+def test_ratings_have_a_row_for_each_rated_sound(store: Store, design: str) -> None:
     test = make_test(design)
     rater = store.enrol(test)
     store.headphones(test, rater.token, True)

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
 from earshot.study import invitations
-from earshot.study.design import DESIGNS, SCALES
+from earshot.study.design import DESIGNS
 from earshot.study.library import Library
 from earshot.study.storage import panel, queries
 from earshot.study.storage.store import (
@@ -81,7 +81,9 @@ def test_language_has_every_text_with_its_gaps(language: str) -> None:
     assert {*SENTENCES} <= {*other}, "what the server says"
     for design in DESIGNS:
         scale = other.get(f"scale.{design}", {})
-        missing = {str(value) for value, word in SCALES[design] if len(word) > 1} - {*scale}
+        missing = {str(value) for value, word in DESIGNS[design].scale.answers if len(word) > 1} - {
+            *scale
+        }
         assert not missing and other[f"question.{design}"], design
     assert other["question.mushra.alone"]
 

@@ -11,7 +11,7 @@ import soundfile
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import RATE, STIMULI, SYSTEMS, Rater, write_test
-from earshot.study.design import SCALES
+from earshot.study.design import DESIGNS as ALL
 from earshot.study.library import Library
 from earshot.study.web.server import app, library
 
@@ -165,7 +165,7 @@ def test_rater_token_is_not_logged(
 def test_session_has_labels_and_numbers_of_each_scale(client: TestClient) -> None:
     for design in ("acr", "dcr", "ccr", "ab"):
         words = Rater(client, design).session()["trials"][0]["words"]
-        assert [(word["value"], word["label"]) for word in words] == [*SCALES[design]]
+        assert [(word["value"], word["label"]) for word in words] == [*ALL[design].scale.answers]
     numbers = [w["number"] for w in Rater(client, "ccr").session()["trials"][0]["words"]]
     assert numbers == ["+3", "+2", "+1", "0", "−1", "−2", "−3"]
 

@@ -139,7 +139,7 @@ def test_form_writes_the_yaml(tmp_path: Path) -> None:
     )
     (made / "test.yaml").write_text(describe(made, given))
     test = load(made)
-    assert (test.design, test.title, test.question) == ("mushra", given.title, "Which?")
+    assert (test.design.name, test.title, test.question) == ("mushra", given.title, "Which?")
     assert (test.trials_per_rater, test.raters, test.approval) == (2, 12, "2026-17")
     assert test.agree == ("- a", "b: c") and test.consent == "We  ask" and not test.unwritten
     assert test.instructions == "one\n\ntwo: 3 # 4"

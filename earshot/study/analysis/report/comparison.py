@@ -11,8 +11,8 @@ from earshot.study.analysis.comparison import Comparison
 from earshot.study.analysis.report import figures, panels, tables
 from earshot.study.analysis.report.page import whole
 from earshot.study.analysis.report.panels import BLUE, INK, ORANGE
-from earshot.study.analysis.report.words import ALPHA, MEASURES, interval, number, p_value
-from earshot.study.analysis.results import BOUNDS, REHEARSED
+from earshot.study.analysis.report.words import ALPHA, interval, number, p_value
+from earshot.study.analysis.results import REHEARSED
 from earshot.study.analysis.tables import simulated
 
 APART: Final = 0.16  # of the two tests in a row of the figure
@@ -31,7 +31,6 @@ RANGE: Final = (
     "among better ones. Hold scores of two tests against each other only where both have the same "
     "other systems, or anchors, and look at those first."
 )
-EQUALISED: Final = ("acr", "dcr", "mushra")  # designs with a scale that is spread so
 
 
 def page(comparison: Comparison) -> str:
@@ -47,7 +46,7 @@ def page(comparison: Comparison) -> str:
     )
     both = (comparison.one.kept, comparison.two.kept)
     notes = [REHEARSED] if any(simulated(each.answers) for each in both) else []
-    notes += [RANGE] if one.design in EQUALISED else []
+    notes += [RANGE] if one.design.scale.scores else []
     few = [f"{each.title} ({each.name})" for each in (one, two)]
     return whole("Two tests compared", few, " ".join(_found(comparison)), notes, body, "")
 
@@ -68,9 +67,10 @@ def figure(comparison: Comparison) -> Figure:
             axis.plot(ends, [y + lift] * 2, color=colour, linewidth=1.8)
             label = panels.short(results.test.name) if y == 0 else None
             axis.plot(row[f"{name}_value"], y + lift, mark, color=colour, markersize=6, label=label)
-    axis.set_xlim(*BOUNDS[comparison.one.test.design])
+    scale = comparison.one.test.design.scale
+    axis.set_xlim(*scale.bounds)
     axis.grid(axis="x", color=panels.LINE, linewidth=0.8)
-    axis.set_xlabel(f"{MEASURES[comparison.one.test.design]} and 95 % interval")
+    axis.set_xlabel(f"{scale.measure} and 95 % interval")
     drawn.legend(frameon=False, loc="outside upper left", ncols=2, labelcolor=INK)
     return drawn
 
@@ -83,20 +83,20 @@ def _found(comparison: Comparison) -> Iterator[str]:
         if len(apart)
         else "No mean differs between the tests by more than chance explains."
     )
+    scale = comparison.one.test.design.scale
     for row in apart.head(3).to_dict("records"):
-        design = comparison.one.test.design
-        gap = number(design, row["value"], signed=True)
+        gap = number(scale, row["value"], signed=True)
         yield f"{_name(row)}: {gap}, p {p_value(row['p_holm'])}."
 
 
 def _sheet(comparison: Comparison) -> tables.Sheet:
-    design = comparison.one.test.design
+    scale = comparison.one.test.design.scale
     rows = []
     for row in comparison.table.to_dict("records"):
         cells = [_name(row)]
         for name in ("one_", "two_", ""):
-            cells.append(number(design, row[f"{name}value"], signed=not name))
-            cells.append(interval(design, row[f"{name}low"], row[f"{name}high"], signed=not name))
+            cells.append(number(scale, row[f"{name}value"], signed=not name))
+            cells.append(interval(scale, row[f"{name}low"], row[f"{name}high"], signed=not name))
         rows.append([*cells, p_value(row["p_holm"])])
     names = (comparison.one.test.name, comparison.two.test.name, "Difference")
     head = [cell for name in names for cell in (panels.short(name), "95 % interval")]

@@ -12,7 +12,7 @@ import soundfile
 
 from earshot.study.analysis.exclusions import in_words
 from earshot.study.analysis.report.tables import Sheet
-from earshot.study.analysis.report.words import NAMES, counted
+from earshot.study.analysis.report.words import counted
 from earshot.study.analysis.results import Results
 from earshot.study.analysis.tables import Table
 from earshot.study.design import Test
@@ -38,7 +38,7 @@ def asked(results: Results) -> Sheet:
 
 def _asked(results: Results) -> Iterator[tuple[str, str]]:
     test, answers = results.test, results.everyone.answers
-    yield "Design", NAMES[test.design]
+    yield "Design", test.design.title
     yield "Question", test.question
     if test.instructions:
         yield "Instructions", test.instructions
@@ -139,7 +139,7 @@ def paragraph(results: Results) -> str:
     test, kept = results.test, results.kept
     answers = kept.answers
     parts = [
-        f"We ran a listening test ({NAMES[test.design]}) with {test.source or 'Earshot'}"
+        f"We ran a listening test ({test.design.title}) with {test.source or 'Earshot'}"
         f" [recruitment and payment of raters, their languages, and approval].",
         f"Raters were asked: “{test.question}”",
         f"on a scale of {', '.join(f'{word} ({value})' for value, word in test.scale)}.",

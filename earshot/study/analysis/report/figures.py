@@ -77,10 +77,11 @@ def inline(draw: Draw, name: str, label: str) -> str:
 def figure(test: Test, analysis: Analysis) -> Figure:
     """Draw what the design is known by: intervals over answers, boxes, or bars of votes. Strengths
     alone where pairs are many: the tables have them all."""
-    scaled = test.design == "ab" and len(analysis.systems) > 0
+    scale = test.design.scale
+    scaled = scale.of_pairs and len(analysis.systems) > 0
     if scaled and len(analysis.pairs) > MAX_PAIRS:
         return _strengths(analysis)
-    table = analysis.systems if test.design not in ("ab", "abx", "ccr") else analysis.pairs
+    table = analysis.pairs if scale.of_pairs else analysis.systems
     heights = [len(table) * ROW + REST]
     if scaled:
         heights.append(len(analysis.systems) * ROW + REST)
@@ -88,13 +89,13 @@ def figure(test: Test, analysis: Analysis) -> Figure:
     axes = drawn.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
     first, table = axes[0], table.iloc[::-1].reset_index(drop=True)  # the best row on top
     panels.frame(first, table)
-    if test.design == "mushra":
+    if test.design.together:
         panels.boxes(first, test, table, analysis.answers)
-    elif test.design == "ab":
-        panels.votes(first, table)
-    elif test.design == "abx":
+    elif scale.chance:
         panels.raters(first, table, analysis.answers)
-    elif test.design == "similarity":
+    elif scale.of_pairs and scale.shares:
+        panels.votes(first, table)
+    elif scale.counted:
         panels.levels(first, test, table, analysis.answers)
     else:
         panels.ratings(first, test, table, analysis.answers)

@@ -8,8 +8,7 @@ from matplotlib import colormaps
 from matplotlib.colors import LinearSegmentedColormap, Normalize
 
 from earshot.study.analysis.report.panels import BLUE, LINE, ORANGE, short
-from earshot.study.analysis.report.words import MEASURES, number
-from earshot.study.analysis.results import BOUNDS
+from earshot.study.analysis.report.words import number
 from earshot.study.analysis.tables import Table
 from earshot.study.design import Test
 
@@ -18,14 +17,14 @@ MAX_PAIR_NAME: Final = 52  # characters of the names of a pair
 MAX_NAMED: Final = 40  # stimuli that have room for a name
 # From the other system's to the first one's, as in the bars of votes; light where they are even.
 SIDES: Final = LinearSegmentedColormap.from_list("sides", [ORANGE, "#f4f2ec", BLUE])
-TWO_SIDED: Final = ("ab", "ccr")  # designs with a value at which both are even
 
 
 def heatmap(axis: Any, test: Test, means: Table) -> None:
     """Draw the means of analysis.stimuli, the first row on top; hatched where there are
     none."""
-    low, high = BOUNDS[test.design]
-    colours = SIDES if test.design in TWO_SIDED else colormaps["viridis"]
+    named = test.design.scale
+    low, high = named.bounds
+    colours = SIDES if named.null is not None else colormaps["viridis"]
     scale, values = Normalize(low, high), means.to_numpy(float)
     rows, columns = values.shape
     axis.patch.set(facecolor="none", hatch="////", edgecolor=LINE)
@@ -48,14 +47,14 @@ def heatmap(axis: Any, test: Test, means: Table) -> None:
     if columns <= MAX_NUMBERED:
         for (row, column), value in np.ndenumerate(values):
             ink = _ink(colours(scale(value)))
-            text = number(test.design, value, signed=low < 0) if np.isfinite(value) else ""
+            text = number(named, value, signed=low < 0) if np.isfinite(value) else ""
             at = (column + 0.5, row + 0.5)
             axis.annotate(text, at, ha="center", va="center", color=ink, fontsize=7)
     # Above, for its label is longer than a map of few rows is high.
     bar = axis.figure.colorbar(drawn, ax=axis, location="top", fraction=0.04, pad=0.02, aspect=40)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
-    bar.set_label(MEASURES[test.design])
+    bar.set_label(named.measure)
 
 
 def _ink(colour: tuple[float, float, float, float]) -> str:

@@ -6,20 +6,10 @@ from importlib.metadata import version
 from earshot.study.analysis.exclusions import in_words
 from earshot.study.analysis.mushra import MAX_EXACT
 from earshot.study.analysis.power import POWER
-from earshot.study.analysis.results import LEVELS, Results
+from earshot.study.analysis.results import Results
 from earshot.study.analysis.tables import percent
-from earshot.study.design import REFERENCE, Design
+from earshot.study.design import REFERENCE, Design, Scale
 
-SOURCES: dict[Design, str] = {
-    "acr": "absolute category ratings (ITU-T P.800)",
-    "dcr": "degradation category ratings (ITU-T P.800)",
-    "ccr": "comparison category ratings (ITU-T P.800)",
-    "mushra": "MUSHRA (ITU-R BS.1534-3)",
-    "similarity": "same-or-different judgements of the speaker on four levels "
-    "(Voice Conversion Challenge 2018)",
-    "ab": "paired preferences",
-    "abx": "ABX",
-}
 INTERVALS = (
     "The variance of every value has raters and stimuli as clusters (Cameron, Gelbach and Miller "
     "2011), each by the jackknife (CV3; MacKinnon, Nielsen and Webb 2023), and t has "
@@ -51,25 +41,26 @@ def method(results: Results) -> Iterator[str]:
     test, answers = results.test, results.kept.answers
     drawn = f"order and position were drawn at random for each rater (seed {test.seed})"
     yield (
-        f"The design is {SOURCES[test.design]}. {answers['rater'].nunique()} raters gave "
+        f"The design is {test.design.source}. {answers['rater'].nunique()} raters gave "
         f"{len(answers)} ratings of {answers['stimulus'].nunique()} stimuli; "
         f"{f'they were collected with {test.source}' if test.source else drawn}."
     )
     if test.pairing == "adaptive":
         yield ADAPTIVE
-    if test.design == "mushra" and not test.referenced:
+    if test.design.reference == "optional" and not test.referenced:
         yield UNMENTIONED if REFERENCE in test.conditions else ALONE
+    scale = test.design.scale
     yield " ".join(estimates(test.design))
-    if test.design in LEVELS:
+    if scale.level is not None:
         yield (
-            f"Agreement is Krippendorff's α for {LEVELS[test.design]} data (Krippendorff 2011): 1 "
+            f"Agreement is Krippendorff's α for {scale.level} data (Krippendorff 2011): 1 "
             "where all agree, 0 where they agree as by chance. A unit is what one system made of "
             "one stimulus."
         )
     yield (
         f"How many raters it takes is for a power of {percent(POWER)} of the test that is "
         "reported, for the pair of systems known least well, at the level at which Holm's method "
-        f"tests the first of the pairs: by {_power(test.design)} with the variances found here. Of "
+        f"tests the first of the pairs: by {_power(scale)} with the variances found here. Of "
         "all sizes that are enough, the one with the fewest ratings is named."
     )
     rules = in_words(results.rules, test)
@@ -82,44 +73,14 @@ def method(results: Results) -> Iterator[str]:
     )
 
 
-def _power(design: Design) -> str:
-    if design == "abx":
+def _power(scale: Scale) -> str:
+    if scale.chance:
         return "the binomial test, of as many independent answers as have this spread"
     return "the noncentral t"
 
 
 def estimates(design: Design) -> Iterator[str]:
     """Say how the values of a design are estimated and tested."""
-    if design == "ab":
-        yield (
-            "The share of votes for a system (no preference counts half) is tested against one "
-            "half as its interval is made; the sign test next to it leaves ties out and takes all "
-            "votes for independent, which makes it find too much where raters have tastes of their "
-            "own. Strengths of three systems and more are Bradley and Terry's (1952), a binomial "
-            "GLM; no variance of theirs is less than that of independent votes."
-        )
-    if design == "ccr":
-        yield "The mean comparison rating of a pair is tested against 0 as its interval is made."
-    if design == "abx":
-        yield (
-            "The share of right answers is tested against one half by the exact binomial test, "
-            "one-sided: where nothing can be heard every answer is a toss, whoever gives it. d′ is "
-            "that of the differencing model for ABX with an unbiased listener (Macmillan and "
-            "Creelman 2005, chapter 9), its interval that of the share."
-        )
-    if design == "mushra":
-        yield (
-            "Medians and quartiles are of all ratings of a system. A difference of two systems is "
-            "tested by its t; one from the hidden reference, which is there to be found, is not "
-            "tested. Friedman's test compares the systems under test, and Wilcoxon's signed-rank "
-            f"test (exact for up to {MAX_EXACT} raters, with ties too) each pair of them, on the "
-            "raters' means over their trials, as ITU-R BS.1534-3 has it. Both take the stimuli as "
-            "given: where systems suit single stimuli they find differences that other stimuli "
-            "would not show."
-        )
-    if design == "similarity":
-        yield "Judged the same are answers of “same”, whether sure or not."
-    if design in ("acr", "dcr", "similarity"):
-        yield "A difference of two systems is tested by its t; what a rater adds to both cancels."
+    yield design.tested.format(exact=MAX_EXACT)
     yield INTERVALS
     yield HOLM

@@ -84,7 +84,7 @@ def _results(test: Test, analysis: Analysis, name: str) -> str:
         return ""
     draw, label = partial(figures.figure, test, analysis), verdict(test, analysis)
     figure = figures.inline(draw, f"{test.name}-{name}", label)
-    sheets = "".join(map(tables.html, tables.of_analysis(test.design, analysis)))
+    sheets = "".join(map(tables.html, tables.of_analysis(test.design.scale, analysis)))
     return figure + sheets + listed(overall(analysis))
 
 

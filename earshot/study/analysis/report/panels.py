@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from earshot.study.analysis.report.words import MEASURES, interval, number
-from earshot.study.analysis.results import BOUNDS
+from earshot.study.analysis.report.words import interval, number
 from earshot.study.analysis.tables import Table, percent
 from earshot.study.design import Test
 
@@ -65,15 +64,16 @@ def _own(answers: Table, row: dict[str, Any]) -> np.ndarray:
 
 def ratings(axis: Any, test: Test, table: Table, answers: Table) -> None:
     """Draw intervals, above discs as large as the share of each answer."""
-    low, high = BOUNDS[test.design]
+    scale = test.design.scale
+    low, high = scale.bounds
     for y, row in enumerate(table.to_dict("records")):
         values, counts = np.unique(_own(answers, row), return_counts=True)
         colour = _colour(test, row)
         shares = 420 * counts / counts.sum()
         axis.scatter(values, np.full(len(values), y), shares, color=colour, alpha=0.3, linewidths=0)
         signed = low < 0
-        text = f"{number(test.design, row['value'], signed)} "
-        text += interval(test.design, row["low"], row["high"], signed).replace("–", "")
+        text = f"{number(scale, row['value'], signed)} "
+        text += interval(scale, row["low"], row["high"], signed).replace("–", "")
         axis.annotate(text, (1.01, y), xycoords=("axes fraction", "data"), va="center")
     estimates(axis, table)
     axis.set_xlim(low - 0.35, high + 0.35)
@@ -84,7 +84,7 @@ def ratings(axis: Any, test: Test, table: Table, answers: Table) -> None:
     what = (
         "first of the two, compared with the second" if low < 0 else "discs: shares of the answers"
     )
-    axis.set_xlabel(f"{MEASURES[test.design]} and 95 % interval; {what}")
+    axis.set_xlabel(f"{scale.measure} and 95 % interval; {what}")
 
 
 def boxes(axis: Any, test: Test, table: Table, answers: Table) -> None:

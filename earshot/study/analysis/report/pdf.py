@@ -77,7 +77,7 @@ def _story(results: Results) -> Iterator[Any]:
     yield from _list(kept.notes)
     if not kept.answers.empty:
         yield _image(partial(figures.figure, test, kept))
-        for sheet in tables.of_analysis(test.design, kept):
+        for sheet in tables.of_analysis(test.design.scale, kept):
             yield _table(sheet)
         yield from _list(overall(kept))
         yield _text("Which sounds decide?", HEAD)

@@ -5,11 +5,11 @@ from itertools import combinations
 
 from earshot.study.analysis.exclusions import in_words
 from earshot.study.analysis.report.contents import earshot
-from earshot.study.analysis.report.method import ADAPTIVE, SOURCES, estimates
+from earshot.study.analysis.report.method import ADAPTIVE, estimates
 from earshot.study.analysis.report.words import counted
 from earshot.study.analysis.results import MIN_RATERS
 from earshot.study.analysis.tables import percent
-from earshot.study.design import PAIRED, REFERENCE, Test
+from earshot.study.design import REFERENCE, Test
 from earshot.study.design.panel import SCREENS
 from earshot.study.design.rules import FAILED_CHECKS
 
@@ -23,7 +23,7 @@ def plan(test: Test) -> Iterator[str]:
     """Write the plan of the analysis of this test, a paragraph each."""
     answers = ", ".join(f"{word} ({value})" for value, word in test.scale)
     yield (
-        f"Measured are {SOURCES[test.design]}. The question is “{test.question}”, and the answers "
+        f"Measured are {test.design.source}. The question is “{test.question}”, and the answers "
         f"are: {answers}."
     )
     stimuli = counted(len({trial.stimulus for trial in test.of_kind("trial")}), "stimulus")
@@ -63,7 +63,7 @@ def plan(test: Test) -> Iterator[str]:
 
 def compared(test: Test) -> list[tuple[str, str]]:
     """List the pairs of systems whose differences are tested."""
-    if test.design in PAIRED:
+    if test.design.paired:
         pairs = [tuple(trial.sounds) for trial in test.of_kind("trial")]
         return [(one, other) for one, other in dict.fromkeys(pairs)]
     return list(combinations([name for name in test.systems if name != REFERENCE], 2))

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from earshot.study.analysis.report.words import MEASURES, interval, number, p_value
+from earshot.study.analysis.report.words import interval, number, p_value
 from earshot.study.analysis.results import Analysis, Results
-from earshot.study.design import Design
+from earshot.study.design import Scale
+from earshot.study.design.designs import CCR
 from earshot.study.storage.raters import SIMULATED
 
-PLAIN: Design = "ccr"  # its numbers are no shares and have two decimals
+PLAIN = CCR.scale  # its numbers are no shares and have two decimals
 
 
 @dataclass(frozen=True)
@@ -25,52 +26,49 @@ class Sheet:
     names: int = 1
 
 
-def systems(design: Design, analysis: Analysis) -> Sheet:
+def systems(scale: Scale, analysis: Analysis) -> Sheet:
     """Tell what is known of each system."""
-    if design == "ab":
+    if scale.of_pairs:
         rows = [[row["system"], *_estimate(PLAIN, row, True)] for row in _rows(analysis.systems)]
         return Sheet("Bradley–Terry strengths", ["System", "Strength", "95 % interval"], rows)
-    head = ["System", MEASURES[design], "95 % interval"]
-    rows = [[row["system"], *_estimate(design, row)] for row in _rows(analysis.systems)]
-    if design == "mushra":
+    head = ["System", scale.measure, "95 % interval"]
+    rows = [[row["system"], *_estimate(scale, row)] for row in _rows(analysis.systems)]
+    if "median" in analysis.systems:
         head += ["Median", "Quartiles"]
         for cells, row in zip(rows, _rows(analysis.systems), strict=True):
-            quartiles = f"{number(design, row['q1'])} – {number(design, row['q3'])}"
-            cells += [number(design, row["median"]), quartiles]
+            quartiles = f"{number(scale, row['q1'])} – {number(scale, row['q3'])}"
+            cells += [number(scale, row["median"]), quartiles]
     head.append("Ratings")
     for cells, row in zip(rows, _rows(analysis.systems), strict=True):
         cells.append(str(row["ratings"]))
     return Sheet("Systems", head, rows)
 
 
-def pairs(design: Design, analysis: Analysis) -> Sheet:
+def pairs(scale: Scale, analysis: Analysis) -> Sheet:
     """Tell how each two systems differ."""
+    found, shares = analysis.pairs, scale.of_pairs and scale.shares
+    head = ["System", "Other", scale.measure if shares else "Difference", "95 % interval"]
+    head += ["d′", "95 % interval"] if "d_prime" in found else []
+    head += ["Won / tied / lost", "p, sign test"] if "p_binomial" in found else []
+    head += ["p, Holm"] + (["p, Wilcoxon, Holm"] if "p_wilcoxon_holm" in found else [])
     rows = []
-    for row in _rows(analysis.pairs):
-        signed = design not in ("ab", "abx")
-        cells = [row["system"], row["other"], *_estimate(design, row, signed)]
-        if design == "abx":
+    for row in _rows(found):
+        cells = [row["system"], row["other"], *_estimate(scale, row, signed=not shares)]
+        if "d_prime" in row:
             cells += [number(PLAIN, row["d_prime"]), interval(PLAIN, row["d_low"], row["d_high"])]
-        if design == "ab":
+        if "p_binomial" in row:
             cells += [f"{row['won']} / {row['tied']} / {row['lost']}", p_value(row["p_binomial"])]
         cells.append(p_value(row["p_holm"]))
-        if design == "mushra":
+        if "p_wilcoxon_holm" in row:
             cells.append(p_value(row["p_wilcoxon_holm"]))
         rows.append(cells)
-    extra = {
-        "abx": ["d′", "95 % interval"],
-        "ab": ["Won / tied / lost", "p, sign test"],
-    }.get(design, [])
-    value = {"ab": "Preferred", "abx": "Right"}.get(design, "Difference")
-    ranks = ["p, Wilcoxon, Holm"] if design == "mushra" else []
-    head = ["System", "Other", value, "95 % interval", *extra, "p, Holm", *ranks]
     return Sheet("Pairs", head, rows, text=2, names=2)
 
 
-def of_analysis(design: Design, analysis: Analysis) -> list[Sheet]:
+def of_analysis(scale: Scale, analysis: Analysis) -> list[Sheet]:
     """Make the tables of systems and of pairs, where there is something to say."""
-    found = [systems(design, analysis)] if len(analysis.systems) else []
-    return found + ([pairs(design, analysis)] if len(analysis.pairs) else [])
+    found = [systems(scale, analysis)] if len(analysis.systems) else []
+    return found + ([pairs(scale, analysis)] if len(analysis.pairs) else [])
 
 
 EFFECTS = {
@@ -81,10 +79,10 @@ EFFECTS = {
 }
 
 
-def effects(design: Design, results: Results) -> Sheet:
+def effects(scale: Scale, results: Results) -> Sheet:
     """Tell how far answers depend on the order and the place of sounds."""
     rows = [
-        [EFFECTS[row["effect"]], *_estimate(design, row, True), p_value(row["p_holm"])]
+        [EFFECTS[row["effect"]], *_estimate(scale, row, True), p_value(row["p_holm"])]
         for row in _rows(results.effects)
         if row["value"] == row["value"]  # NaN where nothing changed
     ]
@@ -109,7 +107,7 @@ def models(results: Results) -> Sheet:
 
 def robustness(results: Results) -> list[Sheet]:
     """Make the tables of what could have been found otherwise, where there is something to say."""
-    found = [effects(results.test.design, results)] if len(results.effects) else []
+    found = [effects(results.test.design.scale, results)] if len(results.effects) else []
     found += [models(results)] if len(results.models) else []
     return [sheet for sheet in found if sheet.rows]
 
@@ -125,19 +123,18 @@ def left_out(results: Results) -> Sheet:
 
 def both_ways(results: Results) -> Sheet:
     """Tell what the exclusions change, a row for each system or pair."""
-    design = results.test.design
-    of_pairs = design in ("ab", "abx", "ccr")
-    tables = [a.pairs if of_pairs else a.systems for a in (results.kept, results.everyone)]
+    scale = results.test.design.scale
+    tables = [a.pairs if scale.of_pairs else a.systems for a in (results.kept, results.everyone)]
     # A pair may be named the other way round, when another system leads.
     keys = [{_key(row): row for row in _rows(table)} for table in tables]
     rows = []
     for key, whole in keys[1].items():
         own = keys[0].get(key)
         if own is None and len(key) == 2 and key[::-1] in keys[0]:
-            own = _turned(design, keys[0][key[::-1]])
-        cells = _estimate(design, own) if own else ["–", "–"]
-        rows.append([" and ".join(key), *cells, *_estimate(design, whole)])
-    who = "Pair" if of_pairs else "System"
+            own = _turned(scale, keys[0][key[::-1]])
+        cells = _estimate(scale, own) if own else ["–", "–"]
+        rows.append([" and ".join(key), *cells, *_estimate(scale, whole)])
+    who = "Pair" if scale.of_pairs else "System"
     head = [who, "Without them", "95 % interval", "With everyone", "95 % interval"]
     return Sheet("Both ways", head, rows)
 
@@ -162,18 +159,17 @@ def _key(row: dict[str, Any]) -> tuple[str, ...]:
     return (row["system"], row["other"]) if "other" in row else (row["system"],)
 
 
-def _turned(design: Design, row: dict[str, Any]) -> dict[str, Any]:
+def _turned(scale: Scale, row: dict[str, Any]) -> dict[str, Any]:
     """Tell the row of a pair of the other system."""
-    if design == "abx":
+    if scale.null is None:
         return row
-    whole = 1 if design == "ab" else 0
-    low, high = whole - row["high"], whole - row["low"]
-    return row | {"value": whole - row["value"], "low": low, "high": high}
+    low, high = (2 * scale.null - row[end] for end in ("high", "low"))
+    return row | {"value": 2 * scale.null - row["value"], "low": low, "high": high}
 
 
-def _estimate(design: Design, row: dict[str, Any], signed: bool = False) -> list[str]:
-    within = interval(design, row["low"], row["high"], signed)
-    return [number(design, row["value"], signed), within]
+def _estimate(scale: Scale, row: dict[str, Any], signed: bool = False) -> list[str]:
+    within = interval(scale, row["low"], row["high"], signed)
+    return [number(scale, row["value"], signed), within]
 
 
 def _rows(table: Any) -> list[dict[str, Any]]:

@@ -9,52 +9,30 @@ from earshot.study.analysis import mushra
 from earshot.study.analysis.clustered import LEVEL
 from earshot.study.analysis.results import Analysis, Results
 from earshot.study.analysis.tables import Table, percent
-from earshot.study.design import Design, Test
+from earshot.study.design import Scale, Test
+from earshot.study.design.designs import EVEN
 
 ALPHA: Final = 1 - LEVEL
 MAX_PAIRS: Final = 3  # in a verdict
-SHARES: Final[tuple[Design, ...]] = ("ab", "abx", "similarity")
-# What the value of a system, or of a pair, is called.
-MEASURES: Final[dict[Design, str]] = {
-    "acr": "MOS",
-    "dcr": "DMOS",
-    "ccr": "CMOS",
-    "mushra": "Mean",
-    "similarity": "Judged the same",
-    "ab": "Preferred",
-    "abx": "Right",
-}
-NAMES: Final[dict[Design, str]] = {
-    "acr": "Mean opinion score (ACR)",
-    "dcr": "Degradation (DCR)",
-    "ccr": "Comparison (CCR)",
-    "mushra": "MUSHRA",
-    "similarity": "Speaker similarity",
-    "ab": "Preference (AB)",
-    "abx": "ABX",
-}
 TOO_LITTLE: Final = "There is too little yet to say."
 
 
-def number(design: Design, value: float, signed: bool = False) -> str:
-    """Print a value: 2.31, in MUSHRA 2.3, of shares 23 %; "–" where it is not known."""
+def number(scale: Scale, value: float, signed: bool = False) -> str:
+    """Print a value: 2.31, of shares 23 %; "–" where it is not known."""
     if np.isnan(value):
         return "–"
     if np.isinf(value):
         return "∞"
     sign = "+" if signed else ""
-    if design in SHARES:
-        text = percent(value, sign)
-    else:
-        text = f"{value:{sign}.{1 if design == 'mushra' else 2}f}"
+    text = percent(value, sign) if scale.shares else f"{value:{sign}.{scale.decimals}f}"
     return text.replace("-", "−")
 
 
-def interval(design: Design, low: float, high: float, signed: bool = False) -> str:
+def interval(scale: Scale, low: float, high: float, signed: bool = False) -> str:
     """Print an interval: [2.10, 2.52]; "–" where it is not known."""
     if np.isnan(low) or np.isnan(high):
         return "–"
-    return f"[{number(design, low, signed)}, {number(design, high, signed)}]"
+    return f"[{number(scale, low, signed)}, {number(scale, high, signed)}]"
 
 
 def p_value(p: float) -> str:
@@ -68,7 +46,7 @@ def facts(results: Results) -> Iterator[str]:
     """Say how large the test is, a few words each."""
     kept = results.kept
     raters = counted(kept.raters, "rater")
-    yield NAMES[results.test.design]
+    yield results.test.design.title
     yield f"{raters} of {results.started}" if results.exclusions else raters
     yield counted(len(kept.answers), "rating")
     yield counted(kept.stimuli, "stimulus")
@@ -139,23 +117,23 @@ def verdict(test: Test, analysis: Analysis) -> str:
     """Say in one or two sentences who won, or that it is not known."""
     if analysis.answers.empty:
         return "There are no ratings to go by, and so there is no result."
-    if test.design in ("ab", "ccr", "abx"):
-        return " ".join(_of_pairs(test.design, analysis.pairs))
+    scale = test.design.scale
+    if scale.of_pairs:
+        return " ".join(_of_pairs(scale, analysis.pairs))
     tested = analysis.systems[analysis.systems["system"].isin(test.systems)]
     if tested.empty:
         return "None of the systems under test has been rated yet."
     best = tested.iloc[0]
-    value = number(test.design, best["value"])
-    within = interval(test.design, best["low"], best["high"])
-    measure = MEASURES[test.design].lower() if test.design not in ("acr", "dcr") else ""
-    measure = measure or MEASURES[test.design]
+    value = number(scale, best["value"])
+    within = interval(scale, best["low"], best["high"])
+    measure = scale.measure if scale.measure.isupper() else scale.measure.lower()
     first = f"{best['system']}: {measure} {value} {within}".removesuffix(" –")
     if len(tested) == 1:
         return f"{first}."
     second = tested.iloc[1]["system"]
     pairs = analysis.pairs
     pair = pairs[(pairs["system"] == best["system"]) & (pairs["other"] == second)].iloc[0]
-    gap = number(test.design, pair["value"])
+    gap = number(scale, pair["value"])
     if np.isclose(pair["value"], 0):
         return f"{best['system']} and {second} are level. {first}."
     if np.isnan(pair["p_holm"]):
@@ -169,25 +147,19 @@ def verdict(test: Test, analysis: Analysis) -> str:
     )
 
 
-def _of_pairs(design: Design, pairs: Table) -> Iterator[str]:
+def _of_pairs(scale: Scale, pairs: Table) -> Iterator[str]:
     leader = pairs["system"].iloc[0]
-    own = pairs if design == "abx" or len(pairs) <= MAX_PAIRS else pairs[pairs["system"] == leader]
-    for pair in own.head(MAX_PAIRS).to_dict("records"):
-        one, other = pair["system"], pair["other"]
-        value, p = number(design, pair["value"]), _p(pair["p_holm"])
-        if design == "abx":
-            if pair["p_holm"] < ALPHA:
-                yield f"{one} and {other} can be told apart: {value} right ({p})."
-            else:
-                yield f"That {one} and {other} can be told apart is not shown: {value} right ({p})."
-        elif np.isnan(pair["p_holm"]):
+    few = scale.chance or len(pairs) <= MAX_PAIRS
+    for pair in (
+        (pairs if few else pairs[pairs["system"] == leader]).head(MAX_PAIRS).to_dict("records")
+    ):
+        one, other, p = pair["system"], pair["other"], pair["p_holm"]
+        value = number(scale, pair["value"])
+        if np.isnan(p):
             yield f"{one} against {other}: {value}; there is too little yet to say more."
-        elif pair["p_holm"] >= ALPHA:
-            yield f"Neither of {one} and {other} is shown to be better: {value} for {one} ({p})."
-        elif design == "ab":
-            yield f"{one} is preferred to {other} in {value} of votes ({p})."
         else:
-            yield f"{one} is better than {other}, by {value} ({p})."
+            said = scale.found if p < ALPHA else scale.unfound
+            yield said.format(one=one, other=other, value=value, p=_p(p))
     if len(pairs) > MAX_PAIRS:
         yield "The table has all pairs."
 
@@ -195,7 +167,7 @@ def _of_pairs(design: Design, pairs: Table) -> Iterator[str]:
 def more_raters(test: Test, analysis: Analysis) -> Iterator[str]:
     """Say what each row of the plan asks for."""
     for row in analysis.power.to_dict("records"):
-        aimed = aim(test.design, row["difference"])
+        aimed = aim(test.design.scale, row["difference"])
         raters, stimuli = row["more_raters"], row["more_stimuli"]
         if np.isnan(raters):
             yield f"{aimed}: more raters and stimuli than a test can have."
@@ -220,15 +192,11 @@ def more_raters(test: Test, analysis: Analysis) -> Iterator[str]:
         yield f"{aimed}: about {least}{instead}."
 
 
-def aim(design: Design, difference: float) -> str:
+def aim(scale: Scale, difference: float) -> str:
     """Say the difference that one wants to find."""
-    if design == "ab":
-        return f"A preference of {percent(0.5 + difference)} to {percent(0.5 - difference)}"
-    if design == "abx":
-        return f"{percent(0.5 + difference)} right where {percent(0.5)} is chance"
-    if design == "similarity":
-        return f"A difference of {100 * difference:.0f} percentage points"
-    return f"A difference of {difference:g}"
+    more, less, even = (percent(share) for share in (EVEN + difference, EVEN - difference, EVEN))
+    values = {"difference": difference, "points": 100 * difference}
+    return scale.aim.format(more=more, less=less, even=even, **values)
 
 
 def _p(p: float) -> str:

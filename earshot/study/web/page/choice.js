@@ -1,31 +1,28 @@
 // A trial with one question: sounds to play each from beginning to end, then one answer out of a
-// few. Serves every design but MUSHRA.
+// few. Serves every design whose sounds are heard one after the other.
 
 import { card, draw as drawCard, press } from "./card.js";
 import { h } from "./dom.js";
 import { number, t } from "./text.js";
 
-const AB = [["A", "A"], ["B", "B"]];
-// What each sound is called, and the letter that plays it.
+// What a sound is called, and the letter that plays it; a letter is its own name.
 const LABELS = {
-  acr: [[t("label.sound"), "S"]],
-  dcr: [[t("label.first"), t("letter.first")], [t("label.second"), t("letter.second")]],
-  ccr: AB,
-  ab: AB,
-  abx: [...AB, ["X", "X"]],
-  similarity: AB,
+  sound: [t("label.sound"), "S"],
+  first: [t("label.first"), t("letter.first")],
+  second: [t("label.second"), t("letter.second")],
 };
 
 export class Choice {
-  // trial: { design, question, words: [{ value, label, number }] }
+  // trial: { cards, question, words: [{ value, label, number }] }
   constructor(trial, deck, onchange) {
     Object.assign(this, { trial, deck, onchange });
-    this.labels = LABELS[trial.design].map(([name]) => name);
-    this.letters = LABELS[trial.design].map(([, letter]) => letter);
+    const called = trial.cards.map((name) => LABELS[name] ?? [name, name]);
+    this.labels = called.map(([name]) => name);
+    this.letters = called.map(([, letter]) => letter);
     // A positive number is its own key; other answers are counted.
     this.digits = trial.words.map(({ value }, i) => (trial.words.every((w) => w.value > 0) ? value : i + 1));
     this.cards = this.labels.map((label, i) => card(
-      trial.design === "acr" ? t("play.sound") : t("play.one", { name: label }), label, () => press(deck, i),
+      this.labels.length === 1 ? t("play.sound") : t("play.one", { name: label }), label, () => press(deck, i),
     ));
     this.inputs = trial.words.map((word, i) => h("input", {
       type: "radio", name: "answer", id: `answer-${i}`, value: word.value, onchange,

@@ -10,7 +10,7 @@ import { t } from "./text.js";
 
 // buffers: the sounds by position, then the open reference where there is one.
 export function judge(player, buffers, trial, rater, send) {
-  const mushra = trial.design === "mushra";
+  const mushra = trial.sliders;
   const first = trial.referenced ? buffers.slice(-1) : [];
   const rest = trial.referenced ? buffers.slice(0, -1) : buffers;
   const key = `${place} ${rater} ${trial.order}`;

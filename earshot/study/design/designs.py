@@ -1,0 +1,499 @@
+"""The designs of listening tests: one object says all that is particular to one, from what raters
+are asked to how the answers are counted. A new design is a new object in DESIGNS.
+
+Sources: ITU-T P.800 (ACR, DCR, CCR), ITU-R BS.1534-3 (MUSHRA), and the Voice Conversion Challenges
+(similarity).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar, Final, Literal, TypeVar
+
+import numpy as np
+
+# What a rater's page sends: a value of the scale, or in MUSHRA one from 0 to 100 for each position.
+Answer = int | str | list[int]
+Level = Literal["nominal", "ordinal", "interval"]
+Words = tuple[tuple[int | str, str], ...]
+Sound = TypeVar("Sound")  # of a system, whatever stands for it
+
+REFERENCE: Final = "reference"  # as a system: the hidden one, or what pairs are held against
+ANCHORS: Final = {"anchor-3.5k": 3500.0, "anchor-7k": 7000.0}  # low-pass filtered at so many Hz
+MAX_CONDITIONS: Final = 12  # in a trial that shows all of them, with hidden reference and anchors
+EVEN: Final = 0.5  # the share at which two are even
+FIRST, SECOND, SAME = "a", "b", "same"  # answers to a pair
+CLOSE: Final = 0.4  # difference of opinion scores below which there is no preference
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What is asked, and what its answers are worth.
+
+    answers: what the page sends, with its words, from best to worst (or left to right). measure:
+    what the value of a system, or of a pair, is called. bounds: the ends of a value; shares are
+    from 0 to 1. level: of measurement, for the agreement of raters; None where answers are right or
+    wrong, and right by chance in half of the cases. null: the value at which a pair is even; None
+    where sounds are rated alone. counted: the answers whose share is the value, where it is not
+    their mean. wanted: differences that one may want to find, in the unit of the value (of shares
+    of a pair from EVEN), which aim says in words. found, unfound: what a report says of a pair.
+    """
+
+    question: str
+    answers: Words
+    measure: str
+    bounds: tuple[int, int]
+    level: Level | None = "ordinal"
+    null: float | None = None
+    counted: tuple[int, ...] = ()
+    wanted: tuple[float, ...] = (0.2, 0.3, 0.5)
+    decimals: int = 2
+    aim: str = "A difference of {difference:g}"
+    found: str = ""
+    unfound: str = ""
+
+    @property
+    def shares(self) -> bool:
+        """Whether values are shares, which are printed in percent."""
+        return self.bounds == (0, 1)
+
+    @property
+    def chance(self) -> bool:
+        """Whether answers are right or wrong, and half of them right by chance."""
+        return self.level is None
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether what is known is known of pairs of systems."""
+        return self.chance or self.null is not None
+
+    @property
+    def scores(self) -> bool:
+        """Whether the value is a mean of scores that each sound gets."""
+        return not self.of_pairs and not self.shares
+
+
+@dataclass(frozen=True)
+class Design:
+    """One sound in a trial, which is rated by itself, or as compared with an open reference.
+
+    title, source: what a report calls it, and what it is taken from; summary: a line for who
+    chooses among designs. tested: how differences are tested, in sentences. reference: "none";
+    "open", heard in every trial; "optional", open and hidden among the systems, where there is one;
+    or "system", what every system is paired with, where there is one. about_reference: what a new
+    test's YAML says of it. cards: what the sounds to play are called (keys of the page's texts);
+    numbered: whether answers are known by their numbers. alike: whether the sounds of a trial must
+    have one rate and number of channels. example: an answer that a check may expect, as in YAML.
+    """
+
+    name: str
+    title: str
+    summary: str
+    source: str
+    scale: Scale
+    tested: str
+    cards: tuple[str, ...] = ()
+    reference: Literal["none", "open", "optional", "system"] = "none"
+    about_reference: str = ""
+    numbered: bool = False
+    adaptive: bool = False  # whether the next pair may be chosen by the votes so far
+    alike: bool = True
+    unreferenced: str = ""  # the question where no reference is mentioned
+    example: str = "5"
+
+    sounds: ClassVar[int] = 1  # systems in a trial
+    paired: ClassVar[bool] = False
+    together: ClassVar[bool] = False  # whether a trial shows all systems at once
+    near: ClassVar[float] = 0.0  # how far an answer may miss what practice expects
+    expectations: ClassVar[Mapping[str, float]] = {}  # answers that YAML names; else it has numbers
+
+    @property
+    def referenced(self) -> bool:
+        """Whether raters may hear an open reference."""
+        return self.reference in ("open", "optional")
+
+    def least_systems(self, reference: bool) -> int:
+        """Count the systems that a test needs, with a reference or without."""
+        return 1
+
+    def groups(
+        self, systems: Mapping[str, Sound], reference: Sound | None, anchors: Mapping[str, Sound]
+    ) -> list[dict[str, Sound]]:
+        """Divide the systems of one stimulus into trials."""
+        return [{name: sound} for name, sound in systems.items()]
+
+    def count(self, systems: int, reference: bool) -> int:
+        """Count the trials of one stimulus."""
+        return systems
+
+    def shown(self, systems: Sequence[str], quarter: int, rng: np.random.Generator) -> list[str]:
+        """Order the systems of a trial by position; quarter, 0 to 3, decides the sides of two."""
+        return [*systems]
+
+    def refusal(self, answer: object, values: Sequence[int | str], places: int) -> str | None:
+        """Say what to send in place of an answer that fits no trial of so many places."""
+        # True == 1 in Python, but is no answer.
+        fits = not isinstance(answer, bool | list | dict) and answer in values
+        return None if fits else f"Send one of {', '.join(map(str, values))}."
+
+    def value(self, answer: Answer, shown: Sequence[str], system: str) -> float:
+        """Turn what the page sent into the tidy answer, told of the system (the trial's first)."""
+        assert not isinstance(answer, list)
+        return float(answer)
+
+    def sent(self, expected: float, shown: Sequence[str], system: str) -> Answer:
+        """Turn a tidy answer into what the page sends."""
+        return round(expected)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The least and the greatest answer that is a number."""
+        values = [float(value) for value, _ in self.scale.answers if isinstance(value, int)]
+        return min(values), max(values)
+
+    def in_words(self, value: float, words: Words) -> str:
+        """Say a tidy answer in the words of the scale."""
+        return dict(words).get(int(value), "")
+
+    def number(self, value: int | str) -> str | None:
+        """Say how the page calls an answer by its number; None where it does not."""
+        return str(value) if self.numbered else None
+
+    def guess(
+        self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
+    ) -> Answer:
+        """Answer as somebody does to whom the sounds at these positions have these opinion scores,
+        from 1 to 5."""
+        values = [value for value, _ in words if isinstance(value, int)]
+        low, high = min(values), max(values)
+        step = (scores[0] - 1) / 4 * (high - low)
+        best = values[0]
+        return int(np.clip(round(low + step if best == high else high - step), low, high))
+
+    def random(self, words: Words, places: int, rng: np.random.Generator) -> Answer:
+        """Give any answer of the scale."""
+        return words[int(rng.integers(len(words)))][0]
+
+
+class Pair(Design):
+    """Two systems in a trial."""
+
+    sounds: ClassVar[int] = 2
+    paired: ClassVar[bool] = True
+
+    def least_systems(self, reference: bool) -> int:
+        return 1 if reference else 2
+
+    def groups(
+        self, systems: Mapping[str, Sound], reference: Sound | None, anchors: Mapping[str, Sound]
+    ) -> list[dict[str, Sound]]:
+        """Pair every system with the reference if there is one, else make all pairs."""
+        if reference is not None:
+            return [{name: sound, REFERENCE: reference} for name, sound in systems.items()]
+        return [dict(pair) for pair in combinations(systems.items(), 2)]
+
+    def count(self, systems: int, reference: bool) -> int:
+        return systems if reference else systems * (systems - 1) // 2
+
+    def shown(self, systems: Sequence[str], quarter: int, rng: np.random.Generator) -> list[str]:
+        return [*systems] if quarter % 2 else [*systems][::-1]
+
+
+class Preference(Pair):
+    """Which of two is better: 1 where the system is preferred, 0 where the other is, 0.5 for
+    neither."""
+
+    expectations: ClassVar[Mapping[str, float]] = {"first": 1.0, "second": 0.0, "same": EVEN}
+    IN_WORDS: ClassVar = {1.0: "preferred", 0.0: "the other preferred", EVEN: "no preference"}
+
+    def value(self, answer: Answer, shown: Sequence[str], system: str) -> float:
+        return EVEN if answer == SAME else float((answer == FIRST) == (shown[0] == system))
+
+    def sent(self, expected: float, shown: Sequence[str], system: str) -> Answer:
+        if expected == EVEN:
+            return SAME
+        return FIRST if (shown[0] == system) == (expected == 1) else SECOND
+
+    def in_words(self, value: float, words: Words) -> str:
+        return self.IN_WORDS.get(value, "")
+
+    def guess(
+        self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
+    ) -> Answer:
+        gap = scores[0] - scores[1]
+        if abs(gap) < CLOSE and SAME in dict(words):
+            return SAME
+        return FIRST if gap > 0 else SECOND
+
+
+class Discrimination(Pair):
+    """Which of two X is: 1 where it was found, else 0. X, a third position, is one of the two."""
+
+    IN_WORDS: ClassVar = {1.0: "right", 0.0: "wrong"}
+
+    def shown(self, systems: Sequence[str], quarter: int, rng: np.random.Generator) -> list[str]:
+        pair = super().shown(systems, quarter, rng)
+        return [*pair, systems[quarter // 2]]
+
+    def value(self, answer: Answer, shown: Sequence[str], system: str) -> float:
+        return float((answer == FIRST) == (shown[0] == shown[2]))
+
+    def sent(self, expected: float, shown: Sequence[str], system: str) -> Answer:
+        return FIRST if shown[0] == shown[2] else SECOND
+
+    def in_words(self, value: float, words: Words) -> str:
+        return self.IN_WORDS.get(value, "")
+
+    def guess(
+        self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
+    ) -> Answer:
+        hears = rng.random() < 1 - np.exp(-abs(scores[0] - scores[1]))
+        first = shown[0] == shown[2] if hears else rng.random() < EVEN
+        return FIRST if first else SECOND
+
+
+class Comparison(Pair):
+    """How much better the second sound is than the first; tidy answers tell it of the system."""
+
+    def value(self, answer: Answer, shown: Sequence[str], system: str) -> float:
+        assert not isinstance(answer, list)
+        return -float(answer) if shown[0] == system else float(answer)
+
+    def sent(self, expected: float, shown: Sequence[str], system: str) -> Answer:
+        value = round(expected)
+        return -value if shown[0] == system else value
+
+    def number(self, value: int | str) -> str | None:
+        return f"{value:+d}".replace("-", "−") if value else str(value)  # a minus that is one
+
+    def guess(
+        self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
+    ) -> Answer:
+        return int(np.clip(round(scores[1] - scores[0]), *self.scale.bounds))
+
+
+class Multiple(Design):
+    """All systems in a trial, each with a slider, and where there is a reference it too, hidden
+    among them, with anchors that are made from it."""
+
+    sounds: ClassVar[int] = MAX_CONDITIONS
+    together: ClassVar[bool] = True
+    near: ClassVar[float] = 15.0  # nobody finds a number of a hundred to the point
+    SEEN: ClassVar = 90  # the least that who listens gives the hidden reference
+
+    def groups(
+        self, systems: Mapping[str, Sound], reference: Sound | None, anchors: Mapping[str, Sound]
+    ) -> list[dict[str, Sound]]:
+        hidden = {} if reference is None else {REFERENCE: reference, **anchors}
+        return [{**systems, **hidden}]
+
+    def count(self, systems: int, reference: bool) -> int:
+        return 1
+
+    def shown(self, systems: Sequence[str], quarter: int, rng: np.random.Generator) -> list[str]:
+        return [systems[i] for i in rng.permutation(len(systems))]
+
+    def refusal(self, answer: object, values: Sequence[int | str], places: int) -> str | None:
+        low, high = self.scale.bounds
+        fits = isinstance(answer, list) and len(answer) == places
+        if fits and all(type(each) is int and low <= each <= high for each in answer):
+            return None
+        return f"Send {places} whole numbers from {low} to {high}."
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return self.scale.bounds
+
+    def in_words(self, value: float, words: Words) -> str:
+        """Say the interval, whose words are those of the upper ends of five."""
+        ends = sorted((float(end), word) for end, word in words)
+        return next(word for end, word in ends if value <= end)
+
+    def guess(
+        self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
+    ) -> Answer:
+        low, high = self.scale.bounds
+        return [
+            int(np.clip(round(25 * (score - 1)), self.SEEN if name == REFERENCE else low, high))
+            for name, score in zip(shown, scores, strict=True)
+        ]
+
+    def random(self, words: Words, places: int, rng: np.random.Generator) -> Answer:
+        low, high = self.scale.bounds
+        return [int(value) for value in rng.integers(low, high + 1, places)]
+
+
+ALONE: Final = "A difference of two systems is tested by its t; what a rater adds to both cancels."
+PREFER: Final = "Neither of {one} and {other} is shown to be better: {value} for {one} ({p})."
+QUALITY: Final = ((5, "Excellent"), (4, "Good"), (3, "Fair"), (2, "Poor"), (1, "Bad"))
+
+ACR: Final = Design(
+    name="acr",
+    title="Mean opinion score (ACR)",
+    summary="MOS: how good is it, from 1 to 5",
+    source="absolute category ratings (ITU-T P.800)",
+    scale=Scale("How good is the quality of what you hear?", QUALITY, "MOS", (1, 5)),
+    tested=ALONE,
+    cards=("sound",),
+    numbered=True,
+)
+CCR: Final = Comparison(
+    name="ccr",
+    title="Comparison (CCR)",
+    summary="CMOS: how much better than another",
+    source="comparison category ratings (ITU-T P.800)",
+    scale=Scale(
+        "How is the quality of B compared with A?",
+        (
+            (3, "Much better"),
+            (2, "Better"),
+            (1, "Slightly better"),
+            (0, "About the same"),
+            (-1, "Slightly worse"),
+            (-2, "Worse"),
+            (-3, "Much worse"),
+        ),
+        "CMOS",
+        (-3, 3),
+        null=0.0,
+        found="{one} is better than {other}, by {value} ({p}).",
+        unfound=PREFER,
+    ),
+    tested="The mean comparison rating of a pair is tested against 0 as its interval is made.",
+    cards=("A", "B"),
+    reference="system",
+    numbered=True,
+    example="-3",
+)
+DCR: Final = Design(
+    name="dcr",
+    title="Degradation (DCR)",
+    summary="DMOS: how much worse than the original",
+    source="degradation category ratings (ITU-T P.800)",
+    scale=Scale(
+        "How does the second recording compare with the first?",
+        (
+            (5, "Degradation is inaudible"),
+            (4, "Degradation is audible but not annoying"),
+            (3, "Degradation is slightly annoying"),
+            (2, "Degradation is annoying"),
+            (1, "Degradation is very annoying"),
+        ),
+        "DMOS",
+        (1, 5),
+    ),
+    tested=ALONE,
+    cards=("first", "second"),
+    reference="open",
+    about_reference="The originals, heard first in every trial.",
+    numbered=True,
+)
+AB: Final = Preference(
+    name="ab",
+    title="Preference (AB)",
+    summary="AB: which of two is better",
+    source="paired preferences",
+    scale=Scale(
+        "Which one do you prefer?",
+        ((FIRST, "A"), (SAME, "No preference"), (SECOND, "B")),
+        "Preferred",
+        (0, 1),
+        level="nominal",
+        null=EVEN,
+        wanted=(0.05, 0.1, 0.15),
+        aim="A preference of {more} to {less}",
+        found="{one} is preferred to {other} in {value} of votes ({p}).",
+        unfound=PREFER,
+    ),
+    tested="The share of votes for a system (no preference counts half) is tested against one "
+    "half as its interval is made; the sign test next to it leaves ties out and takes all "
+    "votes for independent, which makes it find too much where raters have tastes of their "
+    "own. Strengths of three systems and more are Bradley and Terry's (1952), a binomial "
+    "GLM; no variance of theirs is less than that of independent votes.",
+    cards=("A", "B"),
+    reference="system",
+    adaptive=True,
+    example="first",
+)
+ABX: Final = Discrimination(
+    name="abx",
+    title="ABX",
+    summary="ABX: can a difference be heard",
+    source="ABX",
+    scale=Scale(
+        "Is X the same as A or as B?",
+        ((FIRST, "A"), (SECOND, "B")),
+        "Right",
+        (0, 1),
+        level=None,
+        wanted=(0.05, 0.1, 0.15),
+        aim="{more} right where {even} is chance",
+        found="{one} and {other} can be told apart: {value} right ({p}).",
+        unfound="That {one} and {other} can be told apart is not shown: {value} right ({p}).",
+    ),
+    tested="The share of right answers is tested against one half by the exact binomial test, "
+    "one-sided: where nothing can be heard every answer is a toss, whoever gives it. d′ is "
+    "that of the differencing model for ABX with an unbiased listener (Macmillan and "
+    "Creelman 2005, chapter 9), its interval that of the share.",
+    cards=("A", "B", "X"),
+    reference="system",
+    example="",
+)
+MUSHRA: Final = Multiple(
+    name="mushra",
+    title="MUSHRA",
+    summary="MUSHRA: several at once, from 0 to 100",
+    source="MUSHRA (ITU-R BS.1534-3)",
+    scale=Scale(
+        "How good is each recording compared with the reference?",
+        tuple((20 * value, word) for value, word in QUALITY),
+        "Mean",
+        (0, 100),
+        level="interval",
+        wanted=(3, 5, 10),
+        decimals=1,
+    ),
+    tested="Medians and quartiles are of all ratings of a system. A difference of two systems is "
+    "tested by its t; one from the hidden reference, which is there to be found, is not "
+    "tested. Friedman's test compares the systems under test, and Wilcoxon's signed-rank "
+    "test (exact for up to {exact} raters, with ties too) each pair of them, on the "
+    "raters' means over their trials, as ITU-R BS.1534-3 has it. Both take the stimuli as "
+    "given: where systems suit single stimuli they find differences that other stimuli "
+    "would not show.",
+    reference="optional",
+    about_reference=f"Open, and hidden among the systems; {' and '.join(ANCHORS)} are made from "
+    "it. Without it,\n# or with mention_reference: false, raters judge quality, not likeness.",
+    unreferenced="How good is the quality of each recording?",
+    example="100",
+)
+SIMILARITY: Final = Design(
+    name="similarity",
+    title="Speaker similarity",
+    summary="Is it the same speaker",
+    source="same-or-different judgements of the speaker on four levels "
+    "(Voice Conversion Challenge 2018)",
+    scale=Scale(
+        "Were both recordings spoken by the same person?",
+        (
+            (1, "Same, absolutely sure"),
+            (2, "Same, not sure"),
+            (3, "Different, not sure"),
+            (4, "Different, absolutely sure"),
+        ),
+        "Judged the same",
+        (0, 1),
+        counted=(1, 2),
+        wanted=(0.05, 0.1, 0.2),
+        aim="A difference of {points:.0f} percentage points",
+    ),
+    tested=f"Judged the same are answers of “same”, whether sure or not. {ALONE}",
+    cards=("A", "B"),
+    reference="open",
+    about_reference="What every sound is compared with.",
+    alike=False,
+    example="4",
+)
+
+DESIGNS: Final[Mapping[str, Design]] = {
+    design.name: design for design in (ACR, CCR, DCR, AB, ABX, MUSHRA, SIMILARITY)
+}
