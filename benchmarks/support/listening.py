@@ -10,6 +10,7 @@ import yaml
 from fastapi.testclient import TestClient
 
 from earshot.media.audio.load import wav_bytes
+from earshot.study.design import DESIGNS
 from earshot.study.sounds import headphones
 
 RATE: Final = 16_000
@@ -44,7 +45,7 @@ def write_test(
         "instructions": "Listen closely.\n\nTake your time.",
         "consent": "Taking part is voluntary.",
     }
-    if design in ("mushra", "dcr", "similarity"):
+    if DESIGNS[design].referenced:
         spec["reference"] = "reference/*.wav"
     (folder / "test.yaml").write_text(yaml.safe_dump(spec | more, sort_keys=False))
     return folder

@@ -164,7 +164,7 @@ def _report(
     results = analyse(test, ratings, conduct=conduct, notes=notes)
     write(results, folder)
     print(came(results), concluded(results), *results.kept.notes, sep="\n")
-    print(*more_raters(test, results.kept), folder, sep="\n")
+    print(*more_raters(results.kept), folder, sep="\n")
 
 
 def _store(test: Test, url: str | None) -> Store:

@@ -7,6 +7,8 @@ import numpy as np
 import soundfile
 import yaml
 
+from earshot.study.design import DESIGNS
+
 RATE = 16_000
 
 
@@ -30,7 +32,7 @@ def make_folder(folder: Path, design: str = "acr", /, **more: Any) -> Path:
         "design": design,
         "systems": {name: f"{name}/*.wav" for name in names},
     }
-    if design in ("dcr", "mushra", "similarity"):
+    if DESIGNS[design].referenced:
         spec["reference"] = "reference/*.wav"
         names.append("reference")
     for name in names:

@@ -23,7 +23,7 @@ __all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse", "write"]
 
 COLUMNS = (
     "test rater trial order position system other stimulus answer kind expected plays "
-    "milliseconds headphones finished started language"
+    "milliseconds headphones finished started language scale"
 ).split()
 
 
@@ -34,7 +34,8 @@ def analyse(
     conduct: Conduct | None = None,
     notes: Sequence[str] = (),
 ) -> Results:
-    """Find everything that can be said of a test's ratings (the tidy table of Store.ratings).
+    """Find everything that can be said of a test's ratings (the tidy table of Store.ratings), scale
+    by scale where a trial has several.
 
     Rows whose answer is no finite number are left out, and so is practice. Any number of ratings
     will do: where there are too few for a figure it is NaN, and the notes say why. rules: other
@@ -50,24 +51,30 @@ def analyse(
         {"rater": str, "system": str, "stimulus": str}
     )
     table["other"] = table["other"].fillna("").astype(str)
+    table["scale"] = table["scale"].astype(object).fillna(test.rated[0].name)
     scored = table[table["kind"] == "trial"]
     excluded = screen(test, table, rules)
-    left_out = [exclusion.rater for exclusion in excluded]
-    kept = scored[~scored["rater"].isin(left_out)]
-    everyone = _noted(evaluate(test, scored), notes)
-    few = _noted(evaluate(test, kept, len(excluded)), notes) if excluded else everyone
-    return Results(
-        test=test,
-        kept=few,
-        everyone=everyone,
-        rules=rules,
-        exclusions=excluded,
-        started=table["rater"].nunique(),
-        finished=table.loc[table["finished"].eq(True).fillna(False), "rater"].nunique(),
-        conduct=conduct,
-        effects=effects(test, few.answers),
-        models=other_models(test, few.answers, few.pairs),
-    )
+    found = []
+    for scale in test.rated:
+        own = scored[scored["scale"] == scale.name]
+        everyone = few = _noted(evaluate(test, own, scale=scale), notes)
+        if excluded:
+            kept = own[~own["rater"].isin([exclusion.rater for exclusion in excluded])]
+            few = _noted(evaluate(test, kept, len(excluded), scale), notes)
+        results = Results(
+            test=test,
+            kept=few,
+            everyone=everyone,
+            rules=rules,
+            exclusions=excluded,
+            started=table["rater"].nunique(),
+            finished=table.loc[table["finished"].eq(True).fillna(False), "rater"].nunique(),
+            conduct=conduct,
+            effects=effects(test, few.answers, scale),
+            models=other_models(scale, few.answers, few.pairs),
+        )
+        found.append(results)
+    return replace(found[0], more=tuple(found[1:]))
 
 
 def _noted(analysis: Analysis, notes: Sequence[str]) -> Analysis:
@@ -77,13 +84,16 @@ def _noted(analysis: Analysis, notes: Sequence[str]) -> Analysis:
 def write(results: Results, folder: Path) -> None:
     """Write report.html and .pdf; the figure and the map of stimuli, as figure.* and stimuli.*
     (pdf, svg and png), and the tables as CSV; the same with everyone in everyone-*, where raters
-    are left out. The folder is made where there is none."""
+    are left out, and with the scale before all of it, where a trial has several. The folder is made
+    where there is none."""
     folder.mkdir(parents=True, exist_ok=True)
     _replace(folder / "report.html", page.page(results).encode())
     _replace(folder / "report.pdf", pdf.document(results))
-    _write_analysis(results.test, results.kept, folder, "")
-    if results.exclusions:
-        _write_analysis(results.test, results.everyone, folder, "everyone-")
+    for each in results.by_scale:
+        prefix = f"{each.scale.name}-" if results.test.scales else ""
+        _write_analysis(each.test, each.kept, folder, prefix)
+        if each.exclusions:
+            _write_analysis(each.test, each.everyone, folder, f"{prefix}everyone-")
 
 
 def _replace(path: Path, content: bytes) -> None:
@@ -95,7 +105,7 @@ def _write_analysis(test: Test, analysis: Analysis, folder: Path, prefix: str) -
     if analysis.answers.empty:
         return
     figures.save(partial(figures.figure, test, analysis), folder / f"{prefix}figure")
-    figures.save(partial(figures.stimuli, test, analysis), folder / f"{prefix}stimuli")
+    figures.save(partial(figures.stimuli, analysis), folder / f"{prefix}stimuli")
     for name in ("systems", "pairs", "power"):
         table: Table = getattr(analysis, name)
         if len(table):

@@ -32,22 +32,24 @@ class Comparison:
 
 
 def check_comparable(one: Test, two: Test) -> None:
-    """Raise InputError for tests of different designs, and for adaptive ones."""
-    if one.design != two.design:
+    """Raise InputError for tests of different designs or first scales, and for adaptive ones."""
+    first, second = one.rated[0], two.rated[0]
+    same = (first.name, first.numbers) == (second.name, second.numbers)
+    if one.design != two.design or not same:
         raise InputError(OTHER_DESIGN)
     if "adaptive" in (one.pairing, two.pairing):
         raise InputError(ADAPTIVE)
 
 
 def compare(one: Results, two: Results) -> Comparison:
-    """Compare the raters whom the rules keep.
+    """Compare the raters whom the rules keep, on the first scale where a trial has several.
 
     Raters and stimuli are clusters over both tests (see clustered.Variance), and a stimulus that
     has the same name in both is one stimulus: what it adds to both cancels. Raises InputError where
     there is nothing to compare.
     """
     check_comparable(one.test, two.test)
-    scale = one.test.design.scale
+    scale = one.scale
     keys = ["system", "other"] if scale.of_pairs else ["system"]
     first, second = (told(scale, results.kept.answers) for results in (one, two))
     ranked = one.kept.pairs if scale.of_pairs else one.kept.systems

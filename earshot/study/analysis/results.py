@@ -9,12 +9,13 @@ import pandas as pd
 
 from earshot.study.analysis import abx, mos, mushra, preference
 from earshot.study.analysis.agreement import by_unit, krippendorff
-from earshot.study.analysis.clustered import LEVEL, Estimate
+from earshot.study.analysis.clustered import LEVEL, ROUNDING, Estimate
 from earshot.study.analysis.exclusions import Exclusion
 from earshot.study.analysis.power import at_null, plan, smallest_p
 from earshot.study.analysis.tables import Table, holm, percent, simulated
-from earshot.study.design import REFERENCE, Test
+from earshot.study.design import REFERENCE, Scale, Test
 from earshot.study.design.rules import Rules
+from earshot.study.design.scales import words_in
 from earshot.study.storage.conduct import Conduct
 
 MIN_RATERS: Final = 5  # of whom one may say more than a first hint
@@ -36,13 +37,14 @@ NOT_MODELLED: Final = (
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """The results of one set of raters.
+    """The results of one set of raters on one scale.
 
     answers: the scored rows. systems, pairs: see the module of the design; without rows where there
     is nothing to say. overall: Friedman's test, in MUSHRA. agreement: Krippendorff's α or NaN.
     power: see power.plan. notes: what a reader must know before they believe a number.
     """
 
+    scale: Scale
     answers: Table
     systems: Table
     pairs: Table
@@ -68,7 +70,7 @@ class Results:
 
     started and finished count raters with at least one answer, and with all. conduct: what became
     of all who came, None where it is not known, as of ratings from elsewhere. effects, models: of
-    those who are kept, see robustness.
+    those who are kept, see robustness. more: of the test's other scales, where a trial has several.
     """
 
     test: Test
@@ -81,18 +83,35 @@ class Results:
     conduct: Conduct | None = None
     effects: Table = field(default_factory=pd.DataFrame)
     models: Table = field(default_factory=pd.DataFrame)
+    more: tuple["Results", ...] = ()
+
+    @property
+    def scale(self) -> Scale:
+        """Take the scale that the results are about."""
+        return self.kept.scale
+
+    @property
+    def by_scale(self) -> tuple["Results", ...]:
+        """List the results of every scale."""
+        return (self, *self.more)
+
+    def named(self, text: str) -> str:
+        """Say of which scale a text is, where a trial has several."""
+        return f"{self.scale.title}: {text}" if self.test.scales else text
 
 
-def evaluate(test: Test, answers: Table, left_out: int = 0) -> Analysis:
+def evaluate(test: Test, answers: Table, left_out: int = 0, scale: Scale | None = None) -> Analysis:
     """Make the analysis that the test's design asks for, of scored rows of the tidy table.
-    left_out: how many raters the rules have taken from it."""
-    scale, notes = test.design.scale, list(_warnings(test, answers, left_out))
+    left_out: how many raters the rules have taken from it; scale: the one that the rows are about,
+    the test's first where it is not said."""
+    scale = scale or test.rated[0]
+    notes = list(_warnings(test, answers, left_out, scale))
     if not answers.empty and simulated(answers):
         notes.insert(0, REHEARSED)
     found = Found()
     if not answers.empty:
         of_pairs = _discriminations if scale.chance else _votes
-        found = (of_pairs if scale.of_pairs else _scores)(test, answers)
+        found = (of_pairs if scale.of_pairs else _scores)(test, answers, scale)
     agreement = np.nan
     if scale.level is not None and not answers.empty:
         agreement = krippendorff(by_unit(answers), scale.level)
@@ -105,7 +124,7 @@ def evaluate(test: Test, answers: Table, left_out: int = 0) -> Analysis:
     if least > 1 - LEVEL and answers["rater"].nunique() > 1:
         notes.append(_out_of_reach(least, len(estimates)))
     return Analysis(
-        answers, found.systems, found.pairs, found.overall, agreement, power, tuple(notes)
+        scale, answers, found.systems, found.pairs, found.overall, agreement, power, tuple(notes)
     )
 
 
@@ -121,13 +140,15 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-def _scores(test: Test, answers: Table) -> Found:
+def _scores(test: Test, answers: Table, scale: Scale) -> Found:
     """Estimate the mean of each system, or its share of some answers, and their differences."""
-    scale = test.design.scale
-    scored = mos.counted(answers, scale)
-    systems = mos.systems(scored, scale.bounds)
+    scored, rounding = mos.counted(answers, scale), ROUNDING
+    if scale.typed:
+        words = {stimulus: len(words_in(said)) for stimulus, said in test.sentences.items()}
+        scored, rounding = mos.by_words(answers, words), 0.0
+    systems = mos.systems(scored, scale.bounds, lowest_first=scale.typed)
     tested = [name for name in systems["system"] if name in (*test.systems, REFERENCE)]
-    differences = mos.differences(scored, tested)
+    differences = mos.differences(scored, tested, rounding)
     pairs = mos.pairs(differences)
     # A hidden reference is there to be found: what differs from it is no finding of the test.
     against = pairs[["system", "other"]].eq(REFERENCE).any(axis=1)
@@ -142,9 +163,8 @@ def _scores(test: Test, answers: Table) -> Found:
     return Found(systems, pairs, estimates, overall)
 
 
-def _votes(test: Test, answers: Table) -> Found:
+def _votes(test: Test, answers: Table, scale: Scale) -> Found:
     """Estimate how far one of a pair is preferred, and of shares of votes the strengths."""
-    scale = test.design.scale
     ranking = preference.ranking(answers, scale.null or 0.0)
     estimates = preference.estimates(answers, ranking, scale.null or 0.0)
     if not scale.shares:
@@ -167,7 +187,7 @@ def _votes(test: Test, answers: Table) -> Found:
     return Found(systems, pairs, estimates, notes=tuple(notes))
 
 
-def _discriminations(test: Test, answers: Table) -> Found:
+def _discriminations(test: Test, answers: Table, scale: Scale) -> Found:
     """Estimate how often each pair is told apart."""
     estimates = abx.estimates(answers)
     return Found(pairs=abx.discrimination(answers, estimates), estimates=estimates)
@@ -181,7 +201,7 @@ def _out_of_reach(least: float, pairs: int) -> str:
     )
 
 
-def _warnings(test: Test, answers: Table, left_out: int) -> Iterator[str]:
+def _warnings(test: Test, answers: Table, left_out: int, scale: Scale) -> Iterator[str]:
     raters, stimuli = answers["rater"].nunique(), answers["stimulus"].nunique()
     came = raters + left_out
     who = f"Only {raters} of {came} people are kept by the rules"
@@ -199,7 +219,6 @@ def _warnings(test: Test, answers: Table, left_out: int) -> Iterator[str]:
             "many point to a fault of the test, its checks or its rules: look for it before you "
             "believe the rest."
         )
-    scale = test.design.scale
     votes = scale.null is not None and scale.shares
     if votes and raters > 1 and 0.5 ** (raters - 1) > 1 - LEVEL:
         yield (
@@ -215,17 +234,17 @@ def _warnings(test: Test, answers: Table, left_out: int) -> Iterator[str]:
             )
     if stimuli == 1:
         yield "There is only one stimulus: the results hold for it, and for no other."
-    if raters > 1 and _all_same(test, answers):
+    if raters > 1 and _all_same(scale, answers):
         yield (
             "All answers are the same. How sure that is follows from nothing but their number and "
             "the steps of the scale."
         )
 
 
-def _all_same(test: Test, answers: Table) -> bool:
+def _all_same(scale: Scale, answers: Table) -> bool:
     """Say whether nobody told anything apart: in pairs, the vote of each for whichever was named
     first is no common answer."""
-    null = test.design.scale.null
+    null = scale.null
     if null is None:
         return answers["answer"].nunique() == 1
     turned = answers["system"] > answers["other"]

@@ -13,7 +13,7 @@ from statsmodels.miscmodels.ordinal_model import OrderedModel
 
 from earshot.study.analysis.clustered import ROUNDING, Clustered, Estimate, Variance, difference
 from earshot.study.analysis.tables import Table, codes, estimate_row, holm, mean_of
-from earshot.study.design import REFERENCE, Test
+from earshot.study.design import REFERENCE, Scale, Test
 
 MAX_ORDINAL: Final = 20_000  # ratings that the ordinal model is fitted to within seconds
 MAX_LEVELS: Final = 21  # different answers: ratings from elsewhere may be of a scale without steps
@@ -22,7 +22,7 @@ MAX_CONDITION: Final = 1e8  # of the information, where a system has but one ans
 UNKNOWN: Final = Estimate(np.nan, Variance(np.nan, 0, 0, 1, 1))
 
 
-def effects(test: Test, answers: Table) -> Table:
+def effects(test: Test, answers: Table, scale: Scale) -> Table:
     """Make a row for each effect of how sounds were presented: effect, value, low, high, p, and
     p_holm over all. Without rows for ratings from elsewhere, whose order is not known.
 
@@ -36,13 +36,14 @@ def effects(test: Test, answers: Table) -> Table:
     columns = ["effect", "value", "low", "high", "standard_error", "df", "p"]
     rows = []
     if not test.source and answers["rater"].nunique() > 1:
-        rows = [{"effect": name, **estimate_row(each)} for name, each in _effects(test, answers)]
+        rows = [
+            {"effect": name, **estimate_row(each)} for name, each in _effects(test, answers, scale)
+        ]
     table = pd.DataFrame(rows, columns=columns)
     return table.assign(p_holm=holm(table["p"]))
 
 
-def _effects(test: Test, answers: Table) -> Iterator[tuple[str, Estimate]]:
-    scale = test.design.scale
+def _effects(test: Test, answers: Table, scale: Scale) -> Iterator[tuple[str, Estimate]]:
     paired, null = scale.null is not None, scale.null or 0.0
     if paired:
         first = answers["position"] == 0
@@ -83,7 +84,7 @@ def _slope(answers: Table, along: Table) -> Estimate:
     return Clustered(fit, *codes(answers), independent).estimate(weights)
 
 
-def other_models(test: Test, answers: Table, pairs: Table) -> Table:
+def other_models(scale: Scale, answers: Table, pairs: Table) -> Table:
     """Make a row for each pair of systems under test, of designs in which one sound gets one of a
     few answers: system, other; bias_free, bias_low, bias_high, bias_p_holm, the difference without
     what each rater adds to all (ITU-T P.913, 12.4); logit, logit_low, logit_high, logit_p_holm, the
@@ -93,7 +94,6 @@ def other_models(test: Test, answers: Table, pairs: Table) -> Table:
     Both have raters and stimuli as clusters. Without rows in other designs; NaN where the ordinal
     model cannot be fitted, ratings are more than MAX_ORDINAL, or different ones than MAX_LEVELS.
     """
-    scale = test.design.scale
     if not scale.scores or scale.level != "ordinal" or pairs.empty:
         return pd.DataFrame()
     against = pairs[["system", "other"]].eq(REFERENCE).any(axis=1)

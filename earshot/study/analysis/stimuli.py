@@ -6,7 +6,7 @@ from earshot.study.analysis.mos import counted
 from earshot.study.analysis.preference import both_ways
 from earshot.study.analysis.results import Analysis
 from earshot.study.analysis.tables import Table
-from earshot.study.design import Scale, Test
+from earshot.study.design import Scale
 
 
 def told(scale: Scale, answers: Table) -> Table:
@@ -20,14 +20,14 @@ def told(scale: Scale, answers: Table) -> Table:
     return counted(answers, scale)
 
 
-def by_stimulus(test: Test, analysis: Analysis) -> Table:
+def by_stimulus(analysis: Analysis) -> Table:
     """Make a row for each system, or pair ("one and other"), as the analysis ranks them; a column a
     stimulus, the one that is rated lowest over all rows first; NaN where nothing is rated.
 
     In ab and ccr the answer is told of the first of a pair; in abx it is the share right, in
     similarity the share judged the same.
     """
-    scale = test.design.scale
+    scale = analysis.scale
     answers, ranked = told(scale, analysis.answers), analysis.systems
     if scale.of_pairs:
         answers, ranked = (

@@ -13,7 +13,9 @@ from typing import ClassVar, Final, Literal, TypeVar
 import numpy as np
 
 # What a rater's page sends: a value of the scale, or in MUSHRA one from 0 to 100 for each position.
-Answer = int | str | list[int]
+One = int | str | list[int]
+# The answers of a test with several scales, or with comments, are by name.
+Answer = One | dict[str, One]
 Level = Literal["nominal", "ordinal", "interval"]
 Words = tuple[tuple[int | str, str], ...]
 Sound = TypeVar("Sound")  # of a system, whatever stands for it
@@ -29,6 +31,8 @@ CLOSE: Final = 0.4  # difference of opinion scores below which there is no prefe
 @dataclass(frozen=True)
 class Scale:
     """What is asked, and what its answers are worth.
+
+    name: by which tables and answers know it; of a design's own scale, the design's.
 
     answers: what the page sends, with its words, from best to worst (or left to right). measure:
     what the value of a system, or of a pair, is called. bounds: the ends of a value; shares are
@@ -51,6 +55,8 @@ class Scale:
     aim: str = "A difference of {difference:g}"
     found: str = ""
     unfound: str = ""
+    name: str = ""
+    typed: bool = False  # whether raters write what they heard; the value is the share of errors
 
     @property
     def shares(self) -> bool:
@@ -66,6 +72,16 @@ class Scale:
     def of_pairs(self) -> bool:
         """Whether what is known is known of pairs of systems."""
         return self.chance or self.null is not None
+
+    @property
+    def title(self) -> str:
+        """The name as a heading."""
+        return self.name.replace("_", " ").capitalize()
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The answers that are numbers, from best to worst."""
+        return tuple(value for value, _ in self.answers if isinstance(value, int))
 
     @property
     def scores(self) -> bool:
@@ -96,6 +112,7 @@ class Design:
     reference: Literal["none", "open", "optional", "system"] = "none"
     about_reference: str = ""
     numbered: bool = False
+    several: bool = False  # whether a trial may have other scales than the design's
     adaptive: bool = False  # whether the next pair may be chosen by the votes so far
     alike: bool = True
     unreferenced: str = ""  # the question where no reference is mentioned
@@ -136,20 +153,19 @@ class Design:
         fits = not isinstance(answer, bool | list | dict) and answer in values
         return None if fits else f"Send one of {', '.join(map(str, values))}."
 
-    def value(self, answer: Answer, shown: Sequence[str], system: str) -> float:
+    def value(self, answer: One, shown: Sequence[str], system: str) -> float:
         """Turn what the page sent into the tidy answer, told of the system (the trial's first)."""
         assert not isinstance(answer, list)
         return float(answer)
 
-    def sent(self, expected: float, shown: Sequence[str], system: str) -> Answer:
+    def sent(self, expected: float, shown: Sequence[str], system: str) -> One:
         """Turn a tidy answer into what the page sends."""
         return round(expected)
 
     @property
     def ends(self) -> tuple[float, float]:
         """The least and the greatest answer that is a number."""
-        values = [float(value) for value, _ in self.scale.answers if isinstance(value, int)]
-        return min(values), max(values)
+        return min(self.scale.numbers), max(self.scale.numbers)
 
     def in_words(self, value: float, words: Words) -> str:
         """Say a tidy answer in the words of the scale."""
@@ -161,16 +177,16 @@ class Design:
 
     def guess(
         self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
-    ) -> Answer:
+    ) -> One:
         """Answer as somebody does to whom the sounds at these positions have these opinion scores,
         from 1 to 5."""
-        values = [value for value, _ in words if isinstance(value, int)]
+        values = [int(value) for value, _ in words]
         low, high = min(values), max(values)
         step = (scores[0] - 1) / 4 * (high - low)
         best = values[0]
         return int(np.clip(round(low + step if best == high else high - step), low, high))
 
-    def random(self, words: Words, places: int, rng: np.random.Generator) -> Answer:
+    def random(self, words: Words, places: int, rng: np.random.Generator) -> One:
         """Give any answer of the scale."""
         return words[int(rng.integers(len(words)))][0]
 
@@ -206,10 +222,10 @@ class Preference(Pair):
     expectations: ClassVar[Mapping[str, float]] = {"first": 1.0, "second": 0.0, "same": EVEN}
     IN_WORDS: ClassVar = {1.0: "preferred", 0.0: "the other preferred", EVEN: "no preference"}
 
-    def value(self, answer: Answer, shown: Sequence[str], system: str) -> float:
+    def value(self, answer: One, shown: Sequence[str], system: str) -> float:
         return EVEN if answer == SAME else float((answer == FIRST) == (shown[0] == system))
 
-    def sent(self, expected: float, shown: Sequence[str], system: str) -> Answer:
+    def sent(self, expected: float, shown: Sequence[str], system: str) -> One:
         if expected == EVEN:
             return SAME
         return FIRST if (shown[0] == system) == (expected == 1) else SECOND
@@ -219,7 +235,7 @@ class Preference(Pair):
 
     def guess(
         self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
-    ) -> Answer:
+    ) -> One:
         gap = scores[0] - scores[1]
         if abs(gap) < CLOSE and SAME in dict(words):
             return SAME
@@ -235,10 +251,10 @@ class Discrimination(Pair):
         pair = super().shown(systems, quarter, rng)
         return [*pair, systems[quarter // 2]]
 
-    def value(self, answer: Answer, shown: Sequence[str], system: str) -> float:
+    def value(self, answer: One, shown: Sequence[str], system: str) -> float:
         return float((answer == FIRST) == (shown[0] == shown[2]))
 
-    def sent(self, expected: float, shown: Sequence[str], system: str) -> Answer:
+    def sent(self, expected: float, shown: Sequence[str], system: str) -> One:
         return FIRST if shown[0] == shown[2] else SECOND
 
     def in_words(self, value: float, words: Words) -> str:
@@ -246,7 +262,7 @@ class Discrimination(Pair):
 
     def guess(
         self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
-    ) -> Answer:
+    ) -> One:
         hears = rng.random() < 1 - np.exp(-abs(scores[0] - scores[1]))
         first = shown[0] == shown[2] if hears else rng.random() < EVEN
         return FIRST if first else SECOND
@@ -255,11 +271,11 @@ class Discrimination(Pair):
 class Comparison(Pair):
     """How much better the second sound is than the first; tidy answers tell it of the system."""
 
-    def value(self, answer: Answer, shown: Sequence[str], system: str) -> float:
+    def value(self, answer: One, shown: Sequence[str], system: str) -> float:
         assert not isinstance(answer, list)
         return -float(answer) if shown[0] == system else float(answer)
 
-    def sent(self, expected: float, shown: Sequence[str], system: str) -> Answer:
+    def sent(self, expected: float, shown: Sequence[str], system: str) -> One:
         value = round(expected)
         return -value if shown[0] == system else value
 
@@ -268,7 +284,7 @@ class Comparison(Pair):
 
     def guess(
         self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
-    ) -> Answer:
+    ) -> One:
         return int(np.clip(round(scores[1] - scores[0]), *self.scale.bounds))
 
 
@@ -311,14 +327,14 @@ class Multiple(Design):
 
     def guess(
         self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
-    ) -> Answer:
+    ) -> One:
         low, high = self.scale.bounds
         return [
             int(np.clip(round(25 * (score - 1)), self.SEEN if name == REFERENCE else low, high))
             for name, score in zip(shown, scores, strict=True)
         ]
 
-    def random(self, words: Words, places: int, rng: np.random.Generator) -> Answer:
+    def random(self, words: Words, places: int, rng: np.random.Generator) -> One:
         low, high = self.scale.bounds
         return [int(value) for value in rng.integers(low, high + 1, places)]
 
@@ -336,6 +352,7 @@ ACR: Final = Design(
     tested=ALONE,
     cards=("sound",),
     numbered=True,
+    several=True,
 )
 CCR: Final = Comparison(
     name="ccr",
@@ -387,6 +404,7 @@ DCR: Final = Design(
     reference="open",
     about_reference="The originals, heard first in every trial.",
     numbered=True,
+    several=True,
 )
 AB: Final = Preference(
     name="ab",
@@ -494,6 +512,45 @@ SIMILARITY: Final = Design(
     example="4",
 )
 
+SMOS: Final = Design(
+    name="smos",
+    title="Similarity mean opinion score (SMOS)",
+    summary="SMOS: how similar to a reference, from 1 to 5",
+    source="similarity ratings from 1 to 5 next to a reference (Jia et al. 2018)",
+    scale=Scale(
+        "How similar is the voice to that of the reference?",
+        (
+            (5, "Extremely similar"),
+            (4, "Very similar"),
+            (3, "Moderately similar"),
+            (2, "Slightly similar"),
+            (1, "Not at all similar"),
+        ),
+        "SMOS",
+        (1, 5),
+    ),
+    tested=ALONE,
+    cards=("reference", "sound"),
+    reference="open",
+    about_reference="The voice that every sound is compared with.",
+    numbered=True,
+    several=True,
+    alike=False,
+)
+
+COMMENT: Final = "comment"  # the name of a text about a trial, among its answers
+TRANSCRIPTION: Final = Scale(
+    "What is said? Write ? for what you do not understand.",
+    (),
+    "Word error rate",
+    (0, 1),
+    level="interval",
+    wanted=(0.05, 0.1, 0.2),
+    aim="A difference of {points:.0f} percentage points",
+    name="transcription",
+    typed=True,
+)
+
 DESIGNS: Final[Mapping[str, Design]] = {
-    design.name: design for design in (ACR, CCR, DCR, AB, ABX, MUSHRA, SIMILARITY)
+    design.name: design for design in (ACR, CCR, DCR, AB, ABX, MUSHRA, SIMILARITY, SMOS)
 }

@@ -45,6 +45,9 @@ def _expected(value: Value, design: Design) -> float:
         if word not in named:
             value.at("expected").problem(f'"expected" must be {", ".join(named)}.')
         return named.get(word, 0.0)
+    if not design.scale.answers:
+        value.problem("nothing can be expected of what raters write: add a scale with points.")
+        return 0.0
     number, (low, high) = value.take("expected", float), design.ends
     if not low <= number <= high:
         value.at("expected").problem(f'"expected" must be {low:g} to {high:g}.')

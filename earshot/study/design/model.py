@@ -3,16 +3,17 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
-from earshot.study.design.designs import SAME, Design, Words
+from earshot.study.design.designs import SAME, Design, Scale, Words
 from earshot.study.design.panel import Panel
 from earshot.study.design.questions import Question
 from earshot.study.design.rules import Rules
+from earshot.study.design.scales import by_checks
 from earshot.study.design.texts import Texts, unwritten
 
 Pairing = Literal["balanced", "adaptive"]
@@ -68,8 +69,10 @@ class Test:
     whether MUSHRA's sounds of a trial last equally long, so that a switch keeps the position.
     texts: in further languages than the test's own. rules: whose ratings are left out. pairing:
     whether every trial is asked equally often, or in ab the next pair chosen by what the votes so
-    far leave unknown. source: what its
-    ratings were collected with, where it was not us (study.imports).
+    far leave unknown. scales: those of a trial, where they are others than the design's own (see
+    rated). comment: whether raters may write one on every trial. sentences: what is said, by
+    stimulus; show_sentence: whether raters read it. source: what its ratings were collected with,
+    where it was not us (study.imports).
     """
 
     __test__: ClassVar[bool] = False  # it is no test of pytest's
@@ -100,6 +103,10 @@ class Test:
     agree: tuple[str, ...] = ()
     approval: str = ""
     strict: bool = True
+    scales: tuple[Scale, ...] = ()
+    comment: bool = False
+    sentences: Mapping[str, str] = field(default_factory=dict)
+    show_sentence: bool = False
     source: str = ""
 
     def of_kind(self, kind: Kind) -> tuple[Trial, ...]:
@@ -126,6 +133,23 @@ class Test:
         values = [value for value, _ in answers if self.no_preference or value != SAME]
         return tuple(zip(values, self.words, strict=True))
 
+    @property
+    def rated(self) -> tuple[Scale, ...]:
+        """The scales that a rater answers on every trial."""
+        own = self.design.scale
+        own = replace(own, name=self.design.name, question=self.question, answers=self.scale)
+        return self.scales or (own,)
+
+    @property
+    def by_name(self) -> bool:
+        """Whether the answers of a trial are by the name of their scale."""
+        return bool(self.scales) or self.comment
+
+    @property
+    def checked(self) -> Scale:
+        """The scale on which checks expect their answer: the first that has numbers."""
+        return next(by_checks(self.rated))
+
     @cached_property
     def conditions(self) -> tuple[str, ...]:
         """Every name that a sound of a scored trial has: systems, then reference and anchors."""
@@ -145,6 +169,9 @@ class Test:
     def fingerprint(self) -> str:
         """Changes with anything that would make answers mean something else; texts may change."""
         trials = [(t.stimulus, list(t.sounds), t.kind, t.expected) for t in self.trials]
-        more = ["no open reference"] if self.design.referenced and not self.referenced else []
+        more: list[object] = (
+            ["no open reference"] if self.design.referenced and not self.referenced else []
+        )
+        more += [[scale.name, len(scale.answers)] for scale in self.scales]
         content = json.dumps([self.design.name, trials, *more])
         return hashlib.sha256(content.encode()).hexdigest()

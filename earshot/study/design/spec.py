@@ -1,6 +1,7 @@
 """Reads a test's YAML file: our own here, webMUSHRA's in study.design.webmushra."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -12,6 +13,7 @@ from earshot.study.design.designs import (
     REFERENCE,
     SAME,
     Design,
+    Scale,
 )
 from earshot.study.design.listed import listed
 from earshot.study.design.model import Pairing, Test, Trial
@@ -19,6 +21,7 @@ from earshot.study.design.panel import read_closes, read_panel, read_raters
 from earshot.study.design.patterns import Pattern
 from earshot.study.design.questions import read_questions
 from earshot.study.design.rules import read_rules
+from earshot.study.design.scales import by_checks, read_scales, read_sentences
 from earshot.study.design.texts import read_agree, read_language, read_texts
 from earshot.study.design.trials import (
     MAX_TRIALS,
@@ -37,7 +40,7 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 KEYS = (
     "title design systems reference trials practice attention gold instructions consent question "
     "words language no_preference loudness seed invited panel raters closes texts pairing "
-    "mention_reference questions rules agree approval strict"
+    "mention_reference questions rules agree approval strict scales comment sentences show_sentence"
 ).split()
 LOUDNESS = (-60.0, -10.0)  # LUFS, what can be meant
 
@@ -79,6 +82,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         document.at("design").problem(f'"design" must be one of {", ".join(DESIGNS)}.')
         document.problems.raise_any()
     design = DESIGNS[named]
+    scales = read_scales(document, design)
     systems, trials = _scored(document, design, folder)
     number = document.take("trials", int, len(trials))
     if trials and not 1 <= number <= len(trials):
@@ -88,10 +92,11 @@ def _test(document: Value, name: str, folder: Path) -> Test:
     seed = document.take("seed", int, 0)
     if seed < 0:
         document.at("seed").problem('"seed" must be 0 or more.')
-    others = _practice(document, design, folder, trials, seed)
+    checked = replace(design, scale=next(by_checks(scales), design.scale))
+    others = _practice(document, checked, folder, trials, seed)
     for kind in ("attention", "gold"):
         for each in document.take(kind, list, []):
-            others += listed(each, kind, design, folder)
+            others += listed(each, kind, checked, folder)
     no_preference = document.take("no_preference", bool, True)
     loudness = document.take("loudness", float) if document.has("loudness") else None
     if loudness is not None and not LOUDNESS[0] <= loudness <= LOUDNESS[1]:
@@ -106,6 +111,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         document.at("pairing").problem(f'"pairing" must be {" or ".join(get_args(Pairing))}.')
     elif pairing == "adaptive" and not design.adaptive:
         document.at("pairing").problem('only in ab can "pairing" be adaptive.')
+    sentences = _sentences(document, folder, scales, trials)
     return Test(
         name=name,
         title=document.take("title", str),
@@ -114,7 +120,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         trials=numbered([*trials, *others]),
         trials_per_rater=number,
         folder=folder,
-        question=document.take("question", str, _question(design, trials)),
+        question=document.take("question", str, _question(design, trials, scales)),
         words=words,
         instructions=document.take("instructions", str, ""),
         consent=document.take("consent", str, ""),
@@ -132,12 +138,33 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         agree=agree,
         approval=document.take("approval", str, ""),
         strict=strict,
-        texts=read_texts(document, len(words), len(agree)),
+        texts=read_texts(document, len(words), len(agree), scales),
+        scales=scales,
+        comment=document.take("comment", bool, False),
+        sentences=sentences,
+        show_sentence=document.take("show_sentence", bool, False),
     )
 
 
-def _question(design: Design, trials: list[Trial]) -> str:
+def _sentences(
+    document: Value, folder: Path, scales: tuple[Scale, ...], trials: list[Trial]
+) -> dict[str, str]:
+    """What is said in each stimulus, which transcripts are compared with, or raters read."""
+    sentences = read_sentences(document, folder, {trial.stimulus for trial in trials})
+    typed, shown = any(each.typed for each in scales), document.take("show_sentence", bool, False)
+    if (typed or shown) and not document.has("sentences"):
+        document.problem('"sentences" is missing: write sentences: and the pattern of text files.')
+    if typed and shown:
+        document.at("show_sentence").problem(
+            "who reads a sentence cannot write down what they hear."
+        )
+    return sentences
+
+
+def _question(design: Design, trials: list[Trial], scales: tuple[Scale, ...]) -> str:
     """The standard's."""
+    if scales:
+        return scales[0].question
     alone = trials and trials[0].reference is None
     return (alone and design.unreferenced) or design.scale.question
 

@@ -1,13 +1,15 @@
 """A test's own texts in further languages."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
+from earshot.study.design.designs import Scale, Words
+from earshot.study.design.scales import read_words
 from earshot.study.design.yaml_lines import Value
 
-KEYS: Final = ("title", "instructions", "consent", "question", "words", "agree")
+KEYS: Final = ("title", "instructions", "consent", "question", "words", "agree", "scales")
 MAX_BOXES: Final = 10
 PLACEHOLDER: Final = "Say here who asks, what for, and whom to write to."
 UNWRITTEN: Final = (
@@ -19,7 +21,8 @@ LANGUAGE: Final = re.compile(r"[a-z]{2,3}")
 @dataclass(frozen=True)
 class Texts:
     """What the test says in a language; None: what it says in its own. words are the scale's;
-    agree: what raters tick before they begin."""
+    agree: what raters tick before they begin. scales: question and answers of each, where a trial
+    has several."""
 
     title: str | None = None
     instructions: str | None = None
@@ -27,6 +30,7 @@ class Texts:
     question: str | None = None
     words: tuple[str, ...] | None = None
     agree: tuple[str, ...] | None = None
+    scales: Mapping[str, tuple[str | None, Words]] = field(default_factory=dict)
 
 
 def read_language(document: Value) -> str:
@@ -45,20 +49,23 @@ def read_agree(document: Value) -> tuple[str, ...]:
     return boxes
 
 
-def read_texts(document: Value, number: int, boxes: int) -> dict[str, Texts]:
-    """Read the texts by language; number: of the scale's words; boxes: to tick."""
+def read_texts(
+    document: Value, number: int, boxes: int, scales: tuple[Scale, ...] = ()
+) -> dict[str, Texts]:
+    """Read the texts by language; number: of the scale's words; boxes: to tick; scales: where a
+    trial has several."""
     given: dict[str, Value] = document.take("texts", dict, {})
-    return {name: _texts(name, value, number, boxes) for name, value in given.items()}
+    return {name: _texts(name, value, number, boxes, scales) for name, value in given.items()}
 
 
-def _texts(name: str, value: Value, number: int, boxes: int) -> Texts:
+def _texts(name: str, value: Value, number: int, boxes: int, scales: tuple[Scale, ...]) -> Texts:
     if not LANGUAGE.fullmatch(name):
         value.problem(f'"{name}" is no language: write its code, as in de.')
     if not isinstance(value.content, dict):
         value.problem(f"write {', '.join(KEYS)} here, whichever are to be translated.")
         return Texts()
     value.only(KEYS)
-    written = {key: value.take(key, str) for key in KEYS[:-2] if value.has(key)}
+    written = {key: value.take(key, str) for key in KEYS[:-3] if value.has(key)}
     words = None
     if value.has("words"):
         words = tuple(each.be(str, "words") for each in value.take("words", list))
@@ -67,7 +74,7 @@ def _texts(name: str, value: Value, number: int, boxes: int) -> Texts:
     agree = read_agree(value) if value.has("agree") else None
     if agree is not None and len(agree) != boxes:
         value.at("agree").problem(f'"agree" must be {boxes}, as many as the test has.')
-    return Texts(**written, words=words, agree=agree)
+    return Texts(**written, words=words, agree=agree, scales=read_words(value, scales))
 
 
 def unwritten(consents: Iterable[str | None]) -> list[str]:

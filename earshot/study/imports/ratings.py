@@ -172,6 +172,8 @@ def _trials(design: Design, ratings: Sequence[Rating]) -> tuple[tuple[Trial, ...
                 "finished": True,
                 "started": "",
                 "language": "",
+                "scale": design.name,
+                "text": "",
             }
         )
     trials = tuple(

@@ -5,7 +5,8 @@ from typing import Final
 
 import numpy as np
 
-from earshot.study.design import ANCHORS, REFERENCE, Answer, Item, Test
+from earshot.study.design import ANCHORS, REFERENCE, Item, Scale, Test
+from earshot.study.design.designs import One
 from earshot.study.simulation.world import World
 from earshot.study.storage.answers import expected
 from earshot.study.storage.raters import SIMULATED
@@ -15,6 +16,8 @@ WORST, BEST = 2.4, 4.2  # mean opinion scores of the last and the first system
 OTHERS: Final = {REFERENCE: 4.9, **dict(zip(ANCHORS, (1.6, 2.6), strict=True))}
 CARELESS: Final = 0.1  # share of raters who answer without listening
 OTHER: Final = 3.0  # score of a sound that is of no system
+TASTES: Final = 0.4  # SD of an opinion score from one of several scales to the next
+BEST_HEARD: Final = 5.0  # opinion score of a sound of which every word is understood
 CARE, HASTE = 9000, 1500  # ms for an answer, at the median
 
 
@@ -61,28 +64,41 @@ def simulate(test: Test, store: Store, raters: int = 20, seed: int = 0) -> None:
             if rater is None or rater.next is None or rater.outcome:
                 break
             item = rater.next
-            if careless:
-                answer = test.design.random(test.scale, len(item.shown), rng)
-            else:
-                answer = _answer(everyone, number, item, rng)
+            one = _random if careless else _answer
+            found = {each.name: one(everyone, number, item, each, rng) for each in test.rated}
+            answer = found if test.by_name else found[test.rated[0].name]
             sounds = len(item.shown) + (test.trials[item.trial].reference is not None)
             took = (HASTE if careless else CARE) * rng.lognormal(sigma=0.4)
             plays = [int(n) for n in 1 + rng.poisson(0.3, sounds)]
             store.answer(free, token, item.order, answer, plays, round(took))
 
 
-def _answer(everyone: Crowd, rater: int, item: Item, rng: np.random.Generator) -> Answer:
+def _random(everyone: Crowd, rater: int, item: Item, scale: Scale, rng: np.random.Generator) -> One:
+    """Give any answer of the scale, or write that nothing was understood."""
+    if scale.typed:
+        return "?"
+    return everyone.test.design.random(scale.answers, len(item.shown), rng)
+
+
+def _answer(everyone: Crowd, rater: int, item: Item, scale: Scale, rng: np.random.Generator) -> One:
     """Answer as the rater does who listens."""
     test = everyone.test
     trial = test.trials[item.trial]
-    if (known := expected(test, item)) is not None:
+    known = expected(test, item)
+    if scale.name == test.checked.name and known is not None and not isinstance(known, dict):
         return known
     # The sounds of a check are called by their files, and none of the systems.
     scores = [
         everyone.score(rater, trial.stimulus, name) if name in test.conditions else OTHER
         for name in item.shown
     ]
-    answer = test.design.guess(scores, item.shown, test.scale, rng)
+    if scale.typed:
+        lost = np.clip((BEST_HEARD - scores[0]) / 8, 0.02, 0.8)
+        words = test.sentences.get(trial.stimulus, "").split()
+        return " ".join(word for word in words if rng.random() > lost) or "?"
+    if test.scales:  # what one thinks of a sound differs from scale to scale
+        scores = [score + rng.normal(scale=TASTES) for score in scores]
+    answer = test.design.guess(scores, item.shown, scale.answers, rng)
     if trial.expected is not None and isinstance(answer, list):
         answer[item.shown.index(next(iter(trial.sounds)))] = round(trial.expected)
     return answer

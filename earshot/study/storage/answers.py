@@ -1,15 +1,20 @@
 """From what a rater's page sends to rows of the tidy table."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from earshot.core.errors import InputError
-from earshot.study.design import REFERENCE, Answer, Item, Test, Trial
+from earshot.media.text.phonemes import edit_distance
+from earshot.study.design import REFERENCE, Answer, Item, Scale, Test, Trial
+from earshot.study.design.designs import COMMENT, One
+from earshot.study.design.scales import MAX_COMMENT, MAX_SENTENCE, words_in
 
 
 @dataclass(frozen=True)
 class Rating:
-    """One row: what `system`, shown at position, got; the tidy answer of store.ratings."""
+    """One row: what `system`, shown at position, got on a scale; the tidy answer of store.ratings,
+    NaN of a comment. text: what was written, where raters write."""
 
     system: str
     other: str
@@ -17,6 +22,8 @@ class Rating:
     answer: float
     plays: int
     expected: float | None
+    scale: str
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -36,26 +43,83 @@ def check(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> None:
     sounds = len(item.shown) + (test.trials[item.trial].reference is not None)
     if len(plays) != sounds or not all(_is_count(n) for n in plays):
         raise InputError(f"Send how often each of the {sounds} sounds was played.")
-    values = [value for value, _ in test.scale]
+    if not test.by_name:
+        _check_one(test, item, test.rated[0], answer)
+        return
+    names = [scale.name for scale in test.rated]
+    given = {*answer} - ({COMMENT} if test.comment else set()) if isinstance(answer, dict) else None
+    if not isinstance(answer, dict) or given != {*names}:
+        raise InputError(f"Send an answer to each of {', '.join(names)}.")
+    for scale in test.rated:
+        _check_one(test, item, scale, answer[scale.name])
+    _check_text(answer.get(COMMENT, ""), MAX_COMMENT)
+
+
+def _check_one(test: Test, item: Item, scale: Scale, answer: Answer) -> None:
+    if scale.typed:
+        _check_text(answer, MAX_SENTENCE, least=1)
+        return
+    values = [value for value, _ in scale.answers]
     if refusal := test.design.refusal(answer, values, len(item.shown)):
         raise InputError(refusal)
 
 
+def _check_text(text: object, most: int, least: int = 0) -> None:
+    if not isinstance(text, str) or not least <= len(text.strip()) <= most:
+        raise InputError(f"Send a text of {least} to {most} characters.")
+
+
 def rows(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> list[Rating]:
     """A row for each condition where a trial shows all, else one row, with the answer that the
-    design counts (Design.value)."""
+    design counts (Design.value); so for every scale, and one more of a comment.
+
+    Of what raters write down, the answer is its share of word errors: see errors_in.
+    """
+    if not isinstance(answer, dict):
+        return _rows(test, item, test.rated[0], answer, plays)
+    found = [
+        row
+        for scale in test.rated
+        if scale.name in answer
+        for row in _rows(test, item, scale, answer[scale.name], plays)
+    ]
+    if comment := answer.get(COMMENT):
+        of_pair = test.design.paired
+        first = found[0]
+        system, other = (first.system, first.other) if not test.design.together else ("", "")
+        about = (system, other if of_pair else "", 0, math.nan, sum(plays), None)
+        found.append(Rating(*about, COMMENT, str(comment)))
+    return found
+
+
+def _rows(test: Test, item: Item, scale: Scale, answer: One, plays: Sequence[int]) -> list[Rating]:
     trial = test.trials[item.trial]
     systems = list(trial.sounds)
     if isinstance(answer, list):
         expected = {systems[0]: trial.expected}
         return [
-            Rating(system, "", at, answer[at], plays[at], expected.get(system))
+            Rating(system, "", at, answer[at], plays[at], expected.get(system), scale.name)
             for at, system in enumerate(item.shown)
         ]
     system, other = systems[0], systems[1] if len(systems) > 1 else ""
-    position = item.shown.index(system)
+    about = (system, other, item.shown.index(system))
+    if scale.typed:
+        text = str(answer)
+        value = errors_in(text, test.sentences.get(trial.stimulus, ""))
+        return [Rating(*about, value, sum(plays), None, scale.name, text)]
+    wanted = trial.expected if scale.name == test.checked.name else None
     value = test.design.value(answer, item.shown, system)
-    return [Rating(system, other, position, value, sum(plays), trial.expected)]
+    return [Rating(*about, value, sum(plays), wanted, scale.name)]
+
+
+def errors_in(text: str, sentence: str) -> float:
+    """Count the words that were left out, put in or exchanged, as a share of the sentence's words:
+    1 at most, so that who writes much else counts no more than who heard nothing; NaN where no
+    sentence is known."""
+    said = words_in(sentence)
+    if not said:
+        return math.nan
+    return min(edit_distance(said, words_in(text)) / len(said), 1.0)
 
 
 def expected(test: Test, item: Item) -> Answer | None:
@@ -70,6 +134,8 @@ def expected(test: Test, item: Item) -> Answer | None:
 def lesson(test: Test, item: Item, answer: Answer) -> Lesson | None:
     """What a rater is told after a practice trial whose answer is known; None after any other."""
     trial, wanted = test.trials[item.trial], expected(test, item)
+    if isinstance(answer, dict):
+        answer = answer.get(test.checked.name, "")
     if trial.kind == "practice" and trial.expected is not None and isinstance(answer, list):
         return _lesson_of_all(trial, item, answer)
     if trial.kind != "practice" or wanted is None or isinstance(wanted, list):

@@ -25,9 +25,12 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
         "stimulus": "what was said or played, the same for every system",
         "system": "the system that the answer is about; reference and anchors of MUSHRA too",
         "compared_with": "the other system of a pair; empty where there is none",
-        "answer": "as a number: of the scale; in ab 1 for the system, 0 for the other, 0.5 for "
+        "answer": "as a number: of the scale; of transcription the share of word errors; "
+        "in ab 1 for the system, 0 for the other, 0.5 for "
         "neither; in abx 1 where X was found; in ccr the system compared with the other",
         "answer_in_words": "the same in the words of the scale; in mushra of its interval",
+        "scale": "what was asked: the design, or one of several scales; comment: a text on it",
+        "text": "what the rater wrote: what they heard, or a comment",
         "kind": "trial, practice, attention (an instructed check) or gold (a known answer)",
         "expected": "the answer that is right, of checks and gold trials",
         "order": "place in the rater's sequence, from 0",
@@ -107,7 +110,7 @@ def files(test: Test, store: Store) -> dict[str, bytes]:
     text = json.dumps(description(test, described), ensure_ascii=False, indent=2)
     raw = EVERYTHING.format(name=test.name)
     values = {"title": test.title, "dictionary": DICTIONARY, "everything": raw}
-    readme = README.format(**values, raters=len(everything), ratings=len(rated))
+    readme = README.format(**values, raters=len(everything), ratings=int(rated["answer"].notna().sum()))
     today = datetime.now(UTC).date().isoformat()
     return found | {
         DICTIONARY: csv(described).encode("utf-8-sig"),  # for spreadsheets
@@ -128,14 +131,16 @@ def path(test: Test, table: str) -> str:
 def ratings(test: Test, rated: pd.DataFrame) -> pd.DataFrame:
     """Put the tidy table in words."""
     table = rated.rename(columns={"other": "compared_with"})
-    table["answer_in_words"] = [in_words(test, value) for value in table["answer"]]
+    pairs = zip(table["scale"], table["answer"], strict=True)
+    table["answer_in_words"] = [in_words(test, scale, value) for scale, value in pairs]
     table["seconds"] = table["milliseconds"] / 1000
     return table.reindex(columns=list(COLUMNS["ratings.csv"]))
 
 
-def in_words(test: Test, value: float) -> str:
-    """Say an answer of the tidy table (storage.answers.rows) in the words of the scale."""
-    return test.design.in_words(value, test.scale)
+def in_words(test: Test, scale: str, value: float) -> str:
+    """Say an answer of the tidy table (storage.answers.rows) in the words of its scale."""
+    found = next((each for each in test.rated if each.name == scale), None)
+    return test.design.in_words(value, found.answers) if found and found.answers else ""
 
 
 def raters(test: Test, everything: list[dict[str, Any]]) -> pd.DataFrame:
@@ -168,6 +173,7 @@ def stimuli(
     test: Test, rated: pd.DataFrame, missing: Mapping[tuple[str, str], int]
 ) -> pd.DataFrame:
     """Make a row of each sound of each trial."""
+    rated = rated[rated["scale"] == test.rated[0].name]  # one row of several of an answer
     found, made = hashes.heard(test)["files"], test.folder / PREPARED
     pairs = zip(rated["trial"], rated["system"], strict=True)
     given = Counter((int(trial), system) for trial, system in pairs)

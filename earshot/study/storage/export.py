@@ -13,11 +13,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from earshot.study.design import Test
+from earshot.study.design.texts import Texts
 from earshot.study.storage.store import Store
 from earshot.study.storage.tables import ChangeRow, ItemRow, RaterRow
 
 ANSWERED = ("answer", "plays", "milliseconds")
-FORMULA = re.compile(r"[=+@\t\r-]")  # how a cell begins that a spreadsheet may run
+SOMETIMES = ("scales", "comment", "sentences", "show_sentence")
+FORMULA = re.compile(r"\s*[=+@＝＋＠－\t\r-]")  # how a cell begins that a spreadsheet may run
 
 
 def export(test: Test, store: Store, folder: Path) -> tuple[Path, Path]:
@@ -104,9 +106,13 @@ def described(test: Test) -> dict[str, Any]:
     names = [field.name for field in dataclasses.fields(test) if field.name not in hidden]
     fields = {name: getattr(test, name) for name in names}
     fields["design"] = test.design.name
+    fields["scales"] = [vars(scale) for scale in test.scales]
+    for name in SOMETIMES:  # a test without them is described as ever
+        if not fields[name]:
+            del fields[name]
     fields["rules"] = vars(test.rules)
     fields["questions"] = [vars(question) for question in test.questions]
-    fields["texts"] = {name: vars(texts) for name, texts in test.texts.items()}
+    fields["texts"] = {name: _said(texts) for name, texts in test.texts.items()}
     fields["closes"] = test.closes and test.closes.isoformat()
     trials = [
         vars(trial)
@@ -115,3 +121,7 @@ def described(test: Test) -> dict[str, Any]:
         for trial in test.trials
     ]
     return fields | {"conditions": test.conditions, "trials": trials}
+
+
+def _said(texts: Texts) -> dict[str, Any]:
+    return {name: value for name, value in vars(texts).items() if name != "scales" or value}

@@ -29,6 +29,8 @@ COLUMNS = {
     "finished": "bool",
     "started": "str",
     "language": "str",
+    "scale": "str",
+    "text": "str",
 }
 
 
@@ -39,7 +41,7 @@ def ratings(session: Session, test: Test) -> pd.DataFrame:
     on the screen, 0 is left or A); system; other (what it was compared with, or ""); stimulus;
     answer (see answers.rows); kind; expected (float or NaN); plays; milliseconds; headphones
     (True, False or NA); finished (bool); started (ISO day); language
-    (of the rater's page, or "").
+    (of the rater's page, or ""); scale; text (what was written; of a comment all there is).
     """
     found = session.execute(
         select(RaterRow, ItemRow)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from earshot.study.design.designs import MAX_CONDITIONS
 from earshot.study.design.panel import MAX_NAMES
 from earshot.study.design.questions import MAX_CHARACTERS
+from earshot.study.design.scales import MAX_COMMENT, MAX_SCALES, MAX_SENTENCE
 from earshot.study.sounds import headphones
 
 MAX_NUMBER: Final = 2**31 - 1  # of a number, for any database
@@ -17,6 +18,11 @@ Token = Annotated[str, Field(max_length=128)]
 Whole = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 Wholes = Annotated[list[Whole], Field(max_length=MAX_PLACES)]
 Name = Annotated[str, Field(max_length=40)]
+Given = (  # to one of several scales, or what was written
+    Annotated[int, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
+    | Annotated[str, Field(max_length=max(MAX_COMMENT, MAX_SENTENCE))]
+    | Wholes
+)
 Claim = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{16,64}$")]  # of a browser, random
 Said = Annotated[str, Field(max_length=200)]  # by a panel's link
 
@@ -69,6 +75,7 @@ class Answered(Body):
         Annotated[int, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
         | Annotated[str, Field(max_length=16)]
         | Wholes
+        | Annotated[dict[Name, Given], Field(max_length=MAX_SCALES + 1)]
     )
     plays: Wholes
     milliseconds: Whole

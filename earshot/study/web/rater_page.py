@@ -9,7 +9,7 @@ from typing import Any, Final
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
-from earshot.study.design import Item, Test
+from earshot.study.design import Item, Scale, Test
 from earshot.study.design.model import UNDRAWN
 from earshot.study.design.panel import Outcome
 from earshot.study.design.questions import Question
@@ -128,9 +128,20 @@ def _trial(test: Test, said: Wording, rater: Rater, item: Item) -> dict[str, Any
         "together": test.design.together and test.strict,
         "question": said.question,
         "words": words,
+        "scales": [_scale(test, scale) for scale in said.scales],
+        "comment": test.comment,
+        "sentence": test.sentences.get(asked.stimulus) if asked and test.show_sentence else None,
         "practice": asked is not None and asked.kind == "practice",
         "referenced": referenced,
         "sounds": len(item.shown) + referenced,
         "answered": item.order in rater.answered,
         "version": rater.versions.get(item.order, 0),
     }
+
+
+def _scale(test: Test, scale: Scale) -> dict[str, Any]:
+    words = [
+        {"value": value, "label": word, "number": test.design.number(value)}
+        for value, word in scale.answers
+    ]
+    return {"name": scale.name, "question": scale.question, "words": words, "typed": scale.typed}

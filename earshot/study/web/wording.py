@@ -1,15 +1,16 @@
 """What a test says to a rater, in their language."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from earshot.study.design import Test
+from earshot.study.design import Scale, Test
+from earshot.study.design.scales import ASKED_BY, KNOWN
 from earshot.study.design.texts import Texts
 from earshot.study.web import languages
 
 
 @dataclass(frozen=True)
 class Wording:
-    """See study.design.Test; words are those of the scale."""
+    """See study.design.Test; words are those of the scale. scales: where a trial has several."""
 
     title: str
     instructions: str
@@ -17,6 +18,7 @@ class Wording:
     question: str
     words: tuple[str, ...]
     agree: tuple[str, ...]
+    scales: tuple[Scale, ...]
 
 
 def written(test: Test) -> tuple[str, ...]:
@@ -35,7 +37,21 @@ def wording(test: Test, language: str) -> Wording:
         question=given.question or _question(test, language),
         words=given.words or _words(test, language),
         agree=given.agree or test.agree,
+        scales=tuple(_scale(scale, given, language) for scale in test.scales),
     )
+
+
+def _scale(scale: Scale, given: Texts, language: str) -> Scale:
+    """The scale in the language, where it is written there, or asked by a text of ours."""
+    question, answers = given.scales.get(scale.name, (None, ()))
+    ours, said = KNOWN.get(scale.name), languages.words(language)
+    key = ASKED_BY.get(scale.name, scale.name)
+    if ours and question is None and scale.question == ours.question:
+        question = said.get(f"question.{key}")
+    if ours and not answers and scale.answers == ours.answers:
+        words = said.get(f"scale.{key}", {})
+        answers = tuple((value, words.get(str(value), word)) for value, word in scale.answers)
+    return replace(scale, question=question or scale.question, answers=answers or scale.answers)
 
 
 def _question(test: Test, language: str) -> str:

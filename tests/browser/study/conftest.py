@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 import uvicorn
@@ -22,7 +23,7 @@ def tests(tmp_path_factory: pytest.TempPathFactory) -> Library:
     attention = [{"sounds": ["fine/bird.wav", "rough/bird.wav"], "expected": "first"}]
     write_test(folder / "ab", "ab", attention=attention)
     write_test(folder / "mushra", "mushra", trials=3)
-    for design in ("acr", "ccr", "dcr", "abx", "similarity"):
+    for design in ("acr", "ccr", "dcr", "abx", "similarity", "smos"):
         write_test(folder / design, design, trials=2)
     return library(folder)
 
@@ -59,14 +60,23 @@ def complaints() -> list[str]:
 def page(browser: Browser, request: pytest.FixtureRequest, complaints: list[str]) -> Iterator[Page]:
     """A rater's browser. Parametrize indirectly with ("phone", "dark"), or with a language too."""
     size, scheme, *language = getattr(request, "param", ("desktop", "light"))
+    with rater_page(browser, size, scheme, complaints, *language) as page:
+        yield page
+
+
+@contextmanager
+def rater_page(
+    browser: Browser, size: str, scheme: str, complaints: list[str], language: str = "en"
+) -> Iterator[Page]:
+    """Open a page in a browser of its own. complaints: gets what the browser says is wrong."""
     width, height = SIZES[size]
     context = browser.new_context(
         viewport={"width": width, "height": height},
         has_touch=size == "phone",
         is_mobile=size == "phone",
-        color_scheme=scheme,
+        color_scheme=scheme,  # type: ignore[arg-type]
         reduced_motion="reduce",
-        locale=language[0] if language else "en",
+        locale=language,
     )
     context.set_default_timeout(PATIENCE)
     expect.set_options(timeout=PATIENCE)

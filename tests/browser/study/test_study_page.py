@@ -84,7 +84,7 @@ def test_mushra_page_loops_a_part_and_rates_by_keyboard(
     expect(page.locator("#count")).to_have_text("1 of 3")
 
 
-@pytest.mark.parametrize("design", ["ccr", "dcr", "abx", "similarity"])
+@pytest.mark.parametrize("design", ["ccr", "dcr", "abx", "similarity", "smos"])
 def test_rater_page_of_each_design_is_completed(
     page: Page, address: str, tests: Library, design: str
 ) -> None:

@@ -17,7 +17,7 @@ def quality(rater: int, system: str, other: str, stimulus: str) -> float:
 def test_means_have_the_best_system_and_the_lowest_stimulus_first() -> None:
     test = make_test("acr")
     ratings = rate(test, 3, quality)
-    means = by_stimulus(test, evaluate(test, ratings[ratings["kind"] == "trial"]))
+    means = by_stimulus(evaluate(test, ratings[ratings["kind"] == "trial"]))
     assert means.index[0] == "ours" and means.columns[0] == "sound-2"
     assert means.loc["ours", "sound-2"] == 3 and means.loc["rival", "sound-1"] == 3
 
@@ -27,9 +27,9 @@ def test_means_of_a_pair_are_told_of_its_first(design: str) -> None:
     """Whichever of the two a trial names first."""
     test = make_test(design, ("a", "b"), stimuli=2)
     ratings = rate(test, 4, lambda rater, *_: 1.0 if rater else 0.0)
-    means = by_stimulus(test, evaluate(test, ratings))
+    means = by_stimulus(evaluate(test, ratings))
     swapped = ratings.assign(system=ratings["other"], other=ratings["system"])
-    again = by_stimulus(test, evaluate(test, swapped))
+    again = by_stimulus(evaluate(test, swapped))
     assert means.loc["a and b"].tolist() == [0.75, 0.75]
     # The better one is named first; in abx none is.
     assert again.index.tolist() == ["a and b" if design == "abx" else "b and a"]
@@ -40,7 +40,7 @@ def test_stimulus_that_a_system_lacks_is_not_a_number() -> None:
     test = make_test("acr", ("ours", "rival"))
     ratings = rate(test, 3, quality)
     gap = (ratings["system"] == "rival") & (ratings["stimulus"] == "sound-0")
-    means = by_stimulus(test, evaluate(test, ratings[~gap]))
+    means = by_stimulus(evaluate(test, ratings[~gap]))
     assert np.isnan(means.loc["rival", "sound-0"]) and means.notna().sum().sum() == 11
 
 

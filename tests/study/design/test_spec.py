@@ -25,7 +25,7 @@ def wrong(folder: Path, text: str | None = None) -> list[str]:
 @pytest.mark.parametrize(
     ("design", "trials", "sounds"),
     [
-        ("acr", 6, 1), ("dcr", 6, 1), ("similarity", 6, 1),
+        ("acr", 6, 1), ("dcr", 6, 1), ("similarity", 6, 1), ("smos", 6, 1),
         ("ccr", 3, 2), ("ab", 3, 2), ("abx", 3, 2), ("mushra", 3, 5),
     ],
 )  # fmt: skip
@@ -39,7 +39,7 @@ def test_load_of_each_design_makes_its_trials(
     assert test.trials[-1].kind == "practice"
     for trial in test.of_kind("trial"):
         assert len(trial.sounds) == sounds
-        assert (trial.reference is not None) == (design in ("dcr", "mushra", "similarity"))
+        assert (trial.reference is not None) == DESIGNS[design].referenced
         for name, path in trial.sounds.items():
             assert path.is_file() or name in ANCHORS
             assert name in ANCHORS or path.stem == trial.stimulus

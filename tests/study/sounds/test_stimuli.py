@@ -9,7 +9,7 @@ import pytest
 import soundfile
 
 from earshot.core.errors import InputError
-from earshot.study.design import ANCHORS, REFERENCE
+from earshot.study.design import ANCHORS, DESIGNS, REFERENCE
 from earshot.study.design.spec import load
 from earshot.study.sounds import sound
 from earshot.study.sounds.copies import as_wav
@@ -99,7 +99,7 @@ def test_check_of_a_peak_at_full_scale_finds_no_clipping(tmp_path: Path) -> None
     assert check(load(folder)) == []
 
 
-@pytest.mark.parametrize("design", ["ab", "abx", "ccr", "dcr", "mushra", "acr", "similarity"])
+@pytest.mark.parametrize("design", DESIGNS)
 def test_check_of_compared_sounds_that_differ_in_format_names_it(
     tmp_path: Path, design: str
 ) -> None:
@@ -108,7 +108,7 @@ def test_check_of_compared_sounds_that_differ_in_format_names_it(
     noise(folder / "ours" / "two.wav", channels=2)
     noise(folder / "ours" / "three.wav", seconds=0.7)
     problems = "\n".join(check(load(folder)))
-    compared = design not in ("acr", "similarity")
+    compared = design not in ("acr", "similarity", "smos")
     assert ("sampling rates differ (16000 Hz, 22050 Hz)" in problems) == compared
     assert ("two" in problems and "some are mono" in problems) == compared
     assert ("lengths differ by 0.100 s" in problems) == (design == "mushra")

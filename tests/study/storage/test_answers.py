@@ -17,7 +17,7 @@ def rate(design: str, shown: tuple[str, ...], answer: Answer) -> list[tuple]:
     return [(row.system, row.other, row.position, row.answer, row.plays) for row in found]
 
 
-@pytest.mark.parametrize("design", ["acr", "dcr", "similarity"])
+@pytest.mark.parametrize("design", ["acr", "dcr", "similarity", "smos"])
 def test_rows_of_a_single_sound_hold_its_rating(design: str) -> None:
     plays = 1 if design == "acr" else 3
     assert rate(design, ("y0",), 2) == [("y0", "", 0, 2.0, plays)]

@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from benchmarks.support.listening import Rater, write_test
 from earshot.study import invitations
 from earshot.study.design import DESIGNS
+from earshot.study.design.scales import ASKED_BY, KNOWN
 from earshot.study.library import Library
 from earshot.study.storage import panel, queries
 from earshot.study.storage.store import (
@@ -70,7 +71,7 @@ def gaps(text: Any) -> set[str]:
 @pytest.mark.parametrize("language", OTHERS)
 def test_language_has_every_text_with_its_gaps(language: str) -> None:
     english, other = words("en"), words(language)
-    designs = (*DESIGNS, "mushra.alone")
+    designs = (*DESIGNS, "mushra.alone", *KNOWN)
     scales = {f"{kind}.{design}" for kind in ("scale", "question") for design in designs}
     assert {*other} - {*SENTENCES} - scales == {*english}
     for key, text in english.items():
@@ -86,6 +87,11 @@ def test_language_has_every_text_with_its_gaps(language: str) -> None:
         }
         assert not missing and other[f"question.{design}"], design
     assert other["question.mushra.alone"]
+    for name, scale in KNOWN.items():
+        key = ASKED_BY.get(name, name)
+        assert other[f"question.{key}"] != scale.question, name
+        values = {str(value) for value in scale.numbers}
+        assert values == {*other.get(f"scale.{key}", {})}, name
 
 
 def test_six_languages_and_one_of_them_from_right_to_left() -> None:

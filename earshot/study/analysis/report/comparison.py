@@ -24,6 +24,7 @@ METHOD: Final = (
     "drawn by lot for one test or the other: a difference may be that of the raters, the day or "
     "the instructions."
 )
+FIRST: Final = "Of the scales on a trial, the first one of both tests is compared: {scale}."
 RANGE: Final = (
     "Raters spread the sounds of a test over the whole scale, whatever their quality (range "
     "equalising: Zieliński, Rumsey and Bech 2008, Journal of the Audio Engineering Society 56; for "
@@ -46,7 +47,8 @@ def page(comparison: Comparison) -> str:
     )
     both = (comparison.one.kept, comparison.two.kept)
     notes = [REHEARSED] if any(simulated(each.answers) for each in both) else []
-    notes += [RANGE] if one.design.scale.scores else []
+    notes += [RANGE] if comparison.one.scale.scores else []
+    notes += [FIRST.format(scale=one.rated[0].name)] if one.scales else []
     few = [f"{each.title} ({each.name})" for each in (one, two)]
     return whole("Two tests compared", few, " ".join(_found(comparison)), notes, body, "")
 
@@ -67,7 +69,7 @@ def figure(comparison: Comparison) -> Figure:
             axis.plot(ends, [y + lift] * 2, color=colour, linewidth=1.8)
             label = panels.short(results.test.name) if y == 0 else None
             axis.plot(row[f"{name}_value"], y + lift, mark, color=colour, markersize=6, label=label)
-    scale = comparison.one.test.design.scale
+    scale = comparison.one.scale
     axis.set_xlim(*scale.bounds)
     axis.grid(axis="x", color=panels.LINE, linewidth=0.8)
     axis.set_xlabel(f"{scale.measure} and 95 % interval")
@@ -83,14 +85,14 @@ def _found(comparison: Comparison) -> Iterator[str]:
         if len(apart)
         else "No mean differs between the tests by more than chance explains."
     )
-    scale = comparison.one.test.design.scale
+    scale = comparison.one.scale
     for row in apart.head(3).to_dict("records"):
         gap = number(scale, row["value"], signed=True)
         yield f"{_name(row)}: {gap}, p {p_value(row['p_holm'])}."
 
 
 def _sheet(comparison: Comparison) -> tables.Sheet:
-    scale = comparison.one.test.design.scale
+    scale = comparison.one.scale
     rows = []
     for row in comparison.table.to_dict("records"):
         cells = [_name(row)]

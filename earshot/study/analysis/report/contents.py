@@ -15,7 +15,7 @@ from earshot.study.analysis.report.tables import Sheet
 from earshot.study.analysis.report.words import counted
 from earshot.study.analysis.results import Results
 from earshot.study.analysis.tables import Table
-from earshot.study.design import Test
+from earshot.study.design import Scale, Test
 
 PROJECT: Final = Path(__file__).parents[4] / "pyproject.toml"
 MAX_SOUNDS: Final = 1000  # whose heads are read for a report
@@ -39,11 +39,16 @@ def asked(results: Results) -> Sheet:
 def _asked(results: Results) -> Iterator[tuple[str, str]]:
     test, answers = results.test, results.everyone.answers
     yield "Design", test.design.title
-    yield "Question", test.question
+    for each in results.by_scale:
+        yield each.named("Question"), each.scale.question
     if test.instructions:
         yield "Instructions", test.instructions
-    scale = (f"{value}: {word}" for value, word in test.scale)
-    yield "Scale", "; ".join(scale)
+    for each in results.by_scale:
+        yield each.named("Scale"), scale(each.scale)
+    if test.comment:
+        yield "Comments", "a text on every trial, for who wants"
+    if test.show_sentence:
+        yield "What is said", "shown with every sound"
     yield "Systems", ", ".join(test.conditions)
     yield "Sounds", sounds(test)
     levelled = f"set to {test.loudness:g} LUFS" if test.loudness is not None else "as in the files"
@@ -80,6 +85,13 @@ def _asked(results: Results) -> Iterator[tuple[str, str]]:
         )
     yield "Software", f"Earshot {earshot()}" + (f", ratings from {test.source}" * bool(test.source))
     yield "To cite", CITATION.format(version=earshot())
+
+
+def scale(asked: Scale) -> str:
+    """Say the answers of a scale, from best to worst; without words between labelled ends."""
+    if asked.typed:
+        return "what raters heard, as they wrote it"
+    return "; ".join(f"{value}: {word}" if word else str(value) for value, word in asked.answers)
 
 
 def sounds(test: Test) -> str:
@@ -136,13 +148,12 @@ def flow(results: Results) -> Sheet:
 def paragraph(results: Results) -> str:
     """Write a Methods paragraph to paste into a paper; what only its authors know is in
     brackets."""
-    test, kept = results.test, results.kept
+    test, kept, scales = results.test, results.kept, results.by_scale
     answers = kept.answers
     parts = [
         f"We ran a listening test ({test.design.title}) with {test.source or 'Earshot'}"
         f" [recruitment and payment of raters, their languages, and approval].",
-        f"Raters were asked: “{test.question}”",
-        f"on a scale of {', '.join(f'{word} ({value})' for value, word in test.scale)}.",
+        *(f"Raters were asked: “{each.scale.question}” {_on(each.scale)}." for each in scales),
         f"There were {counted(len(test.systems), 'system')} and "
         f"{counted(kept.stimuli, 'stimulus')} ({sounds(test)}).",
         f"{counted(results.started, 'rater')} took part; {len(results.exclusions)} were left out "
@@ -152,6 +163,13 @@ def paragraph(results: Results) -> str:
         "Miller 2011, by the jackknife), and p-values are corrected by Holm's method.",
     ]
     return " ".join(parts)
+
+
+def _on(asked: Scale) -> str:
+    if asked.typed:
+        return "(they wrote it down)"
+    answers = (f"{word} ({value})" if word else str(value) for value, word in asked.answers)
+    return f"on a scale of {', '.join(answers)}"
 
 
 def checklist(results: Results) -> Sheet:
@@ -171,8 +189,8 @@ def checklist(results: Results) -> Sheet:
             UNKNOWN if conduct is None else str(conduct.screened_out),
         ],
         ["Instructions", _short(test.instructions) if test.instructions else "none"],
-        ["Question", test.question],
-        ["Scale", "; ".join(f"{value}: {word}" for value, word in test.scale)],
+        *([each.named("Question"), each.scale.question] for each in results.by_scale),
+        *([each.named("Scale"), scale(each.scale)] for each in results.by_scale),
         ["Sounds", sounds(test)],
         ["Number of stimuli", str(results.kept.stimuli)],
         ["Ratings of a rater", _spread(answers.groupby("rater").size())],

@@ -77,7 +77,7 @@ def inline(draw: Draw, name: str, label: str) -> str:
 def figure(test: Test, analysis: Analysis) -> Figure:
     """Draw what the design is known by: intervals over answers, boxes, or bars of votes. Strengths
     alone where pairs are many: the tables have them all."""
-    scale = test.design.scale
+    scale = analysis.scale
     scaled = scale.of_pairs and len(analysis.systems) > 0
     if scaled and len(analysis.pairs) > MAX_PAIRS:
         return _strengths(analysis)
@@ -95,10 +95,12 @@ def figure(test: Test, analysis: Analysis) -> Figure:
         panels.raters(first, table, analysis.answers)
     elif scale.of_pairs and scale.shares:
         panels.votes(first, table)
+    elif scale.typed:
+        panels.errors(first, table, analysis.answers)
     elif scale.counted:
         panels.levels(first, test, table, analysis.answers)
     else:
-        panels.ratings(first, test, table, analysis.answers)
+        panels.ratings(first, test, scale, table, analysis.answers)
     if scaled:
         panels.strengths(axes[1], analysis.systems.iloc[::-1].reset_index(drop=True))
     _stamp(axes[-1], analysis)
@@ -114,13 +116,13 @@ def _strengths(analysis: Analysis) -> Figure:
     return drawn
 
 
-def stimuli(test: Test, analysis: Analysis) -> Figure:
+def stimuli(analysis: Analysis) -> Figure:
     """Draw the map of systems × stimuli."""
-    means = by_stimulus(test, analysis)
+    means = by_stimulus(analysis)
     height = len(means) * ROW * 0.8 + (1.3 if means.shape[1] <= heatmap.MAX_NAMED else 0.6)
     drawn = Figure(figsize=(WIDTH, height), layout="constrained")
     axis = drawn.subplots()
-    heatmap.heatmap(axis, test, means)
+    heatmap.heatmap(axis, analysis.scale, means)
     _stamp(axis, analysis)
     return drawn
 

@@ -10,7 +10,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 from earshot.study.analysis.report.panels import BLUE, LINE, ORANGE, short
 from earshot.study.analysis.report.words import number
 from earshot.study.analysis.tables import Table
-from earshot.study.design import Test
+from earshot.study.design import Scale
 
 MAX_NUMBERED: Final = 12  # stimuli whose cells have room for a number
 MAX_PAIR_NAME: Final = 52  # characters of the names of a pair
@@ -19,12 +19,11 @@ MAX_NAMED: Final = 40  # stimuli that have room for a name
 SIDES: Final = LinearSegmentedColormap.from_list("sides", [ORANGE, "#f4f2ec", BLUE])
 
 
-def heatmap(axis: Any, test: Test, means: Table) -> None:
+def heatmap(axis: Any, measured: Scale, means: Table) -> None:
     """Draw the means of analysis.stimuli, the first row on top; hatched where there are
     none."""
-    named = test.design.scale
-    low, high = named.bounds
-    colours = SIDES if named.null is not None else colormaps["viridis"]
+    low, high = measured.bounds
+    colours = SIDES if measured.null is not None else colormaps["viridis"]
     scale, values = Normalize(low, high), means.to_numpy(float)
     rows, columns = values.shape
     axis.patch.set(facecolor="none", hatch="////", edgecolor=LINE)
@@ -47,14 +46,14 @@ def heatmap(axis: Any, test: Test, means: Table) -> None:
     if columns <= MAX_NUMBERED:
         for (row, column), value in np.ndenumerate(values):
             ink = _ink(colours(scale(value)))
-            text = number(named, value, signed=low < 0) if np.isfinite(value) else ""
+            text = number(measured, value, signed=low < 0) if np.isfinite(value) else ""
             at = (column + 0.5, row + 0.5)
             axis.annotate(text, at, ha="center", va="center", color=ink, fontsize=7)
     # Above, for its label is longer than a map of few rows is high.
     bar = axis.figure.colorbar(drawn, ax=axis, location="top", fraction=0.04, pad=0.02, aspect=40)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
-    bar.set_label(named.measure)
+    bar.set_label(measured.measure)
 
 
 def _ink(colour: tuple[float, float, float, float]) -> str:

@@ -8,7 +8,7 @@ from earshot.study.analysis.mushra import MAX_EXACT
 from earshot.study.analysis.power import POWER
 from earshot.study.analysis.results import Results
 from earshot.study.analysis.tables import percent
-from earshot.study.design import REFERENCE, Design, Scale
+from earshot.study.design import REFERENCE, Scale, Test
 
 INTERVALS = (
     "The variance of every value has raters and stimuli as clusters (Cameron, Gelbach and Miller "
@@ -33,6 +33,16 @@ ADAPTIVE = (
     "likelihood does not depend on how pairs were chosen; the counts of votes next to them are not "
     "to be tested."
 )
+SCALES = (
+    "On every trial raters answered several scales ({scales}). Each is analysed by itself: Holm's "
+    "method corrects the p-values within a scale, and not over the scales."
+)
+ERRORS = (
+    "Words that were left out, put in or exchanged, without regard to case and punctuation, are "
+    "counted as errors, at most as many as the sentence has words. The word error rate of a system "
+    "is all its errors by all its words, a ratio of two sums that is linearised (Cochran 1977), "
+    "so that its interval and its differences have raters and stimuli as clusters as means have."
+)
 HOLM = "p-values of several pairs are corrected by Holm's method (1979)."
 
 
@@ -49,19 +59,19 @@ def method(results: Results) -> Iterator[str]:
         yield ADAPTIVE
     if test.design.reference == "optional" and not test.referenced:
         yield UNMENTIONED if REFERENCE in test.conditions else ALONE
-    scale = test.design.scale
-    yield " ".join(estimates(test.design))
-    if scale.level is not None:
+    yield " ".join(estimates(test))
+    levels = dict.fromkeys(scale.level for scale in test.rated if scale.level)
+    if levels:
         yield (
-            f"Agreement is Krippendorff's α for {scale.level} data (Krippendorff 2011): 1 "
+            f"Agreement is Krippendorff's α for {' and '.join(levels)} data (Krippendorff 2011): 1 "
             "where all agree, 0 where they agree as by chance. A unit is what one system made of "
             "one stimulus."
         )
     yield (
         f"How many raters it takes is for a power of {percent(POWER)} of the test that is "
         "reported, for the pair of systems known least well, at the level at which Holm's method "
-        f"tests the first of the pairs: by {_power(scale)} with the variances found here. Of "
-        "all sizes that are enough, the one with the fewest ratings is named."
+        f"tests the first of the pairs: by {_power(results.scale)} with the variances found here. "
+        "Of all sizes that are enough, the one with the fewest ratings is named."
     )
     rules = in_words(results.rules, test)
     if rules:
@@ -79,8 +89,12 @@ def _power(scale: Scale) -> str:
     return "the noncentral t"
 
 
-def estimates(design: Design) -> Iterator[str]:
-    """Say how the values of a design are estimated and tested."""
-    yield design.tested.format(exact=MAX_EXACT)
+def estimates(test: Test) -> Iterator[str]:
+    """Say how the values of a test are estimated and tested."""
+    yield test.design.tested.format(exact=MAX_EXACT)
     yield INTERVALS
     yield HOLM
+    if test.scales:
+        yield SCALES.format(scales=", ".join(scale.name for scale in test.scales))
+    if any(scale.typed for scale in test.scales):
+        yield ERRORS

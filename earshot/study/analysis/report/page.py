@@ -32,10 +32,10 @@ def page(results: Results, progress: str = "") -> str:
     test, kept = results.test, results.kept
     parts = [
         progress,
-        _results(test, kept, "kept"),
-        _stimuli(test, kept),
+        *map(_of_scale, results.by_scale),
         "<h2>How many more raters?</h2>",
-        listed(more_raters(test, kept)) or f"<p>{TOO_LITTLE}</p>",
+        listed(each.named(said) for each in results.by_scale for said in more_raters(each.kept))
+        or f"<p>{TOO_LITTLE}</p>",
         *_robust(results),
         f"<h2>Who is left out</h2>{tables.html(contents.flow(results))}{_exclusions(results)}",
         '<h2>Method</h2><div class="method">',
@@ -79,25 +79,36 @@ def whole(
     )
 
 
+def _of_scale(results: Results) -> str:
+    """Write what is known of one scale, under its name where a trial has several."""
+    head = f"<h2>{escape(results.scale.title)}</h2>" if results.test.scales else ""
+    asked = f"<p>{escape(results.scale.question)}</p>" if head else ""
+    body = _results(results.test, results.kept, "kept") + _stimuli(results.test, results.kept)
+    return head + asked + body
+
+
 def _results(test: Test, analysis: Analysis, name: str) -> str:
     if analysis.answers.empty:
         return ""
     draw, label = partial(figures.figure, test, analysis), verdict(test, analysis)
-    figure = figures.inline(draw, f"{test.name}-{name}", label)
-    sheets = "".join(map(tables.html, tables.of_analysis(test.design.scale, analysis)))
+    figure = figures.inline(draw, f"{test.name}-{analysis.scale.name}-{name}", label)
+    sheets = "".join(map(tables.html, tables.of_analysis(analysis)))
     return figure + sheets + listed(overall(analysis))
 
 
 def _stimuli(test: Test, analysis: Analysis) -> str:
     if analysis.answers.empty:
         return ""
-    draw = partial(figures.stimuli, test, analysis)
-    figure = figures.inline(draw, f"{test.name}-stimuli", "Mean answer to each stimulus")
-    return f"<h2>Which sounds decide?</h2>{figure}"
+    draw, name = partial(figures.stimuli, analysis), f"{test.name}-{analysis.scale.name}-stimuli"
+    figure, level = (
+        figures.inline(draw, name, "Mean answer to each stimulus"),
+        2 + bool(test.scales),
+    )
+    return f"<h{level}>Which sounds decide?</h{level}>{figure}"
 
 
 def _robust(results: Results) -> list[str]:
-    sheets = tables.robustness(results)
+    sheets = [sheet for each in results.by_scale for sheet in tables.robustness(each)]
     head = ["<h2>Does it depend on how it was found?</h2>"] if sheets else []
     return head + [tables.html(sheet) for sheet in sheets]
 
@@ -108,9 +119,9 @@ def _exclusions(results: Results) -> str:
     return (
         "<p>By the rules that are stated under Method:</p>"
         + tables.html(tables.left_out(results))
-        + tables.html(tables.both_ways(results))
+        + "".join(tables.html(tables.both_ways(each)) for each in results.by_scale)
         + "<details><summary>All results with everyone</summary>"
-        + _results(results.test, results.everyone, "everyone")
+        + "".join(_results(each.test, each.everyone, "everyone") for each in results.by_scale)
         + "</details>"
     )
 

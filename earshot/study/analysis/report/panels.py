@@ -9,7 +9,7 @@ import numpy as np
 
 from earshot.study.analysis.report.words import interval, number
 from earshot.study.analysis.tables import Table, percent
-from earshot.study.design import Test
+from earshot.study.design import Scale, Test
 
 INK, QUIET, LINE = "#1b2430", "#5b6570", "#e3e0d8"
 # The palette of Okabe and Ito, which the colour-blind can tell apart.
@@ -62,9 +62,8 @@ def _own(answers: Table, row: dict[str, Any]) -> np.ndarray:
     return np.concatenate(both).astype(float)
 
 
-def ratings(axis: Any, test: Test, table: Table, answers: Table) -> None:
+def ratings(axis: Any, test: Test, scale: Scale, table: Table, answers: Table) -> None:
     """Draw intervals, above discs as large as the share of each answer."""
-    scale = test.design.scale
     low, high = scale.bounds
     for y, row in enumerate(table.to_dict("records")):
         values, counts = np.unique(_own(answers, row), return_counts=True)
@@ -168,14 +167,26 @@ def raters(axis: Any, table: Table, answers: Table) -> None:
         own = answers[
             [set(two) == pair for two in zip(answers["system"], answers["other"], strict=True)]
         ]
-        means = own.groupby("rater")["answer"].mean()
-        axis.scatter(
-            means, np.full(len(means), y), 26, facecolors="none", edgecolors=BLUE, alpha=0.7
-        )
+        _rings(axis, y, own)
     estimates(axis, table, lift=-0.3)
     axis.axvline(0.5, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
     _shares(axis, "Right answers. Ring: a rater; dashed: chance\nBelow: all raters, 95 % interval")
     axis.set_xlim(-0.03, 1.03)
+
+
+def errors(axis: Any, table: Table, answers: Table) -> None:
+    """Draw the share of word errors with its interval, and a ring for each rater."""
+    for y, row in enumerate(table.to_dict("records")):
+        _rings(axis, y, answers[answers["system"] == row["system"]])
+    estimates(axis, table, lift=-0.3)
+    _shares(axis, "Word errors. Ring: a rater\nBelow: all raters, 95 % interval")
+    axis.set_xlim(-0.03, 1.03)
+
+
+def _rings(axis: Any, y: int, own: Table) -> None:
+    """Draw the mean answer of each rater."""
+    means = own.groupby("rater")["answer"].mean()
+    axis.scatter(means, np.full(len(means), y), 26, facecolors="none", edgecolors=BLUE, alpha=0.7)
 
 
 def _stack(axis: Any, y: int, parts: list[tuple[float, str, str]]) -> None:

@@ -75,23 +75,19 @@ def _story(results: Results) -> Iterator[Any]:
     yield _text(" · ".join(facts(results)), QUIETER)
     yield _text(concluded(results), VERDICT)
     yield from _list(kept.notes)
-    if not kept.answers.empty:
-        yield _image(partial(figures.figure, test, kept))
-        for sheet in tables.of_analysis(test.design.scale, kept):
-            yield _table(sheet)
-        yield from _list(overall(kept))
-        yield _text("Which sounds decide?", HEAD)
-        yield _image(partial(figures.stimuli, test, kept))
+    for each in results.by_scale:
+        yield from _of_scale(each)
     yield _text("How many more raters?", HEAD)
-    yield from _list(more_raters(test, kept)) or [_text(TOO_LITTLE)]
-    if sheets := tables.robustness(results):
+    more = [each.named(said) for each in results.by_scale for said in more_raters(each.kept)]
+    yield from _list(more) or [_text(TOO_LITTLE)]
+    if sheets := [sheet for each in results.by_scale for sheet in tables.robustness(each)]:
         yield _text("Does it depend on how it was found?", HEAD)
         yield from map(_table, sheets)
     yield _text("Who is left out", HEAD)
     yield _table(contents.flow(results))
     if results.exclusions:
-        for sheet in (tables.left_out(results), tables.both_ways(results)):
-            yield _table(sheet)
+        yield _table(tables.left_out(results))
+        yield from (_table(tables.both_ways(each)) for each in results.by_scale)
     else:
         yield _text("Nobody, by the rules that are stated under Method.")
     yield _text("Method", HEAD)
@@ -102,6 +98,22 @@ def _story(results: Results) -> Iterator[Any]:
     yield _text("For a paper", HEAD)
     yield _text(contents.paragraph(results))
     yield _table(contents.checklist(results))
+
+
+def _of_scale(results: Results) -> Iterator[Any]:
+    """Tell what is known of one scale, under its name where a trial has several."""
+    test, kept = results.test, results.kept
+    if test.scales:
+        yield _text(results.scale.title, HEAD)
+        yield _text(results.scale.question, QUIETER)
+    if kept.answers.empty:
+        return
+    yield _image(partial(figures.figure, test, kept))
+    for sheet in tables.of_analysis(kept):
+        yield _table(sheet)
+    yield from _list(overall(kept))
+    yield _text("Which sounds decide?", HEAD)
+    yield _image(partial(figures.stimuli, kept))
 
 
 def _text(text: str, style: ParagraphStyle = BODY) -> Paragraph:

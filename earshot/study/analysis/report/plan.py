@@ -9,7 +9,7 @@ from earshot.study.analysis.report.method import ADAPTIVE, estimates
 from earshot.study.analysis.report.words import counted
 from earshot.study.analysis.results import MIN_RATERS
 from earshot.study.analysis.tables import percent
-from earshot.study.design import REFERENCE, Test
+from earshot.study.design import REFERENCE, Scale, Test
 from earshot.study.design.panel import SCREENS
 from earshot.study.design.rules import FAILED_CHECKS
 
@@ -21,11 +21,8 @@ SCREENED = {
 
 def plan(test: Test) -> Iterator[str]:
     """Write the plan of the analysis of this test, a paragraph each."""
-    answers = ", ".join(f"{word} ({value})" for value, word in test.scale)
-    yield (
-        f"Measured are {test.design.source}. The question is “{test.question}”, and the answers "
-        f"are: {answers}."
-    )
+    asked = (f"The question is “{each.question}”, {answers(each)}." for each in test.rated)
+    yield f"Measured are {test.design.source}. {' '.join(asked)}"
     stimuli = counted(len({trial.stimulus for trial in test.of_kind("trial")}), "stimulus")
     wanted = "any number of raters" if test.raters is None else counted(test.raters, "rater")
     yield (
@@ -36,10 +33,11 @@ def plan(test: Test) -> Iterator[str]:
     )
     if test.pairing == "adaptive":
         yield ADAPTIVE
-    yield " ".join(estimates(test.design))
+    yield " ".join(estimates(test))
     pairs = [" against ".join(pair) for pair in compared(test)]
     if pairs:
         family = f" Holm's correction is over these {len(pairs)}." if len(pairs) > 1 else ""
+        family += " So on each scale." if test.scales else ""
         named = "; ".join(pairs[:20]) + "; …" * (len(pairs) > 20)
         yield (
             f"The hypotheses, each that there is no difference, two-sided but for ABX, at 0.05: "
@@ -59,6 +57,14 @@ def plan(test: Test) -> Iterator[str]:
         f"{MIN_RATERS} raters nothing is concluded at all."
     )
     yield f"The analysis is that of Earshot {earshot()}, run once, after the test has closed."
+
+
+def answers(scale: Scale) -> str:
+    """Say what may be answered on a scale."""
+    if scale.typed:
+        return "which raters answer in writing"
+    said = (f"{word} ({value})" if word else str(value) for value, word in scale.answers)
+    return f"and the answers are: {', '.join(said)}"
 
 
 def compared(test: Test) -> list[tuple[str, str]]:

@@ -121,7 +121,7 @@ def pace(progress: Progress) -> Iterable[str]:
         return  # what it takes is said under "How many more raters?"
     more = ceil(row["more_raters"] * number / kept)
     aside = f", {row['more_raters']:.0f} of whom stay" if left_out else ""
-    aimed = aim(progress.results.test.design.scale, row["difference"])
+    aimed = aim(progress.results.scale, row["difference"])
     yield (
         f"{aimed}: about {counted(more, 'more rater')}{aside}, {_long(more * each)} at this rate."
     )

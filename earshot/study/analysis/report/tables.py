@@ -65,8 +65,9 @@ def pairs(scale: Scale, analysis: Analysis) -> Sheet:
     return Sheet("Pairs", head, rows, text=2, names=2)
 
 
-def of_analysis(scale: Scale, analysis: Analysis) -> list[Sheet]:
+def of_analysis(analysis: Analysis) -> list[Sheet]:
     """Make the tables of systems and of pairs, where there is something to say."""
+    scale = analysis.scale
     found = [systems(scale, analysis)] if len(analysis.systems) else []
     return found + ([pairs(scale, analysis)] if len(analysis.pairs) else [])
 
@@ -87,7 +88,7 @@ def effects(scale: Scale, results: Results) -> Sheet:
         if row["value"] == row["value"]  # NaN where nothing changed
     ]
     head = ["Effect", "Change", "95 % interval", "p, Holm"]
-    return Sheet("How sounds were presented", head, rows, names=0)
+    return Sheet(results.named("How sounds were presented"), head, rows, names=0)
 
 
 def models(results: Results) -> Sheet:
@@ -102,12 +103,12 @@ def models(results: Results) -> Sheet:
         rows.append(cells)
     head = ["System", "Other", "Bias removed", "95 % interval", "p, Holm"]
     head += ["Log odds", "95 % interval", "p, Holm"]
-    return Sheet("By other models", head, rows, text=2, names=2)
+    return Sheet(results.named("By other models"), head, rows, text=2, names=2)
 
 
 def robustness(results: Results) -> list[Sheet]:
     """Make the tables of what could have been found otherwise, where there is something to say."""
-    found = [effects(results.test.design.scale, results)] if len(results.effects) else []
+    found = [effects(results.scale, results)] if len(results.effects) else []
     found += [models(results)] if len(results.models) else []
     return [sheet for sheet in found if sheet.rows]
 
@@ -123,7 +124,7 @@ def left_out(results: Results) -> Sheet:
 
 def both_ways(results: Results) -> Sheet:
     """Tell what the exclusions change, a row for each system or pair."""
-    scale = results.test.design.scale
+    scale = results.scale
     tables = [a.pairs if scale.of_pairs else a.systems for a in (results.kept, results.everyone)]
     # A pair may be named the other way round, when another system leads.
     keys = [{_key(row): row for row in _rows(table)} for table in tables]
@@ -136,7 +137,7 @@ def both_ways(results: Results) -> Sheet:
         rows.append([" and ".join(key), *cells, *_estimate(scale, whole)])
     who = "Pair" if scale.of_pairs else "System"
     head = [who, "Without them", "95 % interval", "With everyone", "95 % interval"]
-    return Sheet("Both ways", head, rows)
+    return Sheet(results.named("Both ways"), head, rows)
 
 
 def html(sheet: Sheet) -> str:

@@ -74,7 +74,7 @@ def concluded(results: Results) -> str:
     """Say the verdict of those who are kept."""
     if results.kept.answers.empty and results.exclusions:
         return "Everyone is left out by the rules below, and so there is no result."
-    return verdict(results.test, results.kept)
+    return " ".join(each.named(verdict(each.test, each.kept)) for each in results.by_scale)
 
 
 def overall(analysis: Analysis) -> Iterator[str]:
@@ -117,7 +117,7 @@ def verdict(test: Test, analysis: Analysis) -> str:
     """Say in one or two sentences who won, or that it is not known."""
     if analysis.answers.empty:
         return "There are no ratings to go by, and so there is no result."
-    scale = test.design.scale
+    scale = analysis.scale
     if scale.of_pairs:
         return " ".join(_of_pairs(scale, analysis.pairs))
     tested = analysis.systems[analysis.systems["system"].isin(test.systems)]
@@ -133,13 +133,15 @@ def verdict(test: Test, analysis: Analysis) -> str:
     second = tested.iloc[1]["system"]
     pairs = analysis.pairs
     pair = pairs[(pairs["system"] == best["system"]) & (pairs["other"] == second)].iloc[0]
-    gap = number(scale, pair["value"])
+    gap = number(scale, abs(pair["value"]))
     if np.isclose(pair["value"], 0):
         return f"{best['system']} and {second} are level. {first}."
     if np.isnan(pair["p_holm"]):
         return f"{best['system']} leads {second} by {gap}; there is too little yet to say more."
     if pair["p_holm"] < ALPHA:
         p = _p(pair["p_holm"])
+        if scale.typed:
+            return f"{best['system']} was understood best, {gap} below {second} ({p}). {first}."
         return f"{best['system']} was rated highest, {gap} above {second} ({p}). {first}."
     return (
         f"{best['system']} leads {second} by {gap}, but so much can be chance "
@@ -164,10 +166,10 @@ def _of_pairs(scale: Scale, pairs: Table) -> Iterator[str]:
         yield "The table has all pairs."
 
 
-def more_raters(test: Test, analysis: Analysis) -> Iterator[str]:
+def more_raters(analysis: Analysis) -> Iterator[str]:
     """Say what each row of the plan asks for."""
     for row in analysis.power.to_dict("records"):
-        aimed = aim(test.design.scale, row["difference"])
+        aimed = aim(analysis.scale, row["difference"])
         raters, stimuli = row["more_raters"], row["more_stimuli"]
         if np.isnan(raters):
             yield f"{aimed}: more raters and stimuli than a test can have."

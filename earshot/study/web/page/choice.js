@@ -1,76 +1,85 @@
-// A trial with one question: sounds to play each from beginning to end, then one answer out of a
-// few. Serves every design whose sounds are heard one after the other.
+// A trial whose sounds are played each from beginning to end: then one answer out of a few, to one
+// question or to several, or what was heard, written down. Serves every design whose sounds are heard
+// one after the other.
 
 import { card, draw as drawCard, press } from "./card.js";
 import { h } from "./dom.js";
 import { number, t } from "./text.js";
+import { write } from "./written.js";
 
 // What a sound is called, and the letter that plays it; a letter is its own name.
 const LABELS = {
+  reference: [t("label.reference"), t("letter.reference")],
   sound: [t("label.sound"), "S"],
   first: [t("label.first"), t("letter.first")],
   second: [t("label.second"), t("letter.second")],
 };
 
 export class Choice {
-  // trial: { cards, question, words: [{ value, label, number }] }
+  // trial: { cards, question, words: [{ value, label, number }], sentence,
+  // scales: [{ name, question, words, typed }] }; scales: where answers are by their names.
   constructor(trial, deck, onchange) {
     Object.assign(this, { trial, deck, onchange });
     const called = trial.cards.map((name) => LABELS[name] ?? [name, name]);
     this.labels = called.map(([name]) => name);
     this.letters = called.map(([, letter]) => letter);
-    // A positive number is its own key; other answers are counted.
-    this.digits = trial.words.map(({ value }, i) => (trial.words.every((w) => w.value > 0) ? value : i + 1));
     this.cards = this.labels.map((label, i) => card(
       this.labels.length === 1 ? t("play.sound") : t("play.one", { name: label }), label, () => press(deck, i),
     ));
-    this.inputs = trial.words.map((word, i) => h("input", {
-      type: "radio", name: "answer", id: `answer-${i}`, value: word.value, onchange,
-    }));
-    this.fields = h(
-      "fieldset", { class: `answers answers-${trial.words.length}`, disabled: true },
-      h("legend", {}, h("h1", {}, trial.question)),
-      h("div", { class: "answer-row" }, trial.words.map((word, i) => h(
-        "label", { class: "answer", for: `answer-${i}` }, this.inputs[i],
-        word.number != null && h("b", {}, word.number),
-        h("span", {}, word.label),
-        word.number !== String(this.digits[i]) && h("kbd", { "aria-hidden": "true" }, number(this.digits[i])),
-      ))),
-    );
-    this.element = h("div", {}, h("div", { class: "cards" }, this.cards), this.fields);
+    const scales = trial.scales.length ? trial.scales : [trial];
+    this.fields = scales.map((scale, i) => (scale.typed ? write : choose)(scale, i, onchange));
+    this.element = h("div", {},
+      h("div", { class: "cards" }, this.cards),
+      trial.sentence && h("figure", { class: "sentence" },
+        h("figcaption", {}, t("trial.said")), h("blockquote", {}, trial.sentence)),
+      this.fields.map((field) => field.element));
   }
 
   get locked() { return this.labels.some((_, i) => !this.deck.heard(i)); }
 
+  get ready() { return !this.locked && this.fields.every((field) => field.answer != null); }
+
+  // By the names of scales where there are some, as far as they are answered.
   get answer() {
-    const chosen = this.inputs.find((input) => input.checked);
-    return chosen ? this.trial.words[this.inputs.indexOf(chosen)].value : null;
+    if (!this.trial.scales.length) return this.fields[0].answer;
+    return Object.fromEntries(this.fields.map((field) => [field.name, field.answer]));
   }
 
   set answer(value) {
-    this.inputs.forEach((input, i) => { input.checked = this.trial.words[i].value === value; });
+    if (!this.trial.scales.length) this.fields[0].answer = value;
+    else for (const field of this.fields) field.answer = value[field.name];
   }
 
-  get hint() { return this.locked ? t(`trial.hear.${this.labels.length}`) : ""; }
+  get hint() {
+    if (this.locked) return t(`trial.hear.${this.labels.length}`);
+    const open = this.fields.filter((field) => field.answer == null);
+    return this.fields.length > 1 && open.length ? t("trial.answer") : "";
+  }
 
-  // What a key does; true where it did something.
+  // What a key does; true where it did something. A digit answers the question in focus, else the
+  // first that is open.
   key(key) {
     const letter = this.letters.findIndex((each) => each.toLowerCase() === key.toLowerCase());
     if (key === " ") {
       const next = this.labels.findIndex((_, i) => !this.deck.heard(i));
       press(this.deck, this.deck.active >= 0 ? this.deck.active : Math.max(next, 0));
     } else if (letter >= 0) press(this.deck, letter);
-    else if (this.digits.includes(Number(key))) {
-      if (!this.locked) this.inputs[this.digits.indexOf(Number(key))].click();
-    } else return false;
+    else {
+      const rated = this.fields.filter((field) => field.pick);
+      const asked = rated.find((field) => field.element.contains(document.activeElement))
+        ?? rated.find((field) => field.answer == null) ?? rated.at(-1);
+      return !!asked && asked.pick(key, this.locked);
+    }
     return true;
   }
 
   get keys() {
+    const rated = this.fields.find((field) => field.pick);
     return [
       [t("key.space"), t("keys.play")],
       ...(this.letters.length > 1 ? [[this.letters.join(" "), t("keys.pick")]] : []),
-      [`${number(1)} – ${number(this.inputs.length)}`, t("keys.answer")],
+      ...(rated ? [[rated.keys, t("keys.answer")]] : []),
+      ...(this.fields.length > 1 ? [["Tab", t("keys.scale")]] : []),
       ["Enter", t("keys.next")],
     ];
   }
@@ -78,6 +87,54 @@ export class Choice {
   // Draws what changes while sounds play.
   draw() {
     this.cards.forEach((element, i) => drawCard(element, this.deck, i));
-    this.fields.disabled = this.locked;
+    for (const field of this.fields) field.element.disabled = this.locked;
   }
+}
+
+// One answer out of a few.
+function choose({ name, question, words }, place, onchange) {
+  // A positive number is its own key; other answers are counted, and eleven begin with 0.
+  const positive = words.every(({ value }) => value > 0);
+  const keys = words.map(({ value }, i) => (
+    words.length > 9 ? `${value}`.replace("10", "-") : `${positive ? value : i + 1}`));
+  const ends = words.length > 2 && words.slice(1, -1).every(({ label }) => !label);
+  const inputs = words.map((word, i) => h("input", {
+    type: "radio", name: `answer-${place}`, id: `answer-${place}-${i}`, value: word.value,
+    onchange, "aria-label": ends && [word.number, word.label].filter(Boolean).join(": "),
+  }));
+  const shown = words.map((word, i) => h(
+    "label", { class: "answer", for: `answer-${place}-${i}` }, inputs[i],
+    word.number != null && h("b", {}, word.number),
+    word.label && !ends && h("span", {}, word.label),
+    word.number !== keys[i] && h("kbd", { "aria-hidden": "true" },
+      /\d/.test(keys[i]) ? number(keys[i]) : keys[i]),
+  ));
+  // Without words for each point, numbers rise from left to right, their ends named above.
+  const [best, worst] = [words[0], words.at(-1)];
+  if (ends) shown.reverse();
+  const element = h(
+    "fieldset", { class: `answers answers-${words.length}${ends ? " ends" : ""}`, disabled: true },
+    h("legend", {}, h(place ? "h2" : "h1", {}, question)),
+    ends && h("div", { class: "end-words" },
+      h("span", {}, `${worst.number ?? worst.value}: ${worst.label}`),
+      h("span", {}, `${best.number ?? best.value}: ${best.label}`)),
+    h("div", { class: "answer-row" }, shown),
+  );
+  return {
+    name,
+    element,
+    keys: words.length > 9 ? "0 – 9 -" : `${number(1)} – ${number(words.length)}`,
+    get answer() {
+      const chosen = inputs.findIndex((input) => input.checked);
+      return chosen < 0 ? null : words[chosen].value;
+    },
+    set answer(value) {
+      inputs.forEach((input, i) => { input.checked = words[i].value === value; });
+    },
+    pick(key, locked) {
+      if (!keys.includes(key)) return false;
+      if (!locked) inputs[keys.indexOf(key)].click();
+      return true;
+    },
+  };
 }

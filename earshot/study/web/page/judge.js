@@ -7,6 +7,7 @@ import { memory, place } from "./memory.js";
 import { Mushra } from "./mushra.js";
 import { Deck } from "./player.js";
 import { t } from "./text.js";
+import { remark } from "./written.js";
 
 // buffers: the sounds by position, then the open reference where there is one.
 export function judge(player, buffers, trial, rater, send) {
@@ -18,27 +19,35 @@ export function judge(player, buffers, trial, rater, send) {
   const began = performance.now();
 
   const deck = new Deck(player, [...first, ...rest], trial.together, () => keep(), mushra);
+  const comment = trial.comment && remark(() => keep());
   const view = new (mushra ? Mushra : Choice)(trial, deck, () => keep());
   if (kept) {
     Object.assign(deck, { plays: kept.plays, seconds: kept.seconds, whole: kept.whole });
     if (kept.answer != null) view.answer = kept.answer;
+    if (comment) comment.answer = kept.comment;
   }
 
   const milliseconds = () => Math.round((kept?.milliseconds ?? 0) + performance.now() - began);
-  const ready = () => !view.locked && view.answer != null;
+  // By name where there are scales, or a comment next to the design's own.
+  const answer = () => {
+    if (!trial.comment) return view.answer;
+    const own = trial.scales.length ? view.answer : { [trial.design]: view.answer };
+    return comment.answer ? { ...own, comment: comment.answer } : own;
+  };
   const keep = () => {
     deck.count();
     const { plays, seconds, whole } = deck;
-    memory.set(key, { answer: view.answer, plays, seconds, whole, milliseconds: milliseconds() });
+    memory.set(key, { answer: view.answer, comment: comment?.answer, plays, seconds, whole,
+      milliseconds: milliseconds() });
   };
   const go = () => {
-    if (!ready() || saving) return false;
+    if (!view.ready || saving) return false;
     deck.silence();
     saving = true;
     next.textContent = t("trial.saving");
     const [reference, ...others] = deck.plays;
     const plays = trial.referenced ? [...others, reference] : deck.plays;
-    send({ rater, order: trial.order, answer: view.answer, plays,
+    send({ rater, order: trial.order, answer: answer(), plays,
       milliseconds: milliseconds(), version: trial.version });
     return true;
   };
@@ -50,13 +59,14 @@ export function judge(player, buffers, trial, rater, send) {
     "section", { class: `trial trial-${trial.design}` },
     trial.practice && h("p", { class: "message" }, t("trial.practice")),
     view.element,
+    comment && comment.element,
     h("div", { class: "actions" }, hint, next),
     h("details", { class: "keys" }, h("summary", {}, t("keys")), h("dl", {}, view.keys.map(row))),
   );
   const draw = () => {
     deck.watch(performance.now());
     view.draw();
-    next.disabled = saving || !ready();
+    next.disabled = saving || !view.ready;
     say(hint, deck.interrupted ? t("trial.interrupted") : view.hint);
   };
   return {

@@ -143,6 +143,8 @@ export class Mushra {
 
   get locked() { return this.hint !== ""; }
 
+  get ready() { return !this.locked; }
+
   get hint() {
     const unheard = this.deck.buffers.findIndex((_, i) => !this.deck.heard(i));
     if (unheard >= 0 && unheard < this.first) return t("mushra.hear.reference");

@@ -224,11 +224,16 @@ function device() {
   return `${kind}, ${families.find(([sign]) => said.includes(sign))?.[1] ?? "another"}`;
 }
 
+const called = (words, answer) => {
+  const word = words.find(({ value }) => value === answer);
+  return word.label || word.number;
+};
+
 // After a practice trial whose answer is known.
 function learn(trial, { right, answer }, go_on) {
   const label = Array.isArray(answer)
     ? list(answer.map((value, i) => value != null && `${t("mushra.sound", { n: i + 1 })}: ${number(value)}`))
-    : trial.words.find(({ value }) => value === answer).label;
+    : called((trial.scales.find(({ typed }) => !typed) ?? trial).words, answer);
   show(page(t(right ? "lesson.right" : "lesson.wrong"), prose(t("lesson.answer", { answer: label })),
     actions(button(t("trial.next"), () => go(go_on)))));
 }
@@ -262,6 +267,8 @@ function leave() {
 document.addEventListener("keydown", (event) => {
   const { key, target } = event;
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const typing = target.closest("textarea, input[type=text]");
+  if (typing && (key !== "Enter" || typing.matches("textarea"))) return;
   // Enter on a sound that was just played means: next.
   const own = key === "Enter" ? "a, summary, .main, .quiet" : "a, summary, button";
   const native = (key === " " || key === "Enter") && target.closest(own);

@@ -1,0 +1,161 @@
+"""Several scales, transcripts, shown sentences and comments, by three raters in a browser."""
+
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from benchmarks.support.listening import STIMULI, write_test
+from earshot.study.analysis import analyse
+from earshot.study.library import Library
+from tests.browser.study.conftest import rater_page
+from tests.browser.study.test_study import in_order
+from tests.browser.taking import Taking
+
+SAID = dict.fromkeys(STIMULI, "The old cat sat on the mat.")
+SCALES: dict[str, Any] = {
+    "similarity": None,
+    "naturalness": {"points": 7},
+    "pleasantness": {
+        "question": "How pleasant is the voice?",
+        "points": 11,
+        "ends": ["Not at all pleasant", "Very pleasant"],
+    },
+    "transcription": None,
+}
+LESSON = {"sounds": "fine/bird.wav", "reference": "reference/bird.wav", "expected": 5}
+HEARD = "the old cat sat on the mat"
+RATERS = [("desktop", "light", False), ("phone", "dark", False), ("desktop", "dark", True)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def studies(tests: Library) -> None:
+    folder = tests.folders[0]
+    more = {"practice": [LESSON], "trials": 2, "sentences": SAID, "comment": True}
+    write_test(folder / "scales", "smos", scales=SCALES, **more)
+    shown = {"trials": 1, "practice": 0, "sentences": SAID, "show_sentence": True}
+    write_test(folder / "shown", "acr", scales={"naturalness": None}, **shown)
+    write_test(folder / "noted", "mushra", trials=1, practice=0, comment=True)
+
+
+def listen(page: Page) -> None:
+    """Hears both sounds to the end."""
+    for i in range(page.locator(".card").count()):
+        page.locator(".card").nth(i).click()
+        expect(page.locator(".card.heard")).to_have_count(i + 1)
+
+
+def answer(page: Page, name: str) -> None:
+    """Answers all scales of a trial with the pointer."""
+    similar, natural, pleasant = (page.locator(".answers").nth(i) for i in range(3))
+    similar.locator(".answer").first.click()
+    natural.get_by_text("6", exact=True).click()
+    pleasant.get_by_text("10", exact=True).click()
+    page.locator(".written input").fill(HEARD)
+    page.locator(".remark textarea").fill(f"Heard by {name}.")
+
+
+def type_all(page: Page, name: str) -> None:
+    """Answers them by keys alone: digits go to the first question that is open."""
+    page.keyboard.press("5")
+    expect(page.locator(".answers").first.locator("input:checked")).to_have_count(1)
+    page.keyboard.press("6")
+    page.keyboard.press("-")  # ten
+    page.locator(".written input").focus()
+    page.keyboard.type(HEARD)
+    page.keyboard.press("Tab")
+    page.keyboard.type(f"Heard by {name}.")
+
+
+def take(page: Page, address: str, tests: Library, name: str, keys: bool, shots: Path) -> str:
+    """Takes the whole test → the rater's hash."""
+    taking = Taking(page, address, "scales", tests)
+    taking.begin()
+    for trial in range(3):
+        expect(page.locator(".trial")).to_be_visible()
+        expect(page.locator(".written input")).to_be_disabled()
+        listen(page)
+        (type_all if keys else answer)(page, name)
+        if trial == 1:
+            in_order(page)
+            page.screenshot(path=shots / f"scales-{name}.png", full_page=True)
+            # Half a trial is kept: what was chosen, and what was written.
+            link = page.url
+            page.goto("about:blank")
+            page.goto(link)
+            taking.listen(back=True)
+            expect(page.locator(".written input")).to_have_value(HEARD)
+            expect(page.locator(".remark textarea")).to_have_value(f"Heard by {name}.")
+            expect(page.locator("input:checked")).to_have_count(3)
+        taking.next()
+        if trial == 0:  # practice whose answer is known
+            expect(page.locator(".prose")).to_contain_text("Extremely similar")
+            taking.button("Next").click()
+    taking.finish()
+    rater = tests.store.resume(taking.test, taking.token)
+    assert rater
+    return rater.id
+
+
+def test_three_raters_answer_every_scale_and_the_export_reads_back(
+    browser: Browser, address: str, tests: Library, tmp_path: Path
+) -> None:
+    complaints: list[str] = []
+    raters = []
+    for size, scheme, keys in RATERS:
+        with rater_page(browser, size, scheme, complaints) as page:
+            raters.append(take(page, address, tests, f"{size}-{scheme}", keys, tmp_path))
+    test, key = tests.open("scales").test, tests.open("scales").key
+    content = httpx.get(f"{address}/results/scales/dataset.zip", params={"key": key}).content
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        text = archive.read("scales/ratings.csv").decode("utf-8-sig")
+        description = json.loads(archive.read("scales/dataset_description.json"))
+    rows = [row for row in csv.DictReader(io.StringIO(text)) if row["kind"] == "trial"]
+    assert {row["rater"] for row in rows} == {*raters} and description["@type"] == "Dataset"
+    assert len(rows) == 3 * 2 * (len(SCALES) + 1), "a row a scale, and one of the comment"
+    found = {(row["scale"], row["answer"], row["text"]) for row in rows if row["scale"] in SCALES}
+    assert found == {
+        ("similarity", "5.0", ""),
+        ("naturalness", "6.0", ""),
+        ("pleasantness", "10.0", ""),
+        ("transcription", "0.0", HEARD),
+    }
+    remarks = {row["text"] for row in rows if row["scale"] == "comment"}
+    assert remarks == {f"Heard by {size}-{scheme}." for size, scheme, _ in RATERS}
+    results = analyse(test, tests.store.ratings(test))
+    assert [each.kept.raters for each in results.by_scale] == [3] * len(SCALES)
+    page = httpx.post(f"{address}/results/scales/look", params={"key": key}, timeout=60).text
+    assert all(f"<h2>{name.capitalize()}</h2>" in page for name in SCALES)
+    assert complaints == []
+
+
+@pytest.mark.parametrize("page", [("phone", "light")], indirect=True)
+def test_sentence_is_read_while_one_judges(
+    page: Page, address: str, tests: Library, tmp_path: Path
+) -> None:
+    taking = Taking(page, address, "shown", tests)
+    taking.begin()
+    expect(page.locator(".sentence")).to_contain_text(SAID["cat"])
+    listen(page)
+    page.locator(".answer").nth(1).click()
+    in_order(page)
+    page.screenshot(path=tmp_path / "shown.png", full_page=True)
+    taking.next()
+    taking.finish()
+
+
+def test_comment_next_to_sliders_is_stored(page: Page, address: str, tests: Library) -> None:
+    taking = Taking(page, address, "noted", tests)
+    taking.begin()
+    page.locator(".remark textarea").fill("1 hums, and 2 r")  # no key of the page
+    expect(page.locator(".switch.on, .pill.on")).to_have_count(0)
+    taking.rate({"fine": 82, "rough": 31, "reference": 100, "anchor-3.5k": 40, "anchor-7k": 60})
+    taking.finish()
+    table = tests.store.ratings(taking.test)
+    assert table[table["scale"] == "comment"]["text"].tolist() == ["1 hums, and 2 r"]

@@ -1,0 +1,208 @@
+"""Several scales on one trial, shown sentences, transcripts and comments, as YAML writes them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from earshot.core.errors import InputError
+from earshot.study.design import DESIGNS, Item, Test, spec
+from earshot.study.design.scales import KNOWN, MAX_COMMENT, MAX_SENTENCE, words_in
+from earshot.study.design.spec import SpecError
+from earshot.study.storage.answers import check, errors_in, expected, rows
+from tests.support.stimuli import make_folder
+
+SAID = dict.fromkeys(("one", "two", "three"), "The old cat sat.")
+SCALES: dict[str, Any] = {
+    "similarity": None,
+    "naturalness": {"points": 7},
+    "pleasant": {"question": "How pleasant?", "points": 11, "ends": ["Not at all", "Very"]},
+    "transcription": None,
+}
+
+
+def made(folder: Path, design: str = "smos", **more: Any) -> Test:
+    return spec.load(make_folder(folder / "t", design, **more))
+
+
+@pytest.fixture
+def test(tmp_path: Path) -> Test:
+    return made(tmp_path, scales=SCALES, comment=True, sentences=SAID)
+
+
+def test_scales_have_their_points_and_words(test: Test) -> None:
+    similar, natural, pleasant, typed = test.rated
+    assert similar.answers == DESIGNS["smos"].scale.answers and similar.bounds == (1, 5)
+    assert natural.numbers == (7, 6, 5, 4, 3, 2, 1)
+    assert natural.answers[0][1] == "Completely natural" and natural.answers[1][1] == ""
+    assert pleasant.numbers == (*range(10, -1, -1),) and pleasant.bounds == (0, 10)
+    assert (pleasant.answers[0][1], pleasant.answers[-1][1]) == ("Very", "Not at all")
+    assert typed.typed and test.by_name and test.checked == similar
+    assert test.question == similar.question
+
+
+def test_test_without_scales_is_the_same_test_as_before(tmp_path: Path) -> None:
+    plain, with_comment = made(tmp_path / "a", "acr"), made(tmp_path / "b", "acr", comment=True)
+    assert not plain.by_name and plain.rated[0].name == "acr"
+    assert plain.rated[0].answers == plain.scale
+    assert with_comment.by_name and plain.fingerprint == with_comment.fingerprint
+    scaled = made(tmp_path / "c", "acr", scales={"naturalness": None})
+    assert scaled.fingerprint != plain.fingerprint
+
+
+def test_words_name_every_point_from_the_best(tmp_path: Path) -> None:
+    words = ["A", "B", "C", "D", "E"]
+    test = made(tmp_path, "acr", scales={"x": {"question": "How?", "words": words}})
+    assert test.rated[0].answers == ((5, "A"), (4, "B"), (3, "C"), (2, "D"), (1, "E"))
+
+
+def test_sentences_are_read_from_files(tmp_path: Path) -> None:
+    folder = make_folder(tmp_path / "t", "acr", show_sentence=True, sentences="said/*.txt")
+    (folder / "said").mkdir()
+    for name in SAID:
+        (folder / "said" / f"{name}.txt").write_text(f"\ufeffThis is\n{name}. ")
+    assert spec.load(folder).sentences == {name: f"This is {name}." for name in SAID}
+
+
+@pytest.mark.parametrize(
+    ("design", "more", "what"),
+    [
+        ("ab", {"scales": {"naturalness": None}}, "ab has one scale"),
+        ("acr", {"scales": {"similarity": None}}, "asks about a reference"),
+        ("acr", {"scales": {}}, "takes 1 to 6 scales"),
+        ("acr", {"scales": {f"s{k}": {"question": "?"} for k in range(7)}}, "takes 1 to 6"),
+        ("acr", {"scales": {"comment": None}}, '"comment" cannot name a scale'),
+        ("acr", {"scales": {"No Name": {"question": "?"}}}, "cannot name a scale"),
+        ("acr", {"scales": {"odd": None}}, "write question, points, words, ends here"),
+        ("acr", {"scales": {"odd": {"points": 7}}}, '"question" is missing'),
+        ("acr", {"scales": {"naturalness": {"points": 9}}}, '"points" must be 5, 7, 11'),
+        ("acr", {"scales": {"naturalness": {"words": ["a", "b"]}}}, '"words" must be 5'),
+        ("acr", {"scales": {"naturalness": {"ends": ["a"]}}}, "the lowest, then the highest"),
+        ("acr", {"scales": {"naturalness": None}, "question": "Q?"}, "within one of the scales"),
+        ("acr", {"scales": {"transcription": None}}, '"sentences" is missing'),
+        ("acr", {"scales": {"transcription": {"points": 5}}}, 'there is no "points"'),
+        ("acr", {"show_sentence": True}, '"sentences" is missing'),
+        ("acr", {"sentences": {"other": "Words."}}, "there is no sentence for"),
+        ("acr", {"sentences": "said/*.txt"}, "no file fits"),
+    ],
+)
+def test_scales_that_do_not_fit_are_named(
+    tmp_path: Path, design: str, more: dict[str, Any], what: str
+) -> None:
+    with pytest.raises(SpecError, match=what):
+        made(tmp_path, design, **more)
+
+
+def test_a_shown_sentence_is_not_to_be_written_down(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match="cannot write down"):
+        made(tmp_path, "acr", scales={"transcription": None}, sentences=SAID, show_sentence=True)
+
+
+def test_nothing_is_expected_of_what_raters_write(tmp_path: Path) -> None:
+    more = {"scales": {"transcription": None}, "sentences": SAID}
+    checks = [{"sounds": "ours/a.wav", "expected": 5}]
+    with pytest.raises(SpecError, match="add a scale with points"):
+        made(tmp_path, "acr", attention=checks, **more)
+
+
+def test_check_expects_an_answer_on_the_first_scale(tmp_path: Path) -> None:
+    checks = [{"sounds": "ours/a.wav", "expected": 9}]
+    scales = {"fine": {"question": "How fine?", "points": 11}, "naturalness": None}
+    test = made(tmp_path, "acr", attention=checks, scales=scales)
+    trial = test.of_kind("attention")[0]
+    item = Item(0, trial.id, tuple(trial.sounds))
+    assert expected(test, item) == 9
+    wanted = [row.expected for row in rows(test, item, {"fine": 2, "naturalness": 4}, [1])]
+    assert wanted == [9, None]
+
+
+def answer(**more: Any) -> dict[str, Any]:
+    whole = {"similarity": 4, "naturalness": 7, "pleasant": 0, "transcription": "the old cat"}
+    return whole | more
+
+
+def item_of(test: Test) -> Item:
+    return Item(0, 0, tuple(test.trials[0].sounds))
+
+
+def test_rows_are_one_a_scale_and_one_of_a_comment(test: Test) -> None:
+    given = answer(comment="Clicks!")
+    check(test, item_of(test), given, [1, 2])
+    found = [(row.scale, row.answer, row.text) for row in rows(test, item_of(test), given, [1, 2])]
+    assert found[:4] == [
+        ("similarity", 4, ""),
+        ("naturalness", 7, ""),
+        ("pleasant", 0, ""),
+        ("transcription", 0.25, "the old cat"),
+    ]
+    assert found[4][0] == "comment" and found[4][2] == "Clicks!" and found[4][1] != found[4][1]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        4,
+        "the old cat",
+        {},
+        {"similarity": 4},
+        answer(similarity=0),
+        answer(naturalness=8),
+        answer(pleasant=True),
+        answer(pleasant=11),
+        answer(transcription=""),
+        answer(transcription="  "),
+        answer(transcription=3),
+        answer(transcription="x" * (MAX_SENTENCE + 1)),
+        answer(comment="x" * (MAX_COMMENT + 1)),
+        answer(comment=3),
+        answer(other=3),
+        answer(naturalness=[5]),
+        None,
+    ],
+)
+def test_answers_that_do_not_fit_the_scales_are_refused(test: Test, given: Any) -> None:
+    with pytest.raises(InputError, match="Send"):
+        check(test, item_of(test), given, [1, 1])
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_every_design_takes_a_comment(tmp_path: Path, design: str) -> None:
+    test = made(tmp_path, design, comment=True)
+    trial = test.trials[0]
+    shown = (*trial.sounds, *([next(iter(trial.sounds))] if design == "abx" else []))
+    item, plays = Item(0, 0, shown), [1] * (len(shown) + (trial.reference is not None))
+    own = [50] * len(shown) if test.design.together else test.scale[0][0]
+    given: Any = {design: own, "comment": "=HYPERLINK(1)"}
+    check(test, item, given, plays)
+    found = rows(test, item, given, plays)
+    assert {row.scale for row in found[:-1]} == {design}
+    assert found[-1].text == "=HYPERLINK(1)" and found[-1].answer != found[-1].answer
+    assert rows(test, item, own, plays) == found[:-1], "as it was before comments were asked for"
+
+
+@pytest.mark.parametrize(
+    ("text", "errors"),
+    [
+        ("the old cat sat", 0.0),
+        ("  THE old, cat—sat!! ", 0.0),
+        ("the cat sat", 0.25),
+        ("the old dog sat down", 0.5),
+        ("?", 1.0),
+        ("", 1.0),
+        ("one two three four five six seven eight", 1.0),
+    ],
+)
+def test_word_errors_are_a_share_of_the_sentence(text: str, errors: float) -> None:
+    assert errors_in(text, "The old cat sat.") == errors
+
+
+def test_words_are_compared_without_case_and_punctuation() -> None:
+    assert words_in("Don’t STOP—it's “fine”.") == ["dont", "stop", "its", "fine"]
+    assert words_in("今天 天气好。") == ["今", "天", "天", "气", "好"]
+    assert words_in("Cafe\u0301 über") == words_in("café Über")
+    assert errors_in("anything", "") != errors_in("anything", "")
+
+
+def test_known_scales_are_well_formed() -> None:
+    for name, scale in KNOWN.items():
+        assert scale.name == name and (scale.typed or scale.numbers == (5, 4, 3, 2, 1))

@@ -1,0 +1,169 @@
+"""Several scales, transcripts, shown sentences and comments, as the page asks and answers them."""
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from benchmarks.support.listening import STIMULI, Rater, write_test
+from earshot.study.design.scales import MAX_COMMENT
+from earshot.study.library import Library
+from earshot.study.simulation.raters import simulate
+from earshot.study.storage.store import Store
+from earshot.study.web.languages import words
+from earshot.study.web.server import app, library
+
+SAID = dict.fromkeys(STIMULI, "The old cat sat.")
+GERMAN = {"pleasant": {"question": "Wie angenehm?", "ends": ["Gar nicht", "Sehr"]}}
+SCALES: dict[str, Any] = {
+    "similarity": None,
+    "pleasant": {"question": "How pleasant?", "points": 11, "ends": ["Not at all", "Very"]},
+    "transcription": None,
+}
+ANSWER = {"similarity": 4, "pleasant": 10, "transcription": "=the old cat"}
+
+
+@pytest.fixture
+def tests(tmp_path: Path) -> Library:
+    texts = {"de": {"title": "Ein Test", "scales": GERMAN}}
+    more = {"comment": True, "sentences": SAID, "texts": texts}
+    write_test(tmp_path / "several", "smos", scales=SCALES, **more)
+    write_test(tmp_path / "shown", "acr", sentences=SAID, show_sentence=True)
+    write_test(tmp_path / "noted", "mushra", comment=True)
+    return library(tmp_path, least_time=0)
+
+
+@pytest.fixture
+def client(tests: Library) -> Iterator[TestClient]:
+    with TestClient(app(tests)) as client:
+        yield client
+
+
+def test_page_is_told_of_every_scale(client: TestClient) -> None:
+    trial = Rater(client, "several").session()["trials"][0]
+    similar, pleasant, typed = trial["scales"]
+    assert [word["number"] for word in similar["words"]] == ["5", "4", "3", "2", "1"]
+    assert [word["value"] for word in pleasant["words"]] == [*range(10, -1, -1)]
+    assert {word["label"] for word in pleasant["words"]} == {"Very", "", "Not at all"}
+    assert typed["typed"] and typed["words"] == [] and trial["comment"]
+    assert trial["sentence"] is None, "who writes down what they hear does not read it"
+    assert trial["sounds"] == 2 and trial["cards"] == ["reference", "sound"]
+
+
+def test_scales_are_asked_in_the_raters_language(client: TestClient) -> None:
+    similar, pleasant, typed = Rater(client, "several", language="de").session()["trials"][0][
+        "scales"
+    ]
+    german = words("de")
+    assert similar["question"] == german["question.smos"]
+    assert similar["words"][0]["label"] == german["scale.smos"]["5"]
+    assert pleasant["question"] == "Wie angenehm?" and pleasant["words"][0]["label"] == "Sehr"
+    assert typed["question"] == german["question.transcription"]
+
+
+def test_sentence_is_shown_where_the_test_says_so(client: TestClient) -> None:
+    trial = Rater(client, "shown").session()["trials"][0]
+    assert trial["sentence"] == "The old cat sat." and trial["scales"] == []
+    assert Rater(client, "noted").session()["trials"][0]["sentence"] is None
+
+
+def test_answers_are_stored_by_scale_and_read_back(client: TestClient, tests: Library) -> None:
+    rater = Rater(client, "several")
+    for trial in rater.session()["trials"]:
+        stored = rater.answer(trial, ANSWER | {"comment": "+1 for the cat"})
+        assert stored.status_code == 200, stored.text
+    assert stored.json()["code"]
+    table = tests.store.ratings(tests.open("several").test)
+    own = table[table["kind"] == "trial"]
+    means = own.groupby("scale")["answer"].mean().to_dict()
+    assert means.pop("comment") != 0  # NaN
+    assert means == {"similarity": 4, "pleasant": 10, "transcription": 0.25}
+    key = {"key": tests.open("several").key}
+    archive = zipfile.ZipFile(
+        io.BytesIO(client.get("/results/several/dataset.zip", params=key).read())
+    )
+    rows = [*csv.DictReader(io.StringIO(archive.read("several/ratings.csv").decode("utf-8-sig")))]
+    assert {row["scale"] for row in rows} == {*SCALES, "comment"}
+    written = {row["scale"]: row["text"] for row in rows}
+    assert written["transcription"] == "'=the old cat", "no spreadsheet runs it"
+    assert written["comment"] == "'+1 for the cat"
+    told = {row["scale"]: row["answer_in_words"] for row in rows}
+    assert (told["similarity"], told["pleasant"]) == ("Very similar", "Very")
+    sounds = csv.DictReader(io.StringIO(archive.read("several/stimuli.csv").decode("utf-8-sig")))
+    assert {row["ratings"] for row in sounds if row["system"] == "fine"} <= {"0", "1"}
+    described = archive.read("several/dictionary.csv").decode("utf-8-sig")
+    assert "ratings.csv,scale," in described and "ratings.csv,text," in described
+    line = json.loads(archive.read("several/several.jsonl").decode().splitlines()[0])
+    assert [scale["name"] for scale in line["test"]["scales"]] == [*SCALES]
+
+
+def test_changed_answer_is_kept_in_the_log(client: TestClient, tests: Library) -> None:
+    rater = Rater(client, "several")
+    trial = rater.session()["trials"][0]
+    assert rater.answer(trial, ANSWER).status_code == 200
+    assert rater.answer(trial, ANSWER).status_code == 200, "sent again"
+    assert rater.answer(trial, ANSWER | {"pleasant": 0}).status_code == 409
+    assert rater.answer(trial, ANSWER | {"pleasant": 0}, version=1).status_code == 200
+    key = {"key": tests.open("several").key}
+    lines = client.get("/results/several/answers.jsonl", params=key).text.splitlines()
+    item = json.loads(lines[1])["rater"]["items"][0]
+    assert item["answer"]["pleasant"] == 0 and item["changes"][0]["answer"]["pleasant"] == 10
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        4,
+        [4],
+        {},
+        {"similarity": 4},
+        ANSWER | {"similarity": 0},
+        ANSWER | {"similarity": None},
+        ANSWER | {"pleasant": "10"},
+        ANSWER | {"transcription": ""},
+        ANSWER | {"comment": "x" * (MAX_COMMENT + 1)},
+        ANSWER | {"comment": 5},
+        ANSWER | {"other": 5},
+        ANSWER | {"x" * 50: 5},
+        {f"s{k}": 1 for k in range(50)},
+    ],
+)
+def test_answer_that_does_not_fit_is_refused_and_leaves_nothing(
+    client: TestClient, tests: Library, answer: Any
+) -> None:
+    rater = Rater(client, "several")
+    trial = rater.session()["trials"][0]
+    refused = rater.answer(trial, answer)
+    assert refused.status_code == 422 and refused.json()["detail"]
+    assert tests.store.ratings(tests.open("several").test).empty
+
+
+def test_comment_next_to_sliders_is_one_row_of_a_trial(client: TestClient, tests: Library) -> None:
+    rater = Rater(client, "noted")
+    trial = rater.session()["trials"][0]
+    places = trial["sounds"] - trial["referenced"]
+    assert rater.answer(trial, [50] * places).status_code == 422
+    given = {"mushra": [50] * places, "comment": "The third hums."}
+    assert rater.answer(trial, given).status_code == 200
+    table = tests.store.ratings(tests.open("noted").test)
+    assert table["scale"].tolist() == ["mushra"] * places + ["comment"]
+    assert table["text"].iloc[-1] == "The third hums." and table["system"].iloc[-1] == ""
+
+
+@pytest.mark.slow
+def test_simulated_raters_answer_every_scale(tests: Library, tmp_path: Path) -> None:
+    test = tests.open("several").test
+    store = Store(f"sqlite:///{tmp_path / 'rehearsal.db'}")
+    simulate(test, store, raters=6, seed=2)
+    table = store.ratings(test)
+    scored = table[table["kind"] == "trial"]
+    assert {*table["scale"]} == {*SCALES} and set(table["finished"]) == {True}
+    means = scored.groupby(["scale", "system"])["answer"].mean()
+    assert means["similarity", "fine"] > means["similarity", "rough"]
+    assert means["transcription", "fine"] < means["transcription", "rough"]
