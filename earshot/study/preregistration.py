@@ -22,7 +22,6 @@ HIDDEN: Final = (
 )
 
 
-
 def freeze(test: Test) -> Path:
     """Write what the test is, what will be computed of it, and the hash of both into its folder →
     the file. Raises InputError where it was frozen."""
