@@ -32,15 +32,15 @@ CLOSE: Final = 0.4  # difference of opinion scores below which there is no prefe
 class Scale:
     """What is asked, and what its answers are worth.
 
-    name: by which tables and answers know it; of a design's own scale, the design's.
-
-    answers: what the page sends, with its words, from best to worst (or left to right). measure:
-    what the value of a system, or of a pair, is called. bounds: the ends of a value; shares are
-    from 0 to 1. level: of measurement, for the agreement of raters; None where answers are right or
-    wrong, and right by chance in half of the cases. null: the value at which a pair is even; None
-    where sounds are rated alone. counted: the answers whose share is the value, where it is not
-    their mean. wanted: differences that one may want to find, in the unit of the value (of shares
-    of a pair from EVEN), which aim says in words. found, unfound: what a report says of a pair.
+    answers: what the page sends, with its words ("" for none), from best to worst (or left to
+    right). measure: what the value of a system, or of a pair, is called. bounds: the ends of a
+    value; shares are from 0 to 1. level: of measurement, for the agreement of raters; None where
+    answers are right or wrong, and right by chance in half of the cases. null: the value at which a
+    pair is even; None where sounds are rated alone. counted: the answers whose share is the value,
+    where it is not their mean. wanted: differences that one may want to find, in the unit of the
+    value (of shares of a pair from EVEN), which aim says in words. found, unfound: what a report
+    says of a pair. name: by which tables and answers know it. typed: whether raters write what they
+    heard; the value is the share of word errors.
     """
 
     question: str
@@ -56,7 +56,7 @@ class Scale:
     found: str = ""
     unfound: str = ""
     name: str = ""
-    typed: bool = False  # whether raters write what they heard; the value is the share of errors
+    typed: bool = False
 
     @property
     def shares(self) -> bool:
@@ -118,7 +118,6 @@ class Design:
     unreferenced: str = ""  # the question where no reference is mentioned
     example: str = "5"
 
-    sounds: ClassVar[int] = 1  # systems in a trial
     paired: ClassVar[bool] = False
     together: ClassVar[bool] = False  # whether a trial shows all systems at once
     near: ClassVar[float] = 0.0  # how far an answer may miss what practice expects
@@ -194,7 +193,6 @@ class Design:
 class Pair(Design):
     """Two systems in a trial."""
 
-    sounds: ClassVar[int] = 2
     paired: ClassVar[bool] = True
 
     def least_systems(self, reference: bool) -> int:
@@ -292,7 +290,6 @@ class Multiple(Design):
     """All systems in a trial, each with a slider, and where there is a reference it too, hidden
     among them, with anchors that are made from it."""
 
-    sounds: ClassVar[int] = MAX_CONDITIONS
     together: ClassVar[bool] = True
     near: ClassVar[float] = 15.0  # nobody finds a number of a hundred to the point
     SEEN: ClassVar = 90  # the least that who listens gives the hidden reference

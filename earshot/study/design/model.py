@@ -133,7 +133,7 @@ class Test:
         values = [value for value, _ in answers if self.no_preference or value != SAME]
         return tuple(zip(values, self.words, strict=True))
 
-    @property
+    @cached_property
     def rated(self) -> tuple[Scale, ...]:
         """The scales that a rater answers on every trial."""
         own = self.design.scale
@@ -145,7 +145,7 @@ class Test:
         """Whether the answers of a trial are by the name of their scale."""
         return bool(self.scales) or self.comment
 
-    @property
+    @cached_property
     def checked(self) -> Scale:
         """The scale on which checks expect their answer: the first that has numbers."""
         return next(by_checks(self.rated))

@@ -84,11 +84,8 @@ def rows(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> list[R
         for row in _rows(test, item, scale, answer[scale.name], plays)
     ]
     if comment := answer.get(COMMENT):
-        of_pair = test.design.paired
-        first = found[0]
-        system, other = (first.system, first.other) if not test.design.together else ("", "")
-        about = (system, other if of_pair else "", 0, math.nan, sum(plays), None)
-        found.append(Rating(*about, COMMENT, str(comment)))
+        about = ("", "") if test.design.together else (found[0].system, found[0].other)
+        found.append(Rating(*about, 0, math.nan, sum(plays), None, COMMENT, str(comment)))
     return found
 
 
@@ -119,10 +116,13 @@ def errors_in(text: str, sentence: str) -> float:
     said = words_in(sentence)
     if not said:
         return math.nan
-    return min(edit_distance(said, words_in(text)) / len(said), 1.0)
+    heard = words_in(text)
+    if len(heard) >= 2 * len(said):  # so many are put in, and need not be compared
+        return 1.0
+    return min(edit_distance(said, heard) / len(said), 1.0)
 
 
-def expected(test: Test, item: Item) -> Answer | None:
+def expected(test: Test, item: Item) -> One | None:
     """What the page sends where the answer is the expected one; None where none is, and in
     mushra, whose checks expect something of one sound only."""
     trial = test.trials[item.trial]
