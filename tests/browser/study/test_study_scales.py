@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from benchmarks.support.listening import STIMULI, write_test
 from earshot.study.analysis import analyse
 from earshot.study.library import Library
+from earshot.study.storage import dataset
 from tests.browser.study.conftest import rater_page
 from tests.browser.study.test_study import in_order
 from tests.browser.taking import Taking
@@ -114,7 +115,7 @@ def test_three_raters_answer_every_scale_and_the_export_reads_back(
     test, key = tests.open("scales").test, tests.open("scales").key
     content = httpx.get(f"{address}/results/scales/dataset.zip", params={"key": key}).content
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        text = archive.read("scales/ratings.csv").decode("utf-8-sig")
+        text = archive.read(f"scales/{dataset.path(test, 'ratings.csv')}").decode()
         description = json.loads(archive.read("scales/dataset_description.json"))
     rows = [row for row in csv.DictReader(io.StringIO(text)) if row["kind"] == "trial"]
     assert {row["rater"] for row in rows} == {*raters} and description["@type"] == "Dataset"

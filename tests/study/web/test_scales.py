@@ -26,6 +26,7 @@ SCALES: dict[str, Any] = {
     "pleasant": {"question": "How pleasant?", "points": 11, "ends": ["Not at all", "Very"]},
     "transcription": None,
 }
+TABLE = "several/data/study-several_description-{}_data.csv"
 ANSWER = {"similarity": 4, "pleasant": 10, "transcription": "=the old cat"}
 
 
@@ -88,18 +89,18 @@ def test_answers_are_stored_by_scale_and_read_back(client: TestClient, tests: Li
     archive = zipfile.ZipFile(
         io.BytesIO(client.get("/results/several/dataset.zip", params=key).read())
     )
-    rows = [*csv.DictReader(io.StringIO(archive.read("several/ratings.csv").decode("utf-8-sig")))]
+    rows = [*csv.DictReader(io.StringIO(archive.read(TABLE.format("ratings")).decode()))]
     assert {row["scale"] for row in rows} == {*SCALES, "comment"}
     written = {row["scale"]: row["text"] for row in rows}
     assert written["transcription"] == "'=the old cat", "no spreadsheet runs it"
     assert written["comment"] == "'+1 for the cat"
     told = {row["scale"]: row["answer_in_words"] for row in rows}
     assert (told["similarity"], told["pleasant"]) == ("Very similar", "Very")
-    sounds = csv.DictReader(io.StringIO(archive.read("several/stimuli.csv").decode("utf-8-sig")))
+    sounds = csv.DictReader(io.StringIO(archive.read(TABLE.format("stimuli")).decode()))
     assert {row["ratings"] for row in sounds if row["system"] == "fine"} <= {"0", "1"}
-    described = archive.read("several/dictionary.csv").decode("utf-8-sig")
-    assert "ratings.csv,scale," in described and "ratings.csv,text," in described
-    line = json.loads(archive.read("several/several.jsonl").decode().splitlines()[0])
+    described = archive.read("several/documentation/dictionary.csv").decode("utf-8-sig")
+    assert "_data.csv,scale," in described and "_data.csv,text," in described
+    line = json.loads(archive.read("several/data/raw/several.jsonl").decode().splitlines()[0])
     assert [scale["name"] for scale in line["test"]["scales"]] == [*SCALES]
 
 
