@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 import uvicorn
@@ -66,7 +67,7 @@ def page(browser: Browser, request: pytest.FixtureRequest, complaints: list[str]
 
 @contextmanager
 def rater_page(
-    browser: Browser, size: str, scheme: str, complaints: list[str], language: str = "en"
+    browser: Browser, size: str, scheme: Any, complaints: list[str], language: str = "en"
 ) -> Iterator[Page]:
     """Open a page in a browser of its own. complaints: gets what the browser says is wrong."""
     width, height = SIZES[size]
@@ -74,7 +75,7 @@ def rater_page(
         viewport={"width": width, "height": height},
         has_touch=size == "phone",
         is_mobile=size == "phone",
-        color_scheme=scheme,  # type: ignore[arg-type]
+        color_scheme=scheme,
         reduced_motion="reduce",
         locale=language,
     )
