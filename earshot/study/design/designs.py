@@ -304,12 +304,13 @@ class Multiple(Design):
         return 1
 
     def shown(self, systems: Sequence[str], quarter: int, rng: np.random.Generator) -> list[str]:
-        return [systems[i] for i in rng.permutation(len(systems))]
+        return [systems[int(i)] for i in rng.permutation(len(systems))]
 
     def refusal(self, answer: object, values: Sequence[int | str], places: int) -> str | None:
         low, high = self.scale.bounds
-        fits = isinstance(answer, list) and len(answer) == places
-        if fits and all(type(each) is int and low <= each <= high for each in answer):
+        given = answer if isinstance(answer, list) else []
+        fits = [each for each in given if type(each) is int and low <= each <= high]
+        if len(given) == len(fits) == places:
             return None
         return f"Send {places} whole numbers from {low} to {high}."
 

@@ -165,8 +165,8 @@ def _question(design: Design, trials: list[Trial], scales: tuple[Scale, ...]) ->
     """The standard's."""
     if scales:
         return scales[0].question
-    alone = trials and trials[0].reference is None
-    return (alone and design.unreferenced) or design.scale.question
+    alone = bool(trials) and trials[0].reference is None
+    return design.unreferenced if alone and design.unreferenced else design.scale.question
 
 
 def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, ...], list[Trial]]:

@@ -110,9 +110,7 @@ def files(test: Test, store: Store) -> dict[str, bytes]:
     text = json.dumps(description(test, described), ensure_ascii=False, indent=2)
     raw = EVERYTHING.format(name=test.name)
     values = {"title": test.title, "dictionary": DICTIONARY, "everything": raw}
-    readme = README.format(
-        **values, raters=len(everything), ratings=int(rated["answer"].notna().sum())
-    )
+    readme = README.format(**values, raters=len(everything), ratings=int(rated["answer"].count()))
     today = datetime.now(UTC).date().isoformat()
     return found | {
         DICTIONARY: csv(described).encode("utf-8-sig"),  # for spreadsheets
@@ -175,7 +173,8 @@ def stimuli(
     test: Test, rated: pd.DataFrame, missing: Mapping[tuple[str, str], int]
 ) -> pd.DataFrame:
     """Make a row of each sound of each trial."""
-    rated = rated[rated["scale"] == test.rated[0].name]  # one row of several of an answer
+    scored: Any = rated
+    rated = scored[scored["scale"] == test.rated[0].name]  # one row of several of an answer
     found, made = hashes.heard(test)["files"], test.folder / PREPARED
     pairs = zip(rated["trial"], rated["system"], strict=True)
     given = Counter((int(trial), system) for trial, system in pairs)

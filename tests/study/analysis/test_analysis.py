@@ -13,7 +13,7 @@ from earshot.study.analysis.report.page import page
 from earshot.study.analysis.report.pdf import document
 from earshot.study.analysis.report.words import number, p_value, verdict
 from earshot.study.design import DESIGNS, REFERENCE
-from earshot.study.design.designs import ACR, MUSHRA
+from earshot.study.design.designs import AB, ACR, MUSHRA
 from tests.study.analysis.made import make_test, rate
 
 pytestmark = pytest.mark.slow
@@ -212,7 +212,7 @@ def test_write_makes_the_report_figures_and_tables(
 
 def test_number_and_p_value_are_formatted() -> None:
     assert number(ACR.scale, -0.301, signed=True) == "−0.30"
-    assert number("ab", 0.724) == "72\u00a0%"
+    assert number(AB.scale, 0.724) == "72\u00a0%"
     assert number(MUSHRA.scale, 71.26) == "71.3"
     assert [number(ACR.scale, value) for value in (np.nan, np.inf)] == ["–", "∞"]
     assert [p_value(p) for p in (0.0001, 0.0123, np.nan)] == ["< 0.001", "0.012", "–"]
