@@ -131,8 +131,9 @@ def test_three_raters_answer_every_scale_and_the_export_reads_back(
     assert remarks == {f"Heard by {size}-{scheme}." for size, scheme, _ in RATERS}
     results = analyse(test, tests.store.ratings(test))
     assert [each.kept.raters for each in results.by_scale] == [3] * len(SCALES)
-    page = httpx.post(f"{address}/results/scales/look", params={"key": key}, timeout=60).text
-    assert all(f"<h2>{name.capitalize()}</h2>" in page for name in SCALES)
+    look = f"{address}/results/scales/look"
+    told = httpx.post(look, params={"key": key}, timeout=60, follow_redirects=True).text
+    assert all(f"<h2>{name.capitalize()}</h2>" in told for name in SCALES)
     assert complaints == []
 
 
