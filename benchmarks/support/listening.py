@@ -45,7 +45,7 @@ def write_test(
         "instructions": "Listen closely.\n\nTake your time.",
         "consent": "Taking part is voluntary.",
     }
-    if DESIGNS[design].referenced:
+    if design in DESIGNS and DESIGNS[design].referenced:
         spec["reference"] = "reference/*.wav"
     (folder / "test.yaml").write_text(yaml.safe_dump(spec | more, sort_keys=False))
     return folder
