@@ -1,6 +1,8 @@
 """The designs of listening tests: one object says all that is particular to one, from what raters
 are asked to how the answers are counted. A new design is a new object in DESIGNS.
 
+More than 400 lines, so that who adds a design finds all others, and what they are made of, here.
+
 Sources: ITU-T P.800 (ACR, DCR, CCR), ITU-R BS.1534-3 (MUSHRA), and the Voice Conversion Challenges
 (similarity).
 """
