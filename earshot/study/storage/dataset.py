@@ -110,7 +110,7 @@ def files(test: Test, store: Store) -> dict[str, bytes]:
     text = json.dumps(description(test, described), ensure_ascii=False, indent=2)
     raw = EVERYTHING.format(name=test.name)
     values = {"title": test.title, "dictionary": DICTIONARY, "everything": raw}
-    readme = README.format(**values, raters=len(everything), ratings=int(rated["answer"].count()))
+    readme = README.format(**values, raters=len(everything), ratings=len(rated["answer"].dropna()))
     today = datetime.now(UTC).date().isoformat()
     return found | {
         DICTIONARY: csv(described).encode("utf-8-sig"),  # for spreadsheets

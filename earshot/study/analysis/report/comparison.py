@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator
 from functools import partial
-from html import escape
 from typing import Any, Final
 
 from matplotlib.figure import Figure
 
 from earshot.study.analysis.comparison import Comparison
 from earshot.study.analysis.report import figures, panels, tables
-from earshot.study.analysis.report.page import whole
+from earshot.study.analysis.report.page import render
 from earshot.study.analysis.report.panels import BLUE, INK, ORANGE
 from earshot.study.analysis.report.words import ALPHA, interval, number, p_value
 from earshot.study.analysis.results import REHEARSED
@@ -40,17 +39,21 @@ def page(comparison: Comparison) -> str:
     drawn = figures.inline(
         partial(figure, comparison), f"{one.name}-{two.name}", "Means of both tests"
     )
-    body = (
-        drawn
-        + tables.html(_sheet(comparison))
-        + f'<h2>Method</h2><div class="method"><p>{escape(METHOD)}</p></div>'
-    )
     both = (comparison.one.kept, comparison.two.kept)
     notes = [REHEARSED] if any(simulated(each.answers) for each in both) else []
     notes += [RANGE] if comparison.one.scale.scores else []
     notes += [FIRST.format(scale=one.rated[0].name)] if one.scales else []
     few = [f"{each.title} ({each.name})" for each in (one, two)]
-    return whole("Two tests compared", few, " ".join(_found(comparison)), notes, body, "")
+    return render(
+        "compared.html",
+        title="Two tests compared",
+        facts=few,
+        sentence=" ".join(_found(comparison)),
+        notes=notes,
+        figure=drawn,
+        sheet=_sheet(comparison),
+        method=METHOD,
+    )
 
 
 def figure(comparison: Comparison) -> Figure:

@@ -3,10 +3,10 @@
 import io
 import re
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 from typing import Any, Final
 
+from markupsafe import Markup
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
@@ -57,7 +57,7 @@ def png(draw: Draw) -> tuple[bytes, float]:
     return file.getvalue(), height / width
 
 
-def inline(draw: Draw, name: str, label: str) -> str:
+def inline(draw: Draw, name: str, label: str) -> Markup:
     """Write the figure as a <figure> element in the inks of the page: var(--ink), --quiet and
     --line. name: of the figure, unlike that of any other on the page; label: what it says, for
     those who do not see it."""
@@ -69,9 +69,9 @@ def inline(draw: Draw, name: str, label: str) -> str:
     for colour, ink in ((INK, "ink"), (QUIET, "quiet"), (LINE, "line")):
         svg = svg.replace(colour, f"var(--{ink})")
     svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
-    said = f'role="img" aria-label="{escape(label)}"'
+    said = Markup('role="img" aria-label="{}"').format(label)
     svg = re.sub(r'width="[^"]*pt" height="[^"]*pt"', lambda _: said, svg, count=1)
-    return f'<figure tabindex="0">{svg}</figure>'
+    return Markup(f'<figure tabindex="0">{svg}</figure>')
 
 
 def figure(test: Test, analysis: Analysis) -> Figure:

@@ -1,11 +1,14 @@
 """The results as one page of HTML that needs nothing but itself."""
 
-from collections.abc import Iterable
-from functools import partial
-from html import escape
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from pathlib import Path
-from string import Template
+from typing import Any, Final
 
+from jinja2 import Environment
+from markupsafe import Markup
+
+from earshot.core.templates import environment
 from earshot.study.analysis.report import contents, figures, tables
 from earshot.study.analysis.report.method import method
 from earshot.study.analysis.report.words import (
@@ -17,116 +20,112 @@ from earshot.study.analysis.report.words import (
     verdict,
 )
 from earshot.study.analysis.results import Analysis, Results
-from earshot.study.design import Test
+from earshot.study.design import Scale, Test
 
-HIDDEN = (
+HIDDEN: Final = (
     "What raters have answered is shown once the test is closed: who looks at it before, and stops "
     "when it pleases, finds differences that are not there."
 )
-TEMPLATE = Template(Path(__file__).with_suffix(".html").read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What is known of a scale: its figure, its tables, and what is said of them."""
+
+    figure: Markup
+    sheets: list[tables.Sheet]
+    said: list[str]
+
+
+@dataclass(frozen=True)
+class ScaleFindings:
+    """What is known of a scale by those who are kept, None where nobody has rated, and of each
+    stimulus; where somebody is left out also by everyone, and both side by side."""
+
+    scale: Scale
+    kept: Findings | None
+    stimuli: Markup
+    everyone: Findings | None = None
+    both_ways: tables.Sheet | None = None
 
 
 def page(results: Results, progress: str = "") -> str:
     """Write HTML with its styles and figures inside, in light and dark. progress: of a test that
     runs, as HTML (study.analysis.report.progress)."""
-    test, kept = results.test, results.kept
-    parts = [
-        progress,
-        *map(_of_scale, results.by_scale),
-        "<h2>How many more raters?</h2>",
-        listed(each.named(said) for each in results.by_scale for said in more_raters(each.kept))
-        or f"<p>{TOO_LITTLE}</p>",
-        *_robust(results),
-        f"<h2>Who is left out</h2>{tables.html(contents.flow(results))}{_exclusions(results)}",
-        '<h2>Method</h2><div class="method">',
-        *(f"<p>{escape(paragraph)}</p>" for paragraph in method(results)),
-        "</div>",
-        f"<h2>What was asked</h2>{tables.html(contents.asked(results))}",
-        f"<h2>For a paper</h2><p>{escape(contents.paragraph(results))}</p>",
-        tables.html(contents.checklist(results)),
-    ]
-    foot = f"Name of the test: <code>{escape(test.name)}</code>."
-    return whole(test.title, facts(results), concluded(results), kept.notes, "".join(parts), foot)
+    scales = results.by_scale
+    return render(
+        "results.html",
+        **_head(results),
+        sentence=concluded(results),
+        notes=results.kept.notes,
+        progress=Markup(progress),
+        several=bool(results.test.scales),
+        scales=list(map(_of_scale, scales)),
+        more=[each.named(said) for each in scales for said in more_raters(each.kept)],
+        too_little=TOO_LITTLE,
+        robust=[sheet for each in scales for sheet in tables.robustness(each)],
+        method=list(method(results)),
+        paragraph_for_a_paper=contents.paragraph(results),
+        checklist=contents.checklist(results),
+    )
 
 
 def running(results: Results, standing: str = "") -> str:
     """Write the page of a test that runs: who came and how far it is, and no estimate of anything,
     for who looks at those while raters still come, and stops when they please, finds differences
     that are not there (see benchmarks/study.md). standing: how it stands, as HTML."""
-    test = results.test
-    parts = [
-        standing,
-        f"<h2>Who is left out so far</h2>{tables.html(contents.flow(results))}",
-        tables.html(tables.left_out(results)) if results.exclusions else "",
-        f"<h2>What is asked</h2>{tables.html(contents.asked(results))}",
-    ]
-    foot = f"Name of the test: <code>{escape(test.name)}</code>."
-    return whole(test.title, facts(results), HIDDEN, (), "".join(parts), foot)
-
-
-def whole(
-    title: str, few: Iterable[str], sentence: str, notes: Iterable[str], body: str, foot: str
-) -> str:
-    """Write a page of results: a few words on what it is about, what it says in one sentence, what
-    to know before one believes it, and all else; body and foot are HTML, the others text."""
-    return TEMPLATE.substitute(
-        title=escape(title),
-        facts="".join(f"<li>{escape(fact)}</li>" for fact in few),
-        verdict=escape(sentence),
-        notes="".join(f'<p class="note">{escape(note)}</p>' for note in notes),
-        body=body,
-        foot=foot,
+    return render(
+        "running.html",
+        **_head(results),
+        sentence=HIDDEN,
+        notes=(),
+        standing=Markup(standing),
     )
 
 
-def _of_scale(results: Results) -> str:
-    """Write what is known of one scale, under its name where a trial has several."""
-    head = f"<h2>{escape(results.scale.title)}</h2>" if results.test.scales else ""
-    asked = f"<p>{escape(results.scale.question)}</p>" if head else ""
-    body = _results(results.test, results.kept, "kept") + _stimuli(results.test, results.kept)
-    return head + asked + body
+def render(name: str, /, **values: Any) -> str:
+    """Fill the template of that name; those of pages extend page.html: a title, a few facts, what
+    is said in one sentence, notes to know before one believes it, and the name of the test."""
+    return _environment().get_template(name).render(values)
 
 
-def _results(test: Test, analysis: Analysis, name: str) -> str:
+@cache
+def _environment() -> Environment:
+    return environment([Path(__file__).parent])
+
+
+def _head(results: Results) -> dict[str, Any]:
+    """Gather what the pages of a test share."""
+    return {
+        "title": results.test.title,
+        "name": results.test.name,
+        "facts": facts(results),
+        "flow": contents.flow(results),
+        "left_out": tables.left_out(results) if results.exclusions else None,
+        "asked": contents.asked(results),
+    }
+
+
+def _of_scale(results: Results) -> ScaleFindings:
+    test = results.test
+    kept = _findings(test, results.kept, "kept")
+    found = ScaleFindings(results.scale, kept, _stimuli(test, results.kept))
+    if not results.exclusions:
+        return found
+    everyone = _findings(test, results.everyone, "everyone")
+    return replace(found, everyone=everyone, both_ways=tables.both_ways(results))
+
+
+def _findings(test: Test, analysis: Analysis, name: str) -> Findings | None:
     if analysis.answers.empty:
-        return ""
+        return None
     draw, label = partial(figures.figure, test, analysis), verdict(test, analysis)
     figure = figures.inline(draw, f"{test.name}-{analysis.scale.name}-{name}", label)
-    sheets = "".join(map(tables.html, tables.of_analysis(analysis)))
-    return figure + sheets + listed(overall(analysis))
+    return Findings(figure, tables.of_analysis(analysis), list(overall(analysis)))
 
 
-def _stimuli(test: Test, analysis: Analysis) -> str:
+def _stimuli(test: Test, analysis: Analysis) -> Markup:
     if analysis.answers.empty:
-        return ""
+        return Markup()
     draw, name = partial(figures.stimuli, analysis), f"{test.name}-{analysis.scale.name}-stimuli"
-    figure, level = (
-        figures.inline(draw, name, "Mean answer to each stimulus"),
-        2 + bool(test.scales),
-    )
-    return f"<h{level}>Which sounds decide?</h{level}>{figure}"
-
-
-def _robust(results: Results) -> list[str]:
-    sheets = [sheet for each in results.by_scale for sheet in tables.robustness(each)]
-    head = ["<h2>Does it depend on how it was found?</h2>"] if sheets else []
-    return head + [tables.html(sheet) for sheet in sheets]
-
-
-def _exclusions(results: Results) -> str:
-    if not results.exclusions:
-        return "<p>Nobody, by the rules that are stated under Method.</p>"
-    return (
-        "<p>By the rules that are stated under Method:</p>"
-        + tables.html(tables.left_out(results))
-        + "".join(tables.html(tables.both_ways(each)) for each in results.by_scale)
-        + "<details><summary>All results with everyone</summary>"
-        + "".join(_results(each.test, each.everyone, "everyone") for each in results.by_scale)
-        + "</details>"
-    )
-
-
-def listed(items: Iterable[str]) -> str:
-    """Write texts as a list."""
-    found = "".join(f"<li>{escape(item)}</li>" for item in items)
-    return f"<ul>{found}</ul>" if found else ""
+    return figures.inline(draw, name, "Mean answer to each stimulus")

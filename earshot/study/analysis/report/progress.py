@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property, partial
-from html import escape
 from math import ceil
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from earshot.study.analysis.report import figures
+from earshot.study.analysis.report.page import render
 from earshot.study.analysis.report.panels import BLUE, INK, QUIET
 from earshot.study.analysis.report.words import aim, counted
 from earshot.study.analysis.results import Results
@@ -54,10 +54,9 @@ def html(progress: Progress, name: str) -> str:
     """Write the section of the organiser's page; empty while nobody has finished."""
     if not progress.finished:
         return ""
-    said = "".join(f"<p>{escape(sentence)}</p>" for sentence in pace(progress))
     label = f"{counted(len(progress.finished), 'rater')} finished over time"
     drawn = figures.inline(partial(figure, progress), f"{name}-progress", label)
-    return f"<h2>Raters over time</h2>{drawn}{said}"
+    return render("progress.html", figure=drawn, said=list(pace(progress)))
 
 
 def figure(progress: Progress) -> Figure:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from earshot.study.analysis.report.words import interval, number, p_value
@@ -138,22 +137,6 @@ def both_ways(results: Results) -> Sheet:
     who = "Pair" if scale.of_pairs else "System"
     head = [who, "Without them", "95 % interval", "With everyone", "95 % interval"]
     return Sheet(results.named("Both ways"), head, rows)
-
-
-def html(sheet: Sheet) -> str:
-    """Write the table as HTML."""
-
-    def line(tag: str, cells: Sequence[str]) -> str:
-        kinds = [' class="name"'] * sheet.names + [""] * (sheet.text - sheet.names)
-        kinds += [' class="number"'] * (len(cells) - sheet.text)
-        pairs = zip(kinds, cells, strict=True)
-        return f"<tr>{''.join(f'<{tag}{kind}>{escape(cell)}</{tag}>' for kind, cell in pairs)}</tr>"
-
-    body = "".join(line("td", row) for row in sheet.rows)
-    return (
-        f'<div class="wide" tabindex="0"><table><caption>{escape(sheet.caption)}</caption>'
-        f"<thead>{line('th', sheet.head)}</thead><tbody>{body}</tbody></table></div>"
-    )
 
 
 def _key(row: dict[str, Any]) -> tuple[str, ...]:
