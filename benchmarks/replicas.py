@@ -167,7 +167,7 @@ def _kills(many: Replicas, folder: Path, database: str, chosen: argparse.Namespa
         ended.set()
     visits.join()
     lost = raters.lost(folder, database, many.address)
-    print(f"Each of {len(many.processes)} processes killed once, {chosen.raters} raters beside\n")
+    print(f"Each of {len(many.processes)} processes killed once, under {chosen.raters} raters\n")
     print("| jobs done | failed at the killed process | failed elsewhere | answers | lost |")
     print("|---|---|---|---|---|")
     answers = len(raters.acknowledged)

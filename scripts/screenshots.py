@@ -23,7 +23,7 @@ from tests.browser.taking import Taking
 from tests.browser.visit import FLAGS, Visit
 
 FOLDER: Final = Path(os.environ.get("SHOTS", ASSETS / "screenshots"))
-LARGEST: Final = 400_000  # bytes
+MAX_BYTES: Final = 400_000  # bytes
 PHONE: Final = (390, 844)
 HERO: Final = ("desktop-light", "words-light", "sounds-light", "lips-light", "study-light")
 HERO_WIDTH: Final = 960  # pixels
@@ -190,7 +190,7 @@ def _save(image: Image.Image, name: str) -> None:
     """
     path = FOLDER / f"{name}.png"
     image.quantize(256).save(path, optimize=True)
-    while path.stat().st_size > LARGEST:
+    while path.stat().st_size > MAX_BYTES:
         image.thumbnail((image.width * 4 // 5, image.height * 4 // 5))
         image.quantize(256).save(path, optimize=True)
 

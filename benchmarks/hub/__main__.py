@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import torch
 from torch import nn
 
-from benchmarks.hub.models import PEERS, Peer
+from benchmarks.hub.models import MODELS, HubModel
 from benchmarks.hub.resident import peak_above
 
 REPEATS: Final = 3
@@ -27,7 +27,7 @@ class Row(NamedTuple):
     how many times as long as ours.
     """
 
-    peer: Peer
+    model: HubModel
     shape: str
     weights: int
     peak: int
@@ -40,11 +40,13 @@ def main() -> None:
     torch.manual_seed(0)
     torch.set_num_threads(1)
     rows = []
-    for peer in PEERS:
-        rows.append(measure(peer))
-        print(f"{peer.name}: {rows[-1].ratio:.1f} times as long as {peer.beside}", flush=True)
+    for model in MODELS:
+        rows.append(measure(model))
+        print(
+            f"{model.name}: {rows[-1].ratio:.1f} times as long as {model.compared_with}", flush=True
+        )
     lines = [
-        "# Models of the hub beside ours",
+        "# Models of the hub compared with ours",
         "",
         f"`python -m benchmarks.hub`, seconds of one core, {platform.machine()}, "
         f"torch {torch.__version__}. Random weights in the published configurations: none was "
@@ -55,9 +57,9 @@ def main() -> None:
         "| ours | times as long |",
         "|---|---|---|---:|---:|---:|---:|---|---:|",
         *(
-            f"| {row.peer.name} | {row.peer.input} | {row.shape} | {row.weights / 1e6:.0f} "
+            f"| {row.model.name} | {row.model.input} | {row.shape} | {row.weights / 1e6:.0f} "
             f"| {4 * row.weights / 1e9:.2f} | {row.peak / 1e9:.2f} | {row.seconds:.2f} "
-            f"| {row.peer.beside} | {row.ratio:.1f} |"
+            f"| {row.model.compared_with} | {row.ratio:.1f} |"
             for row in rows
         ),
     ]
@@ -66,16 +68,16 @@ def main() -> None:
     Path(__file__).with_name("table.md").write_text(text)
 
 
-def measure(peer: Peer) -> Row:
+def measure(model: HubModel) -> Row:
     """Measure theirs and ours in turn, after a run each that is not counted."""
-    networks, theirs = peer.theirs()
-    ours = peer.ours()
+    networks, theirs = model.theirs()
+    ours = model.ours()
     with torch.inference_mode():
         peak, shape = peak_above(theirs)
         ours()
         times = [(_seconds(theirs), _seconds(ours)) for _ in range(REPEATS)]
     return Row(
-        peer,
+        model,
         " × ".join(map(str, shape)),
         sum(weight.numel() for network in networks for weight in _weights(network)),
         peak,

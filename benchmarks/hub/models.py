@@ -46,7 +46,7 @@ TOKENS: Final = 40  # that Whisper writes for a sentence
 Run = Callable[[], Sequence[int]]  # the shape of what comes out
 
 
-class Peer(NamedTuple):
+class HubModel(NamedTuple):
     """A model of the hub. theirs: makes the networks and a run of them; ours: makes a run of the
     part of ours that is compared with it.
     """
@@ -54,7 +54,7 @@ class Peer(NamedTuple):
     name: str
     input: str
     theirs: Callable[[], tuple[Sequence[nn.Module], Run]]
-    beside: str
+    compared_with: str
     ours: Callable[[], Run]
 
 
@@ -155,17 +155,19 @@ def our_recogniser() -> Run:
     return lambda: (len(recogniser.words(speech(3))),)
 
 
-PEERS: Final = (
+MODELS: Final = (
     *(
-        Peer(name, "1 s", partial(speech_model, model, config), "words, two networks", our_words)
+        HubModel(
+            name, "1 s", partial(speech_model, model, config), "words, two networks", our_words
+        )
         for name, model, config in (
             ("HuBERT base", HubertModel, HubertConfig()),
             ("WavLM base", WavLMModel, WavLMConfig()),
             ("wav2vec 2.0 base", Wav2Vec2Model, Wav2Vec2Config()),
         )
     ),
-    Peer("CLAP, HTSAT, unfused", "10 s", clap, "sound-cnn", our_sounds),
-    Peer("SpeechT5 + HiFi-GAN", "3 s", speecht5, "any-voice, neural vocoder", our_conversion),
-    Peer("WavLM base, x-vectors", "3 s", x_vectors, "our speaker encoder", our_speakers),
-    Peer("Whisper small.en", f"3 s, {TOKENS} tokens", whisper, "pocketsphinx", our_recogniser),
+    HubModel("CLAP, HTSAT, unfused", "10 s", clap, "sound-cnn", our_sounds),
+    HubModel("SpeechT5 + HiFi-GAN", "3 s", speecht5, "any-voice, neural vocoder", our_conversion),
+    HubModel("WavLM base, x-vectors", "3 s", x_vectors, "our speaker encoder", our_speakers),
+    HubModel("Whisper small.en", f"3 s, {TOKENS} tokens", whisper, "pocketsphinx", our_recogniser),
 )

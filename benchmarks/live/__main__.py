@@ -120,11 +120,11 @@ def server(seconds: float) -> list[str]:
     rows = [row(f"{count}, alone", processes[:count], seconds) for count in SESSIONS]
     pipeline = Converters(CHECKPOINTS, "cpu")(next(iter(settings.MODELS)))
     stop = threading.Event()
-    beside = threading.Thread(target=convert, args=[pipeline, stop])
-    beside.start()
-    rows += [row(f"{n}, beside a conversion", processes[:n], seconds) for n in SESSIONS]
+    converting = threading.Thread(target=convert, args=[pipeline, stop])
+    converting.start()
+    rows += [row(f"{n}, next to a conversion", processes[:n], seconds) for n in SESSIONS]
     stop.set()
-    beside.join()
+    converting.join()
     for process in processes:
         process.close()
     return [

@@ -1,7 +1,7 @@
 """python -m benchmarks.load: a full room, over the real HTTP interface of an app that it starts.
 
 Visitors upload, wait in the queue and read the answer as a browser does, with a session and an
-address of their own, beside raters of a listening test who listen to every sound. Then: memory
+address of their own, next to raters of a listening test who listen to every sound. Then: memory
 as visits go by, connections that stall, a full queue, and files that visitors leave. Prints a
 table of each part.
 """
@@ -68,7 +68,7 @@ def _room(served: Served, folder: Path, chosen: argparse.Namespace) -> None:
         times = together(served.address, chosen.visitors, chosen.seconds, chosen.pause)
     print(
         f"\n{chosen.visitors} visitors for {chosen.seconds:g} s, who listen for {chosen.pause:g} s "
-        f"after each task, beside {chosen.raters} raters\n\n{HEAD}"
+        f"after each task, with {chosen.raters} raters\n\n{HEAD}"
     )
     print(*times.rows(), sep="\n")
     p50, p95, longest = np.percentile(raters.times or [np.nan], [50, 95, 100])

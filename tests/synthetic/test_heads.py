@@ -39,7 +39,7 @@ def test_poses_show_the_viseme_of_each_phone() -> None:
     assert mouth_at("EH F AO", 1).tuck > 0.6 > 0.2 > mouth_at("EH S AO", 1).tuck
     assert mouth_at("B UW T", 1).rounding > 0.6 > 0.1 > mouth_at("B IY T", 1).rounding
     assert mouth_at("T AA T", 1).jaw > mouth_at("T EH T", 1).jaw > mouth_at("T IY T", 1).jaw
-    # Consonants that do not use the lips take the shape of the vowel beside them.
+    # Consonants that do not use the lips take the shape of the vowel next to them.
     assert mouth_at("UW T UW", 1).rounding > 0.5 > 0.1 > mouth_at("IY T IY", 1).rounding
 
 

@@ -106,7 +106,7 @@ def _signed(panel: Value, folder: Path) -> Signed | None:
         pass
     if not isinstance(keys, dict) or not isinstance(keys.get("keys"), list):
         value.at("keys").problem(
-            '"keys" must be a file beside this one that holds the panel\'s public keys, as in '
+            '"keys" must be a file next to this one that holds the panel\'s public keys, as in '
             "jwks.json."
         )
         return None

@@ -37,7 +37,7 @@ consent: |
   You can stop at any time, and have your answers deleted.
 
 # Recordings that say what to answer, to see who listens, and trials whose answer is known. With
-# tolerance: 1 beside expected, an answer may be off by so much.
+# tolerance: 1 with expected, an answer may be off by so much.
 {checks}"""
 CHECK = """\
 # {kind}:

@@ -11,7 +11,7 @@ from earshot.study.design.model import Kind, Trial
 
 MAX_TRIALS = 5000  # in a test
 MAX_TRIALS_PER_RATER = 300  # for a rater, with practice and checks: two hours and more
-PREPARED = "prepared"  # the folder beside a test's file for what is made from its sounds
+PREPARED = "prepared"  # the folder next to a test's file for what is made from its sounds
 
 
 def prepared_path(folder: Path, role: str, source: Path) -> Path:

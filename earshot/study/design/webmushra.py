@@ -26,7 +26,7 @@ from earshot.study.design.texts import read_language
 from earshot.study.design.trials import numbered, scored
 from earshot.study.design.yaml_lines import Value
 
-# A paired comparison asks which of two is the reference, heard beside them: that is ABX.
+# A paired comparison asks which of two is the reference, heard with them: that is ABX.
 DESIGN: dict[str, Design] = {
     "mushra": MUSHRA,
     "paired_comparison": ABX,

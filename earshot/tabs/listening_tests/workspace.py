@@ -49,7 +49,7 @@ class Workspace:
         return folder.describe(self.folder, form)
 
     def write(self, yaml: str) -> None:
-        """Writes the YAML beside the sounds."""
+        """Write the YAML next to the sounds."""
         (self.folder / spec.FILE).write_text(yaml, encoding="utf-8", errors="replace")
 
     def check(self) -> tuple[Test | None, list[str]]:

@@ -1,6 +1,6 @@
 """How the events of every tab run, fail and stop.
 
-What a visitor can cause is said beside the input, and leaves the rest as it was. Bugs are logged.
+What a visitor can cause is said next to the input, and leaves the rest as it was. Bugs are logged.
 """
 
 import logging

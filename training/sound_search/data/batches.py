@@ -17,7 +17,7 @@ from torch import Tensor
 from training.sound_search.data.augment import augment, mix, window
 
 FRAMES = 500  # 5 s: the length of ESC-50's clips
-LONGEST = 1000  # frames: a segment at inference
+MAX_FRAMES = 1000  # frames: a segment at inference
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,9 @@ class SoundDataset:
         return self.vectors[torch.tensor(numbers)], self._one_hot([(k,) for k in self.written])
 
     def whole(self, number: int) -> Tensor:
-        """Read the first LONGEST frames of a clip, not augmented: (S, M)."""
+        """Read the first MAX_FRAMES frames of a clip, not augmented: (S, M)."""
         clip = self.clips[number]
-        end = min(clip["end"], clip["start"] + LONGEST)
+        end = min(clip["end"], clip["start"] + MAX_FRAMES)
         return torch.from_numpy(np.array(clip["frames"][clip["start"] : end])).float()
 
     def _single(

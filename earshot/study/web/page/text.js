@@ -20,7 +20,7 @@ export function t(key, values = {}) {
   return fill(found[plurals.select(values.n)] ?? found.other, values);
 }
 
-// What the server says: its English sentences have their translations beside the page's.
+// What the server says: its English sentences are translated where the page's are.
 export const told = (sentence) => words[sentence] ?? sentence;
 
 function fill(text, values) {
