@@ -1,8 +1,9 @@
 """python -m benchmarks.voice_conversion: time by part, growth with length, memory.
 
-Next to ours, in the same run, the networks of soft-vc (van Niekerk et al. 2022) with random
-weights: HuBERT-base and HiFi-GAN, through transformers. Times are medians. Writes
-voice_conversion.md.
+In the same run, the parts of two other systems with random weights, through transformers, which
+take as long as trained ones: of soft-vc (van Niekerk et al. 2022) HuBERT-base and HiFi-GAN; of
+kNN-VC (Baas et al. 2023) the six layers of WavLM-large that it needs, its matching with a minute of
+the target, and HiFi-GAN. Times are medians. Writes voice_conversion.md.
 """
 
 import platform
@@ -19,7 +20,16 @@ import httpx
 import numpy as np
 import torch
 from gradio_client import Client, handle_file
-from transformers import HubertConfig, HubertModel, SpeechT5HifiGan, SpeechT5HifiGanConfig
+from torch import Tensor
+from torch.nn import functional as F
+from transformers import (
+    HubertConfig,
+    HubertModel,
+    SpeechT5HifiGan,
+    SpeechT5HifiGanConfig,
+    WavLMConfig,
+    WavLMModel,
+)
 
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.load import load, wav_bytes
@@ -31,6 +41,17 @@ ROOT = Path(__file__).parents[1]
 MODELS = tuple(settings.MODELS)
 LENGTHS = (1, 2, 5, 10, 20, 40, 60)  # seconds
 REPEATS = 5
+# Of kNN-VC, as its authors set them: WavLM-large up to the layer whose features are matched.
+WAVLM = WavLMConfig(
+    hidden_size=1024,
+    intermediate_size=4096,
+    num_hidden_layers=6,
+    num_attention_heads=16,
+    feat_extract_norm="layer",
+    do_stable_layer_norm=True,
+)
+NEAREST = 4  # frames of the target, whose mean is spoken
+TARGET = 60 * 50  # frames of the target
 
 
 def main() -> None:
@@ -83,6 +104,7 @@ def _parts(pipeline: AnyVoiceConversion) -> list[str]:
         hubert, hifigan = HubertModel(HubertConfig()).eval(), _hifigan()
         samples = torch.from_numpy(waveform)[None]
         other = median(lambda: hubert(samples)) + median(lambda: hifigan(mel))
+        knn = _knn_vc(samples)
     neural = median(lambda: pipeline((SAMPLE_RATE, waveform), vocoder="neural"))
     griffin_lim = median(lambda: pipeline((SAMPLE_RATE, waveform), vocoder="griffin-lim"))
     rows = [
@@ -90,16 +112,42 @@ def _parts(pipeline: AnyVoiceConversion) -> list[str]:
         ("**whole conversion, neural**", neural),
         ("**whole conversion, Griffin-Lim**", griffin_lim),
         ("HuBERT-base + HiFi-GAN, random weights", other),
+        *((f"kNN-VC, random weights: {part}", seconds) for part, seconds in knn.items()),
     ]
+    knn_vc = sum(knn.values())
     return [
         f"| 10 s of speech, {pipeline.name} | s | of real time |",
         "|---|---:|---:|",
         *(f"| {name} | {seconds:.3f} | {seconds / 10:.3f} |" for name, seconds in rows),
         "",
         f"HuBERT-base + HiFi-GAN take {other / neural:.1f} times as long as the whole conversion "
-        f"with the neural vocoder, {other / griffin_lim:.1f} times as long as with Griffin-Lim.",
+        f"with the neural vocoder, {other / griffin_lim:.1f} times as long as with Griffin-Lim; "
+        f"kNN-VC's parts together {knn_vc / neural:.1f} and {knn_vc / griffin_lim:.1f} times.",
         "",
     ]
+
+
+def _knn_vc(samples: Tensor) -> dict[str, float]:
+    """Seconds of each part for a waveform (1, T); features of the target are there already."""
+    wavlm, target = WavLMModel(WAVLM).eval(), torch.randn(TARGET, WAVLM.hidden_size)
+    config = SpeechT5HifiGanConfig(
+        model_in_dim=WAVLM.hidden_size,
+        upsample_rates=[10, 8, 2, 2],
+        upsample_kernel_sizes=[20, 16, 4, 4],
+    )
+    hifigan = SpeechT5HifiGan(config).eval()
+    features = wavlm(samples).last_hidden_state[0]
+
+    def match() -> Tensor:
+        likeness = F.normalize(features, dim=1) @ F.normalize(target, dim=1).T
+        return target[likeness.topk(NEAREST, dim=1).indices].mean(dim=1)
+
+    matched = match()
+    return {
+        "WavLM-large, six layers": median(lambda: wavlm(samples)),
+        f"matching with {TARGET // 50} s": median(match),
+        "HiFi-GAN": median(lambda: hifigan(matched)),
+    }
 
 
 def _growth(pipeline: AnyVoiceConversion) -> list[str]:

@@ -113,6 +113,22 @@ def test_options_switch_in_the_environment_can_be_off(value: str) -> None:
     assert not launch.options([], {"EARSHOT_SHARE": value}).share
 
 
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [("", None), ("0", None), ("1", ""), ("USER/moonshine-base", "USER/moonshine-base")],
+)
+def test_options_name_what_writes_transcripts(value: str, name: str | None) -> None:
+    assert launch.options([], {"EARSHOT_TRANSCRIPTS": value}).transcripts == name
+    given = [] if name is None else ["--transcripts", *filter(None, [name])]
+    assert launch.options(given, {}).transcripts == name
+
+
+def test_options_lend_other_peoples_voices_only_where_asked() -> None:
+    assert not launch.options([], {}).allow_reference
+    assert launch.options(["--allow-reference"], {}).allow_reference
+    assert launch.options([], {"EARSHOT_ALLOW_REFERENCE": "1"}).allow_reference
+
+
 @pytest.mark.parametrize(("name", "value"), [("DEVICE", "tpu"), ("PORT", "http")])
 def test_options_with_an_invalid_environment_value_exit(name: str, value: str) -> None:
     with pytest.raises(SystemExit):

@@ -201,6 +201,8 @@ def main() -> None:
             tickets=tickets,
             index_backend=chosen.index_backend,
             kept=KIOSK_DELETE if chosen.kiosk else DELETE,
+            allow_reference=chosen.allow_reference,
+            transcripts=chosen.transcripts,
             hub=HubPermission.of(chosen.no_hub, chosen.host, chosen.share, os.environ),
         )
         launch(page, chosen, tests=tests, health=health, tickets=tickets)

@@ -12,6 +12,7 @@ from earshot.tabs import lip_to_speech, sound_search, words
 if TYPE_CHECKING:
     from earshot.pipelines.lip_to_speech import LipToSpeech
     from earshot.pipelines.sound_search import SoundSearch
+    from earshot.pipelines.transcription import Transcriber
     from earshot.pipelines.voice_conversion.converters import Converters
     from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
     from earshot.pipelines.words import Words
@@ -88,6 +89,18 @@ def once(load: Callable[P, T]) -> Callable[P, T]:
             return loaded(*args, **kwargs)
 
     return get
+
+
+def transcriber(name: str, device: str) -> Callable[[], "Transcriber"]:
+    """Give what writes down the words of speech: the installed recogniser, unless name is a
+    Moonshine of the hub, or its folder."""
+
+    def load() -> "Transcriber":
+        from earshot.pipelines.transcription import Transcriber  # late, for it loads torch
+
+        return Transcriber.from_pretrained(name, device)
+
+    return once(load)
 
 
 def available(folder: Path, names: Sequence[str]) -> list[str]:

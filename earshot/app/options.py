@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from earshot.pipelines.sound_search.library import BACKENDS
 
+ON = ("1", "true", "yes", "on")
+OFF = ("", "0", "false", "no", "off")
 ABOUT = "Earshot: speech systems to hear, take apart and test."
 
 
@@ -64,6 +66,20 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument(
         "--allow-urls", action="store_true", help="programs may name files by http addresses"
     )
+    parser.add_argument(
+        "--allow-reference",
+        action="store_true",
+        help="visitors may speak in the voice of any recording that they upload (default: only in "
+        "their own, once they have read a text)",
+    )
+    parser.add_argument(
+        "--transcripts",
+        nargs="?",
+        const="",
+        metavar="NAME_OR_FOLDER",
+        help="shows the words that a recogniser hears in speech and conversion: the installed one, "
+        "or a Moonshine of the hub",
+    )
     given: list[str] = []
     several = "sound-model", "proxy"
     plain = (
@@ -73,10 +89,21 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     for name in plain:
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
             given += [f"--{name}", *(value.split() if name in several else [value])]
-    for name in ("share", "preload", "no-publish", "no-hub", "allow-urls", "kiosk"):
+    for name in (
+        "share",
+        "preload",
+        "no-publish",
+        "no-hub",
+        "allow-urls",
+        "allow-reference",
+        "kiosk",
+    ):
         variable = "EARSHOT_" + name.upper().replace("-", "_")
-        if environment.get(variable, "").lower() in ("1", "true", "yes", "on"):
+        if environment.get(variable, "").lower() in ON:
             given.append(f"--{name}")
+    recogniser = environment.get("EARSHOT_TRANSCRIPTS", "")
+    if recogniser.lower() not in OFF:
+        given += ["--transcripts", "" if recogniser.lower() in ON else recogniser]
     return parser.parse_args([*given, *arguments])
 
 

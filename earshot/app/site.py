@@ -47,6 +47,8 @@ def build(
     hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
     index_backend: str | None = None,
     kept: tuple[int, int] | None = None,
+    allow_reference: bool = False,
+    transcripts: str | None = None,
 ) -> Site:
     """Build the whole page. Loads no model unless preload says so. index, word_index: of our
     libraries of sounds and of words; tests: listening tests, which launch must be given too;
@@ -54,7 +56,9 @@ def build(
     models, and launch must be given it too; tickets: lend visitors' own voices to live conversion,
     as launch is told; hub: which models of the hub visitors may load; index_backend: where the
     index is searched, if not as it was made; kept: how often visitors' files are looked at, and how
-    old they become, in seconds."""
+    old they become, in seconds; allow_reference: whether visitors may upload a recording of anybody
+    as the voice to speak in; transcripts: the Moonshine that writes down the words of a conversion,
+    "" for the installed one, None for no words."""
     convert = models.converters(folder, device)
     conversions = models.installed_conversion_models(folder)
     embeddings = models.word_embeddings(folder, device)
@@ -62,10 +66,11 @@ def build(
     lips = models.lip_reader(folder, device)
     if health:
         health.watch(probes(convert, conversions, embeddings, search, lips))
+    words_of = None if transcripts is None else models.transcriber(transcripts, device)
     if preload:
         for name in conversions:
             convert(name)
-        for load in filter(None, (embeddings, search, lips)):
+        for load in filter(None, (embeddings, search, lips, words_of)):
             load()
     sounds = sound_search.DemoLibrary(index, index_backend)
     with Site(title="Earshot", analytics_enabled=False, delete_cache=kept or DELETE) as page:
@@ -74,7 +79,17 @@ def build(
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
         with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Voice conversion"):
-                voice_conversion.build(convert, conversions, drafts, tickets, hub, device, tests)
+                voice_conversion.build(
+                    convert,
+                    conversions,
+                    drafts,
+                    tickets,
+                    hub,
+                    device,
+                    tests,
+                    allow_reference,
+                    words_of,
+                )
             with gr.Tab("Words"):
                 words.build(embeddings, word_index, drafts, hub, device)
             with gr.Tab("Sound search"):

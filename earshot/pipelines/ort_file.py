@@ -45,7 +45,7 @@ def read_weights(path: Path) -> dict[str, np.ndarray]:
     named = {
         name.replace("_merged_0", "").removesuffix("_add_tensor"): array
         for name, array in arrays.items()
-        if array.dtype == np.float32 and not name.startswith(("/", "onnx::"))
+        if array.dtype == np.float32 and array.size and not name.startswith(("/", "onnx::"))
     }
     for name in [name for name in arrays if name.endswith(".weight_merged_0_quantized")]:
         weights.setdefault(name.removesuffix("_merged_0_quantized"), _dequantized(arrays, name))

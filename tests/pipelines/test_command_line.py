@@ -5,10 +5,12 @@ import json
 import wave
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
+from earshot.media.audio.load import load, wav_bytes
 from earshot.pipelines.command_line import Job, Outcome, for_each, jobs_of
 from earshot.pipelines.lip_to_speech import __main__ as lip_to_speech
 from earshot.pipelines.sound_search import SoundSearch
@@ -105,6 +107,23 @@ def test_voice_conversion_of_what_is_no_units_file_speaks_of_no_page(
     with pytest.raises(SystemExit):
         voice_conversion.main([str(tmp_path / "units.json"), "-o", str(tmp_path / "o.wav"), *model])
     assert capsys.readouterr().err.endswith("units.json: This is not a units file.\n")
+
+
+def test_voice_conversion_takes_the_voice_of_a_clip_and_prints_what_is_heard(
+    tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    again = np.tile(load(SPEECH, 16_000).waveform, 4)
+    clip, model = tmp_path / "clip.wav", ["--device", "cpu", "--model"]
+    clip.write_bytes(wav_bytes(again, 16_000))
+    options = ["--reference", str(clip), *model, str(tiny_checkpoints / "any-voice")]
+    out = tmp_path / "out.wav"
+    voice_conversion.main([str(SPEECH), "-o", str(out), "--transcripts", *options])
+    name, units, source, _ = capsys.readouterr().out.rstrip("\n").split("\t")
+    assert (name, units) == (str(out), "167 units")
+    assert source.startswith("The keeper of the old")
+    options[-1] = str(tiny_checkpoints / "vqvae-64")
+    with pytest.raises(SystemExit, match="SF1, TF2, SM1, TM3, S1 only"):
+        voice_conversion.main([str(SPEECH), "-o", str(tmp_path / "o.wav"), *options])
 
 
 def test_voice_conversion_with_a_model_that_is_not_there_says_so(tmp_path: Path) -> None:

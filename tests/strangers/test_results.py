@@ -14,7 +14,7 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.core.files import replacing, write
 from earshot.core.paths import ROOT
-from earshot.media.audio.encode import FORMATS, encode_audio
+from earshot.media.audio.encode import FORMATS, MADE_BY, encode_audio
 from earshot.media.audio.load import load
 from earshot.pipelines.command_line import (
     Job,
@@ -114,6 +114,7 @@ def test_result_is_what_its_name_says(ending: str) -> None:
     names = {".opus": "ogg", ".m4a": "mov"}
     with av.open(io.BytesIO(content)) as container:
         assert container.format.name.startswith(names.get(ending, ending[1:].lower()))
+        assert MADE_BY in {**container.metadata, **container.streams[0].metadata}.values()
     again = load(content)
     assert again.seconds == pytest.approx(3.0, abs=0.001)
     assert onset(again.waveform, 16_000) == pytest.approx(1.0, abs=0.01)

@@ -22,6 +22,11 @@ class VoiceConversionTraining:
             nargs="+",
             help="checkpoints to measure with the baselines; all unless named",
         )
+        evaluate.add_argument(
+            "--noise",
+            action="store_true",
+            help="measure only the default and the original, in babble at 20, 10, 5 and 0 dB",
+        )
         add_judges(evaluate)
 
     def prepare(self, data: Path, arguments: Arguments) -> None:
@@ -53,10 +58,17 @@ class VoiceConversionTraining:
 
     def evaluate(self, data: Path, arguments: Arguments) -> None:
         """Measure the shipped checkpoints, those to compare them with, and the baselines."""
+        from training.common.report import publish_table
         from training.judges.pretrained.judges import Judges
         from training.voice_conversion.evaluate.card import publish
-        from training.voice_conversion.evaluate.evaluate import evaluate
+        from training.voice_conversion.evaluate.evaluate import evaluate, evaluate_in_noise
 
+        page = ROOT / "docs" / "voice_conversion.md"
+        if arguments.noise:
+            rows = evaluate_in_noise(data, CHECKPOINTS, arguments.json, arguments.quick)
+            if arguments.publish:
+                publish_table(rows, page, "noise-results")
+            return
         rows = evaluate(
             data,
             CHECKPOINTS,
@@ -68,7 +80,7 @@ class VoiceConversionTraining:
             arguments.compared,
         )
         if arguments.publish:
-            publish(rows, CHECKPOINTS, ROOT / "docs" / "voice_conversion.md")
+            publish(rows, CHECKPOINTS, page)
 
 
 if __name__ == "__main__":

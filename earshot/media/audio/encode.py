@@ -10,6 +10,7 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.media.audio.load import to_int16, wav_bytes
 
+MADE_BY: Final = "Converted by Earshot"  # what every file of synthetic speech says of itself
 # Ending of a name → container and codec; WAV is written without FFmpeg.
 FORMATS: Final = {
     ".wav": ("wav", "pcm_s16le"),
@@ -29,12 +30,16 @@ def check_ending(path: Path, *others: str) -> None:
 
 
 def encode_audio(waveform: np.ndarray, sample_rate: int, ending: str) -> bytes:
-    """Encode a waveform (T,) in [-1, 1] as one of FORMATS; ending in any case, ".mp3" or ".MP3"."""
+    """Encode a waveform (T,) in [-1, 1] as one of FORMATS, with the comment MADE_BY.
+
+    ending: in any case, ".mp3" or ".MP3".
+    """
     form, codec = FORMATS[ending.lower()]
     if form == "wav":
-        return wav_bytes(waveform, sample_rate)
+        return wav_bytes(waveform, sample_rate, MADE_BY)
     file = io.BytesIO()
     with av.open(file, "w", format=form) as container:
+        container.metadata["comment"] = MADE_BY
         stream = container.add_stream(codec, rate=sample_rate, layout="mono")
         assert isinstance(stream, av.AudioStream)
         frame = av.AudioFrame.from_ndarray(to_int16(waveform)[None], format="s16", layout="mono")

@@ -4,6 +4,7 @@ python -m earshot.pipelines.voice_conversion in.wav --to TF2 -o out.wav
 python -m earshot.pipelines.voice_conversion FOLDER --to SM1 -o OUT
 python -m earshot.pipelines.voice_conversion in.wav -o units.json    # encode only
 python -m earshot.pipelines.voice_conversion units.json --to S1 -o out.wav
+python -m earshot.pipelines.voice_conversion in.wav --reference clip.wav -o out.wav
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,8 @@ from earshot.pipelines.voice_conversion.units import Units
 
 if TYPE_CHECKING:
     from earshot.pipelines.speech import Speech
-    from earshot.pipelines.voice_conversion import VoiceConversion
+    from earshot.pipelines.transcription import Transcriber
+    from earshot.pipelines.voice_conversion import Voice, VoiceConversion
 
 ENDINGS: Final = (*FORMATS, ".json")
 
@@ -30,7 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """See above."""
     parser = command_line.parser_of("voice_conversion", "recordings or units files", __doc__)
     command_line.add_output(parser, f"a {', '.join(ENDINGS)}", required=True)
-    parser.add_argument("--to", choices=settings.VOICES, default=settings.DEFAULT_VOICE)
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument("--to", choices=settings.VOICES, default=settings.DEFAULT_VOICE)
+    target.add_argument(
+        "--reference",
+        type=Path,
+        metavar="CLIP",
+        help="10 to 30 s of somebody who agreed to be spoken as, in place of --to",
+    )
     parser.add_argument("--vocoder", choices=settings.VOCODERS, help="default: the model's")
     parser.add_argument("--intonation", choices=settings.INTONATIONS, help="default: the model's")
     parser.add_argument(
@@ -50,6 +59,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help="that of the source, or the same for all (default: the source's where there are "
         "several files, which keeps them apart)",
     )
+    parser.add_argument(
+        "--transcripts",
+        action="store_true",
+        help="print what a recogniser hears in the source and in its conversion, too",
+    )
     options = parser.parse_args(arguments)
     with command_line.explained():
         jobs = command_line.jobs_of(options.inputs, options.out, ENDINGS, options.overwrite)
@@ -60,9 +74,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         pipeline = _load(options.model, options.device)
         vocoder = options.vocoder or pipeline.vocoders[0]
         intonation = options.intonation or pipeline.intonations[0]
+        target = pipeline.voice_from(options.reference) if options.reference else options.to
+
+        transcriber = _transcriber(options.device) if options.transcripts else None
 
         def convert(job: Job) -> command_line.Outcome:
-            return _convert(pipeline, job, keep, options.to, vocoder, intonation)
+            return _convert(pipeline, job, keep, target, vocoder, intonation, transcriber)
 
         command_line.for_each(jobs, convert)
 
@@ -82,6 +99,12 @@ def _load(model: str, device: str) -> "VoiceConversion":
     return VoiceConversion.from_pretrained(model, device)
 
 
+def _transcriber(device: str) -> "Transcriber":
+    from earshot.pipelines.transcription import Transcriber  # late: torch
+
+    return Transcriber.from_pretrained(device=device)
+
+
 def _by_speecht5(jobs: list[Job], keep: bool, voice: Path, device: str) -> None:
     from earshot.pipelines.voice_conversion.speecht5 import (  # late: torch
         SpeechT5Conversion,
@@ -99,22 +122,32 @@ def _by_speecht5(jobs: list[Job], keep: bool, voice: Path, device: str) -> None:
 
 
 def _convert(
-    pipeline: "VoiceConversion", job: Job, keep: bool, target: str, vocoder: str, intonation: str
+    pipeline: "VoiceConversion",
+    job: Job,
+    keep: bool,
+    target: "str | Voice",
+    vocoder: str,
+    intonation: str,
+    transcriber: "Transcriber | None" = None,
 ) -> command_line.Outcome:
     """Write the speech, or the units, of one file; keep: with the loudness of its source."""
     assert job.out
+    heard: list[Speech] = []
     from_units = _is_units(job.path)
     if from_units:
         units, notices = Units.from_json(job.path.read_text("utf-8", errors="replace")), ()
     else:
-        _, units, notices = pipeline.encode(job.path)
+        source, units, notices = pipeline.encode(job.path)
+        heard.append(source)
     if job.out.suffix.lower() == ".json":
         write(job.out, units.to_json().encode())
         line = str(job.out)
     else:
         speech = pipeline.decode(units, target, vocoder, intonation)
         line = _write(job, speech, keep and not from_units)
-    return f"{line}\t{len(units.codes)} units", notices
+        heard.append(speech)
+    words = [transcriber(each).text for each in heard] if transcriber else []
+    return "\t".join([line, f"{len(units.codes)} units", *words]), notices
 
 
 def _is_units(path: Path) -> bool:

@@ -146,7 +146,10 @@ class AnyVoiceConversion(VoiceConversion):
             raise InputError(
                 f"Only {seconds:.0f} s of the recording are speech.",
                 f"Read on until {shortest:.0f} s are full, close to the microphone, where it is "
-                "quiet.",
+                "quiet."
+                if reading
+                else f"Choose {shortest:.0f} to {longest:.0f} s of one person speaking, without "
+                "music.",
             )
         if reading:
             reading.check(waveform)
@@ -161,6 +164,9 @@ class AnyVoiceConversion(VoiceConversion):
         check_one_voice(np.stack([self.networks.voice(mel) for mel in mels]))
         vector = self.networks.voice(features.log_mel(reference))
         return Voice(name, vector, *pitch_statistics(track_pitch(reference)))
+
+    def voice_from(self, recording: Audio) -> Voice:
+        return self.voice(self.reference(recording), settings.OF_RECORDING)
 
     def fit(self, voice: Voice, reference: np.ndarray, tell: Callable[[float], object]) -> Voice:
         """The voice, fitted more closely to its reference (T,) in a minute at most.

@@ -163,6 +163,17 @@ class VoiceConversion(ABC):
         too many of them, and for choices that do not exist.
         """
 
+    def voice_from(self, recording: Audio) -> Voice:
+        """Make a voice, to be given as a target, of somebody's speech of 10 to 30 s.
+
+        To speak as somebody takes their consent. Raises InputError for a recording that is shorter
+        or longer, silent, of music or of several voices, and by a model of fixed voices.
+        """
+        raise InputError(
+            f"{self.name} speaks in the voices {', '.join(self.voices)} only. To speak as somebody "
+            f"in a recording, choose {settings.CONTINUOUS}, or units-512 and the like."
+        )
+
     @abstractmethod
     def bits_per_second(self, intonation: str) -> tuple[float, float]:
         """Of what is decoded: of the units, infinite where not limited, and of the intonation."""

@@ -1,7 +1,8 @@
 """The visitor's own voice as a target: a text to read, a recording, a voice for this visit only.
 
 The recording is deleted after use. The voice is a few numbers in the memory of the visit, in no
-file, and goes with the visit.
+file, and goes with the visit. Where the app was started with --allow-reference, an uploaded
+recording of anybody does in place of the reading.
 """
 
 from collections.abc import Callable
@@ -25,20 +26,36 @@ from earshot.tabs.shared.events import (
 )
 from earshot.tabs.shared.jobs import stoppable
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
-from earshot.tabs.voice_conversion.speaking import NO_OWN, OWN, OwnVoice, VoiceVisit
+from earshot.tabs.voice_conversion.speaking import (
+    NO_OWN,
+    OWN,
+    OwnVoice,
+    ReferenceVoice,
+    VoiceVisit,
+)
 
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import AnyVoiceConversion
 
 
 READY: Final = "This is your voice now, for this visit: it is in no file, and gone when you leave."
-FITTED: Final = "Your voice is fitted to what you read. Click it again to hear it."
-FORGOTTEN: Final = "Your voice is forgotten."
+FITTED: Final = "The voice is fitted to the recording. Click it again to hear it."
+FORGOTTEN: Final = "The voice is forgotten."
+LENT: Final = (
+    "This voice is one of them now, for this visit: it is in no file, and gone when you leave."
+)
+ANYBODY: Final = """
+<p class="hint">10 to 30 s of one person speaking, without music, lend you their voice until you
+leave. A voice is a person's: to speak as somebody who has not agreed deceives people, harms them,
+and is against the law in many places. Every file that is made here says in its metadata that it was
+converted, and the recording is deleted after use.</p>
+"""
 
 
 @dataclass(frozen=True)
 class OwnVoicePanel:
-    """The panel under the voice cards. visit: the visitor's voice, and what they are to read."""
+    """The panel under the voice cards. visit: the visitor's voice, and what they are to read;
+    anybody: what takes a recording of somebody else, None where that is not allowed."""
 
     sessions: SessionStore[VoiceVisit]
     visit: gr.State
@@ -49,10 +66,14 @@ class OwnVoicePanel:
     fit: gr.Button
     stop: gr.Button
     forget: gr.Button
+    anybody: "_Anybody | None"
 
     @classmethod
-    def layout(cls) -> "OwnVoicePanel":
-        """Lay out the panel, hidden until the last card is chosen."""
+    def layout(cls, allow_reference: bool = False) -> "OwnVoicePanel":
+        """Lay out the panel, hidden until the last card is chosen.
+
+        allow_reference: whether a recording of anybody may be uploaded.
+        """
         sessions = SessionStore(VoiceVisit)
         visit = sessions.state()
         with gr.Column(visible=False, elem_classes="own-voice") as panel:
@@ -65,25 +86,33 @@ class OwnVoicePanel:
                 buttons=[],
                 elem_classes="sound-input",
             )
+            anybody = _Anybody.layout() if allow_reference else None
             message = gr.HTML(elem_id="own-voice")
             with gr.Row():
                 fit = gr.Button("Fit it closer, in half a minute", size="sm", visible=False)
                 stop = gr.Button("Stop", size="sm", visible=False)
                 forget = gr.Button("Forget my voice", size="sm", visible=False)
-        return cls(sessions, visit, panel, text, recorder, message, fit, stop, forget)
+        return cls(sessions, visit, panel, text, recorder, message, fit, stop, forget, anybody)
 
     def wire(self, pipeline: Callable[[], "AnyVoiceConversion"], cards: gr.HTML) -> None:
         """pipeline: makes a voice of a recording; cards: their value OWN opens the panel."""
         events = _Events(self, pipeline, cards)
-        self.recorder.stop_recording(
-            reporting(stoppable(events.recorded), self.message),
-            [self.recorder, self.visit],
-            [cards, *self._changing()],
-            concurrency_id=CONVERSION_QUEUE,
-            concurrency_limit=1,
-            show_progress_on=self.message,
-            **PRIVATE,
-        )
+        makers = [(self.recorder.stop_recording, events.recorded, [self.recorder, self.visit])]
+        if self.anybody:
+            part = self.anybody
+            part.agreed.change(part.opened, part.agreed, part.recording, **HIDDEN)
+            lent = [part.recording, part.agreed, self.visit]
+            makers.append((part.recording.upload, events.uploaded, lent))
+        for trigger, handler, given in makers:
+            trigger(
+                reporting(stoppable(handler), self.message),
+                given,
+                [cards, *self._changing()],
+                concurrency_id=CONVERSION_QUEUE,
+                concurrency_limit=1,
+                show_progress_on=self.message,
+                **PRIVATE,
+            )
         cards.change(events.chosen, [cards, self.visit], self._changing(), **HIDDEN)
         on_model(
             self.fit.click,
@@ -99,7 +128,48 @@ class OwnVoicePanel:
 
     def _changing(self) -> list[Block]:
         shown = [self.panel, self.text, self.recorder, self.message, self.fit, self.forget]
-        return [self.visit, *shown]
+        return [self.visit, *shown, *(self.anybody.changing() if self.anybody else [])]
+
+
+@dataclass(frozen=True)
+class _Anybody:
+    """The part that takes a recording of somebody else, once its speaker's consent is stated."""
+
+    part: gr.Accordion
+    agreed: gr.Checkbox
+    recording: gr.Audio
+
+    @classmethod
+    def layout(cls) -> "_Anybody":
+        with gr.Accordion("Or the voice of a recording", open=False) as part:
+            gr.HTML(ANYBODY)
+            agreed = gr.Checkbox(False, label="The speaker has agreed to this")
+            recording = gr.Audio(
+                sources=["upload"],
+                type="filepath",
+                label="A recording of the voice, 10 to 30 s",
+                show_label=False,
+                buttons=[],
+                visible=False,
+                elem_classes="sound-input",
+            )
+        return cls(part, agreed, recording)
+
+    @staticmethod
+    def opened(agreed: bool) -> gr.Audio:
+        """Show where the recording goes, once its speaker has agreed."""
+        return gr.Audio(visible=agreed)
+
+    def changing(self) -> list[Block]:
+        return [self.part, self.agreed, self.recording]
+
+    def shown(self, visible: bool) -> Update:
+        """Empty it, and show or hide it."""
+        return {
+            self.part: gr.Accordion(visible=visible, open=False),
+            self.agreed: False,
+            self.recording: gr.Audio(None, visible=False),
+        }
 
 
 @dataclass(frozen=True)
@@ -122,14 +192,27 @@ class _Events:
         visit = self.to.sessions.of(visit, request)
         with delete_after_use(path):
             visit.own = OwnVoice(self.pipeline(), path, visit.reading)
+        return self._made(visit, READY)
+
+    def uploaded(
+        self, path: str | None, agreed: bool, visit: VoiceVisit | None, request: gr.Request
+    ) -> Update:
+        """Make a voice of a recording of anybody."""
+        visit = self.to.sessions.of(visit, request)
+        with delete_after_use(path):
+            visit.own = ReferenceVoice(self.pipeline(), path, agreed)
+        return self._made(visit, LENT)
+
+    def _made(self, visit: VoiceVisit, message: str) -> Update:
         return {
             self.to.visit: visit,
             self.cards: gr.HTML(made=True),
-            self.to.message: say(READY),
+            self.to.message: say(message),
             self.to.text: gr.HTML(visible=False),
             self.to.recorder: gr.Audio(None, visible=False),
             self.to.fit: gr.Button(visible=True),
             self.to.forget: gr.Button(visible=True),
+            **(self.to.anybody.shown(False) if self.to.anybody else {}),
         }
 
     def fitted(
@@ -155,6 +238,7 @@ class _Events:
             self.to.recorder: gr.Audio(None, visible=True),
             self.to.fit: gr.Button(visible=False),
             self.to.forget: gr.Button(visible=False),
+            **(self.to.anybody.shown(True) if self.to.anybody else {}),
             **self._text_to_read(visit),
         }
 

@@ -32,9 +32,11 @@ VOICES: Final = {
 }
 OWN: Final = "yours"  # the value of the card of the visitor's own voice
 OWN_CARD: Final = Card("Your voice", "read a few lines", "#ffffff")
+ANY_CARD: Final = Card("Any voice", "yours, or of a recording", "#ffffff")
 ALONE: Final = "none"
 NO_OWN: Final = "Read the lines under the voices first: that makes your voice one of them."
 NO_TEXT: Final = "Choose “Your voice” first: it shows a text to read. Then record yourself."
+NO_CONSENT: Final = "First tick that the speaker has agreed. Then upload the recording again."
 
 
 class OwnVoice:
@@ -64,9 +66,25 @@ class OwnVoice:
         return closer
 
 
+class ReferenceVoice(OwnVoice):
+    """The voice of a recording of anybody: only a page that was started with --allow-reference
+    makes one."""
+
+    def __init__(self, pipeline: "AnyVoiceConversion", recording: str | None, agreed: bool) -> None:
+        """Make the voice of a recording. agreed: whether the visitor says that its speaker did.
+
+        Raises InputError where they did not, and for a recording that holds no one voice.
+        """
+        if agreed is not True:
+            raise InputError(NO_CONSENT)
+        self._reference = pipeline.reference(recording)
+        self.voice = pipeline.voice(self._reference, settings.OF_RECORDING)
+
+
 @dataclass
 class VoiceVisit:
-    """What is kept of a visitor: what they were asked to read, and the voice that came of it."""
+    """What is kept of a visitor: what they were asked to read, and the voice that came of it, or
+    of a recording."""
 
     reading: "Reading | None" = None
     own: OwnVoice | None = None
@@ -118,7 +136,9 @@ class Speaking:
     @property
     def label(self) -> str:
         """The voice as people call it."""
-        cards = {OWN: "your voice"} | {voice: card.name for voice, card in VOICES.items()}
+        made = self.visit.own if self.visit else None
+        cards = {OWN: made.voice.name if made else "your voice"}
+        cards |= {voice: card.name for voice, card in VOICES.items()}
         return self._of([cards.get(voice, voice) for voice in self.voices])
 
     @property

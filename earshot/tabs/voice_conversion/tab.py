@@ -14,7 +14,7 @@ from earshot.study.shipped import VOTE
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.components.microphone_check import microphone_check
 from earshot.tabs.components.timeline.timeline import timeline
-from earshot.tabs.components.voice_cards import voice_cards
+from earshot.tabs.components.voice_cards import Card, voice_cards
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import (
     CONVERSION_QUEUE,
@@ -31,10 +31,19 @@ from earshot.tabs.voice_conversion.baseline import Baseline, BaselinePanel, base
 from earshot.tabs.voice_conversion.events import ConversionEvents, Models, Parts, draft_item
 from earshot.tabs.voice_conversion.live import LivePanel, Tickets
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel
-from earshot.tabs.voice_conversion.speaking import ALONE, OWN, OWN_CARD, VOICES, SpeakingInputs
+from earshot.tabs.voice_conversion.speaking import (
+    ALONE,
+    ANY_CARD,
+    OWN,
+    OWN_CARD,
+    VOICES,
+    SpeakingInputs,
+)
+from earshot.tabs.voice_conversion.transcripts import TranscriptPanel
 from earshot.tabs.voice_conversion.vote import vote_panel
 
 if TYPE_CHECKING:
+    from earshot.pipelines.transcription import Transcriber
     from earshot.pipelines.voice_conversion import AnyVoiceConversion
     from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
 
@@ -87,16 +96,30 @@ def build(
     hub: Permission = Permission(),  # noqa: B008  (frozen)
     device: str = "auto",
     tests: Library | None = None,
+    allow_reference: bool = False,
+    transcriber: "Callable[[], Transcriber] | None" = None,
 ) -> gr.Blocks:
     """The tab. pipelines gives a model's pipeline by name, loaded when first asked for; models
     are the names that it knows out of MODELS, the default first; drafts: of listening tests;
     tickets: of the LiveServer; hub: whether visitors may hear SpeechT5 next to ours, on this
-    device; tests: listening tests, with the vote.
+    device; tests: listening tests, with the vote; allow_reference: whether a recording of anybody
+    may be uploaded as the voice to speak in; transcriber: gives what writes down the words of a
+    conversion, None where they are not shown.
     """
     with gr.Blocks(title="Voice conversion") as tab:
         if models:
             baseline = baselines(hub, device)
-            _layout(tab, Models(pipelines, models), drafts, tickets or Tickets(), baseline, tests)
+            known = Models(pipelines, models)
+            _layout(
+                tab,
+                known,
+                drafts,
+                tickets or Tickets(),
+                baseline,
+                tests,
+                allow_reference,
+                transcriber,
+            )
         else:
             missing_model("voice_conversion", "any-voice", "speech")
     return tab
@@ -109,6 +132,8 @@ def _layout(
     tickets: Tickets,
     baseline: HubModels[Baseline],
     tests: Library | None,
+    allow_reference: bool,
+    transcriber: "Callable[[], Transcriber] | None",
 ) -> None:
     gr.HTML(INTRO.format(about=ANY_VOICE if models.any_voice else FIVE_VOICES))
     result = gr.State(None, time_to_live=3600)
@@ -116,14 +141,15 @@ def _layout(
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
             audio, message = _speech_input()
             chips = _example_chips()
+            own_card = ANY_CARD if allow_reference else OWN_CARD
             voice = voice_cards(
                 {name: VOICES[name] for name in models.voices},
                 settings.DEFAULT_VOICE,
                 ASSETS / "voices",
                 label="New voice",
-                own=(OWN, OWN_CARD) if models.any_voice else None,
+                own=(OWN, own_card) if models.any_voice else None,
             )
-            own = OwnVoicePanel.layout()
+            own = OwnVoicePanel.layout(allow_reference)
             convert, stop = main_button("Convert", ready=False)
             every = gr.Button("Hear it in all voices", size="sm")
             live = LivePanel.layout() if models.live else None
@@ -137,6 +163,7 @@ def _layout(
                 if drafts:
                     drafts.button(result, draft_item)
                 units_file = gr.UploadButton("Load units", file_types=[".json"], size="sm", scale=0)
+            words = TranscriptPanel.layout(transcriber) if transcriber else None
             if tests and VOTE.name in tests.files():
                 vote_panel(tests)
             with gr.Accordion("What bits cost", open=False):
@@ -146,7 +173,7 @@ def _layout(
                 rates_message = gr.HTML()
                 rates = timeline("rates", RATES)
             BaselinePanel(baseline, result, drafts)
-    model, other, share, intonation, vocoder = _options(models)
+    model, other, share, intonation, vocoder = _options(models, own_card)
     how_it_works(__file__)
 
     api.declare(models, audio, voice, model, vocoder, intonation)
@@ -186,12 +213,16 @@ def _layout(
         (voice.select, events.change_voice),
         (every.click, events.in_all_voices),
     ]
+    jobs = []
     for trigger, handler in handlers:
-        on_model(trigger, reporting(handler, message), given, queue=CONVERSION_QUEUE, **main)
+        job = on_model(trigger, reporting(handler, message), given, queue=CONVERSION_QUEUE, **main)
+        jobs.append(job)
     quick = {**main, "queue": QUICK_QUEUE}
-    on_model(lanes.submit, reporting(events.speak, message), given, **quick)
+    jobs.append(on_model(lanes.submit, reporting(events.speak, message), given, **quick))
     loaded = {units_file, *chosen.components}
-    on_model(units_file.upload, reporting(events.load, message), loaded, **quick)
+    jobs.append(on_model(units_file.upload, reporting(events.load, message), loaded, **quick))
+    for job in jobs if words else ():
+        words.follow(job, result)
     on_model(
         compare.click,
         reporting(events.compare_rates, rates_message),
@@ -223,10 +254,10 @@ def _speech_input() -> tuple[gr.Audio, gr.HTML]:
 
 
 def _options(
-    models: Models,
+    models: Models, own: Card
 ) -> tuple[gr.Dropdown, gr.Dropdown, gr.Slider, gr.Dropdown, gr.Dropdown]:
     """Lay out model, voice to blend in and its share, intonation and vocoder, in one row, with
-    a line on loudness below."""
+    a line on loudness below. own: the card of the voice that a visitor makes."""
     voices = [(card.name, name) for name, card in VOICES.items()]
     with gr.Accordion("Options", open=False) as options, gr.Row(elem_classes="options"):
         model = gr.Dropdown(
@@ -242,7 +273,7 @@ def _options(
         )
         vocoder = gr.Dropdown(list(VOCODERS.items()), value=settings.VOCODERS[0], label="Vocoder")
         other = gr.Dropdown(
-            [("No other voice", ALONE), *voices, ("Your voice", OWN)],
+            [("No other voice", ALONE), *voices, (own.name, OWN)],
             value=ALONE,
             label="Blend with",
             visible=models.any_voice,

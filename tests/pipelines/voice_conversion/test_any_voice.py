@@ -36,6 +36,14 @@ def speech_like(seconds: float, rate: int = RATE) -> tuple[int, np.ndarray]:
     return rate, (0.1 * buzz * (np.sin(8 * np.pi * time) > -0.5) + noise).astype(np.float32)
 
 
+def chords(seconds: float) -> tuple[int, np.ndarray]:
+    """Three steady notes at a time, a new chord every half second."""
+    time = np.arange(round(seconds * RATE)) / RATE
+    roots = 220 * 2 ** (np.random.default_rng(0).integers(0, 12, 100)[(2 * time).astype(int)] / 12)
+    notes = [np.sin(2 * np.pi * np.cumsum(roots * ratio) / RATE) for ratio in (1, 1.25, 1.5)]
+    return RATE, (0.1 * sum(notes)).astype(np.float32)
+
+
 OWN = [name for name, model in MODELS.items() if model.checkpoint == ANY_VOICE]
 
 
@@ -146,6 +154,7 @@ def test_a_voice_stays_with_whoever_holds_it(pipeline: AnyVoiceConversion) -> No
         (speech_like(31.0), "30"),
         ((RATE, np.zeros(12 * RATE, np.float32)), "0 s of the recording are speech"),
         (b"no sound", "cannot be read"),
+        (chords(12.0), "s of the recording are speech"),
     ],
 )
 def test_a_recording_that_no_voice_can_be_made_from(
@@ -153,6 +162,14 @@ def test_a_recording_that_no_voice_can_be_made_from(
 ) -> None:
     with pytest.raises(InputError, match=message):
         pipeline.reference(audio)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=message):
+        pipeline.voice_from(audio)  # type: ignore[arg-type]
+
+
+def test_voice_of_a_recording_is_a_target(pipeline: AnyVoiceConversion) -> None:
+    voice = pipeline.voice_from(speech_like(12.0))
+    assert np.isfinite(pipeline(speech_like(1.0), voice).converted.waveform).all()
+    assert voice.name not in pipeline.voices
 
 
 @pytest.mark.parametrize(

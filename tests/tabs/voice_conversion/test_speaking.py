@@ -10,10 +10,17 @@ import pytest
 
 from earshot.core.errors import InputError
 from earshot.media.audio.load import wav_bytes
-from earshot.pipelines.voice_conversion import Voice
+from earshot.pipelines.voice_conversion import Voice, settings
 from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.tabs.voice_conversion import tab
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel, _Events
-from earshot.tabs.voice_conversion.speaking import OWN, OwnVoice, Speaking, VoiceVisit
+from earshot.tabs.voice_conversion.speaking import (
+    OWN,
+    OwnVoice,
+    ReferenceVoice,
+    Speaking,
+    VoiceVisit,
+)
 from tests.support.own_voice import visit_with_voice
 
 RATE = 16_000
@@ -54,6 +61,48 @@ def test_recording_in_a_session_that_drew_no_text_makes_no_voice(
     with pytest.raises(InputError, match="Choose “Your voice” first"):
         events.recorded(str(somebody(tmp_path / "somebody.wav")), visit, request)  # type: ignore[arg-type]
     assert visit.own is None
+
+
+def functions(page: gr.Blocks) -> set[str]:
+    return {function.name for function in page.fns.values()}
+
+
+def page(models: Converters, allow_reference: bool) -> gr.Blocks:
+    return tab.build(models, settings.MODELS, allow_reference=allow_reference)  # type: ignore[arg-type]
+
+
+def test_page_takes_a_recording_of_anybody_only_where_it_was_started_so(
+    models: Converters,
+) -> None:
+    """What is not laid out has no number by which a request could name it."""
+    closed, opened = (page(models, allowed) for allowed in (False, True))
+    assert functions(opened) - functions(closed) == {"uploaded", "opened"}
+    labels = [
+        {part.label for part in each.blocks.values() if isinstance(part, gr.Audio | gr.Checkbox)}
+        for each in (closed, opened)
+    ]
+    assert labels[1] - labels[0] == {
+        "The speaker has agreed to this",
+        "A recording of the voice, 10 to 30 s",
+    }
+
+
+def test_recording_of_anybody_is_in_no_interface_for_programs(models: Converters) -> None:
+    closed, opened = (page(models, allowed).get_api_info() for allowed in (False, True))
+    assert closed == opened
+
+
+def test_voice_of_anybody_takes_the_word_that_they_agreed(
+    models: Converters, tmp_path: Path
+) -> None:
+    pipeline: Any = models("continuous")
+    recording = str(somebody(tmp_path / "somebody.wav"))
+    for agreed in (False, None, "yes"):
+        with pytest.raises(InputError, match="agreed"):
+            ReferenceVoice(pipeline, recording, agreed)  # type: ignore[arg-type]
+    visit = VoiceVisit(own=ReferenceVoice(pipeline, recording, True))
+    assert Speaking(OWN, visit=visit).arguments(pipeline)[0] is visit.voice
+    assert Speaking(OWN, visit=visit).label == "the voice of a recording"
 
 
 def test_speaking_as_a_card_takes_its_name(models: Converters) -> None:

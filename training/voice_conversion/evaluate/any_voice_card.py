@@ -28,7 +28,7 @@ wheel moonshine-voice 0.0.49, checked by SHA-256, or of a hub id that the config
     from earshot import VoiceConversion
     convert = VoiceConversion.from_pretrained("checkpoints/any-voice")
     convert("speech.wav", target="Nell")
-    voice = convert.voice(convert.reference("somebody.wav"))  # theirs, if they agree
+    voice = convert.voice_from("somebody.wav")  # 10 to 30 s of them, if they agree
     convert.at("units-512")("speech.wav", target=voice)
 
 Nine voices are shipped: SF1, TF2, Nell, Odile, Vera (women), SM1, TM3, S1 (men), and Heart, a

@@ -17,6 +17,7 @@ from earshot.pipelines.voice_conversion import AnyVoiceConversion, VQVAEConversi
 from earshot.pipelines.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
 from training.common.processes import Job, Row, rows_of
 from training.common.report import print_table
+from training.judges import whisper_base
 from training.judges.abx import abx
 from training.judges.evaluator import EvaluationModels
 from training.judges.metrics import bitrate, mel_cepstral_distortion, word_error_rate
@@ -24,7 +25,12 @@ from training.judges.pretrained.judges import Judges
 from training.judges.speaker_encoder import nearer_to_target
 from training.judges.sphinx import Sphinx
 from training.voice_conversion.evaluate.material import QUICK, Budget, Material, Utterance, choose
-from training.voice_conversion.evaluate.open_vocabulary import open_jobs, unseen_voices, with_added
+from training.voice_conversion.evaluate.open_vocabulary import (
+    noise_jobs,
+    open_jobs,
+    unseen_voices,
+    with_added,
+)
 from training.voice_conversion.evaluate.systems import (
     MFCC,
     AnyVoiceConverter,
@@ -86,6 +92,25 @@ def evaluate(
     in_full = [speaker for _, speaker in systems if speaker.name.split(",")[0] in IN_FULL]
     jobs += open_jobs(data, in_full, DEFAULT, split, quick, judges.asr)
     rows = with_added(rows_of(jobs))
+    print_table(rows)
+    if json_out:
+        json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
+    return rows
+
+
+def evaluate_in_noise(
+    data: Path, checkpoints: Path, json_out: Path | None = None, quick: bool = False
+) -> list[Row]:
+    """Measure the words of the default and of the original in babble; print and return the rows.
+
+    checkpoints, json_out, quick: as evaluate has them. Raises ModuleNotFoundError without Whisper.
+    """
+    if not whisper_base.available():
+        raise ModuleNotFoundError("Babble is judged by Whisper: requirements-evaluate.txt.")
+    torch.set_num_threads(1)  # as above
+    networks = AnyVoiceConversion.load(checkpoints / ANY_VOICE)
+    systems: list[Speaker] = [Original(), AnyVoiceConverter(networks, VOCODERS[0])]
+    rows = rows_of(noise_jobs(data, systems, DEFAULT, quick))
     print_table(rows)
     if json_out:
         json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")

@@ -34,6 +34,7 @@ MOST, QUICK = 20, 4  # recordings of each group, spread over all of them
 REFERENCES: Final = (10, 20, 30)  # seconds of a voice
 UNSEEN_SOURCES: Final = 8  # recordings converted to each unseen voice
 TALKING: Final = 6  # voices of the babble
+LEVELS: Final = (20.0, 10.0, 5.0, 0.0)  # dB of speech to babble
 ADDED: Final = {"open_wer": "open_wer_added", "whisper_wer": "whisper_added"}
 OTHERS: Final = 20  # speakers that a conversion must not be nearer to
 
@@ -72,12 +73,38 @@ def _open_row(
     if whisper_base.available():
         heard = [whisper_base.words(waveform) for waveform in converted]
         row["whisper_wer"] = whisper_base.error_rate(words, heard)
-        others = np.concatenate([spoken.waveform for spoken in some])
-        noisy = [in_babble(s.waveform, others, n) for n, s in enumerate(some)]
-        converted_in_noise, words = _said(system, noisy, some, voices)
-        heard = [whisper_base.words(waveform) for waveform in converted_in_noise]
-        row["noise_10db"] = whisper_base.error_rate(words, heard)
+        row["noise_10db"] = _errors_in_babble(system, some, voices, 10.0)
     return [row | (naturalness.dnsmos(converted) if naturalness.available() else {})]
+
+
+def noise_jobs(data: Path, systems: list[Speaker], shipped: str, quick: bool) -> list[Job]:
+    """Jobs that make a row of each system in each group, of word errors by Whisper at LEVELS.
+
+    shipped: the name of the system that is the app's default.
+    """
+    groups = {
+        group: material[:: max(1, len(material) // (QUICK if quick else MOST))]
+        for group, material in open_material(data).items()
+    }
+    return [partial(_noise_row, s, g, groups[g], shipped) for g in groups for s in systems]
+
+
+def _noise_row(system: Speaker, group: str, some: list[Spoken], shipped: str) -> list[Row]:
+    voices = tuple(v for v in TARGETS if v in system.voices)
+    row: Row = {"system": system.name, "group": group, "shipped": system.name == shipped}
+    for snr in LEVELS:
+        row[f"noise_{snr:.0f}db"] = _errors_in_babble(system, some, voices, snr)
+    return [row]
+
+
+def _errors_in_babble(
+    system: Speaker, some: list[Spoken], voices: tuple[str, ...], snr: float
+) -> float:
+    """Word errors in % by Whisper of what a system makes of recordings in babble of the others."""
+    others = np.concatenate([spoken.waveform for spoken in some])
+    noisy = [in_babble(s.waveform, others, n, snr) for n, s in enumerate(some)]
+    converted, words = _said(system, noisy, some, voices)
+    return whisper_base.error_rate(words, [whisper_base.words(w) for w in converted])
 
 
 def _said(
@@ -92,7 +119,7 @@ def _said(
     return converted, words
 
 
-def in_babble(waveform: np.ndarray, speech: np.ndarray, seed: int, snr: float = 10.0) -> np.ndarray:
+def in_babble(waveform: np.ndarray, speech: np.ndarray, seed: int, snr: float) -> np.ndarray:
     """Mix speech (T,) with TALKING other voices at ``snr`` dB, from random places of ``speech``."""
     random = np.random.default_rng(seed)
     starts = random.integers(0, max(1, len(speech) - len(waveform)), TALKING)

@@ -43,6 +43,6 @@ class Sound:
 
 def wav(speech: "Speech") -> bytes:
     """The sound as a WAV file that says who made it."""
-    from earshot.media.audio.load import wav_bytes  # late, for it loads scipy
+    from earshot.media.audio.encode import encode_audio  # late, for it loads scipy and FFmpeg
 
-    return wav_bytes(speech.waveform, speech.sample_rate, comment="Converted by Earshot")
+    return encode_audio(speech.waveform, speech.sample_rate, ".wav")

@@ -1,0 +1,100 @@
+"""What a recogniser hears in source and conversion, word by word: shown with --transcripts only."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+import gradio as gr
+from gradio.events import Dependency
+
+from earshot.tabs.shared.events import PRIVATE, QUICK_QUEUE, reporting, say
+from earshot.tabs.shared.jobs import stoppable
+from earshot.tabs.voice_conversion.view import Result
+
+if TYPE_CHECKING:
+    from earshot.pipelines.transcription import Transcriber, Transcript
+
+# A recording, and what was heard in it: heard once, in however many voices it is said.
+Known = tuple[bytes, "Transcript"]
+
+FIRST: Final = (
+    '<p class="hint">The words that a recogniser hears in your speech and in its conversion stand '
+    "here, once you have converted something.</p>"
+)
+
+
+@dataclass(frozen=True)
+class TranscriptPanel:
+    """The words under a conversion. known: what was last heard in a source."""
+
+    load: "Callable[[], Transcriber]"
+    words: gr.HTML
+    known: gr.State
+
+    @classmethod
+    def layout(cls, load: "Callable[[], Transcriber]") -> "TranscriptPanel":
+        """Lay out the panel. load: gives the recogniser."""
+        known = gr.State(None, time_to_live=3600)
+        return cls(load, gr.HTML(FIRST, elem_classes="heard", elem_id="heard"), known)
+
+    def follow(self, job: Dependency, result: gr.State) -> None:
+        """Hear the result of a job once it has ended."""
+        job.success(
+            reporting(stoppable(self.heard), self.words),
+            [result, self.known],
+            [self.words, self.known],
+            concurrency_id=QUICK_QUEUE,
+            concurrency_limit=1,
+            show_progress_on=self.words,
+            trigger_mode="always_last",
+            **PRIVATE,
+        )
+
+    def heard(self, result: Result | None, known: Known | None) -> dict:
+        """Show the words of source and conversion."""
+        if result is None:
+            return {self.words: FIRST}
+        from earshot.pipelines.checkpoint import CheckpointError  # late, for it loads torch
+
+        try:
+            transcriber = self.load()
+        except (FileNotFoundError, CheckpointError) as error:
+            return {self.words: say(str(error))}
+        converted = transcriber(result.converted.content)
+        if result.source is None:
+            plain = [True] * len(converted.words)
+            return {self.words: _row("conversion", _marked(converted, plain, "ins"))}
+        content = result.source.content
+        source = known[1] if known and known[0] == content else transcriber(content)
+        return {self.words: words_html(source, converted), self.known: (content, source)}
+
+
+def words_html(source: "Transcript", converted: "Transcript") -> str:
+    """Write both as HTML: lost words are struck through, and those that only the conversion has
+    are underlined; a line says the same in words."""
+    kept, found = source.kept_in(converted)
+    lost = [word.text for word, is_kept in zip(source.words, kept, strict=True) if not is_kept]
+    line = f"<b>{sum(kept)}</b> of <b>{len(kept)}</b> words are heard in the conversion."
+    if lost:
+        line += f" Struck through, they are lost: {escape(', '.join(lost))}."
+    if not all(found):
+        line += " Underlined, they are heard only there."
+    return (
+        _row("source", _marked(source, kept, "del"))
+        + _row("conversion", _marked(converted, found, "ins"))
+        + f'<p class="hint" role="status">{line}</p>'
+    )
+
+
+def _marked(transcript: "Transcript", same: Sequence[bool], mark: str) -> list[str]:
+    texts = [escape(word.text) for word in transcript.words]
+    return [
+        text if is_same else f"<{mark}>{text}</{mark}>"
+        for text, is_same in zip(texts, same, strict=True)
+    ]
+
+
+def _row(name: str, words: Sequence[str]) -> str:
+    said = " ".join(words) or "<i>no words</i>"
+    return f'<p class="heard-words"><span>Heard in the {name}</span> {said}</p>'

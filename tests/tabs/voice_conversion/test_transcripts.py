@@ -1,0 +1,97 @@
+"""The words that a recogniser hears, as the page shows them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import pytest
+
+from earshot.pipelines.transcription import HeardWord, Transcript
+from earshot.pipelines.voice_conversion import settings
+from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.tabs.voice_conversion import tab
+from earshot.tabs.voice_conversion.example import read_finished
+from earshot.tabs.voice_conversion.transcripts import TranscriptPanel, words_html
+from earshot.tabs.voice_conversion.view import Result
+
+
+def transcript(text: str) -> Transcript:
+    return Transcript(tuple(HeardWord(word, 1.0) for word in text.split()))
+
+
+class Recogniser:
+    """Hears one text in the first recording, and another in the second; counts the times."""
+
+    def __init__(self) -> None:
+        self.heard: list[bytes] = []
+
+    def __call__(self, audio: bytes) -> Transcript:
+        self.heard.append(audio)
+        return transcript("one two" if audio == b"source" else "one too")
+
+
+@pytest.fixture
+def result() -> Result:
+    finished = read_finished()
+    assert finished and finished.source
+    return replace(
+        finished,
+        source=replace(finished.source, content=b"source"),
+        converted=replace(finished.converted, content=b"converted"),
+    )
+
+
+def panel(load: Callable[[], Any]) -> TranscriptPanel:
+    with gr.Blocks():
+        return TranscriptPanel.layout(load)
+
+
+def test_lost_words_are_struck_through_and_named() -> None:
+    html = words_html(transcript("The <old> house, again."), transcript("the cold house again"))
+    assert "The <del>&lt;old&gt;</del> house, again." in html
+    assert "the <ins>cold</ins> house again" in html
+    assert "<b>3</b> of <b>4</b> words" in html
+    assert "they are lost: &lt;old&gt;." in html
+
+
+def test_nothing_lost_says_so_without_marks() -> None:
+    html = words_html(transcript("Lay blue."), transcript("lay blue"))
+    assert "<del>" not in html and "<ins>" not in html and "lost" not in html
+    assert "<b>2</b> of <b>2</b> words" in html
+    assert "<i>no words</i>" in words_html(transcript(""), transcript("a"))
+
+
+def test_source_is_heard_once_for_several_conversions(result: Result) -> None:
+    recogniser = Recogniser()
+    shown = panel(lambda: recogniser)
+    first = shown.heard(result, None)
+    assert "<del>two</del>" in first[shown.words]
+    other = replace(result, converted=replace(result.converted, content=b"other voice"))
+    shown.heard(other, first[shown.known])
+    assert recogniser.heard == [b"converted", b"source", b"other voice"]
+
+
+def test_units_without_a_source_have_the_words_of_the_conversion_only(result: Result) -> None:
+    shown = panel(Recogniser)
+    html = shown.heard(replace(result, source=None), None)[shown.words]
+    assert "Heard in the converted" not in html
+    assert "one too" in html and "Heard in the source" not in html
+
+
+def test_recogniser_that_is_not_there_is_a_sentence(result: Result) -> None:
+    def missing() -> Recogniser:
+        raise FileNotFoundError("The recogniser is not installed: pip install it.")
+
+    shown = panel(missing)
+    assert "not installed" in shown.heard(result, None)[shown.words]
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_page_shows_words_only_where_they_are_asked_for(
+    tiny_checkpoints: Path, asked: bool
+) -> None:
+    models: Any = Converters(tiny_checkpoints, "cpu")
+    page = tab.build(models, settings.MODELS, transcriber=Recogniser if asked else None)  # type: ignore[arg-type]
+    assert ("heard" in {function.name for function in page.fns.values()}) is asked
