@@ -55,10 +55,10 @@ MODELS: Final = {
     "units-256": "256 units, 50 a second · 400 bit/s",
     "units-128": "128 units, 50 a second · 350 bit/s",
     "units-64": "64 units, 50 a second · 300 bit/s",
-    "vqvae-512": "VQ-VAE: 512 units, 50 a second · 450 bit/s, five voices",
-    "vqvae-256": "VQ-VAE: 256 units, 25 a second · 200 bit/s, five voices",
-    "vqvae-128": "VQ-VAE: 128 units, 25 a second · 175 bit/s, five voices",
-    "vqvae-64": "VQ-VAE: 64 units, 25 a second · 150 bit/s, five voices",
+    "vqvae-512": "Discovered without text: 512 units, 50 a second · 450 bit/s, five voices",
+    "vqvae-256": "Discovered without text: 256 units, 25 a second · 200 bit/s, five voices",
+    "vqvae-128": "Discovered without text: 128 units, 25 a second · 175 bit/s, five voices",
+    "vqvae-64": "Discovered without text: 64 units, 25 a second · 150 bit/s, five voices",
 }
 INTONATIONS: Final = {"Keep mine, for 200 bit/s more": "keep", "Predict it": "predicted"}
 VOCODERS: Final = {"Neural, trained here": "neural", "Griffin-Lim, as in the paper": "griffin-lim"}
@@ -75,7 +75,8 @@ FIVE_VOICES: Final = (
 )
 ANY_VOICE: Final = (
     "Stands on a recogniser that others trained with English text, and learned from read speech by "
-    "650 people to tell what was said from who said it. Yours can be the new voice, too."
+    "650 people to tell what was said from who said it. Units that were discovered without text "
+    "are among the options. Yours can be the new voice, too."
 )
 LOUDNESS: Final = (
     '<p class="hint">However loud the recording, its conversion is at −23 to −26 LUFS. '
