@@ -131,7 +131,8 @@ class VoiceConversion(ABC):
         vectors, intonation = self.encode_waveform(waveform)
         source = waveforms.speech(waveform, began)
         lufs = loudness(recording.waveform, SAMPLE_RATE)
-        return Content(source, vectors, intonation, lufs, recording.notices)
+        covered = (waveforms.COVERED,) if waveforms.is_covered(recording.waveform) else ()
+        return Content(source, vectors, intonation, lufs, (*recording.notices, *covered))
 
     def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
         """The speech at the level of the networks' input, its units, and notices about it.

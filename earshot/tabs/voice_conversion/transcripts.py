@@ -1,14 +1,15 @@
 """What a recogniser hears in source and conversion, word by word: shown with --transcripts only."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 from gradio.events import Dependency
+from markupsafe import Markup
 
-from earshot.tabs.shared.events import PRIVATE, QUICK_QUEUE, reporting, say
+from earshot.tabs.shared.events import PRIVATE, QUICK_QUEUE, Update, reporting, say
+from earshot.tabs.shared.html import render
 from earshot.tabs.shared.jobs import stoppable
 from earshot.tabs.voice_conversion.view import Result
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 # A recording, and what was heard in it: heard once, in however many voices it is said.
 Known = tuple[bytes, "Transcript"]
 
+TEMPLATE: Final = "voice_conversion/transcripts.html"
 FIRST: Final = (
     '<p class="hint">The words that a recogniser hears in your speech and in its conversion stand '
     "here, once you have converted something.</p>"
@@ -51,7 +53,7 @@ class TranscriptPanel:
             **PRIVATE,
         )
 
-    def heard(self, result: Result | None, known: Known | None) -> dict:
+    def heard(self, result: Result | None, known: Known | None) -> Update:
         """Show the words of source and conversion."""
         if result is None:
             return {self.words: FIRST}
@@ -63,38 +65,25 @@ class TranscriptPanel:
             return {self.words: say(str(error))}
         converted = transcriber(result.converted.content)
         if result.source is None:
-            plain = [True] * len(converted.words)
-            return {self.words: _row("conversion", _marked(converted, plain, "ins"))}
+            return {self.words: words_html(None, converted)}
         content = result.source.content
         source = known[1] if known and known[0] == content else transcriber(content)
         return {self.words: words_html(source, converted), self.known: (content, source)}
 
 
-def words_html(source: "Transcript", converted: "Transcript") -> str:
+def words_html(source: "Transcript | None", converted: "Transcript") -> Markup:
     """Write both as HTML: lost words are struck through, and those that only the conversion has
-    are underlined; a line says the same in words."""
+    are underlined; a line says the same in words. source: None where there is no recording."""
+    if source is None:
+        plain = [True] * len(converted.words)
+        return render(TEMPLATE, source=None, converted=converted.words, found=plain)
     kept, found = source.kept_in(converted)
     lost = [word.text for word, is_kept in zip(source.words, kept, strict=True) if not is_kept]
-    line = f"<b>{sum(kept)}</b> of <b>{len(kept)}</b> words are heard in the conversion."
-    if lost:
-        line += f" Struck through, they are lost: {escape(', '.join(lost))}."
-    if not all(found):
-        line += " Underlined, they are heard only there."
-    return (
-        _row("source", _marked(source, kept, "del"))
-        + _row("conversion", _marked(converted, found, "ins"))
-        + f'<p class="hint" role="status">{line}</p>'
+    return render(
+        TEMPLATE,
+        source=source.words,
+        converted=converted.words,
+        kept=kept,
+        found=found,
+        lost=lost,
     )
-
-
-def _marked(transcript: "Transcript", same: Sequence[bool], mark: str) -> list[str]:
-    texts = [escape(word.text) for word in transcript.words]
-    return [
-        text if is_same else f"<{mark}>{text}</{mark}>"
-        for text, is_same in zip(texts, same, strict=True)
-    ]
-
-
-def _row(name: str, words: Sequence[str]) -> str:
-    said = " ".join(words) or "<i>no words</i>"
-    return f'<p class="heard-words"><span>Heard in the {name}</span> {said}</p>'

@@ -78,7 +78,7 @@ def test_convert_and_encode_say_that_a_recording_ends_early(client: Client, tmp_
     _, converted, _ = client.predict(handle_file(cut), *spoken, api_name="/convert")
     encoded = client.predict(handle_file(cut), "vqvae-64", api_name="/encode")
     assert converted["notices"] == encoded["notices"]
-    assert len(encoded["notices"]) == 1 and "ends early" in encoded["notices"][0]
+    assert "ends early" in encoded["notices"][0]
     client.predict(encoded, "TF2", "griffin-lim", "keep", api_name="/decode")  # as it came
 
 
