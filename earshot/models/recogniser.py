@@ -39,23 +39,11 @@ class RecogniserStates(nn.Module):
         rate: how many times as fast as the grid's speech the waveform is. Its states are put where
         their sound is in the speech itself, and ``steps`` are those of the speech.
         """
-        taken: dict[int, Tensor] = {}
-        hooks = [
-            layer.register_forward_hook(
-                lambda _, __, out, n=number: taken.__setitem__(
-                    n, out[0] if isinstance(out, tuple) else out
-                )
-            )
-            for number, layer in enumerate(self.encoder.layers, start=1)
-            if number in self.layers
-        ]
-        try:
-            last = self.encoder(F.pad(waveform, (BEFORE, BEFORE + STATE))).last_hidden_state
-        finally:
-            for hook in hooks:
-                hook.remove()
-        taken[len(self.encoder.layers)] = last
-        states = torch.cat([taken[n].float() for n in self.layers], dim=-1)
+        # Collected for this call alone: a hook of ours would hear those of other threads, too.
+        heard = self.encoder(
+            F.pad(waveform, (BEFORE, BEFORE + STATE)), output_hidden_states=True
+        ).hidden_states
+        states = torch.cat([heard[n].float() for n in self.layers], dim=-1)
         return at_steps(states, steps or round(waveform.shape[1] * rate / STEP), rate)
 
 

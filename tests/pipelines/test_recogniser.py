@@ -1,5 +1,6 @@
 """The recogniser of the wheel: strictly loaded, with the states of its own graph."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,26 @@ def test_states_have_a_row_every_20_ms(states: RecogniserStates, waveform: torch
     later[:, SAMPLE_RATE:] += 0.3 * torch.sin(torch.arange(later.shape[1] - SAMPLE_RATE) / 3)
     change = (states(later) - found)[0, :, :288].norm(dim=1)
     assert change[50:].mean() > 1.5 * change[:48].mean()
+
+
+def test_states_of_two_threads_at_once_are_each_ones_own(
+    states: RecogniserStates, waveform: torch.Tensor
+) -> None:
+    """One forward pass runs in the middle of another, as for two visitors."""
+    alone, other, began = states(waveform), waveform.flip(1), []
+    with ThreadPoolExecutor() as pool:
+
+        def meanwhile(*_: object) -> None:
+            if not began:
+                began.append(True)
+                assert not torch.equal(pool.submit(states, other).result(), alone)
+
+        hook = states.encoder.layers[4].register_forward_hook(meanwhile)
+        try:
+            torch.testing.assert_close(states(waveform), alone)
+        finally:
+            hook.remove()
+    assert began
 
 
 def test_faster_speech_gives_states_on_the_same_grid(
