@@ -26,6 +26,7 @@ MAX_SECONDS: Final = 60.0
 TOKENS_PER_SECOND: Final = 6.5  # at most, as the paper limits them; else it may repeat itself
 PIECE: Final = (8.0, 16.0)  # seconds that are heard at once; between, where it is quietest
 QUIET: Final = 1600  # samples whose power tells where
+MIN_CONFIDENCE: Final = 0.6  # of a transcript; below it, the words are guesses
 SPACE: Final = "\u2581".encode()  # begins a word
 
 
@@ -57,6 +58,11 @@ class Transcript:
     def confidence(self) -> float:
         """Mean over the words; 0 where there are none."""
         return float(np.mean([word.confidence for word in self.words])) if self.words else 0.0
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the words are hardly heard, as where noise covers them."""
+        return self.confidence < MIN_CONFIDENCE
 
     def kept_in(self, other: "Transcript") -> tuple[tuple[bool, ...], tuple[bool, ...]]:
         """Tell which words of this one are heard in the other, in order, and which of the

@@ -86,4 +86,5 @@ def words_html(source: "Transcript | None", converted: "Transcript") -> Markup:
         kept=kept,
         found=found,
         lost=lost,
+        is_guess=source.is_guess,
     )

@@ -63,6 +63,12 @@ def test_nothing_lost_says_so_without_marks() -> None:
     assert "<i>no words</i>" in words_html(transcript(""), transcript("a"))
 
 
+def test_source_that_is_a_guess_is_called_one() -> None:
+    unsure = Transcript((HeardWord("place", 0.3), HeardWord("blue", 0.7)))
+    assert "guessing" in words_html(unsure, transcript("place blue"))
+    assert "guessing" not in words_html(transcript("place blue"), unsure)
+
+
 def test_source_is_heard_once_for_several_conversions(result: Result) -> None:
     recogniser = Recogniser()
     shown = panel(lambda: recogniser)
