@@ -11,12 +11,16 @@ import torch
 
 from earshot.media.text.grammar import DIGITS
 from training.common.report import markdown
+from training.judges import whisper_base
 from training.judges.evaluator import EvaluationModels
 from training.judges.kmeans import K
+from training.judges.open_vocabulary import Spoken
 from training.judges.recogniser import Recogniser
 from training.judges.speaker_encoder import SpeakerEncoder, nearer_to_target
+from training.voice_conversion.evaluate import open_vocabulary
 from training.voice_conversion.evaluate.card import publish
-from training.voice_conversion.evaluate.evaluate import evaluate
+from training.voice_conversion.evaluate.evaluate import evaluate, evaluate_in_noise
+from training.voice_conversion.evaluate.open_vocabulary import in_babble
 
 FIELDS = "path speaker lang word pron seconds start end official_split".split()
 
@@ -129,3 +133,27 @@ def test_publish_of_some_systems_keeps_the_rows_of_the_others(tmp_path: Path) ->
     assert any("continuous" in line and "22.2" in line for line in lines)
     assert "22.2" in (tmp_path / "any-voice" / "README.md").read_text()
     assert not (tmp_path / "vqvae-64" / "README.md").exists()
+
+
+@pytest.mark.parametrize("snr", [20.0, 0.0])
+def test_babble_is_as_loud_as_asked(snr: float) -> None:
+    speech, others = np.random.default_rng(0).standard_normal((2, 16000))
+    noise = in_babble(speech.astype(np.float32), others, 1, snr) - speech
+    ratio = 10 * np.log10(np.square(speech).mean() / np.square(noise).mean())
+    assert ratio == pytest.approx(snr, abs=0.01)
+
+
+def test_table_in_noise_has_a_column_a_level_and_errors_that_grow_with_it(
+    tmp_path: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who hears a word unless a recording is louder than with babble 7 dB below it."""
+    speech = 0.05 * np.random.default_rng(0).standard_normal((4, 16000)).astype(np.float32)
+    said = [Spoken(waveform, ["word"], "somebody") for waveform in speech]
+    monkeypatch.setattr(open_vocabulary, "open_material", lambda *_: {"visitors": said})
+    monkeypatch.setattr(whisper_base, "available", lambda: True)
+    monkeypatch.setattr(whisper_base, "words", lambda w: ["word"] if w.std() < 0.0545 else [])
+    rows = evaluate_in_noise(tmp_path, tiny_checkpoints, tmp_path / "rows.json", quick=True)
+    assert [row["system"] for row in rows] == ["original", "continuous, neural"]
+    errors = [rows[0][f"noise_{snr}db"] for snr in (20, 10, 5, 0)]
+    assert errors == [0, 0, 100, 100]
+    assert json.loads((tmp_path / "rows.json").read_text())["rows"] == rows
