@@ -120,7 +120,7 @@ def test_voice_conversion_takes_the_voice_of_a_clip_and_prints_what_is_heard(
     voice_conversion.main([str(SPEECH), "-o", str(out), "--transcripts", *options])
     name, units, source, _ = capsys.readouterr().out.rstrip("\n").split("\t")
     assert (name, units) == (str(out), "167 units")
-    assert source.startswith("The keeper of the old")
+    assert "keeper of the old" in source
     options[-1] = str(tiny_checkpoints / "vqvae-64")
     with pytest.raises(SystemExit, match="SF1, TF2, SM1, TM3, S1 only"):
         voice_conversion.main([str(SPEECH), "-o", str(tmp_path / "o.wav"), *options])

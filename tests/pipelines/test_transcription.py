@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -63,8 +64,9 @@ def test_first_logits_correlate_with_those_of_the_graph(transcriber: Transcriber
         for each in graph.get_inputs()
     }
     theirs = graph.run(["logits"], inputs)[0][0]
+    heard = SimpleNamespace(last_hidden_state=states, attention_mask=None)
     ours = transcriber._model(
-        encoder_outputs=(states,), decoder_input_ids=torch.tensor([[1, 450, 2000]])
+        encoder_outputs=heard, decoder_input_ids=torch.tensor([[1, 450, 2000]])
     ).logits[0]
     assert np.corrcoef(ours.numpy().ravel(), theirs.ravel())[0, 1] > 0.99
 

@@ -17,7 +17,7 @@ LEVEL: Final = -23.0  # LUFS of the networks' input
 GATE: Final = -60.0  # dBFS: quieter is silence, and becomes silence
 # Of the levels of 10 ms of speech, the 10th percentile is its pauses and what is heard in them.
 PAUSES, PEAKS = 10, 95  # percentiles
-MIN_RISE: Final = 12.0  # dB of PEAKS over PAUSES, below which noise covers the words
+MIN_RISE: Final = 13.0  # dB of PEAKS over PAUSES, below which noise covers the words
 MIN_SECONDS: Final = 1.0  # in which there are pauses
 COVERED: Final = (
     "Noise covers the words of this recording, and some or most of them are lost. Go closer to the "

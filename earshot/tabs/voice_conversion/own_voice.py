@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 from gradio.blocks import Block
+from gradio.components import Component
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
@@ -97,7 +98,9 @@ class OwnVoicePanel:
     def wire(self, pipeline: Callable[[], "AnyVoiceConversion"], cards: gr.HTML) -> None:
         """pipeline: makes a voice of a recording; cards: their value OWN opens the panel."""
         events = _Events(self, pipeline, cards)
-        makers = [(self.recorder.stop_recording, events.recorded, [self.recorder, self.visit])]
+        makers: list[tuple[Callable, Callable, list[Component]]] = [
+            (self.recorder.stop_recording, events.recorded, [self.recorder, self.visit])
+        ]
         if self.anybody:
             part = self.anybody
             part.agreed.change(part.opened, part.agreed, part.recording, **HIDDEN)

@@ -222,8 +222,9 @@ def _layout(
     jobs.append(on_model(lanes.submit, reporting(events.speak, message), given, **quick))
     loaded = {units_file, *chosen.components}
     jobs.append(on_model(units_file.upload, reporting(events.load, message), loaded, **quick))
-    for job in jobs if words else ():
-        words.follow(job, result)
+    if words:
+        for job in jobs:
+            words.follow(job, result)
     on_model(
         compare.click,
         reporting(events.compare_rates, rates_message),

@@ -41,7 +41,7 @@ def chords(seconds: float) -> tuple[int, np.ndarray]:
     time = np.arange(round(seconds * RATE)) / RATE
     roots = 220 * 2 ** (np.random.default_rng(0).integers(0, 12, 100)[(2 * time).astype(int)] / 12)
     notes = [np.sin(2 * np.pi * np.cumsum(roots * ratio) / RATE) for ratio in (1, 1.25, 1.5)]
-    return RATE, (0.1 * sum(notes)).astype(np.float32)
+    return RATE, (0.1 * np.sum(notes, axis=0)).astype(np.float32)
 
 
 OWN = [name for name, model in MODELS.items() if model.checkpoint == ANY_VOICE]

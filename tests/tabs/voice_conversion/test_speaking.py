@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.media.audio.load import wav_bytes
+from earshot.core.paths import ASSETS
+from earshot.media.audio.load import load, wav_bytes
 from earshot.pipelines.voice_conversion import Voice, settings
 from earshot.pipelines.voice_conversion.converters import Converters
 from earshot.tabs.voice_conversion import tab
@@ -64,11 +65,11 @@ def test_recording_in_a_session_that_drew_no_text_makes_no_voice(
 
 
 def functions(page: gr.Blocks) -> set[str]:
-    return {function.name for function in page.fns.values()}
+    return {str(function.name) for function in page.fns.values()}
 
 
 def page(models: Converters, allow_reference: bool) -> gr.Blocks:
-    return tab.build(models, settings.MODELS, allow_reference=allow_reference)  # type: ignore[arg-type]
+    return tab.build(models, [*settings.MODELS], allow_reference=allow_reference)
 
 
 def test_page_takes_a_recording_of_anybody_only_where_it_was_started_so(
@@ -96,7 +97,10 @@ def test_voice_of_anybody_takes_the_word_that_they_agreed(
     models: Converters, tmp_path: Path
 ) -> None:
     pipeline: Any = models("continuous")
-    recording = str(somebody(tmp_path / "somebody.wav"))
+    speech = np.tile(load(ASSETS / "voices" / "Vera.ogg", RATE).waveform, 4)
+    path = tmp_path / "somebody.wav"
+    path.write_bytes(wav_bytes(speech, RATE))
+    recording = str(path)
     for agreed in (False, None, "yes"):
         with pytest.raises(InputError, match="agreed"):
             ReferenceVoice(pipeline, recording, agreed)  # type: ignore[arg-type]

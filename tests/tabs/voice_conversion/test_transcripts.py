@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import gradio as gr
 import pytest
@@ -98,6 +98,6 @@ def test_recogniser_that_is_not_there_is_a_sentence(result: Result) -> None:
 def test_page_shows_words_only_where_they_are_asked_for(
     tiny_checkpoints: Path, asked: bool
 ) -> None:
-    models: Any = Converters(tiny_checkpoints, "cpu")
-    page = tab.build(models, settings.MODELS, transcriber=Recogniser if asked else None)  # type: ignore[arg-type]
+    models, heard = Converters(tiny_checkpoints, "cpu"), cast("Any", Recogniser if asked else None)
+    page = tab.build(models, [*settings.MODELS], transcriber=heard)
     assert ("heard" in {function.name for function in page.fns.values()}) is asked
