@@ -67,7 +67,8 @@ class VoiceConversionTraining:
         if arguments.noise:
             rows = evaluate_in_noise(data, CHECKPOINTS, arguments.json, arguments.quick)
             if arguments.publish:
-                publish_table(rows, page, "noise-results")
+                publish_table([r for r in rows if "noise_0db" in r], page, "noise-results")
+                publish_table([r for r in rows if "warned_0db" in r], page, "notice-results")
             return
         rows = evaluate(
             data,

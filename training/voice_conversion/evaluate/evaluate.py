@@ -25,6 +25,7 @@ from training.judges.pretrained.judges import Judges
 from training.judges.speaker_encoder import nearer_to_target
 from training.judges.sphinx import Sphinx
 from training.voice_conversion.evaluate.material import QUICK, Budget, Material, Utterance, choose
+from training.voice_conversion.evaluate.noise_notice import notice_rows
 from training.voice_conversion.evaluate.open_vocabulary import (
     noise_jobs,
     open_jobs,
@@ -101,7 +102,8 @@ def evaluate(
 def evaluate_in_noise(
     data: Path, checkpoints: Path, json_out: Path | None = None, quick: bool = False
 ) -> list[Row]:
-    """Measure the words of the default and of the original in babble; print and return the rows.
+    """Measure the words of the default and of the original in babble, and how often the notice
+    of noise comes; print and return the rows.
 
     checkpoints, json_out, quick: as evaluate has them. Raises ModuleNotFoundError without Whisper.
     """
@@ -110,7 +112,7 @@ def evaluate_in_noise(
     torch.set_num_threads(1)  # as above
     networks = AnyVoiceConversion.load(checkpoints / ANY_VOICE)
     systems: list[Speaker] = [Original(), AnyVoiceConverter(networks, VOCODERS[0])]
-    rows = rows_of(noise_jobs(data, systems, DEFAULT, quick))
+    rows = rows_of([*noise_jobs(data, systems, DEFAULT, quick), partial(notice_rows, data)])
     print_table(rows)
     if json_out:
         json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
