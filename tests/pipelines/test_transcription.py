@@ -64,7 +64,8 @@ def test_first_logits_correlate_with_those_of_the_graph(transcriber: Transcriber
         for each in graph.get_inputs()
     }
     theirs = graph.run(["logits"], inputs)[0][0]
-    heard = SimpleNamespace(last_hidden_state=states, attention_mask=None)
+    none = dict.fromkeys(("attention_mask", "hidden_states", "attentions"))
+    heard = SimpleNamespace(last_hidden_state=states, **none)
     ours = transcriber._model(
         encoder_outputs=heard, decoder_input_ids=torch.tensor([[1, 450, 2000]])
     ).logits[0]
