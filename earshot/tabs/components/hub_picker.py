@@ -1,4 +1,6 @@
-"""A choice of models of the Hugging Face hub, besides ours: nothing is fetched until it is made."""
+"""A choice of models of the Hugging Face hub, in place of ours: nothing is fetched until it is
+made.
+"""
 
 import logging
 import threading
@@ -25,8 +27,9 @@ KEPT: Final = 2  # models of a kind in memory
 
 @dataclass(frozen=True)
 class Kind:
-    """What can be chosen: model types of transformers; ids with what the list says of each; and
-    whether another id may follow (where the server's permission says so, too)."""
+    """The models that can be chosen: model types of transformers; ids with what the list says of
+    each; and whether another id may follow (where the server's permission says so, too).
+    """
 
     types: Collection[str]
     listed: Mapping[str, str]
@@ -37,21 +40,24 @@ class HubModels(Generic[T]):
     """The models of a kind that visitors chose, loaded once each; the first loaded make room."""
 
     def __init__(self, kind: Kind, permission: Permission, load: Callable[[str, Path], T]) -> None:
-        """load: makes the pipeline of an id and the folder with its files."""
+        """Keep the kind and the permission. load: makes the pipeline of an id and the folder with
+        its files.
+        """
         self.kind, self.permission = kind, permission
         self._load = load
         self._loaded: dict[str, T] = {}
         self._lock = threading.Lock()
 
     def __call__(self, name: str) -> T:
-        """Return a model that was loaded. Raises InputError where it was not, or has made room."""
+        """Find a model that was loaded. Raises InputError where it was not, or has made room."""
         if (model := self._loaded.get(name)) is None:
             raise InputError(f"{name} is not loaded. Load it first.")
         return model
 
     def load(self, name: str | None, progress: gr.Progress | None = None) -> T:
-        """Return the model of an id, loaded now unless it is. Raises InputError where it may not
-        be, or cannot be."""
+        """Load the model of an id, unless it is loaded already. Raises InputError where it may not
+        be, or cannot be.
+        """
         if self.permission.refusal:
             raise InputError(self.permission.refusal)
         name = name.strip() if isinstance(name, str) else ""
@@ -121,7 +127,7 @@ class HubPicker:
 
 
 def hub_picker(models: HubModels[Any], label: str, ours: str | None = None) -> HubPicker | None:
-    """Return the choice, in the layout that is being built; where there is none, a line says why.
+    """Lay out the choice; where there is none, a line says why.
 
     ours: what our own model is called, where it can be chosen again.
     """

@@ -81,5 +81,5 @@ def voice_cards(
 
 
 def _sample(path: Path) -> str:
-    """Return a sound file in base64, or nothing where there is none."""
+    """Read a sound file in base64, or nothing where there is none."""
     return base64.b64encode(path.read_bytes()).decode() if path.exists() else ""

@@ -1,4 +1,6 @@
-"""The capture coach: what to say into the camera, what would make it easier to read, and when."""
+"""The capture coach: it suggests what to say into the camera, and what would make it easier to
+read, and when.
+"""
 
 import json
 from html import escape
@@ -17,8 +19,9 @@ START: Final = "Open the camera below, or upload a video of one person who speak
 
 
 def coach(camera: str) -> gr.HTML:
-    """Return the coach of the gr.Video whose elem_id is `camera`. A random sentence is shown for
-    each recording."""
+    """Lay out the coach of the gr.Video whose elem_id is `camera`. A random sentence is shown for
+    each recording.
+    """
     slots = [[spelled(word) for word in slot] for slot in GRID]
     return gr.HTML(
         f'<div class="coach" data-slots="{escape(json.dumps(slots))}" data-camera="{camera}" '
@@ -35,5 +38,5 @@ def coach(camera: str) -> gr.HTML:
 
 
 def spelled(word: str) -> str:
-    """Return a word of the grammar as it is written in a sentence: letters are capitals."""
+    """Spell a word of the grammar as it is written in a sentence: letters are capitals."""
     return word.upper() if len(word) == 1 else word

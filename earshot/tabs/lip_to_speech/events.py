@@ -1,4 +1,4 @@
-"""What the buttons of the lip to speech tab do."""
+"""Handlers of the events of the lip to speech tab."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ NO_SOUND: Final = "This video has no audio that the speech could be compared wit
 
 @dataclass(eq=False)
 class LipVisit:
-    """What is stored of a visitor's video until they leave or record another."""
+    """The data that is stored of a visitor's video until they leave or record another."""
 
     video: VisitorVideo | None = None
 
@@ -63,7 +63,7 @@ class LipComponents:
 
 
 class LipEvents:
-    """Handlers: each returns the components that change, with their values."""
+    """Handlers of events, of which each returns the components that change, with their values."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class LipEvents:
         self.shown = components
 
     def first_look(self) -> Values:
-        """Return the result before the first run: a stored example."""
+        """Show the result before the first run: a stored example."""
         result = read_finished()
         if result is None:
             return {self.shown.timeline: nothing(FIRST)}
@@ -173,7 +173,7 @@ class LipEvents:
     def _stored(
         self, visit: LipVisit | None, vocoder: str, request: gr.Request, progress: gr.Progress
     ) -> tuple[LipVisit, VisitorVideo]:
-        """The visit and its video; before the first run, the example that is shown, read now."""
+        """Find the visit and its video; before the first run, read the example that is shown."""
         visit = self.sessions.of(visit, request)
         if visit.video:
             progress(0.5, desc="Speaking")
@@ -183,13 +183,13 @@ class LipEvents:
         return visit, self._read(str(SOURCE), vocoder, "", progress)
 
     def spoken(self, video: VisitorVideo, pitch: float, timbre: float, vocoder: str) -> "LipSpeech":
-        """Return the words of a video in a voice."""
+        """Speak the words of a video in a voice."""
         from earshot.pipelines.lip_to_speech.result import Voice  # late, for it loads torch
 
         return self.pipeline().speak(video.speech.reading, Voice(pitch, timbre), vocoder)
 
     def _voice(self, speech: "LipSpeech") -> Values:
-        """The sliders' values."""
+        """Set the sliders' values."""
         return {
             self.shown.pitch: round(speech.voice.pitch),
             self.shown.timbre: round(speech.voice.timbre, 2),
@@ -204,8 +204,9 @@ class LipEvents:
 
 
 def _audio(video: str | None, sample_rate: int, max_seconds: float) -> np.ndarray | None:
-    """The audio track (T,), stored for those who ask to compare; None where there is none, or none
-    that can be used."""
+    """Load the audio track (T,), stored for those who ask to compare; None where there is none, or
+    none that can be used.
+    """
     from earshot.media.audio.load import SILENT_PEAK, load  # late, for it loads scipy
 
     try:

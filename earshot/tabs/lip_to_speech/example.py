@@ -29,7 +29,7 @@ def write_finished(result: LipResult) -> None:
 
 
 def read_finished() -> LipResult | None:
-    """Return what the tab shows before its first run; None where nothing is stored."""
+    """Read the result that the tab shows before its first run; None where nothing is stored."""
     if not FINISHED.exists():
         return None
     data = json.loads(FINISHED.read_text())

@@ -155,13 +155,16 @@ def _layout(tab: gr.Blocks, pipeline: Callable[[], "LipToSpeech"], drafts: Draft
 
 
 def _webcam(audio: bool) -> gr.WebcamOptions:
-    """A low resolution is enough; without audio the visitor is not asked for the microphone."""
+    """Set a low resolution, which is enough; without audio the visitor is not asked for the
+    microphone.
+    """
     return gr.WebcamOptions(mirror=True, constraints={"video": PICTURE, "audio": audio})
 
 
 def _example_chips() -> list[tuple[gr.Button, gr.State, gr.State]]:
-    """A button for each video in assets/heads, named after its speaker and sentence, below a line
-    that says whether the speaker was in the training set; with the file and the sentence."""
+    """Lay out a button for each video in assets/heads, named after its speaker and sentence, below
+    a line that says whether the speaker was in the training set; with the file and the sentence.
+    """
     with open(HEADS / "heads.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     chips = []

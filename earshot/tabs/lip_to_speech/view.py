@@ -1,4 +1,4 @@
-"""What the tab shows of a video: its words, its speech, and the predicted spectrogram."""
+"""The view of a video: its words, its speech, and the predicted spectrogram."""
 
 import json
 from dataclasses import dataclass, replace
@@ -27,10 +27,11 @@ ORIGINAL: Final = "Original audio"
 
 @dataclass(frozen=True, eq=False)
 class LipResult:
-    """What is shown. video: the visitor's frames with the predicted speech, MP4; speech: WAV;
-    landmarks: JSON; confidence in the whole sentence, from 0 to 1; predicted: the mel frames of the
-    network; pitch in Hz and timbre of the voice; asked: the sentence that was to be said, where it
-    is known; original: the video's own audio, if asked for."""
+    """The result that is shown. video: the visitor's frames with the predicted speech, MP4; speech:
+    WAV; landmarks: JSON; confidence in the whole sentence, from 0 to 1; predicted: the mel frames
+    of the network; pitch in Hz and timbre of the voice; asked: the sentence that was to be said,
+    where it is known; original: the video's own audio, if asked for.
+    """
 
     video: bytes
     speech: bytes
@@ -46,7 +47,7 @@ class LipResult:
     original: Sound | None = None
 
     def heading(self) -> Markup:
-        """Return the predicted sentence with how sure it is, and what is right of it, as HTML."""
+        """Write the predicted sentence with how sure it is, and what is right of it, as HTML."""
         sentence = " ".join(word.text for word in self.words) or NO_SENTENCE
         parts = [
             *([self._verdict()] if self.asked else []),
@@ -57,18 +58,18 @@ class LipResult:
         return box.format(sentence, Markup(" · ").join(parts))
 
     def _verdict(self) -> Markup:
-        """How many words of the sentence asked for were read, as HTML."""
+        """Count how many words of the sentence asked for were read, as HTML."""
         asked = self.asked.split()
         read = [word.text for word in self.words]
         right = sum(a == b for a, b in zip(asked, read, strict=False))
         return Markup("<b>{} of {}</b> words of “{}”").format(right, len(asked), self.asked)
 
     def line(self) -> Markup:
-        """Return the line of numbers as HTML, its figures set off."""
+        """Write the line of numbers as HTML, its figures set off."""
         return figures_in_bold(self.numbers)
 
     def timeline(self) -> TimelineSpec:
-        """Return the lanes, the video and the downloads of the timeline."""
+        """Make the lanes, the video and the downloads of the timeline."""
         words = Words("Predicted words, by confidence", self.words, self.mouths.seconds)
         tracks = [File("Speech from the lips", "lip-to-speech.mp4", self.video)]
         if self.original:
@@ -105,11 +106,11 @@ class VisitorVideo:
     compared: bool = False
 
     def respoken(self, speech: "LipSpeech") -> "VisitorVideo":
-        """Return the same video with other speech."""
+        """Put other speech to the same video."""
         return replace(self, speech=speech)
 
     def result(self) -> LipResult:
-        """Return what the tab shows of it."""
+        """Make the result that the tab shows of the video."""
         from earshot.media.video.encode import add_audio  # late, for it loads av
 
         speech, reading = self.speech.speech, self.speech.reading
@@ -147,8 +148,9 @@ class VisitorVideo:
 
 
 def landmarks(mouth: "MouthClip") -> bytes:
-    """Return the lips' landmarks in each frame, as JSON: positions in pixels of the video, to the
-    right and down."""
+    """Write the lips' landmarks in each frame as JSON: positions in pixels of the video, to the
+    right and down.
+    """
     from earshot.media.video.lips import LIPS  # late, for it loads scipy
 
     data = {
@@ -160,7 +162,7 @@ def landmarks(mouth: "MouthClip") -> bytes:
 
 
 def numbers(speech: "LipSpeech") -> str:
-    """Return the line of numbers under a result."""
+    """Write the line of numbers under a result."""
     mouth, taken = speech.reading.mouth, speech.compute_seconds
     return (
         f"{mouth.seconds:.1f} s of video · {len(mouth.crops)} frames · "
@@ -171,7 +173,7 @@ def numbers(speech: "LipSpeech") -> str:
 
 
 def read_out(speech: "LipSpeech") -> dict[str, Any]:
-    """Return the reading, for programs: see LipAPI.read."""
+    """Write the reading for programs: see LipAPI.read."""
     reading = speech.reading
     return {
         "sentence": " ".join(spelled(word.text) for word in reading.caption),
@@ -187,8 +189,9 @@ def read_out(speech: "LipSpeech") -> dict[str, Any]:
 
 
 def draft_item(video: VisitorVideo | None) -> "DraftItem | None":
-    """Return the speech for a listening test, with the original audio where the video has any; None
-    before the first video."""
+    """Make an item of a listening test of the speech, with the original audio where the video has
+    any; None before the first video.
+    """
     if video is None:
         return None
     from earshot.media.audio.load import wav_bytes  # late, for they load scipy

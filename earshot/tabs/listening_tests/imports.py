@@ -21,7 +21,7 @@ NO_FILE: Final = "Choose a CSV file first."
 
 
 def build(workspaces: SessionStore[Workspace], workspace: gr.State) -> None:
-    """The part of the tab. workspace: the visitor's, where the report is kept."""
+    """Lay out the part of the tab. workspace: the visitor's, where the report is kept."""
     with gr.Accordion("Ratings from webMUSHRA or P.808", open=False):
         gr.HTML(HINT)
         file = gr.File(file_types=[".csv"], label="Ratings", show_label=False, height=110)
@@ -45,7 +45,7 @@ def _analysed(
     def analysed(
         held: Workspace | None, file: str | None, clips: str, scale: str, request: gr.Request
     ) -> dict[Any, Any]:
-        """Reads the ratings, says what they say, and shows the report as PDF and HTML."""
+        """Read the ratings, say what they say, and show the report as PDF and HTML."""
         # Late, for it takes seconds to import.
         from earshot.study.analysis import analyse
         from earshot.study.analysis.report.page import page

@@ -1,1 +1,1 @@
-"""What every tab uses: events, sessions, page, theme."""
+"""The parts that every tab uses: events, sessions, page, theme."""

@@ -33,7 +33,7 @@ NO_ROOM: Final = "This server has no room for more files just now. Try again in 
 
 
 class Addresses:
-    """What happens to files that are given as addresses. fetched: whether they are fetched."""
+    """The rule for files that are given as addresses. fetched: whether they are fetched."""
 
     def __init__(self, fetched: bool) -> None:
         self.fetched = fetched
@@ -45,7 +45,7 @@ class Addresses:
         gradio.routes.secure_url_stream_response = _refuse  # type: ignore[attr-defined]
 
     async def replaced(self, data: Any) -> Any:
-        """Return the inputs of a request with files in place of their addresses.
+        """Put files in place of their addresses in the inputs of a request.
 
         Raises gr.Error where addresses are refused, and where one cannot be fetched.
         """

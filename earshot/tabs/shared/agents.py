@@ -1,4 +1,4 @@
-"""What programs without a browser find: endpoints that are described, tools, and a manual."""
+"""The page for programs without a browser: endpoints that are described, tools, and a manual."""
 
 from pathlib import Path
 from typing import Final

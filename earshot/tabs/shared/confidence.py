@@ -1,4 +1,4 @@
-"""How sure a model is, in words."""
+"""Words for how sure a model is."""
 
 from typing import Final
 

@@ -56,7 +56,7 @@ class Drafts:
 
 
 def _listed(draft: Draft) -> str:
-    """Return what is in a draft, as HTML."""
+    """List what is in a draft, as HTML."""
     line = Markup("<li><b>{}</b> <span>from {}</span></li>")
     items = "".join(line.format(system, stimulus) for system, stimulus in draft.items)
     return f'<ul class="draft">{items}</ul>' if items else EMPTY

@@ -60,13 +60,12 @@ WRITERS: Final = (  # of results, each under the hash of its content
 
 
 def event_data(event: gr.EventData) -> dict[str, Any]:
-    """Return what the page sent with a custom event. It comes from a browser, and can be
-    anything."""
+    """Read what the page sent with a custom event. It comes from a browser, and can be anything."""
     return event._data if isinstance(event._data, dict) else {}
 
 
 def current_page() -> gr.Blocks | None:
-    """Return the outermost Blocks that is being built, if one is."""
+    """Find the outermost Blocks that is being built, if one is."""
     return Context.root_block
 
 
@@ -76,7 +75,7 @@ def upload_folder() -> Path:
 
 
 def served_file(content: bytes | Path, name: str) -> dict[str, Any]:
-    """Return a file as the page fetches it, under a download name.
+    """Describe a file as the page fetches it, under a download name.
 
     Bytes go to Gradio's cache, which is deleted with the visitor's other files; those of a shipped
     example are served from where they are, for as long as the page is open.
@@ -110,7 +109,7 @@ def session_of_event() -> str | None:
 
 
 class _RandomName:
-    """In place of the hash of an upload's content."""
+    """A random name in place of the hash of an upload's content."""
 
     def __init__(self) -> None:
         self._name = f"upload-{secrets.token_hex(16)}"
@@ -133,7 +132,7 @@ class _PrivateUpload(route_utils.GradioUploadFile):
 
 
 class _TidyParser(route_utils.GradioMultiPartParser):
-    """Reads an upload, and leaves nothing of what is not whole: nobody would ever delete it."""
+    """A parser of uploads that leaves nothing of what is not whole: nobody would ever delete it."""
 
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         """Take in a piece. What is no file stays in memory, so it is small."""
@@ -162,8 +161,9 @@ class _TidyParser(route_utils.GradioMultiPartParser):
 
 
 def keep_uploads_apart() -> None:
-    """From now on two visitors who send the same file have two files: one may be deleted. What
-    breaks off is deleted at once."""
+    """Give two visitors who send the same file two files from now on: one may be deleted. What
+    breaks off is deleted at once.
+    """
     route_utils.GradioUploadFile = _PrivateUpload
     route_utils.GradioMultiPartParser = _TidyParser
 
@@ -182,8 +182,9 @@ def keep_sessions_light() -> None:
 
 
 def write_results_whole() -> None:
-    """From now on a result takes its place in Gradio's cache at once. The same sound or picture has
-    the same place, and would be written there again while a page, anybody's, is reading it."""
+    """Put a result into Gradio's cache at once from now on. The same sound or picture has the same
+    place, and would be written there again while a page, anybody's, is reading it.
+    """
     for save in WRITERS:
         setattr(processing_utils, save.__name__, _whole(save))
 
@@ -210,8 +211,9 @@ def _whole(save: Callable[..., str]) -> Callable[..., str]:
 
 @dataclass(frozen=True)
 class Waiting:
-    """How many jobs may wait of one visitor, and of one address, and what is said of more, or when
-    the queue has no room. address: whom a request comes from."""
+    """The limit of jobs that may wait of one visitor, and of one address, and what is said of more,
+    or when the queue has no room. address: whom a request comes from.
+    """
 
     of_visitor: int
     of_address: int
@@ -221,8 +223,9 @@ class Waiting:
 
 
 class Turns:
-    """Whose turn it is in a line, by start-time fair queueing (Goyal, Vin & Cheng, 1996): addresses
-    that wait are served in turn, however many jobs one of them has waiting."""
+    """The turns in a line, by start-time fair queueing (Goyal, Vin & Cheng, 1996): addresses that
+    wait are served in turn, however many jobs one of them has waiting.
+    """
 
     def __init__(self) -> None:
         self._now = 0  # the turn that is served

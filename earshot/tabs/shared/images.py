@@ -26,7 +26,7 @@ def spectrogram_png(log_mel: np.ndarray) -> str:
 
 
 def grey_jpeg(image: np.ndarray) -> str:
-    """Return the data URI of a grey image (H, W) uint8."""
+    """Write a grey image (H, W) uint8 as a data URI."""
     return _data_uri(Image.fromarray(image), "jpeg")
 
 

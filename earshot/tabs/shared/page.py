@@ -1,4 +1,4 @@
-"""What stands above and below the tabs."""
+"""The content above and below the tabs."""
 
 import re
 from pathlib import Path

@@ -39,8 +39,9 @@ def sound_input(label: str) -> gr.Audio:
 
 
 def query_input(label: str, placeholder: str, max_lines: int) -> gr.Textbox:
-    """A text field under a heading that says what it is for; label is read to those who cannot
-    see it."""
+    """Lay out a text field under a heading that says what it is for; label is read to those who
+    cannot see it.
+    """
     return gr.Textbox(
         "",
         label=label,

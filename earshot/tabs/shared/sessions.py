@@ -1,4 +1,4 @@
-"""What is kept of a visitor: recordings go once they were used, the rest when they leave."""
+"""The data kept of a visitor: recordings go once they were used, the rest when they leave."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -42,15 +42,17 @@ class SessionStore(Generic[K]):
         self._lock = threading.Lock()
 
     def state(self) -> gr.State:
-        """Return the state that holds it, empty at first; what it holds is cleared some minutes
-        after the visitor left, or after an hour."""
+        """Make the state that holds a visitor's thing, empty at first; what it holds is cleared
+        some minutes after the visitor left, or after an hour.
+        """
         if page := current_page():
             page.unload(self.leave)
         return gr.State(None, time_to_live=TIME_TO_LIVE, delete_callback=_clear)
 
     def of(self, held: K | None, request: gr.Request) -> K:
-        """Return what the visitor's state holds, or a new one. A visitor who uses it is still
-        here."""
+        """Find what the visitor's state holds, or make a new one. A visitor who uses it is still
+        here.
+        """
         session = str(request.session_hash)
         with self._lock:
             if timer := self._leaving.pop(session, None):

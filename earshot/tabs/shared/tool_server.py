@@ -132,8 +132,9 @@ class ToolServer(gradio.mcp.GradioMCPServer):
     def get_input_schema(
         self, tool_name: str, parameters: dict[str, str] | None = None
     ) -> tuple[dict[str, Any], list[list[str | int]]]:
-        """Return the JSON Schema of a tool's arguments, and the paths of the files among them.
-        Gradio's own is not valid for JSON and for lists of files."""
+        """Write the JSON Schema of a tool's arguments, and list the paths of the files among them.
+        Gradio's own is not valid for JSON and for lists of files.
+        """
         schema, _ = super().get_input_schema(tool_name, parameters)
         fields, files = schema["properties"], []
         components = [
@@ -155,7 +156,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
     def convert_strings_to_filedata(
         self, value: dict[str, Any], filedata_positions: list[list[str | int]]
     ) -> dict[str, Any]:
-        """Return arguments with their files in place of the files' addresses."""
+        """Put files in place of the files' addresses in arguments."""
         files = {
             name: [_file(one) for one in value[name]]
             if isinstance(value[name], list)
@@ -167,7 +168,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         return value | files | jsons
 
     def output_schema(self, tool_name: str) -> dict[str, Any]:
-        """Return the JSON Schema of what a tool answers."""
+        """Write the JSON Schema of a tool's answer."""
         block_fn = self._function(tool_name)
         about = docstring(block_fn).returns
         fields = {
@@ -180,7 +181,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         return {"type": "object", "properties": fields, "required": list(fields)}
 
     def described(self) -> list["Described"]:
-        """List the tools, for who reads before they call."""
+        """List the tools, for those who read before they call."""
         return [
             Described(
                 tool,
@@ -191,7 +192,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         ]
 
     def _get_or_create_client(self) -> Any:
-        """Return what stands in for a client of this server, over its own network: its queue."""
+        """Make a stand-in for a client of this server, over its own network: its queue."""
         return self
 
     def submit(self, *inputs: Any, api_name: str, headers: dict[str, str]) -> "_Job":
@@ -241,14 +242,14 @@ class ToolServer(gradio.mcp.GradioMCPServer):
 
     @staticmethod
     def pop_returned_state(components: Sequence[Component | BlockContext], data: Any) -> list:
-        """Return what an endpoint returned, as one object of its named returns."""
+        """Write an endpoint's result as one object of its named returns."""
         shown = [v for c, v in zip(components, data, strict=True) if not isinstance(c, gr.State)]
         return [dict(zip(_named(components), shown, strict=True))]
 
     def postprocess_output_data(
         self, data: Any, root_url: str
     ) -> list[types.TextContent | types.ImageContent]:
-        """Return that object as JSON; a file is its address."""
+        """Write that object as JSON; a file is its address."""
         (answer,) = processing_utils.add_root_url(data, root_url, None)
         for name in answer.keys() & BY_ADDRESS:
             answer["notices"] = answer[name]["notices"]
@@ -268,7 +269,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
 
 
 def docstring(block_fn: BlockFunction) -> Doc:
-    """Return what the docstring of an endpoint's function says."""
+    """Read the docstring of an endpoint's function."""
     assert block_fn.fn is not None
     return read_docstring(block_fn.fn, list(_named(block_fn.outputs)))
 
@@ -296,7 +297,7 @@ class _Job:
 
 
 def _file(address: str) -> dict[str, Any]:
-    """Return what a page sends for a file. Raises InputError for what names none."""
+    """Describe a file as a page sends it. Raises InputError for what names none."""
     if address.startswith("data:"):
         head, comma, content = address.partition(",")
         if not comma:
@@ -319,8 +320,7 @@ def _file(address: str) -> dict[str, Any]:
 
 
 def _json(value: Any) -> Any:
-    """Return what an argument says, given as itself or as the address that another tool
-    answered."""
+    """Read an argument, given as itself or as the address that another tool answered."""
     if not isinstance(value, str) or SERVED not in value:
         return value
     path = _served(value)

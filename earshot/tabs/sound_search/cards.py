@@ -62,7 +62,7 @@ render();
 
 
 def sound_cards(elem_id: str) -> gr.HTML:
-    """An empty list of cards; return cards_value() or panel() to fill it."""
+    """Lay out an empty list of cards; return cards_value() or panel() to fill it."""
     script = timeline.SCRIPT.read_text()
     styles = [timeline.CSS.read_text(), Path(__file__).with_name("cards.css").read_text()]
     return gr.HTML(
@@ -77,7 +77,7 @@ def sound_cards(elem_id: str) -> gr.HTML:
 
 
 def panel(html: str) -> dict[str, Any]:
-    """The value of a list that shows other content instead of cards."""
+    """Make the value of a list that shows other content instead of cards."""
     return {"html": html, "files": []}
 
 
@@ -88,8 +88,9 @@ def cards_value(
     search: Search,
     fold: str = "",
 ) -> dict[str, Any]:
-    """The value of a list with cards for some hits of the result; `fold`: the title of a closed
-    section around them, if any."""
+    """Make the value of a list with cards for some hits of the result; `fold`: the title of a
+    closed section around them, if any.
+    """
     scores = [float(score) for hit in result.hits for score in hit.part_scores.ravel()]
     scale = (min(scores, default=0.0), max([result.threshold, *scores]))
     cards: list[Markup] = []

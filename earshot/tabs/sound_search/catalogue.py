@@ -29,8 +29,10 @@ class Catalogue:
     def __init__(
         self, stored: Callable[[], "Stored"], own: bool = False, shipped: bool = False
     ) -> None:
-        """stored: returns the current snapshot of the index; own: whether they are a visitor's;
-        shipped: whether they are Earshot's, for which the threshold of a match was calibrated."""
+        """Keep the sounds. stored: returns the current snapshot of the index; own: whether they are
+        a visitor's; shipped: whether they are Earshot's, for which the threshold of a match was
+        calibrated.
+        """
         self.stored = stored
         self.own = own
         self.shipped = shipped
@@ -42,14 +44,14 @@ class Catalogue:
 
     @property
     def categories(self) -> Sequence[str]:
-        """The categories of the map."""
+        """List the categories of the map."""
         return (YOURS,) if self.own else CATEGORIES
 
     def category(self, sound: "Sound") -> str:
         return YOURS if self.own else family(sound.kind)
 
     def picture(self, sound: "Sound") -> str:
-        """The sound's spectrogram as a data URI; empty if the sound is longer than
+        """Draw the sound's spectrogram as a data URI; empty if the sound is longer than
         MAX_PICTURE_SECONDS. Raises InputError if its file is gone.
         """
         if sound.seconds > MAX_PICTURE_SECONDS:
@@ -67,16 +69,16 @@ class Catalogue:
         return file if self.own else address_of(sound)
 
     def copies(self, sound: "Sound") -> int:
-        """How many other sounds are files of the same content."""
+        """Count the other sounds that are files of the same content."""
         return self.stored().copies(sound.content_hash) - 1
 
     @property
     def step(self) -> int:
-        """The map shows every so many of the sounds: all, unless the library is large."""
+        """Choose every how many of the sounds the map shows: all, unless the library is large."""
         return max(1, -(-len(self.sounds) // MAX_POINTS))
 
     def chart(self) -> Chart:
-        """The map of the sounds."""
+        """Draw the map of the sounds."""
         stored, step = self.stored(), self.step
         shown = zip(stored.sounds[::step], stored.layout[::step].tolist(), strict=True)
         points = [
@@ -105,7 +107,7 @@ def address_of(sound: "Sound") -> str:
 
 
 def title(sound: "Sound") -> str:
-    """The name of a sound on the page: its first caption, else its file name."""
+    """Name a sound on the page by its first caption, else by its file name."""
     caption = sound.caption.split(" | ")[0]
     return caption[:1].upper() + caption[1:] or sound.name
 
@@ -122,7 +124,7 @@ def _spectrogram(path: Path) -> str:
 
 
 def _columns(log_mel: np.ndarray) -> np.ndarray:
-    """(S, M) max-pooled to at most COLUMNS frames and half of the bands."""
+    """Pool (S, M) by maxima to at most COLUMNS frames and half of the bands."""
     step = -(-len(log_mel) // COLUMNS)
     padded = np.pad(log_mel, ((0, -len(log_mel) % step), (0, 0)), mode="edge")
     return padded.reshape(-1, step, padded.shape[1] // 2, 2).max(axis=(1, 3))

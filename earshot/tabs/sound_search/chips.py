@@ -1,5 +1,4 @@
-"""What was understood of a query that names several sounds, as chips that change its text, which
-is then English.
+"""The sounds that a query names, as chips that change its text, which is then English.
 
 The event is edit, with {"action", "number"}: "link" (in order, or together), "swap" (the other
 order), "drop" (without one sound), "whole" (one sound after all).
@@ -25,7 +24,7 @@ element.addEventListener("click", (event) => {
 
 
 def query_chips() -> gr.HTML:
-    """No chips; return chips() to show some."""
+    """Lay out no chips; return chips() to show some."""
     return gr.HTML(
         "",
         css_template=Path(__file__).with_name("chips.css").read_text(),
@@ -36,7 +35,7 @@ def query_chips() -> gr.HTML:
 
 
 def chips(text: str) -> str:
-    """The sounds that a text names, and how they relate; empty for one sound."""
+    """Show the sounds that a text names, and how they relate; nothing for one sound."""
     wanted, unwanted = split_unwanted(translate(text).english)
     compound = parse(wanted)
     if not compound.links and not (wanted and unwanted):
@@ -45,7 +44,9 @@ def chips(text: str) -> str:
 
 
 def edited(text: str, action: object, number: object) -> str:
-    """The text of the query after a chip was pressed; unchanged for an unknown action."""
+    """Edit the text of the query after a chip was pressed; it is unchanged for an unknown
+    action.
+    """
     wanted, unwanted = split_unwanted(translate(text).english)
     compound, behind = parse(wanted), f", without {unwanted}" if unwanted else ""
     if action == "whole":

@@ -53,7 +53,7 @@ try {
 
 
 def collections_panel() -> gr.HTML:
-    """An empty list; return panel() to fill it."""
+    """Lay out an empty list; return panel() to fill it."""
     return gr.HTML(
         "",
         css_template=Path(__file__).with_name("collections.css").read_text(),
@@ -64,12 +64,14 @@ def collections_panel() -> gr.HTML:
 
 
 def browser_store() -> gr.HTML:
-    """What the browser keeps. It shows nothing, and does not run where it is folded away."""
+    """Lay out what the browser keeps. It shows nothing, and does not run where it is folded
+    away.
+    """
     return gr.HTML("", js_on_load=STORE, apply_default_css=False, collections={})
 
 
 def panel(collections: Collections) -> str:
-    """The value of the list: a row for each collection."""
+    """Make the value of the list: a row for each collection."""
     return macro(PARTS, "collections", collections) if collections else ""
 
 
@@ -85,20 +87,22 @@ class CollectionEvents:
         shown: gr.HTML,
         store: gr.HTML,
     ) -> None:
-        """name: of the collection that the next sound is kept in; shown: the panel."""
+        """Keep the components. name: of the collection that the next sound is kept in; shown: the
+        panel.
+        """
         self.events, self.filters, self.collections = events, filters, collections
         self.name, self.shown, self.store = name, shown, store
 
     def keep(self, collections: Collections, name: str, event: gr.EventData) -> Update:
-        """Puts the sound whose button was pressed into a collection, or takes it out."""
+        """Put the sound whose button was pressed into a collection, or take it out."""
         return self.update(toggled(collections, name, sound_id(event)), name)
 
     def restore(self, name: str, event: gr.EventData) -> Update:
-        """The collections that the browser had kept."""
+        """Restore the collections that the browser had kept."""
         return self.update(restored(event_data(event).get("collections")), name)
 
     def delete(self, collections: Collections, name: str, event: gr.EventData) -> Update:
-        """Deletes a collection; its sounds stay where they are."""
+        """Delete a collection; its sounds stay where they are."""
         gone = event_data(event).get("name")
         return self.update({key: ids for key, ids in collections.items() if key != gone}, name)
 
@@ -109,14 +113,14 @@ class CollectionEvents:
         collections: Collections,
         event: gr.EventData,
     ) -> Update:
-        """Lists the sounds of a collection."""
+        """List the sounds of a collection."""
         name = str(event_data(event).get("name"))
         if name not in collections:
             raise InputError(NO_SUCH)
         return self.events.run(past.listed(f"Collection: {name}", collections[name]), own)
 
     def update(self, collections: Collections, name: str) -> Update:
-        """The collections; the sounds of that with this name are marked on their cards."""
+        """Show the collections; the sounds of that with this name are marked on their cards."""
         result, marks = self.events.result, gr.HTML(kept=list(collections.get(plain(name), ())))
         return {
             result.message: "",
@@ -129,7 +133,7 @@ class CollectionEvents:
         }
 
     def wire(self, own: gr.State, shown: list[Component]) -> None:
-        """Connects the cards and the panel; shown: the components that show a search."""
+        """Connect the cards and the panel; shown: the components that show a search."""
         result, name = self.events.result, self.name
         changed = [result.message, result.best, result.rest, self.collections, self.shown]
         changed += [self.store, self.filters.collections]
@@ -154,8 +158,7 @@ class CollectionEvents:
 
 
 def collections_section() -> tuple[gr.Textbox, gr.HTML]:
-    """The name of the collection to keep sounds in, and the list, in the layout that is being
-    built."""
+    """Lay out the name of the collection to keep sounds in, and the list."""
     gr.HTML(HINT)
     name = gr.Textbox(FIRST, label="Keep sounds in", max_length=MAX_CHARACTERS, max_lines=1)
     return name, collections_panel()

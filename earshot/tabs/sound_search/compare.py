@@ -29,20 +29,23 @@ Pair = tuple[str, ...]  # ids of at most two sounds: A, B
 
 
 def joined(pair: Pair, sound_id: str) -> Pair:
-    """The pair with this sound as A, or as B in the place of another; without it where it is."""
+    """Put a sound into the pair as A, or as B in the place of another; take it out where it is
+    in.
+    """
     if sound_id in pair:
         return tuple(other for other in pair if other != sound_id)
     return (*pair[:1], sound_id)
 
 
 def changed(pair: Pair, action: object) -> Pair:
-    """The pair after a button of the panel was pressed: "swap" or "close"."""
+    """Change the pair after a button of the panel was pressed: "swap" or "close"."""
     return {"swap": pair[::-1], "close": ()}.get(str(action), pair)
 
 
 def compared(pair: Pair, catalogues: Sequence[Catalogue]) -> dict[str, Any]:
-    """The value of the panel. Raises InputError for a sound that is in none of the catalogues, has
-    lost its file, or is too long."""
+    """Make the value of the panel. Raises InputError for a sound that is in none of the catalogues,
+    has lost its file, or is too long.
+    """
     found = [_find(sound_id, catalogues) for sound_id in pair]
     if len(found) < len(SIDES):
         return nothing(ONE.format(name=title(found[0][1])) if found else "")
@@ -64,17 +67,17 @@ def compared(pair: Pair, catalogues: Sequence[Catalogue]) -> dict[str, Any]:
 
 
 class CompareEvents:
-    """The handlers. The pair is an argument and a result."""
+    """Handlers of the panel. The pair is an argument and a result."""
 
     def __init__(self, demo: DemoLibrary, message: gr.HTML, pair: gr.State, shown: gr.HTML) -> None:
         self.demo, self.message, self.pair, self.shown = demo, message, pair, shown
 
     def choose(self, pair: Pair, own: VisitorLibrary | None, event: gr.EventData) -> Update:
-        """Takes the sound whose button was pressed as A, as B, or out again."""
+        """Take the sound whose button was pressed as A, as B, or out again."""
         return self._update(joined(pair, sound_id(event)), own)
 
     def change(self, pair: Pair, own: VisitorLibrary | None, event: gr.EventData) -> Update:
-        """Exchanges A and B, or closes the panel."""
+        """Exchange A and B, or close the panel."""
         return self._update(changed(pair, event_data(event).get("action")), own)
 
     def leave(self, pair: Pair) -> Update:
@@ -89,7 +92,7 @@ class CompareEvents:
         return {self.message: "", self.pair: pair, self.shown: panel}
 
     def wire(self, cards: Sequence[gr.HTML], own: gr.State) -> None:
-        """Connects the cards and the panel."""
+        """Connect the cards and the panel."""
         changed = [self.message, self.pair, self.shown]
         for trigger, handler in (
             *((component.select, self.choose) for component in cards),
@@ -100,7 +103,7 @@ class CompareEvents:
 
 
 def compare_panel() -> tuple[gr.State, gr.HTML]:
-    """The pair and the panel, which is hidden at first, in the layout that is being built."""
+    """Lay out the pair and the panel, which is hidden at first."""
     pair = gr.State((), time_to_live=TIME_TO_LIVE)
     shown = timeline("compared", "")
     shown.visible = False

@@ -43,7 +43,9 @@ class SoundEvents:
         components: Components,
         hub: "HubModels[Engine] | None" = None,
     ) -> None:
-        """hub: models that a visitor can choose, each with the library that it embedded."""
+        """Keep the components. hub: models that a visitor can choose, each with the library that it
+        embedded.
+        """
         self.pipeline = pipeline
         self.demo = demo
         self.components = components

@@ -39,8 +39,9 @@ def write_finished(text: str, result: "SearchResult", fingerprint: str) -> None:
 
 
 def read_finished(stored: "Stored", fingerprint: str) -> "tuple[str, SearchResult] | None":
-    """The query and its result, for an index that the model with this fingerprint made; None if
-    the search was made with another model or other sounds."""
+    """Read the query and its result, for an index that the model with this fingerprint made; None
+    if the search was made with another model or other sounds.
+    """
     if not FINISHED.exists():
         return None
     data = json.loads(FINISHED.read_text())

@@ -39,11 +39,11 @@ _FAMILY: Final = {kind: name for name, kinds in FAMILIES.items() for kind in kin
 
 
 def family(kind: str) -> str:
-    """The family of a kind of sound; OTHER if it is in none."""
+    """Name the family of a kind of sound; OTHER if it is in none."""
     return _FAMILY.get(kind, OTHER)
 
 
 def kinds_of(families: Collection[str]) -> frozenset[str]:
-    """The kinds of sound in some of the families; OTHER has those that are in none."""
+    """List the kinds of sound in some of the families; OTHER has those that are in none."""
     others = {"scene", ""} if OTHER in families else set()
     return frozenset({kind for kind, name in _FAMILY.items() if name in families} | others)

@@ -1,4 +1,4 @@
-"""Which sounds a search may find: the filters of the tab, added to what the query means."""
+"""The filters of a search: conditions on sounds, added to what the query means."""
 
 import math
 from collections.abc import Mapping, Sequence

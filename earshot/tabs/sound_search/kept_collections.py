@@ -1,4 +1,4 @@
-"""Collections of sounds that a visitor keeps: what may be in them, and what a browser had kept."""
+"""Collections of sounds that a visitor keeps: their content, and what a browser had kept."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -16,7 +16,7 @@ Collections = Mapping[str, Sequence[str]]  # name → ids of sounds, in the orde
 
 
 def restored(kept: object) -> Collections:
-    """What a browser had kept, without what cannot be a collection: it can be anything."""
+    """Read what a browser had kept, without what cannot be a collection: it can be anything."""
     if not isinstance(kept, dict):
         return {}
     return {
@@ -29,7 +29,7 @@ def restored(kept: object) -> Collections:
 
 
 def toggled(collections: Collections, name: str, sound_id: str) -> Collections:
-    """With the sound in the collection, or without it if it was there; an empty one is no more.
+    """Put the sound into the collection, or take it out if it was there; an empty one is no more.
 
     Raises InputError for a collection without a name, and where there is no room.
     """
@@ -49,5 +49,5 @@ def toggled(collections: Collections, name: str, sound_id: str) -> Collections:
 
 
 def plain(name: str) -> str:
-    """The name as it is kept."""
+    """Write the name as it is kept."""
     return " ".join(name.split())[:MAX_CHARACTERS]

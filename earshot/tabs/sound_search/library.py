@@ -65,7 +65,7 @@ class VisitorLibrary(IndexedCatalogue):
 
     @property
     def seconds(self) -> float:
-        """Total duration of the sounds."""
+        """Add up the duration of the sounds."""
         return sum(sound.seconds for sound in self.sounds)
 
     def clear(self) -> None:
@@ -83,7 +83,7 @@ class VisitorLibrary(IndexedCatalogue):
         return self._joint[1]
 
     def embed_by(self, search: "SoundSearch", progress: gr.Progress | None = None) -> None:
-        """Embeds the sounds anew where they were embedded by another model."""
+        """Embed the sounds anew where they were embedded by another model."""
         if search.encoder.fingerprint != self.index.encoder.fingerprint:
             self.index = index = _embedded(self, search, progress)
             self.stored = lambda: index.library
@@ -179,7 +179,7 @@ class DemoLibrary:
     """The library of the demo: its sounds at once, and its index when the model is loaded."""
 
     def __init__(self, folder: Path, backend: str | None = None) -> None:
-        """backend: where the index is searched, if not as it was made."""
+        """Keep the folder. backend: where the index is searched, if not as it was made."""
         self.folder, self.backend = folder, backend
         self._library: IndexedCatalogue | None = None
         self._opened = 0  # when the index was written that the library was opened from
@@ -192,7 +192,8 @@ class DemoLibrary:
         return self.folder.resolve() == SHIPPED.resolve()
 
     def catalogue(self) -> tuple[str, Catalogue]:
-        """The fingerprint of the model that made the index, and the sounds; loads no model.
+        """Read the fingerprint of the model that made the index, and the sounds; no model is
+        loaded.
 
         Raises InputError if the index is missing or damaged.
         """
@@ -210,8 +211,8 @@ class DemoLibrary:
     def __call__(
         self, search: "SoundSearch", progress: gr.Progress | None = None
     ) -> IndexedCatalogue:
-        """The library for this model, opened again when its index was replaced. With another model
-        than made the index, its sounds are embedded anew.
+        """Open the library for this model, and again when its index was replaced. With another
+        model than made the index, its sounds are embedded anew.
 
         Raises InputError if the index is missing or damaged.
         """
@@ -247,7 +248,7 @@ class DemoLibrary:
         return PlainTextResponse("This sound is not here.", 404)
 
     def _replaced(self) -> bool:
-        """Whether the index is another than was opened; not while there is none."""
+        """Say whether the index is another than was opened; not while there is none."""
         try:
             return written_at(self.folder) != self._opened
         except InputError:
@@ -257,7 +258,7 @@ class DemoLibrary:
 def _embedded(
     catalogue: Catalogue, search: "SoundSearch", progress: gr.Progress | None
 ) -> "SoundIndex":
-    """The same sounds in an index of this model."""
+    """Embed the same sounds into an index of this model."""
     from earshot.pipelines.sound_search.indexing.index import SoundIndex  # late, for it loads torch
 
     def show(done: int, total: int, _: str) -> None:
@@ -274,7 +275,7 @@ def _embedded(
 
 
 def _link(file: Path, target: Path) -> Path:
-    """A second name for the file, or a copy where the disk has no hard links."""
+    """Give the file a second name, or make a copy where the disk has no hard links."""
     target.unlink(missing_ok=True)
     try:
         os.link(file.resolve(), target)

@@ -35,7 +35,7 @@ class OwnSounds:
 
 
 def own_section() -> OwnSounds:
-    """The section, in the layout that is being built."""
+    """Lay out the section."""
     gr.HTML(INTRO)
     with gr.Row():
         several: dict[str, Any] = {"size": "sm", "min_width": 120}
@@ -57,7 +57,7 @@ def own_section() -> OwnSounds:
 
 
 class OwnSoundEvents:
-    """The handlers. The visitor's library is an argument and a result."""
+    """Handlers of the section. The visitor's library is an argument and a result."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class OwnSoundEvents:
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Iterator[Update]:
-        """Adds uploads, or a recording, to the visitor's library."""
+        """Add uploads, or a recording, to the visitor's library."""
         files = [files] if isinstance(files, str) else files or []
         if not files:
             raise InputError(EMPTY)
@@ -95,7 +95,7 @@ class OwnSoundEvents:
             }
 
     def forget(self, own: VisitorLibrary | None) -> Update:
-        """Deletes the visitor's library."""
+        """Delete the visitor's library."""
         if own:
             own.clear()
         return {
@@ -105,12 +105,12 @@ class OwnSoundEvents:
         }
 
     def switch(self, past: Search, own: VisitorLibrary | None, scope: str) -> Update:
-        """Switches to the other library."""
+        """Switch to the other library."""
         search = Search(scope=scope, labels=past.labels, model=past.model)
         return self.events.wait(search, self.events.library(search, own))
 
     def wire(self, shown: list[Component]) -> None:
-        """Connects the section; shown: the components that show a library."""
+        """Connect the section; shown: the components that show a library."""
         section, result = self.section, self.events.result
         library: list[Component] = [self.own, section.scope, section.contents]
         added = [(button.upload, button) for button in section.adding]
@@ -137,7 +137,7 @@ class OwnSoundEvents:
 
 
 def _skipped(skipped: Sequence[tuple[str, str]]) -> str:
-    """A message that lists the files that were not added, each with the reason."""
+    """Write a message that lists the files that were not added, each with the reason."""
     if not skipped:
         return ""
     named = " ".join(f"{name}: {reason}" for name, reason in skipped[:MAX_NAMED])

@@ -1,4 +1,4 @@
-"""What one visitor searched for, and how they judged the results."""
+"""The last search of one visitor, and their votes on the results."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -43,7 +43,7 @@ class Search:
 
     @property
     def name(self) -> str:
-        """The query, or the list, as the page shows it."""
+        """Name the query, or the list, as the page shows it."""
         if self.listing:
             return self.listing
         parts = [f"“{self.text}”"] if self.text else []
@@ -55,7 +55,7 @@ class Search:
 
     @property
     def query(self) -> str:
-        """The query as the exported labels name it: a text query is its text alone."""
+        """Name the query as the exported labels do: a text query is its text alone."""
         query = self.text or self.listing
         if self.like:
             # Every recording lies in a folder that is named by a hash of its content.
@@ -67,7 +67,7 @@ class Search:
         return self.labels.get(self.query, {})
 
     def listed(self, listing: str, ids: Sequence[str]) -> "Search":
-        """These sounds of the same library instead of a query."""
+        """List these sounds of the same library instead of a query."""
         return Search(
             scope=self.scope,
             model=self.model,
@@ -78,7 +78,9 @@ class Search:
         )
 
     def voted(self, sound_id: str, vote: int) -> "Search":
-        """The search with a vote for a sound, or without it if the same vote was cast before."""
+        """Add a vote for a sound to the search, or take it away if the same vote was cast
+        before.
+        """
         votes = dict(self.votes)
         if votes.pop(sound_id, 0) != vote:
             votes[sound_id] = vote

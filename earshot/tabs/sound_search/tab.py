@@ -127,7 +127,9 @@ def _claps(index: Path, hub: Permission, device: str) -> HubModels[Engine]:
 
 @dataclass(frozen=True)
 class Parts:
-    """What starts and stops a search, and the sections that have handlers of their own."""
+    """The components that start and stop a search, and the sections that have handlers of their
+    own.
+    """
 
     search: gr.Button
     stop: gr.Button

@@ -40,8 +40,10 @@ Goldwater</a>). It has no written view, so written words are left out.</p>"""
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """vectors (N, D) of the library's recordings by another model, and of how many the nearest
-    recording by another voice is the same word: by it, and by ours, from 0 to 1."""
+    """A comparison of another model with ours: vectors (N, D) of the library's recordings by the
+    other model, and of how many the nearest recording by another voice is the same word: by it, and
+    by ours, from 0 to 1.
+    """
 
     words: Sequence["LibraryWord"]
     vectors: np.ndarray

@@ -18,7 +18,7 @@ RATE: Final = SAMPLE_RATE  # of the pipeline's waveforms
 
 
 def word_cut() -> gr.HTML:
-    """Empty until cut_value() fills it."""
+    """Lay out the cut, empty until cut_value() fills it."""
     return gr.HTML(
         "",
         css_template=Path(__file__).with_name("words.css").read_text(),
@@ -29,8 +29,9 @@ def word_cut() -> gr.HTML:
 
 
 def cut_value(recording: np.ndarray, start: float, end: float, used: bool = True) -> str:
-    """Return the recording (T,) at 16 kHz, handles at the ends of the cut (s), and buttons to play
-    it and to use it. used: whether this cut is the one in use."""
+    """Show the recording (T,) at 16 kHz, handles at the ends of the cut (s), and buttons to play it
+    and to use it. used: whether this cut is the one in use.
+    """
     from earshot.media.audio.load import wav_bytes  # late, for it loads scipy
 
     wave = Waveform.of("your recording", recording, RATE)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def library_getter(pipeline: Callable[[], "Words"], index: Path) -> Callable[[], "WordLibrary"]:
-    """Return a function that returns the library in the folder ``index``.
+    """Make a function that returns the library in the folder ``index``.
 
     It raises InputError where the library is missing or damaged, or was made by another model.
     """

@@ -65,7 +65,7 @@ VOICES: Final = {  # of the library, which are synthetic, by what the page calls
 
 
 def voice_name(word: "LibraryWord") -> str:
-    """Return what the page calls the voice of a word of the library; empty for a written word."""
+    """Name the voice of a word of the library as the page does; empty for a written word."""
     return VOICES.get(word.voice, word.voice) if word.voice else ""
 
 
@@ -88,7 +88,7 @@ class Sounds:
         self._words: dict[str, LibraryWord] = {}
 
     def label(self, word: "LibraryWord") -> Label:
-        """Return the label of a word; its sound becomes one of the panel's files."""
+        """Make the label of a word; its sound becomes one of the panel's files."""
         if word.path is None:
             return Label(word.spelling, voice_name(word))
         self._words.setdefault(word.id, word)
@@ -96,14 +96,14 @@ class Sounds:
         return Label(word.spelling, voice_name(word), f"@file{number}")
 
     def value(self, html: str) -> dict[str, Any]:
-        """Return the value of a panel: its HTML, and the files that the HTML refers to."""
+        """Make the value of a panel: its HTML, and the files that the HTML refers to."""
         words = self._words.values()
         files = [File(w.spelling, w.path.name, w.path).data() for w in words if w.path]
         return {"html": html, "files": files}
 
 
 def word_panel(elem_id: str, text: str = "One moment …") -> gr.HTML:
-    """Return a panel that shows a text until a handler returns Sounds.value() for it."""
+    """Lay out a panel that shows a text until a handler returns Sounds.value() for it."""
     return gr.HTML(
         {"html": Markup("<p>{}</p>").format(text), "files": []},
         html_template=TEMPLATE,
@@ -115,13 +115,14 @@ def word_panel(elem_id: str, text: str = "One moment …") -> gr.HTML:
 
 
 def recorded_or_uploaded(recorder: gr.Audio) -> list[Callable]:
-    """Return the events of a new recording or upload. ``input`` is not used: it also fires when
-    another source is chosen, which empties the recorder and would lose an upload made meanwhile."""
+    """List the events of a new recording or upload. ``input`` is not used: it also fires when
+    another source is chosen, which empties the recorder and would lose an upload made meanwhile.
+    """
     return [recorder.stop_recording, recorder.upload]
 
 
 def sound_of(wav: bytes) -> str:
-    """Return a WAV file as a data URL, so that it is stored on no disk."""
+    """Write a WAV file as a data URL, so that it is stored on no disk."""
     return "data:audio/wav;base64," + base64.b64encode(wav).decode()
 
 
@@ -133,8 +134,9 @@ def heat_table(
     low: float,
     high: float,
 ) -> Markup:
-    """values (rows, columns) as a table in viridis, from dark at ``low`` to bright at ``high``,
-    which may be the smaller. A row's heading plays its word, a cell plays both words."""
+    """Draw values (rows, columns) as a table in viridis, from dark at ``low`` to bright at
+    ``high``, which may be the smaller. A row's heading plays its word, a cell plays both words.
+    """
     shown = [
         [
             (_two_decimals(number), color, ink_on(color))

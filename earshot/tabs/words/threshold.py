@@ -42,7 +42,7 @@ class ThresholdPage:
 
 
 class ThresholdEvents:
-    """Handlers; the pairs are sorted once for all visitors."""
+    """Handlers of the section; the pairs are sorted once for all visitors."""
 
     def __init__(
         self,
@@ -106,7 +106,7 @@ def threshold_section(
 
 
 def plot(curve: "OperatingCurve", threshold: float) -> str:
-    """Return the precision–recall curve as SVG with the point of the threshold, and a sentence."""
+    """Draw the precision–recall curve as SVG with the point of the threshold, and a sentence."""
     precision, recall = curve.at(threshold)
     line = " ".join(
         f"{PLOT * r:.1f},{PLOT * (1 - p):.1f}"

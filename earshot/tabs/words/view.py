@@ -50,14 +50,14 @@ class Query:
 
     @classmethod
     def typed(cls, written: "Written") -> "Query":
-        """Return a word that was typed."""
+        """Make the query of a word that was typed."""
         spoken = written.pronunciation
         source = SOURCES[spoken.source]
         return cls(f"“{written.spelling}”", written.vector, spoken.phonemes, source)
 
     @classmethod
     def spoken(cls, spoken: "Spoken", guesses: Sequence["Guess"]) -> "Query":
-        """Return a word that was recorded."""
+        """Make the query of a word that was recorded."""
         best = guesses[0]
         is_likely = best.probability >= LIKELY
         name = f"Did you say “{best.spelling}”?" if is_likely else f"Like “{best.spelling}”?"
@@ -65,7 +65,7 @@ class Query:
 
     @classmethod
     def stored(cls, library: "WordLibrary", id: str) -> "Query | None":
-        """Return a word of the library; None where there is none with this id."""
+        """Make the query of a word of the library; None where there is none with this id."""
         for row, word in enumerate(library.words):
             if word.id == id:
                 vector = library.vectors[row].astype(np.float32)
@@ -75,14 +75,17 @@ class Query:
         return None
 
     def after(self, past: "Query | None") -> "Query":
-        """Return the same word of the library, from which the visitor can go back to their own."""
+        """Make the query of the same word of the library, from which the visitor can go back to
+        their own.
+        """
         own = past if past and not past.id else past.own if past else None
         return replace(self, own=own)
 
 
 def draft_item(query: Query | None, library: "WordLibrary") -> "DraftItem | None":
-    """Return the recorded word of the library that is shown, for a listening test; None for any
-    other."""
+    """Make an item of a listening test of the recorded word of the library that is shown; None for
+    any other.
+    """
     word = next((word for word in library.words if query and word.id == query.id), None)
     if word is None or word.path is None or word.voice is None:
         return None
@@ -103,7 +106,7 @@ class View:
 
 
 def view_of(query: Query, words: "Words", library: "WordLibrary") -> View:
-    """Return the query's neighbours, on the map and as lists."""
+    """Find the query's neighbours, and show them on the map and as lists."""
     sides = {view: _nearest(query, words, library, view) for view in (SPOKEN, WRITTEN)}
     near = [neighbour.word for side in sides.values() for neighbour in side]
     places = [library.place(query.vector, layout) for layout in LAYOUTS.values()]
@@ -116,7 +119,7 @@ def view_of(query: Query, words: "Words", library: "WordLibrary") -> View:
 
 
 def found(query: Query) -> Markup:
-    """Return the word with its pronunciation, or the words that a recording may be."""
+    """Show the word with its pronunciation, or the words that a recording may be."""
     likely = [guess for guess in query.guesses if guess.probability >= MIN_PROBABILITY]
     other = 1 - sum(guess.probability for guess in query.guesses)
     rest = certainty(other) if other >= MIN_PROBABILITY else ""
@@ -127,7 +130,7 @@ def found(query: Query) -> Markup:
 def neighbours(
     query: Query, sides: dict[str, Sequence["Neighbour"]], library: "WordLibrary"
 ) -> dict[str, Any]:
-    """Return the value of the panel with the nearest words, spoken and written."""
+    """Make the value of the panel with the nearest words, spoken and written."""
     from earshot.media.text.phonemes import edit_distance
 
     recordings, sounds = recordings_of(library), Sounds()
@@ -146,6 +149,6 @@ def neighbours(
 def _nearest(
     query: Query, words: "Words", library: "WordLibrary", view: Any
 ) -> Sequence["Neighbour"]:
-    """Return the nearest words of a view, without the query itself."""
+    """Find the nearest words of a view, without the query itself."""
     nearest = words.nearest(library, query.vector, view, LIMIT + 1)
     return [neighbour for neighbour in nearest if neighbour.word.id != query.id][:LIMIT]

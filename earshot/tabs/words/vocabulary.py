@@ -51,7 +51,9 @@ class VocabularyPage:
 
 
 class VocabularyEvents:
-    """Handlers; a visitor's vocabulary is passed in and returned. Only vectors are kept."""
+    """Handlers of the section; a visitor's vocabulary is passed in and returned. Only vectors are
+    kept.
+    """
 
     def __init__(
         self,
@@ -66,7 +68,7 @@ class VocabularyEvents:
         self.page = page
 
     def first_look(self, own: Own) -> Update:
-        """Return the visitor's words; while there are none, an example of the result."""
+        """Show the visitor's words; while there are none, an example of the result."""
         if own and own.words:
             return {self.page.problem: "", self.page.words: taught(own)}
         library, words = self.library(), new_vocabulary()
@@ -126,7 +128,7 @@ class VocabularyEvents:
         return {self.page.own: own, self.page.words: taught(own), self.page.forget: delete}
 
     def _spoken(self, recording: str | None) -> "list[Spoken]":
-        """Return the words of a recording; several where there are pauses between them."""
+        """Embed the words of a recording; several where there are pauses between them."""
         from earshot.pipelines.words.spoken_word import (
             CutNeededError,  # late, for pipelines load torch
         )
@@ -142,25 +144,25 @@ class VocabularyEvents:
 
 
 def taught(own: Own) -> dict[str, Any]:
-    """Return the list of a visitor's words, as a panel's value."""
+    """List a visitor's words, as a panel's value."""
     words = own.words if own else {}
     return Sounds().value(macro(PANELS, "taught", words) if words else EMPTY)
 
 
 def shown(found: "VocabularyMatch") -> Markup:
-    """Return the recognised word, and a bar with the cosine of each word next to the threshold."""
+    """Show the recognised word, and a bar with the cosine of each word next to the threshold."""
     return macro(PANELS, "recognised", found, found.cosines[:MAX_SHOWN])
 
 
 def new_vocabulary() -> "Vocabulary":
-    """Return an empty vocabulary."""
+    """Make an empty vocabulary."""
     from earshot.pipelines.words.vocabulary import Vocabulary  # late, for pipelines load torch
 
     return Vocabulary()
 
 
 def _unused(names: Mapping[str, int]) -> str:
-    """Return a name for a word that was given none."""
+    """Choose a name for a word that was given none."""
     numbers = range(1, len(names) + 2)
     return next(name for name in (f"word {i}" for i in numbers) if name not in names)
 

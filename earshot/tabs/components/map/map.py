@@ -97,18 +97,20 @@ class Chart:
     height: int = HEIGHT
 
     def value(self) -> dict[str, Any]:
-        """Return the value of a map: its HTML, and the files that the HTML refers to."""
+        """Make the value of a map: its HTML, and the files that the HTML refers to."""
         sounds, files = self._sounds()
         return {"html": self._page(sounds), "files": [file.data() for file in files]}
 
     def html(self) -> Markup:
-        """Return the HTML; placeholders @file0, @file1… stand for addresses of sounds (see
-        TEMPLATE)."""
+        """Write the HTML; placeholders @file0, @file1… stand for addresses of sounds (see
+        TEMPLATE).
+        """
         return self._page(self._sounds()[0])
 
     def _sounds(self) -> tuple[list[str], list[File]]:
-        """Return the address of each point's sound, and the files that the page is told: one a
-        folder, to which the others are relative. Thousands of files would take the page seconds."""
+        """List the address of each point's sound, and the files that the page is told: one a
+        folder, to which the others are relative. Thousands of files would take the page seconds.
+        """
         sounds: list[str] = []
         files: list[File] = []
         folders: dict[Path, tuple[int, Path]] = {}
@@ -146,12 +148,13 @@ class Chart:
         )
 
     def _numbered(self) -> list[tuple[int, str]]:
-        """Return each category with its number, that of the background last."""
+        """Number each category, that of the background last."""
         return [*enumerate(self.categories), (REST, self.rest)]
 
     def _looks(self, size: float) -> str:
-        """Return what map.js changes between, as JSON: places of each layout in units of the
-        picture, and the number of each point's category."""
+        """Write the choices of map.js as JSON: places of each layout in units of the picture, and
+        the number of each point's category.
+        """
         return json.dumps(
             {
                 "layouts": [
@@ -208,8 +211,7 @@ class QueryMarker:
 
 
 def show(marker: QueryMarker | None, chart: Chart | None = None) -> gr.HTML:
-    """Return an update of a map: the query's marker, or none; and the other content, if it
-    changes."""
+    """Update a map: the query's marker, or none; and the other content, if it changes."""
     update = {
         "marker": marker.html() if marker else "",
         "highlighted": list(marker.highlighted) if marker else [],
@@ -218,7 +220,7 @@ def show(marker: QueryMarker | None, chart: Chart | None = None) -> gr.HTML:
 
 
 def sound_map(elem_id: str) -> gr.HTML:
-    """Return an empty map; return show() to fill it."""
+    """Lay out an empty map; return show() to fill it."""
     return gr.HTML(
         {"html": "", "files": []},
         html_template=TEMPLATE,  # without the marker, which moves while the points stay

@@ -35,7 +35,7 @@ STAR: Final = tuple((1.3 if i % 2 else 3.2, 36 * i + 36) for i in range(10))
 
 
 def marker(category: int) -> Markup:
-    """Return the colour and shape of the category of this number, as large as the text."""
+    """Draw the colour and shape of the category of this number, as large as the text."""
     path = f"<path {shape(category, SIZE)}/>"
     return Markup(
         f'<svg class="map-marker" viewBox="-16 -16 32 32" aria-hidden="true">{path}</svg>'
@@ -43,14 +43,15 @@ def marker(category: int) -> Markup:
 
 
 def shape(category: int, size: float, style: str = "") -> Markup:
-    """Return attributes of a path with the colour and outline, around (0, 0), of this category;
-    style: further rules."""
+    """Write the attributes of a path with the colour and outline, around (0, 0), of this category;
+    style: further rules.
+    """
     color, line = look(category, size)
     return Markup(f'style="fill:{color}{";" if style else ""}{style}" d="{line}"')
 
 
 def look(category: int, size: float) -> tuple[str, str]:
-    """Return the colour and the outline, around (0, 0), of a point of this category."""
+    """Choose the colour and the outline, around (0, 0), of a point of this category."""
     if category == REST:
         return FAINT, outline((), 0.7 * size)
     # Beyond eight categories, colours and shapes meet in other pairs.
@@ -59,8 +60,9 @@ def look(category: int, size: float) -> tuple[str, str]:
 
 
 def outline(corners: Sequence[tuple[float, float]], size: float) -> str:
-    """Return a closed line around (0, 0) by the corners, which SHAPES gives as (radius, degrees);
-    or a circle."""
+    """Draw a closed line around (0, 0) by the corners, which SHAPES gives as (radius, degrees); or
+    a circle.
+    """
     if not corners:
         half = f"a{size:.2f} {size:.2f} 0 0 1"
         return f"M{-size:.2f} 0{half} {2 * size:.2f} 0{half} {-2 * size:.2f} 0Z"

@@ -24,7 +24,9 @@ MAX_CELLS: Final = 240  # of a heat strip; a longer one shows the maximum of sev
 
 
 class Lane(Protocol):
-    """What a timeline can show: html() fills a box that spans `seconds` of the time axis."""
+    """The interface of what a timeline can show: html() fills a box that spans `seconds` of the
+    time axis.
+    """
 
     @property
     def label(self) -> str: ...

@@ -44,7 +44,7 @@ class File:
         return isinstance(self.content, bytes)
 
     def data(self) -> dict[str, Any]:
-        """Return what the page needs to fetch it."""
+        """Write what the page needs to fetch the file."""
         if isinstance(self.content, str):
             return {"url": self.content}
         return served_file(self.content, self.file_name)
@@ -100,7 +100,7 @@ class TimelineSpec:
         return (*self.tracks, *self.downloads)
 
     def html(self, first_file: int = 0) -> Markup:
-        """Return the timeline as HTML. @fileN is the address of file N, counted from first_file."""
+        """Write the timeline as HTML. @fileN is the address of file N, counted from first_file."""
         axes = [(zoom, time_ticks(self.seconds, 6 * zoom)) for zoom in ZOOMS]
         lanes = [(lane, type(lane).__name__.lower()) for lane in self.lanes]
         return render(
@@ -112,7 +112,7 @@ class TimelineSpec:
         )
 
     def value(self) -> dict[str, Any]:
-        """Return the value of a timeline component: the HTML, and the files that it names.
+        """Make the value of a timeline component: the HTML, and the files that it names.
 
         Of two alike the page would not notice the second, and an answer is to be heard again.
         """
@@ -121,7 +121,7 @@ class TimelineSpec:
 
 
 def nothing(text: str) -> dict[str, Any]:
-    """Return the value of a timeline that shows only a text."""
+    """Make the value of a timeline that shows only a text."""
     return {"html": Markup('<p class="tl-nothing">{}</p>').format(text), "files": []}
 
 

@@ -35,7 +35,7 @@ class VideoStrip:
 
 
 class Word(NamedTuple):
-    """confidence from 0 to 1; start and end in seconds."""
+    """A word read from the lips. confidence from 0 to 1; start and end in seconds."""
 
     text: str
     confidence: float
@@ -58,7 +58,7 @@ class Words:
         return macro(LANES, "words", self.label, cells)
 
     def _cell(self, word: Word, color: str) -> tuple[Word, str, str, str]:
-        """Return a word, how sure it is, and the styles of its place and colours."""
+        """Write a word, how sure it is, and the styles of its place and colours."""
         left, width = word.start / self.seconds, (word.end - word.start) / self.seconds
         place = f"left:{left:.2%};width:{width:.2%}"
         return word, certainty(word.confidence), place, f"background:{color};color:{ink_on(color)}"
