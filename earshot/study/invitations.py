@@ -15,7 +15,7 @@ BYTES: Final = 18  # of a signature, 24 characters
 
 
 def token(key: str, number: int) -> str:
-    """What the link of the invited rater with this number, from 1, says of who it is for.
+    """Sign what the link of the invited rater with this number, from 1, says of who it is for.
 
     key: the test's, which no rater knows.
     """
@@ -24,7 +24,7 @@ def token(key: str, number: int) -> str:
 
 
 def is_invited(key: str, given: str | None) -> bool:
-    """Whether a link is one of these."""
+    """Say whether a link is one of these."""
     number = (given or "").partition("-")[0]
     if not (number.isascii() and number.isdigit() and len(number) <= len(str(MAX_RATERS))):
         return False
@@ -32,6 +32,6 @@ def is_invited(key: str, given: str | None) -> bool:
 
 
 def links(address: str, name: str, key: str, number: int) -> list[str]:
-    """The links of so many raters of the test of that name, served at the address."""
+    """Write the links of so many raters of the test of that name, served at the address."""
     base = f"{address.rstrip('/')}/listen/{name}?rater="
     return [base + token(key, each) for each in range(1, number + 1)]

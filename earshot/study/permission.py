@@ -1,4 +1,4 @@
-"""Who may open tests on a server that anybody can visit."""
+"""The permission to open tests on a server that anybody can visit."""
 
 import secrets
 from collections.abc import Mapping
@@ -17,23 +17,23 @@ NOBODY: Final = (
 
 @dataclass(frozen=True)
 class Permission:
-    """Who may open tests: those with the key; without one anybody, or nobody."""
+    """The permission to open tests: for those with the key; without one for anybody, or nobody."""
 
     key: str | None = None
     anybody: bool = True
 
     @classmethod
     def of(cls, key: str | None, environment: Mapping[str, str]) -> "Permission":
-        """That of a server with this key: on a Space, nobody opens tests without one."""
+        """Decide for a server with this key: on a Space, nobody opens tests without one."""
         return cls(key or None, anybody=SPACE not in environment)
 
     @property
     def possible(self) -> bool:
-        """Whether a visitor can open a test at all."""
+        """Say whether a visitor can open a test at all."""
         return self.key is not None or self.anybody
 
     def check(self, given: str) -> None:
-        """Raises InputError for who may not."""
+        """Raise InputError for a visitor who may not open tests."""
         if self.key is None:
             if not self.anybody:
                 raise InputError(NOBODY)

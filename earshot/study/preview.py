@@ -17,21 +17,22 @@ MAX_RATERS: Final = 20  # of a test, then all are forgotten
 
 
 def new_token(key: str) -> str:
-    """A preview's token, which only who has the test's key can make."""
+    """Make a preview's token, which only the owner of the test's key can make."""
     number = secrets.token_hex(8)
     return f"{BEGINS}{number}-{_proof(key, number)}"
 
 
 def is_preview(key: str, token: str | None) -> bool:
-    """Whether the token is one of the test with this key."""
+    """Say whether the token is one of the test with this key."""
     number, _, proof = (token or "").removeprefix(BEGINS).partition("-")
     whole = (token or "").startswith(BEGINS)
     return whole and secrets.compare_digest(proof.encode(), _proof(key, number).encode())
 
 
 def previewed(opened: Opened) -> Test:
-    """The test as a preview takes it: never full or closed, and called by its key, for a test that
-    is opened later may have its name."""
+    """Change the test to one that a preview takes: never full or closed, and called by its key, for
+    a test that is opened later may have its name.
+    """
     return replace(opened.test, name=opened.key, raters=None, closes=None)
 
 
@@ -50,7 +51,7 @@ class Previews(Store):
         device: str | None = None,
         claim: str | None = None,
     ) -> Rater:
-        """See Store.enrol."""
+        """Enrol a rater as Store.enrol does."""
         if self.raters(test.name) >= MAX_RATERS:
             self.delete(test.name)
         return super().enrol(test, token, panel, language, device, claim)

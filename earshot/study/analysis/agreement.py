@@ -1,4 +1,4 @@
-"""How far raters agree: Krippendorff's α."""
+"""The agreement of raters: Krippendorff's α."""
 
 import numpy as np
 

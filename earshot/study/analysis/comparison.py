@@ -22,9 +22,11 @@ NOTHING: Final = "These tests have no system in common that both have ratings of
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """table: a row a system, or pair, that both tests have rated, in the order of the first:
-    system; other, in designs with pairs; one_value, one_low, one_high; two_value, two_low,
-    two_high; value (the first's mean less the second's), low, high, p, and p_holm over all."""
+    """A comparison of two tests. table: a row a system, or pair, that both tests have rated, in the
+    order of the first: system; other, in designs with pairs; one_value, one_low, one_high;
+    two_value, two_low, two_high; value (the first's mean less the second's), low, high, p, and
+    p_holm over all.
+    """
 
     one: Results
     two: Results

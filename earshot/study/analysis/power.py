@@ -1,4 +1,6 @@
-"""How many raters, and stimuli, it takes to tell two systems apart by the test that is reported."""
+"""The number of raters, and stimuli, that it takes to tell two systems apart by the test that is
+reported.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Whether the result depends on how it was found: on order and position, and on the model."""
+"""The dependence of the result on how it was found: on order and position, and on the model."""
 
 import warnings
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""What the analyses share: estimates as rows, codes of raters and stimuli, Holm's correction."""
+"""The parts that the analyses share: estimates as rows, codes of raters and stimuli, Holm's
+correction.
+"""
 
 from collections.abc import Iterable
 from typing import Any
@@ -36,7 +38,7 @@ def mean_of(ratings: Table, null: float = 0.0, rounding: float = ROUNDING) -> Es
 
 
 def codes(ratings: Table) -> tuple[np.ndarray, np.ndarray]:
-    """Number raters and stimuli (N,) as whole numbers from 0."""
+    """Number raters and stimuli (N,) by whole numbers from 0."""
     return pd.factorize(ratings["rater"])[0], pd.factorize(ratings["stimulus"])[0]
 
 

@@ -1,4 +1,4 @@
-"""What a listening test is, and the files that describe one."""
+"""The design of a listening test, and the files that describe one."""
 
 from earshot.study.design.designs import ANCHORS, DESIGNS, REFERENCE, Answer, Design, Scale
 from earshot.study.design.model import Item, Test, Trial

@@ -1,4 +1,4 @@
-"""A test from sounds that somebody brings: unpacked, described, and put among those that open."""
+"""A test from the sounds of a visitor: unpacked, described, and put among those that open."""
 
 import errno
 import shutil
@@ -68,13 +68,13 @@ def unpack(files: Sequence[Path], folder: Path) -> None:
 
 @dataclass
 class Room:
-    """What a test may still hold."""
+    """The room that a test still has."""
 
     files: int
     size: int  # in bytes
 
     def take(self, size: int) -> None:
-        """Gives room to a file. Raises InputError where there is none."""
+        """Give room to a file. Raises InputError where there is none."""
         self.files -= 1
         self.size -= size
         if self.files < 0 or self.size < 0:
@@ -91,7 +91,7 @@ def systems(folder: Path) -> dict[str, str]:
 
 
 def _ending(folder: Path) -> str | None:
-    """The ending that most sounds in the folder have; None where there are none."""
+    """Find the ending that most sounds in the folder have; None where there are none."""
     kinds = Counter(path.suffix.lower() for path in _sounds(folder))
     if not kinds:
         return None
@@ -100,14 +100,14 @@ def _ending(folder: Path) -> str | None:
 
 
 def _sounds(folder: Path) -> list[Path]:
-    """The sounds that lie in the folder itself."""
+    """List the sounds that lie in the folder itself."""
     if not folder.is_dir():
         return []
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in SOUNDS)
 
 
 def _copy(file: Path, folder: Path, name: PurePosixPath, room: Room) -> None:
-    """Copies a loose file to that name within the folder."""
+    """Copy a loose file to that name within the folder."""
     if not _inside(name):
         raise InputError(f"“{file.name}” cannot be used: name sounds system_sentence.wav.")
     room.take(file.stat().st_size)
@@ -129,7 +129,7 @@ def describe(folder: Path, form: Form) -> str:
 
 
 def zipped(folder: Path, file: Path) -> None:
-    """Writes the folder as a zip file."""
+    """Write the folder as a zip file."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
             if path.is_file():
@@ -155,8 +155,9 @@ def _unzip(file: Path, folder: Path, room: Room) -> list[str]:
 
 
 def _name(entry: zipfile.ZipInfo) -> str:
-    """The path of an entry: some programs for Windows write backslashes, and macOS names in UTF-8
-    without saying so. A * would be taken for a pattern's."""
+    """Read the path of an entry: some programs for Windows write backslashes, and macOS names in
+    UTF-8 without saying so. A * would be taken for a pattern's.
+    """
     name = entry.filename.replace("\\", "/").replace("*", "-")
     if not entry.flag_bits & UTF8:
         try:
@@ -172,7 +173,9 @@ def _wanted(entry: zipfile.ZipInfo) -> bool:
 
 
 def _inside(path: PurePosixPath) -> bool:
-    """Whether a path stays in its folder, is not hidden, and in no folder that only we write."""
+    """Say whether a path stays in its folder, is not hidden, and in no folder that only we
+    write.
+    """
     hidden = any(not part or part.startswith((".", "__MACOSX")) for part in path.parts)
     return not hidden and not path.is_absolute() and not {*path.parts[:-1]} & {*MADE}
 
@@ -204,14 +207,14 @@ def _arrange(folder: Path) -> None:
 
 
 def _holding(folder: Path) -> Iterator[Path]:
-    """The folders in the folder that hold sounds, at any depth."""
+    """Yield the folders in the folder that hold sounds, at any depth."""
     for path in sorted(folder.iterdir()):
         if path.is_dir() and any(each.suffix.lower() in SOUNDS for each in path.rglob("*")):
             yield path
 
 
 def _lift(folder: Path, root: Path) -> None:
-    """Let what lies in root, below the folder, take the place of all that the folder holds."""
+    """Move what lies in root, below the folder, into the place of all that the folder holds."""
     if root == folder:
         return
     kept = Path(tempfile.mkdtemp(dir=folder.parent))

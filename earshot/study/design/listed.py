@@ -12,7 +12,9 @@ KEYS = "sounds reference expected tolerance".split()
 
 
 def listed(value: Value, kind: Kind, design: Design, folder: Path) -> list[Trial]:
-    """The trial that is written there, if it can be read; sounds are called after their files."""
+    """Read the trial that is written there, if it can be read; sounds are called after their
+    files.
+    """
     if not isinstance(value.content, dict):
         value.problem("write sounds: and what belongs to them here.")
         return []
@@ -37,7 +39,7 @@ def listed(value: Value, kind: Kind, design: Design, folder: Path) -> list[Trial
 
 
 def _expected(value: Value, design: Design) -> float:
-    """The tidy answer that the first sound should get."""
+    """Read the tidy answer that the first sound should get."""
     if design.scale.chance:  # what is right is there to be found
         return 1.0
     if named := design.expectations:

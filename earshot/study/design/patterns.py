@@ -1,4 +1,4 @@
-"""Which files of a test's folder a text of its YAML names.
+"""Patterns: the files of a test's folder that a text of its YAML names.
 
 Names are compared in Unicode's composed form (NFC), for macOS and some archives write the same name
 in parts (NFD).
@@ -68,7 +68,7 @@ class Pattern:
 
     @property
     def stimuli(self) -> list[str]:
-        """The stimuli, in the order of their names."""
+        """List the stimuli, in the order of their names."""
         return sorted(self._files)
 
     def path(self, stimulus: str) -> Path:
@@ -77,7 +77,7 @@ class Pattern:
 
 
 def _stimulus(name: str, pattern: str) -> str | None:
-    """What the * of the pattern stands for in a name; None where the name does not fit."""
+    """Find what the * of the pattern stands for in a name; None where the name does not fit."""
     start, end = pattern.split("*")
     base, dot, ending = end.rpartition(".")
     if dot and name.lower().endswith(f".{ending.lower()}"):

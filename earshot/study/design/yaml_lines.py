@@ -37,47 +37,49 @@ TOO_DEEP = "too many lists lie within each other."
 
 
 class SpecError(ValueError):
-    """What is wrong in a test's file, a line each: "test.yaml, line 12: what and what instead"."""
+    """An error with all that is wrong in a test's file, a line each: "test.yaml, line 12: what and
+    what instead".
+    """
 
 
 @dataclass
 class Problems:
-    """Gathers what is wrong in a file, so that all of it can be said at once."""
+    """A collector of what is wrong in a file, so that all of it can be said at once."""
 
     file: str
     found: dict[str, int] = field(default_factory=dict)
 
     def add(self, line: int, what: str) -> None:
-        """Notes what is wrong at the line. Raises SpecError where there is too much of it."""
+        """Note what is wrong at the line. Raises SpecError where there is too much of it."""
         self.found[f"{self.file}, line {line}: {what}"] = line
         if len(self.found) >= MAX_PROBLEMS:
             self.found[f"{self.file}, line {line}: {MORE}"] = line
             self.raise_any()
 
     def raise_any(self) -> None:
-        """Raises SpecError if anything was found, in the order of the file."""
+        """Raise SpecError if anything was found, in the order of the file."""
         if self.found:
             raise SpecError("\n".join(sorted(self.found, key=lambda each: self.found[each])))
 
 
 @dataclass(frozen=True)
 class Value:
-    """Something in the file: content is a scalar, a list of Values or a dict of them by name."""
+    """A value in the file: content is a scalar, a list of Values or a dict of them by name."""
 
     content: Any
     line: int
     problems: Problems
 
     def problem(self, what: str) -> None:
-        """Notes that something is wrong at this line."""
+        """Note that something is wrong at this line."""
         self.problems.add(self.line, what)
 
     def at(self, key: str) -> "Value":
-        """The value at the key; this one, which lacks it, where it is not there."""
+        """Find the value at the key; this one, which lacks it, where it is not there."""
         return self.content[key] if self.has(key) else self
 
     def only(self, keys: Collection[str]) -> None:
-        """Notes every key that is none of these."""
+        """Note every key that is none of these."""
         for key in self.content if isinstance(self.content, dict) else ():
             if key not in keys:
                 near = difflib.get_close_matches(key, keys, n=1)
@@ -85,7 +87,7 @@ class Value:
                 self.content[key].problem(f'there is no "{key}": {hint}')
 
     def has(self, key: str) -> bool:
-        """Whether there is such a key, with a value."""
+        """Say whether there is such a key, with a value."""
         return (
             isinstance(self.content, dict)
             and key in self.content
@@ -93,7 +95,8 @@ class Value:
         )
 
     def take(self, key: str, kind: type, default: Any = None) -> Any:
-        """The content at the key if it is of this kind: else the default, and the problem is noted.
+        """Read the content at the key if it is of this kind: else the default, and the problem is
+        noted.
 
         Without a default the key must be there.
         """
@@ -104,7 +107,7 @@ class Value:
         return kind() if default is None else default
 
     def be(self, kind: type, name: str, default: Any = None) -> Any:
-        """The content if it is of this kind, else the default or the kind's empty value."""
+        """Read the content if it is of this kind, else the default or the kind's empty value."""
         content = self.content
         if kind is float and type(content) is int:
             content = float(content)
@@ -117,8 +120,9 @@ class Value:
 
 
 def read(path: Path) -> Value:
-    """The file's content. Raises SpecError if it cannot be read, is too large, or is no mapping in
-    YAML."""
+    """Read the file's content. Raises SpecError if it cannot be read, is too large, or is no
+    mapping in YAML.
+    """
     problems = Problems(path.name)
     value = Value({}, 1, problems)
     try:
@@ -149,7 +153,7 @@ def read(path: Path) -> Value:
 
 
 def _check_structure(text: str, problems: Problems) -> None:
-    """Raises SpecError for aliases, and for more values or a greater depth than a test can need.
+    """Raise SpecError for aliases, and for more values or a greater depth than a test can need.
 
     Reads one event of the parser after the other, so that it stops where the limit is passed:
     PyYAML takes seconds for a few kB of brackets, and 30 s for 1.5 MB of commas.
@@ -168,7 +172,7 @@ def _check_structure(text: str, problems: Problems) -> None:
 
 
 def _quoted(text: str) -> str:
-    """The text of a file of webMUSHRA's with its lax texts in quotes, line by line."""
+    """Put the lax texts of a file of webMUSHRA's into quotes, line by line."""
 
     def quoted(found: re.Match[str]) -> str:
         name, written, comment = found.groups(default="")
@@ -179,7 +183,9 @@ def _quoted(text: str) -> str:
 
 
 def _text(written: str, line: int, problems: Problems) -> str:
-    """The text, unless escapes wrote half a character: databases store such text as another."""
+    """Check the text for escapes that wrote half a character: databases store such text as
+    another.
+    """
     if any("\ud800" <= character <= "\udfff" for character in written):
         problems.add(line, "this text holds half a character: write it without escapes.")
     return written

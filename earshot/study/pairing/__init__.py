@@ -1,1 +1,1 @@
-"""Which pair to ask about next, where pairs are chosen by what is known so far."""
+"""Adaptive pairing: the next pair is chosen by what is known so far."""

@@ -37,7 +37,7 @@ class Event:
 
 
 def choose(test: Test, log: Iterable[Event], rater: str, place: int, knew: int) -> Trial:
-    """The trial for that place, from what had happened before event number knew.
+    """Choose the trial for that place, from what had happened before event number knew.
 
     The pair is the one whose next vote tells most, those that others are judging being counted as
     votes to come. Its stimulus is one that the rater and others have had least.
@@ -70,7 +70,9 @@ def choose(test: Test, log: Iterable[Event], rater: str, place: int, knew: int) 
 
 
 def _indices(trials: Sequence[Trial], names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Of each trial (N), both systems (N, 2) by their place in names, and the stimulus (N,)."""
+    """Find, for each trial (N), both systems (N, 2) by their place in names, and the stimulus
+    (N,).
+    """
     place = {name: k for k, name in enumerate(names)}
     number = {name: k for k, name in enumerate({trial.stimulus: None for trial in trials})}
     ends = np.array([[place[name] for name in trial.sounds] for trial in trials])
@@ -78,7 +80,7 @@ def _indices(trials: Sequence[Trial], names: Sequence[str]) -> tuple[np.ndarray,
 
 
 def side(test: Test, rater: str, nth: int) -> int:
-    """0 or 1 for the rater's nth scored trial: who is on the left, half of the time each."""
+    """Choose 0 or 1 for the rater's nth scored trial: who is on the left, half of the time each."""
     rng = np.random.default_rng([test.seed, *_digest(rater)])
     return int((rng.permutation(test.trials_per_rater) % 2)[nth])
 

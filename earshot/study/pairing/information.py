@@ -1,4 +1,5 @@
-"""How much another vote between two systems would tell, under Bradley and Terry's model.
+"""The information that another vote between two systems would bring, under Bradley and Terry's
+model.
 
 The strengths of K systems have a normal prior, and after some votes a normal posterior by Laplace's
 method. What a vote tells is the mutual information between it and the strengths (MacKay 1992,
@@ -20,15 +21,16 @@ WEIGHTS = WEIGHTS / WEIGHTS.sum()
 
 @dataclass(frozen=True)
 class Beliefs:
-    """What is known of the strengths: mean (K,) and covariance (K, K)."""
+    """The beliefs about the strengths: mean (K,) and covariance (K, K)."""
 
     mean: np.ndarray
     covariance: np.ndarray
 
 
 def beliefs(won: np.ndarray) -> Beliefs:
-    """After votes won (K, K): how often the row's system was preferred to the column's, a half for
-    each vote without preference."""
+    """Fit the beliefs after votes won (K, K): how often the row's system was preferred to the
+    column's, a half for each vote without preference.
+    """
     votes = won + won.T
     mean = np.zeros(len(won))
     for _ in range(STEPS):
@@ -42,8 +44,9 @@ def beliefs(won: np.ndarray) -> Beliefs:
 
 
 def expecting(known: Beliefs, asked: np.ndarray) -> Beliefs:
-    """The beliefs once votes that are asked for, so many (K, K) of each pair whichever way round,
-    have come: what they will be is not known, but that they will tell something is."""
+    """Update the beliefs as if votes that are asked for, so many (K, K) of each pair whichever way
+    round, had come: what they will be is not known, but that they will tell something is.
+    """
     votes = asked + asked.T
     precision = np.linalg.inv(known.covariance) + _precision(votes, known.mean)
     precision -= np.eye(len(votes)) / PRIOR**2  # counted once
@@ -51,8 +54,9 @@ def expecting(known: Beliefs, asked: np.ndarray) -> Beliefs:
 
 
 def gains(known: Beliefs) -> np.ndarray:
-    """The information (K, K), in nats, that one more vote of each pair is expected to bring:
-    H(E[p]) − E[H(p)], by Gauss–Hermite quadrature over the difference of the two strengths."""
+    """Compute the information (K, K), in nats, that one more vote of each pair is expected to
+    bring: H(E[p]) − E[H(p)], by Gauss–Hermite quadrature over the difference of the two strengths.
+    """
     own = np.diag(known.covariance)
     variance = own[:, None] + own - 2 * known.covariance
     apart = np.subtract.outer(known.mean, known.mean)
@@ -62,14 +66,14 @@ def gains(known: Beliefs) -> np.ndarray:
 
 
 def _precision(votes: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """The inverse of the posterior covariance (K, K) after so many votes of each pair."""
+    """Compute the inverse of the posterior covariance (K, K) after so many votes of each pair."""
     chance = expit(np.subtract.outer(mean, mean))
     weight = votes * chance * (1 - chance)
     return np.diag(weight.sum(axis=1)) - weight + np.eye(len(mean)) / PRIOR**2
 
 
 def expit(logit: np.ndarray) -> np.ndarray:
-    """1 / (1 + exp(−logit)). SciPy's takes longer to import than a server to start."""
+    """Compute 1 / (1 + exp(−logit)). SciPy's takes longer to import than a server to start."""
     return (1 + np.tanh(logit / 2)) / 2
 
 

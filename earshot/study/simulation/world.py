@@ -1,4 +1,4 @@
-"""How made-up raters think of made-up systems: ratings whose truth is known."""
+"""A world of made-up raters of made-up systems: ratings whose truth is known."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,9 @@ MIDDLE = 3.4  # of the scale of 1 to 5
 
 @dataclass(frozen=True)
 class World:
-    """Standard deviations on a scale of 1 to 5: how raters differ, and stimuli, how they differ
-    about one system, and what remains."""
+    """The standard deviations on a scale of 1 to 5: how raters differ, and stimuli, how they differ
+    about one system, and what remains.
+    """
 
     raters: float = 0.5
     stimuli: float = 0.3

@@ -10,8 +10,9 @@ ORDER = 10
 
 
 def low_pass(samples: np.ndarray, sample_rate: int, cutoff: float) -> np.ndarray:
-    """The samples (T,) or (T, channels) without what is above cutoff (Hz); as they are where they
-    hold nothing there."""
+    """Remove from samples (T,) or (T, channels) what is above cutoff (Hz); they stay as they are
+    where they hold nothing there.
+    """
     if cutoff >= sample_rate / 2:
         return samples
     sections = ellip(ORDER, RIPPLE, STOP, cutoff, output="sos", fs=sample_rate)

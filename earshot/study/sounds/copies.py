@@ -34,7 +34,7 @@ HEADER: Final = struct.Struct("<4sI4s4sIHHIIHH4sI")
 
 
 class Source(NamedTuple):
-    """What a copy is made of: a file, for anchors below cutoff in Hz."""
+    """The source of a copy: a file, for anchors below cutoff in Hz."""
 
     path: Path
     cutoff: float | None = None
@@ -47,7 +47,7 @@ class Copy(NamedTuple):
     seconds: float
 
     def whole(self) -> bool:
-        """Whether the file is there, can be read, and lasts as long."""
+        """Say whether the file is there, can be read, and lasts as long."""
         try:
             return abs(soundfile.info(self.path).duration - self.seconds) < TOLERANCE
         except UNREADABLE:
@@ -62,12 +62,12 @@ class Copies:
         self._seconds: dict[str, float] = {}
 
     def of(self, source: Source) -> Copy:
-        """The copy of a source, once all are checked."""
+        """Find the copy of a source, once all are checked."""
         name = self._name(source)
         return Copy(self.folder / name, self._seconds[name])
 
     def write(self, source: Source, heard: "Sound") -> None:
-        """Writes the copy, which is then there as a whole or not at all."""
+        """Write the copy, which is then there as a whole or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f"{uuid4().hex}.part"
         try:
@@ -82,7 +82,9 @@ class Copies:
         self._seconds[self._name(source)] = heard.seconds
 
     def checked(self) -> bool:
-        """Whether the mark says that these very sources were found good, and all copies stand."""
+        """Say whether the mark says that these very sources were found good, and all copies
+        stand.
+        """
         try:
             mark = json.loads((self.folder / MARK).read_text())
             state, seconds = mark["state"], dict(mark["seconds"])
@@ -99,7 +101,7 @@ class Copies:
         return True
 
     def mark(self) -> None:
-        """Notes that all was found good, and deletes the copies of what is no longer there."""
+        """Note that all was found good, and delete the copies of what is no longer there."""
         part = self.folder / f"{uuid4().hex}.part"
         part.write_text(json.dumps({"state": self._state(), "seconds": self._seconds}))
         part.replace(self.folder / MARK)
@@ -108,7 +110,7 @@ class Copies:
                 path.unlink(missing_ok=True)
 
     def _state(self) -> str:
-        """Changes with anything that was checked."""
+        """Hash all that was checked."""
         content = [
             self.test.design.name,
             self.test.fingerprint,
@@ -117,7 +119,7 @@ class Copies:
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def _name(self, source: Source) -> str:
-        """Changes with the file, and with what is done to it."""
+        """Name the copy by a hash of the file, and of what is done to it."""
         file = source.path.stat()
         path = source.path.relative_to(self.test.folder).as_posix()
         content = [path, file.st_size, file.st_mtime_ns, source.cutoff, self.test.loudness]
@@ -125,8 +127,9 @@ class Copies:
 
 
 def as_wav(path: Path, seed: bytes) -> tuple[int, Iterator[bytes]]:
-    """The copy as a WAV file: its size in bytes, and its bytes in blocks. The seed (32 bytes) gives
-    the noise of one step."""
+    """Write the copy as a WAV file: its size in bytes, and its bytes in blocks. The seed (32 bytes)
+    gives the noise of one step.
+    """
     file = soundfile.SoundFile(path)
     width = DEPTH // 8 * file.channels
     size = file.frames * width
@@ -148,5 +151,7 @@ def as_wav(path: Path, seed: bytes) -> tuple[int, Iterator[bytes]]:
 
 
 def _packed(samples: np.ndarray) -> bytes:
-    """Samples of 24 bits (T, channels) as WAV takes them: three bytes each, the lowest first."""
+    """Pack samples of 24 bits (T, channels) as WAV takes them: three bytes each, the lowest
+    first.
+    """
     return samples.astype("<i4").view(np.uint8).reshape(-1, 4)[:, :3].tobytes()

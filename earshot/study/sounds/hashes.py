@@ -1,5 +1,6 @@
-"""What raters hear of a test, as hashes: kept when the first of them comes, so that a sound that is
-exchanged later under its old name is noticed."""
+"""The sounds that raters hear of a test, as hashes: kept when the first of them comes, so that a
+sound that is exchanged later under its old name is noticed.
+"""
 
 import hashlib
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Whether a rater wears headphones, by Huggins' pitch.
+"""The headphone check, by Huggins' pitch.
 
 Three noises, the same at both ears but for one, whose narrow band is turned over at the right ear:
 with a sound for each ear alone one hears a faint tone in it, and through loudspeakers hardly ever.
@@ -26,7 +26,7 @@ FADE: Final = 0.02  # s at both ends of a noise
 
 
 def hidden(key: str, token: str, trial: int) -> int:
-    """Which of the three hides the tone, from 1: the same for a rater at every request.
+    """Choose which of the three hides the tone, from 1: the same for a rater at every request.
 
     key: the test's, which no rater knows; with the token alone the answers could be computed.
     """
@@ -34,14 +34,15 @@ def hidden(key: str, token: str, trial: int) -> int:
 
 
 def passed(key: str, token: str, answers: Sequence[int], attempt: int = 0) -> bool:
-    """Whether the tone was found in every trial of an attempt, the strictest of the authors'
-    criteria."""
+    """Say whether the tone was found in every trial of an attempt, the strictest of the authors'
+    criteria.
+    """
     trials = range(attempt * TRIALS, (attempt + 1) * TRIALS)
     return [*answers] == [hidden(key, token, trial) for trial in trials]
 
 
 def sound(key: str, token: str, trial: int) -> bytes:
-    """The three noises of a trial as a WAV file for two ears."""
+    """Write the three noises of a trial as a WAV file for two ears."""
     random = np.random.default_rng(list(_digest(key, token, trial)[1:]))
     pause = np.zeros((2, round(PAUSE * RATE)))
     noises = [_noise(random, n + 1 == hidden(key, token, trial)) for n in range(NOISES)]
@@ -57,7 +58,7 @@ def sound(key: str, token: str, trial: int) -> bytes:
 
 
 def _noise(random: np.random.Generator, tonal: bool) -> np.ndarray:
-    """Noise for both ears (2, T)."""
+    """Draw noise for both ears (2, T)."""
     left = random.standard_normal(round(SECONDS * RATE))
     spectrum = np.fft.rfft(left)
     frequency = np.fft.rfftfreq(len(left), 1 / RATE)

@@ -21,8 +21,9 @@ TOO_MUCH = (
 
 @dataclass(frozen=True, eq=False)
 class Sound:
-    """samples: float32 (T, channels), over 1 in a file of floats that is louder than full scale;
-    sample_rate in Hz."""
+    """A sound of a test. samples: float32 (T, channels), over 1 in a file of floats that is louder
+    than full scale; sample_rate in Hz.
+    """
 
     samples: np.ndarray
     sample_rate: int
@@ -37,19 +38,20 @@ class Sound:
 
     @property
     def peak(self) -> float:
-        """The largest sample, in dBFS."""
+        """Measure the largest sample, in dBFS."""
         return 20 * math.log10(_peak(self.samples))
 
     @property
     def level(self) -> float:
-        """Integrated loudness in LUFS (ITU-R BS.1770-4), of all channels together."""
+        """Measure the integrated loudness in LUFS (ITU-R BS.1770-4), of all channels together."""
         return loudness(self.samples, self.sample_rate)
 
 
 def read(path: Path) -> Sound:
-    """The file's sound. Raises InputError, which says why, for one that raters should not hear:
-    missing, not audio, cut off, silent, clipped, not finite, longer than ten minutes, or of more
-    than MAX_SAMPLES."""
+    """Read the file's sound. Raises InputError, which says why, for one that raters should not
+    hear: missing, not audio, cut off, silent, clipped, not finite, longer than ten minutes, or of
+    more than MAX_SAMPLES.
+    """
     if not path.is_file():
         raise InputError("The file is missing.")
     blocks, rate, damaged, lossless = decode(path, MAX_SECONDS)
@@ -69,13 +71,14 @@ def read(path: Path) -> Sound:
 
 
 def _peak(samples: np.ndarray) -> float:
-    """The largest magnitude, without a copy of all samples."""
+    """Find the largest magnitude, without a copy of all samples."""
     return max(float(samples.max()), -float(samples.min()))
 
 
 def _clipped(samples: np.ndarray, lossless: bool) -> bool:
-    """Whether three samples on end stay at full scale, or, where the codec is not lossless, some
-    pass it as clipped sound does after MP3; two may be a peak."""
+    """Say whether three samples on end stay at full scale, or, where the codec is not lossless,
+    some pass it as clipped sound does after MP3; two may be a peak.
+    """
     over = 0
     for start in range(0, len(samples), BLOCK):
         block = samples[start : start + BLOCK + 2]  # two more, for three on end may span blocks

@@ -1,4 +1,4 @@
-"""Checks the sounds of a test before it opens, and prepares the copies that raters hear."""
+"""Check the sounds of a test before it opens, and prepare the copies that raters hear."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -20,7 +20,7 @@ MAX_SAMPLES = 300_000_000  # of all sounds of a test that a visitor brings: 100 
 
 
 class Format(NamedTuple):
-    """What sounds of one trial must have in common."""
+    """The format that sounds of one trial must share."""
 
     sample_rate: int
     channels: int
@@ -32,7 +32,7 @@ def check(
     most_samples: int | None = None,
     keep: Callable[[Source, Sound], None] | None = None,
 ) -> list[str]:
-    """What must be mended before the test can open, a sentence each; empty when nothing.
+    """List what must be mended before the test can open, a sentence each; nothing when all is well.
 
     Every file must be there, be decodable and neither silent nor clipped, and reach the stated
     loudness within 0.5 LU; sounds to be compared must have one rate and one number of channels, in
@@ -67,8 +67,8 @@ def check(
 
 
 def prepare(test: Test, folder: Path, most_samples: int | None = None) -> dict[Path, Copy]:
-    """What raters hear, by the path in the test's trials: copies in the folder, at the stated
-    loudness; MUSHRA's anchors are made there too.
+    """Prepare what raters hear, by the path in the test's trials: copies in the folder, at the
+    stated loudness; MUSHRA's anchors are made there too.
 
     Raises SpecError with all that check finds. A mark in the folder says that all was found good,
     so that no sound is decoded again until a file or the YAML's loudness changes.
@@ -87,14 +87,14 @@ def prepare(test: Test, folder: Path, most_samples: int | None = None) -> dict[P
 
 
 def _paths(trial: Trial) -> Iterator[Path]:
-    """The paths of a trial's sounds, then that of the open reference where there is one."""
+    """Yield the paths of a trial's sounds, then that of the open reference where there is one."""
     yield from trial.sounds.values()
     if trial.reference:
         yield trial.reference
 
 
 def _sources(trial: Trial) -> Iterator[Source]:
-    """What each of these paths is made of."""
+    """Yield the source of each of these paths."""
     reference = trial.reference or trial.sounds.get(REFERENCE)
     for name, path in trial.sounds.items():
         if name in ANCHORS and reference:
@@ -106,7 +106,7 @@ def _sources(trial: Trial) -> Iterator[Source]:
 
 
 def _heard(source: Source, lufs: float | None) -> Sound:
-    """The sound as raters hear it. Raises InputError for one that they should not hear."""
+    """Make the sound as raters hear it. Raises InputError for one that they should not hear."""
     read, cutoff = sound.read(source.path), source.cutoff
     samples, rate = read.samples, read.sample_rate
     if cutoff is not None:
@@ -132,7 +132,7 @@ def _heard(source: Source, lufs: float | None) -> Sound:
 
 
 def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:
-    """How the sounds of a trial differ where they must not."""
+    """Say how the sounds of a trial differ where they must not."""
     if not test.design.alike or not forms:
         return []
     rates, channels, seconds = ({*values} for values in zip(*forms, strict=True))

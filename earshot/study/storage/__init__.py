@@ -1,1 +1,1 @@
-"""Where raters, their sequences and their answers are kept."""
+"""The store of raters, their sequences and their answers."""

@@ -15,21 +15,25 @@ from earshot.study.storage.tables import ItemRow, RaterRow
 
 
 def waiting(session: Session, rater: str) -> int | None:
-    """The rater's next place for which no trial is chosen, if it is among those to choose now."""
+    """Find the rater's next place for which no trial is chosen, if it is among those to choose
+    now.
+    """
     of_rater = select(ItemRow).where(ItemRow.rater == rater, ItemRow.milliseconds.is_(None))
     soon = session.scalars(of_rater.order_by(ItemRow.place).limit(AHEAD))
     return next((row.place for row in soon if row.trial == UNDRAWN), None)
 
 
 def log(session: Session, test: Test) -> list[Event]:
-    """Every choice of the test, with its vote where there is one."""
+    """Read every choice of the test, with its vote where there is one."""
     drawn = select(ItemRow).join(RaterRow, RaterRow.id == ItemRow.rater)
     drawn = drawn.where(RaterRow.test == test.name, ItemRow.drawn.is_not(None))
     return [_event(test, row) for row in session.scalars(drawn.order_by(ItemRow.drawn))]
 
 
 def chosen(test: Test, past: list[Event], rater: str, place: int, knew: int) -> Item:
-    """What the rater is asked at that place, from what had happened before event number knew."""
+    """Choose what the rater is asked at that place, from what had happened before event number
+    knew.
+    """
     trial = choose(test, past, rater, place, knew)
     nth = sum(event.rater == rater for event in past)
     order = shown(test, trial, side(test, rater, nth), np.random.default_rng(0))
@@ -37,7 +41,7 @@ def chosen(test: Test, past: list[Event], rater: str, place: int, knew: int) -> 
 
 
 def keep(session: Session, test: Test, rater: str, item: Item, knew: int) -> None:
-    """Writes the choice into the rater's sequence, unless another process has chosen."""
+    """Write the choice into the rater's sequence, unless another process has chosen."""
     opened = queries.opened(session, test)
     row = session.get(ItemRow, (rater, item.order))
     if row is None or row.trial != UNDRAWN:

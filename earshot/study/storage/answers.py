@@ -1,4 +1,4 @@
-"""From what a rater's page sends to rows of the tidy table."""
+"""The answers that a rater's page sends, turned into rows of the tidy table."""
 
 import math
 from collections.abc import Sequence
@@ -28,15 +28,16 @@ class Rating:
 
 @dataclass(frozen=True)
 class Lesson:
-    """Whether a practice trial was answered rightly, and the answer that is expected: in mushra by
-    position, None where nothing is."""
+    """The lesson of a practice trial: whether it was answered rightly, and the answer that is
+    expected: in mushra by position, None where nothing is.
+    """
 
     right: bool
     answer: int | str | list[int | None]
 
 
 def check(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> None:
-    """Raises InputError for an answer that is not on the scale, or plays that do not fit.
+    """Raise InputError for an answer that is not on the scale, or plays that do not fit.
 
     plays counts how often each position was played, and the open reference last where there is one.
     """
@@ -70,7 +71,7 @@ def _check_text(text: object, most: int, least: int = 0) -> None:
 
 
 def rows(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> list[Rating]:
-    """A row for each condition where a trial shows all, else one row, with the answer that the
+    """Make a row for each condition where a trial shows all, else one row, with the answer that the
     design counts (Design.value); so for every scale, and one more of a comment.
 
     Of what raters write down, the answer is its share of word errors: see errors_in.
@@ -123,8 +124,9 @@ def errors_in(text: str, sentence: str) -> float:
 
 
 def expected(test: Test, item: Item) -> One | None:
-    """What the page sends where the answer is the expected one; None where none is, and in
-    mushra, whose checks expect something of one sound only."""
+    """Find what the page sends where the answer is the expected one; None where none is, and in
+    mushra, whose checks expect something of one sound only.
+    """
     trial = test.trials[item.trial]
     if trial.expected is None or test.design.together:
         return None
@@ -132,7 +134,7 @@ def expected(test: Test, item: Item) -> One | None:
 
 
 def lesson(test: Test, item: Item, answer: Answer) -> Lesson | None:
-    """What a rater is told after a practice trial whose answer is known; None after any other."""
+    """Make the lesson after a practice trial whose answer is known; None after any other."""
     trial, wanted = test.trials[item.trial], expected(test, item)
     if isinstance(answer, dict):
         answer = answer.get(test.checked.name, "")

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 
 def now() -> datetime:
-    """UTC, without a zone: SQLite keeps none."""
+    """Read the time in UTC, without a zone: SQLite keeps none."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
 def without_zone(time: datetime) -> datetime:
-    """A time with a zone, as the tables keep it."""
+    """Convert a time with a zone to one as the tables keep it."""
     return time.astimezone(UTC).replace(tzinfo=None)

@@ -23,8 +23,8 @@ PRAGMAS = (
 
 
 def connect(url: str) -> Engine:
-    """The engine for SQLite, in a file or MEMORY, or PostgreSQL, its tables made or brought up to
-    date.
+    """Connect to SQLite, in a file or MEMORY, or PostgreSQL: an engine, its tables made or brought
+    up to date.
 
     With the execution option write=True, SQLite's lock is taken when a transaction begins: one that
     reads first and then writes could fail otherwise.
@@ -48,7 +48,7 @@ def connect(url: str) -> Engine:
 
 
 class StoreRemovedError(RuntimeError):
-    """The file of the answers was deleted or replaced while the server ran."""
+    """An error that the file of the answers was deleted or replaced while the server ran."""
 
 
 # What a store raises that cannot be written or reached now: locked, read-only, a full disk, gone.
@@ -57,9 +57,10 @@ UNAVAILABLE = (DBAPIError, TimeoutError, ConnectionError, StoreRemovedError)
 
 
 def _hold_on_to(engine: Engine, file: Path) -> None:
-    """Lets nothing be committed, and nothing more be connected, where the file is no longer the one
-    that was opened: SQLite goes on writing into a deleted file, and who answers would be told that
-    it is stored."""
+    """Let nothing be committed, and nothing more be connected, where the file is no longer the one
+    that was opened: SQLite goes on writing into a deleted file, and raters would be told that their
+    answers are stored.
+    """
     opened = _identity(file)
 
     def check(*_: Any) -> None:
@@ -71,7 +72,7 @@ def _hold_on_to(engine: Engine, file: Path) -> None:
 
 
 def _identity(file: Path) -> tuple[int, int] | None:
-    """Which file it is, whatever it is called; None where there is none."""
+    """Identify the file, whatever it is called; None where there is none."""
     try:
         found = os.stat(file)
     except FileNotFoundError:

@@ -1,4 +1,6 @@
-"""When raters finished: all that is told of times by the clock, and that by the hour."""
+"""The hours in which raters finished: all that is told of times by the clock, and that by the
+hour.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +21,7 @@ class Finish:
 
 
 def finishes(session: Session, test: Test) -> list[Finish]:
-    """Of all who have finished, the first one first."""
+    """List all who have finished, the first one first."""
     of_test = select(RaterRow.id, RaterRow.seen).where(
         RaterRow.test == test.name, RaterRow.outcome == "complete"
     )

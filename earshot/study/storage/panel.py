@@ -1,4 +1,6 @@
-"""What a panel's link says about a rater: kept as keyed hashes, from which nobody gets back."""
+"""The values that a panel's link says about a rater: kept as keyed hashes, from which nobody gets
+back.
+"""
 
 import base64
 import hmac
@@ -28,7 +30,9 @@ ALGORITHMS: Final = ("RS256", "ES256")
 
 
 def is_gap(value: str, name: str = "") -> bool:
-    """Whether a link's value under that name is an unfilled gap, and so no number of anybody's."""
+    """Say whether a link's value under that name is an unfilled gap, and so no number of
+    anybody's.
+    """
     said = value.strip()
     unsaid = said.lower() in NOTHING or said in (name, TEST_OF_MTURK)
     return unsaid or BRACKETS.search(said) is not None
@@ -59,13 +63,13 @@ def signed(panel: Panel, given: str | None) -> dict[str, str]:
 
 
 def _texts(claims: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """All texts among the claims, and in those that hold others."""
+    """List all texts among the claims, and in those that hold others."""
     inner = [each for value in claims.values() if isinstance(value, dict) for each in _texts(value)]
     return inner + [(name, value) for name, value in claims.items() if isinstance(value, str)]
 
 
 def token(panel: Panel, key: str, said: Mapping[str, str]) -> str:
-    """The token of the rater whose link said this: the same whenever they come by it.
+    """Compute the token of the rater whose link said this: the same whenever they come by it.
 
     Raises InputError where the name that tells raters apart is missing, or the panel has not filled
     it in.
@@ -80,12 +84,13 @@ def token(panel: Panel, key: str, said: Mapping[str, str]) -> str:
 
 
 def hashes(panel: Panel, key: str, said: Mapping[str, str]) -> dict[str, str]:
-    """HMAC-SHA256 of "NAME=value" with the test's key, the first 32 hex digits, for every name that
-    the panel adds: who has the key can find a member's ratings, and nobody else can."""
+    """Compute HMAC-SHA256 of "NAME=value" with the test's key, the first 32 hex digits, for every
+    name that the panel adds: with the key one can find a member's ratings, and nobody else can.
+    """
     given = {name: said[name] for name in panel.link if said.get(name)}
     return {n: hashed(key, n, value) for n, value in given.items() if not is_gap(value, n)}
 
 
 def hashed(key: str, name: str, value: str) -> str:
-    """The keyed hash of one value."""
+    """Compute the keyed hash of one value."""
     return hmac.digest(key.encode(), f"{name}={value}".encode(), "sha256").hex()[:32]

@@ -1,4 +1,4 @@
-"""How many raters a test still takes, and whether it takes any."""
+"""The places of a test: how many raters it still takes, and whether it takes any."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -20,7 +20,7 @@ CLOSED: Final = "This test is closed. What you have answered until then is store
 
 
 class NoPlaceError(InputError):
-    """The test takes no more raters, or no more ratings; outcome says which."""
+    """An error that the test takes no more raters, or no more ratings; outcome says which."""
 
     def __init__(self, message: str, outcome: Outcome) -> None:
         super().__init__(message)
@@ -29,8 +29,10 @@ class NoPlaceError(InputError):
 
 @dataclass(frozen=True)
 class Places:
-    """wanted raters, None for any number; finished ones; and those at it, who have a place too.
-    closed: whether no rating is taken any more; over: because the time of the YAML has come."""
+    """The places of a test: wanted raters, None for any number; finished ones; and those at it, who
+    have a place too. closed: whether no rating is taken any more; over: because the time of the
+    YAML has come.
+    """
 
     wanted: int | None
     finished: int
@@ -40,24 +42,26 @@ class Places:
 
     @property
     def left(self) -> int | None:
-        """Places for others; None for any number."""
+        """Count the places for others; None for any number."""
         return self.wanted and max(self.wanted - self.finished - self.at_it, 0)
 
     @property
     def ended(self) -> bool:
-        """Whether no more raters are to come: the test is closed, or as many as wanted are done."""
+        """Say whether no more raters are to come: the test is closed, or as many as wanted are
+        done.
+        """
         return self.closed or (self.wanted is not None and self.finished >= self.wanted)
 
     @property
     def refusal(self) -> NoPlaceError | None:
-        """What somebody who comes now is told."""
+        """Choose what somebody who comes now is told."""
         if self.closed:
             return NoPlaceError(CLOSED, "closed")
         return NoPlaceError(FULL, "full") if self.left == 0 else None
 
 
 def count(session: Session, test: Test) -> Places:
-    """How it stands."""
+    """Count finished, active and free places."""
     raters = select(func.count()).select_from(RaterRow).where(RaterRow.test == test.name)
     finished = session.scalars(raters.where(RaterRow.outcome == "complete")).one()
     at_it = session.scalars(raters.where(RaterRow.outcome.is_(None), present())).one()
@@ -67,8 +71,9 @@ def count(session: Session, test: Test) -> Places:
 
 
 def check_open(session: Session, test: Test) -> TestRow | None:
-    """The test's row. Raises NoPlaceError where it is closed; until the transaction ends, nobody
-    closes it, nor writes another vote of an adaptive test."""
+    """Read the test's row. Raises NoPlaceError where it is closed; until the transaction ends,
+    nobody closes it, nor writes another vote of an adaptive test.
+    """
     shared = test.pairing != "adaptive"
     row = session.get(TestRow, test.name, with_for_update={"read": shared})
     if over(test) or (row is not None and row.closed):
@@ -77,15 +82,15 @@ def check_open(session: Session, test: Test) -> TestRow | None:
 
 
 def over(test: Test) -> bool:
-    """Whether the time of the YAML has come."""
+    """Say whether the time of the YAML has come."""
     return test.closes is not None and clock.now() >= clock.without_zone(test.closes)
 
 
 def present() -> ColumnElement[bool]:
-    """Of raters: who has neither withdrawn nor been away for long."""
+    """Select raters who have neither withdrawn nor been away for long."""
     return ~RaterRow.withdrawn & (RaterRow.seen > clock.now() - ABANDONED)
 
 
 def counted() -> ColumnElement[bool]:
-    """Of raters: whose ratings are wanted, since they were not screened out."""
+    """Select raters whose ratings are wanted, since they were not screened out."""
     return or_(RaterRow.outcome.is_(None), RaterRow.outcome == "complete")

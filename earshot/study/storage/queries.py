@@ -1,4 +1,4 @@
-"""What the store asks its tables again and again."""
+"""The queries that the store makes again and again."""
 
 import secrets
 from contextlib import suppress
@@ -19,7 +19,7 @@ SCREENED = "You cannot go on with this test. Open the link again to see why."
 
 
 def opened(session: Session, test: Test) -> TestRow:
-    """The test's row, made if it is new, and locked until the transaction ends."""
+    """Lock the test's row, made if it is new, until the transaction ends."""
     row = session.get(TestRow, test.name, with_for_update=True)
     if row is None:
         row = TestRow(name=test.name, fingerprint=test.fingerprint, key=secrets.token_urlsafe(24))
@@ -36,19 +36,21 @@ def opened(session: Session, test: Test) -> TestRow:
 
 
 def number(session: Session, test: Test) -> int:
-    """How many raters the test has."""
+    """Count the raters of the test."""
     raters = select(func.count()).select_from(RaterRow).where(RaterRow.test == test.name)
     return session.scalars(raters).one()
 
 
 def events(session: Session, test: Test) -> int:
-    """How many events there are in the log of an adaptive test."""
+    """Count the events in the log of an adaptive test."""
     of_test = select(TestRow.events).where(TestRow.name == test.name)
     return session.scalars(of_test).one()
 
 
 def counts(session: Session, test: Test) -> dict[int, int]:
-    """How many ratings each trial has, or is still going to get from those at it, by its id."""
+    """Count the ratings that each trial has, or is still going to get from those at it, by its
+    id.
+    """
     rated = (
         select(ItemRow.trial, func.count())
         .join(RaterRow, RaterRow.id == ItemRow.rater)
@@ -60,7 +62,7 @@ def counts(session: Session, test: Test) -> dict[int, int]:
 
 
 def unanswered(session: Session, rater: RaterRow) -> int:
-    """How many items of the rater have no answer yet."""
+    """Count the items of the rater that have no answer yet."""
     items = select(func.count()).select_from(ItemRow).where(ItemRow.rater == rater.id)
     return session.scalars(items.where(ItemRow.milliseconds.is_(None))).one()
 

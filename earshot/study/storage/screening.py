@@ -1,4 +1,4 @@
-"""Whether a rater who fails attention checks goes on."""
+"""The screening of raters who fail attention checks."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,8 +11,9 @@ from earshot.study.storage.tables import ItemRow
 
 
 def inattentive(session: Session, test: Test, rater: str) -> bool:
-    """Whether more of the rater's attention checks failed than is allowed of all that they get, so
-    that nothing they still answer can mend it."""
+    """Say whether more of the rater's attention checks failed than is allowed of all that they get,
+    so that nothing they still answer can mend it.
+    """
     checks = {trial.id: trial for trial in test.of_kind("attention")}
     if not checks:
         return False

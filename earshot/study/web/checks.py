@@ -1,4 +1,4 @@
-"""What a rater's request must be before it is answered."""
+"""Checks of a rater's request before it is answered."""
 
 import math
 import re
@@ -21,21 +21,25 @@ HEARD: Final = 1.0  # seconds of each sound in MUSHRA, as in player.js
 
 
 def checked(token: str) -> str:
-    """The token, where it can be a rater's. Raises HTTPException (404) where it cannot."""
+    """Check that a token can be a rater's. Raises HTTPException (404) where it cannot."""
     if not TOKEN.fullmatch(token) or token.startswith(SIMULATED) or is_gap(token):
         raise HTTPException(404, WRONG_TOKEN)
     return token
 
 
 def check_invitation(opened: Opened, token: str | None) -> None:
-    """Refuses whoever was not invited to a test that is for those who were, its organiser apart."""
+    """Refuse a rater who was not invited to a test that is for those who were, its organiser
+    apart.
+    """
     known = preview.is_preview(opened.key, token) or invitations.is_invited(opened.key, token)
     if opened.test.invited and not known:
         raise HTTPException(403, invitations.NEEDED)
 
 
 def item_at(rater: Rater, order: int) -> Item:
-    """What the rater is asked at that place. Raises HTTPException (404) where that is nothing."""
+    """Find what the rater is asked at that place. Raises HTTPException (404) where that is
+    nothing.
+    """
     found = next((item for item in rater.items if item.order == order), None)
     if found is None or found.trial == UNDRAWN:
         raise HTTPException(404, NO_SOUND)
@@ -43,8 +47,9 @@ def item_at(rater: Rater, order: int) -> Item:
 
 
 def least_seconds(opened: Opened, rater: Rater, order: int) -> float:
-    """How long the page plays before it takes an answer: each sound once to its end, in MUSHRA a
-    second of each. 0 where there is no such trial."""
+    """Compute how long the page plays before it takes an answer: each sound once to its end, in
+    MUSHRA a second of each. 0 where there is no such trial.
+    """
     item = next((item for item in rater.items if item.order == order), None)
     if item is None or item.trial == UNDRAWN:
         return 0.0

@@ -24,8 +24,9 @@ logger = logging.getLogger("earshot")
 
 
 class PlainErrors(APIRoute):
-    """Says in a sentence what is wrong, in a request or with the store of answers, and refuses a
-    request that is too long."""
+    """A route that says in a sentence what is wrong, in a request or with the store of answers, and
+    refuses a request that is too long.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -43,8 +44,9 @@ class PlainErrors(APIRoute):
 
 
 def damage(error: RequestValidationError) -> str:
-    """What is wrong with a request. Its first mistake is named in ASCII, for a name in it may hold
-    half a character, which no reply can."""
+    """Say what is wrong with a request. Its first mistake is named in ASCII, for a name in it may
+    hold half a character, which no reply can.
+    """
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"][1:]) or "body"
     named = f"{place}: {first['msg']}".encode("ascii", "backslashreplace").decode()
@@ -52,14 +54,15 @@ def damage(error: RequestValidationError) -> str:
 
 
 async def refuse_damaged(_: Request, error: RequestValidationError) -> JSONResponse:
-    """In place of FastAPI's own reply, which repeats the request: that fails where it holds NaN or
-    half a character."""
+    """Refuse a damaged request in place of FastAPI's own reply, which repeats the request: that
+    fails where it holds NaN or half a character.
+    """
     return JSONResponse({"detail": damage(error)}, 422)
 
 
 @contextmanager
 def explained(status: int) -> Iterator[None]:
-    """Turns what a rater can cause into an answer that says what to do."""
+    """Turn what a rater can cause into an answer that says what to do."""
     try:
         yield
     except BusyError as error:

@@ -1,4 +1,4 @@
-"""Who asks: which rater of a test, and who keeps what they do."""
+"""The raters who ask: which rater of a test, and which store keeps what they do."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -28,11 +28,11 @@ class Raters:
     """The raters of all tests. Those who only try a test are kept apart."""
 
     def __init__(self, store: Store, previews: Callable[[], Previews]) -> None:
-        """previews: keeps what is done on trial."""
+        """Keep the stores. previews: keeps what is done on trial."""
         self._store, self._previews = store, previews
 
     def store_for(self, opened: Opened, token: str | None) -> tuple[Store, Test]:
-        """Choose who keeps what the rater does, and the test as they take it."""
+        """Choose the store of what the rater does, and the test as they take it."""
         if preview.is_preview(opened.key, token):
             return self._previews(), preview.previewed(opened)
         return self._store, opened.test

@@ -1,4 +1,4 @@
-"""What the figures show of each design, on an axis of matplotlib with a row a system or pair.
+"""The panels of the figures, by design, on an axis of matplotlib with a row a system or pair.
 
 The tables have the last row first, since rows count upwards on the axis.
 """

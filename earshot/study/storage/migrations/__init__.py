@@ -1,4 +1,6 @@
-"""How the store's tables came to be what tables.py says: a file in versions/ for each change."""
+"""The history of the store's tables, up to what tables.py says: a file in versions/ for each
+change.
+"""
 
 from pathlib import Path
 
@@ -10,7 +12,7 @@ LOCK = 0x57D7  # any number that is nobody else's
 
 
 def upgrade(connection: Connection) -> None:
-    """Brings the tables up to date, within the connection's transaction; makes those missing."""
+    """Bring the tables up to date, within the connection's transaction; make those missing."""
     if (
         connection.dialect.name == "postgresql"
     ):  # two servers may start at once; SQLite locks anyway
@@ -19,7 +21,7 @@ def upgrade(connection: Connection) -> None:
 
 
 def configuration(connection: Connection) -> Config:
-    """Alembic's settings to work over this connection."""
+    """Make Alembic's settings to work over this connection."""
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
     config.attributes["connection"] = connection

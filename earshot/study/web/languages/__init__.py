@@ -1,4 +1,4 @@
-"""What the rater's page says, a JSON file for each language: en.json is the one to translate."""
+"""The texts of the rater's page, a JSON file for each language: en.json is the one to translate."""
 
 import json
 import re
@@ -15,15 +15,16 @@ MAX_HEADER: Final = 1000  # characters of a header
 
 @cache
 def words(language: str) -> dict[str, Any]:
-    """All texts by their keys; English where there is no such language."""
+    """Read all texts by their keys; English where there is no such language."""
     known = language if language in LANGUAGES else ENGLISH
     return json.loads((Path(__file__).parent / f"{known}.json").read_text(encoding="utf-8"))
 
 
 def chosen(asked: str | None, accepted: str, written: Collection[str], own: str) -> str:
-    """The language to show: the one that is asked for ("de", "de-AT"), if we speak it; else the
-    first that the browser accepts (Accept-Language) of those in which the test is written; else
-    its own."""
+    """Choose the language to show: the one that is asked for ("de", "de-AT"), if we speak it; else
+    the first that the browser accepts (Accept-Language) of those in which the test is written; else
+    its own.
+    """
     spoken = (asked or "").partition("-")[0].lower()
     if spoken in LANGUAGES:
         return spoken

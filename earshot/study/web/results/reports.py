@@ -25,8 +25,9 @@ BUSY: Final = "Other reports are being made just now. Try again in a few seconds
 
 @dataclass
 class Made:
-    """What was made while the answers were in this state; progress: how far the test is, page: the
-    whole report, pdf: its file, each once it was asked for."""
+    """The parts of a report that were made while the answers were in this state; progress: how far
+    the test is, page: the whole report, pdf: its file, each once it was asked for.
+    """
 
     state: tuple[object, ...]
     results: Results

@@ -26,7 +26,7 @@ def downgrade() -> None:
 
 
 def _keep_given_codes() -> None:
-    """Whoever had finished has been shown the code of old: it must stay the one in the export."""
+    """Keep the code that raters who had finished were shown: it must stay the one in the export."""
     connection = op.get_bind()
     raters = sa.table("raters", sa.column("id"), sa.column("code"))
     items = sa.table("items", sa.column("rater"), sa.column("milliseconds"))

@@ -1,4 +1,4 @@
-"""How it ended for a rater, their language, what a panel's link said, and closed tests."""
+"""The outcome of a rater, their language, what a panel's link said, and closed tests."""
 
 import sqlalchemy as sa
 from alembic import op

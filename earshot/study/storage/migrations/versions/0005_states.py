@@ -1,6 +1,7 @@
-"""What raters heard when the first one came, when the organiser looked, the state of every trial, a
-log of answers that were replaced, sounds that never came, the kind of device, and a hash of what a
-panel's member is known again by."""
+"""The sounds that raters heard when the first one came, when the organiser looked, the state of
+every trial, a log of answers that were replaced, sounds that never came, the kind of device, and a
+hash of what a panel's member is known again by.
+"""
 
 import sqlalchemy as sa
 from alembic import op
