@@ -32,7 +32,7 @@ CLOSE: Final = 0.4  # difference of opinion scores below which there is no prefe
 
 @dataclass(frozen=True)
 class Scale:
-    """What is asked, and what its answers are worth.
+    """A scale: its question, and what its answers are worth.
 
     answers: what the page sends, with its words ("" for none), from best to worst (or left to
     right). measure: what the value of a system, or of a pair, is called. bounds: the ends of a
@@ -62,32 +62,32 @@ class Scale:
 
     @property
     def shares(self) -> bool:
-        """Whether values are shares, which are printed in percent."""
+        """Say whether values are shares, which are printed in percent."""
         return self.bounds == (0, 1)
 
     @property
     def chance(self) -> bool:
-        """Whether answers are right or wrong, and half of them right by chance."""
+        """Say whether answers are right or wrong, and half of them right by chance."""
         return self.level is None
 
     @property
     def of_pairs(self) -> bool:
-        """Whether what is known is known of pairs of systems."""
+        """Say whether what is known is known of pairs of systems."""
         return self.chance or self.null is not None
 
     @property
     def title(self) -> str:
-        """The name as a heading."""
+        """Write the name as a heading."""
         return self.name.replace("_", " ").capitalize()
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The answers that are numbers, from best to worst."""
+        """List the answers that are numbers, from best to worst."""
         return tuple(value for value, _ in self.answers if isinstance(value, int))
 
     @property
     def scores(self) -> bool:
-        """Whether the value is a mean of scores that each sound gets."""
+        """Say whether the value is a mean of scores that each sound gets."""
         return not self.of_pairs and not self.shares
 
 
@@ -127,7 +127,7 @@ class Design:
 
     @property
     def referenced(self) -> bool:
-        """Whether raters may hear an open reference."""
+        """Say whether raters may hear an open reference."""
         return self.reference in ("open", "optional")
 
     def least_systems(self, reference: bool) -> int:
@@ -165,7 +165,7 @@ class Design:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The least and the greatest answer that is a number."""
+        """Find the least and the greatest answer that is a number."""
         return min(self.scale.numbers), max(self.scale.numbers)
 
     def in_words(self, value: float, words: Words) -> str:
@@ -216,8 +216,9 @@ class Pair(Design):
 
 
 class Preference(Pair):
-    """Which of two is better: 1 where the system is preferred, 0 where the other is, 0.5 for
-    neither."""
+    """A design that asks which of two is better: 1 where the system is preferred, 0 where the other
+    is, 0.5 for neither.
+    """
 
     expectations: ClassVar[Mapping[str, float]] = {"first": 1.0, "second": 0.0, "same": EVEN}
     IN_WORDS: ClassVar = {1.0: "preferred", 0.0: "the other preferred", EVEN: "no preference"}
@@ -243,7 +244,9 @@ class Preference(Pair):
 
 
 class Discrimination(Pair):
-    """Which of two X is: 1 where it was found, else 0. X, a third position, is one of the two."""
+    """A design that asks which of two X is: 1 where it was found, else 0. X, a third position, is
+    one of the two.
+    """
 
     IN_WORDS: ClassVar = {1.0: "right", 0.0: "wrong"}
 
@@ -269,7 +272,9 @@ class Discrimination(Pair):
 
 
 class Comparison(Pair):
-    """How much better the second sound is than the first; tidy answers tell it of the system."""
+    """A design that asks how much better the second sound is than the first; tidy answers tell it
+    of the system.
+    """
 
     def value(self, answer: One, shown: Sequence[str], system: str) -> float:
         assert not isinstance(answer, list)

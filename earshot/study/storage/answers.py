@@ -150,7 +150,9 @@ def lesson(test: Test, item: Item, answer: Answer) -> Lesson | None:
 
 
 def _lesson_of_all(trial: Trial, item: Item, answer: Sequence[int]) -> Lesson:
-    """What is known of the first of the sounds, and of the hidden reference, where there is one."""
+    """Compare the answer with what is known of the first of the sounds, and of the hidden
+    reference, where there is one.
+    """
     known = {REFERENCE: 100, next(iter(trial.sounds)): round(trial.expected or 0)}
     wanted = [known.get(system) for system in item.shown]
     both = zip(wanted, answer, strict=True)

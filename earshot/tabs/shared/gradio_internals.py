@@ -169,8 +169,9 @@ def keep_uploads_apart() -> None:
 
 
 def keep_sessions_light() -> None:
-    """From now on a session has no copy of the whole page: 4 MB, and 0.1 s in which all others
-    wait, for each. Only deep links need it, which are off."""
+    """Give a session no copy of the whole page from now on: 4 MB, and 0.1 s in which all others
+    wait, for each. Only deep links need it, which are off.
+    """
 
     def light(session: SessionState, blocks: gr.Blocks) -> None:
         nothing_to_copy: Any = SimpleNamespace(default_config=blocks.default_config, blocks={})

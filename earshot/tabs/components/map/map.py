@@ -80,11 +80,12 @@ class Coloring:
 
 @dataclass(frozen=True)
 class Chart:
-    """Everything that one map shows. name: the accessible name. categories: in the order of their
-    colours and shapes; rest: one more category, in the background. button: the label of the button
-    of a chosen point; area: of that which begins to choose many, where that can be done. layouts
-    and colorings: what visitors can change between; the first of each is that of the points.
-    height: of the picture, of which the width is WIDTH."""
+    """The content of one map. name: the accessible name. categories: in the order of their colours
+    and shapes; rest: one more category, in the background. button: the label of the button of a
+    chosen point; area: of that which begins to choose many, where that can be done. layouts and
+    colorings: what visitors can change between; the first of each is that of the points. height: of
+    the picture, of which the width is WIDTH.
+    """
 
     name: str
     points: Sequence[Point]

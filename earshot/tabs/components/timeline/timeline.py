@@ -72,7 +72,7 @@ class Action:
 
 @dataclass(frozen=True)
 class TimelineSpec:
-    """Everything that one timeline shows.
+    """The content of one timeline.
 
     name: for screen readers; hint, touch_hint: how cells are selected, by mouse and by finger;
     start: first position of the playhead in seconds; plays: whether a click on a lane starts
