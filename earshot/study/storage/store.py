@@ -42,6 +42,8 @@ TOO_MANY_MISSING: Final = (
     "Too many sounds did not come. Check your connection, and open the link again."
 )
 MAX_MISSING: Final = 0.1  # of a rater's trials that may be skipped though the server has the sound
+MAX_ANSWERS: Final = 20  # to one trial, of which all but the last are in the log of changes
+TOO_OFTEN: Final = "This was answered too often. Go on with the next one."
 
 
 class StaleAnswerError(InputError):
@@ -181,10 +183,10 @@ class Store:
         another only where it knew that one, and the one before goes into the log of changes. What
         is sent again changes nothing.
 
-        Raises InputError for an unknown rater or place, an answer that is not on the scale, or one
-        that comes too soon; StaleAnswerError for one that did not know the last, for another answer
-        after the completion code, and for another vote in an adaptive test, by which others' trials
-        were chosen; NoPlaceError once the test is closed.
+        Raises InputError for an unknown rater or place, an answer that is not on the scale, one
+        that comes too soon, or more than MAX_ANSWERS; StaleAnswerError for one that did not know
+        the last, for another answer after the completion code, and for another vote in an adaptive
+        test, by which others' trials were chosen; NoPlaceError once the test is closed.
         """
         with self._writing.begin() as session:
             opened = places.check_open(session, test)
@@ -199,6 +201,8 @@ class Store:
                 return rater.code
             if version != row.version or rater.code is not None or row.voted is not None:
                 raise StaleAnswerError(STALE)
+            if row.version >= MAX_ANSWERS:
+                raise InputError(TOO_OFTEN)
             if row.version:
                 session.add(_replaced(row))
             else:

@@ -20,7 +20,7 @@ from earshot.study.storage import store as module
 from earshot.study.storage.database import StoreRemovedError
 from earshot.study.storage.export import lines
 from earshot.study.storage.places import ABANDONED, NoPlaceError
-from earshot.study.storage.store import Rater, StaleAnswerError, Store
+from earshot.study.storage.store import MAX_ANSWERS, Rater, StaleAnswerError, Store
 from earshot.study.storage.tables import RaterRow
 from earshot.study.storage.tidy import COLUMNS
 from tests.support.stimuli import make_folder, noise
@@ -97,6 +97,17 @@ def test_skip_goes_on_without_an_answer_and_is_told_to_the_organiser(store: Stor
     trial = test.trials[first.trial]
     assert store.missing(test)[trial.stimulus, first.shown[0]] >= 1
     assert sum(store.missing(test).values()) == 2
+
+
+def test_answer_to_one_trial_is_changed_so_often_and_no_more(store: Store) -> None:
+    test = make_test()
+    rater = store.enrol(test)
+    for version in range(MAX_ANSWERS):
+        store.answer(test, rater.token, 0, 1 + version % 5, [1], 900, version=version)
+    with pytest.raises(InputError, match="too often"):
+        store.answer(test, rater.token, 0, 3, [1], 900, version=MAX_ANSWERS)
+    item = list(lines(test, store))[1]["rater"]["items"][0]
+    assert len(item["changes"]) == MAX_ANSWERS - 1
 
 
 def test_reply_is_one_for_a_question_and_none_after_closing(store: Store) -> None:

@@ -149,7 +149,7 @@ def paragraph(results: Results) -> str:
     """Write a Methods paragraph to paste into a paper; what only its authors know is in
     brackets."""
     test, kept, scales = results.test, results.kept, results.by_scale
-    answers = kept.answers
+    ratings = sum(len(each.kept.answers) for each in scales)
     parts = [
         f"We ran a listening test ({test.design.title}) with {test.source or 'Earshot'}"
         f" [recruitment and payment of raters, their languages, and approval].",
@@ -158,7 +158,7 @@ def paragraph(results: Results) -> str:
         f"{counted(kept.stimuli, 'stimulus')} ({sounds(test)}).",
         f"{counted(results.started, 'rater')} took part; {len(results.exclusions)} were left out "
         f"by {'its own rules' if results.rules == test.rules else 'rules chosen afterwards'}"
-        f"{_why(results)}, which leaves {kept.raters} with {counted(len(answers), 'rating')}.",
+        f"{_why(results)}, which leaves {kept.raters} with {counted(ratings, 'rating')}.",
         "95 % intervals and p-values have raters and stimuli as clusters (Cameron, Gelbach and "
         "Miller 2011, by the jackknife), and p-values are corrected by Holm's method.",
     ]

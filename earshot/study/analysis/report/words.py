@@ -48,7 +48,7 @@ def facts(results: Results) -> Iterator[str]:
     raters = counted(kept.raters, "rater")
     yield results.test.design.title
     yield f"{raters} of {results.started}" if results.exclusions else raters
-    yield counted(len(kept.answers), "rating")
+    yield counted(sum(len(each.kept.answers) for each in results.by_scale), "rating")
     yield counted(kept.stimuli, "stimulus")
     yield f"{results.finished} of {results.started} have finished"
 
