@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,12 @@ SCALES: dict[str, Any] = {
 }
 LESSON = {"sounds": "fine/bird.wav", "reference": "reference/bird.wav", "expected": 5}
 HEARD = "the old cat sat on the mat"
-RATERS = [("desktop", "light", False), ("phone", "dark", False), ("desktop", "dark", True)]
+RATERS = {  # by size and colours, what happens to them
+    ("desktop", "light"): "a tab that was left open",
+    ("phone", "dark"): "a sound that never comes",
+    ("desktop", "dark"): "keys alone",
+}
+LAST = 2  # the place of the last trial, after practice and the first
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -74,15 +80,34 @@ def type_all(page: Page, name: str) -> None:
     page.keyboard.type(f"Heard by {name}.")
 
 
-def take(page: Page, address: str, tests: Library, name: str, keys: bool, shots: Path) -> str:
-    """Takes the whole test → the rater's hash."""
-    taking = Taking(page, address, "scales", tests)
+def answer_in_a_stale_tab(page: Page, taking: Taking) -> Page:
+    """Opens the trial, whose sounds were heard, in another tab, and chooses other answers there."""
+    stale = page.context.new_page()
+    stale.goto(page.url)
+    Taking(stale, "", "scales", taking.tests).listen(back=True)
+    for scale in range(3):
+        stale.locator(".answers").nth(scale).locator(".answer").nth(1).click()
+    stale.locator(".written input").fill("something else")
+    return stale
+
+
+def take(
+    page: Page, address: str, tests: Library, name: str, what: str, shots: Path
+) -> tuple[str, int]:
+    """Takes the whole test → the rater's hash, and how many trials they answered."""
+    taking, stale = Taking(page, address, "scales", tests), None
     taking.begin()
-    for trial in range(3):
+    if "never comes" in what:
+        page.route(f"**/sound/{LAST}/*", lambda route: route.abort())
+    for trial in range(LAST + 1):
+        if trial == LAST and "never comes" in what:
+            expect(taking.heading).to_have_text("A sound did not come")
+            taking.button("Next").click()
+            break
         expect(page.locator(".trial")).to_be_visible()
         expect(page.locator(".written input")).to_be_disabled()
         listen(page)
-        (type_all if keys else answer)(page, name)
+        (type_all if "keys" in what else answer)(page, name)
         if trial == 1:
             in_order(page)
             page.screenshot(path=shots / f"scales-{name}.png", full_page=True)
@@ -94,32 +119,46 @@ def take(page: Page, address: str, tests: Library, name: str, keys: bool, shots:
             expect(page.locator(".written input")).to_have_value(HEARD)
             expect(page.locator(".remark textarea")).to_have_value(f"Heard by {name}.")
             expect(page.locator("input:checked")).to_have_count(3)
+            if "left open" in what:
+                stale = answer_in_a_stale_tab(page, taking)
         taking.next()
+        if stale:
+            stale.get_by_role("button", name="Next", exact=True).click()
+            expect(stale.get_by_role("heading", level=1)).to_have_text("Welcome back")
+            stale.close()
+            stale = None
         if trial == 0:  # practice whose answer is known
             expect(page.locator(".prose")).to_contain_text("Extremely similar")
             taking.button("Next").click()
     taking.finish()
     rater = tests.store.resume(taking.test, taking.token)
     assert rater
-    return rater.id
+    return rater.id, trial + ("never comes" not in what) - 1
 
 
 def test_three_raters_answer_every_scale_and_the_export_reads_back(
     browser: Browser, address: str, tests: Library, tmp_path: Path
 ) -> None:
-    complaints: list[str] = []
-    raters = []
-    for size, scheme, keys in RATERS:
+    answered: dict[str, int] = {}
+    for (size, scheme), what in RATERS.items():
+        complaints: list[str] = []
         with rater_page(browser, size, scheme, complaints) as page:
-            raters.append(take(page, address, tests, f"{size}-{scheme}", keys, tmp_path))
+            rater, trials = take(page, address, tests, f"{size}-{scheme}", what, tmp_path)
+            answered[rater] = trials
+            if "never comes" in what:
+                assert len(complaints) >= 3, "three tries"
+                complaints.clear()
+        assert complaints == []
+    assert sorted(answered.values()) == [1, 2, 2]
     test, key = tests.open("scales").test, tests.open("scales").key
     content = httpx.get(f"{address}/results/scales/dataset.zip", params={"key": key}).content
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         text = archive.read(f"scales/{dataset.path(test, 'ratings.csv')}").decode()
         description = json.loads(archive.read("scales/dataset_description.json"))
     rows = [row for row in csv.DictReader(io.StringIO(text)) if row["kind"] == "trial"]
-    assert {row["rater"] for row in rows} == {*raters} and description["@type"] == "Dataset"
-    assert len(rows) == 3 * 2 * (len(SCALES) + 1), "a row a scale, and one of the comment"
+    each = Counter(row["rater"] for row in rows)
+    assert each == {rater: n * (len(SCALES) + 1) for rater, n in answered.items()}
+    assert description["@type"] == "Dataset"
     found = {(row["scale"], row["answer"], row["text"]) for row in rows if row["scale"] in SCALES}
     assert found == {
         ("similarity", "5.0", ""),
@@ -128,13 +167,13 @@ def test_three_raters_answer_every_scale_and_the_export_reads_back(
         ("transcription", "0.0", HEARD),
     }
     remarks = {row["text"] for row in rows if row["scale"] == "comment"}
-    assert remarks == {f"Heard by {size}-{scheme}." for size, scheme, _ in RATERS}
+    assert remarks == {f"Heard by {size}-{scheme}." for size, scheme in RATERS}
     results = analyse(test, tests.store.ratings(test))
     assert [each.kept.raters for each in results.by_scale] == [3] * len(SCALES)
     look = f"{address}/results/scales/look"
     told = httpx.post(look, params={"key": key}, timeout=60, follow_redirects=True).text
     assert all(f"<h2>{name.capitalize()}</h2>" in told for name in SCALES)
-    assert complaints == []
+    assert sum(tests.store.missing(test).values()) == 1, "the organiser is told"
 
 
 @pytest.mark.parametrize("page", [("phone", "light")], indirect=True)
