@@ -65,6 +65,9 @@ def _texts(name: str, value: Value, number: int, boxes: int, scales: tuple[Scale
         value.problem(f"write {', '.join(KEYS)} here, whichever are to be translated.")
         return Texts()
     value.only(KEYS)
+    for key in ("question", "words") if scales else ():
+        if value.has(key):
+            value.at(key).problem(f'write "{key}" within "scales", below one of them.')
     written = {key: value.take(key, str) for key in KEYS[:-3] if value.has(key)}
     words = None
     if value.has("words"):

@@ -48,9 +48,10 @@ def _scale(scale: Scale, given: Texts, language: str) -> Scale:
     key = ASKED_BY.get(scale.name, scale.name)
     if ours and question is None and scale.question == ours.question:
         question = said.get(f"question.{key}")
-    if ours and not answers and scale.answers == ours.answers:
-        words = said.get(f"scale.{key}", {})
-        answers = tuple((value, words.get(str(value), word)) for value, word in scale.answers)
+    if ours and not answers:  # of another number of points, the ends have the same words
+        translated = said.get(f"scale.{key}", {})
+        words = {word: translated.get(str(value), word) for value, word in ours.answers}
+        answers = tuple((value, words.get(word, word)) for value, word in scale.answers)
     return replace(scale, question=question or scale.question, answers=answers or scale.answers)
 
 

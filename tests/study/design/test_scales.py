@@ -84,6 +84,16 @@ def test_sentences_are_read_from_files(tmp_path: Path) -> None:
         ("acr", {"show_sentence": True}, '"sentences" is missing'),
         ("acr", {"sentences": {"other": "Words."}}, "there is no sentence for"),
         ("acr", {"sentences": "said/*.txt"}, "no file fits"),
+        (
+            "acr",
+            {"scales": {"quality": None}, "texts": {"de": {"question": "?"}}},
+            'within "scales"',
+        ),
+        (
+            "acr",
+            {"scales": {"quality": None}, "texts": {"de": {"scales": {"x": {}}}}},
+            "one of: qual",
+        ),
     ],
 )
 def test_scales_that_do_not_fit_are_named(

@@ -24,11 +24,12 @@ SAID = dict.fromkeys(STIMULI, "The old cat sat.")
 GERMAN = {"pleasant": {"question": "Wie angenehm?", "ends": ["Gar nicht", "Sehr"]}}
 SCALES: dict[str, Any] = {
     "similarity": None,
+    "naturalness": {"points": 7},
     "pleasant": {"question": "How pleasant?", "points": 11, "ends": ["Not at all", "Very"]},
     "transcription": None,
 }
 TABLE = "several/data/study-several_description-{}_data.csv"
-ANSWER = {"similarity": 4, "pleasant": 10, "transcription": "=the old cat"}
+ANSWER = {"similarity": 4, "naturalness": 7, "pleasant": 10, "transcription": "=the old cat"}
 
 
 @pytest.fixture
@@ -49,8 +50,9 @@ def client(tests: Library) -> Iterator[TestClient]:
 
 def test_page_is_told_of_every_scale(client: TestClient) -> None:
     trial = Rater(client, "several").session()["trials"][0]
-    similar, pleasant, typed = trial["scales"]
+    similar, natural, pleasant, typed = trial["scales"]
     assert [word["number"] for word in similar["words"]] == ["5", "4", "3", "2", "1"]
+    assert [word["value"] for word in natural["words"]] == [7, 6, 5, 4, 3, 2, 1]
     assert [word["value"] for word in pleasant["words"]] == [*range(10, -1, -1)]
     assert {word["label"] for word in pleasant["words"]} == {"Very", "", "Not at all"}
     assert typed["typed"] and typed["words"] == [] and trial["comment"]
@@ -59,12 +61,14 @@ def test_page_is_told_of_every_scale(client: TestClient) -> None:
 
 
 def test_scales_are_asked_in_the_raters_language(client: TestClient) -> None:
-    similar, pleasant, typed = Rater(client, "several", language="de").session()["trials"][0][
-        "scales"
-    ]
+    similar, natural, pleasant, typed = Rater(client, "several", language="de").session()["trials"][
+        0
+    ]["scales"]
     german = words("de")
     assert similar["question"] == german["question.smos"]
     assert similar["words"][0]["label"] == german["scale.smos"]["5"]
+    ends = natural["words"][0]["label"], natural["words"][1]["label"]
+    assert ends == (german["scale.naturalness"]["5"], "")
     assert pleasant["question"] == "Wie angenehm?" and pleasant["words"][0]["label"] == "Sehr"
     assert typed["question"] == german["question.transcription"]
 
@@ -84,7 +88,7 @@ def test_answers_are_stored_by_scale_and_read_back(client: TestClient, tests: Li
     table = tests.store.ratings(tests.open("several").test)
     own = table[table["kind"] == "trial"]
     found = {*zip(own["scale"], own["answer"], strict=True)}
-    wanted = {("similarity", 4), ("pleasant", 10), ("transcription", 0.25)}
+    wanted = {("similarity", 4), ("naturalness", 7), ("pleasant", 10), ("transcription", 0.25)}
     assert {pair for pair in found if pair[0] != "comment"} == wanted
     key = {"key": tests.open("several").key}
     archive = zipfile.ZipFile(
