@@ -18,7 +18,9 @@ POINTS: Final = {5: range(1, 6), 7: range(1, 8), 11: range(11)}  # 0 to 10, as i
 MAX_SCALES: Final = 6  # on one trial
 MAX_SENTENCE: Final = 500  # characters of what is said in a stimulus, and of what a rater heard
 MAX_COMMENT: Final = 1000  # characters
-WORD: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
+IDEOGRAM: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")  # of Chinese and Japanese
+# Apostrophes, and the vowels of Arabic, which few write.
+UNREAD: Final = dict.fromkeys(map(ord, "'’\u0640\u0670" + "".join(map(chr, range(0x64B, 0x653)))))
 
 NATURALNESS: Final = replace(
     ACR.scale,
@@ -74,7 +76,9 @@ def read_scales(document: Value, design: Design) -> tuple[Scale, ...]:
 
 def _scale(name: str, value: Value, design: Design) -> Scale:
     if not NAME.fullmatch(name) or name == COMMENT:
-        value.problem(f'"{name}" cannot name a scale: use a to z, digits and _, and begin with a.')
+        value.problem(
+            f'"{name}" cannot name a scale: use a to z, digits and _, and begin with a letter.'
+        )
     known = KNOWN.get(name)
     if name == SIMILARITY.name and design.reference != "open":
         value.problem(f'"{name}" asks about a reference, which {design.name} lacks: take smos.')
@@ -98,8 +102,10 @@ def _scale(name: str, value: Value, design: Design) -> Scale:
     standard = [word for _, word in base.answers]
     words = words_of(value, points)
     if words is None:
-        ended = points != 5 or known is None
-        words = spread(standard[0], standard[-1], points) if ended else tuple(standard)
+        if known is None and not (value.has("words") or value.has("ends")):
+            value.problem('write "ends", the lowest and the highest, or "words" for every point.')
+        whole = points == len(standard)
+        words = tuple(standard) if whole else spread(standard[0], standard[-1], points)
     return replace(
         base,
         question=question,
@@ -173,8 +179,8 @@ def read_sentences(document: Value, folder: Path, stimuli: Collection[str]) -> d
     if missing := sorted({*stimuli} - {*found}):
         value.problem(f"there is no sentence for {', '.join(missing[:5])}.")
     for name, sentence in found.items():
-        if not 0 < len(sentence) <= MAX_SENTENCE:
-            value.problem(f"the sentence of {name} must have 1 to {MAX_SENTENCE} characters.")
+        if not words_in(sentence) or len(sentence) > MAX_SENTENCE:
+            value.problem(f"the sentence of {name} must have words, and {MAX_SENTENCE} characters.")
     return found
 
 
@@ -189,7 +195,11 @@ def _sentence(path: Path, value: Value) -> str:
 
 
 def words_in(text: str) -> list[str]:
-    """Divide a text into words as they are compared: without case, accents' way of writing and
-    punctuation; of Chinese and Japanese, into characters."""
-    plain = unicodedata.normalize("NFKC", text).casefold().replace("'", "").replace("’", "")
-    return WORD.findall(plain)
+    """Divide a text into words as they are compared: without case, punctuation and the way in which
+    accents are written; of Chinese and Japanese, into characters."""
+    plain = unicodedata.normalize("NFKC", text).casefold().translate(UNREAD)
+    # Marks are parts of words, as the vowels of Hindi are.
+    kept = (
+        each if each.isalnum() or unicodedata.category(each)[0] == "M" else " " for each in plain
+    )
+    return IDEOGRAM.sub(r" \g<0> ", "".join(kept)).split()

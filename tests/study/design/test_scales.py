@@ -75,6 +75,7 @@ def test_sentences_are_read_from_files(tmp_path: Path) -> None:
         ("acr", {"scales": {"No Name": {"question": "?"}}}, "cannot name a scale"),
         ("acr", {"scales": {"odd": None}}, "write question, points, words, ends here"),
         ("acr", {"scales": {"odd": {"points": 7}}}, '"question" is missing'),
+        ("acr", {"scales": {"odd": {"question": "How?", "points": 7}}}, 'write "ends"'),
         ("acr", {"scales": {"naturalness": {"points": 9}}}, '"points" must be 5, 7, 11'),
         ("acr", {"scales": {"naturalness": {"words": ["a", "b"]}}}, '"words" must be 5'),
         ("acr", {"scales": {"naturalness": {"ends": ["a"]}}}, "the lowest, then the highest"),
@@ -83,6 +84,8 @@ def test_sentences_are_read_from_files(tmp_path: Path) -> None:
         ("acr", {"scales": {"transcription": {"points": 5}}}, 'there is no "points"'),
         ("acr", {"show_sentence": True}, '"sentences" is missing'),
         ("acr", {"sentences": {"other": "Words."}}, "there is no sentence for"),
+        ("acr", {"sentences": dict.fromkeys(SAID, "?!")}, "must have words"),
+        ("acr", {"sentences": dict.fromkeys(SAID, "x" * 501)}, "500 characters"),
         ("acr", {"sentences": "said/*.txt"}, "no file fits"),
         (
             "acr",
@@ -117,7 +120,8 @@ def test_nothing_is_expected_of_what_raters_write(tmp_path: Path) -> None:
 
 def test_check_expects_an_answer_on_the_first_scale(tmp_path: Path) -> None:
     checks = [{"sounds": "ours/a.wav", "expected": 9}]
-    scales = {"fine": {"question": "How fine?", "points": 11}, "naturalness": None}
+    fine = {"question": "How fine?", "points": 11, "ends": ["Not", "Very"]}
+    scales = {"fine": fine, "naturalness": None}
     test = made(tmp_path, "acr", attention=checks, scales=scales)
     trial = test.of_kind("attention")[0]
     item = Item(0, trial.id, tuple(trial.sounds))
@@ -208,6 +212,8 @@ def test_word_errors_are_a_share_of_the_sentence(text: str, errors: float) -> No
 
 def test_words_are_compared_without_case_and_punctuation() -> None:
     assert words_in("Don’t STOP—it's “fine”.") == ["dont", "stop", "its", "fine"]
+    assert words_in("हिन्दी में") == ["हिन्दी", "में"]
+    assert words_in("كِتَابٌ") == words_in("كتاب")
     assert words_in("今天 天气好。") == ["今", "天", "天", "气", "好"]
     assert words_in("Cafe\u0301 über") == words_in("café Über")
     assert errors_in("anything", "") != errors_in("anything", "")
