@@ -16,6 +16,7 @@ from scipy.stats import binomtest, friedmanchisquare, kendalltau, norm
 
 from benchmarks.study_adaptive import adaptive
 from benchmarks.study_intervals import coverage
+from benchmarks.study_words import word_errors
 from benchmarks.study_worlds import rows
 from earshot.study.analysis.clustered import LEVEL, ROUNDING, Estimate, bounded, difference, mean
 from earshot.study.analysis.mushra import signed_rank
@@ -38,6 +39,7 @@ def main() -> None:
         "strengths": strengths,
         "adaptive": adaptive,
         "raters": planned,
+        "words": word_errors,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks.study", description=__doc__)
     parser.add_argument("--parts", nargs="+", choices=[*sections], default=[*sections])
