@@ -163,7 +163,7 @@ def _report(
 
     results = analyse(test, ratings, conduct=conduct, notes=notes)
     write(results, folder)
-    print(came(results), concluded(results), *results.kept.notes, sep="\n")
+    print(came(results), concluded(results), *results.notes, sep="\n")
     print(*more_raters(results.kept), folder, sep="\n")
 
 

@@ -95,6 +95,13 @@ class Results:
         """List the results of every scale."""
         return (self, *self.more)
 
+    @property
+    def notes(self) -> list[str]:
+        """List what a reader must know first: once where it holds of every scale."""
+        shared = [n for n in self.kept.notes if all(n in each.kept.notes for each in self.more)]
+        own = [(each, note) for each in self.by_scale for note in each.kept.notes]
+        return shared + [each.named(note) for each, note in own if note not in shared]
+
     def named(self, text: str) -> str:
         """Say of which scale a text is, where a trial has several."""
         return f"{self.scale.title}: {text}" if self.test.scales else text

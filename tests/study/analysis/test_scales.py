@@ -77,6 +77,15 @@ def test_fewest_word_errors_are_best(results: Results) -> None:
     assert not typed.kept.power.empty
 
 
+def test_notes_of_all_scales_are_said_once(test: Test, ratings: pd.DataFrame) -> None:
+    few = ratings[ratings["rater"].isin(["rater-1", "rater-2"])].copy()
+    few.loc[few["scale"] == "naturalness", "answer"] = 3.0
+    notes = analyse(test, few).notes
+    assert sum("take every number as a first hint" in note for note in notes) == 1
+    same = [note for note in notes if "All answers are the same" in note]
+    assert len(same) == 1 and same[0].startswith("Naturalness: ")
+
+
 def test_comments_are_no_ratings(test: Test, ratings: pd.DataFrame, results: Results) -> None:
     remark = ratings.head(5).assign(scale="comment", answer=np.nan, text="Clicks")
     again = analyse(test, pd.concat([ratings, remark], ignore_index=True))

@@ -57,7 +57,7 @@ def page(results: Results, progress: str = "") -> str:
         "results.html",
         **_head(results),
         sentence=concluded(results),
-        notes=results.kept.notes,
+        notes=results.notes,
         progress=Markup(progress),
         several=bool(results.test.scales),
         scales=list(map(_of_scale, scales)),

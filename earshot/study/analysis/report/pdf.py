@@ -74,7 +74,7 @@ def _story(results: Results) -> Iterator[Any]:
     yield _text(test.title, TITLE)
     yield _text(" · ".join(facts(results)), QUIETER)
     yield _text(concluded(results), VERDICT)
-    yield from _list(kept.notes)
+    yield from _list(results.notes)
     for each in results.by_scale:
         yield from _of_scale(each)
     yield _text("How many more raters?", HEAD)
