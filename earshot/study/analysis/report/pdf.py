@@ -70,8 +70,7 @@ def document(results: Results) -> bytes:
 
 
 def _story(results: Results) -> Iterator[Any]:
-    test, kept = results.test, results.kept
-    yield _text(test.title, TITLE)
+    yield _text(results.test.title, TITLE)
     yield _text(" · ".join(facts(results)), QUIETER)
     yield _text(concluded(results), VERDICT)
     yield from _list(results.notes)
