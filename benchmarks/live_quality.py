@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=20, help="recordings of each kind")
     chosen = parser.parse_args()
     checkpoint = settings.live_checkpoint(CHECKPOINTS)
-    name = next(n for n, m in settings.MODELS.items() if m.checkpoint == checkpoint.name)
+    name = next(n for n, its in settings.MODELS.items() if its == checkpoint.name)
     pipeline, networks = Converters(CHECKPOINTS, "cpu")(name), load_networks(checkpoint)
     judges = Judges(Path(os.environ["EARSHOT_DATA"]), chosen.most)
     asked = " ".join([*chosen.timings, f"--most {chosen.most}"])

@@ -166,7 +166,7 @@ def test_sounds_loads_shipped_or_named_model(tiny_checkpoints: Path, tmp_path: P
 
 
 def test_available_lists_existing_checkpoints_only(tiny_checkpoints: Path, tmp_path: Path) -> None:
-    names = sorted({model.checkpoint for model in MODELS.values()})
+    names = sorted({*MODELS.values()})
     assert models.available(tiny_checkpoints, names) == names
     assert models.available(tmp_path, names) == []
 

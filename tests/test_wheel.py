@@ -48,7 +48,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_wheel_holds_every_model_of_the_app_and_nothing_of_training(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    conversion = models.available(CHECKPOINTS, [model.checkpoint for model in MODELS.values()])
+    conversion = models.available(CHECKPOINTS, [*MODELS.values()])
     named = [*conversion, *sound_search.MODELS, words.MODEL, lip_to_speech.MODEL]
     for model in [*named, "vocoder", "vocoder-lips", "words-bottleneck", "g2p"]:
         assert f"earshot/checkpoints/{model}/model.safetensors" in names

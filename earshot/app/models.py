@@ -37,8 +37,8 @@ def converters(folder: Path, device: str) -> Callable[[str], "VoiceConversion"]:
 
 def installed_conversion_models(folder: Path) -> list[str]:
     """List the models of voice conversion whose checkpoint is in the folder, the default first."""
-    checkpoints = available(folder, [model.checkpoint for model in MODELS.values()])
-    return [name for name, model in MODELS.items() if model.checkpoint in checkpoints]
+    checkpoints = available(folder, [*MODELS.values()])
+    return [name for name, checkpoint in MODELS.items() if checkpoint in checkpoints]
 
 
 def sounds(

@@ -88,8 +88,8 @@ def _installed() -> list[str]:
     """The models whose checkpoint is here, the default first."""
     return [
         name
-        for name, model in settings.MODELS.items()
-        if (CHECKPOINTS / model.checkpoint / "config.json").exists()
+        for name, checkpoint in settings.MODELS.items()
+        if (CHECKPOINTS / checkpoint / "config.json").exists()
     ]
 
 

@@ -102,25 +102,10 @@ class AnyVoiceConversion(VoiceConversion):
         kept = BITS_PER_SECOND if intonation == "keep" else 0.0
         return self._bottleneck.bits_per_second(self.name), kept
 
-    @torch.inference_mode()
-    def decode(
-        self,
-        units: Units,
-        target: str | Voice = settings.DEFAULT_VOICE,
-        vocoder: str | None = None,
-        intonation: str | None = None,
-    ) -> Speech:
-        """Speak units in a voice; where they carry no intonation, it is predicted.
-
-        Raises InputError for units of another model, units that are not in the codebook, none or
-        too many of them, and for choices that do not exist.
-        """
-        vocoder = vocoder or self.vocoders[0]
-        intonation = intonation or self.intonations[0]
+    def _speak(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> Speech:
         _check("vocoder", vocoder, self.vocoders)
         _check("intonation", intonation, self.INTONATIONS)
         voice = self.voice_of(target)
-        units.check(self.name, self.fingerprint, self.codebook_size, self.unit_seconds)
         began = time.perf_counter()
         content = self._vectors(units)
         if intonation == "keep" and units.intonation:
@@ -168,12 +153,14 @@ class AnyVoiceConversion(VoiceConversion):
     def voice_from(self, recording: Audio) -> Voice:
         return self.voice(self.reference(recording), settings.OF_RECORDING)
 
-    def fit(self, voice: Voice, reference: np.ndarray, tell: Callable[[float], object]) -> Voice:
+    def fit(
+        self, voice: Voice, reference: np.ndarray, on_progress: Callable[[float], object]
+    ) -> Voice:
         """The voice, fitted more closely to its reference (T,) in a minute at most.
 
-        tell: called with the share that is done.
+        on_progress: called with the share that is done.
         """
-        return fit(self.networks, reference, voice, tell)
+        return fit(self.networks, reference, voice, on_progress)
 
     def nearest(self, content: Tensor) -> Tensor:
         """Content (U, C) → the units that show it (U,)."""

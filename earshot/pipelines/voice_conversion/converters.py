@@ -17,7 +17,7 @@ class Converters:
 
     def __call__(self, name: str) -> VoiceConversion:
         """Raises FileNotFoundError where the model's checkpoint is not in the folder."""
-        folder = self._folder / MODELS[name].checkpoint
+        folder = self._folder / MODELS[name]
         if folder.name != ANY_VOICE:
             return VoiceConversion.from_pretrained(folder, self._device)
         if self._any_voice is None:

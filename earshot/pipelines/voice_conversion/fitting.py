@@ -30,11 +30,12 @@ RATE: Final = 0.03  # of Adam
 
 
 def fit(
-    networks: Networks, speech: np.ndarray, voice: Voice, tell: Callable[[float], object]
+    networks: Networks, speech: np.ndarray, voice: Voice, on_progress: Callable[[float], object]
 ) -> Voice:
     """The voice, fitted to its reference speech (T,), of at least 2 s; only its vector changes.
 
-    tell: called with the share that is done. Can be stopped (media.cancellation) at every step.
+    on_progress: called with the share that is done. Can be stopped (core.cancellation) at every
+    step.
     """
     content, contour, mel = _windows(networks, speech, voice)
     vector = torch.from_numpy(voice.vector.copy()).to(networks.device).requires_grad_()
@@ -50,7 +51,7 @@ def fit(
         # Of the vector alone: the networks are shared, and must not gather gradients.
         (vector.grad,) = torch.autograd.grad(loss, [vector])
         optimizer.step()
-        tell((step + 1) / STEPS)
+        on_progress((step + 1) / STEPS)
     with torch.no_grad():
         fitted = F.layer_norm(vector, vector.shape).cpu().numpy()
     return replace(voice, vector=fitted)

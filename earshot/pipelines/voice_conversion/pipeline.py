@@ -72,8 +72,7 @@ class VoiceConversion(ABC):
         ``USER/REPO``. Raises FileNotFoundError where there is none, CheckpointError for one that is
         not of voice conversion or cannot be used.
         """
-        model = settings.MODELS.get(str(name))
-        folder = locate(model.checkpoint if model else name)
+        folder = locate(settings.MODELS.get(str(name), name))
         config = read_config(folder)
         kind = next((kind for kind in KINDS if kind in config), None)
         if kind is None:
@@ -84,7 +83,9 @@ class VoiceConversion(ABC):
         module, class_name = KINDS[kind]
         found: Any = getattr(import_module(f"{__package__}.{module}"), class_name)
         loaded = found.load(folder, device)
-        return loaded.at(str(name)) if kind == "adapter" and model else loaded
+        return (
+            loaded.at(str(name)) if kind == "adapter" and str(name) in settings.MODELS else loaded
+        )
 
     def __call__(
         self,
@@ -150,7 +151,7 @@ class VoiceConversion(ABC):
     def units(self, content: Content) -> Units:
         """The units of what was heard."""
 
-    @abstractmethod
+    @torch.inference_mode()
     def decode(
         self,
         units: Units,
@@ -160,9 +161,17 @@ class VoiceConversion(ABC):
     ) -> Speech:
         """Speak units in a voice, without other choices by the first vocoder and intonation.
 
-        Raises InputError for units of another model, units that are not in the codebook, none or
-        too many of them, and for choices that do not exist.
+        Where units carry no intonation, it is predicted. Raises InputError for units of another
+        model, units that are not in the codebook, none or too many of them, and for choices that
+        do not exist.
         """
+        units.check(self.name, self.fingerprint, self.codebook_size, self.unit_seconds)
+        vocoder, intonation = vocoder or self.vocoders[0], intonation or self.intonations[0]
+        return self._speak(units, target, vocoder, intonation)
+
+    @abstractmethod
+    def _speak(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> Speech:
+        """Speak this model's own units. Raises InputError for choices that do not exist."""
 
     def voice_from(self, recording: Audio) -> Voice:
         """Make a voice, to be given as a target, of somebody's speech of 10 to 30 s.

@@ -1,7 +1,5 @@
 """What voice conversion offers and where its limits are; needs no torch, so that tabs can ask."""
 
-from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from typing import Final
 
@@ -11,28 +9,19 @@ CONTINUOUS: Final = "continuous"
 ANY_VOICE: Final = "any-voice"  # the checkpoint of all models but those called vqvae
 
 
-@dataclass(frozen=True)
-class Model:
-    """What a model is made of: checkpoint, its folder; unit_bits, bit/s of its units, infinite
-    where it has content that is not quantised."""
-
-    checkpoint: str
-    unit_bits: float
-
-
-# The default first, then ever fewer bits.
+# The checkpoint of each model; the default first, then ever fewer bits.
 MODELS: Final = {
-    CONTINUOUS: Model(ANY_VOICE, inf),
-    "units-512x3": Model(ANY_VOICE, 1350.0),
-    "units-512x2": Model(ANY_VOICE, 900.0),
-    "units-512": Model(ANY_VOICE, 450.0),
-    "units-256": Model(ANY_VOICE, 400.0),
-    "units-128": Model(ANY_VOICE, 350.0),
-    "units-64": Model(ANY_VOICE, 300.0),
-    "vqvae-512": Model("vqvae-512", 450.0),
-    "vqvae-256": Model("vqvae-256", 200.0),
-    "vqvae-128": Model("vqvae-128", 175.0),
-    "vqvae-64": Model("vqvae-64", 150.0),
+    CONTINUOUS: ANY_VOICE,
+    "units-512x3": ANY_VOICE,
+    "units-512x2": ANY_VOICE,
+    "units-512": ANY_VOICE,
+    "units-256": ANY_VOICE,
+    "units-128": ANY_VOICE,
+    "units-64": ANY_VOICE,
+    "vqvae-512": "vqvae-512",
+    "vqvae-256": "vqvae-256",
+    "vqvae-128": "vqvae-128",
+    "vqvae-64": "vqvae-64",
 }
 LIVE: Final = (ANY_VOICE, "vqvae-512")  # checkpoints that convert live: the first that is there
 # What configs name, for whoever must know before a model is loaded (tests/test_checkpoints.py).

@@ -92,22 +92,8 @@ class VQVAEConversion(VoiceConversion):
         """Of the units, if all were as likely, and none of the intonation, which is predicted."""
         return log2(self.codebook_size) / self.unit_seconds, 0.0
 
-    @torch.inference_mode()
-    def decode(
-        self,
-        units: Units,
-        target: str | Voice = settings.DEFAULT_VOICE,
-        vocoder: str | None = None,
-        intonation: str | None = None,
-    ) -> Speech:
-        """Synthesise units in the voice ``target``; the intonation is always predicted.
-
-        Raises InputError for units of another model, units that are not in the codebook, none or
-        too many of them, and for choices that do not exist.
-        """
-        vocoder = vocoder or self.vocoders[0]
-        intonation = intonation or self.intonations[0]
-        voice = self._check(units, target, vocoder, intonation)
+    def _speak(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> Speech:
+        voice = self._check(target, vocoder, intonation)
         began = time.perf_counter()
         muted = units.codes == MUTED
         codes = torch.from_numpy(np.where(muted, self.silence, units.codes)).to(self.device)
@@ -149,7 +135,7 @@ class VQVAEConversion(VoiceConversion):
             features.linear_from_log_mel(predicted) if is_mel else np.maximum(predicted, 0.0)
         )
 
-    def _check(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> str:
+    def _check(self, target: str | Voice, vocoder: str, intonation: str) -> str:
         if isinstance(target, Voice) or target not in self.voices:
             name = target.name if isinstance(target, Voice) else target
             raise InputError(
@@ -159,7 +145,6 @@ class VQVAEConversion(VoiceConversion):
             raise InputError(f"{self.name} speaks through {' or '.join(self.vocoders)} only.")
         if intonation not in self.intonations:
             raise InputError(f"{self.name} predicts the intonation: it cannot keep the source's.")
-        units.check(self.name, self.fingerprint, self.codebook_size, self.unit_seconds)
         return target
 
     @torch.inference_mode()

@@ -66,7 +66,7 @@ class Models:
     @property
     def live(self) -> bool:
         """Whether a checkpoint that converts live is installed."""
-        return any(settings.MODELS[name].checkpoint in settings.LIVE for name in self.names)
+        return any(settings.MODELS[name] in settings.LIVE for name in self.names)
 
     @property
     def voices(self) -> Sequence[str]:
@@ -240,7 +240,7 @@ class ConversionEvents:
         heard: dict[str, Content] = {}  # by the models of one checkpoint alike
         for i, pipeline in enumerate(models):
             progress((i, len(models)), desc=f"Converting by {pipeline.name}", unit="rates")
-            checkpoint = settings.MODELS[pipeline.name].checkpoint
+            checkpoint = settings.MODELS[pipeline.name]
             if checkpoint not in heard:
                 heard[checkpoint] = pipeline.hear(source.content)
             conversion = pipeline(heard[checkpoint], *spoken.arguments(pipeline))

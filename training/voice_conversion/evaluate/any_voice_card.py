@@ -128,7 +128,7 @@ PARTS: Final = {"any-voice-inverter": INVERTER, "any-voice-vocoder": VOCODER}
 def is_any_voice(row: dict[str, Any]) -> bool:
     """Say whether a row of the table is about this checkpoint."""
     name = row["system"].split(",")[0]
-    return name == ANY_VOICE or (name in MODELS and MODELS[name].checkpoint == ANY_VOICE)
+    return name == ANY_VOICE or MODELS.get(name) == ANY_VOICE
 
 
 def any_voice_card(training: dict[str, Any], rows: list[dict[str, Any]]) -> str:

@@ -132,7 +132,7 @@ def _vqvae_systems(folders: list[Path]) -> Iterator[System]:
 
 
 def _any_voice_systems(networks: AnyVoiceConversion) -> Iterator[System]:
-    for model in [networks.at(m) for m in MODELS if MODELS[m].checkpoint == ANY_VOICE]:
+    for model in [networks.at(m) for m, its in MODELS.items() if its == ANY_VOICE]:
         yield AnyVoiceUnits(model), AnyVoiceConverter(model, model.vocoders[0])
 
 

@@ -86,9 +86,7 @@ class AnyVoiceNetworks:
     def __init__(self, pipeline: AnyVoiceConversion) -> None:
         self.keeps_intonation, self.stride = True, STRIDE
         self.models = [
-            name
-            for name, model in settings.MODELS.items()
-            if model.checkpoint == settings.ANY_VOICE
+            name for name, checkpoint in settings.MODELS.items() if checkpoint == settings.ANY_VOICE
         ]
         self._pipelines: Mapping[str, AnyVoiceConversion] = {
             name: pipeline.at(name) for name in self.models

@@ -13,8 +13,8 @@ from earshot.pipelines.voice_conversion.live.networks import LiveNetworks
 from earshot.pipelines.voice_conversion.live.resampler import Resampler
 from earshot.pipelines.voice_conversion.settings import MUTED
 
-LOWEST: Final = 8_000  # Hz
-HIGHEST: Final = 192_000
+MIN_RATE: Final = 8_000  # Hz
+MAX_RATE: Final = 192_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class LiveSession:
 
     def __init__(self, networks: LiveNetworks, rate: int, choice: Choice) -> None:
         """rate: in Hz. Raises InputError for a rate that no device has, and as change does."""
-        if not LOWEST <= rate <= HIGHEST:
+        if not MIN_RATE <= rate <= MAX_RATE:
             raise InputError(f"A microphone at {rate} Hz cannot be used.")
         networks.check(choice)
         self.rate = rate

@@ -112,7 +112,7 @@ def wished(models: Sequence[str], tickets: Tickets, speaking: Speaking) -> dict[
         return {"wish": tickets.write(Speaking(speaking.voice)), "note": ""}
     note = ""
     model = speaking.model
-    if model and settings.MODELS[model].checkpoint != settings.ANY_VOICE:
+    if model and settings.MODELS[model] != settings.ANY_VOICE:
         note = f"{model} is for recordings. Live goes by {settings.CONTINUOUS} content."
         speaking = replace(speaking, model=settings.CONTINUOUS)
     try:
