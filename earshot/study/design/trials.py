@@ -15,7 +15,9 @@ PREPARED = "prepared"  # the folder next to a test's file for what is made from 
 
 
 def prepared_path(folder: Path, role: str, source: Path) -> Path:
-    """Where the copy of source for this role (an anchor, say) is kept for the test in folder."""
+    """Name the path where the copy of source for this role (an anchor, say) is kept for the test in
+    folder.
+    """
     name = hashlib.sha256(f"{role}/{source.relative_to(folder)}".encode()).hexdigest()[:16]
     return folder / PREPARED / f"{name}.wav"
 
@@ -29,7 +31,7 @@ def scored(
     anchors: Iterable[str] = ANCHORS,
     mentioned: bool = True,
 ) -> list[Trial]:
-    """All trials of one stimulus, a file by system; ids are to be given by numbered.
+    """Make all trials of one stimulus, a file by system; ids are to be given by numbered.
 
     anchors: those that are made from the reference where it is hidden; mentioned: whether raters
     hear it openly, in a design in which they may.
@@ -41,12 +43,14 @@ def scored(
 
 
 def count(design: Design, stimuli: int, systems: int, reference: bool) -> int:
-    """How many trials `scored` makes of so many stimuli and systems."""
+    """Count the trials that `scored` makes of so many stimuli and systems."""
     return stimuli * design.count(systems, reference)
 
 
 def practice(trials: Sequence[Trial], number: int, seed: int) -> list[Trial]:
-    """So many of the trials for practice: the same for every rater, so that all start alike."""
+    """Draw so many of the trials for practice: the same for every rater, so that all start
+    alike.
+    """
     drawn = random.Random(seed).sample(list(trials), min(number, len(trials)))
     return [of_kind("practice", trial) for trial in drawn]
 
@@ -54,10 +58,10 @@ def practice(trials: Sequence[Trial], number: int, seed: int) -> list[Trial]:
 def of_kind(
     kind: Kind, trial: Trial, expected: float | None = None, tolerance: float = 0.0
 ) -> Trial:
-    """The trial as one of another kind."""
+    """Make the trial one of another kind."""
     return replace(trial, kind=kind, expected=expected, tolerance=tolerance)
 
 
 def numbered(trials: Iterable[Trial]) -> tuple[Trial, ...]:
-    """The trials with their place as id."""
+    """Give the trials their place as id."""
     return tuple(replace(trial, id=number) for number, trial in enumerate(trials))

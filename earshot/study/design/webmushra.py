@@ -1,4 +1,4 @@
-"""Reads the YAML of webMUSHRA (Schoeffler et al., 2018): pages of MUSHRA, ABX and preference.
+"""Read the YAML of webMUSHRA (Schoeffler et al., 2018): pages of MUSHRA, ABX and preference.
 
 Blocks, random or not, are read as one sequence, for our order is random for every rater. Texts of
 other pages become instructions; volume and finish pages are ours anyway.
@@ -40,7 +40,7 @@ ANCHOR_KEYS = dict(zip(ANCHORS, ("createAnchor35", "createAnchor70"), strict=Tru
 
 
 def test(document: Value, name: str, folder: Path) -> Test:
-    """The test as far as it can be read; what is wrong is noted in the document."""
+    """Read the test as far as it can be read; what is wrong is noted in the document."""
     # webMUSHRA keeps its files in configs/ and names sounds from the folder above.
     root = folder.parent if folder.name == "configs" else folder
     texts: dict[str, list[str]] = {kind: [] for kind in TEXTS}
@@ -83,7 +83,7 @@ def test(document: Value, name: str, folder: Path) -> Test:
 
 
 def _pages(value: Value) -> Iterator[Value]:
-    """The pages of a list and of the lists within."""
+    """Yield the pages of a list and of the lists within."""
     if isinstance(value.content, dict):
         yield value
     elif isinstance(value.content, list):
@@ -113,7 +113,7 @@ def _trials(page: Value, design: Design, root: Path) -> list[Trial]:
 
 
 def _plain(content: str) -> str:
-    """The text of HTML, a paragraph for each of its lines.
+    """Extract the text of HTML, a paragraph for each of its lines.
 
     A tag ends at the next bracket of either kind, which keeps the time linear in the length.
     """

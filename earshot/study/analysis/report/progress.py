@@ -1,4 +1,4 @@
-"""How far a test that runs has come: raters over time, and how long those still missing take."""
+"""The progress of a test that runs: raters over time, and how long those still missing take."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
