@@ -21,7 +21,9 @@ READERS: Final = 2  # tests whose sounds are decoded at the same time
 
 
 class BusyError(InputError):
-    """The test is being read by somebody else's request; it can be asked for again soon."""
+    """An error that the test is being read by somebody else's request; it can be asked for again
+    soon.
+    """
 
 
 @dataclass(frozen=True)
@@ -35,19 +37,21 @@ class Opened:
     public: bool = False
 
     def sounds(self, item: Item) -> list[Copy]:
-        """What is heard in an item by position, then the open reference where there is one."""
+        """List what is heard in an item by position, then the open reference where there is one."""
         trial = self.test.trials[item.trial]
         paths = [trial.sounds[system] for system in item.shown]
         return [self.copies[path] for path in [*paths, *filter(None, [trial.reference])]]
 
     def noise(self, rater: str, order: int, place: int) -> bytes:
-        """The seed (32 bytes) of what makes the bytes of a sound differ from any other's."""
+        """Compute the seed (32 bytes) of what makes the bytes of a sound differ from any
+        other's.
+        """
         return hmac.digest(self.key.encode(), f"noise {rater} {order} {place}".encode(), "sha256")
 
 
 @dataclass
 class Entry:
-    """What is known of a test since its file was read; failure: why it cannot be opened."""
+    """A test as it is known since its file was read; failure: why it cannot be opened."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     changed: float = 0.0
@@ -56,8 +60,9 @@ class Entry:
 
 
 class Library:
-    """Tests by name. A folder is a test's own, with a test.yaml in it, or holds folders of tests;
-    new tests go into the first, and so do copies of sounds whose folder is none of ours.
+    """The tests of some folders, by name. A folder is a test's own, with a test.yaml in it, or
+    holds folders of tests; new tests go into the first, and so do copies of sounds whose folder is
+    none of ours.
 
     public: tests whose report anybody may see. least_time: how much of the length of a trial's
     sounds must pass before its answer is taken. permission: who may add tests of their own.
@@ -77,7 +82,7 @@ class Library:
         self._readers = threading.BoundedSemaphore(READERS)
 
     def files(self) -> dict[str, Path]:
-        """The file of every test that is there, open or not, by name."""
+        """Find the file of every test that is there, open or not, by name."""
         found: dict[str, Path] = {}
         for folder in self.folders:
             own = folder / spec.FILE
@@ -86,8 +91,9 @@ class Library:
         return found
 
     def get(self, name: str) -> Opened:
-        """The test of that name, for raters. Raises InputError where it cannot be taken, and
-        BusyError, without waiting, where its sounds are being read."""
+        """Open the test of that name for raters. Raises InputError where it cannot be taken, and
+        BusyError, without waiting, where its sounds are being read.
+        """
         try:
             return self._open(name, wait=False)
         except spec.SpecError as error:
@@ -120,7 +126,7 @@ class Library:
         return entry.opened
 
     def _file(self, name: str) -> Path | None:
-        """The file of a test, found without listing the folders."""
+        """Find the file of a test without listing the folders."""
         if not spec.NAME.fullmatch(name):
             return None
         for folder in self.folders:
@@ -131,8 +137,9 @@ class Library:
         return None
 
     def _read(self, file: Path, entry: Entry, wait: bool, most_samples: int | None) -> None:
-        """Reads a test into its entry. What is wrong with it is remembered too, or everybody who
-        comes to a broken test would have all of its sounds decoded."""
+        """Read a test into its entry. What is wrong with it is remembered too, or everybody who
+        comes to a broken test would have all of its sounds decoded.
+        """
         from earshot.study.sounds import stimuli  # late, for it loads scipy
 
         if not self._readers.acquire(blocking=wait):
@@ -152,7 +159,7 @@ class Library:
             self._readers.release()
 
     def _copies(self, test: Test) -> Path:
-        """Where the copies of a test's sounds are kept."""
+        """Choose the folder of the copies of a test's sounds."""
         if test.folder.is_relative_to(self.folders[0]):
             return test.folder / PREPARED
         return self.folders[0] / PREPARED / test.name

@@ -41,7 +41,7 @@ def freeze(test: Test) -> Path:
 
 
 def frozen(test: Test) -> bool:
-    """Whether the test was frozen."""
+    """Say whether the test was frozen."""
     return (test.folder / FILE).is_file()
 
 

@@ -21,7 +21,7 @@ FULL: Final = "This server has no room for another test. Download yours, and ser
 
 
 def publish(folder: Path, title: str, tests: Library) -> str:
-    """Copies a visitor's test among those that open → its name, which cannot be guessed.
+    """Copy a visitor's test among those that open → its name, which cannot be guessed.
 
     Raises SpecError with what is wrong, and InputError where there is no room; both leave nothing.
     """
@@ -53,13 +53,14 @@ def publish(folder: Path, title: str, tests: Library) -> str:
 
 
 def published(name: str, tests: Library) -> bool:
-    """Whether a visitor opened the test of that name."""
+    """Say whether a visitor opened the test of that name."""
     return bool(spec.NAME.fullmatch(name)) and (tests.folders[0] / name / MARK).is_file()
 
 
 def delete(name: str, tests: Library) -> None:
-    """Deletes a visitor's test with its sounds and all answers. Of a test of whoever runs the
-    server all answers, for its files are theirs. Raises InputError where there is none."""
+    """Delete a visitor's test with its sounds and all answers. Of a test of whoever runs the server
+    all answers, for its files are theirs. Raises InputError where there is none.
+    """
     if published(name, tests):
         folder = tests.folders[0] / name
         (folder / spec.FILE).unlink(missing_ok=True)  # first, so that nobody begins it meanwhile
@@ -72,7 +73,7 @@ def delete(name: str, tests: Library) -> None:
 
 
 def expire(tests: Library, now: datetime | None = None) -> list[str]:
-    """Deletes visitors' tests that nobody has taken within a week → their names."""
+    """Delete visitors' tests that nobody has taken within a week → their names."""
     now = now or datetime.now(UTC)
     old = [
         folder.name
@@ -85,15 +86,15 @@ def expire(tests: Library, now: datetime | None = None) -> list[str]:
 
 
 def size(folder: Path) -> int:
-    """The bytes of all files in a folder."""
+    """Add up the bytes of all files in a folder."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def _published(tests: Library) -> list[Path]:
-    """The folders of visitors' tests."""
+    """List the folders of visitors' tests."""
     return [mark.parent for mark in tests.folders[0].glob(f"*/{MARK}")]
 
 
 def _when(folder: Path) -> datetime:
-    """When a visitor opened the test."""
+    """Read when a visitor opened the test."""
     return datetime.fromisoformat((folder / MARK).read_text())

@@ -1,4 +1,4 @@
-"""What is known from the ratings of a test, as tables."""
+"""The results of a test's ratings, as tables."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -137,8 +137,9 @@ def evaluate(test: Test, answers: Table, left_out: int = 0, scale: Scale | None 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What one kind of scale tells: see Analysis. estimates: of the pairs that power is planned
-    for."""
+    """The findings of one kind of scale: see Analysis. estimates: of the pairs that power is
+    planned for.
+    """
 
     systems: Table = field(default_factory=pd.DataFrame)
     pairs: Table = field(default_factory=pd.DataFrame)

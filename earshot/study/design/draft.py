@@ -23,8 +23,9 @@ NOTES: Final = "sounds.jsonl"
 
 @dataclass(frozen=True)
 class DraftItem:
-    """A sound for a test: system is what made it, from `source` with these settings. Sounds of the
-    same source are one stimulus; sound is a file, and source is one too, or a text."""
+    """A sound for a test: system is its maker, from `source` with these settings. Sounds of the
+    same source are one stimulus; sound is a file, and source is one too, or a text.
+    """
 
     system: str
     sound: bytes
@@ -33,7 +34,7 @@ class DraftItem:
 
     @property
     def stimulus(self) -> str:
-        """What the sounds from one source are called."""
+        """Name the sounds from one source."""
         source = self.source if isinstance(self.source, bytes) else self.source.encode()
         return hashlib.sha256(source).hexdigest()[:8]
 
@@ -45,18 +46,19 @@ class Draft:
     items: dict[tuple[str, str], DraftItem] = field(default_factory=dict)
 
     def add(self, item: DraftItem) -> None:
-        """Adds the item, in place of one of the same system and source."""
+        """Add the item, in place of one of the same system and source."""
         if len(self.items) >= MAX_SOUNDS:
             raise InputError(f"A draft holds {MAX_SOUNDS} sounds. Download it, and begin another.")
         self.items[item.system, item.stimulus] = item
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Forget everything."""
         self.items.clear()
 
     def write(self, folder: Path) -> None:
-        """A folder for each system, one for recorded sources as references, the test's YAML, and a
-        line of JSON for each sound with its settings."""
+        """Write a folder for each system, one for recorded sources as references, the test's YAML,
+        and a line of JSON for each sound with its settings.
+        """
         lines = []
         for (system, stimulus), item in self.items.items():
             file, source = f"{_name(system)}/{stimulus}.wav", item.source

@@ -1,5 +1,4 @@
-"""A test as one fills it in: what the form of three steps knows, written as the YAML that it stands
-for."""
+"""The form of a test: what its three steps ask for, written as the YAML that it stands for."""
 
 import json
 import re
@@ -14,9 +13,10 @@ UNPRINTABLE = re.compile(r"[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0
 
 @dataclass(frozen=True)
 class Form:
-    """What is asked, and of whom; an empty question is the standard's, and without trials or raters
-    there are as many as fit, or any number. design: by its name; agree: what raters tick, a line
-    each."""
+    """The form's answers: what is asked, and of whom; an empty question is the standard's, and
+    without trials or raters there are as many as fit, or any number. design: by its name; agree:
+    what raters tick, a line each.
+    """
 
     design: str = "ab"
     title: str = TITLE
@@ -65,5 +65,5 @@ def quoted(text: str) -> str:
 
 
 def _block(text: str) -> list[str]:
-    """The lines of a text of several, as a block of YAML."""
+    """Write the lines of a text of several, as a block of YAML."""
     return [f"  {line.strip()}".rstrip() for line in UNPRINTABLE.sub(" ", text).splitlines()]

@@ -1,4 +1,6 @@
-"""What a listening test is: its design, systems and trials. Nothing is read or written here."""
+"""The model of a listening test: its design, systems and trials. Nothing is read or written
+here.
+"""
 
 import hashlib
 import json
@@ -24,7 +26,7 @@ UNDRAWN = -1  # as the trial of an item: the one to ask is chosen later
 
 @dataclass(frozen=True)
 class Trial:
-    """What may be asked: sounds, a file by system, of one stimulus.
+    """A trial that may be asked: sounds, a file by system, of one stimulus.
 
     id is its place in Test.trials. One sound in acr, dcr and similarity; two in ccr, ab and abx;
     every condition in mushra. reference is the open one, None where the test has none. expected
@@ -110,7 +112,7 @@ class Test:
     source: str = ""
 
     def of_kind(self, kind: Kind) -> tuple[Trial, ...]:
-        """The trials of one kind."""
+        """List the trials of one kind."""
         return self._by_kind.get(kind, ())
 
     @cached_property
@@ -122,52 +124,56 @@ class Test:
 
     @property
     def asked(self) -> int:
-        """How many trials a rater is asked, practice left out."""
+        """Count the trials that a rater is asked, practice left out."""
         others = len(self.of_kind("attention")) + len(self.of_kind("gold"))
         return self.trials_per_rater + others
 
     @property
     def scale(self) -> Words:
-        """Answers and their words."""
+        """List answers and their words."""
         answers = self.design.scale.answers
         values = [value for value, _ in answers if self.no_preference or value != SAME]
         return tuple(zip(values, self.words, strict=True))
 
     @cached_property
     def rated(self) -> tuple[Scale, ...]:
-        """The scales that a rater answers on every trial."""
+        """List the scales that a rater answers on every trial."""
         own = self.design.scale
         own = replace(own, name=self.design.name, question=self.question, answers=self.scale)
         return self.scales or (own,)
 
     @property
     def by_name(self) -> bool:
-        """Whether the answers of a trial are by the name of their scale."""
+        """Say whether the answers of a trial are by the name of their scale."""
         return bool(self.scales) or self.comment
 
     @cached_property
     def checked(self) -> Scale:
-        """The scale on which checks expect their answer: the first that has numbers."""
+        """Choose the scale on which checks expect their answer: the first that has numbers."""
         return next(by_checks(self.rated))
 
     @cached_property
     def conditions(self) -> tuple[str, ...]:
-        """Every name that a sound of a scored trial has: systems, then reference and anchors."""
+        """List every name that a sound of a scored trial has: systems, then reference and
+        anchors.
+        """
         return tuple(dict.fromkeys(name for t in self.of_kind("trial") for name in t.sounds))
 
     @property
     def referenced(self) -> bool:
-        """Whether raters hear an open reference."""
+        """Say whether raters hear an open reference."""
         return any(trial.reference is not None for trial in self.trials)
 
     @property
     def unwritten(self) -> list[str]:
-        """What the organiser still has to write before the test can open, a sentence each."""
+        """List what the organiser still has to write before the test can open, a sentence each."""
         return unwritten([self.consent, *(texts.consent for texts in self.texts.values())])
 
     @property
     def fingerprint(self) -> str:
-        """Changes with anything that would make answers mean something else; texts may change."""
+        """Hash all that would make answers mean something else where it changes; texts may
+        change.
+        """
         trials = [(t.stimulus, list(t.sounds), t.kind, t.expected) for t in self.trials]
         more: list[object] = (
             ["no open reference"] if self.design.referenced and not self.referenced else []

@@ -1,4 +1,6 @@
-"""What a test's YAML says about a paid panel: who comes by its links, and where they go back to."""
+"""The paid panel of a test, as its YAML describes it: who comes by its links, and where they go
+back to.
+"""
 
 import json
 import re
@@ -32,8 +34,10 @@ MAX_LENGTH: Final = 1000  # characters of an address
 
 @dataclass(frozen=True)
 class Signed:
-    """name: of what the panel adds to the link, a JSON Web Token that it has signed; keys: its
-    public keys, a JSON Web Key Set; audience: for whom it signs, None: for anybody."""
+    """The signature of a panel. name: of what the panel adds to the link, a JSON Web Token that it
+    has signed; keys: its public keys, a JSON Web Key Set; audience: for whom it signs, None: for
+    anybody.
+    """
 
     name: str
     keys: Mapping[str, Any]
@@ -42,26 +46,29 @@ class Signed:
 
 @dataclass(frozen=True)
 class Panel:
-    """link: names of what the panel adds to the raters' link, the first of which tells raters
-    apart. returns: by outcome, the address a rater goes back to, in which {NAME} stands for what
-    their link said, or a code that they are shown. signed: how the panel proves who comes, None
-    where it does not."""
+    """A paid panel. link: names of what the panel adds to the raters' link, the first of which
+    tells raters apart. returns: by outcome, the address a rater goes back to, in which {NAME}
+    stands for what their link said, or a code that they are shown. signed: how the panel proves who
+    comes, None where it does not.
+    """
 
     link: tuple[str, ...] = ()
     returns: Mapping[Outcome, str] = field(default_factory=dict)
     signed: Signed | None = None
 
     def screens(self, outcome: Outcome) -> bool:
-        """Whether raters end there, and do not go on."""
+        """Say whether raters end there, and do not go on."""
         return outcome in SCREENS and outcome in self.returns
 
     def back(self, outcome: Outcome | None) -> str | None:
-        """The address or code of an outcome; who comes too late is told what is told when full."""
+        """Look up the address or code of an outcome; raters who come too late are told what is told
+        when full.
+        """
         return self.returns.get("full" if outcome == "closed" else outcome) if outcome else None
 
 
 def read_panel(document: Value, folder: Path) -> Panel:
-    """The panel of a test; one that sends nobody anywhere where there is none."""
+    """Read the panel of a test; one that sends nobody anywhere where there is none."""
     value = document.at("panel")
     if not document.has("panel"):
         return Panel()
@@ -115,7 +122,7 @@ def _signed(panel: Value, folder: Path) -> Signed | None:
 
 
 def read_raters(document: Value) -> int | None:
-    """How many raters are asked for; None for any number."""
+    """Read how many raters are asked for; None for any number."""
     if not document.has("raters"):
         return None
     number = document.take("raters", int)
@@ -125,7 +132,7 @@ def read_raters(document: Value) -> int | None:
 
 
 def read_closes(document: Value) -> datetime | None:
-    """When the test closes, with its time zone; None for never."""
+    """Read when the test closes, with its time zone; None for never."""
     if not document.has("closes"):
         return None
     text = document.take("closes", str)
@@ -142,7 +149,7 @@ def read_closes(document: Value) -> datetime | None:
 
 
 def _back(value: Value, name: str, names: list[str]) -> str:
-    """The address or code that is written there."""
+    """Read the address or code that is written there."""
     # Codes may look like numbers.
     text = str(value.content) if type(value.content) is int else value.be(str, name)
     if unknown := [gap for gap in GAP.findall(text) if gap not in names]:

@@ -1,4 +1,4 @@
-"""What raters are asked about themselves and the test: before it, after it, or in between."""
+"""The questions to raters about themselves and the test: before it, after it, or in between."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class Question:
 
 
 def read_questions(document: Value) -> tuple[Question, ...]:
-    """The questions of a test, in their order."""
+    """Read the questions of a test, in their order."""
     given: list[Value] = document.take("questions", list, [])
     if len(given) > MAX_QUESTIONS:
         document.at("questions").problem(f"a test has {MAX_QUESTIONS} questions at most.")
@@ -80,5 +80,5 @@ def _choices(value: Value) -> dict[str, tuple[str, ...]] | None:
 
 
 def _word(value: Value) -> str:
-    """A choice: those that look like numbers are texts too."""
+    """Read a choice: those that look like numbers are texts too."""
     return str(value.content) if type(value.content) is int else value.be(str, "choices")

@@ -1,4 +1,6 @@
-"""Whose ratings are left out: rules that a test's YAML states before anybody has rated."""
+"""The rules by which ratings are left out, as a test's YAML states them before anybody has
+rated.
+"""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Reads a test's YAML file: our own here, webMUSHRA's in study.design.webmushra."""
+"""Read a test's YAML file: our own here, webMUSHRA's in study.design.webmushra."""
 
 import re
 from dataclasses import replace
@@ -46,7 +46,7 @@ LOUDNESS = (-60.0, -10.0)  # LUFS, what can be meant
 
 
 def load(path: Path) -> Test:
-    """The test in a YAML file, ours or webMUSHRA's, or in the folder that holds test.yaml.
+    """Load the test in a YAML file, ours or webMUSHRA's, or in the folder that holds test.yaml.
 
     Its name is the folder's, for another file than test.yaml the file's. Sounds may be missing:
     see earshot.study.sounds.stimuli. Raises SpecError with all that is wrong.
@@ -75,7 +75,9 @@ def load(path: Path) -> Test:
 
 
 def _test(document: Value, name: str, folder: Path) -> Test:
-    """The test in our own format as far as it can be read; problems are noted in the document."""
+    """Read the test in our own format as far as it can be read; problems are noted in the
+    document.
+    """
     document.only(KEYS)
     named = document.take("design", str)
     if named not in DESIGNS:
@@ -149,7 +151,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
 def _sentences(
     document: Value, folder: Path, scales: tuple[Scale, ...], trials: list[Trial]
 ) -> dict[str, str]:
-    """What is said in each stimulus, which transcripts are compared with, or raters read."""
+    """Read what is said in each stimulus, which transcripts are compared with, or raters read."""
     sentences = read_sentences(document, folder, {trial.stimulus for trial in trials})
     typed, shown = any(each.typed for each in scales), document.take("show_sentence", bool, False)
     if (typed or shown) and not document.has("sentences"):
@@ -162,7 +164,7 @@ def _sentences(
 
 
 def _question(design: Design, trials: list[Trial], scales: tuple[Scale, ...]) -> str:
-    """The standard's."""
+    """Choose the standard's question."""
     if scales:
         return scales[0].question
     alone = bool(trials) and trials[0].reference is None
@@ -170,7 +172,7 @@ def _question(design: Design, trials: list[Trial], scales: tuple[Scale, ...]) ->
 
 
 def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, ...], list[Trial]]:
-    """The names of the systems, and the trials of every stimulus that any of them has."""
+    """Read the names of the systems, and the trials of every stimulus that any of them has."""
     given: dict[str, Value] = document.take("systems", dict)
     systems = {name: Pattern(folder, value, name) for name, value in given.items()}
     reference = None
@@ -217,7 +219,7 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
 def _practice(
     document: Value, design: Design, folder: Path, trials: list[Trial], seed: int
 ) -> list[Trial]:
-    """As many of the trials as is said, or the ones that are listed."""
+    """Take as many of the trials as is said, or the ones that are listed."""
     given = document.at("practice")
     if isinstance(given.content, list):
         return [
@@ -230,7 +232,7 @@ def _practice(
 
 
 def _words(document: Value, design: Design, no_preference: bool) -> tuple[str, ...]:
-    """The scale's words, those of the standard where none are given."""
+    """Read the scale's words, those of the standard where none are given."""
     standard = [word for value, word in design.scale.answers if no_preference or value != SAME]
     given: list[Value] = document.take("words", list, [])
     if given and len(given) != len(standard):

@@ -47,7 +47,7 @@ NOT_PREFERRED = "no_preference: true    # whether raters may prefer neither\n"
 
 
 def template(design: Design) -> str:
-    """The YAML of a test with this design, to be filled in."""
+    """Write the YAML of a test with this design, to be filled in."""
     parts = [HEAD.format(title="My listening test", design=design.name, designs=" ".join(DESIGNS))]
     if design.referenced:
         parts.append(f"# {design.about_reference}\nreference: reference/*.wav\n")

@@ -20,9 +20,10 @@ LANGUAGE: Final = re.compile(r"[a-z]{2,3}")
 
 @dataclass(frozen=True)
 class Texts:
-    """What the test says in a language; None: what it says in its own. words are the scale's;
+    """The texts of a test in a language; None: what it says in its own. words are the scale's;
     agree: what raters tick before they begin. scales: question and answers of each, where a trial
-    has several."""
+    has several.
+    """
 
     title: str | None = None
     instructions: str | None = None

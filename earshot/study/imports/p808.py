@@ -53,8 +53,9 @@ def is_p808(columns: Sequence[str]) -> bool:
 
 
 class Clips:
-    """Which system and which stimulus a clip is, by its address: text ends as the address does, in
-    which {system} and {stimulus} stand for anything within a folder."""
+    """The pattern by which a clip's address names its system and stimulus: text ends as the address
+    does, in which {system} and {stimulus} stand for anything within a folder.
+    """
 
     def __init__(self, text: str = CLIPS) -> None:
         if any(text.count(gap) != 1 for gap in GAPS) or len(text) > MAX_LENGTH:

@@ -1,4 +1,4 @@
-"""Ratings of whatever origin, as a test and its tidy table."""
+"""Ratings of any origin, as a test and its tidy table."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Reads ratings of whatever kind we know."""
+"""Read ratings of any kind that we know."""
 
 import re
 from pathlib import Path

@@ -23,7 +23,9 @@ CARE, HASTE = 9000, 1500  # ms for an answer, at the median
 
 @dataclass(frozen=True)
 class Crowd:
-    """What simulated raters think: thoughts (raters, stimuli, conditions) as opinion scores."""
+    """The opinions of simulated raters: thoughts (raters, stimuli, conditions) as opinion
+    scores.
+    """
 
     test: Test
     thoughts: np.ndarray

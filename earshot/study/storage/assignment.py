@@ -1,4 +1,6 @@
-"""Which trials a rater gets, in which order and at which position: balanced, and seeded."""
+"""The assignment of trials to a rater, in which order and at which position: balanced, and
+seeded.
+"""
 
 from collections.abc import Mapping
 
@@ -42,7 +44,7 @@ def assign(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
 
 
 def _draw(test: Test, counts: Mapping[int, int], rng: np.random.Generator) -> list[Trial]:
-    """The rater's scored trials: the least rated, and varied where several are equally so."""
+    """Draw the rater's scored trials: the least rated, and varied where several are equally so."""
     trials = test.of_kind("trial")
     stimuli = _memberships([[trial.stimulus] for trial in trials]).argmax(axis=1)
     systems = _memberships([list(trial.sounds) for trial in trials])
@@ -67,12 +69,12 @@ def _draw(test: Test, counts: Mapping[int, int], rng: np.random.Generator) -> li
 
 
 def _lowest(values: np.ndarray) -> np.ndarray:
-    """Where the lowest of the values stand."""
+    """Find where the lowest of the values stand."""
     return np.flatnonzero(values == values.min())
 
 
 def _memberships(names: list[list[str]]) -> np.ndarray:
-    """Which names each trial has: (trials, names), 0 or 1."""
+    """Mark which names each trial has: (trials, names), 0 or 1."""
     index = {name: i for i, name in enumerate(sorted({name for each in names for name in each}))}
     table = np.zeros((len(names), len(index)), dtype=np.int64)
     for row, each in zip(table, names, strict=True):
@@ -81,5 +83,5 @@ def _memberships(names: list[list[str]]) -> np.ndarray:
 
 
 def shown(test: Test, trial: Trial, quarter: int, rng: np.random.Generator) -> tuple[str, ...]:
-    """The systems by position; quarter, 0 to 3, decides the sides of two, and X."""
+    """Order the systems by position; quarter, 0 to 3, decides the sides of two, and X."""
     return tuple(test.design.shown([*trial.sounds], quarter, rng))

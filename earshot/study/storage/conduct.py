@@ -1,4 +1,6 @@
-"""How a test went: what became of everybody who came, and how often its results were looked at."""
+"""The conduct of a test: what became of everybody who came, and how often its results were looked
+at.
+"""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -230,7 +230,7 @@ def description(test: Test, described: pd.DataFrame) -> dict[str, Any]:
 
 
 def _failed(test: Test, item: Mapping[str, Any]) -> bool:
-    """Whether an attention check was answered otherwise than expected."""
+    """Say whether an attention check was answered otherwise than expected."""
     trial = test.trials[item["trial"]]
     asked = Item(item["order"], item["trial"], tuple(item["shown"]))
     return any(
@@ -244,7 +244,7 @@ def _column(test: Test, question: int) -> str:
 
 
 def _replies(test: Test, replies: list[dict[str, Any]]) -> dict[str, str]:
-    """The replies in words by the question; where one was asked often, with the trial."""
+    """Write the replies in words by the question; where one was asked often, with the trial."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for each in sorted(replies, key=lambda reply: reply["trials"]):
         question = test.questions[each["question"]]

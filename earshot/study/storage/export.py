@@ -1,4 +1,4 @@
-"""Everything that is known of a test, to take away: JSON lines, and the tidy table as CSV."""
+"""An export of everything that is known of a test: JSON lines, and the tidy table as CSV."""
 
 import dataclasses
 import json
@@ -32,7 +32,9 @@ def export(test: Test, store: Store, folder: Path) -> tuple[Path, Path]:
 
 
 def csv(ratings: pd.DataFrame) -> str:
-    """The tidy table as CSV; text that a spreadsheet would run as a formula gets an apostrophe."""
+    """Write the tidy table as CSV; text that a spreadsheet would run as a formula gets an
+    apostrophe.
+    """
 
     def plain(cell: object) -> object:
         return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
@@ -46,11 +48,12 @@ def jsonl(test: Test, store: Store) -> str:
 
 
 def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
-    """{"test": ...}, the test with its trials, then {"rater": ...} for each rater who came, with
-    their whole sequence and the answers as they were given, null where there is none yet; the
-    completion code is null until all is answered. outcome: see design.panel; panel: keyed
-    hashes of what the panel's link said, see storage.panel; changes: the answers that others have
-    replaced; missing: the position of a sound that never came."""
+    """Yield {"test": ...}, the test with its trials, then {"rater": ...} for each rater who came,
+    with their whole sequence and the answers as they were given, null where there is none yet; the
+    completion code is null until all is answered. outcome: see design.panel; panel: keyed hashes of
+    what the panel's link said, see storage.panel; changes: the answers that others have replaced;
+    missing: the position of a sound that never came.
+    """
     yield {"test": described(test)}
     with Session(store.engine) as session:
         raters = select(RaterRow).where(RaterRow.test == test.name).order_by(RaterRow.id)
@@ -97,7 +100,7 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
 
 
 def described(test: Test) -> dict[str, Any]:
-    """The test as JSON takes it; files are relative to its folder."""
+    """Describe the test as JSON takes it; files are relative to its folder."""
 
     def file(path: Path | None) -> str | None:
         return path and path.relative_to(test.folder).as_posix()

@@ -41,7 +41,7 @@ class Rater:
 
     @property
     def next(self) -> Item | None:
-        """The first item that is not answered; None when all are."""
+        """Find the first item that is not answered; None when all are."""
         return next((item for item in self.items if item.order not in self.answered), None)
 
     @property
@@ -50,15 +50,16 @@ class Rater:
 
 
 def rater_id(test: Test, token: str) -> str:
-    """What a token is stored as: nobody gets from this to the link, nor from test to test. Raters
-    who are made up (earshot.study.simulation) are called so."""
+    """Hash a token as it is stored: nobody gets from this to the link, nor from test to test.
+    Raters who are made up (earshot.study.simulation) are called so.
+    """
     if token.startswith(SIMULATED):
         return token
     return hashlib.sha256(f"{test.name}/{token}".encode()).hexdigest()[:32]
 
 
 def read(session: Session, row: RaterRow, token: str) -> Rater:
-    """The rater of the row, whose token no table knows."""
+    """Read the rater of the row, whose token no table knows."""
     of_rater = select(ItemRow).where(ItemRow.rater == row.id).order_by(ItemRow.place)
     items = session.scalars(of_rater).all()
     return Rater(
@@ -79,5 +80,5 @@ def read(session: Session, row: RaterRow, token: str) -> Rater:
 
 
 def item_of(row: ItemRow) -> Item:
-    """The item of the row."""
+    """Read the item of the row."""
     return Item(row.place, row.trial, tuple(row.shown))

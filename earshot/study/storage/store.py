@@ -1,4 +1,4 @@
-"""Where raters, their sequences and their answers are kept: SQLite or PostgreSQL.
+"""The store of raters, their sequences and their answers: SQLite or PostgreSQL.
 
 More than 400 lines, for what raters and organisers do to the tables is one class: each method is
 one transaction, and parts of it would know each other only.
@@ -47,11 +47,11 @@ TOO_OFTEN: Final = "This was answered too often. Go on with the next one."
 
 
 class StaleAnswerError(InputError):
-    """An answer to a trial that has another state by now than the page knew."""
+    """An error that an answer is to a trial that has another state by now than the page knew."""
 
 
 class Store:
-    """Raters and answers at a URL of SQLAlchemy's: "sqlite:///answers.db",
+    """A store of raters and answers at a URL of SQLAlchemy's: "sqlite:///answers.db",
     "postgresql+pg8000://user:password@host/database".
 
     Safe to share between threads and processes. Every method is one transaction, and returns when
@@ -59,7 +59,7 @@ class Store:
     """
 
     def __init__(self, url: str) -> None:
-        """Opens the store; its tables are made, or brought up to date, first."""
+        """Open the store; its tables are made, or brought up to date, first."""
         self.engine = connect(url)
         self._writing = sessionmaker(self.engine.execution_options(write=True))
         self._drawing: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
@@ -85,7 +85,7 @@ class Store:
         device: str | None = None,
         claim: str | None = None,
     ) -> Rater:
-        """The rater with this token: as they left, or new, with a sequence of their own.
+        """Enrol the rater with this token: as they left, or new, with a sequence of their own.
 
         To be called once the rater has agreed to take part. A token is made where none is given.
         panel, language, device, claim: see RaterRow. Raises NoPlaceError for somebody new where the
@@ -137,7 +137,7 @@ class Store:
             )
 
     def resume(self, test: Test, token: str) -> Rater | None:
-        """The rater with this token as they left; None if nobody has it."""
+        """Read the rater with this token as they left; None if nobody has it."""
         with Session(self.engine) as session:
             row = session.get(RaterRow, rater_id(test, token))
             return row and read(session, row, token)
@@ -281,7 +281,7 @@ class Store:
             rater.replies = [*others, at | {"reply": reply}]
 
     def draw(self, test: Test, token: str) -> None:
-        """Chooses the next trials of a rater of an adaptive test, where they are not chosen yet."""
+        """Choose the next trials of a rater of an adaptive test, where they are not chosen yet."""
         if test.pairing != "adaptive":
             return
         rater = rater_id(test, token)
@@ -298,7 +298,7 @@ class Store:
                     adaptive_draw.keep(session, test, rater, item, knew)
 
     def withdraw(self, test: Test, token: str) -> None:
-        """Deletes the rater's sequence, answers and checks; only that someone withdrew is kept.
+        """Delete the rater's sequence, answers and checks; only that someone withdrew is kept.
 
         Raises InputError for an unknown rater; withdrawing again changes nothing.
         """
@@ -313,13 +313,14 @@ class Store:
             rater.withdrawn = True
 
     def places(self, test: Test) -> Places:
-        """How many raters have finished, are at it, and may still come."""
+        """Count the raters who have finished, are at it, and may still come."""
         with Session(self.engine) as session:
             return places.count(session, test)
 
     def close(self, name: str, closed: bool = True) -> None:
-        """Lets no rating of the test of that name in any more, or lets them in again. Answers that
-        were acknowledged stay."""
+        """Let no rating of the test of that name in any more, or let them in again. Answers that
+        were acknowledged stay.
+        """
         with self._writing.begin() as session:
             session.execute(update(TestRow).where(TestRow.name == name).values(closed=closed))
 
@@ -336,7 +337,9 @@ class Store:
             return session.scalars(real).one()
 
     def state(self, test: Test) -> tuple[object, ...]:
-        """What changes with anything that raters of the test do: cheap, and to be compared only."""
+        """Read what changes with anything that raters of the test do: cheap, and to be compared
+        only.
+        """
         raters = select(
             func.count(),
             func.count(RaterRow.outcome),
@@ -358,14 +361,15 @@ class Store:
                 row.looks = [*(row.looks or []), finished]
 
     def looks(self, test: Test) -> list[int]:
-        """How many raters had finished each time that the organiser looked at estimates."""
+        """List how many raters had finished each time that the organiser looked at estimates."""
         with Session(self.engine) as session:
             row = session.get(TestRow, test.name)
             return list(row.looks or []) if row else []
 
     def delete(self, name: str, answers_only: bool = False) -> None:
-        """Deletes the test of that name, its raters and their answers. answers_only: the test stays
-        as it is, with its key."""
+        """Delete the test of that name, its raters and their answers. answers_only: the test stays
+        as it is, with its key.
+        """
         with self._writing.begin() as session:
             raters = select(RaterRow.id).where(RaterRow.test == name)
             session.execute(delete(ChangeRow).where(ChangeRow.rater.in_(raters)))
@@ -376,7 +380,7 @@ class Store:
             session.execute(row.where(TestRow.name == name))
 
     def finishes(self, test: Test) -> list[Finish]:
-        """Who has finished, and in which hour."""
+        """List who has finished, and in which hour."""
         with Session(self.engine) as session:
             return finishes(session, test)
 
@@ -386,13 +390,13 @@ class Store:
             return conduct(session, test)
 
     def ratings(self, test: Test) -> pd.DataFrame:
-        """The tidy table so far: see earshot.study.storage.tidy."""
+        """Make the tidy table so far: see earshot.study.storage.tidy."""
         with Session(self.engine) as session:
             return ratings(session, test)
 
 
 def _replaced(row: ItemRow) -> ChangeRow:
-    """The answer that stands in the row, for the log of changes."""
+    """Copy the answer that stands in the row, for the log of changes."""
     return ChangeRow(
         rater=row.rater,
         place=row.place,

@@ -8,7 +8,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 
 class Base(DeclarativeBase):
-    """Knows every table (Base.metadata)."""
+    """The base of the tables, which knows every one (Base.metadata)."""
 
 
 class TestRow(Base):

@@ -1,4 +1,4 @@
-"""What requests of the rater's page hold."""
+"""The bodies of requests of the rater's page."""
 
 from typing import Annotated, Final
 
@@ -28,7 +28,7 @@ Said = Annotated[str, Field(max_length=200)]  # by a panel's link
 
 
 class Body(BaseModel):
-    """Anything else in it is an error."""
+    """The body of a request; anything else in it is an error."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

@@ -1,4 +1,4 @@
-"""What the rater's page is told: nothing by which one system could be told from another."""
+"""The data that the rater's page gets: nothing by which one system could be told from another."""
 
 import json
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ HEADERS: Final = {
 
 
 def html(test: Test, language: str) -> HTMLResponse:
-    """The page itself, the same for every rater of a test who reads the language."""
+    """Write the page itself, the same for every rater of a test who reads the language."""
     words = languages.words(language)
     # Data, not HTML: no text can end the element that holds it.
     data = json.dumps(words, ensure_ascii=False).replace("<", "\\u003c")
@@ -42,14 +42,15 @@ def html(test: Test, language: str) -> HTMLResponse:
 def message(
     title: str, text: str, status: int, headers: Mapping[str, str] = MappingProxyType({})
 ) -> HTMLResponse:
-    """A page that says one thing."""
+    """Write a page that says one thing."""
     page = render("message.html", title=title, text=text)
     return HTMLResponse(page, status, HEADERS | dict(headers))
 
 
 def ended(test: Test, rater: Rater | None, outcome: Outcome | None = None) -> dict[str, Any]:
-    """How it ended, None while it goes on; the completion code; and back: the panel's address or
-    code for it, which nobody is told before. outcome: where it is not the rater's own."""
+    """Say how it ended, None while it goes on; the completion code; and back: the panel's address
+    or code for it, which nobody is told before. outcome: where it is not the rater's own.
+    """
     outcome = outcome or (rater and rater.outcome)
     return {
         "outcome": outcome,
@@ -67,9 +68,10 @@ def about(
     visitors: bool = False,
     public: bool = False,
 ) -> dict[str, Any]:
-    """The test, and where the rater stands in it; None: somebody who has not agreed yet. outcome:
-    theirs, or why nobody can begin or go on. visitors: whether a visitor opened the test; public:
-    whether it is an example, which one may take with loudspeakers."""
+    """Describe the test, and where the rater stands in it; None: somebody who has not agreed yet.
+    outcome: theirs, or why nobody can begin or go on. visitors: whether a visitor opened the test;
+    public: whether it is an example, which one may take with loudspeakers.
+    """
     said = wording(test, language)
     return {
         "title": said.title,
@@ -99,7 +101,9 @@ def about(
 
 
 def coming(test: Test, rater: Rater, language: str) -> list[dict[str, Any]]:
-    """The rater's next trials of an adaptive test, which were not chosen when the page asked."""
+    """List the rater's next trials of an adaptive test, which were not chosen when the page
+    asked.
+    """
     if test.pairing != "adaptive":
         return []
     said = wording(test, language)

@@ -33,7 +33,7 @@ MANY: Final = "Many people began this test from your network just now. Try again
 
 
 def router(library: Library) -> APIRouter:
-    """The rater's routes over the tests of a library."""
+    """Make the rater's routes over the tests of a library."""
     routes = APIRouter(route_class=PlainErrors, include_in_schema=False)
     store = library.store
     raters = Raters(store, cache(Previews))  # made when somebody tries a test
@@ -176,7 +176,7 @@ def router(library: Library) -> APIRouter:
 
     @routes.post("/listen/{test}/answer")
     def answer(body: Answered, opened: Opened = named) -> dict[str, Any]:
-        """Answers only when the rater's answer is on the disk."""
+        """Keep an answer; the reply comes only when the answer is on the disk."""
         rater = raters.rater(opened, body.rater)
         kept, test = raters.store_for(opened, body.rater)
         given = (body.order, body.answer, body.plays, body.milliseconds)

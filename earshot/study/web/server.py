@@ -15,15 +15,16 @@ from earshot.study.web.results import routes as results
 
 
 def library(*folders: Path, database: str | None = None, **more: Any) -> Library:
-    """The tests of the folders, with answers at the URL of a database, else in the first folder.
-    more: see Library."""
+    """Open the tests of the folders, with answers at the URL of a database, else in the first
+    folder. more: see Library.
+    """
     folders[0].mkdir(parents=True, exist_ok=True)
     store = Store(database or f"sqlite:///{folders[0] / 'answers.db'}")
     return Library(folders, store, **more)
 
 
 def routers(tests: Library) -> list[APIRouter]:
-    """Everything that raters and organisers ask for."""
+    """Make the routes of raters and organisers."""
     return [routes.router(tests), results.router(tests)]
 
 
@@ -36,7 +37,7 @@ def app(tests: Library) -> FastAPI:
 
 
 def links(tests: Library, address: str) -> str:
-    """What to tell the organiser: a test's links, or why it is not open."""
+    """Write what to tell the organiser: a test's links, or why it is not open."""
     lines = []
     for name in tests.files():
         try:

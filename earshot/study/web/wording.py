@@ -1,4 +1,4 @@
-"""What a test says to a rater, in their language."""
+"""The wording of a test for a rater, in their language."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,9 @@ from earshot.study.web import languages
 
 @dataclass(frozen=True)
 class Wording:
-    """See study.design.Test; words are those of the scale. scales: where a trial has several."""
+    """The texts of a test in one language: see study.design.Test; words are those of the scale.
+    scales: where a trial has several.
+    """
 
     title: str
     instructions: str
@@ -22,13 +24,14 @@ class Wording:
 
 
 def written(test: Test) -> tuple[str, ...]:
-    """The languages in which there is a text of the test's own."""
+    """List the languages in which there is a text of the test's own."""
     return (test.language, *test.texts)
 
 
 def wording(test: Test, language: str) -> Wording:
-    """The test's texts in the language; where they are not written, its question and scale are
-    still those of the standard where it asks by these, and the rest is in its own language."""
+    """Choose the test's texts in the language; where they are not written, its question and scale
+    are still those of the standard where it asks by these, and the rest is in its own language.
+    """
     given = test.texts.get(language, Texts())
     return Wording(
         title=given.title or test.title,
@@ -42,7 +45,7 @@ def wording(test: Test, language: str) -> Wording:
 
 
 def _scale(scale: Scale, given: Texts, language: str) -> Scale:
-    """The scale in the language, where it is written there, or asked by a text of ours."""
+    """Choose the scale in the language, where it is written there, or asked by a text of ours."""
     question, answers = given.scales.get(scale.name, (None, ()))
     ours, said = KNOWN.get(scale.name), languages.words(language)
     key = ASKED_BY.get(scale.name, scale.name)

@@ -1,4 +1,4 @@
-"""What the buttons of the listening tests tab do."""
+"""Handlers of the events of the listening tests tab."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ class Parts:
 
 
 class StudyEvents:
-    """Handlers that know the tests that are open; what a visitor brings is theirs alone."""
+    """Handlers that know the tests that are open; the sounds of a visitor are theirs alone."""
 
     def __init__(
         self, tests: Library, drafts: Drafts, workspaces: SessionStore[Workspace], parts: Parts
@@ -191,7 +191,7 @@ class StudyEvents:
         }
 
     def _checked(self, workspace: Workspace | None, yaml: str) -> tuple[Test | None, list[str]]:
-        """The test that the YAML describes, and all that is wrong in it."""
+        """Check the test that the YAML describes: the test, and all that is wrong in it."""
         if workspace is None or not workspace.folder.exists():
             raise InputError(NO_TEST)
         workspace.write(yaml)
@@ -199,7 +199,7 @@ class StudyEvents:
 
 
 def example(tests: Library) -> str:
-    """The way to the example, whose results anybody may see, as HTML."""
+    """Show the way to the example, whose results anybody may see, as HTML."""
     tests.open(EXAMPLE.name)
     return TRY.format(listen=f"listen/{EXAMPLE.name}", results=f"results/{EXAMPLE.name}")
 
@@ -249,7 +249,7 @@ def preview_link(tests: Library, name: str, page: str) -> str:
 
 
 class Link(NamedTuple):
-    """A link to hand on: what it is, its address, and what whoever has it can do."""
+    """A link to hand on: what it is, its address, and what the person who has it can do."""
 
     label: str
     address: str
@@ -265,7 +265,7 @@ def _verdict(problems: list[str]) -> str:
 
 
 def _numbers(test: Test | None) -> str:
-    """What a rater will be asked."""
+    """Say what a rater will be asked."""
     if test is None:
         return ""
     scored = len(test.of_kind("trial"))

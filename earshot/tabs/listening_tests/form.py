@@ -1,4 +1,4 @@
-"""The form of a listening test: what raters are asked, and who takes part."""
+"""The form of a listening test: the question to raters, and who takes part."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -44,21 +44,23 @@ NO_DATABASE: Final = " Answers are lost then too, for it has no database."
 
 
 def opened(folder: Path, database: str | None, permission: Permission = ANYBODY) -> Library:
-    """The tests in a folder, with those that are shipped; answers go to the URL of a database, else
-    into the folder. permission: which visitors may open tests of their own."""
+    """Open the tests in a folder, with those that are shipped; answers go to the URL of a database,
+    else into the folder. permission: which visitors may open tests of their own.
+    """
     shipped = (EXAMPLE, VOTE)
     public = {test.name for test in shipped}
     return server.library(folder, *shipped, database=database, public=public, permission=permission)
 
 
 def routes(tests: Library) -> list[BaseRoute]:
-    """What raters and organisers ask for, to stand before Gradio's own routes."""
+    """List the routes of raters and organisers, to stand before Gradio's own."""
     return [route for router in server.routers(tests) for route in router.routes]
 
 
 def build(tests: Library, drafts: Drafts, publishing: bool = True) -> gr.Blocks:
-    """The tab. tests: those that are open here; drafts: what visitors add in the other tabs;
-    publishing: whether visitors may open tests of their own to raters here."""
+    """Build the tab. tests: those that are open here; drafts: what visitors add in the other tabs;
+    publishing: whether visitors may open tests of their own to raters here.
+    """
     with gr.Blocks(title="Listening tests") as tab:
         _layout(tab, tests, drafts, publishing)
     return tab
@@ -160,7 +162,7 @@ def _panel(content: str = "", **more: Any) -> gr.HTML:
 
 
 def _api() -> None:
-    """The endpoint for programs: what is wrong with a test."""
+    """Declare the endpoint for programs, which says what is wrong with a test."""
     with gr.Row(visible=False):
         call, file, report = gr.Button(), gr.File(label="file"), gr.JSON(label="report")
     call.click(check_listening_test, file, report, api_name="check_listening_test")

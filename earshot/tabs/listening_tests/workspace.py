@@ -20,11 +20,11 @@ class Workspace:
 
     @property
     def zip(self) -> Path:
-        """The file to download it by."""
+        """Name the file to download the test by."""
         return self.folder.with_name(f"{self.folder.name}-zip") / "listening-test.zip"
 
     def reports(self) -> Path:
-        """An empty folder for reports on imported ratings."""
+        """Make an empty folder for reports on imported ratings."""
         shutil.rmtree(self._reports, ignore_errors=True)
         self._reports.mkdir()
         return self._reports
@@ -34,7 +34,7 @@ class Workspace:
         return self.folder.with_name(f"{self.folder.name}-reports")
 
     def clear(self) -> None:
-        """Deletes the test, and what was made of it."""
+        """Delete the test, and what was made of it."""
         shutil.rmtree(self._reports, ignore_errors=True)
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.rmtree(self.zip.parent, ignore_errors=True)
@@ -53,7 +53,7 @@ class Workspace:
         (self.folder / spec.FILE).write_text(yaml, encoding="utf-8", errors="replace")
 
     def check(self) -> tuple[Test | None, list[str]]:
-        """The test, None where its YAML cannot be read, and its problems."""
+        """Check the test: it, None where its YAML cannot be read, and its problems."""
         try:
             test = spec.load(self.folder)
         except SpecError as error:

@@ -1,4 +1,4 @@
-"""How the events of every tab run, fail and stop.
+"""The events of every tab: how they run, fail and stop.
 
 What a visitor can cause is said next to the input, and leaves the rest as it was. Bugs are logged.
 """

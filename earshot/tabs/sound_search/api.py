@@ -42,7 +42,7 @@ class SoundAPI:
     def similar_sounds(
         self, audio: str, text: str | None = "", without: str | None = ""
     ) -> list[dict[str, Any]]:
-        """Sounds that are similar to a recording, and match a text if there is one.
+        """Find sounds that are similar to a recording, and match a text if there is one.
 
         Args:
             audio: a recording of at most 60 s.
@@ -55,7 +55,7 @@ class SoundAPI:
         return self._answer(text=text or "", like=audio, without=without or "")
 
     def declare(self, text: gr.Textbox, recording: gr.Audio, without: gr.Textbox) -> None:
-        """Adds the endpoints to the page that is being built; inputs have the types of these."""
+        """Add the endpoints to the page that is being built; inputs have the types of these."""
         with gr.Row(visible=False):
             call, answer = gr.Button(), gr.JSON(label="sounds")
         run: dict[str, Any] = {"concurrency_id": QUICK_QUEUE, "concurrency_limit": 1}

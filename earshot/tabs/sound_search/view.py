@@ -1,4 +1,4 @@
-"""How the result of a search is shown."""
+"""The view of a search's result."""
 
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Final
@@ -77,7 +77,7 @@ class ResultView:
         }
 
     def wait(self, search: Search, catalogue: Catalogue | None) -> Update:
-        """The same components before a search: the map alone, if there is one."""
+        """Show the same components before a search: the map alone, if there is one."""
         update: Update = {self.found: "", self.best: panel(FIRST), self.rest: panel("")}
         update |= {
             self.export: gr.DownloadButton(visible=False),
@@ -111,7 +111,7 @@ class Components:
 
     @property
     def asked(self) -> set[Component]:
-        """What a search takes."""
+        """Collect the components that a search takes."""
         searched = {self.result.search, self.own, self.scope, self.collections, self.liked}
         return {*searched, *self.query_inputs, *self.filters.components}
 
@@ -125,12 +125,12 @@ class Components:
 
     @property
     def shown(self) -> list[Component]:
-        """What shows a library and a search in it."""
+        """List the components that show a library and a search in it."""
         return [*self.result.components, self.understood, self.filters.licences, self.filters.tags]
 
 
 def draft_item(search: Search) -> "DraftItem | None":
-    """The best sound, for a listening test."""
+    """Make an item of a listening test of the best sound."""
     if search.best is None:
         return None
     try:
@@ -160,7 +160,7 @@ def _summary(search: Search, result: "SearchResult", catalogue: Catalogue, note:
 
 
 def _labels(search: Search, catalogue: Catalogue) -> gr.DownloadButton:
-    """The download of all votes as graded labels; hidden without votes."""
+    """Offer the download of all votes as graded labels; hidden without votes."""
     count = sum(map(len, search.labels.values()))
     if not count or not isinstance(catalogue, IndexedCatalogue):
         return gr.DownloadButton(visible=False)
@@ -172,7 +172,7 @@ def _labels(search: Search, catalogue: Catalogue) -> gr.DownloadButton:
 
 
 def _export(result: "SearchResult", catalogue: Catalogue) -> gr.DownloadButton:
-    """The download of the results; hidden where there is no index, or nothing was found."""
+    """Offer the download of the results; hidden where there is no index, or nothing was found."""
     if not result.hits or not isinstance(catalogue, IndexedCatalogue):
         return gr.DownloadButton(visible=False)
     from earshot.pipelines.sound_search import results_zip  # late, for it loads torch

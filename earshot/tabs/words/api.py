@@ -164,8 +164,9 @@ def _count(limit: object) -> int:
 
 
 def _unit_vector(numbers: Sequence[float], dimensions: int) -> np.ndarray:
-    """Return a vector from a program as unit float32 (D,). Raises InputError if it cannot be
-    one."""
+    """Scale a vector from a program to unit length, float32 (D,). Raises InputError if it cannot be
+    one.
+    """
     try:
         vector = np.array(numbers, np.float32)
     except (TypeError, ValueError, OverflowError):  # an integer beyond all floats

@@ -74,7 +74,9 @@ class ComparePage:
 
 
 class CompareEvents:
-    """Handlers; a visitor's recordings are passed in and returned, and live in their session."""
+    """Handlers of the section; a visitor's recordings are passed in and returned, and live in their
+    session.
+    """
 
     def __init__(
         self,
@@ -89,11 +91,11 @@ class CompareEvents:
         self.page = page
 
     def first_look(self, picked: list[str], own: Recordings | None) -> Update:
-        """Return the words to pick from, with the first example picked if nothing is."""
+        """Show the words to pick from, with the first example picked if nothing is."""
         return {self.page.picked: self._choices(own, picked or self.example(*EXAMPLES[0]))}
 
     def example(self, *spellings: str) -> list[str]:
-        """Return the ids of the library's recordings of these words, VOICES of each."""
+        """List the ids of the library's recordings of these words, VOICES of each."""
         library = self.library()
         spoken = [library.words[row] for row in library.spoken]
         voices = {s: [w.id for w in spoken if w.spelling == s][:VOICES] for s in spellings}
@@ -202,7 +204,7 @@ def _recorded(spoken: "Spoken", voice: str = "") -> Compared:
 
 
 def _stored(library: "WordLibrary", row: int, sounds: Sounds) -> Compared:
-    """Return a word of the library; its sound is added to the panel's."""
+    """Find a word of the library; its sound is added to the panel's."""
     word = library.words[row]
     if word.path is None:
         raise InputError(f"“{word.spelling}” is only written here. Pick spoken words.")
@@ -212,7 +214,7 @@ def _stored(library: "WordLibrary", row: int, sounds: Sounds) -> Compared:
 
 @lru_cache(maxsize=1024)
 def _frames(path: Path) -> np.ndarray:
-    """Return the MFCC frames (S, 39) of a recording of the library, for DTW."""
+    """Compute the MFCC frames (S, 39) of a recording of the library, for DTW."""
     from earshot.media.audio import voice_activity  # late, for they load scipy and librosa
     from earshot.media.audio.dtw import mfcc_frames
     from earshot.media.audio.load import load
@@ -226,7 +228,7 @@ def _frames(path: Path) -> np.ndarray:
 
 
 def _spellings(library: "WordLibrary", picked: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return the vectors of the written forms of the picked words."""
+    """Collect the vectors of the written forms of the picked words."""
     wanted = {(word.language, word.spelling) for word in library.words if word.id in picked}
     written = [(library.words[row], library.vectors[row]) for row in library.written]
     return {
@@ -239,7 +241,7 @@ def _spellings(library: "WordLibrary", picked: Sequence[str]) -> dict[str, np.nd
 def _stacked(
     words: Sequence[Compared], written: Sequence[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Return the arguments of comparison.compare; there may be no written words."""
+    """Stack the arguments of comparison.compare; there may be no written words."""
     spoken = np.stack([word.vector for word in words])
     columns = np.stack(written) if written else np.zeros((0, spoken.shape[1]), np.float32)
     return spoken, columns, [word.frames for word in words]

@@ -43,17 +43,17 @@ class WordPage:
 
     @property
     def result(self) -> list[Component]:
-        """Those that show a query's neighbours."""
+        """List the components that show a query's neighbours."""
         return [self.query, self.found, self.chart, self.neighbours]
 
     @property
     def all(self) -> list[Component]:
-        """All of them."""
+        """List all components."""
         return [*vars(self).values()]
 
 
 class WordEvents:
-    """Handlers; the layout wraps them with ``reporting``, which shows their errors."""
+    """Handlers of the tab; the layout wraps them with ``reporting``, which shows their errors."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class WordEvents:
         }
 
     def _result(self, query: Query, chart: Chart | None = None) -> Update:
-        """chart: the map, where the page does not have it yet."""
+        """Show a query's neighbours. chart: the map, where the page does not have it yet."""
         view = view_of(query, self.pipeline(), self.library())
         return {
             self.page.message: "",
@@ -156,5 +156,5 @@ class WordEvents:
 
 
 def _seconds(value: object) -> float:
-    """Return a number from the page; NaN, which no cut accepts, where it is none."""
+    """Read a number from the page; NaN, which no cut accepts, where it is none."""
     return float(value) if isinstance(value, int | float) else math.nan

@@ -59,7 +59,7 @@ class PlacesLane:
         return macro(PANELS, "places", self.label, cells)
 
     def _cell(self, place: "Place", color: str) -> tuple[str, str, str]:
-        """Return the styles of a place, when it is, and its score."""
+        """Write the styles of a place, when it is, and its score."""
         left, width = place.start / self.seconds, (place.end - place.start) / self.seconds
         box = f"left:{left:.3%};width:max(4px,{width:.3%})"
         style = f"{box};background:{color};color:{ink_on(color)}"
@@ -79,8 +79,9 @@ class FindEvents:
         spoken: str | None,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> tuple["LongRecording", str, "FoundPlaces", tuple[str, ...]]:
-        """Return the recording, the name of the word, its places, and notices about what was
-        recorded. Raises InputError."""
+        """Find the places of a word in a recording, with the word's name, and notices about what
+        was recorded. Raises InputError.
+        """
         from earshot.pipelines.words.word_search import WordSearch  # late, for it loads torch
 
         words = self.pipeline()
@@ -189,7 +190,7 @@ def find_section(pipeline: Callable[[], "Words"]) -> None:
 
 
 def view(path: str, heard: "LongRecording", word: str, found: "FoundPlaces") -> dict[str, Any]:
-    """Return the value of the Timeline: where the word is, to play, and the files to keep."""
+    """Make the value of the Timeline: where the word is, to play, and the files to keep."""
     from earshot.pipelines.words.places import places_csv, text_grid  # late, for it loads torch
 
     matches = found.matches

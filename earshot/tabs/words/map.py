@@ -63,7 +63,7 @@ def word_chart(library: "WordLibrary") -> Chart:
 
 
 def colorings_of(words: Sequence["LibraryWord"]) -> list[Coloring]:
-    """Return what the words of the map can be coloured by."""
+    """List the colourings that the words of the map can have."""
     voices = [voice_name(word) or WRITTEN for word in words]
     ways = [SPOKEN if word.voice else WRITTEN for word in words]
     return [
@@ -84,7 +84,7 @@ def trustworthiness(library: "WordLibrary", layout: str) -> str:
 
 
 def recordings_of(library: "WordLibrary") -> dict[str, Path]:
-    """Return the first recording of each recorded word, by spelling."""
+    """Find the first recording of each recorded word, by spelling."""
     recordings: dict[str, Path] = {}
     for word in library.words:
         if word.path:
@@ -93,12 +93,12 @@ def recordings_of(library: "WordLibrary") -> dict[str, Path]:
 
 
 def named(word: "LibraryWord") -> str:
-    """Return the name of a word of the library on the page."""
+    """Name a word of the library as on the page."""
     return f"{word.spelling}, {voice_name(word) or WRITTEN}"
 
 
 def first_sound(phonemes: Sequence[str]) -> str:
-    """Return the class of SOUNDS that a word's first phoneme belongs to."""
+    """Find the class of SOUNDS that a word's first phoneme belongs to."""
     first = next(iter(phonemes), " ")
     if first.startswith(AFFRICATES):
         return "ch j"

@@ -100,7 +100,9 @@ def _noise_row(system: Speaker, group: str, some: list[Spoken], shipped: str) ->
 def _errors_in_babble(
     system: Speaker, some: list[Spoken], voices: tuple[str, ...], snr: float
 ) -> float:
-    """Word errors in % by Whisper of what a system makes of recordings in babble of the others."""
+    """Measure word errors in % by Whisper of what a system makes of recordings in babble of the
+    others.
+    """
     others = np.concatenate([spoken.waveform for spoken in some])
     noisy = [in_babble(s.waveform, others, n, snr) for n, s in enumerate(some)]
     converted, words = _said(system, noisy, some, voices)

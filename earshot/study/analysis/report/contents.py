@@ -1,5 +1,6 @@
-"""What a paper must say of a test: what was asked, of whom, about which sounds, and what became of
-everybody who came."""
+"""The facts that a paper must state of a test: what was asked, of whom, about which sounds, and
+what became of everybody who came.
+"""
 
 import tomllib
 from collections import Counter

@@ -1,4 +1,4 @@
-"""How the results came about, in words that can be cited."""
+"""The method behind the results, in words that can be cited."""
 
 from collections.abc import Iterator
 from importlib.metadata import version

@@ -30,7 +30,7 @@ HIDDEN: Final = (
 
 @dataclass(frozen=True)
 class Findings:
-    """What is known of a scale: its figure, its tables, and what is said of them."""
+    """The findings on a scale: its figure, its tables, and what is said of them."""
 
     figure: Markup
     sheets: list[tables.Sheet]
@@ -39,8 +39,9 @@ class Findings:
 
 @dataclass(frozen=True)
 class ScaleFindings:
-    """What is known of a scale by those who are kept, None where nobody has rated, and of each
-    stimulus; where somebody is left out also by everyone, and both side by side."""
+    """The findings on a scale by those who are kept, None where nobody has rated, and of each
+    stimulus; where somebody is left out also by everyone, and both side by side.
+    """
 
     scale: Scale
     kept: Findings | None

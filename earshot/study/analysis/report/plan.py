@@ -1,4 +1,6 @@
-"""What will be computed of a test, in words that can be registered before anybody has rated."""
+"""The analysis that is planned for a test, in words that can be registered before anybody has
+rated.
+"""
 
 from collections.abc import Iterator
 from itertools import combinations

@@ -41,8 +41,10 @@ FILES: Final = {
 
 
 def router(library: Library) -> APIRouter:
-    """Routes /results/TEST?key=KEY and, below it, the files to take along, compare, close, reopen
-    and delete. The report of a public test, and nothing else of it, is shown without the key."""
+    """Make the routes /results/TEST?key=KEY and, below it, the files to take along, compare, close,
+    reopen and delete. The report of a public test, and nothing else of it, is shown without the
+    key.
+    """
     routes = APIRouter(route_class=PagesThatSayWhy, include_in_schema=False)
     reports = Reports(library)
 
@@ -157,7 +159,7 @@ class RefusalError(Exception):
 
 
 class PagesThatSayWhy(APIRoute):
-    """Answers with the page of a RefusalError."""
+    """A route that answers with the page of a RefusalError."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()

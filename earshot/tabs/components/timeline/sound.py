@@ -42,7 +42,7 @@ class Sound:
 
 
 def wav(speech: "Speech") -> bytes:
-    """The sound as a WAV file that says who made it."""
+    """Write the sound as a WAV file that says who made it."""
     from earshot.media.audio.encode import encode_audio  # late, for it loads scipy and FFmpeg
 
     return encode_audio(speech.waveform, speech.sample_rate, ".wav")
