@@ -56,4 +56,17 @@ def test_qr_code_of_the_page_is_of_its_own_address(address: str) -> None:
 
 
 def test_kiosk_keeps_files_for_minutes_only(tmp_path: Path) -> None:
-    assert site.build("cpu", tmp_path, kept=site.KIOSK_DELETE).delete_cache == (30, 150)
+    chosen = launch.options(["--kiosk"], {})
+    assert site.build("cpu", tmp_path, delete_after=chosen.delete_after).delete_cache == (100, 500)
+
+
+def test_files_go_within_the_time_that_is_asked_for(tmp_path: Path) -> None:
+    asked = launch.options(["--delete-after", "10m"], {}).delete_after
+    often, age = site.build("cpu", tmp_path, delete_after=asked).delete_cache or (0, 0)
+    assert often + age == asked == 600
+
+
+@pytest.mark.parametrize("time", ["soon", "10", "0m", "2h"])
+def test_no_time_and_more_than_the_footer_promises_are_refused(time: str) -> None:
+    with pytest.raises(SystemExit):
+        launch.options(["--delete-after", time], {})

@@ -12,13 +12,14 @@ from benchmarks.load.visitor import Visitor
 from benchmarks.support.served import PROXY, Served
 from earshot.core.bodies import SILENT
 from earshot.core.connections import DEAD
+from earshot.core.paths import ROOT
 
-PROGRAM: Final = Path(__file__).with_name("hurried.py")
+PROGRAM: Final = ROOT / "app.py"
 STALLED: Final = 10  # connections
 QUEUE: Final = 4  # --max-queue
 AT_ONCE: Final = 20  # visitors
 MARGIN: Final = 20.0  # seconds; a busy machine is late
-DELETED: Final = 65.0  # seconds after which hurried.py deletes, instead of an hour
+DELETED: Final = 65  # --delete-after, in seconds, instead of an hour
 UPLOAD: Final = (
     "POST /gradio_api/upload HTTP/1.1\r\nHost: here\r\n"
     "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 900000\r\n\r\n--x\r\n"
@@ -32,6 +33,7 @@ def measure() -> list[str]:
     with tempfile.TemporaryDirectory(prefix="load-") as place:
         temporary = Path(place) / "temporary"
         options = ["--preload", "--max-queue", str(QUEUE), "--studies", f"{place}/studies", *PROXY]
+        options += ["--delete-after", f"{DELETED}s"]
         environment = {"GRADIO_TEMP_DIR": str(temporary)}
         served = Served(str(PROGRAM), *options, environment=environment)
         try:

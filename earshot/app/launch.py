@@ -21,7 +21,7 @@ from earshot.app import front_page
 from earshot.app.front_page import FrontPage
 from earshot.app.health import Health
 from earshot.app.options import options
-from earshot.app.site import DELETE, KIOSK_DELETE, SOUNDS, Site, build
+from earshot.app.site import SOUNDS, Site, build
 from earshot.core.bodies import CutStalledBodies, LimitBodies, LimitUploads
 from earshot.core.connections import believed_proxies, limit_connections
 from earshot.core.headers import SafeHeaders
@@ -200,7 +200,7 @@ def main() -> None:
             health=health,
             tickets=tickets,
             index_backend=chosen.index_backend,
-            kept=KIOSK_DELETE if chosen.kiosk else DELETE,
+            delete_after=chosen.delete_after,
             allow_reference=chosen.allow_reference,
             transcripts=chosen.transcripts,
             hub=HubPermission.of(chosen.no_hub, chosen.host, chosen.share, os.environ),

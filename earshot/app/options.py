@@ -4,12 +4,16 @@ import argparse
 import ipaddress
 import os
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from earshot.pipelines.sound_search.library import BACKENDS
 
 ON = ("1", "true", "yes", "on")
 OFF = ("", "0", "false", "no", "off")
 ABOUT = "Earshot: speech systems to hear, take apart and test."
+DELETE: Final = 3600  # seconds within which a visitor's files are deleted, as the footer says
+KIOSK_DELETE: Final = 600
+UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 
 
 def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argparse.Namespace:
@@ -80,11 +84,17 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
         help="shows the words that a recogniser hears in speech and conversion: the installed one, "
         "or a Moonshine of the hub",
     )
+    parser.add_argument(
+        "--delete-after",
+        type=duration,
+        metavar="TIME",
+        help="deletes visitors' files within this time, such as 10m (default: 1h, in a booth 10m)",
+    )
     given: list[str] = []
     several = "sound-model", "proxy"
     plain = (
         "host port device sound-model sounds index-backend max-queue live studies studies-key "
-        "database proxy".split()
+        "database proxy delete-after".split()
     )
     for name in plain:
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
@@ -104,7 +114,21 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     recogniser = environment.get("EARSHOT_TRANSCRIPTS", "")
     if recogniser.lower() not in OFF:
         given += ["--transcripts", "" if recogniser.lower() in ON else recogniser]
-    return parser.parse_args([*given, *arguments])
+    chosen = parser.parse_args([*given, *arguments])
+    # In a booth, soon after a visitor has left, and not while they still listen to a result.
+    chosen.delete_after = chosen.delete_after or (KIOSK_DELETE if chosen.kiosk else DELETE)
+    return chosen
+
+
+def duration(text: str) -> int:
+    """Parse a time such as 90s, 10m or 1h into seconds."""
+    number, unit = text[:-1], text[-1:]
+    if unit not in UNITS or not number.isdecimal() or not int(number):
+        raise argparse.ArgumentTypeError(f"{text} is no time, such as 90s, 10m or 1h")
+    seconds = int(number) * UNITS[unit]
+    if seconds > DELETE:
+        raise argparse.ArgumentTypeError("the page promises that files are deleted within 1h")
+    return seconds
 
 
 def network(text: str) -> str:

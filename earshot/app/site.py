@@ -9,6 +9,7 @@ from starlette.routing import BaseRoute
 
 from earshot.app import models
 from earshot.app.health import Health, probes
+from earshot.app.options import DELETE
 from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.pipelines.hub_download import Permission as HubPermission
 from earshot.tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
 SOUNDS: Final = ASSETS / "sounds.index"
 WORDS: Final = ASSETS / "words.index"
-# Every 10 minutes, a visitor's files older than 50 go: in an hour, as the footer says.
-DELETE: Final = (600, 3000)  # seconds
-# In a booth, they go before the next visitor has looked around.
-KIOSK_DELETE: Final = (30, 150)
 
 
 class Site(gr.Blocks):
@@ -46,7 +43,7 @@ def build(
     tickets: voice_conversion.Tickets | None = None,
     hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
     index_backend: str | None = None,
-    kept: tuple[int, int] | None = None,
+    delete_after: int = DELETE,
     allow_reference: bool = False,
     transcripts: str | None = None,
 ) -> Site:
@@ -55,10 +52,10 @@ def build(
     publishing: whether visitors may open tests of their own to raters; health: is to watch the
     models, and launch must be given it too; tickets: lend visitors' own voices to live conversion,
     as launch is told; hub: which models of the hub visitors may load; index_backend: where the
-    index is searched, if not as it was made; kept: how often visitors' files are looked at, and how
-    old they become, in seconds; allow_reference: whether visitors may upload a recording of anybody
-    as the voice to speak in; transcripts: the Moonshine that writes down the words of a conversion,
-    "" for the installed one, None for no words."""
+    index is searched, if not as it was made; delete_after: seconds within which visitors' files are
+    deleted; allow_reference: whether visitors may upload a recording of anybody as the voice to
+    speak in; transcripts: the Moonshine that writes down the words of a conversion, "" for the
+    installed one, None for no words."""
     convert = models.converters(folder, device)
     conversions = models.installed_conversion_models(folder)
     embeddings = models.word_embeddings(folder, device)
@@ -73,7 +70,9 @@ def build(
         for load in filter(None, (embeddings, search, lips, words_of)):
             load()
     sounds = sound_search.DemoLibrary(index, index_backend)
-    with Site(title="Earshot", analytics_enabled=False, delete_cache=kept or DELETE) as page:
+    often = max(1, delete_after // 6)  # seconds between looks
+    kept = often, delete_after - often
+    with Site(title="Earshot", analytics_enabled=False, delete_cache=kept) as page:
         gr.HTML(HEADER, apply_default_css=False)
         drafts = Drafts() if tests else None
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.

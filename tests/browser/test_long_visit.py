@@ -12,7 +12,7 @@ from earshot.core.paths import CHECKPOINTS
 from tests.browser.visit import Visit
 from tests.fuzz.seeds import audio
 
-AGE = 2  # seconds, in place of most of an hour
+AGE = 9  # seconds in which files are deleted, in place of an hour; a model loads meanwhile
 LOADED = """async (player) => {
   const answer = await fetch(player.src, { cache: "no-store" });
   return answer.status;
@@ -22,9 +22,7 @@ LOADED = """async (player) => {
 @pytest.fixture(scope="module")
 def hurried() -> Iterator[str]:
     """The app, which deletes the files of visitors after seconds."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(site, "DELETE", (1, AGE))
-        page = site.build("cpu", CHECKPOINTS)
+    page = site.build("cpu", CHECKPOINTS, delete_after=AGE)
     yield launch.launch(page, launch.options([], {}), block=False)
     page.close()
 
@@ -41,7 +39,7 @@ def late(browser: Browser, hurried: str, tmp_path: Path) -> Iterator[Visit]:
 def test_examples_still_play_when_files_of_visitors_are_deleted(late: Visit) -> None:
     late.page.get_by_role("tab", name="Lip to speech").click()
     expect(late.page.locator("#lips .tl-strip img").first).to_be_visible()
-    late.page.wait_for_timeout(4000 * AGE)
+    late.page.wait_for_timeout(1500 * AGE)
     for timeline in ("#conversion", "#lips"):
         for player in late.page.locator(f"{timeline} :is(audio, video)").all():
             assert player.evaluate(LOADED) == 200
@@ -53,11 +51,12 @@ def test_expired_result_says_so_and_is_done_again(late: Visit) -> None:
     late.button("man place blue").click()
     expect(result.locator("audio").last).not_to_have_attribute("src", str(shipped))
     expect(result.locator(".tl-gone")).to_be_hidden()
-    late.page.wait_for_timeout(4000 * AGE)
+    late.page.wait_for_timeout(1500 * AGE)
     player = result.locator("audio").last
     assert player.evaluate(LOADED) in (403, 404)
     player.evaluate("(player) => { player.src += '?'; }")  # as where the browser has not kept it
     expect(result.locator(".tl-gone")).to_be_visible()
+    expect(late.page.locator(".colophon")).to_contain_text("deletes it within the hour")
     late.shoot("expired")
     late.button("Do it again").click()
     # A new result, or what became of the recording, which is a visitor's file too.
