@@ -1,25 +1,45 @@
-"""python -m benchmarks.start: from the start of the app to its page, next to Gradio alone.
+"""What a visitor waits for, next to what they may be asked to: python -m benchmarks.start.
 
-Then how long a browser takes to show the page, and how many kB it fetches for it, the first time.
-Writes start.md.
+The first page, next to that of an empty Gradio app; the command line; finding a word in a
+recording, alone and next to another visitor; the first start of Live; and how much an agent is
+answered. Writes start.md. The targets hold for two quiet cores: run it where nothing else does.
 """
 
+import base64
 import os
 import platform
-import socket
 import subprocess
 import sys
+import tempfile
+import threading
 import time
-import urllib.error
-import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Final
 
-from playwright.sync_api import sync_playwright
+import anyio
+import httpx
+import numpy as np
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+from mcp.types import TextContent
+from playwright.sync_api import Page, sync_playwright
 
-ROOT: Final = Path(__file__).parent.parent
+from benchmarks.load.visitor import Visitor
+from benchmarks.support.served import PROXY, Served
+from earshot.core.paths import ASSETS, ROOT
+from earshot.media.audio.load import load, wav_bytes
+
 RUNS: Final = 5
+RATE: Final = 16_000
+SPEECH: Final = sorted(
+    path for path in (ASSETS / "examples").glob("*.ogg") if "finished" not in path.stem
+)
+LONG: Final = 44.0  # seconds of the recording in which a word is found
+SHORT: Final = 4.0  # seconds of the file that the command line converts
+LIVE_FLAGS: Final = ("--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream")
 EMPTY: Final = """
 import sys
 import gradio
@@ -31,79 +51,145 @@ page.launch(server_port=int(sys.argv[2]))
 
 def main() -> None:
     """Measure, print, and write the table."""
-    times: dict[str, list[float]] = {}
-    fetched: dict[str, float] = {}
-    for _ in range(RUNS):  # in turn, so that other load on the machine affects all alike
-        for name, seconds in (
-            ("`import gradio`", imported("gradio")),
-            ("`import earshot.app.launch`", imported("earshot.app.launch")),
-        ):
-            times.setdefault(name, []).append(seconds)
-        for name, program in (("an empty Gradio app", ("-c", EMPTY)), ("Earshot", ("app.py",))):
-            seconds, visible, kilobytes = served(*program)
-            times.setdefault(f"{name}: page served", []).append(seconds)
-            times.setdefault(f"{name}: page shown by a browser", []).append(visible)
-            fetched[name] = kilobytes
     lines = [
-        "# Start",
+        "# What a visitor waits for",
         "",
-        f"Median of {RUNS}, in turn, on {os.cpu_count()} cores ({platform.machine()}).",
+        f"`python -m benchmarks.start`: median of {RUNS}, on {os.cpu_count()} cores "
+        f"({platform.machine()}); load {os.getloadavg()[0]:.1f} before the start.",
         "",
-        "| what | seconds |",
-        "|---|---:|",
-        *(f"| {name} | {median(seconds):.1f} |" for name, seconds in times.items()),
-        "",
-        "| the first page fetches | kB |",
-        "|---|---:|",
-        *(f"| {name} | {kilobytes:.0f} |" for name, kilobytes in fetched.items()),
+        "| what | measured | target |",
+        "|---|---:|---:|",
     ]
-    text = "\n".join(lines) + "\n"
-    print(text)
-    Path(__file__).with_suffix(".md").write_text(text)
+    with tempfile.TemporaryDirectory() as folder:
+        short, long = Path(folder) / "short.wav", Path(folder) / "long.wav"
+        speech = np.concatenate([load(path, RATE).waveform for path in SPEECH * 3])
+        for path, seconds in ((short, SHORT), (long, LONG)):
+            path.write_bytes(wav_bytes(np.resize(speech, round(seconds * RATE)), RATE))
+        for rows in (first_page(), command_line(short), visits(short, long)):
+            for row in rows:
+                print(row, flush=True)
+                lines.append(row)
+    Path(__file__).with_suffix(".md").write_text("\n".join(lines) + "\n")
 
 
-def imported(module: str) -> float:
-    """Measure the seconds for a new Python to start and import a module."""
+def first_page() -> Iterator[str]:
+    """Measure the page from the start of its server, and in a browser that has never seen it."""
+    served: dict[str, list[float]] = {"an empty Gradio app": [], "Earshot": []}
+    shown: dict[str, list[float]] = {name: [] for name in served}
+    fetched: dict[str, float] = {}
+    for _ in range(RUNS):  # in turn, so that other load on the machine affects both alike
+        for name, program in (("an empty Gradio app", ("-c", EMPTY)), ("Earshot", ("app.py",))):
+            start = time.perf_counter()
+            server = Served(*program)
+            try:
+                served[name].append(time.perf_counter() - start)
+                seconds, fetched[name] = show(server.address)
+                shown[name].append(seconds)
+                if name == "Earshot":
+                    page = httpx.get(server.address, headers={"Accept-Encoding": "gzip"})
+            finally:
+                server.kill()
+    for what, times in (("served after", served), ("shown by a browser in", shown)):
+        for name, seconds in times.items():
+            yield f"| the page of {name} is {what} | {median(seconds):.1f} s | |"
+    empty, ours = (median(seconds) for seconds in shown.values())
+    yield f"| ours, shown, next to the empty one | {ours / empty:.2f} × | ≤ 1.5 × |"
+    for name, kilobytes in fetched.items():
+        yield f"| the first page of {name} fetches | {kilobytes:.0f} kB | |"
+    encoding, size = page.headers.get("content-encoding"), page.num_bytes_downloaded / 1000
+    yield f"| index page as it is sent ({encoding}) | {size:.0f} kB | gzip |"
+
+
+def command_line(recording: Path) -> Iterator[str]:
+    """Measure the command that converts a short file."""
+    out = recording.with_name("out.wav")
+    command = [sys.executable, "-m", "earshot.pipelines.voice_conversion", str(recording)]
+    command += ["-o", str(out), "--overwrite"]
+    walls, processor = [], []
+    for _ in range(RUNS + 1):  # the first from a cold disk
+        start, before = time.perf_counter(), os.times()
+        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        walls.append(time.perf_counter() - start)
+        after = os.times()
+        used = after.children_user + after.children_system
+        processor.append(used - before.children_user - before.children_system)
+    yield f"| command line, {SHORT:.0f} s of speech | {median(walls[1:]):.1f} s | ≤ 3 s |"
+    yield f"| the same, of processor time | {median(processor[1:]):.1f} s | |"
+
+
+def visits(short: Path, long: Path) -> Iterator[str]:
+    """Measure what visitors of one app do."""
+    server = Served("app.py", *PROXY)
+    try:
+        yield f"| Live's first start | {live(server.address, short):.1f} s | ≤ 5 s |"
+        visitor = Visitor(server.address)
+        find(visitor, long)  # loads the model
+        alone = median(find(visitor, long) for _ in range(RUNS))
+        yield f"| a word found in {LONG:.0f} s of speech | {alone:.1f} s | ≤ 6 s |"
+        with converting(server.address):
+            busy = median(find(visitor, long) for _ in range(RUNS))
+        ratio = f"{busy:.1f} s, {busy / alone:.1f} ×"
+        yield f"| the same, while another visitor converts | {ratio} | ≤ 2 × |"
+        size = len(anyio.run(converted_for_an_agent, server.address, short).encode())
+        yield f"| `convert` of MCP answers | {size / 1000:.1f} kB | ≤ 2 kB |"
+    finally:
+        server.kill()
+
+
+def find(visitor: Visitor, recording: Path) -> float:
+    """Return the seconds from the upload of a recording to the places of a word in it."""
     start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", f"import {module}"], cwd=ROOT, check=True)
+    visitor.ask("find_word", [visitor.upload(recording), "lighthouse", None])
     return time.perf_counter() - start
 
 
-def served(*program: str) -> tuple[float, float, float]:
-    """Start a server by `python program --port PORT` → seconds until it serves its page, seconds in
-    which a browser shows it, and the kB that come for that.
+@contextmanager
+def converting(address: str) -> Iterator[None]:
+    """Let another visitor convert, again and again."""
+    done, other = threading.Event(), Visitor(address, 1)
 
-    Raises RuntimeError where it stops before.
-    """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    start = time.perf_counter()
-    server = subprocess.Popen(
-        [sys.executable, *program, "--port", str(port)], cwd=ROOT, stdout=subprocess.DEVNULL
-    )
-    try:
-        while server.poll() is None:
-            try:
-                with urllib.request.urlopen(f"http://127.0.0.1:{port}") as page:
-                    page.read()
-                return time.perf_counter() - start, *shown(f"http://127.0.0.1:{port}")
-            except urllib.error.URLError:
-                time.sleep(0.02)
-        raise RuntimeError(f"{program} stopped with {server.returncode}")
-    finally:
-        server.kill()
-        server.wait()
+    def convert() -> None:
+        while not done.is_set():
+            other.call("convert")
+
+    other.call("convert")  # loads the model
+    thread = threading.Thread(target=convert)
+    thread.start()
+    yield
+    done.set()
+    thread.join()
 
 
-def shown(address: str) -> tuple[float, float]:
-    """Measure the seconds until a new browser shows what Gradio makes of a page, and the kB that
-    came.
-    """
-    with sync_playwright() as playwright:
-        executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
-        page = browser.new_page()
+def live(address: str, heard: Path) -> float:
+    """Return the seconds from the press on Live to the first delay that it shows."""
+    with page_of(*LIVE_FLAGS, f"--use-file-for-fake-audio-capture={heard}") as page:
+        page.goto(address)
+        switch = page.get_by_role("button", name="Live", exact=True)
+        switch.wait_for(timeout=120_000)
+        start = time.perf_counter()
+        switch.click()
+        page.locator(".live-line", has_text="ms delay").wait_for(timeout=120_000)
+        return time.perf_counter() - start
+
+
+async def converted_for_an_agent(address: str, recording: Path) -> str:
+    """Return what an agent is answered that converts a recording."""
+    sound = base64.b64encode(recording.read_bytes()).decode()
+    async with (
+        streamable_http_client(f"{address}/gradio_api/mcp/") as (read, write, _),
+        ClientSession(read, write) as client,
+    ):
+        await client.initialize()
+        arguments = {"audio": f"data:audio/wav;base64,{sound}"}
+        content = (await client.call_tool("convert", arguments)).content[0]
+    assert isinstance(content, TextContent)
+    return content.text
+
+
+def show(address: str) -> tuple[float, float]:
+    """Return the seconds until a new browser shows what Gradio makes of a page, and the kB that
+    came for it."""
+    with page_of() as page:
         network, size = page.context.new_cdp_session(page), 0.0
 
         def count(event: dict[str, float]) -> None:
@@ -115,9 +201,18 @@ def shown(address: str) -> tuple[float, float]:
         start = time.perf_counter()
         page.goto(address)
         page.locator(".gradio-container main .block:visible").first.wait_for()
-        seconds = time.perf_counter() - start
+        return time.perf_counter() - start, size / 1000
+
+
+@contextmanager
+def page_of(*flags: str) -> Iterator[Page]:
+    """Open a page of a new browser."""
+    with sync_playwright() as playwright:
+        executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+        args = ["--no-sandbox", *flags]
+        browser = playwright.chromium.launch(executable_path=executable, args=args)
+        yield browser.new_page()
         browser.close()
-    return seconds, size / 1000
 
 
 if __name__ == "__main__":
