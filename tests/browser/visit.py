@@ -121,11 +121,12 @@ class Visit:
         self.page.get_by_role("button", name="Upload file").click()
         self.page.locator('.sound-input input[type="file"]').set_input_files(path)
 
-    def convert(self) -> None:
-        """Presses Convert and waits for a timeline with both sounds."""
-        expect(self.button("Convert")).to_be_enabled()
-        self.button("Convert").click()
-        expect(self.button("Convert")).to_be_hidden()
+    def convert(self, path: Path) -> None:
+        """Uploads a recording, which converts it, and waits for a timeline with both sounds."""
+        conversion = self.page.locator("#conversion audio").last
+        before = conversion.get_attribute("src")
+        self.upload(path)
+        expect(conversion).not_to_have_attribute("src", str(before))
         expect(self.button("Convert")).to_be_visible()
 
     def choose(self, voice: str) -> None:

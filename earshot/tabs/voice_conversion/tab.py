@@ -48,20 +48,20 @@ if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
 
 MODELS: Final = {
-    "continuous": "Continuous · keeps every word best, not limited in bit/s",
+    "continuous": "Continuous · keeps every word best",
     "units-512x3": "512 units, refined twice · 1350 bit/s",
     "units-512x2": "512 units, refined once · 900 bit/s",
     "units-512": "512 units, 50 a second · 450 bit/s",
     "units-256": "256 units, 50 a second · 400 bit/s",
     "units-128": "128 units, 50 a second · 350 bit/s",
     "units-64": "64 units, 50 a second · 300 bit/s",
-    "vqvae-512": "Discovered without text: 512 units, 50 a second · 450 bit/s, five voices",
-    "vqvae-256": "Discovered without text: 256 units, 25 a second · 200 bit/s, five voices",
-    "vqvae-128": "Discovered without text: 128 units, 25 a second · 175 bit/s, five voices",
-    "vqvae-64": "Discovered without text: 64 units, 25 a second · 150 bit/s, five voices",
+    "vqvae-512": "Without text: 512 units, 450 bit/s, 5 voices",
+    "vqvae-256": "Without text: 256 units, 200 bit/s, 5 voices",
+    "vqvae-128": "Without text: 128 units, 175 bit/s, 5 voices",
+    "vqvae-64": "Without text: 64 units, 150 bit/s, 5 voices",
 }
-INTONATIONS: Final = {"Keep mine, for 200 bit/s more": "keep", "Predict it": "predicted"}
-VOCODERS: Final = {"Neural, trained here": "neural", "Griffin-Lim, as in the paper": "griffin-lim"}
+INTONATIONS: Final = {"Keep mine, +200 bit/s": "keep", "Predict it": "predicted"}
+VOCODERS: Final = {"Neural, trained here": "neural", "Griffin-Lim, the paper’s": "griffin-lim"}
 
 INTRO: Final = """
 <header class="intro"><h2>Say something, see what is kept of it, and hear the same words in another
@@ -201,7 +201,7 @@ def _layout(
     audio.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=audio, outputs=convert, **HIDDEN
     )
-    triggers: list[Callable] = [convert.click, audio.stop_recording]
+    triggers: list[Callable] = [convert.click, audio.stop_recording, audio.upload]
     for chip, path in chips:
         triggers.append(chip.click(path.read_bytes, outputs=audio, **HIDDEN).then)
     if live:
@@ -275,7 +275,7 @@ def _options(
         )
         vocoder = gr.Dropdown(list(VOCODERS.items()), value=settings.VOCODERS[0], label="Vocoder")
         other = gr.Dropdown(
-            [("No other voice", ALONE), *voices, (own.name, OWN)],
+            [("Nobody", ALONE), *voices, (own.name, OWN)],
             value=ALONE,
             label="Blend with",
             visible=models.any_voice,

@@ -99,8 +99,7 @@ def test_example_test_opens_for_a_rater(visit: Visit) -> None:
 
 
 def test_conversion_is_added_to_a_draft(visit: Visit, speech: Path) -> None:
-    visit.upload(speech)
-    visit.convert()
+    visit.convert(speech)
     visit.button("Add to a listening test").click()
     expect(visit.page.get_by_role("button", name="1 in your draft")).to_be_visible()
     visit.enter("Listening tests")

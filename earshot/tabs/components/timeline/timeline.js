@@ -373,7 +373,9 @@ window.addEventListener("keydown", anywhere);
 // Media events do not bubble, but they can be caught on the way down.
 element.addEventListener("play", () => (showPlaying(), follow()), true);
 element.addEventListener("pause", showPlaying, true);
-element.addEventListener("ended", () => {
+element.addEventListener("ended", ({ target }) => {
+  if (players()[current] === target) time = target.duration; // the last frame may be long ago
+  showTime();
   if (!queue.length) return;
   time = 0;
   start(queue.shift());
