@@ -149,6 +149,7 @@ def test_map_changes_without_the_server(visit: Visit, page: Page) -> None:
     page.on("request", lambda r: asked.append(r.url) if "queue/join" in r.url else None)
     first = page.locator("#word-map .map-point").first
     place = first.get_attribute("style")
+    expect(page.get_by_text("trustworthiness of 0.96")).to_be_visible()
     page.get_by_role("button", name="PCA").click()
     expect(first).not_to_have_attribute("style", str(place))
     expect(page.get_by_text("trustworthiness of 0.81")).to_be_visible()
@@ -201,3 +202,21 @@ def test_silence_shows_an_error_beside_the_recorder(
     upload(visit, silence)
     expect(page.get_by_role("alert")).to_contain_text("silent")
     expect(page.locator("#word-found h3")).to_have_text("sheep")
+
+
+@pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "light")], indirect=True)
+def test_map_is_as_wide_as_the_page_and_high_enough_on_a_phone(visit: Visit, page: Page) -> None:
+    plane = page.locator("#word-map .map-plane svg").bounding_box()
+    assert plane
+    size = page.viewport_size
+    assert size and plane["width"] > 0.8 * min(size["width"], 1320)
+    assert plane["height"] > 0.4 * plane["width"]
+    if size["width"] < 500:
+        assert plane["height"] == pytest.approx(plane["width"], rel=0.02)
+    boxes = page.locator("#word-map .map-point").evaluate_all(
+        "points => points.map((point) => point.getBoundingClientRect().toJSON())"
+    )
+    middles = [box["y"] + box["height"] / 2 for box in boxes]
+    assert plane["y"] < min(middles) and max(middles) < plane["y"] + plane["height"]
+    assert max(middles) - min(middles) > 0.4 * plane["height"], "the words spread over it"
+    visit.shoot("map")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LAYOUTS: Final[Mapping[str, str]] = {"t-SNE": "tsne", "PCA": "pca"}  # name → the library's
 SPOKEN, WRITTEN = "spoken", "written"
 OTHER: Final = "other words"
-HEIGHT: Final = 560  # of the map, which is 1000 wide
+HEIGHT: Final = 460  # of the map, which is 1000 wide
 LOOK: Final = "Show its neighbours"
 # Checked first: they begin with the symbol of a plosive.
 AFFRICATES: Final = ("tʃ", "dʒ", "tɕ", "ʈʂ", "t͡s")
@@ -78,7 +78,7 @@ def trustworthiness(library: "WordLibrary", layout: str) -> str:
     """Say in a sentence how well a layout of the map preserves neighbours."""
     return (
         "This two-dimensional map has a trustworthiness of "
-        f"<b>{library.trustworthiness[layout]:.2f}</b> at k = 10 (at 1, all neighbours on the map "
+        f"{library.trustworthiness[layout]:.2f} at k = 10 (at 1, all neighbours on the map "
         "are neighbours in the space); the lists use all dimensions."
     )
 

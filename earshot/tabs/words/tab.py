@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Chips = tuple[list[tuple[gr.Button, str]], list[tuple[gr.Button, Path]]]
 
+CHIP: Final[dict[str, Any]] = {"size": "sm", "min_width": 0, "scale": 0}
 MODEL: Final = "words"  # in checkpoints/
 EXAMPLES: Final = ("speech", "onomatopoeia", "snorkelish", "/ʃɪp/", "北京", "سلام")
 EXAMPLE_SOUNDS: Final = ("elephant-awb", "butterfly-rms", "tree-slt", "beijing-slt")
@@ -88,22 +89,25 @@ def _layout(
     gr.HTML(INTRO)
     query = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="room"):
-        with gr.Column(scale=1, min_width=300, elem_classes="room-input room-stays"):
+        with gr.Column(min_width=280, elem_classes="room-input"):
             gr.HTML(STEP)
             recording = sound_input("A word, up to 3 s")
-            message = gr.HTML()
+            spoken_chips = _recorded_chips(sounds)
             cut = word_cut()
+        with gr.Column(min_width=280, elem_classes="room-input"):
             gr.HTML(TYPE)
-            text = query_input("Type a word", EXAMPLES[0], max_lines=1)
+            with gr.Row(elem_classes="type-a-word"):
+                text = query_input("Type a word", EXAMPLES[0], max_lines=1)
+                find, stop = main_button("Find its place")
+            written = _written_chips()
             gr.HTML(HINT)
-            find, stop = main_button("Find its place")
-            written, spoken_chips = _example_chips(sounds)
-        with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
+        with gr.Column(min_width=280, elem_classes="room-result"):
+            message = gr.HTML()
             found = _panel("word-found")
             if drafts:
                 drafts.button(query, lambda shown: draft_item(shown, library()))
-            chart = sound_map("word-map")
-            neighbours = _panel("word-near")
+    chart = sound_map("word-map")
+    neighbours = _panel("word-near")
     find_section(pipeline)
     for section in (compare_section, threshold_section, vocabulary_section):
         section(pipeline, library)
@@ -180,14 +184,16 @@ def _panel(elem_id: str) -> gr.HTML:
     )
 
 
-def _example_chips(sounds: Path) -> Chips:
-    """Return buttons with words to type, and buttons with recordings from the library."""
-    small: dict[str, Any] = {"size": "sm", "min_width": 0, "scale": 0}
-    paths = [path for name in EXAMPLE_SOUNDS for path in sounds.glob(f"{name}.*")]
+def _written_chips() -> list[tuple[gr.Button, str]]:
+    """Return buttons with words to type."""
     with gr.Row(elem_classes="chips"):
         gr.HTML("<span>Or try</span>")
-        written = [(gr.Button(word, **small), word) for word in EXAMPLES]
+        return [(gr.Button(word, **CHIP), word) for word in EXAMPLES]
+
+
+def _recorded_chips(sounds: Path) -> list[tuple[gr.Button, Path]]:
+    """Return buttons with recordings from the library."""
+    paths = [path for name in EXAMPLE_SOUNDS for path in sounds.glob(f"{name}.*")]
     with gr.Row(elem_classes="chips", visible=bool(paths)):
         gr.HTML("<span>Or a recording of</span>")
-        spoken = [(gr.Button(path.stem.split("-")[0], **small), path) for path in paths]
-    return written, spoken
+        return [(gr.Button(path.stem.split("-")[0], **CHIP), path) for path in paths]

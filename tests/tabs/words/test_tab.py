@@ -256,7 +256,7 @@ def test_neighbours_show_the_edit_distance_in_phonemes(library: Any) -> None:
     query = Query("“tree”", np.zeros(32), ("t", "ɹ", "iː"), "")
     side = FakeWords().nearest(library, library.vectors[-1], "written", 16)
     html = neighbours(query, {"written": side}, library)["html"]  # type: ignore[arg-type]
-    rows = dict(re.findall(r"<span>(\w+) <small>.*?near-edits near-numbers\">(\d)", html))
+    rows = dict(re.findall(r"<span>(\w+) <small>.*?near-edits near-numbers\">(\d)", html, re.S))
     assert (rows["tree"], rows["three"], rows["threat"], rows["bat"]) == ("0", "1", "3", "3")
     assert len(rows) == len(WRITTEN)
 

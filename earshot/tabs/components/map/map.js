@@ -7,6 +7,7 @@ const MAX_ZOOM = 16;
 const ZOOM_STEP = 1.6;
 const LABEL = { px: 13, letter: 7.6, line: 16, gap: 4, aside: 8, near: 15 }; // sizes on the screen, in px
 const MAX_LABELS = 140;
+const narrow = matchMedia("(max-width: 760px)"); // a phone, on which the picture is as high as wide
 const MAX_NEAR = 7; // labels of points next to the query that get their own colour
 
 // Points by id, collected once a chart: there may be thousands.
@@ -14,7 +15,8 @@ let points = new Map();
 let chosen = null; // id of the chosen point
 let playing = null; // id of the point whose sound is in the player
 let looks = { layouts: [], colorings: [] }; // what the buttons above the plane change between
-let whole = { width: 1, height: 1 }; // the picture's own size
+let whole = { width: 1, height: 1 }; // the picture's size
+let drawn = 1; // its height as it came
 let view = { x: 0, y: 0, zoom: 1 }; // the part of it that is seen
 let shown = { layout: 0, coloring: 0 };
 
@@ -187,13 +189,17 @@ function showLabels() {
   layer.replaceChildren(...nodes);
 }
 
+// The picture's own height is for a wide plane: on a narrow one, places move apart downwards.
+function place(point, [x, y]) {
+  const margin = Number(one("svg").dataset.margin);
+  point.place = [x, margin + ((y - margin) * (whole.height - 2 * margin)) / (drawn - 2 * margin)];
+  point.style.translate = `${point.place[0]}px ${point.place[1]}px`;
+}
+
 function showLayout() {
   const { places, note } = looks.layouts[shown.layout];
-  [...points.values()].forEach((point, i) => {
-    point.place = places[i];
-    point.style.translate = `${places[i][0]}px ${places[i][1]}px`;
-  });
-  one(".map-note").innerHTML = note;
+  [...points.values()].forEach((point, i) => place(point, places[i]));
+  one(".map-note").textContent = note;
   placeMarker();
   chooseArea(false);
   look(0, 0, 1);
@@ -277,13 +283,14 @@ function play(point) {
 function render() {
   points = new Map();
   if (!one(".map")) return;
+  drawn = Number(one("svg").dataset.height);
+  whole = { width: seen().width, height: narrow.matches ? seen().width : drawn };
   marked("map-point").forEach((point, i) => {
     point.id = `${element.id || "map"}-point-${i}`;
-    point.place = [Number(point.dataset.x), Number(point.dataset.y)];
+    place(point, [Number(point.dataset.x), Number(point.dataset.y)]);
     points.set(point.dataset.id, point);
   });
   looks = JSON.parse(one(".map").dataset.looks);
-  whole = { width: seen().width, height: seen().height };
   shown = { layout: 0, coloring: 0 };
   // The player stops when its point is gone.
   if (!points.has(playing)) {
