@@ -1,5 +1,6 @@
 """Addresses of tabs and of what was asked, and a page in a booth."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from earshot.core.paths import CHECKPOINTS
 from tests.browser.visit import Visit
 
 IDLE = 121_000  # ms
+FINISHED = re.compile("finished-converted")
 
 
 def test_address_opens_a_tab_and_asks_what_it_holds(visit: Visit) -> None:
@@ -34,12 +36,13 @@ def test_tab_and_question_become_the_address(visit: Visit) -> None:
 
 @pytest.fixture(scope="module")
 def booth(browser: Browser) -> Iterator[str]:
-    page = site.build("cpu", CHECKPOINTS, kept=site.KIOSK_DELETE)
-    yield launch.launch(page, launch.options(["--kiosk"], {}), block=False)
+    options = launch.options(["--kiosk"], {})
+    page = site.build("cpu", CHECKPOINTS, delete_after=options.delete_after)
+    yield launch.launch(page, options, block=False)
     page.close()
 
 
-def test_booth_begins_anew_when_left_alone_and_shows_one_tab_after_the_other(
+def test_booth_begins_anew_when_left_alone_and_runs_an_example_of_one_tab_after_the_other(
     browser: Browser, booth: str, tmp_path: Path
 ) -> None:
     context = browser.new_context(viewport={"width": 1920, "height": 1080})
@@ -53,9 +56,15 @@ def test_booth_begins_anew_when_left_alone_and_shows_one_tab_after_the_other(
     page.clock.fast_forward(IDLE)
     first = page.get_by_role("tab", name="Voice conversion")
     expect(first).to_have_attribute("aria-selected", "true")
+    result = page.locator("#conversion audio").last
+    expect(result).to_have_attribute("src", FINISHED)
+    page.clock.fast_forward(6_000)
+    expect(result).not_to_have_attribute("src", FINISHED)  # an example runs by itself
     visitor.shoot("booth")
     page.clock.fast_forward(21_000)
     expect(words).to_have_attribute("aria-selected", "true")
+    page.clock.fast_forward(3_000)
+    expect(page.locator("#word-found h3")).to_contain_text("elephant")
     page.keyboard.press("Shift")
     page.clock.fast_forward(41_000)
     expect(words).to_have_attribute("aria-selected", "true")

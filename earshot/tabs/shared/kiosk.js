@@ -1,11 +1,14 @@
-// A booth: the page begins anew after two minutes without anybody, and shows one tab after the other
-// until somebody comes.
+// A booth: the page begins anew after two minutes without anybody, and shows one tab after the other,
+// with an example of each, until somebody comes.
 (() => {
   const IDLE = 120_000; // ms
   const EACH = 20_000; // ms that a tab is shown
+  const FIRST = 5_000; // ms until the page is there
+  const LAID_OUT = 2_000; // ms until a tab is
   const FRESH = "kiosk-fresh"; // of a page that begins anew, and that nobody has touched
   let touched = performance.now();
   let shown = touched;
+  let turn = 0; // how many tabs were shown
   let attracting = sessionStorage.getItem(FRESH) !== null;
   document.documentElement.classList.add("kiosk");
   for (const kind of ["pointerdown", "keydown", "wheel", "touchstart"]) {
@@ -16,6 +19,13 @@
       sessionStorage.removeItem(FRESH);
     }, { capture: true, passive: true });
   }
+  // Press the next example of the open tab, which has just been laid out where it is opened first.
+  const run = () => {
+    const chips = [...document.querySelectorAll(".chips button")].filter((chip) => chip.checkVisibility());
+    const tabs = document.querySelectorAll('.tab-container [role="tab"]').length;
+    if (attracting && chips.length) chips[Math.floor(turn / tabs) % chips.length].click();
+  };
+  if (attracting) setTimeout(run, FIRST);
   setInterval(() => {
     const now = performance.now();
     const tabs = [...document.querySelectorAll('.tab-container [role="tab"]')];
@@ -27,6 +37,8 @@
       tabs[(open + 1) % tabs.length].click();
       scrollTo(0, 0);
       shown = now;
+      turn += 1;
+      setTimeout(run, LAID_OUT);
     }
   }, 1000);
 })();

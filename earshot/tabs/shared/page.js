@@ -31,20 +31,26 @@
   const tabs = () => [...document.querySelectorAll('.tab-container [role="tab"]')];
   const panel = () => [...document.querySelectorAll('[role="tabpanel"]')].find((each) => each.checkVisibility());
   const field = () => panel()?.querySelector(".query :is(textarea, input)");
-  const press = () => panel()?.querySelector(".main-button button:enabled")?.click();
+  const main = () => panel()?.querySelector(".main-button button:enabled");
   const show = (tab, query = "") => {
     const address = new URL(location);
     address.searchParams.set("tab", slug(tab));
     address.hash = query;
     history.replaceState(history.state, "", address);
   };
+  const type = (input, text) => {
+    const { prototype } = input.tagName === "INPUT" ? HTMLInputElement : HTMLTextAreaElement;
+    Object.getOwnPropertyDescriptor(prototype, "value").set.call(input, text);
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  // Gradio may set a field once more after it is laid out: what is asked is what it still holds later.
   const ask = async (query) => {
-    for (let tries = 0; tries < 50 && !field(); tries++) await new Promise((done) => setTimeout(done, 100));
-    if (!field()) return;
-    const prototype = field().tagName === "INPUT" ? HTMLInputElement : HTMLTextAreaElement;
-    Object.getOwnPropertyDescriptor(prototype.prototype, "value").set.call(field(), query);
-    field().dispatchEvent(new Event("input", { bubbles: true }));
-    setTimeout(press, 300);
+    for (let tries = 0; tries < 100; tries++) {
+      await new Promise((done) => setTimeout(done, 300));
+      if (!field() || !main()) continue;
+      if (field().value === query) return main().click();
+      type(field(), query);
+    }
   };
   const begin = () => {
     const wanted = new URL(location).searchParams.get("tab");
