@@ -1,4 +1,4 @@
-"""The layout of the tabs on the narrowest phone, and the arrows of accordions."""
+"""The layout of the tabs: the narrowest phone, accordions, diagrams, and what is chosen."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import wav_bytes
+from earshot.tabs.voice_conversion.tab import INTONATIONS, MODELS, VOCODERS
 from tests.browser.visit import Visit
 
 NARROWEST = 360  # px
@@ -28,6 +29,31 @@ OVERFLOWING = """() => {
     .map((e) => `${e.tagName}.${e.getAttribute("class") ?? ""}`.slice(0, 80));
 }"""
 WIDER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+# Words that reach out of their box, and arrows without their head, in the diagrams to be seen.
+OUTSIDE = """() => [...document.querySelectorAll(".how svg")]
+  .filter((svg) => svg.checkVisibility())
+  .flatMap((svg) => {
+    const boxes = [...svg.querySelectorAll(".how-box rect")].map((rect) => rect.getBBox());
+    const words = [...svg.querySelectorAll("text")].filter((text) => {
+      const { x, y, width, height } = text.getBBox();
+      const within = (box) => y + height / 2 > box.y && y + height / 2 < box.y + box.height
+        && x + width / 2 > box.x && x + width / 2 < box.x + box.width;
+      const box = boxes.find(within);
+      return box && (x < box.x + 2 || x + width > box.x + box.width - 2);
+    });
+    const arrows = [...svg.querySelectorAll(".how-arrow path")].filter((path) => {
+      const [, head] = getComputedStyle(path).markerEnd.match(/#([\\w-]+)/) ?? [];
+      return !head || !svg.querySelector(`#${head}`);
+    });
+    return [...words.map((text) => text.textContent), ...arrows.map(() => "an arrow without head")];
+  })"""
+# Those of these texts that an input is too narrow to show.
+CUT = """(input, texts) => texts.filter((text) => {
+  input.value = text;
+  return input.scrollWidth > input.clientWidth;
+})"""
 
 
 @pytest.fixture
@@ -50,10 +76,10 @@ def test_waveform_of_a_long_recording_stays_on_the_phone(on_phone: Visit, tmp_pa
     path = tmp_path / "long.wav"
     noise = np.random.default_rng(0).normal(0, 0.1, 55 * SAMPLE_RATE).astype(np.float32)
     path.write_bytes(wav_bytes(noise, SAMPLE_RATE))
-    on_phone.upload(path)
+    on_phone.convert(path)
     box = on_phone.page.locator(".sound-input").first
     expect(box.locator("#waveform canvas").first).to_be_attached()
-    expect(on_phone.button("Convert")).to_be_enabled()
+    on_phone.page.evaluate("() => document.querySelectorAll('audio').forEach((a) => a.pause())")
     # It used to widen the page, which drew it anew, narrower, and so on without end.
     assert on_phone.layouts(3) <= 9
     assert box.evaluate("box => box.getBoundingClientRect().right") <= NARROWEST
@@ -85,6 +111,30 @@ def test_accordions_point_right_when_closed_and_down_when_open(narrow: Page) -> 
     header.click()
     at_rest(narrow)
     assert header.evaluate(angle) == 0
+
+
+def test_diagrams_keep_their_words_in_their_boxes(visit: Visit) -> None:
+    page = visit.page
+    for name in page.get_by_role("tab").all_inner_texts():
+        page.get_by_role("tab", name=name).click()
+        page.get_by_role("button", name="How it works").filter(visible=True).click()
+        expect(page.locator(".how svg").filter(visible=True)).to_have_count(1)
+        at_rest(page)
+        assert page.evaluate(OUTSIDE) == [], name
+
+
+def test_options_show_the_whole_of_what_is_chosen(visit: Visit) -> None:
+    page = visit.page
+    for field, texts in (
+        ("What passes to the new voice", MODELS.values()),
+        ("Intonation", INTONATIONS),
+        ("Vocoder", VOCODERS),
+        ("Blend with", ["Nobody", "Your voice"]),
+    ):
+        if field == "What passes to the new voice":
+            visit.unfold("Options", field)
+        chosen = page.get_by_role("combobox", name=field)
+        assert chosen.evaluate(CUT, list(texts)) == [], field
 
 
 def at_rest(page: Page) -> None:

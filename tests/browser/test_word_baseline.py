@@ -56,6 +56,12 @@ def test_loaded_model_draws_its_map(visit: Visit) -> None:
     expect(page.locator(".prose.numbers")).to_contain_text("by layer 3,")
     expect(page.locator("#baseline-map .map-point")).to_have_count(36)
     expect(load).to_be_visible()
+    done = page.locator(".message.done").filter(visible=True)
+    expect(done).to_contain_text("is ready")
+    red, green, blue = done.evaluate(
+        "(said) => getComputedStyle(said).backgroundColor.match(/[\\d.]+/g).slice(0, 3).map(Number)"
+    )
+    assert green > max(red, blue), "what succeeded is green"
     page.get_by_label("Layer").fill("7")
     load.click()
     expect(page.get_by_role("alert")).to_contain_text("layers 1 to 4, and no layer 7")

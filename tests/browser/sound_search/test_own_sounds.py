@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
+from earshot.pipelines.sound_search import SearchResult, SoundSearch
 from tests.browser.visit import Visit
 from tests.support.sounds import CAPTIONS, write_sound
 
@@ -45,6 +48,25 @@ def test_same_file_name_of_two_visitors_keeps_their_sounds_apart(
     while (kept := _served(other.page, sound)) and time.monotonic() < deadline:
         time.sleep(0.5)
     assert not kept, "a visitor's sounds outlive the visit"
+
+
+def test_own_sounds_are_ranked_even_where_none_counts_as_a_match(
+    visit: Visit, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = SoundSearch.__call__
+
+    def failing(self: SoundSearch, *args: Any, **kwargs: Any) -> SearchResult:
+        return replace(search(self, *args, **kwargs), matched=False)
+
+    monkeypatch.setattr(SoundSearch, "__call__", failing)
+    page.get_by_role("button", name="Your own sounds").click()
+    files = [write_sound(tmp_path / f"{seed}.wav", seed) for seed in range(3)]
+    page.locator('input[type="file"][multiple]').first.set_input_files(files)
+    expect(page.get_by_label("My sounds")).to_be_checked()
+    visit.search("a spaceship")
+    expect(page.locator(".card").filter(visible=True)).to_have_count(3)
+    expect(page.locator("#found")).to_contain_text("the nearest come first")
+    expect(page.locator("#best-sound")).not_to_contain_text("Nothing here matches")
 
 
 def test_own_sounds_are_deleted_on_request(visit: Visit, page: Page, tmp_path: Path) -> None:
