@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NAME: Final = "microsoft/speecht5_vc"
 VOCODER: Final = "microsoft/speecht5_hifigan"
 XVECTORS: Final = ("Matthijs/cmu-arctic-xvectors", "spkrec-xvect.zip")
-KIND: Final = Kind(("speecht5",), {NAME: "0.7 GB with vocoder and voices"}, others=False)
+KIND: Final = Kind(("speecht5",), {NAME: "0.7 GB"}, others=False)
 # Four speakers of CMU ARCTIC, on whom it was trained.
 VOICES: Final = {
     "bdl, a man": "bdl",
