@@ -60,7 +60,7 @@ MODELS: Final = {
     "vqvae-128": "Without text: 128 units, 175 bit/s, 5 voices",
     "vqvae-64": "Without text: 64 units, 150 bit/s, 5 voices",
 }
-INTONATIONS: Final = {"Keep mine, +200 bit/s": "keep", "Predict it": "predicted"}
+INTONATIONS: Final = {"Mine, +200 bit/s": "keep", "Predicted": "predicted"}
 VOCODERS: Final = {"Neural, trained here": "neural", "Griffin-Lim, the paper’s": "griffin-lim"}
 
 INTRO: Final = """
