@@ -5,11 +5,12 @@ import io
 import json
 import os
 import shutil
+import stat
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -257,6 +258,15 @@ def as_json(document: dict[str, Any]) -> str:
     except UnicodeEncodeError:
         return json.dumps(document)
     return text
+
+
+def print_table(text: str) -> None:
+    """Print a CSV: into a file with the mark by which spreadsheets know UTF-8; what reads from a
+    pipe, and a terminal, have no use for it."""
+    with suppress(OSError):  # it is no file at all
+        if stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode):
+            text = f"\ufeff{text}"
+    print(text, end="", flush=True)
 
 
 @contextmanager

@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             try:
                 command_line.for_each(jobs, add)
             finally:
-                print(embeddings_csv(rows, options.n), end="")
+                command_line.print_table(embeddings_csv(rows, options.n))
             return
 
         def embed(job: Job) -> command_line.Outcome:

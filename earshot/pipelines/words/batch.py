@@ -1,7 +1,5 @@
 """A table of many recordings of a word each, with their vectors and nearest words."""
 
-import csv
-import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +7,7 @@ from typing import Final
 
 from earshot.core import cancellation
 from earshot.core.errors import InputError
-from earshot.media.text.spreadsheet import safe_cell
+from earshot.media.text.table import csv_text
 from earshot.pipelines.words.library import View, WordLibrary
 from earshot.pipelines.words.pipeline import Words
 from earshot.pipelines.words.result import Neighbour, Spoken
@@ -40,25 +38,29 @@ def embed_files(
         try:
             spoken = words.embed_audio(path)
         except InputError as error:
-            yield Row(path.name, None, error=str(error))
+            yield Row(path.name, None, error=error.message)
             continue
         yield Row(path.name, spoken, words.nearest(library, spoken.vector, view, limit))
 
 
 def embeddings_csv(rows: Iterable[Row], limit: int = NEIGHBOURS) -> str:
     """Write a CSV with a header: file, start and end of the word in seconds, the nearest words with
-    their cosines, the reason where a file could not be used, and the D numbers of the vector.
+    their cosines, the reason where a file could not be used, notices about it, and the D numbers of
+    the vector.
     """
     rows = list(rows)
     width = next((len(row.spoken.vector) for row in rows if row.spoken), 0)
     near = [f"{name}_{i}" for i in range(1, limit + 1) for name in ("word", "cosine")]
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["file", "start", "end", *near, "error", *(f"v{i}" for i in range(width))])
-    for row in rows:
-        found = [x for n in row.neighbours for x in (safe_cell(n.word.spelling), f"{n.cosine:.4f}")]
-        found += [""] * (len(near) - len(found))
-        span = [f"{row.spoken.start:.3f}", f"{row.spoken.end:.3f}"] if row.spoken else ["", ""]
-        vector = [f"{x:.5f}" for x in row.spoken.vector] if row.spoken else [""] * width
-        table.writerow([safe_cell(row.name), *span, *found, row.error, *vector])
-    return text.getvalue()
+    head = ["file", "start", "end", *near, "error", "notices", *(f"v{i}" for i in range(width))]
+    return csv_text([head, *(_cells(row, len(near), width) for row in rows)])
+
+
+def _cells(row: Row, near: int, width: int) -> list[str]:
+    """Write a row of so many cells for its neighbours, and of a vector of that width."""
+    if row.spoken is None:
+        return [row.name, "", "", *[""] * near, row.error, "", *[""] * width]
+    found = [cell for n in row.neighbours for cell in (n.word.spelling, f"{n.cosine:.4f}")]
+    found += [""] * (near - len(found))
+    span = [f"{row.spoken.start:.3f}", f"{row.spoken.end:.3f}"]
+    vector = [f"{number:.5f}" for number in row.spoken.vector]
+    return [row.name, *span, *found, "", " ".join(row.spoken.notices), *vector]

@@ -1,23 +1,19 @@
 """Places of a word as files: CSV, and TextGrid for Praat (Boersma & Weenink)."""
 
-import csv
-import io
 from collections.abc import Iterable
 from itertools import zip_longest
 
-from earshot.media.text.spreadsheet import safe_cell
+from earshot.media.text.table import csv_text
 from earshot.pipelines.words.word_search import Place
 
 
 def places_csv(places: Iterable[Place], word: str) -> str:
     """Write a CSV with a header: word, start and end in seconds, score."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["word", "start", "end", "score"])
-    for place in sorted(places, key=lambda place: place.start):
-        row = (f"{place.start:.3f}", f"{place.end:.3f}", f"{place.score:.4f}")
-        table.writerow([safe_cell(word), *row])
-    return text.getvalue()
+    rows = (
+        (word, f"{place.start:.3f}", f"{place.end:.3f}", f"{place.score:.4f}")
+        for place in sorted(places, key=lambda place: place.start)
+    )
+    return csv_text([("word", "start", "end", "score"), *rows])
 
 
 def text_grid(places: Iterable[Place], word: str, seconds: float) -> str:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from earshot.core.errors import InputError
+from earshot.media.text.table import Row, Sheet
 from earshot.study.design import REFERENCE, Design
 from earshot.study.design.designs import ACR, CCR, DCR
 from earshot.study.design.model import Kind
 from earshot.study.imports.ratings import Names, Rating, check_id
-from earshot.study.imports.rows import Row, Sheet
 
 SOURCE: Final = "the P.808 toolkit"
 VOTES: Final = ("workerid", "file", "vote")

@@ -9,9 +9,9 @@ from typing import Final
 import pandas as pd
 
 from earshot.core.errors import InputError
+from earshot.media.text.table import Row
 from earshot.study.design import ANCHORS, REFERENCE, Design, Test, Trial
 from earshot.study.design.model import Kind
-from earshot.study.imports.rows import Row
 from earshot.study.storage.tidy import COLUMNS
 
 MAX_RATINGS: Final = 50_000

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Final
 
 from earshot.core.errors import InputError
+from earshot.media.text.table import sheet
 from earshot.study.imports import p808, webmushra
 from earshot.study.imports.ratings import Imported, imported
-from earshot.study.imports.rows import sheet
 
 UNKNOWN: Final = (
     "The columns of this file are neither webMUSHRA's (trial_id, rating_stimulus, rating_score …) "

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from earshot.core.errors import InputError
+from earshot.media.text.table import Row, Sheet
 from earshot.study.design import REFERENCE, Design
 from earshot.study.design.designs import ABX, ACR
 from earshot.study.design.designs import MUSHRA as SLIDERS
 from earshot.study.imports.ratings import Names, Rating, check_id
-from earshot.study.imports.rows import Row, Sheet
 
 TITLE: Final = "session_test_id"
 ITEM: Final = "trial_id"

@@ -166,7 +166,9 @@ def _labels(search: Search, catalogue: Catalogue) -> gr.DownloadButton:
         return gr.DownloadButton(visible=False)
     from earshot.pipelines.sound_search import labels_csv  # late, for it loads torch
 
-    table = File("Labels", "labels.csv", labels_csv(catalogue.index, search.labels).encode())
+    table = File(
+        "Labels", "labels.csv", labels_csv(catalogue.index, search.labels).encode("utf-8-sig")
+    )
     label = f"Export {count} label{'s' if count > 1 else ''} (CSV)"
     return gr.DownloadButton(label, value=table.data()["path"], visible=True)
 

@@ -102,7 +102,7 @@ class WordAPI:
 
         Returns:
             table: A CSV, a row a file: where its word starts and ends in seconds, the five nearest
-            written words with their cosines, why it could not be used, and its vector.
+            written words with their cosines, why it could not be used, notices, and its vector.
         """
         from earshot.pipelines.words.batch import (  # late, for it loads torch
             embed_files,
@@ -114,7 +114,7 @@ class WordAPI:
         if len(recordings) > MAX_FILES:
             raise InputError(f"These are {len(recordings)} files. Send {MAX_FILES} at most.")
         rows = embed_files(self.pipeline(), self.library(), recordings)
-        return File("words", "words.csv", embeddings_csv(rows).encode()).data()["path"]
+        return File("words", "words.csv", embeddings_csv(rows).encode("utf-8-sig")).data()["path"]
 
     @answering
     def nearest(

@@ -203,7 +203,7 @@ def view(path: str, heard: "LongRecording", word: str, found: "FoundPlaces") -> 
         PlacesLane(label, places, heard.seconds),
     ]
     files = [
-        File("CSV", "places.csv", places_csv(places, word).encode()),
+        File("CSV", "places.csv", places_csv(places, word).encode("utf-8-sig")),
         File("TextGrid", "places.TextGrid", text_grid(places, word, heard.seconds).encode()),
     ]
     best = max(places, key=lambda place: place.score, default=None)

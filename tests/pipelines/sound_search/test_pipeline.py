@@ -278,7 +278,7 @@ def test_results_zip_holds_sounds_scores_of_seconds_and_vectors(
 ) -> None:
     result = search(index, "a low tone, then a middle one", limit=3)
     with zipfile.ZipFile(io.BytesIO(results_zip(result, index))) as file:
-        rows = list(csv.DictReader(io.StringIO(file.read("results.csv").decode())))
+        rows = list(csv.DictReader(io.StringIO(file.read("results.csv").decode("utf-8-sig"))))
         lines = [json.loads(line) for line in file.read("results.jsonl").splitlines()]
         arrays = np.load(io.BytesIO(file.read("embeddings.npz")))
         sounds = [name for name in file.namelist() if name.startswith("sounds/")]

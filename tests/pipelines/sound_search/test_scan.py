@@ -117,7 +117,7 @@ def test_watch_follows_files_that_come_and_go(folder: Path) -> None:
         assert reports.get(timeout=60) == Report(1, len(WORDS), 0, ())
         (folder / "new.wav").unlink()
         assert reports.get(timeout=60) == Report(0, len(WORDS), 1, ())
-        (folder / CAPTIONS).write_text("name\nlow.wav\n")
+        (folder / CAPTIONS).write_text("name,kind,caption\nlow.wav,,\n")
         assert "no column" in str(reports.get(timeout=60)), "it says so, and goes on"
     finally:
         stop.set()

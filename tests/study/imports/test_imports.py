@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
+from earshot.media.text import table as limits
 from earshot.study.analysis import analyse
 from earshot.study.imports import read
-from earshot.study.imports import rows as limits
 
 HEAD = "session_test_id,email,trial_id,rating_stimulus,rating_score,rating_time,rating_comment"
 VOTES = "HITId,workerid,file,vote,question_type"

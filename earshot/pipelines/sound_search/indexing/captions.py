@@ -1,6 +1,5 @@
 """Descriptions of the sounds of a folder in captions.csv."""
 
-import csv
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -8,10 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from earshot.core.errors import InputError
+from earshot.media.text.table import sheet
 from earshot.pipelines.sound_search.library.sound import Description
 from earshot.pipelines.sound_search.sources.files import fetched
 
 CAPTIONS: Final = "captions.csv"
+NEEDED: Final = ("file", "kind", "caption")
 
 
 def captions_of(folder: Path, files: Iterable[Path]) -> tuple[dict[Path, Description], list[str]]:
@@ -28,22 +29,23 @@ def read_captions(table: Path) -> dict[str, Description]:
 
     Raises InputError for a table without the columns, and for one that is no text.
     """
-    try:
-        text = _decoded(table.read_bytes())
-        lines = text.splitlines(keepends=True)
-        if lines and lines[0].lower().startswith("sep="):  # written for Excel
-            del lines[0]
-        delimiter = max(",;\t", key=lines[0].count) if lines else ","
-        rows = csv.DictReader(lines, delimiter=delimiter)
-        return {row["file"]: _description(row) for row in rows if row["file"]}
-    except FileNotFoundError:
+    if not table.exists():
         return {}
-    except KeyError as error:
-        raise InputError(
-            f"{CAPTIONS} has no column {error}: it needs file, kind, caption."
-        ) from error
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{CAPTIONS} cannot be read: save it as CSV in UTF-8.") from error
+    try:
+        columns = {name.lower(): name for name in sheet(table).columns}
+        if missing := [name for name in NEEDED if name not in columns]:
+            raise InputError(f"it has no column '{missing[0]}', and needs {', '.join(NEEDED)}.")
+        rows = [
+            {name: row.cells[column] for name, column in columns.items()}
+            for row in sheet(table).rows(short=True)
+        ]
+    except InputError as error:
+        raise InputError(f"{CAPTIONS} cannot be read: {error}") from error
+    described: dict[str, Description] = {}
+    for row in rows:
+        if row["file"]:
+            described.setdefault(row["file"], _description(row))
+    return described
 
 
 def described(
@@ -97,21 +99,11 @@ class _Names:
         return self._files.get(composed) or self._files.get(f"\0{composed.casefold()}", [])
 
 
-def _decoded(content: bytes) -> str:
-    """Decode a text by its mark, as UTF-8, or as Windows writes it in the west."""
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return content.decode("utf-16")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252")
-
-
-def _description(row: dict[str, str | None]) -> Description:
-    tags = (tag.strip() for tag in (row.get("tags") or "").split("|"))
+def _description(row: Mapping[str, str]) -> Description:
+    tags = (tag.strip() for tag in row.get("tags", "").split("|"))
     return Description(
-        kind=row["kind"] or "",
-        caption=(row["caption"] or "").split(" | ")[0],
-        licence=(row.get("licence") or "").strip(),
+        kind=row["kind"],
+        caption=row["caption"].split(" | ")[0],
+        licence=row.get("licence", ""),
         tags=tuple(dict.fromkeys(tag for tag in tags if tag)),
     )

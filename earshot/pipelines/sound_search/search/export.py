@@ -2,7 +2,6 @@
 labels.
 """
 
-import csv
 import io
 import json
 import zipfile
@@ -13,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.media.text.spreadsheet import safe_cell
+from earshot.media.text.table import csv_text
 from earshot.pipelines.sound_search.indexing.index import SoundIndex
 from earshot.pipelines.sound_search.search.result import Hit, SearchResult
 
@@ -27,7 +26,7 @@ def results_zip(result: SearchResult, index: SoundIndex) -> bytes:
     buffer = io.BytesIO()
     names = _names(result.hits)
     with zipfile.ZipFile(buffer, "w") as file:  # not compressed: the sounds are already
-        file.writestr("results.csv", _table(result.hits, names))
+        file.writestr("results.csv", _table(result.hits, names).encode("utf-8-sig"))
         file.writestr("results.jsonl", _lines(result, names))
         file.writestr("embeddings.npz", _vectors(result.hits, names, index))
         room = MAX_BYTES
@@ -47,16 +46,14 @@ def labels_csv(index: SoundIndex, votes: Mapping[str, Mapping[str, int]]) -> str
     A CSV with a header: query, name, kind, caption, content_hash, grade. Sounds that are no longer
     in the index are left out.
     """
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["query", "name", "kind", "caption", "content_hash", "grade"])
-    for query, grades in votes.items():
-        for sound_id, grade in grades.items():
-            if sound_id in index:
-                sound = index[sound_id]
-                words = (query, sound.name, sound.kind, sound.caption, sound.content_hash)
-                table.writerow([*map(safe_cell, words), grade])
-    return text.getvalue()
+    rows = [
+        (query, sound.name, sound.kind, sound.caption, sound.content_hash, grade)
+        for query, grades in votes.items()
+        for sound, grade in (
+            (index[name], grade) for name, grade in grades.items() if name in index
+        )
+    ]
+    return csv_text([("query", "name", "kind", "caption", "content_hash", "grade"), *rows])
 
 
 def _names(hits: Iterable[Hit]) -> list[str]:
@@ -65,15 +62,12 @@ def _names(hits: Iterable[Hit]) -> list[str]:
 
 
 def _table(hits: Iterable[Hit], names: list[str]) -> str:
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(COLUMNS)
+    rows = []
     for rank, (hit, name) in enumerate(zip(hits, names, strict=True), start=1):
         sound = hit.sound
         numbers = (f"{hit.score:.4f}", f"{hit.start:g}", f"{sound.seconds:.3f}")
-        words = (safe_cell(sound.kind), safe_cell(sound.caption), sound.content_hash)
-        table.writerow([rank, safe_cell(name), *numbers, *words])
-    return text.getvalue()
+        rows.append((rank, name, *numbers, sound.kind, sound.caption, sound.content_hash))
+    return csv_text([COLUMNS, *rows])
 
 
 def _lines(result: SearchResult, names: list[str]) -> str:

@@ -1,8 +1,9 @@
-"""CSV files as others wrote them, which may be anything at all."""
+"""CSV files: as others wrote them, which may be anything at all, and as spreadsheets open them."""
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -21,6 +22,38 @@ NO_CSV: Final = (
     "This is not a CSV file: a table of text with a head, whose cells are parted by commas, "
     "semicolons or tabs."
 )
+WORKBOOK: Final = (
+    "This is not a CSV file but a spreadsheet's own: open it there, and save it as CSV in UTF-8."
+)
+PACKED: Final = "This is not a CSV file but an archive: unpack it, and bring what is in it."
+PAGE: Final = (
+    "This is not a CSV file but a web page, as a download gives that wants a login, or failed."
+)
+OTHERS: Final = {  # how files begin that are called .csv and are none
+    b"PK\3\4": WORKBOOK,
+    b"\xd0\xcf\x11\xe0": WORKBOOK,
+    b"\x1f\x8b": PACKED,
+    b"<!doctype html": PAGE,
+    b"<html": PAGE,
+}
+UNDECODED: Final = (
+    "This is not a CSV file in UTF-8, UTF-16 or Windows-1252: save it as CSV in UTF-8."
+)
+FORMULA: Final = re.compile(r"[=+@\t\r-]")  # how a cell begins that a spreadsheet may run
+NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+
+
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
+    """Write rows, the first of them the head, as CSV, with an apostrophe before text that a
+    spreadsheet would run as a formula. Encode it as utf-8-sig, for they know UTF-8 by its mark."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(map(_safe, row) for row in rows)
+    return text.getvalue()
+
+
+def _safe(cell: object) -> object:
+    runs = isinstance(cell, str) and FORMULA.match(cell) and not NUMBER.fullmatch(cell)
+    return f"'{cell}" if runs else cell
 
 
 @dataclass(frozen=True)
@@ -55,18 +88,26 @@ class Sheet:
     _text: str
     _dialect: Mapping[str, Any]
 
-    def rows(self) -> Iterator[Row]:
-        """Read the rows; those without anything are passed over, and so is the space about a cell.
+    def rows(self, short: bool = False) -> Iterator[Row]:
+        """Read the rows; those without anything are passed over, and so are the space about a cell
+        and the head where it comes again, as in files that were put together.
 
-        Raises InputError where one is not as long as the head, or a cell too long.
+        short: whether a row may leave out its last cells, which are empty then. Raises InputError
+        where one is not as long as the head, or a cell too long.
         """
-        length = 0
+        head: list[str] = []
         for line, cells in _records(self._text, self._dialect):
-            length = length or len(cells)
-            if line == 1 or not any(cells):
+            head = head or cells if any(cells) else head
+            length = len(head)
+            if cells == head or not any(cells):
                 continue
+            if short:
+                cells += [""] * (length - len(cells))
             if any(cells[length:]) or len(cells) < length:
-                raise InputError(f"Row {line} has {len(cells)} cells, and the head {length}.")
+                raise InputError(
+                    f"Row {line} has {len(cells)} cells, and the head {length}: text in which "
+                    "there is a comma needs quotes."
+                )
             if max(map(len, cells)) > MAX_LENGTH:
                 raise InputError(f"Row {line} has a cell of more than {MAX_LENGTH:,} characters.")
             named = (cells[place] for place in self._places)
@@ -81,26 +122,36 @@ def sheet(path: Path) -> Sheet:
     """
     if path.stat().st_size > MAX_BYTES:
         raise InputError(f"This file has more than {MAX_BYTES / 1e6:g} MB.")
-    text = _decoded(path.read_bytes()).rstrip("\x1a")  # the end of a file to DOS
+    content = path.read_bytes()
+    for mark, said in OTHERS.items():
+        if content[:20].lstrip().lower().startswith(mark.lower()):
+            raise InputError(said)
+    text = _decoded(content).rstrip("\x1a\0")  # the end of a file to DOS
     if "\0" in text:
         raise InputError(NO_CSV)
-    first, _, rest = text.partition("\n")
+    first = next((line for line in io.StringIO(text, newline="") if line.strip()), "")
     named = first.strip().removeprefix("sep=")
     if named != first.strip() and named in DELIMITERS:  # written for Excel
-        text, delimiter = rest, named or ","
+        text, delimiter = text.partition(first)[2], named or ","
     else:
         delimiter = max(DELIMITERS, key=first.count)
     dialect: dict[str, Any] = {"delimiter": delimiter, "strict": True}
-    if not _fits(text, dialect):
-        backslashed = dialect | {"escapechar": "\\"}
-        dialect = backslashed if _fits(text, backslashed) else dialect
-    _, head = next(_records(text, dialect), (1, []))
+    # Quotes may stand behind a space; and PHP escapes those in a text in a way of its own.
+    others = ({"skipinitialspace": True}, {}, {"escapechar": "\\"})
+    fitting = (dialect | other for other in others if _fits(text, dialect | other))
+    dialect = next(fitting, dialect)
+    head = next((cells for _, cells in _records(text, dialect) if any(cells)), [])
     if len(head) > MAX_COLUMNS:
         raise InputError(NO_CSV)
     places = tuple(place for place, name in enumerate(head) if name)
     columns = tuple(head[place] for place in places)
-    if len(columns) < 2 or len({*columns}) < len(columns):
+    if len(columns) < 2:
         raise InputError(NO_CSV)
+    if twice := [name for name in columns if columns.count(name) > 1]:
+        raise InputError(
+            "This is not a CSV file whose columns have names of their own: two are called "
+            f"“{twice[0][:40]}”. Rename one, or take it out."
+        )
     return Sheet(columns, places, text, dialect)
 
 
@@ -116,7 +167,7 @@ def _decoded(content: bytes) -> str:
             return content.decode(encoding)
         except UnicodeDecodeError:
             continue
-    raise InputError(NO_CSV)
+    raise InputError(UNDECODED)
 
 
 def _fits(text: str, dialect: Mapping[str, Any]) -> bool:
