@@ -45,7 +45,7 @@ def words(waveform: np.ndarray) -> list[tuple[float, float]]:
     """
     if len(waveform) <= SAMPLE_RATE // 20 or not np.any(waveform):
         return []
-    waveform = waveform * np.float32(10 ** ((LEVEL - loudness(waveform, SAMPLE_RATE)) / 20))
+    waveform = levelled(waveform)
     bands = uniform_filter1d(log_bands(waveform) * DECIBELS, 3, axis=0)
     noise = np.minimum(np.percentile(bands, QUIET_SHARE, axis=0), bands.max() - RANGE)
     above = np.maximum(bands - noise, 0.0)
@@ -74,6 +74,12 @@ def words(waveform: np.ndarray) -> list[tuple[float, float]]:
         if end - start < MIN_FRAMES or (liveliness > LIVELINESS and gliding > TUNE):
             found.append((start / FRAMES, end / FRAMES))
     return found
+
+
+def levelled(waveform: np.ndarray) -> np.ndarray:
+    """Bring a recording (T,) at 16 kHz that is not silent to LEVEL; its peaks may be over 1."""
+    gain = 10 ** ((LEVEL - loudness(waveform, SAMPLE_RATE)) / 20)
+    return (waveform * gain).astype(np.float32)
 
 
 def _joined(active: np.ndarray, level: np.ndarray) -> list[tuple[int, int]]:

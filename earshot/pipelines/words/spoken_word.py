@@ -6,9 +6,9 @@ from typing import Final
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.media.audio import voice_activity
 from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import SILENT_PEAK, Audio, load
+from earshot.pipelines.speech_segments import speech_segments
 
 MIN_SECONDS: Final = 0.1  # of speech
 MAX_SECONDS: Final = 3.0
@@ -37,8 +37,10 @@ class CutNeededError(InputError):
     """The recording holds more than one word. recording: (T,) at 16 kHz; cuts: the segments of
     speech in it, each at most MAX_SECONDS long; proposed: the one to begin with."""
 
-    def __init__(self, message: str, recording: np.ndarray, cuts: tuple[Cut, ...]) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: str, recording: np.ndarray, cuts: tuple[Cut, ...], advice: str = ""
+    ) -> None:
+        super().__init__(message, advice)
         self.recording = recording
         self.cuts = cuts
 
@@ -63,7 +65,7 @@ def find_word(audio: Audio, cut: Cut | None = None) -> Word:
         )
     if cut is not None:
         return replace(_cut(recording, *cut), notices=notices)
-    found = voice_activity.words(recording)
+    found = speech_segments(recording)
     if not found:
         raise InputError(
             "There is sound, but no speech in it: music or noise perhaps.",
@@ -80,18 +82,18 @@ def find_word(audio: Audio, cut: Cut | None = None) -> Word:
     cuts = tuple(_with_margin(start, end, len(recording) / SAMPLE_RATE) for start, end in segments)
     if longest > MAX_SECONDS:
         raise CutNeededError(
-            f"That is {longest:.0f} s of speech: too long for one word. "
-            f"Say one word, or cut out at most {MAX_SECONDS:g} s.",
+            f"That is {longest:.0f} s of speech: too long for one word.",
             recording,
             cuts,
+            f"Say one word, or cut out at most {MAX_SECONDS:g} s.",
         )
     if len(cuts) == 1:
         return Word(recording, *cuts[0], notices)
     raise CutNeededError(
-        f"There are {len(cuts)} words with pauses between them. "
-        "Say one at a time, or cut one of them out: the longest is marked.",
+        f"There are {len(cuts)} words with pauses between them.",
         recording,
         cuts,
+        "Say one at a time, or cut one of them out: the longest is marked.",
     )
 
 
