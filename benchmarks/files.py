@@ -3,12 +3,14 @@
     python -m benchmarks.files [--write]    # into docs/reliability.md
 
 Every file holds 3 s with a tone of half a second at 1 s, at -6 dBFS, made here. A row names the
-public report of the kind that it stands for, where there is one.
+public report of the kind that it stands for, where there is one. A second table has other files,
+and what is none (see benchmarks.other_files).
 """
 
 import argparse
 import io
 import math
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +20,7 @@ from typing import Final
 import numpy as np
 import soundfile
 
+from benchmarks import other_files
 from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
 from earshot.media.audio.load import load, wav_bytes
@@ -26,6 +29,7 @@ from synthetic.films import RATE, beep, encoded, film, onset
 DOCUMENT: Final = ROOT / "docs" / "reliability.md"
 BEGIN, END = "<!-- files -->\n", "<!-- /files -->"
 FRAGMENTED: Final = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
+VARIABLE: Final = {"flags": "+qscale", "global_quality": "708"}
 LATE: Final = {"picture_seconds": 5.0, "sound_from": 2.0}
 TOLERANCE: Final = 0.05  # seconds, of codecs that do not say what they added
 
@@ -42,10 +46,10 @@ class Case:
     report: str = ""
 
 
-def by_soundfile(form: str, subtype: str) -> bytes:
+def by_soundfile(form: str, subtype: str, endian: str = "FILE") -> bytes:
     """Write the tone with libsndfile."""
     buffer = io.BytesIO()
-    soundfile.write(buffer, beep(), RATE, format=form, subtype=subtype)
+    soundfile.write(buffer, beep(), RATE, format=form, subtype=subtype, endian=endian)
     return buffer.getvalue()
 
 
@@ -59,6 +63,31 @@ def unfinished() -> bytes:
     data = bytearray(wav_bytes(beep().astype(np.float32), RATE))
     data[4:8] = data[40:44] = bytes(4)
     return bytes(data)
+
+
+def chunks(*parts: tuple[bytes, bytes]) -> bytes:
+    """Write a WAV of these chunks."""
+    body = b"WAVE" + b"".join(
+        name + struct.pack("<I", len(data)) + data + bytes(len(data) % 2) for name, data in parts
+    )
+    return b"RIFF" + struct.pack("<I", len(body)) + body
+
+
+def floats(*before: tuple[bytes, bytes], block: int = 4) -> bytes:
+    """Write a WAV of floats whose head is as short as it can be. before: chunks in front of its
+    sound; block: the bytes of a sample, as it says.
+    """
+    head = struct.pack("<HHIIHH", 3, 1, RATE, RATE * block, block, 32)
+    return chunks((b"fmt ", head), *before, (b"data", beep().astype("<f4").tobytes()))
+
+
+def variable(seconds: float) -> bytes:
+    """Encode an MP3 of variable bit rate, without a table: noise, then the tone."""
+    noise = 1e-3 * np.random.default_rng(0).standard_normal(round((seconds - 3) * RATE))
+    whole = np.concatenate([noise, beep()])
+    return encoded(
+        "mp3", "libmp3lame", whole, options=VARIABLE, container_options={"write_xing": "0"}
+    )
 
 
 def inverted() -> bytes:
@@ -90,6 +119,42 @@ CASES: Final = (
     Case(
         "WAV", "µ-law", partial(encoded, "wav", "pcm_mulaw", beep()), report="rochars/wavefile#11"
     ),
+    Case(
+        "WAV, big-endian (RIFX)",
+        "PCM, 16 bits",
+        partial(by_soundfile, "WAV", "PCM_16", "BIG"),
+        report="mackron/dr_libs#210",
+    ),
+    Case(
+        "WAV, big-endian (RIFX)",
+        "float, 32 bits",
+        partial(by_soundfile, "WAV", "FLOAT", "BIG"),
+        report="scipy/scipy#13387",
+    ),
+    Case(
+        "WAV, extensible",
+        "PCM, 24 bits",
+        partial(by_soundfile, "WAVEX", "PCM_24"),
+        report="jmg049/wavers#11",
+    ),
+    Case(
+        "WAV without the extension",
+        "float, 32 bits",
+        floats,
+        report="facebookresearch/svoice#58",
+    ),
+    Case(
+        "WAV, chunks before its sound",
+        "float, 32 bits",
+        partial(floats, (b"JUNK", bytes(28)), (b"bext", bytes(602)), (b"LIST", b"INFO" + bytes(7))),
+        report="swharden/Spectrogram#12",
+    ),
+    Case(
+        "WAV, block size of 0",
+        "float, 32 bits",
+        partial(floats, block=0),
+        report="pdeljanov/Symphonia#409",
+    ),
     Case("WAV", "GSM 6.10", partial(by_soundfile, "WAV", "GSM610")),
     Case("WAV, inverted channel", "PCM", inverted, report="m-bain/whisperX#750"),
     Case("AIFF", "PCM, 16 bits", partial(encoded, "aiff", "pcm_s16be", beep())),
@@ -99,13 +164,30 @@ CASES: Final = (
     Case("VOC", "PCM, 8 bits", partial(encoded, "voc", "pcm_u8", beep())),
     Case("NIST SPHERE", "PCM", partial(by_soundfile, "NIST", "PCM_16"), report="pytorch/audio#868"),
     Case("WavPack", "lossless", partial(encoded, "wv", "wavpack", beep())),
+    Case("TTA", "lossless", partial(encoded, "tta", "tta", beep())),
     Case("FLAC", "lossless", partial(encoded, "flac", "flac", beep())),
     Case("MP3", "MP3", partial(encoded, "mp3", "libmp3lame", beep())),
+    Case(
+        "MP3, variable, no table",
+        "MP3",
+        partial(variable, 30.0),
+        30.0,
+        28.0,
+        report="m-bain/whisperX#987",
+    ),
     Case("two MP3", "MP3", partial(joined, partial(encoded, "mp3", "libmp3lame", beep())), 6.0),
     Case("Ogg", "Opus", partial(film, "ogg", [beep()])),
     Case("Ogg", "Vorbis", partial(by_soundfile, "OGG", "VORBIS")),
     Case("chained Ogg", "Opus", partial(joined, partial(film, "ogg", [beep()])), 6.0),
     Case("ADTS", "AAC", partial(film, "adts", [beep()])),
+    Case("LATM", "AAC", partial(encoded, "latm", "aac", beep())),
+    Case("AC-3", "AC-3", partial(encoded, "ac3", "ac3", beep()), report="justdan96/tsMuxer#468"),
+    Case(
+        "E-AC-3",
+        "E-AC-3",
+        partial(encoded, "eac3", "eac3", beep()),
+        report="advplyr/audiobookshelf#4808",
+    ),
     Case("M4A", "AAC", partial(encoded, "ipod", "aac", beep())),
     *(
         Case(name, codec, partial(film, form, [beep()], picture_seconds=3.0))
@@ -190,7 +272,7 @@ def main() -> None:
     """Print the table, and write it into the document if asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"into {DOCUMENT.name}")
-    made = table()
+    made = f"{table()}\n{other_files.table()}"
     if parser.parse_args().write:
         write_into(DOCUMENT, made)
     print(made, end="")

@@ -81,17 +81,23 @@ def film(
 
 
 def encoded(
-    form: str, codec: str, waveform: np.ndarray, rate: int = RATE, cover: bool = False
+    form: str,
+    codec: str,
+    waveform: np.ndarray,
+    rate: int = RATE,
+    cover: bool = False,
+    options: dict[str, str] | None = None,
+    container_options: dict[str, str] | None = None,
 ) -> bytes:
     """Encode a mono file of the waveform (T,) at RATE in a container and codec, with an album's
-    cover or without.
+    cover or without. options: of the codec.
     """
     buffer = io.BytesIO()
     samples = np.round(32_767 * waveform[:: RATE // rate]).astype(np.int16)[None]
     frame = av.AudioFrame.from_ndarray(samples, "s16", "mono")
     frame.sample_rate, frame.pts = rate, 0
-    with av.open(buffer, "w", format=form) as container:
-        stream = container.add_stream(codec, rate=rate, layout="mono")
+    with av.open(buffer, "w", format=form, options=container_options or {}) as container:
+        stream = container.add_stream(codec, rate=rate, layout="mono", options=options or {})
         assert isinstance(stream, av.AudioStream)
         picture = container.add_stream("mjpeg") if cover else None
         if picture is not None:

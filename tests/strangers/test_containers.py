@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 import soundfile
 
-from benchmarks.files import CASES, Case, row
+from benchmarks.files import CASES, Case, by_soundfile, row
+from benchmarks.other_files import KINDS, Kind
+from benchmarks.other_files import row as row_of_other
 from earshot.core.errors import InputError
 from earshot.core.files import write
 from earshot.media.audio.load import load, wav_bytes
@@ -25,6 +27,12 @@ WAV = wav_bytes(TONE, RATE)
 def test_row_of_the_table_is_right(case: Case) -> None:
     """All containers and codecs of docs/reliability.md."""
     assert row(case).endswith("| yes |")
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.what)
+def test_row_of_the_other_table_is_right(kind: Kind) -> None:
+    """All other kinds of docs/reliability.md."""
+    assert row_of_other(kind).endswith("| yes |")
 
 
 def check_beep(data: bytes, notices: int = 0, seconds: float = 3.0) -> None:
@@ -49,6 +57,12 @@ def test_wav_whose_sizes_are_wrong_is_whole(riff: int, data: int) -> None:
     """island-io/mila#151 (0, never finished), llfbandit/record#96 (44 too many),
     google/oboe#2108 (the largest integer)."""
     check_beep(sizes(riff, data))
+
+
+@pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "PCM_32", "PCM_U8", "FLOAT", "DOUBLE"])
+def test_wav_with_the_high_byte_first_is_its_sound(subtype: str) -> None:
+    """mackron/dr_libs#210, scipy/scipy#13387: RIFX, which was read as noise, without a word."""
+    check_beep(by_soundfile("WAV", subtype, "BIG"))
 
 
 def test_wav_of_64_bit_sizes_is_read() -> None:
@@ -133,6 +147,24 @@ def test_format_is_that_of_the_content_whatever_the_name(tmp_path: Path) -> None
     path = tmp_path / "a.wav"
     path.write_bytes(encoded("mp3", "libmp3lame", beep()))
     assert load(path).seconds == pytest.approx(3.0, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xef\xbb\xbf\r\n<HTML><head>", "a web page"),
+        (b"<?xml version='1.0'?><Error/>", "a web page"),
+        (b"7z\xbc\xaf\x27\x1c" + bytes(99), "an archive"),
+        (b"\x93NUMPY\1\0v\0{'descr': '<f4'}", "array of NumPy"),
+        (b"1\n00:00:01,000 --> 00:00:02,000\nhi", "subtitles"),
+    ],
+)
+def test_what_is_no_recording_is_called_what_it_is(content: bytes, said: str) -> None:
+    """clld/apics#89, Xmader/musescore-dataset#3: what was downloaded was no sound."""
+    with pytest.raises(InputError, match=said):
+        load(content)
+    with pytest.raises(InputError, match=said):
+        list(frames(content, 30))  # pyright: ignore[reportArgumentType]
 
 
 def test_pointer_of_git_lfs_is_called_one() -> None:

@@ -27,13 +27,13 @@ from earshot.media.workers.parts import parts
 
 # Playlists stay out: they can name other files and addresses.
 FORMATS: Final = (
-    "aac,aiff,amr,asf,au,avi,caf,flac,flv,matroska,mov,mp3,mpeg,mpegts,nistsphere,ogg,voc,w64,"
-    "wav,wv"
+    "aac,ac3,aiff,amr,ape,asf,au,avi,caf,dsf,dts,eac3,flac,flv,loas,matroska,mov,mp3,mpeg,mpegts,"
+    "nistsphere,ogg,tta,voc,w64,wav,wv"
 )
 # Formats whose header tells a length that holds; that of others is an estimate.
 WITH_LENGTH: Final = (
-    *("aiff", "asf", "au", "avi", "caf", "flac", "matroska", "mov", "nistsphere", "voc", "w64"),
-    *("wav", "wv"),
+    *("aiff", "ape", "asf", "au", "avi", "caf", "dsf", "flac", "matroska", "mov", "nistsphere"),
+    *("tta", "voc", "w64", "wav", "wv"),
 )
 # Formats in which time may pass without sound; a gap in any other is a loss.
 WITH_GAPS: Final = ("asf", "avi", "flv", "matroska", "mov", "mpeg", "ogg")
@@ -42,6 +42,7 @@ MAX_PADDING: Final = 0.1  # seconds after the declared end that codecs fill up
 MAX_MISSING: Final = 0.25  # seconds before the declared end, and 1 %, that no one misses
 MIN_GAP: Final = 0.1  # seconds; what is shorter is filled without a word
 WAV_UNKNOWN: Final = 2**30  # bytes; programs that write into a pipe declare some huge length
+BIG_ENDIAN: Final = b"RIFX"  # how a WAV begins whose numbers have their high byte first
 OGG_TAIL: Final = 65_536  # bytes, more than one page
 OGG_LAST_PAGE: Final = b"\x04"  # the highest flag of a page
 MP3_HEAD: Final = 4096  # bytes in which the table of an MP3 begins
@@ -54,6 +55,10 @@ MAX_PLANES: Final = (
 UNREADABLE: Final = (
     "This file cannot be read as audio: it is damaged, cut off, or not audio at all. "
     "Use WAV, FLAC, MP3, M4A, OGG or WebM."
+)
+AMBIGUOUS: Final = (
+    "This WAV has 24 bits in 32, and does not say whether they are whole numbers. Export it with "
+    "16 or 24 bits."
 )
 DAMAGES: Final = (FFmpegError, IndexError, ValueError, EOFError, OSError)
 Message = tuple[dict[str, Any], np.ndarray]
@@ -108,9 +113,11 @@ class _Track:
         index, tracks = _choose_track(file)
         self._track, self._tracks = max(self._track, index + 1), max(self._tracks, tracks)
         file.seek(0)
+        big_endian = file.read(len(BIG_ENDIAN)) == BIG_ENDIAN
+        file.seek(0)
         with open_container(file, FORMATS, UNREADABLE) as container:
             begin, before = self.seconds, self._samples
-            frames = _Frames(container, index)
+            frames = _Frames(container, index, big_endian)
             end = begin + _declared_end(container, index, frames.timeline)
             name = container.format.name
             self._lossless &= frames.lossless
@@ -211,13 +218,17 @@ class _Frames:
     sound, is over (s).
     """
 
-    def __init__(self, container: InputContainer, index: int) -> None:
+    def __init__(self, container: InputContainer, index: int, big_endian: bool = False) -> None:
+        """big_endian: that of a WAV file, which FFmpeg reads as if it were not."""
+        self._big_endian = big_endian
         self.damaged, self.end = False, 0.0
         self.timeline = Timeline(container)
         self._container = container
         self._stream = container.streams.audio[index]
         if self._stream.codec_context is None:  # a codec that FFmpeg does not know
             raise InputError(UNREADABLE)
+        if self._stream.codec_context.name == "pcm_f24le":
+            raise InputError(AMBIGUOUS)
         codec = self._stream.codec_context.codec
         self.lossless = codec.lossless and not codec.lossy
         self._channels = self._stream.codec_context.layout.nb_channels
@@ -265,10 +276,15 @@ class _Frames:
         """Choose the stream's own decoder, but libopus for Opus: FFmpeg's bursts to thousands of
         times full scale within some files.
         """
-        if self._stream.codec_context.name != "opus":
-            return self._stream.codec_context
-        decoder = av.AudioCodecContext.create("libopus", "r")
-        decoder.extradata = self._stream.codec_context.extradata
+        own = self._stream.codec_context
+        if own.name == "opus":
+            decoder = av.AudioCodecContext.create("libopus", "r")
+            decoder.extradata = own.extradata
+        elif self._big_endian and own.name.endswith("le"):
+            decoder = av.AudioCodecContext.create(f"{own.name[:-2]}be", "r")
+            decoder.sample_rate, decoder.layout = own.sample_rate, own.layout
+        else:
+            return own
         return decoder
 
     def _time(self, frame: av.AudioFrame) -> tuple[float | None, int]:

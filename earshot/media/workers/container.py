@@ -12,10 +12,29 @@ from av.stream import Disposition, Stream
 from earshot.core.errors import InputError
 
 CPU_SECONDS: Final = 60.0  # a file
-LFS: Final = b"version https://git-lfs"
-POINTER: Final = (
-    "This is no recording but a pointer of Git LFS, which stands for one. Fetch the file itself "
-    "with: git lfs pull"
+# What files are that are no recordings, by how they begin, and what to do.
+OTHERS: Final = {
+    b"version https://git-lfs": "it is a pointer of Git LFS, which stands for a file. Fetch that "
+    "with: git lfs pull",
+    **dict.fromkeys(
+        (b"<!doctype html", b"<html", b"<?xml"),
+        "it is a web page, as a download gives that wants a login, or failed. Download the "
+        "recording itself.",
+    ),
+    **dict.fromkeys(
+        (b"pk\3\4", b"\x1f\x8b", b"bzh", b"7z\xbc\xaf", b"rar!", b"\xfd7zxz"),
+        "it is an archive. Unpack it, and use the recordings in it.",
+    ),
+    b"mthd": "it is MIDI, notes without a sound. Render it as WAV first.",
+    b"#extm3u": "it is a playlist. Use the recordings that it names.",
+    **dict.fromkeys(
+        (b"webvtt", b"1\r\n00:", b"1\n00:"), "it holds subtitles. Use the recording itself."
+    ),
+    b"\x93numpy": "it is an array of NumPy, without a sampling rate. Save it as WAV.",
+}
+UNFINISHED: Final = (
+    "it was never finished. The table that is written last is missing, as where a recording or an "
+    "upload broke off."
 )
 # Files of these formats begin at 0, where nothing may be yet; in others the first time stamp is the
 # beginning, whatever it is.
@@ -34,10 +53,19 @@ def open_container(file: BinaryIO, formats: str, unreadable: str) -> InputContai
     except MemoryError:
         raise
     except (FFmpegError, ValueError, OSError):
-        file.seek(0)
-        if file.read(len(LFS)) == LFS:
-            raise InputError(POINTER) from None
+        if other := _other(file):
+            unreadable = f"{unreadable.partition(':')[0]}: {other}"
         raise InputError(unreadable) from None
+
+
+def _other(file: BinaryIO) -> str:
+    """Say what a file is that is no recording, if we know it."""
+    file.seek(0)
+    head = file.read(4096)
+    if head[4:8] == b"ftyp":
+        return UNFINISHED
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    return next((said for mark, said in OTHERS.items() if start.startswith(mark)), "")
 
 
 def is_picture(stream: Stream) -> bool:
