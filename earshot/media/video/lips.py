@@ -19,6 +19,8 @@ SMOOTHING: Final = 0.08  # s: std of the Gaussian over scale, rotation and posit
 LIPS: Final = (*OUTER_LIPS, *INNER_LIPS)
 MAX_GAP: Final = 0.4  # s without a face that are interpolated
 MAX_LOST: Final = 0.25  # of the frames
+MIN_SEEN: Final = 0.4  # s from the first face to the last
+MAX_GAPS: Final = 0.1  # of the steps between frames; more, and it has too few frames to read
 BRIGHT: Final = 95  # percentile of the grey levels
 SMALL: Final = 40.0  # pixels between the outer corners of the eyes
 DARK: Final = 0.2  # of white
@@ -54,13 +56,14 @@ class MouthClip:
     """A mouth from the beginning of the file to its last picture.
 
     crops (N, 80, 80) uint8; portraits (K, 64, 64, 3) uint8; outline (N, 468, 2): the whole mesh
-    in pixels of the video.
+    in pixels of the video; gaps: seconds without pictures, in which the mouth rests.
     """
 
     crops: np.ndarray
     portraits: np.ndarray
     outline: np.ndarray
     quality: Quality
+    gaps: float = 0.0
 
     @property
     def seconds(self) -> float:
@@ -70,18 +73,21 @@ class MouthClip:
 def crop_mouth(track: FaceTrack) -> MouthClip:
     """Crop the mouth in every frame, with scale, rotation and position smoothed over time.
 
-    Raises InputError for no face, two faces, or a face that is lost for too long.
+    Where the pictures stop and go on later, as after a pause, the mouth stays as it was. Raises
+    InputError for no face, two faces, a face that is lost for too long, or too few frames.
     """
     found = np.isfinite(track.points[:, 0])
-    _check(track, found)
-    known = np.flatnonzero(found)
     times = track.times
+    steps = np.diff(times)
+    jumps = np.flatnonzero(steps > MAX_GAP)
+    _check(track, found, np.concatenate([[0.0], np.cumsum(np.where(steps > MAX_GAP, 0, steps))]))
+    known = np.flatnonzero(found)
     points = _filled(times, times[known], track.points[known])
     origins, turns = pose(points)
     mouth = ((points[:, list(LIPS)].mean(axis=1) - origins) / turns)[known]
     # One position of the mouth in the face for the whole video, so that jaw movement stays.
     middle = complex(np.median(mouth.real), np.median(mouth.imag))
-    rate = len(times) / (times[-1] - times[0] + 1 / VIDEO_RATE)
+    rate = len(times) / (times[-1] - times[0] - steps[jumps].sum() + 1 / VIDEO_RATE)
     origins, turns = (_smooth(values, SMOOTHING * rate) for values in (origins, turns))
     centres = origins + middle * turns
     crops = [
@@ -94,6 +100,8 @@ def crop_mouth(track: FaceTrack) -> MouthClip:
     ]
     # From the beginning of the file: before its first picture the mouth rests as it is there.
     grid = np.arange(round((times[-1] + 1 / VIDEO_RATE) * VIDEO_RATE)) / VIDEO_RATE
+    for jump in jumps:
+        grid[(grid > times[jump]) & (grid < times[jump + 1])] = times[jump]
     outline = _filled(grid, times, points)
     frames = _filled(grid, times[known], np.array(crops, np.float32))
     # The bright parts only: dark skin in good light is no dark video.
@@ -109,21 +117,29 @@ def crop_mouth(track: FaceTrack) -> MouthClip:
         portraits=track.portraits,
         outline=_pairs(outline).astype(np.float32),
         quality=quality,
+        gaps=float(steps[jumps].sum()),
     )
 
 
-def _check(track: FaceTrack, found: np.ndarray) -> None:
+def _check(track: FaceTrack, found: np.ndarray, shown: np.ndarray) -> None:
+    """Check that one face is seen throughout. shown: how long pictures were shown before each
+    frame, in seconds (R,).
+    """
     if track.faces > 1:
         raise InputError("There are two faces in the picture. Let only one person be seen.")
     if not found.any():
         raise InputError(
-            "No face can be found. Face the camera, with light on your face, not behind you."
+            "No face can be found.",
+            "Face the camera, with light on your face, not behind you.",
         )
-    known = np.concatenate([[track.times[0]], track.times[found], [track.times[-1]]])
-    if found.mean() < 1 - MAX_LOST or np.diff(known).max() > MAX_GAP:
+    if np.mean(np.diff(track.times) > MAX_GAP) > MAX_GAPS:
+        raise InputError("This video has too few pictures to read lips: use 10 a second or more.")
+    seen = shown[found]  # before the first face, and after the last, the mouth rests
+    lost = 1 - found[np.argmax(found) : len(found) - np.argmax(found[::-1])].mean()
+    if lost > MAX_LOST or np.diff(seen).max(initial=0) > MAX_GAP or np.ptp(seen) < MIN_SEEN:
         raise InputError(
-            "The face is lost for too long. Stay in the picture, facing the camera, and "
-            "keep hands away from the mouth."
+            "The face is lost for too long.",
+            "Stay in the picture, facing the camera, and keep hands away from the mouth.",
         )
 
 

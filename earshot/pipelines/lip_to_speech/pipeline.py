@@ -95,7 +95,7 @@ class LipToSpeech:
         began = time.perf_counter()
         mouth = crop_mouth(track_face(_passed_on(frames(video, self.MAX_SECONDS), on_frame)))
         if mouth.seconds < self.MIN_SECONDS:
-            raise InputError("The video is too short. Say a whole sentence of six words.")
+            raise InputError("The video is too short.", "Say a whole sentence of six words.")
         states, ctc_logits = self._read_lips(mouth)
         log_probabilities = ctc_logits.float().log_softmax(dim=-1).cpu().numpy()
         words = caption(log_probabilities, self.temperature, self.max_confidence)
@@ -189,10 +189,12 @@ class LipToSpeech:
         return nn.functional.normalize(mixed, dim=0)
 
     def _notices(self, mouth: MouthClip, confidence: float) -> tuple[str, ...]:
-        unsure = confidence < self.min_confidence
-        return mouth.quality.hints() + (
-            ("This does not look like a sentence I know.",) if unsure else ()
-        )
+        told = list(mouth.quality.hints())
+        if mouth.gaps:
+            told.append(f"The video has gaps, {mouth.gaps:.1f} s in all: nothing is read there.")
+        if confidence < self.min_confidence:
+            told.append("This does not look like a sentence I know.")
+        return tuple(told)
 
     def _check(self, voice: Voice, vocoder: str) -> None:
         lowest, highest = self.PITCHES

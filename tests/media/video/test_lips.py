@@ -1,5 +1,7 @@
 """Mouth crops of a made-up face track: no face mesh is needed."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -105,8 +107,31 @@ def test_short_gap_of_the_tracker_is_interpolated() -> None:
         (face_track(np.arange(25) / 25, faces=2), "two faces"),
         (lost(face_track(np.arange(25) / 25), slice(None)), "No face"),
         (lost(face_track(np.arange(75) / 25), slice(30, 60)), "lost for too long"),
+        (lost(face_track(np.arange(75) / 25), slice(8, None)), "lost for too long"),
+        (face_track(np.arange(10.0)), "too few pictures"),
     ],
 )
 def test_video_without_one_tracked_face_is_refused(seen: FaceTrack, message: str) -> None:
     with pytest.raises(InputError, match=message):
         crop_mouth(seen)
+
+
+def test_pause_of_a_recording_is_a_still_mouth_at_its_time() -> None:
+    """SYSTRAN/faster-whisper#128: time stamps jump by 10 s, after a pause or with the network."""
+    times = np.arange(50) / 25
+    whole = crop_mouth(face_track(times, opening=0.4))
+    late = np.where(times < 1, times, times + 10)
+    seen = face_track(times, opening=0.4)
+    mouth = crop_mouth(replace(seen, times=late))
+    assert mouth.seconds == pytest.approx(12) and mouth.gaps == pytest.approx(10.04)
+    np.testing.assert_array_equal(mouth.crops[:25], whole.crops[:25])
+    np.testing.assert_array_equal(mouth.crops[-25:], whole.crops[25:])
+    assert not np.ptp(mouth.crops[24:275], axis=0).any()
+
+
+@pytest.mark.parametrize("rows", [slice(0, 38), slice(50, None)])
+def test_black_before_or_after_a_sentence_is_a_mouth_at_rest(rows: slice) -> None:
+    """Rudrabha/Wav2Lip#532: a video with frames without a face was refused as a whole."""
+    mouth = crop_mouth(lost(face_track(np.arange(75) / 25, opening=0.4), rows))
+    assert len(mouth.crops) == 75 and mouth.quality.found.mean() == pytest.approx(0.5, abs=0.2)
+    assert not np.ptp(mouth.crops[rows], axis=0).any()
