@@ -13,6 +13,8 @@ from pathlib import Path
 import pandas as pd
 
 from earshot.core.errors import InputError
+from earshot.core.files import replacing
+from earshot.core.files import write as write_file
 from earshot.study import invitations, preregistration
 from earshot.study.design import DESIGNS, Test, spec
 from earshot.study.design.spec import FILE, SpecError
@@ -88,7 +90,8 @@ def results(options: argparse.Namespace) -> None:
     if options.command == "export":
         print(*export(test, store, folder), dataset.write(test, store, folder), sep="\n")
         archive = folder / f"{test.name}.zip"
-        dataset.zipped(test, store, archive)
+        with replacing(archive) as file:
+            dataset.zipped(test, store, file)
         print(archive)
         return
     notes = list(filter(None, [preregistration.said(test)]))
@@ -101,6 +104,8 @@ def compare(options: argparse.Namespace) -> None:
     from earshot.study.analysis.comparison import check_comparable, compare
     from earshot.study.analysis.report.comparison import page
 
+    if options.out.suffix.lower() != ".html":  # nor can it replace a test or its answers
+        raise InputError(f"{options.out} does not say that it is a page: end it in .html.")
     both = [
         (_store(test, options.database), test)
         for test in map(spec.load, (options.test, options.other))
@@ -112,7 +117,7 @@ def compare(options: argparse.Namespace) -> None:
     found = [
         analyse(test, store.ratings(test), conduct=store.conduct(test)) for store, test in both
     ]
-    options.out.write_text(page(compare(*found)), encoding="utf-8")
+    write_file(options.out, page(compare(*found)).encode())
     print(options.out)
 
 
@@ -120,13 +125,11 @@ def read_ratings(options: argparse.Namespace) -> None:
     """Analyse ratings that were collected elsewhere."""
     from earshot.study.imports import read
 
+    folder = options.out or options.file.with_name(f"{options.file.stem}-results")
+    if folder.resolve() == options.file.resolve().parent:
+        raise InputError(f"{folder} is the folder of the ratings, which results could replace.")
     found = read(options.file, options.clips, options.scale)
-    _report(
-        found.test,
-        found.table,
-        notes=found.notes,
-        folder=options.out or options.file.with_name(f"{options.file.stem}-results"),
-    )
+    _report(found.test, found.table, notes=found.notes, folder=folder)
 
 
 def simulate(options: argparse.Namespace) -> None:

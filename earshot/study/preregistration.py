@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from earshot.core.errors import InputError
+from earshot.core.files import write
 from earshot.study.design import Test
 from earshot.study.sounds import hashes
 from earshot.study.storage.export import described
@@ -36,7 +37,7 @@ def freeze(test: Test) -> Path:
         "sha256": _hash(content),
     }
     kept = head | content
-    file.write_text(json.dumps(kept, ensure_ascii=False, indent=2), encoding="utf-8")
+    write(file, json.dumps(kept, ensure_ascii=False, indent=2).encode())
     return file
 
 

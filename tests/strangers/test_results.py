@@ -246,3 +246,19 @@ def test_name_that_begins_with_a_dash_is_a_name(recording: Path) -> None:
     options = parser_of("words", "recordings", None).parse_args(["--", str(dashed)])
     [job] = jobs_of(options.inputs, f"{recording.parent}/out/", [".wav"])
     assert (job.name, job.out) == ("-a.wav", recording.parent / "out" / "-a.wav")
+
+
+def test_ratings_are_not_replaced_by_their_analysis(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DeaDBeeF-Player/deadbeef#1147: systems.csv in, systems.csv out."""
+    from earshot.study import __main__ as study  # loads pandas
+
+    file = tmp_path / "systems.csv"
+    file.write_text("session_test_id,trial_id,rating_stimulus,rating_score,rating_time\n")
+    monkeypatch.setattr(sys, "argv", ["study", "import", str(file), "--out", str(tmp_path)])
+    with pytest.raises(SystemExit, match="results could replace"):
+        study.main()
+    monkeypatch.setattr(sys, "argv", ["study", "compare", "a", "b", "--out", "a/test.yaml"])
+    with pytest.raises(SystemExit, match="end it in .html"):
+        study.main()

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from earshot.core.errors import InputError
 from earshot.study.design.designs import REFERENCE
 from earshot.study.design.folder import describe
@@ -86,9 +84,9 @@ def _name(system: str) -> str:
 def _write(path: Path, sound: bytes) -> None:
     """The sound as a mono WAV file."""
     # Late, for they load scipy.
-    from earshot.media.audio.decode import decode
+    from earshot.media.audio.decode import decode_mono
     from earshot.media.audio.load import wav_bytes
 
-    blocks, rate, *_ = decode(sound, MAX_SECONDS)
+    recording = decode_mono(sound, MAX_SECONDS)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(wav_bytes(np.concatenate([block.mean(axis=0) for block in blocks]), rate))
+    path.write_bytes(wav_bytes(recording.waveform, recording.sample_rate))

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pandas as pd
 
+from earshot.core.files import write as write_file
 from earshot.study.design import Item, Test
 from earshot.study.design.trials import PREPARED
 from earshot.study.sounds import hashes
@@ -81,8 +82,7 @@ def write(test: Test, store: Store, folder: Path) -> Path:
     """Write the data set into a folder of its own in the folder → that folder."""
     root = folder / f"{test.name}-dataset"
     for name, content in files(test, store).items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes(content)
+        write_file(root / name, content)
     return root
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from earshot.core.files import write
 from earshot.study.design import Test
 from earshot.study.design.texts import Texts
 from earshot.study.storage.store import Store
@@ -24,10 +25,9 @@ FORMULA = re.compile(r"\s*[=+@＝＋＠－\t\r-]")  # how a cell begins that a s
 
 def export(test: Test, store: Store, folder: Path) -> tuple[Path, Path]:
     """Writes NAME.jsonl and NAME.csv into the folder: see lines, and study.storage.tidy."""
-    folder.mkdir(parents=True, exist_ok=True)
     everything, table = folder / f"{test.name}.jsonl", folder / f"{test.name}.csv"
-    everything.write_text(jsonl(test, store), encoding="utf-8")
-    table.write_text(csv(store.ratings(test)), encoding="utf-8-sig")  # for spreadsheets
+    write(everything, jsonl(test, store).encode())
+    write(table, csv(store.ratings(test)).encode("utf-8-sig"))  # for spreadsheets
     return everything, table
 
 
