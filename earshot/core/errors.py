@@ -6,7 +6,7 @@ class InputError(ValueError):
 
     The message is shown to visitors: it says what is wrong and what to do, and names neither
     files nor folders. What only someone in front of a microphone or camera can do, such as to
-    record again, is its advice, which command lines leave out.
+    record again, is its advice, which command lines and answers to programs leave out.
     """
 
     def __init__(self, message: str, advice: str = "") -> None:

@@ -125,10 +125,10 @@ def read_ratings(options: argparse.Namespace) -> None:
     """Analyse ratings that were collected elsewhere."""
     from earshot.study.imports import read
 
-    folder = options.out or options.file.with_name(f"{options.file.stem}-results")
-    if folder.resolve() == options.file.resolve().parent:
-        raise InputError(f"{folder} is the folder of the ratings, which results could replace.")
+    if options.out and options.out.resolve() == options.file.resolve().parent:
+        raise InputError(f"{options.out} has the ratings in it, which results could replace.")
     found = read(options.file, options.clips, options.scale)
+    folder = options.out or options.file.with_name(f"{options.file.stem}-results")
     _report(found.test, found.table, notes=found.notes, folder=folder)
 
 

@@ -80,10 +80,11 @@ class FakeWords:
     operating_curve: Any = None
 
     def embed_audio(self, audio: str | Path, cut: tuple[float, float] | None = None) -> Spoken:
-        waveform = load(audio, RATE).waveform
+        loaded = load(audio, RATE)
+        waveform = loaded.waveform
         loud = np.flatnonzero(np.abs(waveform) > 0.01)
         if not len(loud):
-            raise InputError("The recording is silent. Check that the right microphone is on.")
+            raise InputError("The recording is silent.", "Check that the right microphone is on.")
         pauses = np.flatnonzero(np.diff(loud) > 0.6 * RATE)
         if len(pauses) and not cut:
             ends = [loud[0], *np.stack([loud[pauses], loud[pauses + 1]], axis=1).ravel(), loud[-1]]
@@ -98,7 +99,8 @@ class FakeWords:
         pitch = np.argmax(np.abs(np.fft.rfft(part))) / (end - start)
         spelling = min(SPOKEN, key=lambda word: abs(tone(word) - pitch))
         phonemes = tuple(SPOKEN[spelling].split())
-        return Spoken(waveform, start, end, vector(phonemes, f"{spelling} visitor"))
+        spoken = vector(phonemes, f"{spelling} visitor")
+        return Spoken(waveform, start, end, spoken, loaded.notices)
 
     def embed_text(self, text: str) -> Written:
         text = text.strip()

@@ -19,6 +19,7 @@ from earshot.media.audio.samples import SILENT_PEAK as SILENT_PEAK
 Audio = Source | None
 
 CLIPPED_SHARE = 1e-3  # of the samples; fewer are hardly heard
+SPEECH_RATE = 16_000  # Hz, which holds all of speech
 QUIET_PEAK = 0.03  # -30 dBFS
 LOUDNESS_BLOCK = 0.4  # seconds, from BS.1770
 FRONT_AND_SURROUND = (0, 1, 2, 4, 5)  # channels of 5.1 that BS.1770 weighs: all but the LFE
@@ -73,19 +74,18 @@ def load(
     waveform = waveform[: round(max_seconds * sample_rate)]
     peak = float(np.abs(waveform).max())
     notices = list(notices)
-    if rate < sample_rate:
+    if rate < min(sample_rate, SPEECH_RATE):
         notices.append(
             f"The recording holds nothing above {rate / 2000:g} kHz, as on the telephone: "
             "sounds such as s and f may be mistaken."
         )
     if peak < SILENT_PEAK:
-        notices.append("The recording is silent. Was the right microphone on?")
+        notices.append("The recording is silent from beginning to end.")
     elif peak < QUIET_PEAK:
-        notices.append("The recording is very quiet: noise may cover what was said.")
+        notices.append("The recording is very quiet: noise may cover what is in it.")
     if clipped_share > CLIPPED_SHARE:
         notices.append(
-            "The recording is clipped: the microphone was too near, or its level too high. "
-            "It may sound distorted."
+            "The recording is clipped: louder than its file can hold. It may sound distorted."
         )
     return Recording(waveform / max(peak, 1.0), sample_rate, tuple(notices))
 

@@ -9,6 +9,7 @@ python -m earshot.pipelines.sound_search watch FOLDER    # and keeps it in sync 
 """
 
 import argparse
+import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -98,6 +99,8 @@ def _search(options: argparse.Namespace) -> None:
     threshold = None if ours else search.encoder.own_threshold
     query = (options.text, options.like, options.without)
     result = search(index, *query, limit=options.n, threshold=threshold)
+    for notice in result.notices:
+        print(notice, file=sys.stderr)
     for line in (_documents if options.json else _lines)(result):
         print(line)
 
@@ -109,7 +112,7 @@ def _lines(result: "SearchResult") -> list[str]:
         for hit in result.hits
     ]
     heading = [] if result.matched else ["Nothing matches. The nearest sounds:"]
-    return [*result.notices, *heading, *lines]
+    return [*heading, *lines]
 
 
 def _documents(result: "SearchResult") -> list[str]:
@@ -176,6 +179,8 @@ def _report(out: Path, report: "Report | str") -> None:
     if isinstance(report, str):
         print(report, flush=True)
         return
+    for path, notice in report.noticed:
+        print(f"{_one_line(name_of(path))}: {notice}", file=sys.stderr)
     for path, reason in report.skipped:
         print(f"skipped {_one_line(name_of(path))}: {reason}")
     print(

@@ -124,7 +124,9 @@ class WordSearch:
         first, last = (round(second * SAMPLE_RATE) for second in (query.start, query.end))
         phonemes = decode(self.words.log_posteriors(query.waveform[first:last]))
         if not phonemes:
-            raise InputError("No phoneme was recognised in the word. Say it again, more clearly.")
+            raise InputError(
+                "No phoneme was recognised in the word.", "Say it again, more clearly."
+            )
         return phonemes
 
     def _candidates(

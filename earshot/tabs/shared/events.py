@@ -52,23 +52,27 @@ def say(message: str, kind: str = "notice") -> str:
 
 
 @contextmanager
-def explained() -> Iterator[None]:
-    """Turn every error into a gr.Error for the visitor; a bug is logged, and not shown."""
+def explained(advised: bool = True) -> Iterator[None]:
+    """Turn every error into a gr.Error for the visitor; a bug is logged, and not shown.
+
+    advised: with what only someone in front of a microphone or camera can do.
+    """
     try:
         yield
     except InputError as error:
-        raise gr.Error(str(error), print_exception=False) from error
+        said = str(error) if advised else error.message
+        raise gr.Error(said, print_exception=False) from error
     except Exception as error:
         logger.exception("an event failed")
         raise gr.Error(OUR_FAULT, print_exception=False) from error
 
 
 def answering(handler: Callable[P, T]) -> Callable[P, T]:
-    """Wrap the handler of an API endpoint: errors reach the client as gr.Error."""
+    """Wrap the handler of an API endpoint: errors reach the client, a program, as gr.Error."""
 
     @wraps(handler)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
-        with explained():
+        with explained(advised=False):
             return handler(*args, **kwargs)
 
     return stoppable(run)

@@ -34,7 +34,8 @@ class SoundAPI:
                 sound, "caption", "score": cosine similarity with the query, "matches": whether the
                 score reaches the threshold of a match, "seconds": the score of each second of the
                 sound, "start": the second with the highest score, in s, "parts": a list, one for
-                each sound that the text names, of {"text", "start", "seconds"}}.
+                each sound that the text names, of {"text", "start", "seconds"}, "notices":
+                sentences about the query and its recording, the same with each sound}.
         """
         return self._answer(text=text or "", without=without or "")
 
@@ -83,6 +84,7 @@ class SoundAPI:
                         result.compound.parts, hit.starts, hit.part_scores.tolist(), strict=True
                     )
                 ],
+                "notices": list(result.notices),
             }
             for hit in result.hits
         ]

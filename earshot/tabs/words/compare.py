@@ -19,6 +19,7 @@ from earshot.tabs.shared.events import (
     Update,
     answering,
     reporting,
+    say,
 )
 from earshot.tabs.shared.parts import sound_input
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use, one_word
@@ -50,11 +51,12 @@ compared: bright is similar, dark is not. Click a word to play it, or a number t
 
 @dataclass(frozen=True)
 class Compared:
-    """A spoken word to compare: its label, unit vector (D,) and MFCC frames (S, 39)."""
+    """A spoken word to compare: its label, unit vector (D,), MFCC frames (S, 39), and notices."""
 
     label: Label
     vector: np.ndarray
     frames: np.ndarray
+    notices: tuple[str, ...] = ()
 
 
 class Recordings(dict[str, "Compared"]):
@@ -151,7 +153,8 @@ class CompareEvents:
             names = [Label(spelling) for spelling in columns]
             html += heat_table("Spoken with written: cosine", labels, names, result.written, 0, 1)
         panel = sounds.value(f'<div class="heats">{html}</div>')
-        return {self.page.message: "", self.page.panel: panel}
+        told = " ".join(notice for word in words for notice in word.notices)
+        return {self.page.message: say(told), self.page.panel: panel}
 
     @answering
     def api_compare(self, recordings: list[str] | None, written: str | None = "") -> dict[str, Any]:
@@ -163,8 +166,8 @@ class CompareEvents:
 
         Returns:
             similarities: {"spoken": cosines of the recordings with each other, "written": with the
-            written words, "dtw": DTW distances on MFCC, from 0 to 2}, each a list of rows in the
-            given order.
+            written words, "dtw": DTW distances on MFCC, from 0 to 2, each a list of rows in the
+            given order; "notices": sentences about the recordings}.
         """
         if not MIN_WORDS <= len(recordings or ()) <= MAX_WORDS:
             raise InputError(f"Give {MIN_WORDS} to {MAX_WORDS} recordings, each of one word.")
@@ -174,7 +177,12 @@ class CompareEvents:
         words = [_recorded(one_word(pipeline, file)) for file in recordings or ()]
         result = compare(*_stacked(words, [word.vector for word in self._written(written or "")]))
         numbers = {"spoken": result.spoken, "written": result.written, "dtw": result.dtw}
-        return {name: values.tolist() for name, values in numbers.items()}
+        notices = [
+            f"Recording {number}: {notice}"
+            for number, word in enumerate(words, 1)
+            for notice in word.notices
+        ]
+        return {name: values.tolist() for name, values in numbers.items()} | {"notices": notices}
 
     def _choices(self, own: Recordings | None, picked: list[str]) -> gr.Dropdown:
         library = self.library()
@@ -198,9 +206,8 @@ def _recorded(spoken: "Spoken", voice: str = "") -> Compared:
     from earshot.media.audio.load import wav_bytes  # late, for they load scipy and librosa
 
     word = spoken.waveform[round(spoken.start * SAMPLE_RATE) : round(spoken.end * SAMPLE_RATE)]
-    return Compared(
-        Label(OWN, voice, sound_of(wav_bytes(word, SAMPLE_RATE))), spoken.vector, mfcc_frames(word)
-    )
+    label = Label(OWN, voice, sound_of(wav_bytes(word, SAMPLE_RATE)))
+    return Compared(label, spoken.vector, mfcc_frames(word), spoken.notices)
 
 
 def _stored(library: "WordLibrary", row: int, sounds: Sounds) -> Compared:

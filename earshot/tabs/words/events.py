@@ -139,6 +139,7 @@ class WordEvents:
         query = Query.spoken(spoken, self.pipeline().guess(self.library(), spoken))
         return {
             **self._result(query),
+            self.page.message: say(" ".join(spoken.notices)),
             self.page.cut: cut_value(spoken.waveform, spoken.start, spoken.end),
             self.page.recorded: spoken.waveform,
         }

@@ -162,6 +162,19 @@ def test_captions_of_other_programs_are_read(tmp_path: Path, content: bytes) -> 
     assert read_captions(tmp_path / CAPTIONS) == {"low.wav": Description("hum", "Ein Ton für dich")}
 
 
+def test_sound_that_is_cut_off_is_named_by_the_command(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plachtaa/Seed-VC#59: a file that was cut off passed for a whole one."""
+    monkeypatch.setattr(
+        "earshot.pipelines.sound_search.encoders.models.load_encoder", lambda *_: FakeEncoder()
+    )
+    (folder / "low.wav").write_bytes((folder / "low.wav").read_bytes()[:-20_000])
+    main(["index", str(folder), "--index", str(folder.with_name("index"))])
+    printed = capsys.readouterr()
+    assert "2 added" in printed.out and "low.wav: The file is damaged" in printed.err
+
+
 def test_captions_without_their_files_are_named_by_the_command(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

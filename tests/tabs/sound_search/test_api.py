@@ -25,6 +25,17 @@ def test_similar_sounds_of_a_library_sound_returns_it_first(client: Client, inde
     sound = handle_file(index.parent / "sounds" / "bell.wav")
     hits = client.predict(sound, "", "", api_name="/similar_sounds")
     assert hits[0]["name"] == "bell.wav" and hits[0]["score"] == pytest.approx(1, abs=1e-3)
+    assert hits[0]["notices"] == []
+
+
+def test_similar_sounds_of_a_damaged_file_say_so(
+    client: Client, index: Path, tmp_path: Path
+) -> None:
+    """Plachtaa/Seed-VC#59: a file that was cut off passed for a whole one."""
+    whole = (index.parent / "sounds" / "bell.wav").read_bytes()
+    (cut := tmp_path / "cut.wav").write_bytes(whole[: 2 * len(whole) // 3])
+    hits = client.predict(handle_file(cut), "", "", api_name="/similar_sounds")
+    assert all("ends early" in hit["notices"][0] for hit in hits)
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,17 @@ def test_record_adds_a_word_and_deletes_its_file(events: CompareEvents, upload: 
     assert "data:audio/wav;base64," in panel["html"] and len(panel["files"]) == 3
 
 
+def test_words_of_damaged_files_are_compared_with_a_notice(
+    events: CompareEvents, upload: str
+) -> None:
+    content = Path(upload).read_bytes()
+    Path(upload).write_bytes(content[:-12_000])
+    answer = events.record(upload, PICKED, None, VISITOR)
+    picked = answer[events.page.picked].constructor_args["value"]
+    compared = events.compare(picked, answer[events.page.own], ())
+    assert "ends early" in compared[events.page.message]
+
+
 def test_record_numbers_words_and_forgets_those_no_longer_picked(
     events: CompareEvents, upload: str
 ) -> None:
@@ -161,5 +172,10 @@ def test_compare_words_endpoint_answers_with_matrices(client: Client, tmp_path: 
     answer = client.predict(files, "tree, zoo", api_name="/compare_words")
     assert np.shape(answer["spoken"]) == np.shape(answer["dtw"]) == (3, 3)
     assert np.argmax(answer["written"], axis=1).tolist() == [0, 0, 1]
+    assert answer["notices"] == []
+    half = tmp_path / "half.wav"
+    half.write_bytes((tmp_path / "zoo.wav").read_bytes()[:-12_000])
+    notices = client.predict([*files, handle_file(half)], "", api_name="/compare_words")["notices"]
+    assert len(notices) == 1 and notices[0].startswith("Recording 4: The file is damaged or ends")
     with pytest.raises(AppError, match="2 to 8 recordings"):
         client.predict(files[:1], "", api_name="/compare_words")

@@ -101,12 +101,26 @@ def test_embed_words_gives_a_row_a_file_and_says_which_failed(
     good = write_word(tmp_path / "ship.wav", "ship")
     bad = tmp_path / "notes.txt"
     bad.write_text("no sound")
-    table = client.predict([handle_file(good), handle_file(bad)], api_name="/embed_words")
-    one, other = csv.DictReader(Path(table).read_text().splitlines())
+    half = tmp_path / "half.wav"
+    half.write_bytes(good.read_bytes()[:-12_000])
+    files = [handle_file(path) for path in (good, bad, half)]
+    table = Path(client.predict(files, api_name="/embed_words")).read_bytes()
+    assert table.startswith(b"\xef\xbb\xbf"), "by which spreadsheets know UTF-8"
+    one, other, cut = csv.DictReader(table.decode("utf-8-sig").splitlines())
     assert (one["file"], one["word_1"]) == ("ship.wav", "ship")
     vector = np.array([float(one[f"v{i}"]) for i in range(32)])
     assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-3)
     assert other["file"] == "notes.txt" and "audio" in other["error"] and other["v0"] == ""
+    assert (one["notices"], cut["error"]) == ("", "") and "ends early" in cut["notices"]
+
+
+def test_answers_to_programs_speak_of_no_microphone(client: Client, tmp_path: Path) -> None:
+    """Plachtaa/Seed-VC#59, and a silent file: a program can neither check it nor speak again."""
+    silent = tmp_path / "silent.wav"
+    silent.write_bytes(wav_bytes(np.zeros(RATE, np.float32), RATE))
+    with pytest.raises(AppError, match="is silent") as caught:
+        client.predict(handle_file(silent), api_name="/embed_audio")
+    assert "microphone" not in str(caught.value)
 
 
 def test_embed_words_without_files_is_refused(client: Client) -> None:

@@ -120,5 +120,5 @@ def _is_in(known: Collection[bytes], digest: str | None) -> bool:
 
 def _packed(encoder: SoundEncoder, path: Path, digest: str) -> bytes:
     buffer = io.BytesIO()
-    embed_file(encoder, path, digest).pack(buffer)
+    embed_file(encoder, path, digest)[0].pack(buffer)
     return buffer.getvalue()

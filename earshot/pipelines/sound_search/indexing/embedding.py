@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,15 @@ Progress = Callable[[int, int, str], None]  # files done, files in all, name of 
 Captions = Mapping[Path, Description]
 
 
+class Embedded(NamedTuple):
+    """A file with its entry, if it has one, why it could not be used, and notices about it."""
+
+    path: Path
+    entry: Entry | None
+    reason: str = ""
+    notices: tuple[str, ...] = ()
+
+
 def entries_of(
     library: Library,
     encoder: SoundEncoder,
@@ -31,7 +40,7 @@ def entries_of(
     progress: Progress | None = None,
     cache: Path | None = None,
     hashes: Hashes | None = None,
-) -> Iterator[tuple[Path, Entry | None, str]]:
+) -> Iterator[Embedded]:
     """Embed files: give the entry of each, or None and why it cannot be used. Arguments as of
     ``SoundIndex.add``.
 
@@ -46,6 +55,7 @@ def entries_of(
         cancellation.check()
         if progress:
             progress(number, len(files), path.name)
+        notices: tuple[str, ...] = ()
         try:
             digest = hashes.get(path)
             entry = _held(library, digest, known, cache) if digest else None
@@ -53,17 +63,18 @@ def entries_of(
                 with fetched(path) as file:
                     digest = content_hash(file)
                     entry = _held(library, digest, known, cache)
-                    entry = entry or _embed_and_keep(encoder, file, digest, cache)
+                    if entry is None:
+                        entry, notices = _embed_and_keep(encoder, file, digest, cache)
                 hashes[path] = digest
         except UnreachableError:
             raise
         except InputError as error:
-            yield path, None, str(error)
+            yield Embedded(path, None, error.message)
             continue
         except OSError as error:
             held = None if isinstance(error, FileNotFoundError) else library.at(path)
             entry = library.entry(held.id) if held else None
-            yield path, entry, error.strerror or str(error)
+            yield Embedded(path, entry, error.strerror or str(error))
             continue
         if cache is None:
             known[digest] = entry
@@ -76,7 +87,7 @@ def entries_of(
         about = (captions or {}).get(path, known_as)
         fields = {**about._asdict(), "seconds": entry.sound.seconds, "content_hash": digest}
         sound = Sound(sound_id, path, path.name, **fields)
-        yield path, replace(entry, sound=sound), ""
+        yield Embedded(path, replace(entry, sound=sound), notices=notices)
     if progress:
         progress(len(files), len(files), "")
 
@@ -91,12 +102,14 @@ def _held(
     return Entry.read(file, digest) if file and file.exists() else None
 
 
-def _embed_and_keep(encoder: SoundEncoder, path: Path, digest: str, cache: Path | None) -> Entry:
+def _embed_and_keep(
+    encoder: SoundEncoder, path: Path, digest: str, cache: Path | None
+) -> tuple[Entry, tuple[str, ...]]:
     """Embed a file, and keep its entry. Raises InputError for one that is not audio, or silent."""
-    entry = embed_file(encoder, path, digest)
+    entry, notices = embed_file(encoder, path, digest)
     if cache:
         entry.write(cache / f"{digest}.npz")
-    return entry
+    return entry, notices
 
 
 def _new_id(library: Library, digest: str, name: str, taken: Collection[str]) -> str:
@@ -109,17 +122,19 @@ def _new_id(library: Library, digest: str, name: str, taken: Collection[str]) ->
         number += 1
 
 
-def embed_file(encoder: SoundEncoder, path: Path, digest: str) -> Entry:
-    """Embed a file, given with the hash of its content.
+def embed_file(encoder: SoundEncoder, path: Path, digest: str) -> tuple[Entry, tuple[str, ...]]:
+    """Embed a file, given with the hash of its content: its entry, and notices about it.
 
     Raises InputError if it is not audio, or silent.
     """
-    waveform = load(path, encoder.sample_rate, MAX_SECONDS, min_seconds=0.0).waveform
+    recording = load(path, encoder.sample_rate, MAX_SECONDS, min_seconds=0.0)
+    waveform = recording.waveform
     if np.abs(waveform).max() < SILENT_PEAK:
         raise InputError("This file is silent from beginning to end.")
     vectors, per_second = embed(encoder, waveform)
     length = len(waveform) / encoder.sample_rate
-    return Entry(Sound("", path, path.name, "", "", length, digest), vectors, per_second)
+    sound = Sound("", path, path.name, "", "", length, digest)
+    return Entry(sound, vectors, per_second), recording.notices
 
 
 def embed(encoder: SoundEncoder, waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

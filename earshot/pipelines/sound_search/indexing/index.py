@@ -19,12 +19,14 @@ from earshot.pipelines.sound_search.sources.files import Hashes
 
 @dataclass(frozen=True)
 class Report:
-    """The counts of files of a scan; skipped: what could not be used, or opened, and why."""
+    """The counts of files of a scan; skipped: what could not be used, or opened, and why; noticed:
+    what is not as it should be about those that were added."""
 
     added: int
     unchanged: int
     removed: int
     skipped: tuple[tuple[Path, str], ...]
+    noticed: tuple[tuple[Path, str], ...] = ()
 
 
 class SoundIndex:
@@ -113,8 +115,8 @@ class SoundIndex:
         unchanged.
         """
         entries = {entry.sound.path: entry for entry in self.library.entries}
-        added, unchanged, skipped = 0, 0, []
-        for path, entry, reason in entries_of(
+        added, unchanged, skipped, noticed = 0, 0, [], []
+        for path, entry, reason, notices in entries_of(
             self.library, self.encoder, paths, captions, progress, cache, hashes
         ):
             if reason:
@@ -126,8 +128,9 @@ class SoundIndex:
                 entries[path] = entry
             else:
                 entries.pop(path, None)
+            noticed += ((path, notice) for notice in notices)
         self.library = self._rebuilt(list(entries.values()))
-        return Report(added, unchanged, 0, tuple(skipped))
+        return Report(added, unchanged, 0, tuple(skipped), tuple(noticed))
 
     def remove(self, sound_ids: Collection[str]) -> None:
         """Remove the sounds with these ids; the others keep their coordinates on the map."""

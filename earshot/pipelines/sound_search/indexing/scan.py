@@ -118,11 +118,11 @@ def _update_on_disk(
     from earshot.pipelines.sound_search.library.disk import Writer  # late: an optional extra
 
     writer, present = Writer(out, index.encoder.dimension), set(files)
-    added, unchanged, skipped = 0, 0, []
+    added, unchanged, skipped, noticed = 0, 0, [], []
     for number, sound in enumerate(index.sounds):
         if sound.path not in present and sound.id not in gone:
             writer.put(index.library.entries[number])
-    for path, entry, reason in entries_of(index.library, index.encoder, files, *embedding):
+    for path, entry, reason, notices in entries_of(index.library, index.encoder, files, *embedding):
         if reason:
             skipped.append((path, reason))
         elif entry:
@@ -130,8 +130,9 @@ def _update_on_disk(
             added, unchanged = added + (not same), unchanged + same
         if entry:
             writer.put(entry)
+        noticed += ((path, notice) for notice in notices)
     writer.commit(index.about)
-    return Report(added, unchanged, len(gone), tuple(skipped))
+    return Report(added, unchanged, len(gone), tuple(skipped), tuple(noticed))
 
 
 @contextmanager

@@ -66,8 +66,14 @@ class SoundSearch:
         like: a recording, or the id of a sound in ``index``. Raises InputError for a query that is
         empty, too long, without words or silent.
         """
+        return self._query(text, self._example(like, index)[0], without)
+
+    def _query(
+        self, text: str, example: np.ndarray | None, without: str
+    ) -> tuple[np.ndarray, float]:
+        """Embed a query, whose example is a unit vector (D,), if there is one."""
         text, without = clean(text), clean(without)
-        if not text and like is None:
+        if not text and example is None:
             raise InputError(
                 "“But not” only takes away. Say also what you would like to hear."
                 if without
@@ -78,8 +84,8 @@ class SoundSearch:
             check(part)
         vectors = dict(zip(words, self.encoder.embed_text(words), strict=True)) if words else {}
         wanted = vectors[text] if text else np.zeros(self.encoder.dimension, np.float32)
-        if like is not None:
-            wanted = wanted + self._embed_example(like, index)
+        if example is not None:
+            wanted = wanted + example
         wanted = wanted / np.linalg.norm(wanted)
         query = wanted - self.WITHOUT * vectors[without] if without else wanted
         query = (query / np.linalg.norm(query)).astype(np.float32)
@@ -121,8 +127,9 @@ class SoundSearch:
         named, negated = split_unwanted(wanted.english)
         away = " and ".join(filter(None, (negated, unwanted.english)))
         compound = Compound((named,)) if like is not None else parse(named)
+        example, notices = self._example(like, index)
         queries, best = zip(
-            *(self.query(part, like, away, index) for part in compound.parts), strict=True
+            *(self._query(part, example, away) for part in compound.parts), strict=True
         )
         among = None if only == EVERYTHING else _passing(library, only)
         found = find(library, np.stack(queries), compound, limit + 1, among)
@@ -145,7 +152,7 @@ class SoundSearch:
             threshold=threshold,
             scores=scores,
             point=(float(point[0]), float(point[1])),
-            notices=tuple(filter(None, (wanted.notice, unwanted.notice, split))),
+            notices=tuple(filter(None, (*notices, wanted.notice, unwanted.notice, split))),
             compute_seconds=time.perf_counter() - began,
             compound=compound,
         )
@@ -165,16 +172,20 @@ class SoundSearch:
         scores = found.scores + library.means(found.numbers) @ towards
         return found.numbers[np.lexsort((-scores, -vote[found.numbers]))]
 
-    def _embed_example(self, like: Audio, index: SoundIndex | None) -> np.ndarray:
-        """Embed a recording, or a sound in the index: a unit vector (D,)."""
+    def _example(
+        self, like: Audio, index: SoundIndex | None
+    ) -> tuple[np.ndarray | None, tuple[str, ...]]:
+        """Embed a recording, or a sound in the index: a unit vector (D,), and notices about it."""
+        if like is None:
+            return None, ()
         if isinstance(like, str) and index is not None and like in index:
-            return index.library.means(np.array([index.library.numbers[like]]))[0]
-        waveform = load(like, self.encoder.sample_rate, self.MAX_SECONDS).waveform
-        if np.abs(waveform).max() < SILENT_PEAK:
+            return index.library.means(np.array([index.library.numbers[like]]))[0], ()
+        recording = load(like, self.encoder.sample_rate, self.MAX_SECONDS)
+        if np.abs(recording.waveform).max() < SILENT_PEAK:
             raise InputError("The recording is silent.", "Check the microphone, or take another.")
-        vectors, _ = embed(self.encoder, waveform)
+        vectors, _ = embed(self.encoder, recording.waveform)
         mean = vectors.mean(axis=0)
-        return mean / np.linalg.norm(mean)
+        return mean / np.linalg.norm(mean), recording.notices
 
 
 def _passing(library: Library, only: Filter) -> np.ndarray:

@@ -41,7 +41,8 @@ class SearchResult:
     threshold: of a match; taking a text away lowers it as it lowers the score of what is wanted.
     scores: of all n sounds of the index, in its order (n,), NaN for those that are not among the
     nearest of a large index. point: the query's coordinates on the map, in [0, 1].
-    notices: remarks on the query for the visitor. compute_seconds: the time that the search took.
+    notices: remarks on the query, and on its recording, for the visitor. compute_seconds: the time
+    that the search took.
     compound: the sounds that the text names, in English.
     """
 
