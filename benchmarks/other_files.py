@@ -56,8 +56,8 @@ def of_ratings(content: bytes) -> str:
     with tempfile.TemporaryDirectory() as place:
         file = Path(place, "ratings.csv")
         file.write_bytes(content)
-        means = read(file).table.groupby("system")["answer"].mean()
-    return ", ".join(f"{system} {mean:.1f}" for system, mean in means.items())
+        answers = read(file).table.groupby("system")["answer"]
+    return ", ".join(f"{system} {of_one.mean():.1f}" for system, of_one in answers)
 
 
 def of_captions(content: bytes) -> str:
@@ -107,7 +107,7 @@ def louder_opus(gain: float) -> bytes:
     data[place : place + 2] = struct.pack("<h", round(gain * 256))
     end = 27 + data[26] + sum(data[27 : 27 + data[26]])
     data[22:26] = bytes(4)
-    data[22:26] = struct.pack("<I", _checksum(data[:end]))
+    data[22:26] = struct.pack("<I", _checksum(bytes(data[:end])))
     return bytes(data)
 
 

@@ -76,10 +76,10 @@ def main() -> None:
     for condition, change in conditions.items():
         cells = [condition]
         for group in groups.values():
-            found = [(speech, *detected(speech.waveform)) for speech in map(change, group)]
-            for number in (1, 2, 3):
-                overlap = np.mean([overlap_of(each[0], each[number]) for each in found])
-                whole = np.mean([len(each[number]) == 1 for each in found])
+            changed = [change(speech) for speech in group]
+            for found in zip(*(detected(speech.waveform) for speech in changed), strict=True):
+                overlap = np.mean([*map(overlap_of, changed, found)])
+                whole = np.mean([len(segments) == 1 for segments in found])
                 cells.append(f"{overlap:.2f} / {whole:.0%}")
         rows.append(cells)
         print(*cells, sep=" | ", flush=True)
@@ -148,13 +148,13 @@ def mixed(speech: Speech, other: Callable[[int], np.ndarray], snr: float) -> Spe
 
 def noise(paths: Sequence[Path], rng: np.random.Generator, length: int) -> np.ndarray:
     """Cut a steady noise to a length."""
-    return _cut(sound(paths[rng.integers(len(paths))]), length, rng)
+    return _cut(sound(paths[int(rng.integers(len(paths)))]), length, rng)
 
 
 def talk(paths: Sequence[Path], rng: np.random.Generator, speakers: int, length: int) -> np.ndarray:
     """Let so many people read at once."""
     chosen = rng.choice(len(paths), speakers, replace=False)
-    parts = [_cut(sound(paths[number]), length, rng) for number in chosen]
+    parts = [_cut(sound(paths[int(number)]), length, rng) for number in chosen]
     return np.sum([part / (np.std(part) + 1e-9) for part in parts], axis=0)
 
 

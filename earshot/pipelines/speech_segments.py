@@ -1,7 +1,7 @@
 """Where there is speech in a recording: two detectors together.
 
 Ours (see earshot.media.audio.voice_activity) finds the bounds of a word to 10 ms, but takes a
-quarter of all noises for speech. Silero's, whose weights are those of a wheel that is installed
+third of all noises for speech. Silero's, whose weights are those of a wheel that is installed
 with the app, knows speech in noise, but its bounds are coarse. Speech is what ours finds near what
 Silero's hears: `python -m benchmarks.voice_activity` compares the three.
 """
