@@ -33,6 +33,7 @@ TARGETS: Final = ("TF2", "SM1")
 MOST, QUICK = 20, 4  # recordings of each group, spread over all of them
 REFERENCES: Final = (10, 20, 30)  # seconds of a voice
 UNSEEN_SOURCES: Final = 8  # recordings converted to each unseen voice
+VISITORS: Final = "visitors"  # the group that no training knew
 TALKING: Final = 6  # voices of the babble
 LEVELS: Final = (20.0, 10.0, 5.0, 0.0)  # dB of speech to babble
 ADDED: Final = {"open_wer": "open_wer_added", "whisper_wer": "whisper_added"}
@@ -78,20 +79,19 @@ def _open_row(
 
 
 def noise_jobs(data: Path, systems: list[Speaker], shipped: str, quick: bool) -> list[Job]:
-    """Jobs that make a row of each system in each group, of word errors by Whisper at LEVELS.
+    """List jobs that make a row of each system, of word errors by Whisper in visitors' speech at
+    LEVELS.
 
     shipped: the name of the system that is the app's default.
     """
-    groups = {
-        group: material[:: max(1, len(material) // (QUICK if quick else MOST))]
-        for group, material in open_material(data).items()
-    }
-    return [partial(_noise_row, s, g, groups[g], shipped) for g in groups for s in systems]
+    material = open_material(data).get(VISITORS, [])
+    some = material[:: max(1, len(material) // (QUICK if quick else MOST))]
+    return [partial(_noise_row, system, some, shipped) for system in systems if some]
 
 
-def _noise_row(system: Speaker, group: str, some: list[Spoken], shipped: str) -> list[Row]:
+def _noise_row(system: Speaker, some: list[Spoken], shipped: str) -> list[Row]:
     voices = tuple(v for v in TARGETS if v in system.voices)
-    row: Row = {"system": system.name, "group": group, "shipped": system.name == shipped}
+    row: Row = {"system": system.name, "group": VISITORS, "shipped": system.name == shipped}
     for snr in LEVELS:
         row[f"noise_{snr:.0f}db"] = _errors_in_babble(system, some, voices, snr)
     return [row]
@@ -146,7 +146,7 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
     """Measure a row: shares of conversions to unseen speakers, from 10, 20 and 30 s, nearest to
     them.
     """
-    material = open_material(data).get("visitors", [])
+    material = open_material(data).get(VISITORS, [])
     own: dict[str, list[Spoken]] = {}
     for spoken in material:
         own.setdefault(spoken.speaker, []).append(spoken)
