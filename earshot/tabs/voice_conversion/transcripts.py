@@ -8,7 +8,7 @@ import gradio as gr
 from gradio.events import Dependency
 from markupsafe import Markup
 
-from earshot.tabs.shared.events import PRIVATE, QUICK_QUEUE, Update, reporting, say
+from earshot.tabs.shared.events import PRIVATE, Update, reporting, say
 from earshot.tabs.shared.html import render
 from earshot.tabs.shared.jobs import stoppable
 from earshot.tabs.voice_conversion.view import Result
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # A recording, and what was heard in it: heard once, in however many voices it is said.
 Known = tuple[bytes, "Transcript"]
 
+QUEUE: Final = "transcripts"  # of their own: a minute takes some seconds, and nobody waits for them
 TEMPLATE: Final = "voice_conversion/transcripts.html"
 FIRST: Final = (
     '<p class="hint">The words that a recogniser hears in your speech and in its conversion stand '
@@ -46,7 +47,7 @@ class TranscriptPanel:
             reporting(stoppable(self.heard), self.words),
             [result, self.known],
             [self.words, self.known],
-            concurrency_id=QUICK_QUEUE,
+            concurrency_id=QUEUE,
             concurrency_limit=1,
             show_progress_on=self.words,
             trigger_mode="always_last",
