@@ -1,0 +1,63 @@
+"""A page that was started with --allow-reference and --transcripts."""
+
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, expect
+
+from earshot.app import launch, site
+from earshot.core.paths import ASSETS
+from earshot.media.audio.load import load, wav_bytes
+from earshot.pipelines.transcription import HeardWord, Transcriber, Transcript
+from tests.browser.visit import Visit
+
+RATE = 16_000
+HEARD = [("the", "old", "house"), ("the", "cold", "house")]  # in conversion and source, in turn
+
+
+@pytest.fixture
+def address(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    words = cycle(HEARD)
+
+    def heard(_: bytes) -> Transcript:
+        return Transcript(tuple(HeardWord(word, 0.9) for word in next(words)))
+
+    monkeypatch.setattr(Transcriber, "from_pretrained", lambda *_: heard)
+    page = site.build("cpu", tiny_checkpoints, allow_reference=True, transcripts="")
+    yield launch.launch(page, launch.options([], {}), block=False, folder=tiny_checkpoints)
+    page.close()
+
+
+def test_visitor_sees_what_is_heard_and_speaks_as_somebody_who_agreed(
+    browser: Browser, address: str, tmp_path: Path
+) -> None:
+    visit = Visit(browser.new_context().new_page(), address, tmp_path)
+    visit.open()
+    visit.button("man place blue").click()
+    heard = visit.page.locator("#heard")
+    expect(heard).to_contain_text("2 of 3 words are heard in the conversion")
+    expect(heard.locator("del")).to_have_text("cold")
+    expect(heard.locator("ins")).to_have_text("old")
+    assert visit.faint() == []
+
+    clip = tmp_path / "clip.wav"
+    speech = np.tile(load(ASSETS / "voices" / "Vera.ogg", RATE).waveform, 4)
+    clip.write_bytes(wav_bytes(speech, RATE))
+    visit.page.get_by_text("Any voice", exact=True).first.click()
+    panel = visit.page.locator(".own-voice")
+    panel.get_by_role("button", name="Or the voice of a recording").click()
+    expect(panel.locator("input[type=file]")).to_have_count(0)
+    panel.get_by_label("The speaker has agreed to this").check()
+    panel.locator("input[type=file]").set_input_files(clip)
+    expect(panel).to_contain_text("This voice is one of them now")
+    visit.shoot("lent voice")
+    visit.button("Convert").click()
+    expect(visit.page.locator("#conversion")).to_contain_text(
+        "Converted · the voice of a recording"
+    )
+    visit.button("Forget my voice").click()
+    expect(panel.get_by_role("button", name="Or the voice of a recording")).to_be_visible()
+    assert visit.complaints == []
