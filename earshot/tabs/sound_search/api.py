@@ -21,7 +21,7 @@ class SoundAPI:
 
     @answering
     def search_sounds(self, text: str | None, without: str | None = "") -> list[dict[str, Any]]:
-        """Sounds that match a text.
+        """Find sounds that match a text.
 
         Args:
             text: a description in English (or German, French, Spanish, Chinese or Arabic, which
