@@ -2,9 +2,11 @@
 
 import io
 import json
+from csv import DictReader
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from earshot.study.design.spec import load
 from earshot.study.storage.export import csv, export
@@ -56,3 +58,10 @@ def test_csv_marks_what_a_spreadsheet_would_run(tmp_path: Path) -> None:
     read = pd.read_csv(io.StringIO(csv(ratings)))
     assert list(read["system"]) == ["'=cmd|' /C calc'!A0", "'@SUM(1)", "'-6 dB", "ours"]
     assert list(read["answer"]) == [-1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "  =1+1", "\n=1+1", "＝1", "＋1", "－1", "＠a", "\t=1"])
+def test_csv_marks_what_a_rater_wrote_as_a_formula(text: str) -> None:
+    written = csv(pd.DataFrame({"text": [text, "a = b", "5 - 3"]}))
+    read = [row["text"] for row in DictReader(io.StringIO(written, newline=""))]
+    assert read == [f"'{text}", "a = b", "5 - 3"]
