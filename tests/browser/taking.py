@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from earshot.study.design import Item, Test
 from earshot.study.library import Library
-from earshot.study.sounds import headphones
+from earshot.study.sounds import environment, headphones
 from earshot.study.web import languages
 
 
@@ -77,6 +77,20 @@ class Taking:
             key = self.tests.open(self.test.name).key
             hidden = headphones.hidden(key, self.token, attempt * headphones.TRIALS + trial)
             answers.nth(hidden - 1 if right else hidden % 3).click()
+
+    def check_room(self, right: bool = True, attempt: int = 0) -> None:
+        """Does the test of the room."""
+        opened = self.tests.open(self.test.name)
+        assert opened.test.environment
+        pairs = opened.test.environment.pairs
+        for trial in range(pairs):
+            expect(self.page.get_by_text(self.say("count", n=trial + 1, of=pairs))).to_be_visible()
+            answers = self.page.locator(".thirds button")
+            expect(answers).to_have_count(2)
+            self.button(self.say("room.play")).click()
+            expect(answers.first).to_be_enabled()
+            more = environment.hissing(opened.key, self.token, attempt * pairs + trial)
+            answers.nth(more - 1 if right else 2 - more).click()
 
     def item(self) -> Item:
         """What is on the page, as only the server knows it."""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from earshot.core.files import replacing
-from earshot.study.analysis.exclusions import Exclusion, screen
+from earshot.study.analysis.exclusions import Exclusion, screen, untimely
 from earshot.study.analysis.report import figures, page, pdf
 from earshot.study.analysis.results import Analysis, Results, evaluate
 from earshot.study.analysis.robustness import effects, other_models
@@ -23,7 +23,7 @@ __all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse", "write"]
 
 COLUMNS = (
     "test rater trial order position system other stimulus answer kind expected plays "
-    "milliseconds headphones finished started language scale"
+    "milliseconds headphones environment minutes finished started language scale"
 ).split()
 
 
@@ -44,7 +44,7 @@ def analyse(
     """
     rules = rules or test.rules
     table: Table = ratings.reindex(columns=COLUMNS)
-    for column in ("answer", "expected", "milliseconds", "trial"):
+    for column in ("answer", "expected", "milliseconds", "minutes", "trial"):
         numbers: Table = pd.to_numeric(table[column], errors="coerce")
         table[column] = numbers.astype(float)
     table = table[np.isfinite(table["answer"])].astype(
@@ -58,9 +58,10 @@ def analyse(
     for scale in test.rated:
         own = scored[scored["scale"] == scale.name]
         everyone = few = _noted(evaluate(test, own, scale=scale), notes)
-        if excluded:
-            kept = own[~own["rater"].isin([exclusion.rater for exclusion in excluded])]
-            few = _noted(evaluate(test, kept, len(excluded), scale), notes)
+        kept = own[~own["rater"].isin([exclusion.rater for exclusion in excluded])]
+        late = untimely(kept, rules)
+        if excluded or late.any():
+            few = _noted(evaluate(test, kept[~late], len(excluded), scale), notes)
         results = Results(
             test=test,
             kept=few,
@@ -69,6 +70,7 @@ def analyse(
             exclusions=excluded,
             started=table["rater"].nunique(),
             finished=table.loc[table["finished"].eq(True).fillna(False), "rater"].nunique(),
+            untimely=int(late.sum()),
             conduct=conduct,
             effects=effects(test, few.answers, scale),
             models=other_models(scale, few.answers, few.pairs),

@@ -1,5 +1,6 @@
 """Whose ratings are left out, by rules that are stated beforehand, and why."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -24,11 +25,20 @@ def in_words(rules: Rules, test: Test) -> tuple[str, ...]:
         )
     if rules.headphones:
         words.append("the headphone check failed")
+    if rules.environment and test.environment:
+        words.append(
+            f"the test of the room failed (fewer than {test.environment.right} of "
+            f"{test.environment.pairs} pairs told apart, after ITU-T P.808)"
+        )
+    if rules.most_minutes is not None:
+        words.append(f"more than {rules.most_minutes:g} minutes from consent to the last answer")
     if rules.post_screening and test.design.together and test.referenced:
         words.append(
             "the hidden reference rated below 90, or the 7 kHz anchor above 90, in more than "
             f"{percent(MAX_MISSED)} of trials (ITU-R BS.1534-3, 4.1.2)"
         )
+    if single := in_time(rules):
+        words.append(single)
     return tuple(words)
 
 
@@ -64,10 +74,36 @@ def _reasons(test: Test, ratings: Table, rules: Rules) -> Iterator[tuple[str, st
         failed = ratings["headphones"].eq(False).fillna(False)  # unlike NA, who skipped it
         for rater in ratings.loc[failed, "rater"].unique():
             yield "headphone check", str(rater), "failed the headphone check"
+    if rules.environment and test.environment:
+        failed = ratings["environment"].eq(False).fillna(False)
+        for rater in ratings.loc[failed, "rater"].unique():
+            yield "test of the room", str(rater), "failed the test of the room"
+    if rules.most_minutes is not None:
+        for rater, took in ratings.groupby("rater")["minutes"].max().items():
+            if took > rules.most_minutes:
+                yield "too long", str(rater), f"took {took:.0f} minutes"
     if rules.post_screening and test.design.together and test.referenced:
         for rater, reasons in post_screening(ratings[ratings["kind"] == "trial"]).items():
             for reason in reasons:
                 yield "post-screening", rater, reason
+
+
+def untimely(ratings: Table, rules: Rules) -> Table:
+    """Say of each rating whether its answer took less time, or more, than the rules allow."""
+    seconds = ratings["milliseconds"] / 1000
+    least = 0.0 if rules.least_seconds is None else rules.least_seconds
+    most = math.inf if rules.most_seconds is None else rules.most_seconds
+    return (seconds < least) | (seconds > most)
+
+
+def in_time(rules: Rules) -> str:
+    """Say which single answers are left out, and stay without their rater's others; "" for none."""
+    limits = [
+        f"{what} than {limit:g} s"
+        for what, limit in (("less", rules.least_seconds), ("more", rules.most_seconds))
+        if limit is not None
+    ]
+    return f"single answers that took {' or '.join(limits)}" if limits else ""
 
 
 def _failed_checks(test: Test, ratings: Table, most: float) -> Iterator[tuple[str, str]]:

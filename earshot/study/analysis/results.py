@@ -68,7 +68,8 @@ class Analysis:
 class Results:
     """A test's results both ways: kept, without whom the rules exclude, and everyone.
 
-    started and finished count raters with at least one answer, and with all. conduct: what became
+    started and finished count raters with at least one answer, and with all; untimely: ratings of
+    raters who are kept, left out since they took too little time, or too much. conduct: what became
     of all who came, None where it is not known, as of ratings from elsewhere. effects, models: of
     those who are kept, see robustness. more: of the test's other scales, where a trial has several.
     """
@@ -80,6 +81,7 @@ class Results:
     exclusions: tuple[Exclusion, ...]
     started: int
     finished: int
+    untimely: int = 0
     conduct: Conduct | None = None
     effects: Table = field(default_factory=pd.DataFrame)
     models: Table = field(default_factory=pd.DataFrame)

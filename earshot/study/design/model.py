@@ -16,6 +16,7 @@ from earshot.study.design.panel import Panel
 from earshot.study.design.questions import Question
 from earshot.study.design.rules import Rules
 from earshot.study.design.scales import by_checks
+from earshot.study.design.sitting import Blocks, Room
 from earshot.study.design.texts import Texts, unwritten
 
 Pairing = Literal["balanced", "adaptive"]
@@ -73,8 +74,10 @@ class Test:
     whether every trial is asked equally often, or in ab the next pair chosen by what the votes so
     far leave unknown. scales: those of a trial, where they are others than the design's own (see
     rated). comment: whether raters may write one on every trial. sentences: what is said, by
-    stimulus; show_sentence: whether raters read it. source: what its ratings were collected with,
-    where it was not us (study.imports).
+    stimulus; show_sentence: whether raters read it. environment: the test of a rater's room, None:
+    there is none. break_every: after how many trials raters are asked to rest. blocks: whether a
+    rater gets the trials of each system, or pair, one after the other. source: what its ratings
+    were collected with, where it was not us (study.imports).
     """
 
     __test__: ClassVar[bool] = False  # it is no test of pytest's
@@ -109,6 +112,9 @@ class Test:
     comment: bool = False
     sentences: Mapping[str, str] = field(default_factory=dict)
     show_sentence: bool = False
+    environment: Room | None = None
+    break_every: int | None = None
+    blocks: Blocks | None = None
     source: str = ""
 
     def of_kind(self, kind: Kind) -> tuple[Trial, ...]:

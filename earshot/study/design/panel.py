@@ -13,13 +13,21 @@ from typing import Any, Final, Literal, get_args
 from earshot.study.design.patterns import inside
 from earshot.study.design.yaml_lines import Value
 
-# How it ends for a rater. Screened out are those who fail the headphone check, or too many of the
-# attention checks; full is said to who finds no place, and closed where the test has ended.
+# How it ends for a rater. Screened out are those who fail the headphone check, the test of their
+# room, or too many of the attention checks; full is said to who finds no place, and closed where
+# the test has ended.
 Outcome = Literal[
-    "complete", "headphones", "attention", "no_consent", "withdrawn", "full", "closed"
+    "complete",
+    "headphones",
+    "environment",
+    "attention",
+    "no_consent",
+    "withdrawn",
+    "full",
+    "closed",
 ]
 
-SCREENS: Final = ("headphones", "attention")
+SCREENS: Final = ("headphones", "environment", "attention")
 KEYS: Final = ("link", "signed", "complete", "screened_out", "no_consent", "withdrawn", "full")
 SIGNED: Final = ("name", "keys", "audience")
 MAX_KEYS: Final = 50_000  # bytes of a file of keys

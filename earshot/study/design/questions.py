@@ -8,7 +8,7 @@ from earshot.study.design.yaml_lines import Value
 
 When = Literal["before", "after", "between"]
 
-KEYS: Final = ("ask", "when", "every", "choices")
+KEYS: Final = ("ask", "when", "every", "choices", "optional")
 MAX_QUESTIONS: Final = 30  # questions of a test
 MAX_CHOICES: Final = 20
 MAX_CHARACTERS: Final = 2000  # characters of a reply
@@ -18,12 +18,13 @@ OWN: Final = ""  # for the language of the test
 @dataclass(frozen=True)
 class Question:
     """ask and choices are by language; no choices: the reply is a text. every: after how many
-    trials it is asked, where it is asked in between."""
+    trials it is asked, where it is asked in between. optional: whether raters may leave it out."""
 
     ask: Mapping[str, str]
     when: When = "before"
     every: int = 0
     choices: Mapping[str, tuple[str, ...]] | None = None
+    optional: bool = False
 
     def said(self, language: str) -> tuple[str, tuple[str, ...]]:
         """The question and its choices in the language, else in the test's."""
@@ -31,8 +32,11 @@ class Question:
         ask = self.ask.get(language) or next(iter(self.ask.values()))
         return ask, choices.get(language) or next(iter(choices.values()), ())
 
-    def fits(self, reply: int | str) -> bool:
-        """Whether the reply is one of the choices by its number, or a text where there are none."""
+    def fits(self, reply: int | str | None) -> bool:
+        """Say whether the reply is one of the choices by its number, or a text where there are
+        none; or no reply, to a question that may be left out."""
+        if reply is None:
+            return self.optional
         choices = self.said(OWN)[1]
         return isinstance(reply, str) if not choices else reply in range(len(choices))
 
@@ -61,7 +65,7 @@ def _question(value: Value) -> Question:
     every = value.take("every", int, 10) if when == "between" else 0
     if when == "between" and every < 1:
         value.at("every").problem('"every" must be 1 or more trials.')
-    return Question(ask, when, every, _choices(value))
+    return Question(ask, when, every, _choices(value), value.take("optional", bool, False))
 
 
 def _choices(value: Value) -> dict[str, tuple[str, ...]] | None:

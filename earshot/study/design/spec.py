@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 from earshot.study.design import webmushra
+from earshot.study.design.demographics import read_demographics
 from earshot.study.design.designs import (
     ANCHORS,
     DESIGNS,
@@ -22,6 +23,7 @@ from earshot.study.design.patterns import Pattern
 from earshot.study.design.questions import read_questions
 from earshot.study.design.rules import read_rules
 from earshot.study.design.scales import by_checks, read_scales, read_sentences
+from earshot.study.design.sitting import read_blocks, read_breaks, read_environment
 from earshot.study.design.texts import read_agree, read_language, read_texts
 from earshot.study.design.trials import (
     MAX_TRIALS,
@@ -40,7 +42,8 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 KEYS = (
     "title design systems reference trials practice attention gold instructions consent question "
     "words language no_preference loudness seed invited panel raters closes texts pairing "
-    "mention_reference questions rules agree approval strict scales comment sentences show_sentence"
+    "mention_reference questions rules agree approval strict scales comment sentences "
+    "show_sentence demographics environment break_every blocks"
 ).split()
 LOUDNESS = (-60.0, -10.0)  # LUFS, what can be meant
 
@@ -108,11 +111,19 @@ def _test(document: Value, name: str, folder: Path) -> Test:
     strict = document.take("strict", bool, True)
     if document.has("strict") and not design.together:
         document.at("strict").problem('"strict" belongs to mushra.')
+    blocks = read_blocks(document)
+    if blocks and len({frozenset(trial.sounds) for trial in trials}) < 2:
+        document.at("blocks").problem('"blocks" need trials of several systems or pairs.')
     pairing = document.take("pairing", str, "balanced")
     if pairing not in get_args(Pairing):
         document.at("pairing").problem(f'"pairing" must be {" or ".join(get_args(Pairing))}.')
     elif pairing == "adaptive" and not design.adaptive:
         document.at("pairing").problem('only in ab can "pairing" be adaptive.')
+    elif pairing == "adaptive" and blocks:
+        document.at("blocks").problem("adaptive pairs cannot be asked in blocks.")
+    panel, environment = read_panel(document, folder), read_environment(document)
+    if panel.screens("environment") and environment is None:
+        document.at("panel").problem('screened_out: environment needs "environment": true.')
     sentences = _sentences(document, folder, scales, trials)
     return Test(
         name=name,
@@ -131,15 +142,18 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         loudness=loudness,
         seed=seed,
         invited=document.take("invited", bool, False),
-        panel=read_panel(document, folder),
+        panel=panel,
         raters=read_raters(document),
         closes=read_closes(document),
         pairing=pairing,
-        questions=read_questions(document),
+        questions=(*read_demographics(document), *read_questions(document)),
         rules=read_rules(document),
         agree=agree,
         approval=document.take("approval", str, ""),
         strict=strict,
+        environment=environment,
+        break_every=read_breaks(document),
+        blocks=blocks,
         texts=read_texts(document, len(words), len(agree), scales),
         scales=scales,
         comment=document.take("comment", bool, False),

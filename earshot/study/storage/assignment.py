@@ -19,8 +19,9 @@ def assign(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
     Among trials rated equally often, a rater gets each system and each stimulus equally often.
 
     Practice comes first, then the trials in random order with attention checks and gold trials
-    anywhere among them, sides and positions balanced too. In an adaptive test, the trials are left
-    to be drawn.
+    anywhere among them, sides and positions balanced too. Where the test has blocks, the trials of
+    a system, or of a pair, follow each other, and what is in between stays where it was drawn. In
+    an adaptive test, the trials are left to be drawn.
     """
     rng = np.random.default_rng([test.seed, number])
     if test.pairing == "adaptive":
@@ -34,13 +35,37 @@ def assign(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
         for kind in ("practice", "attention", "gold")
     )
     rest = [*scored, *attention, *gold]
-    asked = [*practice, *(rest[i] for i in rng.permutation(len(rest)))]
+    drawn = [rest[i] for i in rng.permutation(len(rest))]
+    if test.blocks:
+        drawn = _in_blocks(test, drawn, number)
+    asked = [*practice, *drawn]
     return [
         Item(order, trial.id, shown(test, trial, int(quarter), rng))
         if trial
         else Item(order, UNDRAWN, ())
         for order, (trial, quarter) in enumerate(asked)
     ]
+
+
+def _in_blocks(
+    test: Test, drawn: list[tuple[Trial | None, int]], number: int
+) -> list[tuple[Trial | None, int]]:
+    """Sort the scored trials into blocks, whose order is balanced over raters."""
+    names = list(dict.fromkeys(frozenset(trial.sounds) for trial in test.of_kind("trial")))
+    rank = {names[block]: place for place, block in enumerate(balanced(len(names), number))}
+    scored = [each for each in drawn if each[0] and each[0].kind == "trial"]
+    scored.sort(key=lambda each: rank[frozenset(each[0].sounds)] if each[0] else 0)
+    blocks = iter(scored)
+    return [next(blocks) if each[0] and each[0].kind == "trial" else each for each in drawn]
+
+
+def balanced(size: int, number: int) -> list[int]:
+    """Give the order of so many blocks for the rater who comes as that number: over 2 × size raters
+    each block is at each place, and directly after each other one, equally often (Williams 1949,
+    Australian Journal of Scientific Research A 2)."""
+    first = [(place + 1) // 2 if place % 2 else (size - place // 2) % size for place in range(size)]
+    row = [(each + number // 2) % size for each in first]
+    return row[::-1] if number % 2 else row
 
 
 def _draw(test: Test, counts: Mapping[int, int], rng: np.random.Generator) -> list[Trial]:

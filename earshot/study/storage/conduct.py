@@ -14,10 +14,10 @@ from earshot.study.storage.tables import RaterRow, TestRow
 
 @dataclass(frozen=True)
 class Conduct:
-    """consented: who agreed to take part; of these, withdrew; failed_headphones and
-    failed_attention: who was screened out by the page and could not go on; unfinished: who left, or
-    is still at it; finished. opened: who opened the page at all, None where it was not counted.
-    looks: how often estimates were shown before the test was closed."""
+    """consented: who agreed to take part; of these, withdrew; failed_headphones, failed_environment
+    and failed_attention: who was screened out by the page and could not go on; unfinished: who
+    left, or is still at it; finished. opened: who opened the page at all, None where it was not
+    counted. looks: how often estimates were shown before the test was closed."""
 
     consented: int
     withdrew: int
@@ -25,13 +25,14 @@ class Conduct:
     failed_attention: int
     unfinished: int
     finished: int
+    failed_environment: int = 0
     opened: int | None = None
     looks: int = 0
 
     @property
     def screened_out(self) -> int:
         """Count those whom the page let go no further."""
-        return self.failed_headphones + self.failed_attention
+        return self.failed_headphones + self.failed_environment + self.failed_attention
 
 
 def conduct(session: Session, test: Test) -> Conduct:
@@ -45,6 +46,7 @@ def conduct(session: Session, test: Test) -> Conduct:
         consented=ends.total(),
         withdrew=ends["withdrew"],
         failed_headphones=ends["headphones"],
+        failed_environment=ends["environment"],
         failed_attention=ends["attention"],
         unfinished=ends[None],
         finished=ends["complete"],

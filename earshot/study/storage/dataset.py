@@ -19,7 +19,7 @@ from earshot.study.storage.answers import rows
 from earshot.study.storage.export import csv, jsonl, lines
 from earshot.study.storage.store import Store
 
-HEADPHONES: Final = {True: "passed", False: "failed", None: "not done"}
+CHECKED: Final = {True: "passed", False: "failed", None: "not done"}
 COLUMNS: Final[dict[str, dict[str, str]]] = {
     "ratings.csv": {
         "rater": "hash of the rater's link, the same in every table",
@@ -42,10 +42,12 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
     "raters.csv": {
         "rater": "hash of the rater's link",
         "day": "on which they began, in UTC",
-        "outcome": "complete, headphones or attention (screened out), withdrawn, or unfinished",
+        "outcome": "complete; headphones, environment or attention (screened out); withdrawn, or "
+        "unfinished",
         "language": "of the page",
         "device": "kind and browser's family, of those who allowed it",
         "headphones": "the check by Huggins' pitch: passed, failed, not done",
+        "environment": "the test of the room: passed, failed, not done",
         "answered": "trials with an answer",
         "missing": "trials that were skipped since a sound did not come",
         "changed": "answers that were replaced",
@@ -156,7 +158,8 @@ def raters(test: Test, everything: list[dict[str, Any]]) -> pd.DataFrame:
             "outcome": "withdrawn" if rater["withdrawn"] else rater["outcome"] or "unfinished",
             "language": rater["language"] or "",
             "device": rater["device"] or "",
-            "headphones": HEADPHONES[rater["headphones"]],
+            "headphones": CHECKED[rater["headphones"]],
+            "environment": CHECKED[rater["environment"]],
             "answered": sum(item["answer"] is not None for item in items),
             "missing": sum(item["missing"] is not None for item in items),
             "changed": sum(len(item["changes"]) for item in items),
@@ -240,7 +243,10 @@ def _failed(test: Test, item: Mapping[str, Any]) -> bool:
 
 
 def _column(test: Test, question: int) -> str:
-    return test.questions[question].said(test.language)[0]
+    """Name the column of a question, which no other has."""
+    asked = [each.said(test.language)[0] for each in test.questions]
+    taken = (*COLUMNS["raters.csv"], *asked[:question])
+    return f"{asked[question]} ({question + 1})" if asked[question] in taken else asked[question]
 
 
 def _replies(test: Test, replies: list[dict[str, Any]]) -> dict[str, str]:
@@ -249,6 +255,8 @@ def _replies(test: Test, replies: list[dict[str, Any]]) -> dict[str, str]:
     for each in sorted(replies, key=lambda reply: reply["trials"]):
         question = test.questions[each["question"]]
         choices = question.said(test.language)[1]
+        if each["reply"] is None:  # it was left out
+            continue
         said = choices[each["reply"]] if choices else each["reply"]
         often = question.when == "between"
         found[_column(test, each["question"])].append(

@@ -14,12 +14,17 @@ from sqlalchemy.orm import Session
 
 from earshot.core.files import write
 from earshot.study.design import Test
+from earshot.study.design.questions import Question
 from earshot.study.design.texts import Texts
 from earshot.study.storage.store import Store
 from earshot.study.storage.tables import ChangeRow, ItemRow, RaterRow
 
 ANSWERED = ("answer", "plays", "milliseconds")
-SOMETIMES = ("scales", "comment", "sentences", "show_sentence")
+SOMETIMES = (
+    *("scales", "comment", "sentences", "show_sentence"),
+    *("environment", "break_every", "blocks"),
+)
+TIMES = ("least_seconds", "most_seconds", "most_minutes")  # rules that few tests have
 FORMULA = re.compile(r"\s*[=+@＝＋＠－\t\r-]")  # how a cell begins that a spreadsheet may run
 
 
@@ -70,6 +75,7 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
                     "id": rater.id,
                     "started": rater.started.isoformat(),
                     "headphones": rater.headphones,
+                    "environment": rater.environment,
                     "withdrawn": rater.withdrawn,
                     "code": rater.code,
                     "outcome": rater.outcome,
@@ -110,11 +116,12 @@ def described(test: Test) -> dict[str, Any]:
     fields = {name: getattr(test, name) for name in names}
     fields["design"] = test.design.name
     fields["scales"] = [vars(scale) for scale in test.scales]
+    fields["environment"] = test.environment and vars(test.environment)
     for name in SOMETIMES:  # a test without them is described as ever
         if not fields[name]:
             del fields[name]
-    fields["rules"] = vars(test.rules)
-    fields["questions"] = [vars(question) for question in test.questions]
+    fields["rules"] = _rules(test)
+    fields["questions"] = [_asked(question) for question in test.questions]
     fields["texts"] = {name: _said(texts) for name, texts in test.texts.items()}
     fields["closes"] = test.closes and test.closes.isoformat()
     trials = [
@@ -128,3 +135,14 @@ def described(test: Test) -> dict[str, Any]:
 
 def _said(texts: Texts) -> dict[str, Any]:
     return {name: value for name, value in vars(texts).items() if name != "scales" or value}
+
+
+def _rules(test: Test) -> dict[str, Any]:
+    found = {name: rule for name, rule in vars(test.rules).items() if rule or name not in TIMES}
+    if not test.environment:
+        del found["environment"]
+    return found
+
+
+def _asked(question: Question) -> dict[str, Any]:
+    return {name: each for name, each in vars(question).items() if each or name != "optional"}

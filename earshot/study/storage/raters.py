@@ -20,9 +20,10 @@ class Rater:
     """Someone taking a test, as they stand now. token is the secret in their link.
 
     attempts: headphone checks so far; headphones: whether it was passed, None before the last.
-    code: the completion code, None until all is answered; outcome: how it ended, None before.
-    items is empty once withdrawn. replied: to which questions, and after how many trials. versions:
-    how often each item was answered, by its order. claim: see RaterRow.
+    rooms, environment: the same of the test of their room. code: the completion code, None until
+    all is answered; outcome: how it ended, None before. items is empty once withdrawn. replied: to
+    which questions, and after how many trials. versions: how often each item was answered, by its
+    order. claim: see RaterRow.
     """
 
     id: str
@@ -33,6 +34,8 @@ class Rater:
     headphones: bool | None
     code: str | None
     withdrawn: bool
+    rooms: int = 0
+    environment: bool | None = None
     outcome: Outcome | None = None
     language: str | None = None
     replied: tuple[tuple[int, int], ...] = ()
@@ -71,6 +74,8 @@ def read(session: Session, row: RaterRow, token: str) -> Rater:
         headphones=row.headphones,
         code=row.code,
         withdrawn=row.withdrawn,
+        rooms=row.rooms,
+        environment=row.environment,
         language=row.language,
         replied=tuple((each["question"], each["trials"]) for each in row.replies or []),
         claim=row.claim,

@@ -8,7 +8,7 @@ import secrets
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pandas as pd
 from sqlalchemy import delete, func, select, update
@@ -38,12 +38,18 @@ STALE: Final = (
 NO_TRIAL: Final = "There is no such trial. Open the link again."
 NO_QUESTION: Final = "There is no such question. Open the link again."
 NO_CHECK: Final = "Do the check for headphones first. Open the link again."
+NO_ROOM: Final = "Do the check of your room first. Open the link again."
 TOO_MANY_MISSING: Final = (
     "Too many sounds did not come. Check your connection, and open the link again."
 )
 MAX_MISSING: Final = 0.1  # of a rater's trials that may be skipped though the server has the sound
 MAX_ANSWERS: Final = 20  # to one trial, of which all but the last are in the log of changes
 TOO_OFTEN: Final = "This was answered too often. Go on with the next one."
+
+
+NOT_NEXT: Final = "This check is not the next one. Open the link again."
+Screen = Literal["headphones", "environment"]  # a check that raters do before the trials
+ATTEMPTS: Final[dict[Screen, str]] = {"headphones": "attempts", "environment": "rooms"}  # columns
 
 
 class StaleAnswerError(InputError):
@@ -145,23 +151,37 @@ class Store:
     def headphones(
         self, test: Test, token: str, passed: bool, attempt: int = 0, last: bool = True
     ) -> bool | None:
-        """Keeps the result of an attempt at the headphone check → the final one, None where the
-        rater may try again.
+        """Keep the result of an attempt at the headphone check: see _check."""
+        return self._check(test, token, "headphones", passed, attempt, last)
+
+    def environment(
+        self, test: Test, token: str, passed: bool, attempt: int = 0, last: bool = True
+    ) -> bool | None:
+        """Keep the result of an attempt at the test of the rater's room: see _check."""
+        return self._check(test, token, "environment", passed, attempt, last)
+
+    def _check(
+        self, test: Test, token: str, what: Screen, passed: bool, attempt: int, last: bool
+    ) -> bool | None:
+        """Keep the result of an attempt at a check before the trials → the final one, None where
+        the rater may try again.
 
         attempt counts from 0; last: whether none is left after it. An attempt that is sent again
         changes nothing, and a final result stays. Raises InputError for an unknown rater, and an
         attempt before its turn.
         """
+        counter = ATTEMPTS[what]
         with self._writing.begin() as session:
             rater = queries.rater_row(session, test, token)
-            if attempt > rater.attempts:
-                raise InputError("This headphone check is not the next one. Open the link again.")
-            if rater.headphones is None and attempt == rater.attempts:
-                rater.attempts += 1
-                rater.headphones = passed if passed or last else None
-                if rater.headphones is False and test.panel.screens("headphones"):
-                    rater.outcome = "headphones"
-            return rater.headphones
+            done: int = getattr(rater, counter)
+            if attempt > done:
+                raise InputError(NOT_NEXT)
+            if getattr(rater, what) is None and attempt == done:
+                setattr(rater, counter, done + 1)
+                setattr(rater, what, passed if passed or last else None)
+                if getattr(rater, what) is False and test.panel.screens(what):
+                    rater.outcome = what
+            return getattr(rater, what)
 
     def answer(
         self,
@@ -197,6 +217,8 @@ class Store:
             answers.check(test, item_of(row), answer, plays)
             if rater.headphones is None and test.panel.screens("headphones"):
                 raise InputError(NO_CHECK)
+            if test.environment and rater.environment is None and test.panel.screens("environment"):
+                raise InputError(NO_ROOM)
             if row.version and (row.answer, row.plays) == (answer, [*plays]):
                 return rater.code
             if version != row.version or rater.code is not None or row.voted is not None:
@@ -257,9 +279,12 @@ class Store:
                 found.append((test.trials[row.trial].stimulus, system))
             return Counter(found)
 
-    def reply(self, test: Test, token: str, question: int, trials: int, reply: int | str) -> None:
-        """Keep the reply to one of the test's questions, a text or the number of a choice, given
-        after so many trials; given again, it replaces the first. It is in no table of ratings.
+    def reply(
+        self, test: Test, token: str, question: int, trials: int, reply: int | str | None
+    ) -> None:
+        """Keep the reply to one of the test's questions, given after so many trials: a text, the
+        number of a choice, or None for what was left out. Given again, it replaces the first. It is
+        in no table of ratings.
 
         Raises InputError for a question that there is not, or that is not asked then, and
         NoPlaceError once the test is closed.
@@ -309,6 +334,7 @@ class Store:
             session.execute(delete(ItemRow).where(ItemRow.rater == rater.id))
             session.execute(delete(ChangeRow).where(ChangeRow.rater == rater.id))
             rater.headphones, rater.attempts, rater.code = None, 0, None
+            rater.environment, rater.rooms = None, 0
             rater.outcome = rater.panel = rater.replies = rater.device = None
             rater.withdrawn = True
 
@@ -344,6 +370,7 @@ class Store:
             func.count(),
             func.count(RaterRow.outcome),
             func.count(RaterRow.headphones),
+            func.count(RaterRow.environment),
             func.max(RaterRow.seen),
             func.count().filter(RaterRow.withdrawn),
         ).where(RaterRow.test == test.name)

@@ -33,12 +33,13 @@ class RaterRow(Base):
 
     seen is when they agreed or gave their last new answer, in UTC without a zone; no more than its
     hour leaves the store, and that of who has finished. attempts counts their headphone checks;
-    headphones is the final result. code is the completion code, None until all is answered; outcome
-    is how it ended (study.design.panel), None for who is at it. language is the one that the page
-    spoke to them, panel holds keyed hashes of what a panel's link said (study.storage.panel).
-    replies: {"question", "trials", "reply"}, where trials were answered before. device: its kind
-    and the browser's family, as in "phone, Firefox". claim: a keyed hash of the secret by which
-    their browser is known again, where a panel's link alone does not prove who comes. Of who has
+    headphones is the final result; rooms and environment are those of the test of their room. code
+    is the completion code, None until all is answered; outcome is how it ended
+    (study.design.panel), None for who is at it. language is the one that the page spoke to them,
+    panel holds keyed hashes of what a panel's link said (study.storage.panel). replies:
+    {"question", "trials", "reply"}, where trials were answered before. device: its kind and the
+    browser's family, as in "phone, Firefox". claim: a keyed hash of the secret by which their
+    browser is known again, where a panel's link alone does not prove who comes. Of who has
     withdrawn, this row alone is left.
     """
 
@@ -50,6 +51,8 @@ class RaterRow(Base):
     seen: Mapped[datetime]
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")
     headphones: Mapped[bool | None]
+    rooms: Mapped[int] = mapped_column(default=0, server_default="0")
+    environment: Mapped[bool | None]
     code: Mapped[str | None] = mapped_column(String(8))
     withdrawn: Mapped[bool] = mapped_column(default=False)
     outcome: Mapped[str | None] = mapped_column(String(16))

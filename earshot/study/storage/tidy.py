@@ -1,5 +1,6 @@
 """The tidy table: a row a rating."""
 
+from collections import defaultdict
 from dataclasses import asdict
 
 import pandas as pd
@@ -26,6 +27,8 @@ COLUMNS = {
     "plays": "int64",
     "milliseconds": "int64",
     "headphones": "boolean",
+    "environment": "boolean",
+    "minutes": "float64",
     "finished": "bool",
     "started": "str",
     "language": "str",
@@ -40,8 +43,9 @@ def ratings(session: Session, test: Test) -> pd.DataFrame:
     test; rater (hash); trial (its id); order (place in the rater's sequence); position (of system
     on the screen, 0 is left or A); system; other (what it was compared with, or ""); stimulus;
     answer (see answers.rows); kind; expected (float or NaN); plays; milliseconds; headphones
-    (True, False or NA); finished (bool); started (ISO day); language
-    (of the rater's page, or ""); scale; text (what was written; of a comment all there is).
+    (True, False or NA), and environment, the same of the test of the room; minutes (of the rater so
+    far, by the server's clock); finished (bool); started (ISO day); language (of the rater's page,
+    or ""); scale; text (what was written; of a comment all there is).
     """
     found = session.execute(
         select(RaterRow, ItemRow)
@@ -50,6 +54,9 @@ def ratings(session: Session, test: Test) -> pd.DataFrame:
         .order_by(RaterRow.id, ItemRow.place)
     ).all()
     unfinished = {rater.id for rater, row in found if row.milliseconds is None}
+    minutes: defaultdict[str, float] = defaultdict(float)
+    for rater, row in found:
+        minutes[rater.id] += (row.server_milliseconds or 0) / 60_000
     table = [
         {
             **asdict(rating),
@@ -61,6 +68,8 @@ def ratings(session: Session, test: Test) -> pd.DataFrame:
             "kind": test.trials[row.trial].kind,
             "milliseconds": row.milliseconds,
             "headphones": rater.headphones,
+            "environment": rater.environment,
+            "minutes": minutes[rater.id],
             "finished": rater.id not in unfinished,
             "started": rater.started.isoformat(),
             "language": rater.language or "",

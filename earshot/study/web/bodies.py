@@ -8,7 +8,8 @@ from earshot.study.design.designs import MAX_CONDITIONS
 from earshot.study.design.panel import MAX_NAMES
 from earshot.study.design.questions import MAX_CHARACTERS
 from earshot.study.design.scales import MAX_COMMENT, MAX_SCALES, MAX_SENTENCE
-from earshot.study.sounds import headphones
+from earshot.study.design.sitting import MAX_PAIRS
+from earshot.study.sounds import environment, headphones
 
 MAX_NUMBER: Final = 2**31 - 1  # of a number, for any database
 MAX_TOKEN: Final = 4000  # characters of what a panel signs
@@ -55,6 +56,12 @@ class Check(Body):
     answers: list[Whole] = Field(min_length=headphones.TRIALS, max_length=headphones.TRIALS)
 
 
+class RoomCheck(Body):
+    rater: Token
+    attempt: int = Field(ge=0, lt=environment.ATTEMPTS)
+    answers: list[Whole] = Field(min_length=1, max_length=MAX_PAIRS)
+
+
 class Missing(Body):
     rater: Token
     order: Whole
@@ -65,7 +72,7 @@ class Reply(Body):
     rater: Token
     question: Whole
     trials: Whole
-    reply: Whole | Annotated[str, Field(max_length=MAX_CHARACTERS)]
+    reply: Whole | Annotated[str, Field(max_length=MAX_CHARACTERS)] | None
 
 
 class Answered(Body):

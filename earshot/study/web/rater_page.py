@@ -85,6 +85,10 @@ def about(
         "consented": rater is not None,
         "withdrawn": rater is not None and rater.withdrawn,
         "headphones": rater and rater.headphones,
+        "room": test.environment and test.environment.pairs,
+        "room_attempt": rater.rooms if rater else 0,
+        "environment": rater and rater.environment,
+        "break_every": test.break_every,
         "preview": preview,
         "visitors": visitors,
         "loudspeakers": public,
@@ -113,8 +117,14 @@ def coming(test: Test, rater: Rater, language: str) -> list[dict[str, Any]]:
 
 def _question(number: int, question: Question, language: str) -> dict[str, Any]:
     ask, choices = question.said(language)
-    when, every = question.when, question.every
-    return {"number": number, "when": when, "every": every, "ask": ask, "choices": choices}
+    return {
+        "number": number,
+        "when": question.when,
+        "every": question.every,
+        "ask": ask,
+        "choices": choices,
+        "optional": question.optional,
+    }
 
 
 def _trial(test: Test, said: Wording, rater: Rater, item: Item) -> dict[str, Any]:

@@ -14,13 +14,21 @@ from earshot.core.http import RateLimit, address_of
 from earshot.study.library import BusyError, Library, Opened
 from earshot.study.preview import Previews
 from earshot.study.publishing import published
-from earshot.study.sounds import headphones
+from earshot.study.sounds import environment, headphones
 from earshot.study.sounds.copies import UNREADABLE, as_wav
 from earshot.study.storage import panel
 from earshot.study.storage.answers import lesson
 from earshot.study.storage.database import UNAVAILABLE
 from earshot.study.web import rater_page
-from earshot.study.web.bodies import Answered, Check, Consent, Leaving, Missing, Reply
+from earshot.study.web.bodies import (
+    Answered,
+    Check,
+    Consent,
+    Leaving,
+    Missing,
+    Reply,
+    RoomCheck,
+)
 from earshot.study.web.checks import NO_SOUND, check_invitation, checked, item_at, least_seconds
 from earshot.study.web.plainly import RETRY, PlainErrors, explained
 from earshot.study.web.raters import Raters, claimed
@@ -171,6 +179,28 @@ def router(library: Library) -> APIRouter:
         attempt = (body.rater, passed, body.attempt, last)
         with explained(409):
             result = kept.headphones(test, *attempt)
+        ended = rater_page.ended(opened.test, raters.rater(opened, body.rater))
+        return {"passed": result is True, "again": result is None} | ended
+
+    @routes.get("/listen/{test}/room/{trial}")
+    def hisses(trial: int, rater: str, opened: Opened = named) -> Response:
+        raters.rater(opened, rater)
+        room = opened.test.environment
+        if room is None or not 0 <= trial < room.pairs * environment.ATTEMPTS:
+            raise HTTPException(404, NO_SOUND)
+        return Response(environment.sound(opened.key, rater, trial), 200, KEEP, "audio/wav")
+
+    @routes.post("/listen/{test}/environment")
+    def check_room(body: RoomCheck, opened: Opened = named) -> dict[str, Any]:
+        raters.rater(opened, body.rater)
+        kept, test = raters.store_for(opened, body.rater)
+        room = test.environment
+        if room is None or len(body.answers) != room.pairs:
+            raise HTTPException(422, NO_SOUND)
+        passed = environment.passed(opened.key, body.rater, body.answers, room, body.attempt)
+        last = body.attempt + 1 == environment.ATTEMPTS
+        with explained(409):
+            result = kept.environment(test, body.rater, passed, body.attempt, last)
         ended = rater_page.ended(opened.test, raters.rater(opened, body.rater))
         return {"passed": result is True, "again": result is None} | ended
 

@@ -84,6 +84,8 @@ def rate(
                         "plays": 1,
                         "milliseconds": 8000 + rater,
                         "headphones": True,
+                        "environment": True,
+                        "minutes": 20.0,
                         "finished": True,
                         "started": "2026-11-21",
                     }

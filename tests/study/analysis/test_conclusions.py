@@ -1,6 +1,7 @@
 """What the report concludes, and what it warns of."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
@@ -12,6 +13,7 @@ from earshot.study.analysis.report import contents
 from earshot.study.analysis.report.page import running
 from earshot.study.analysis.report.words import came, overall, verdict
 from earshot.study.design import REFERENCE
+from earshot.study.design.sitting import Room
 from earshot.study.storage.conduct import Conduct
 from tests.study.analysis.made import make_test, rate
 
@@ -140,6 +142,49 @@ def test_report_says_how_often_it_was_looked_at_and_whether_rules_were_changed()
     changed = analyse(test, results.everyone.answers, Rules(failed_checks=0.5))
     assert "CHANGED" in _named(contents.asked(changed).rows)["Who is left out"]
     assert "chosen afterwards" in contents.paragraph(changed)
+
+
+def _timed(rules: Rules) -> Results:
+    """Results of 12 raters, of whom one failed the test of the room and one took long; a rater's
+    first answer took half a second, and their second one took two minutes."""
+    test = replace(make_test(), environment=Room(), rules=rules, break_every=10, blocks="systems")
+    ratings = rate(test, 12, lambda rater, system, *_: 3.0 + (system == "first"))
+    ratings.loc[ratings["rater"] == "rater-0", "environment"] = False
+    ratings.loc[ratings["rater"] == "rater-1", "minutes"] = 95.0
+    ratings.loc[ratings["order"] == 0, "milliseconds"] = 500
+    ratings.loc[ratings["order"] == 1, "milliseconds"] = 120_000
+    return analyse(test, ratings, conduct=replace(CONDUCT, failed_environment=3))
+
+
+def test_room_and_time_leave_raters_and_single_answers_out_and_are_told() -> None:
+    rules = Rules(least_seconds=1, most_seconds=60, most_minutes=90)
+    results = _timed(rules)
+    reasons = {who.rater: who.reasons for who in results.exclusions}
+    assert reasons == {
+        "rater-0": ("failed the test of the room",),
+        "rater-1": ("took 95 minutes",),
+    }
+    assert results.untimely == 2 * 10
+    assert len(results.kept.answers) == 10 * 16 and len(results.everyone.answers) == 12 * 18
+    flow = _named(contents.flow(results).rows)
+    assert flow["Screened out by the test of their room"] == "3"
+    assert flow["Left out by rule: test of the room"] == "1"
+    assert flow["Ratings of these left out for their time"] == "20"
+    asked = _named(contents.asked(results).rows)
+    assert "in a block for each system" in asked["Order"]
+    assert asked["Breaks"] == "asked for after every 10 trials"
+    assert asked["Room"] == "11 of 12 raters passed the check"
+    assert asked["Minutes of a rater"] == "20 at the median, 20 to 95"
+    left_out = asked["Who is left out"]
+    assert "fewer than 3 of 4 pairs told apart" in left_out
+    assert "more than 90 minutes" in left_out
+    assert "single answers that took less than 1 s or more than 60 s" in left_out
+
+
+def test_rules_of_room_and_time_can_be_switched_off() -> None:
+    results = _timed(Rules(environment=False))
+    assert results.exclusions == () and results.untimely == 0
+    assert "Ratings of these left out for their time" not in _named(contents.flow(results).rows)
 
 
 def test_page_of_counts_has_no_estimate() -> None:

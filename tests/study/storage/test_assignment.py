@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from earshot.study.design import DESIGNS, Item, Test
-from earshot.study.storage.assignment import assign
+from earshot.study.storage.assignment import assign, balanced
 from tests.support.studies import make_test
 
 SIZES = [(2, 3, 2), (3, 4, 5), (4, 10, 8), (5, 6, 29), (6, 12, 20)]  # systems, stimuli, trials
@@ -137,3 +137,28 @@ def test_assign_spreads_mushra_conditions_over_all_positions() -> None:
     )
     mean = 20 * 13 / 5
     assert len(places) == 25 and all(0.5 * mean < n < 1.5 * mean for n in places.values())
+
+
+@pytest.mark.parametrize("size", range(2, 8))
+def test_order_of_blocks_is_balanced_over_raters(size: int) -> None:
+    rows = [balanced(size, number) for number in range(2 * size)]
+    assert all(sorted(row) == [*range(size)] for row in rows)
+    places = Counter(each for row in rows for each in enumerate(row))
+    followers = Counter(each for row in rows for each in zip(row, row[1:], strict=False))
+    assert {*places.values()} == {2} and len(followers) == size * (size - 1)
+    assert {*followers.values()} == {2}
+
+
+@pytest.mark.parametrize("design", ["acr", "ab"])
+def test_trials_of_a_block_follow_each_other(design: str) -> None:
+    test = make_test(design, 3, 4, blocks="systems")
+    crowd, first = Crowd(test), Counter[frozenset[str]]()
+    for _ in range(6):
+        scored = [test.trials[item.trial] for item in crowd.come()]
+        blocks = [frozenset(trial.sounds) for trial in scored if trial.kind == "trial"]
+        changes = sum(one != other for one, other in zip(blocks, blocks[1:], strict=False))
+        assert changes == len({*blocks}) - 1 == 2
+        assert scored[0].kind == "practice" and len(scored) == 15
+        first[blocks[0]] += 1
+        assert crowd.spread() <= 1
+    assert {*first.values()} == {2}

@@ -18,6 +18,7 @@ from earshot.study.storage import panel, queries
 from earshot.study.storage.store import (
     NO_CHECK,
     NO_QUESTION,
+    NO_ROOM,
     STALE,
     TOO_MANY_MISSING,
     TOO_SOON,
@@ -35,6 +36,7 @@ SENTENCES = (
     panel.NOT_OF_PANEL,
     TOO_SOON,
     NO_CHECK,
+    NO_ROOM,
     invitations.NEEDED,
     plainly.NOT_STORED,
     NO_QUESTION,

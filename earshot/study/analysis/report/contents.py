@@ -11,7 +11,7 @@ from typing import Final
 
 import soundfile
 
-from earshot.study.analysis.exclusions import in_words
+from earshot.study.analysis.exclusions import in_time, in_words
 from earshot.study.analysis.report.tables import Sheet
 from earshot.study.analysis.report.words import counted
 from earshot.study.analysis.results import Results
@@ -73,7 +73,16 @@ def _asked(results: Results) -> Iterator[tuple[str, str]]:
     yield "Other trials of a rater", ", ".join(checks) or "none"
     if not test.source:
         drawn = "adaptive pairs" if test.pairing == "adaptive" else "balanced, in random order"
-        yield "Order", f"{drawn}, on random sides; seed {test.seed}"
+        blocks = ", in a block for each system or pair, their order balanced" * bool(test.blocks)
+        yield "Order", f"{drawn}{blocks}, on random sides; seed {test.seed}"
+    if test.break_every:
+        yield "Breaks", f"asked for after every {counted(test.break_every, 'trial')}"
+    if test.environment:
+        yield "Room", _passed(answers, "environment")
+    yield "Headphones", _passed(answers, "headphones")
+    minutes = answers.groupby("rater")["minutes"].max().dropna()
+    if len(minutes):
+        yield "Minutes of a rater", f"{minutes.median():.0f} at the median, {_spread(minutes)}"
     same = results.rules == test.rules
     origin = "as in the test" if same else "CHANGED from those of the test"
     rules = "; ".join(in_words(results.rules, test)) or "none"
@@ -129,10 +138,13 @@ def flow(results: Results) -> Sheet:
     if conduct is not None:
         if conduct.opened is not None:
             rows.append(("Opened the page", str(conduct.opened)))
+        room = [("Screened out by the test of their room", str(conduct.failed_environment))]
+        room = room if results.test.environment else []
         rows += [
             ("Agreed to take part", str(conduct.consented)),
             ("Withdrew (their answers are deleted)", str(conduct.withdrew)),
             ("Screened out by the headphone check", str(conduct.failed_headphones)),
+            *room,
             ("Screened out by attention checks", str(conduct.failed_attention)),
             ("Left, or still at it", str(conduct.unfinished)),
             ("Finished", str(conduct.finished)),
@@ -143,6 +155,8 @@ def flow(results: Results) -> Sheet:
     if len(by_rule) > 1:
         rows.append(("Left out by any rule", str(len(results.exclusions))))
     rows.append(("Kept", str(results.kept.raters)))
+    if in_time(results.rules):
+        rows.append(("Ratings of these left out for their time", str(results.untimely)))
     return Sheet("Who came, and who is kept", ["", "People"], rows, names=0)
 
 
@@ -196,10 +210,35 @@ def checklist(results: Results) -> Sheet:
         ["Number of stimuli", str(results.kept.stimuli)],
         ["Ratings of a rater", _spread(answers.groupby("rater").size())],
         ["Ratings of a system", _spread(answers.groupby("system").size())],
-        ["Listening", "headphones checked" if answers["headphones"].notna().any() else UNKNOWN],
+        ["Listening", _listening(test, answers)],
+        ["About the raters", _about(test)],
         ["Statistics", "means with 95 % intervals, p-values and tests: see Method"],
     ]
     return Sheet("What a paper should report", ["", ""], rows, text=2, names=0)
+
+
+def _passed(answers: Table, check: str) -> str:
+    """Say how many raters passed a check of their headphones, or of their room."""
+    raters = answers.drop_duplicates("rater")[check].astype("boolean")
+    done = raters.dropna()
+    if done.empty:
+        return "not checked"
+    passed = f"{int(done.sum())} of {counted(len(done), 'rater')} passed the check"
+    skipped = len(raters) - len(done)
+    return passed + (f", {skipped} did not do it" if skipped else "")
+
+
+def _listening(test: Test, answers: Table) -> str:
+    checked = [f"headphones: {_passed(answers, 'headphones')}"]
+    if test.environment:
+        checked.append(f"room: {_passed(answers, 'environment')}")
+    return UNKNOWN if test.source else "; ".join(checked)
+
+
+def _about(test: Test) -> str:
+    """Name what raters were asked about themselves; the replies are in the table of raters."""
+    asked = [each.said(test.language)[0] for each in test.questions]
+    return f"{' '.join(asked)} (replies in raters.csv)" if asked else UNKNOWN
 
 
 def _why(results: Results) -> str:

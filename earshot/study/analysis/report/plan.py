@@ -17,6 +17,7 @@ from earshot.study.design.rules import FAILED_CHECKS
 
 SCREENED = {
     "headphones": "the headphone check is failed",
+    "environment": "the test of the room is failed",
     "attention": "more than {share} of the attention checks are failed",
 }
 

@@ -62,6 +62,7 @@ def came(results: Results) -> str:
         return f"{said}."
     ends = (
         (conduct.failed_headphones, "screened out by the headphone check"),
+        (conduct.failed_environment, "screened out by the test of their room"),
         (conduct.failed_attention, "screened out by attention checks"),
         (conduct.withdrew, "withdrew"),
         (conduct.unfinished, "not finished"),

@@ -33,20 +33,22 @@ export function questionnaire(questions, send) {
   };
 }
 
-function choice({ number, ask, choices }) {
+const asking = (ask, optional) => [ask, optional && h("small", {}, t("question.optional"))];
+
+function choice({ number, ask, choices, optional }) {
   const inputs = choices.map((_, i) => h("input", { type: "radio", name: `question-${number}`, value: i }));
   return {
-    element: h("fieldset", { class: "asked" }, h("legend", {}, ask),
+    element: h("fieldset", { class: "asked" }, h("legend", {}, asking(ask, optional)),
       choices.map((label, i) => h("label", { class: "choice" }, inputs[i], h("span", {}, label)))),
-    ready: () => inputs.some((input) => input.checked),
-    reply: () => inputs.findIndex((input) => input.checked),
+    ready: () => optional || inputs.some((input) => input.checked),
+    reply: () => (inputs.some((input) => input.checked) ? inputs.findIndex((input) => input.checked) : null),
   };
 }
 
-function text({ ask }) {
+function text({ ask, optional }) {
   const input = h("textarea", { rows: 2, maxlength: MAX_CHARACTERS });
   return {
-    element: h("label", { class: "asked" }, h("span", {}, ask), input),
+    element: h("label", { class: "asked" }, h("span", {}, asking(ask, optional)), input),
     ready: () => true,
     reply: () => input.value.trim(),
   };

@@ -7,7 +7,7 @@ import { memory, place } from "./memory.js";
 import { Player } from "./player.js";
 import { due, questionnaire } from "./questions.js";
 import { address, ask, Over, Refused, store, Unstored } from "./server.js";
-import { consent, headphones, volume } from "./start.js";
+import { check, consent, HEADPHONES, ROOM, volume } from "./start.js";
 import { list, number, t, told } from "./text.js";
 
 const AGAIN = 10_000; // ms
@@ -23,6 +23,7 @@ memory.set("claim", claim);
 let rater = params.get("rater");
 let test = null; // what the server says about the test and this rater
 let player = null;
+let rested = 0; // how many trials were done at the last break, or when this page was opened
 let shown = {}; // the step on the page: { draw, deck, key }, each where it has one
 
 const button = (text, onclick, kind = "main") => h("button", { type: "button", class: kind, onclick }, text);
@@ -72,6 +73,7 @@ async function begin() {
   // With what a panel's link says, by which the server knows a member who comes again.
   test = await ask(`session?${new URLSearchParams({ ...Object.fromEntries(params), lang, claim })}`);
   if (test.rater) enter(test.rater);
+  rested = answered();
   if (test.outcome) return over();
   if (test.consented) return ask_about("before", () => listen(test.trials.some((trial) => trial.answered)));
   if (test.link.length && !rater && !params.get(test.link[0])) {
@@ -106,7 +108,7 @@ function welcome() {
 
 // Asks what is to be asked now, then goes on.
 async function ask_about(when, go_on) {
-  const trials = test.trials.filter((trial) => trial.answered && !trial.practice).length;
+  const trials = answered();
   const questions = due(test, when, trials);
   if (!questions.length) return go_on();
   const step = questionnaire(questions, (replies) => go(async () => {
@@ -123,6 +125,7 @@ async function ask_about(when, go_on) {
   show(step.element, step);
 }
 
+const answered = () => test.trials.filter((trial) => trial.answered && !trial.practice).length;
 const open = () => test.trials.find((trial) => !trial.answered);
 const addresses = (trial) => Array.from({ length: trial?.sounds ?? 0 },
   (_, i) => address(of_rater(`sound/${trial.order}/${i}`)));
@@ -141,24 +144,31 @@ async function listen(back) {
   const [sound] = await player.load(first);
   const step = volume(player, sound, back, () => {
     memory.set("volume", player.volume);
-    return go(test.headphones === null ? () => check(test.attempt) : next);
+    return go(checks);
   });
   show(step.element, step);
 }
 
-async function check(attempt) {
-  const step = headphones(player, rater, test, attempt, ({ passed, again, ...after }) => {
+// The checks that are still to be done, then the trials.
+async function checks() {
+  if (test.headphones === null) return run_check(HEADPHONES, test.checks, test.attempt, test.loudspeakers);
+  if (test.room && test.environment === null) return run_check(ROOM, test.room, test.room_attempt, false);
+  return next();
+}
+
+async function run_check(kind, trials, attempt, loudspeakers) {
+  const step = check(player, rater, kind, trials, attempt, loudspeakers, ({ passed, again, ...after }) => {
     if (again) {
-      return show(page(t("check.failed.title"), prose(t("check.failed.text")),
-        actions(button(t("check.again"), () => go(() => check(attempt + 1))))));
+      return show(page(t(`${kind.texts}.failed.title`), prose(t(`${kind.texts}.failed.text`)), actions(
+        button(t("check.again"), () => go(() => run_check(kind, trials, attempt + 1, loudspeakers))))));
     }
-    test.headphones = passed;
+    test[kind.sends] = passed;
     Object.assign(test, after);
     if (test.outcome) return over();
-    if (passed) return go(next);
+    if (passed) return go(checks);
     // Now, for after all trials it would be too late to stop.
-    return show(page(t("check.lost.title"), prose(t("check.lost.text")),
-      actions(button(t("check.lost.go_on"), () => go(next)), button(t("leave"), leave, "quiet"))));
+    return show(page(t(`${kind.texts}.lost.title`), prose(t(`${kind.texts}.lost.text`)),
+      actions(button(t("check.lost.go_on"), () => go(checks)), button(t("leave"), leave, "quiet"))));
   }, go);
   show(step.element, step);
   await step.begin();
@@ -175,7 +185,18 @@ function progress() {
   else count.textContent = open().practice ? t("count.practice") : t("count", { n: done + 1, of: trials.length });
 }
 
-const next = () => ask_about("between", judge_next);
+const next = () => ask_about("between", rest);
+
+// Where the test has breaks, a page to rest at, which may be closed; not again where one comes back.
+function rest() {
+  const done = answered();
+  const due = test.break_every && done > rested && done % test.break_every === 0;
+  rested = done;
+  if (!due) return judge_next();
+  progress();
+  return show(page(t("break.title"), prose(t("break.text", { n: done, of: test.count })),
+    actions(button(t("break.go_on"), () => go(judge_next)))));
+}
 
 async function judge_next() {
   const trial = open();

@@ -19,6 +19,7 @@ export function consent(test, { before, again, device }, agree, decline) {
   const draw = () => { main.disabled = boxes.some((box) => !box.checked); };
   draw();
   const facts = [t("fact.questions", { n: test.count }), t("fact.headphones"), t("fact.quiet")];
+  const optional = test.questions.some((question) => question.optional);
   return h(
     "section", { class: "page" },
     h("h1", {}, test.title),
@@ -26,6 +27,8 @@ export function consent(test, { before, again, device }, agree, decline) {
     h("div", { class: "prose" }, paragraphs(test.instructions)),
     h("div", { class: "consent" },
       h("h2", {}, t("consent.title")), paragraphs(test.consent), h("p", {}, t("consent.stored")),
+      optional && h("p", {}, t("consent.questions")),
+      test.room && h("p", {}, t("consent.room")),
       test.link.length > 0 && h("p", {}, t("consent.panel")),
       test.approval && h("p", {}, t("consent.approval", { number: test.approval })),
       h("div", { class: "ticks" }, test.agree.map((text, i) => tick(text, boxes[i])),
@@ -71,15 +74,20 @@ export function volume(player, sound, back, done) {
   };
 }
 
-// Three noises at a time, one of which hides a tone that only headphones let through. run: what
-// explains an error; done: gets the server's word on the answers.
-// loudspeakers: whether who has them may say so.
-export function headphones(player, rater, { checks, loudspeakers }, attempt, done, run) {
+// Sounds before the trials, of each of which one says which part of it is the one that is asked for.
+// What hides in the noises only headphones let through; what hisses only a quiet room.
+// trials: how many there are; begins: of their addresses; sends: where the answers go; loudspeakers:
+// whether who has them may say so.
+export const HEADPHONES = { texts: "check", begins: "check/", sends: "headphones" };
+export const ROOM = { texts: "room", begins: "room/", sends: "environment" };
+
+// done: gets the server's word on the answers; run: what explains an error.
+export function check(player, rater, { texts, begins, sends }, trials, attempt, loudspeakers, done, run) {
   const answers = [];
-  const addresses = Array.from({ length: checks },
-    (_, i) => address(`check/${attempt * checks + i}?rater=${encodeURIComponent(rater)}`));
-  const play = card(t("check.play"), null, () => press(step.deck, 0));
-  const buttons = t("check.names").map((name, i) => h(
+  const addresses = Array.from({ length: trials },
+    (_, i) => address(`${begins}${attempt * trials + i}?rater=${encodeURIComponent(rater)}`));
+  const play = card(t(`${texts}.play`), null, () => press(step.deck, 0));
+  const buttons = t(`${texts}.names`).map((name, i) => h(
     "button", { type: "button", class: "answer", onclick: () => run(() => choose(i + 1)) },
     h("b", {}, number(i + 1)), h("span", {}, name),
   ));
@@ -87,18 +95,18 @@ export function headphones(player, rater, { checks, loudspeakers }, attempt, don
 
   async function choose(chosen) {
     answers.push(chosen);
-    const last = answers.length === checks;
-    await (last ? done(await store("headphones", { rater, attempt, answers })) : begin());
+    const last = answers.length === trials;
+    await (last ? done(await store(sends, { rater, attempt, answers })) : begin());
   }
 
-  const say_so = async () => done(await store("headphones",
-    { rater, attempt, answers: Array(checks).fill(0), loudspeakers: true }));
+  const say_so = async () => done(await store(sends,
+    { rater, attempt, answers: Array(trials).fill(0), loudspeakers: true }));
 
   async function begin() {
     step.deck?.silence();
     step.deck = null;
     const [now, ...later] = addresses.slice(answers.length);
-    count.textContent = t("count", { n: answers.length + 1, of: checks });
+    count.textContent = t("count", { n: answers.length + 1, of: trials });
     const buffers = await player.load([now]);
     step.deck = new Deck(player, buffers, false, () => null);
     player.load(later.slice(0, 1)).catch(() => null);
@@ -111,7 +119,7 @@ export function headphones(player, rater, { checks, loudspeakers }, attempt, don
       play.disabled = !step.deck;
       step.deck?.watch(performance.now());
       if (step.deck) drawCard(play, step.deck, 0);
-      for (const button of buttons) button.disabled = !step.deck?.heard(0) || answers.length === checks;
+      for (const button of buttons) button.disabled = !step.deck?.heard(0) || answers.length === trials;
     },
     key(key) {
       if (key === " " && step.deck) press(step.deck, 0);
@@ -121,8 +129,8 @@ export function headphones(player, rater, { checks, loudspeakers }, attempt, don
     },
     element: h(
       "section", { class: "page" },
-      h("h1", {}, t("check.title")),
-      h("div", { class: "prose" }, h("p", {}, t("check.text"))),
+      h("h1", {}, t(`${texts}.title`)),
+      h("div", { class: "prose" }, h("p", {}, t(`${texts}.text`))),
       h("div", { class: "cards" }, play),
       h("div", { class: "answer-row thirds" }, buttons), count,
       loudspeakers && h("div", { class: "actions" }, h("button", { type: "button", class: "quiet",

@@ -1,0 +1,47 @@
+"""The pairs by which a rater's room is tested."""
+
+import io
+import wave
+
+import numpy as np
+import pytest
+
+from earshot.study.design.sitting import Room
+from earshot.study.sounds import environment as room
+
+KEY, TOKEN = "the-key-of-a-test", "a-token-of-a-rater"
+
+
+def pair(trial: int) -> np.ndarray:
+    """Both sounds of a pair (2, T)."""
+    with wave.open(io.BytesIO(room.sound(KEY, TOKEN, trial))) as file:
+        assert (file.getnchannels(), file.getframerate()) == (1, room.RATE)
+        samples = np.frombuffer(file.readframes(file.getnframes()), "<i2") / 32768
+    length = (len(samples) - round(room.PAUSE * room.RATE)) // 2
+    return np.stack([samples[:length], samples[-length:]])
+
+
+@pytest.mark.parametrize("trial", range(6))
+def test_same_tones_have_a_hiss_10_db_louder_behind_one_of_them(trial: int) -> None:
+    both = pair(trial)
+    more = room.hissing(KEY, TOKEN, trial) - 1
+    part = round(room.SECONDS * room.RATE)
+    pauses = [20 * np.log10(np.std(sound[part : 2 * part])) for sound in both]
+    assert pauses[more] - pauses[1 - more] == pytest.approx(10, abs=1)
+    tones = [20 * np.log10(np.std(sound[:part])) for sound in both]
+    assert tones[0] == pytest.approx(tones[1], abs=0.1)
+    assert tones[more] - pauses[more] == pytest.approx(room.RATIOS[0], abs=2)
+    assert np.abs(both).max() < 1
+
+
+def test_sides_vary_and_so_many_must_be_told_apart_as_the_rule_says() -> None:
+    sides = [room.hissing(KEY, f"token {n}", n % 8) for n in range(600)]
+    assert 250 < sides.count(1) < 350
+    right = [room.hissing(KEY, TOKEN, trial) for trial in range(8)]
+    wrong = [3 - answer for answer in right]
+    rule = Room(pairs=4, right=3)
+    assert room.passed(KEY, TOKEN, [*right[:3], wrong[3]], rule)
+    assert not room.passed(KEY, TOKEN, [*right[:2], *wrong[2:4]], rule)
+    assert room.passed(KEY, TOKEN, right[4:], rule, 1)
+    with pytest.raises(ValueError):
+        room.passed(KEY, TOKEN, right[:3], rule)
