@@ -27,7 +27,6 @@ from earshot.study.storage.export import export
 from earshot.study.storage.store import Store
 
 REHEARSAL = "simulated"  # the folder of what simulated raters answer
-RATERS = 20
 REHEARSED = "rehearsal.db"  # where simulated raters' answers are, in that folder
 ANSWERS = "answers.db"  # where `serve` keeps them, in the folder that it serves
 
@@ -134,7 +133,7 @@ def read_ratings(options: argparse.Namespace) -> None:
 
 def simulate(options: argparse.Namespace) -> None:
     """Let made-up raters take the test, and write what the report would be like."""
-    from earshot.study.simulation.raters import simulate  # loads scipy
+    from earshot.study.simulation.raters import RATERS, simulate  # loads scipy
 
     test = spec.load(options.test)
     folder = options.out or test.folder / REHEARSAL
@@ -200,7 +199,7 @@ def main() -> None:
     command.set_defaults(run=freeze)
     command = commands.add_parser("simulate", help="rehearse with simulated raters")
     command.add_argument("test", type=Path)
-    command.add_argument("--raters", type=int, help=f"default: those of the YAML, else {RATERS}")
+    command.add_argument("--raters", type=int, help="default: those of the YAML, else 20")
     command.add_argument("--seed", type=int, default=0)
     command.add_argument("--out", type=Path, help=f"folder, default: TEST/{REHEARSAL}")
     command.set_defaults(run=simulate)

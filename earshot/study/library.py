@@ -1,6 +1,8 @@
 """The tests of some folders, read when they are first asked for and again when they change."""
 
 import hmac
+import re
+import secrets
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +16,9 @@ from earshot.study.permission import ANYBODY, Permission
 from earshot.study.sounds.copies import Copy
 from earshot.study.storage.store import Store
 
+NO_LINK: Final = "Paste the whole link to the results of a test on this server."
+LINK: Final = re.compile(r"/results/([\w-]{1,100})(?:\?key=([\w-]{1,100}))?\S*\s*$")
+WRONG_KEY: Final = "The key in this link is not this test's. Copy the whole link once more."
 UNKNOWN: Final = "There is no listening test at this address. Check the link that you were given."
 CLOSED: Final = "This listening test is not open. Ask whoever sent you the link."
 BUSY: Final = "The sounds of this listening test are being prepared. Try again in a few seconds."
@@ -104,6 +109,18 @@ class Library:
         most_samples: that all sounds together may hold."""
         return self._open(name, wait=True, most_samples=most_samples)
 
+    def with_key(self, name: str, key: str) -> Opened:
+        """Open the test for who has its key. Raises InputError where that is another."""
+        opened = self.get(name)
+        if not secrets.compare_digest(opened.key.encode(), key.encode()):
+            raise InputError(WRONG_KEY)
+        return opened
+
+    def by_link(self, link: str) -> Opened:
+        """Open the test whose results the link shows, with its key. Raises InputError for what is
+        no such link."""
+        return self.with_key(*parsed(link))
+
     def _open(self, name: str, wait: bool, most_samples: int | None = None) -> Opened:
         file = self._file(name)
         if file is None:
@@ -163,3 +180,12 @@ class Library:
         if test.folder.is_relative_to(self.folders[0]):
             return test.folder / PREPARED
         return self.folders[0] / PREPARED / test.name
+
+
+def parsed(link: str) -> tuple[str, str]:
+    """Take a link to results apart → the name of the test, and its key or "". Raises InputError for
+    what is none."""
+    found = LINK.search(link)
+    if found is None:
+        raise InputError(NO_LINK)
+    return found[1], found[2] or ""

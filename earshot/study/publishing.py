@@ -17,6 +17,11 @@ MAX_TESTS: Final = 200  # of visitors
 MAX_BYTES: Final = 5_000_000_000  # of them, with the copies that raters hear
 KEEP_FREE: Final = 1_000_000_000  # bytes of the disk, for answers
 UNUSED: Final = timedelta(days=7)  # after which a test that nobody has taken is deleted
+IGNORED: Final = shutil.ignore_patterns(PREPARED, "results", ".*")
+NOT_HERE: Final = (
+    "This test lies in a folder of whoever runs the server: change its YAML there, before anybody "
+    "has begun it."
+)
 FULL: Final = "This server has no room for another test. Download yours, and serve it yourself."
 
 
@@ -43,13 +48,38 @@ def publish(folder: Path, title: str, tests: Library) -> str:
     try:
         target.mkdir()
         (target / MARK).write_text(datetime.now(UTC).isoformat())
-        ignored = shutil.ignore_patterns(PREPARED, "results", ".*")
-        shutil.copytree(folder, target, ignore=ignored, dirs_exist_ok=True)
+        shutil.copytree(folder, target, ignore=IGNORED, dirs_exist_ok=True)
         tests.open(name, MAX_SAMPLES)
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)
         raise
     return name
+
+
+def change(folder: Path, name: str, tests: Library) -> None:
+    """Put a visitor's test in the place of the one of that name, whose links stay.
+
+    Raises SpecError with what is wrong, and InputError where somebody has begun it, or there is no
+    room; then the one that was there stays.
+    """
+    target = tests.folders[0] / name
+    if not published(name, tests):
+        raise InputError(NOT_HERE)
+    # Below a name that no test can have, so that nobody finds it there.
+    made = target.with_name(f".{name}") / name
+    shutil.rmtree(made.parent, ignore_errors=True)
+    try:
+        if shutil.disk_usage(target).free - size(folder) < KEEP_FREE:
+            raise InputError(FULL)
+        shutil.copytree(folder, made, ignore=IGNORED)
+        shutil.copyfile(target / MARK, made / MARK)
+        changed = spec.load(made)
+        tests.store.change(changed)
+        target.rename(made.parent / "before")
+        made.rename(target)
+    finally:
+        shutil.rmtree(made.parent, ignore_errors=True)
+    tests.open(name)
 
 
 def published(name: str, tests: Library) -> bool:

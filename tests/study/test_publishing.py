@@ -11,7 +11,7 @@ from earshot.core.errors import InputError
 from earshot.study import publishing
 from earshot.study.design.yaml_lines import SpecError
 from earshot.study.library import Library
-from earshot.study.publishing import MARK, delete, expire, publish
+from earshot.study.publishing import MARK, change, delete, expire, publish
 from earshot.study.sounds import stimuli
 from earshot.study.web.server import app, library
 
@@ -118,3 +118,36 @@ def test_results_of_a_public_test_show_the_report_and_no_answers(tmp_path: Path)
         for path in ("answers.jsonl", "ratings.csv"):
             assert client.get(f"/results/ab/{path}", params={"key": ""}).status_code == 403
         assert client.post("/results/ab/delete").status_code == 403
+
+
+def test_open_test_is_changed_until_somebody_has_begun_it(workspace: Path, tests: Library) -> None:
+    name = publish(workspace, "One", tests)
+    key = tests.open(name).key
+    write_test(workspace, "acr", title="Another")
+    change(workspace, name, tests)
+    opened = tests.open(name)
+    assert (opened.test.title, opened.test.design.name, opened.key) == ("Another", "acr", key)
+    assert opened.copies and all(copy.path.is_file() for copy in opened.copies.values())
+    assert publishing.published(name, tests) and len(tests.files()) == 1
+    tests.store.enrol(opened.test)
+    write_test(workspace, "ab", title="Too late")
+    with pytest.raises(InputError, match="Somebody has begun this test"):
+        change(workspace, name, tests)
+    assert tests.open(name).test.title == "Another"
+    assert [path.name for path in tests.folders[0].iterdir() if path.is_dir()] == [name]
+
+
+def test_change_that_cannot_be_read_leaves_the_open_test(workspace: Path, tests: Library) -> None:
+    name = publish(workspace, "One", tests)
+    (workspace / "test.yaml").write_text("title: [")
+    with pytest.raises(SpecError):
+        change(workspace, name, tests)
+    assert tests.open(name).test.title == "A test of ab"
+
+
+def test_test_of_whoever_runs_the_server_is_not_changed_by_visitors(
+    workspace: Path, tests: Library
+) -> None:
+    write_test(tests.folders[0] / "own", "ab")
+    with pytest.raises(InputError, match="change its YAML there"):
+        change(workspace, "own", tests)

@@ -2,8 +2,9 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 
+from earshot.study.design.model import Test
 from earshot.study.design.texts import PLACEHOLDER
 
 TITLE = "My listening test"
@@ -28,35 +29,86 @@ class Form:
     approval: str = ""
     raters: int | None = None
 
+    @classmethod
+    def of(cls, test: Test) -> "Form":
+        """Read the form from a test."""
+        asked = test.design.scale.question
+        return cls(
+            design=test.design.name,
+            title=test.title,
+            question="" if test.question in (asked, test.design.unreferenced) else test.question,
+            trials=test.trials_per_rater,
+            instructions=test.instructions,
+            consent="" if PLACEHOLDER in test.consent else test.consent,
+            agree="\n".join(test.agree),
+            approval=test.approval,
+            raters=test.raters,
+        )
+
     def head(self) -> list[str]:
         """Write the lines that stand before the sounds."""
-        return [f"title: {quoted(self.title.strip() or TITLE)}", f"design: {self.design}"]
+        return [*self._lines("title"), *self._lines("design")]
 
     def rest(self, fitting: int) -> list[str]:
         """Write the lines that stand after the sounds; fitting: so many trials suit a rater."""
-        lines = [
+        return [
             "# How many trials a rater gets. About 20 are done in ten minutes.",
-            f"trials: {self.trials or fitting}",
+            *replace(self, trials=self.trials or fitting)._lines("trials"),
             "practice: 1",
             "# All sounds are brought to this loudness (LUFS); without it they stay as they are.",
             "loudness: -23",
             "seed: 1",
-        ]
-        if question := self.question.strip():
-            lines.append(f"question: {quoted(question)}")
-        if self.raters:
-            lines.append(f"raters: {self.raters}")
-        lines += [
+            *self._lines("question"),
+            *self._lines("raters"),
             "",
-            "instructions: |",
-            *_block(self.instructions or INSTRUCTIONS),
-            "consent: |",
-            *_block(self.consent or PLACEHOLDER),
+            *self._lines("instructions"),
+            *self._lines("consent"),
+            *self._lines("agree"),
+            *self._lines("approval"),
         ]
-        boxes = [line.strip() for line in self.agree.splitlines() if line.strip()]
-        lines += ["agree:", *(f"  - {quoted(box)}" for box in boxes)] if boxes else []
-        lines += [f"approval: {quoted(self.approval.strip())}"] if self.approval.strip() else []
-        return lines
+
+    def into(self, yaml: str, before: "Form") -> str:
+        """Write into the YAML what is other than before, the form of its test; all else stays."""
+        lines = yaml.splitlines()
+        for field in fields(self):
+            if getattr(self, field.name) != getattr(before, field.name):
+                start, end = _found(lines, field.name)
+                lines[start:end] = self._lines(field.name)
+        return "\n".join(lines) + "\n"
+
+    def _lines(self, name: str) -> list[str]:
+        """Write one thing as lines of YAML: none where it is not said."""
+        match name:
+            case "title":
+                return [f"title: {quoted(self.title.strip() or TITLE)}"]
+            case "design":
+                return [f"design: {self.design}"]
+            case "instructions":
+                return ["instructions: |", *_block(self.instructions or INSTRUCTIONS)]
+            case "consent":
+                return ["consent: |", *_block(self.consent or PLACEHOLDER)]
+            case "agree":
+                boxes = [line.strip() for line in self.agree.splitlines() if line.strip()]
+                return ["agree:", *(f"  - {quoted(box)}" for box in boxes)] if boxes else []
+            case "trials" | "raters":
+                number: int | None = getattr(self, name)
+                return [f"{name}: {number}"] if number else []
+        text = str(getattr(self, name)).strip()
+        return [f"{name}: {quoted(text)}"] if text else []
+
+
+def _found(lines: list[str], key: str) -> tuple[int, int]:
+    """Find where the key and what belongs to it begins and ends; the end of all where it is not."""
+    start = next((i for i, line in enumerate(lines) if line.startswith(f"{key}:")), None)
+    if start is None:
+        return len(lines), len(lines)
+    end = start + 1
+    for number, line in enumerate(lines[start + 1 :], start + 1):
+        if line.startswith((" ", "\t", "- ")):
+            end = number + 1
+        elif line.strip():
+            break
+    return start, end
 
 
 def quoted(text: str) -> str:

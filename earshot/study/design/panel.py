@@ -96,7 +96,7 @@ def read_panel(document: Value, folder: Path) -> Panel:
         if isinstance(screened.content, dict):
             screened.only(SCREENS)
         else:
-            screened.problem(f"write {' and '.join(SCREENS)} here, each with an address or code.")
+            screened.problem(f"write {', '.join(SCREENS)} here, each with an address or code.")
     for outcome in get_args(Outcome):
         place = screened if outcome in SCREENS else value
         if outcome != "closed" and place.has(outcome):

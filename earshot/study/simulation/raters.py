@@ -1,7 +1,9 @@
 """A whole test taken by made-up raters, so that a lab can rehearse its analysis before it pays."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -9,8 +11,12 @@ from earshot.study.design import ANCHORS, REFERENCE, Item, Scale, Test
 from earshot.study.design.designs import One
 from earshot.study.simulation.world import World
 from earshot.study.storage.answers import expected
+from earshot.study.storage.database import MEMORY
 from earshot.study.storage.raters import SIMULATED
 from earshot.study.storage.store import Store
+
+if TYPE_CHECKING:
+    from earshot.study.analysis import Results
 
 WORST, BEST = 2.4, 4.2  # mean opinion scores of the last and the first system
 OTHERS: Final = {REFERENCE: 4.9, **dict(zip(ANCHORS, (1.6, 2.6), strict=True))}
@@ -19,6 +25,11 @@ OTHER: Final = 3.0  # score of a sound that is of no system
 TASTES: Final = 0.4  # SD of an opinion score from one of several scales to the next
 BEST_HEARD: Final = 5.0  # opinion score of a sound of which every word is understood
 CARE, HASTE = 9000, 1500  # ms for an answer, at the median
+
+
+RATERS: Final = 20  # where the test wants any number
+MIN_RATERS, MAX_RATERS = 6, 60  # of a rehearsal that somebody waits for
+MAX_ANSWERS: Final = 1200  # of it, a few seconds
 
 
 @dataclass(frozen=True)
@@ -75,6 +86,18 @@ def simulate(test: Test, store: Store, raters: int = 20, seed: int = 0) -> None:
             took = (HASTE if careless else CARE) * rng.lognormal(sigma=0.4)
             plays = [int(n) for n in 1 + rng.poisson(0.3, sounds)]
             store.answer(free, token, item.order, answer, plays, round(took))
+
+
+def rehearse(test: Test, seed: int = 0) -> Results:
+    """Let as many as are wanted, but no more than somebody would wait for, take the test where
+    nothing is kept, and analyse what they say."""
+    from earshot.study.analysis import analyse  # late, for it loads statsmodels
+
+    asked = test.asked + len(test.of_kind("practice"))
+    patience = min(max(MAX_ANSWERS // asked, MIN_RATERS), MAX_RATERS)
+    store = Store(MEMORY)
+    simulate(test, store, min(test.raters or RATERS, patience), seed)
+    return analyse(test, store.ratings(test), conduct=store.conduct(test))
 
 
 def _random(everyone: Crowd, rater: int, item: Item, scale: Scale, rng: np.random.Generator) -> One:

@@ -47,6 +47,10 @@ MAX_ANSWERS: Final = 20  # to one trial, of which all but the last are in the lo
 TOO_OFTEN: Final = "This was answered too often. Go on with the next one."
 
 
+BEGUN: Final = (
+    "Somebody has begun this test, so it stays as it is. Download it, and open the changed one as "
+    "another."
+)
 NOT_NEXT: Final = "This check is not the next one. Open the link again."
 Screen = Literal["headphones", "environment"]  # a check that raters do before the trials
 ATTEMPTS: Final[dict[Screen, str]] = {"headphones": "attempts", "environment": "rooms"}  # columns
@@ -349,6 +353,16 @@ class Store:
         """
         with self._writing.begin() as session:
             session.execute(update(TestRow).where(TestRow.name == name).values(closed=closed))
+
+    def change(self, test: Test) -> None:
+        """Take the changed test for the one of its name, with its key. Raises InputError where
+        anybody has agreed to take it."""
+        with self._writing.begin() as session:
+            row = session.get(TestRow, test.name, with_for_update=True)
+            if queries.number(session, test):
+                raise InputError(BEGUN)
+            if row is not None:
+                row.fingerprint, row.sounds, row.events, row.looks = test.fingerprint, None, 0, None
 
     def raters(self, name: str) -> int:
         """How many have agreed to take the test of that name, with those who withdrew."""

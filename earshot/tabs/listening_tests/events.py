@@ -18,8 +18,9 @@ from earshot.study import preview
 from earshot.study.design import Test, folder, spec
 from earshot.study.design.form import Form
 from earshot.study.library import Library
-from earshot.study.publishing import delete, publish
+from earshot.study.publishing import NOT_HERE, change, delete, publish, published
 from earshot.study.shipped import EXAMPLE
+from earshot.study.storage.store import BEGUN
 from earshot.tabs.listening_tests.form import FormFields
 from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.drafts import Drafts
@@ -48,9 +49,11 @@ PREVIEW: Final = (
     "This is the test as a rater takes it. Nothing is stored, and nobody else can come before you "
     "open it to raters."
 )
+CHANGED: Final = "The open test is changed. Its links are the same."
 OPEN: Final = (
-    "The test is open. Keep both links, which are shown only here. Its sounds stay on this server "
-    "until you delete it on its results page; a test that nobody takes is deleted after a week."
+    "The test is open. Keep both links, which are shown only here. Until somebody has begun it you "
+    "can change it here, and open it again: its links stay. Its sounds stay on this server until "
+    "you delete it on its results page; a test that nobody takes is deleted after a week."
 )
 
 
@@ -72,7 +75,8 @@ alt="QR code of the link for raters">{% endif %}"""
 class Parts:
     """What the handlers read and change: workspace holds a Workspace; message is for the visitor;
     yaml is the editor; numbers say what raters are asked; links lead to the open test; zip
-    downloads it; files were uploaded; form says what is asked, and whom."""
+    downloads it; files were uploaded; form says what is asked, and whom; link is
+    that of the results of a test to be changed."""
 
     workspace: gr.State
     message: gr.HTML
@@ -82,6 +86,7 @@ class Parts:
     zip: gr.DownloadButton
     files: gr.File
     form: FormFields
+    link: gr.Textbox
 
 
 class StudyEvents:
@@ -95,13 +100,31 @@ class StudyEvents:
         self._trials = RateLimit(MAX_PREVIEWS, MAX_PREVIEWS / MINUTES_OF_A_DAY)
 
     def from_upload(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
-        """Make a test of the sounds that were uploaded, and of the form."""
-        files, form = values[self.parts.files], self.parts.form.read(values)
+        """Make a test of the sounds that were uploaded, and of the form. Where the same ones are a
+        test already, or the test is one that is open, the form changes it."""
+        files, form = values[self.parts.files] or [], self.parts.form.read(values)
+        workspace = self.workspaces.of(values[self.parts.workspace], request)
+        if workspace.has_test and workspace.brought == (*files,):
+            return self._shown(workspace, workspace.edited(values[self.parts.yaml], form))
         if not files:
             raise InputError("Bring your sounds first: a zip, or sounds one by one.")
-        workspace = self.workspaces.of(values[self.parts.workspace], request)
         folder.unpack([Path(file) for file in files], workspace.empty())
-        return self._shown(workspace, form)
+        workspace.brought = (*files,)
+        return self._shown(workspace, workspace.yaml(form))
+
+    def edit(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
+        """Bring the test back whose results the link shows, to be changed until somebody has begun
+        it."""
+        opened = self.tests.by_link(values[self.parts.link] or "")
+        name = opened.test.name
+        if not published(name, self.tests):
+            raise InputError(NOT_HERE)
+        if self.tests.store.raters(name):
+            raise InputError(BEGUN)
+        workspace = self.workspaces.of(values[self.parts.workspace], request)
+        workspace.copy(opened.test.folder)
+        workspace.open, workspace.brought = name, (*(values[self.parts.files] or []),)
+        return self._shown(workspace, workspace.yaml(Form()))
 
     def from_draft(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
         """Make a test of the visitor's draft, and of the form."""
@@ -111,14 +134,18 @@ class StudyEvents:
         workspace = self.workspaces.of(values[self.parts.workspace], request)
         draft.write(workspace.empty())
         (workspace.folder / spec.FILE).unlink()
-        return self._shown(workspace, form)
+        return self._shown(workspace, workspace.yaml(form))
 
     def check(self, workspace: Workspace | None, yaml: str) -> Update:
         """What is wrong with the test that the YAML describes."""
         return self._report(*self._checked(workspace, yaml))
 
     def open(self, workspace: Workspace | None, yaml: str, key: str, request: gr.Request) -> Update:
-        """Let raters come, and show the links. key: see earshot.study.permission."""
+        """Let raters come, and show the links; a test that is open already, and that nobody has
+        begun, is changed. key: see earshot.study.permission."""
+        if workspace and workspace.open and not self.tests.store.raters(workspace.open):
+            self.tests.permission.check(key)
+            return self._changed(workspace, yaml, request)
         return self._published(workspace, yaml, key, request, self._openings, MANY, OPEN, links)
 
     def preview(
@@ -160,10 +187,35 @@ class StudyEvents:
         if limit is self._trials:
             self.tests.store.close(name)
             workspace.preview = name
-        # Some browsers do not tell the page; the address that they asked is nearly as good.
-        page = request.headers.get("referer") or str(request.base_url)
-        links = shown(self.tests, name, page)
+        else:
+            workspace.open = name
+        links = shown(self.tests, name, _page(request))
         return self._report(test, []) | {self.parts.message: say(said), self.parts.links: links}
+
+    def _changed(self, workspace: Workspace, yaml: str, request: gr.Request) -> Update:
+        """Change the test that is open."""
+        test, problems = self._checked(workspace, yaml)
+        if test is None or problems:
+            return self._report(test, problems)
+        change(workspace.folder, workspace.open, self.tests)
+        shown = links(self.tests, workspace.open, _page(request))
+        return self._report(test, []) | {
+            self.parts.message: say(CHANGED, "done"),
+            self.parts.links: shown,
+        }
+
+    def rehearse(self, workspace: Workspace | None, yaml: str) -> str:
+        """Show what made-up raters would find, as HTML; nothing where the test is not whole."""
+        if workspace is None or not workspace.folder.exists():
+            return ""
+        test, problems = self._checked(workspace, yaml)
+        if test is None or problems:
+            return ""
+        # Late, for they load statsmodels and matplotlib.
+        from earshot.study.analysis.report.page import rehearsal
+        from earshot.study.simulation.raters import rehearse
+
+        return rehearsal(rehearse(test))
 
     def download(self, workspace: Workspace | None, yaml: str) -> Update:
         """Packs the test, and shows the button that downloads it."""
@@ -176,10 +228,13 @@ class StudyEvents:
         button = gr.DownloadButton(label, value=str(workspace.zip), visible=True)
         return {self.parts.zip: button}
 
-    def _shown(self, workspace: Workspace, form: Form) -> Update:
-        yaml = workspace.yaml(form)
-        shown = {self.parts.workspace: workspace, self.parts.yaml: yaml}
-        return shown | self._report(*self._checked(workspace, yaml))
+    def _shown(self, workspace: Workspace, yaml: str) -> Update:
+        """Show the test, and what is wrong with it; in the form too, for another YAML than the
+        form's may have come with the sounds."""
+        shown: Update = {self.parts.workspace: workspace, self.parts.yaml: yaml}
+        found = self._report(*self._checked(workspace, yaml))
+        form = workspace.form()
+        return shown | found | (self.parts.form.show(form) if form else {})
 
     def _report(self, test: Test | None, problems: list[str]) -> Update:
         """What was found; links and zip were those of the test before."""
@@ -246,6 +301,12 @@ def preview_link(tests: Library, name: str, page: str) -> str:
     opened = tests.open(name)
     path = f"listen/{name}?rater={preview.new_token(opened.key)}"
     return LINKS.render(links=[Link("Preview", urljoin(page, path), "For you only.")], code="")
+
+
+def _page(request: gr.Request) -> str:
+    """Tell where the visitor is. Some browsers do not tell the page; the address that they asked is
+    nearly as good."""
+    return request.headers.get("referer") or str(request.base_url)
 
 
 class Link(NamedTuple):

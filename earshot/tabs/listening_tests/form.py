@@ -37,6 +37,10 @@ class FormFields:
     def components(self) -> set[Component]:
         return {getattr(self, name) for name in self.__dataclass_fields__}
 
+    def show(self, form: Form) -> dict[Component, Any]:
+        """Give the components what the form says."""
+        return {getattr(self, name): getattr(form, name) for name in self.__dataclass_fields__}
+
     def read(self, values: Mapping[Component, Any]) -> Form:
         """Read the form from the values of the components. Raises InputError for a text that is too
         long."""

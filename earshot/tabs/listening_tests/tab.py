@@ -21,7 +21,8 @@ from earshot.tabs.listening_tests.events import (
 from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.drafts import CSS as DRAFTS_CSS
 from earshot.tabs.shared.drafts import Drafts
-from earshot.tabs.shared.events import HIDDEN, on_model, reporting, say
+from earshot.tabs.shared.events import HIDDEN, LONG_QUEUE, PRIVATE, on_model, reporting, say
+from earshot.tabs.shared.jobs import stoppable
 from earshot.tabs.shared.parts import how_it_works, main_button
 from earshot.tabs.shared.sessions import SessionStore
 
@@ -33,6 +34,8 @@ that know that ratings of one person belong together. Raters come by a link; who
 stored.</p></header>
 """
 STEP: Final = '<h3 class="step">1 · Sounds <span>a zip, or single ones</span></h3>'
+CHANGE: Final = """<p class="hint">Until somebody has begun it. Its sounds and questions come back
+here; change them, and open it again.</p>"""
 HINT: Final = """<p class="hint">A folder for each system, the same file names in each, and
 <b>reference</b> for the originals; or sounds that are named <b>system_sentence.wav</b>.</p>"""
 # On a Space, whose disk is empty after every restart.
@@ -89,6 +92,10 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
             with gr.Accordion("Your draft", open=False):
                 drafts.shown.render()
                 use = gr.Button("Make a test of these", size="sm")
+            with gr.Accordion("Change a test that is open", open=False):
+                gr.HTML(CHANGE)
+                link = gr.Textbox(label="Link to its results", max_lines=1, elem_id="study-link")
+                edit = gr.Button("Bring it back", size="sm")
             imports.build(workspaces, workspace)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             fields = form.build()
@@ -121,13 +128,24 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
                 )
                 check = gr.Button("Check it", size="sm", min_width=110)
             shown = _panel(elem_id="study-links")
+            rehearsal = _panel(elem_id="study-rehearsal")
     how_it_works(__file__)
 
-    parts = Parts(workspace, message, yaml, numbers, shown, zip_file, files, fields)
+    parts = Parts(workspace, message, yaml, numbers, shown, zip_file, files, fields, link)
     events = StudyEvents(tests, drafts, workspaces, parts)
     test = [parts.workspace, yaml]
     report = [message, numbers, shown, zip_file]
+    given = {parts.workspace, yaml, files, *fields.components}
+    made = [parts.workspace, yaml, *report, *fields.components]
     work: dict[str, Any] = {"show_progress_on": shown, "api_visibility": "private"}
+    rehearse: dict[str, Any] = {
+        "fn": stoppable(events.rehearse),
+        "inputs": test,
+        "outputs": rehearsal,
+        "concurrency_id": LONG_QUEUE,
+        "show_progress_on": rehearsal,
+        **PRIVATE,
+    }
 
     _api()
     tab.load(lambda: example(tests), None, example_links, **HIDDEN)
@@ -137,19 +155,25 @@ def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) ->
     on_model(
         make.click,
         reporting(events.from_upload, message),
-        {parts.workspace, files, *fields.components},
-        [parts.workspace, yaml, *report],
+        given,
+        made,
         progress_on=fields.consent,  # the message is empty, and nothing to scroll to
         start=make,
         stop=stop,
-    )
+    ).then(**rehearse)
     use.click(
         reporting(events.from_draft, message),
         {parts.workspace, drafts.state, *fields.components},
-        [parts.workspace, yaml, *report],
+        made,
         **work,
-    )
-    check.click(reporting(events.check, message), test, report, **work)
+    ).then(**rehearse)
+    edit.click(reporting(events.edit, message), {*given, link}, made, **work).then(
+        lambda held: gr.Button(interactive=held is not None),
+        inputs=parts.workspace,
+        outputs=make,
+        **HIDDEN,
+    ).then(**rehearse)
+    check.click(reporting(events.check, message), test, report, **work).then(**rehearse)
     if publishing:  # a hidden button alone could still be pressed by a program
         publish.click(reporting(events.open, message), [*test, key], report, **work)
         preview.click(reporting(events.preview, message), [*test, key], report, **work)

@@ -8,15 +8,19 @@ from pathlib import Path
 from earshot.study.design import Test, folder, spec
 from earshot.study.design.form import Form
 from earshot.study.design.yaml_lines import MAX_BYTES, SpecError
+from earshot.study.publishing import IGNORED
 
 
 @dataclass
 class Workspace:
     """Where a visitor's test lies while they work on it; preview: what it is called among those
-    that open, while only they can try it."""
+    that open, while only they can try it; open: the same once raters can come. brought: the files
+    that its sounds came in."""
 
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="earshot-test-")))
     preview: str = ""
+    open: str = ""
+    brought: tuple[str, ...] = ()
 
     @property
     def zip(self) -> Path:
@@ -48,6 +52,31 @@ class Workspace:
                 return opened.read(MAX_BYTES + 1)
         return folder.describe(self.folder, form)
 
+    @property
+    def has_test(self) -> bool:
+        """Say whether there is a YAML already."""
+        return (self.folder / spec.FILE).exists()
+
+    def edited(self, yaml: str, form: Form) -> str:
+        """Give the YAML with what the form says other than it; as it is where it cannot be
+        read."""
+        self.write(yaml)
+        try:
+            return form.into(yaml, Form.of(spec.load(self.folder)))
+        except SpecError:
+            return yaml
+
+    def form(self) -> Form | None:
+        """Read the form from the test; None where it cannot be read."""
+        try:
+            return Form.of(spec.load(self.folder))
+        except SpecError:
+            return None
+
+    def copy(self, folder: Path) -> None:
+        """Take over the test in the folder, without what was made of it."""
+        shutil.copytree(folder, self.empty(), ignore=IGNORED, dirs_exist_ok=True)
+
     def write(self, yaml: str) -> None:
         """Write the YAML next to the sounds."""
         (self.folder / spec.FILE).write_text(yaml, encoding="utf-8", errors="replace")
@@ -65,5 +94,6 @@ class Workspace:
     def empty(self) -> Path:
         """The folder with nothing in it."""
         self.clear()
+        self.open, self.brought = "", ()
         self.folder.mkdir()
         return self.folder

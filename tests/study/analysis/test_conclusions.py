@@ -147,7 +147,9 @@ def test_report_says_how_often_it_was_looked_at_and_whether_rules_were_changed()
 def _timed(rules: Rules) -> Results:
     """Results of 12 raters, of whom one failed the test of the room and one took long; a rater's
     first answer took half a second, and their second one took two minutes."""
-    test = replace(make_test(), environment=Room(), rules=rules, break_every=10, blocks="systems")
+    test = replace(
+        make_test("acr"), environment=Room(), rules=rules, break_every=10, blocks="systems"
+    )
     ratings = rate(test, 12, lambda rater, system, *_: 3.0 + (system == "first"))
     ratings.loc[ratings["rater"] == "rater-0", "environment"] = False
     ratings.loc[ratings["rater"] == "rater-1", "minutes"] = 95.0

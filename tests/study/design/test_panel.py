@@ -52,7 +52,7 @@ def test_test_without_panel_sends_nobody_anywhere(tmp_path: Path) -> None:
         ({"panel": {"link": ["rater"]}}, "cannot be in a link"),
         ({"panel": {"link": ["A B"]}}, "cannot be in a link"),
         ({"panel": {"link": ["A", "A"]}}, "each once"),
-        ({"panel": {"screened_out": "X"}}, "headphones and attention"),
+        ({"panel": {"screened_out": "X"}}, "headphones, environment, attention"),
         ({"raters": 0}, "1 or more"),
         ({"closes": "tomorrow"}, "2027-01-31T18:00Z"),
         ({"closes": "2027-01-31T18:00"}, "a time with its zone"),

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from earshot.study.analysis import analyse
-from earshot.study.analysis.report.page import page
+from earshot.study.analysis.report.page import page, rehearsal
+from earshot.study.analysis.results import REHEARSED
 from earshot.study.design import DESIGNS
-from earshot.study.simulation.raters import simulate
+from earshot.study.simulation.raters import MAX_RATERS, MIN_RATERS, rehearse, simulate
 from earshot.study.storage.raters import SIMULATED
 from earshot.study.storage.store import Store
 from tests.support.studies import make_test
@@ -42,3 +43,12 @@ def test_simulated_raters_with_one_seed_answer_the_same(tmp_path: Path) -> None:
         simulate(test, store, raters=3, seed=7)
         tables.append(store.ratings(test).drop(columns="started"))
     assert tables[0].equals(tables[1])
+
+
+def test_rehearsal_says_that_it_is_one_and_keeps_nothing(tmp_path: Path) -> None:
+    test = make_test("ab", systems=2, stimuli=4, raters=500)
+    results = rehearse(test)
+    assert MIN_RATERS <= results.started <= MAX_RATERS
+    html = rehearsal(results)
+    assert f"Rehearsal with {results.started} simulated raters" in html
+    assert REHEARSED in html and "<svg" in html and "How many raters will it take?" in html

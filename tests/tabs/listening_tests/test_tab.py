@@ -33,7 +33,7 @@ def tests(tmp_path: Path) -> Library:
 def handlers(tests: Library) -> Iterator[StudyEvents]:
     with gr.Blocks():
         shown = (gr.State(), gr.HTML(), gr.Code(), gr.HTML(), gr.HTML(), gr.DownloadButton())
-        parts = Parts(*shown, gr.File(), form.build())
+        parts = Parts(*shown, gr.File(), form.build(), gr.Textbox())
         yield StudyEvents(tests, Drafts(), SessionStore(Workspace), parts)
 
 
@@ -165,3 +165,41 @@ def test_open_without_publishing_is_neither_shown_nor_possible(tests: Library) -
     assert _open_button(page).visible and _presses(page, _open_button(page))
     closed = site.build("cpu", Path("/nowhere"), tests=tests, publishing=False)
     assert not _open_button(closed).visible and not _presses(closed, _open_button(closed))
+
+
+def test_open_test_comes_back_by_its_link_and_is_changed_by_the_form(
+    tmp_path: Path, handlers: StudyEvents
+) -> None:
+    parts, request = handlers.parts, gr.Request(headers={}, base_url="http://here/")
+    folder = write_test(tmp_path / "workspace", "ab", 0.1, title="Before")
+    workspace = Workspace(folder)
+    handlers.open(workspace, (folder / "test.yaml").read_text(), "", request)
+    name = workspace.open
+    link = f"http://here/results/{name}?key={handlers.tests.open(name).key}"
+    values: dict[Any, Any] = dict.fromkeys(parts.form.components) | {
+        parts.workspace: None, parts.files: None, parts.link: link, parts.yaml: "",
+    }  # fmt: skip
+    back = handlers.edit(values, request)
+    assert back[parts.form.title] == "Before" and back[parts.form.design] == "ab"
+    other = back[parts.workspace]
+    form_values = {each: back[each] for each in parts.form.components}
+    values |= form_values | {parts.workspace: other, parts.yaml: back[parts.yaml]}
+    made = handlers.from_upload(values | {parts.form.title: "After"}, request)
+    assert "systems:" in made[parts.yaml]
+    shown = handlers.open(other, made[parts.yaml], "", request)
+    assert f"/listen/{name}" in shown[parts.links] and "changed" in shown[parts.message]
+    test = handlers.tests.open(name).test
+    assert test.title == "After"
+    handlers.tests.store.enrol(test)
+    with pytest.raises(InputError, match="Somebody has begun"):
+        handlers.edit(values, request)
+    with pytest.raises(InputError, match="key in this link"):
+        handlers.edit(values | {parts.link: f"{link[:-1]}x"}, request)
+
+
+def test_rehearsal_is_shown_of_a_whole_test_only(tmp_path: Path, handlers: StudyEvents) -> None:
+    folder = write_test(tmp_path / "workspace", "ab", 0.1)
+    yaml = (folder / "test.yaml").read_text()
+    assert "These raters are simulated" in handlers.rehearse(Workspace(folder), yaml)
+    assert handlers.rehearse(Workspace(folder), "title: [") == ""
+    assert handlers.rehearse(None, yaml) == ""

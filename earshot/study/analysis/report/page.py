@@ -14,12 +14,13 @@ from earshot.study.analysis.report.method import method
 from earshot.study.analysis.report.words import (
     TOO_LITTLE,
     concluded,
+    counted,
     facts,
     more_raters,
     overall,
     verdict,
 )
-from earshot.study.analysis.results import Analysis, Results
+from earshot.study.analysis.results import REHEARSED, Analysis, Results
 from earshot.study.design import Scale, Test
 
 HIDDEN: Final = (
@@ -81,6 +82,21 @@ def running(results: Results, standing: str = "") -> str:
         sentence=HIDDEN,
         notes=(),
         standing=Markup(standing),
+    )
+
+
+def rehearsal(results: Results) -> str:
+    """Write what made-up raters found, as HTML to put into a page where nobody has rated yet."""
+    scales = results.by_scale
+    return render(
+        "rehearsal.html",
+        raters=counted(results.started, "simulated rater"),
+        note=REHEARSED,
+        sentence=concluded(results),
+        several=bool(results.test.scales),
+        scales=list(map(_of_scale, scales)),
+        more=[each.named(said) for each in scales for said in more_raters(each.kept)],
+        too_little=TOO_LITTLE,
     )
 
 

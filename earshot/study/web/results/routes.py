@@ -1,8 +1,6 @@
 """The organiser's page: results while the test runs, behind the test's key."""
 
 import io
-import re
-import secrets
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -17,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from earshot.core.errors import InputError
 from earshot.core.http import SmallRequest
 from earshot.study import preregistration, publishing
-from earshot.study.library import BusyError, Library, Opened
+from earshot.study.library import BusyError, Library, Opened, parsed
 from earshot.study.storage import dataset
 from earshot.study.storage.export import csv, jsonl
 from earshot.study.web import rater_page
@@ -25,12 +23,9 @@ from earshot.study.web.plainly import RETRY, explained
 from earshot.study.web.results import parts
 from earshot.study.web.results.reports import Reports
 
-WRONG_KEY: Final = "The key in this link is not this test's. Copy the whole link once more."
 NOT_TYPED: Final = "To delete a test, type its name as it is in the link."
 GONE: Final = ("The test is deleted", "Nothing of it is left.")
 EMPTIED: Final = ("All answers are deleted", "Raters may begin the test anew.")
-NO_LINK: Final = "Paste the whole link to the other test's results on this server."
-LINK: Final = re.compile(r"/results/([\w-]{1,100})(?:\?key=([\w-]{1,100}))?\s*$")
 PRIVATE: Final = {"Cache-Control": "private, no-store", "Referrer-Policy": "no-referrer"}
 FILES: Final = {
     "ratings.csv": "text/csv",
@@ -48,11 +43,7 @@ def router(library: Library) -> APIRouter:
     routes = APIRouter(route_class=PagesThatSayWhy, include_in_schema=False)
     reports = Reports(library)
 
-    def mine(test: str, key: str) -> Opened:
-        opened = library.get(test)
-        if not secrets.compare_digest(opened.key.encode(), key.encode()):
-            raise InputError(WRONG_KEY)
-        return opened
+    mine = library.with_key
 
     def readable(test: str, key: str) -> Opened:
         public = not key and library.get(test).public
@@ -97,10 +88,8 @@ def router(library: Library) -> APIRouter:
     @routes.get("/results/{test}/compare")
     async def compare(test: str, key: str, other: str = "") -> HTMLResponse:
         with refused("Not compared"):
-            one, link = await run_in_threadpool(mine, test, key), LINK.search(other)
-            if link is None:
-                raise InputError(NO_LINK)
-            two = await run_in_threadpool(readable, link[1], link[2] or "")
+            one = await run_in_threadpool(mine, test, key)
+            two = await run_in_threadpool(readable, *parsed(other))
             await run_in_threadpool(reports.check_comparable, one, two)
             await look(one, two)
             compared = await reports.make(partial(reports.comparison, one, two))
