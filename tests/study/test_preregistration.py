@@ -75,7 +75,7 @@ def test_analysis_before_the_end_is_a_recorded_look(
                 "It ends when 24 have finished",
                 "A difference of two systems is tested by its t",
                 "ours against theirs.",
-                "all of them, for: a median answer time under 33",
+                "with all their answers for: a median answer time under 33",
             ),
         ),
         (
@@ -94,6 +94,7 @@ def test_analysis_before_the_end_is_a_recorded_look(
             {"panel": {"link": ["ID"], "screened_out": {"headphones": "https://panel/h"}}},
             (
                 "MUSHRA (ITU-R BS.1534-3)",
+                "Bad (20) (the upper ends of intervals of a line from 0 to 100)",
                 "one from the hidden reference, which is there to be found, is not tested",
                 "the hidden reference rated below 90",
                 "Raters cannot go on where the headphone check is failed.",

@@ -37,9 +37,16 @@ def in_words(rules: Rules, test: Test) -> tuple[str, ...]:
             "the hidden reference rated below 90, or the 7 kHz anchor above 90, in more than "
             f"{percent(MAX_MISSED)} of trials (ITU-R BS.1534-3, 4.1.2)"
         )
-    if single := in_time(rules):
-        words.append(single)
     return tuple(words)
+
+
+def said(rules: Rules, test: Test) -> str:
+    """Say who is left out, and which single answers of others."""
+    raters = "; ".join(in_words(rules, test))
+    parts = [f"Raters with all their answers for: {raters}."] if raters else []
+    if single := in_time(rules):
+        parts.append(f"Of others, {single}.")
+    return " ".join(parts) or "Nobody."
 
 
 @dataclass(frozen=True)

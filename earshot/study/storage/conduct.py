@@ -14,10 +14,11 @@ from earshot.study.storage.tables import RaterRow, TestRow
 
 @dataclass(frozen=True)
 class Conduct:
-    """consented: who agreed to take part; of these, withdrew; failed_headphones, failed_environment
-    and failed_attention: who was screened out by the page and could not go on; unfinished: who
-    left, or is still at it; finished. opened: who opened the page at all, None where it was not
-    counted. looks: how often estimates were shown before the test was closed."""
+    """consented: who agreed to take part; of these, withdrew; failed_headphones,
+    failed_environment and failed_attention: who was screened out by the page and could not go
+    on; unfinished: who left, or is still at it; finished. opened: how many browsers have opened
+    the page, None where it was not counted. looks: how often estimates were shown before the
+    test was closed."""
 
     consented: int
     withdrew: int
@@ -40,8 +41,10 @@ def conduct(session: Session, test: Test) -> Conduct:
     rows = session.execute(
         select(RaterRow.withdrawn, RaterRow.outcome).where(RaterRow.test == test.name)
     )
-    opened = session.get(TestRow, test.name)
+    row = session.get(TestRow, test.name)
     ends = Counter("withdrew" if withdrawn else outcome for withdrawn, outcome in rows)
+    # Fewer than have agreed where raters came before they were counted, or are made up.
+    opened = row.visits if row and row.visits >= ends.total() else None
     return Conduct(
         consented=ends.total(),
         withdrew=ends["withdrew"],
@@ -50,5 +53,6 @@ def conduct(session: Session, test: Test) -> Conduct:
         failed_attention=ends["attention"],
         unfinished=ends[None],
         finished=ends["complete"],
-        looks=len(opened.looks or []) if opened else 0,
+        opened=opened,
+        looks=len(row.looks or []) if row else 0,
     )

@@ -393,6 +393,12 @@ class Store:
         with Session(self.engine) as session:
             return (*session.execute(raters).one(), *session.execute(items).one())
 
+    def visit(self, test: Test) -> None:
+        """Count a browser that opens the raters' page for the first time."""
+        with self._writing.begin() as session:
+            count = update(TestRow).where(TestRow.name == test.name)
+            session.execute(count.values(visits=TestRow.visits + 1))
+
     def look(self, test: Test) -> None:
         """Record that the organiser looks at estimates before the test has ended; again at those of
         the same raters is no other look."""
@@ -416,7 +422,7 @@ class Store:
             session.execute(delete(ChangeRow).where(ChangeRow.rater.in_(raters)))
             session.execute(delete(ItemRow).where(ItemRow.rater.in_(raters)))
             session.execute(delete(RaterRow).where(RaterRow.test == name))
-            fresh = update(TestRow).values(events=0, sounds=None, looks=None)
+            fresh = update(TestRow).values(events=0, sounds=None, looks=None, visits=0)
             row = fresh if answers_only else delete(TestRow)
             session.execute(row.where(TestRow.name == name))
 

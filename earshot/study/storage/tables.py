@@ -15,7 +15,8 @@ class TestRow(Base):
     """A test that has been opened; key lets its organiser see the results. closed: by them. events:
     how many choices and votes there are in an adaptive test (study.pairing.adaptive). sounds: what
     raters heard when the first one came (study.sounds.hashes). looks: how many raters had finished
-    each time the organiser looked at estimates before the test was closed."""
+    each time the organiser looked at estimates before the test was closed. visits: how many
+    browsers have opened the raters' page."""
 
     __tablename__ = "tests"
 
@@ -26,6 +27,7 @@ class TestRow(Base):
     events: Mapped[int] = mapped_column(default=0, server_default="0")
     sounds: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
     looks: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))
+    visits: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 class RaterRow(Base):

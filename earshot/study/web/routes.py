@@ -78,6 +78,7 @@ def router(library: Library) -> APIRouter:
         rater: str | None = None,
         lang: str | None = None,
         claim: str | None = None,
+        first: bool = False,
         opened: Opened = named,
     ) -> dict[str, Any]:
         check_invitation(opened, rater)
@@ -90,6 +91,8 @@ def router(library: Library) -> APIRouter:
             rater = token if member else None
         kept, test = raters.store_for(opened, rater)
         known = kept.resume(test, checked(rater)) if rater else None
+        if first and known is None and kept is store:
+            store.visit(test)
         if rater and known:
             kept.draw(test, rater)
             known = raters.rater(opened, rater)

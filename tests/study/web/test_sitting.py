@@ -12,6 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
+from earshot.study import preview
 from earshot.study.library import Library
 from earshot.study.sounds import environment
 from earshot.study.web.server import app, library
@@ -105,3 +106,21 @@ def test_replies_and_room_read_back_from_the_data_set(client: TestClient, tests:
     assert json.loads(raw[1])["rater"]["environment"] is True
     ratings = tests.store.ratings(opened.test)
     assert ratings["environment"].all() and (ratings["minutes"] >= 0).all()
+
+
+def test_browsers_that_opened_the_page_are_counted_once_and_previews_never(
+    client: TestClient, tests: Library
+) -> None:
+    opened = tests.open("plain")
+    client.get("/listen/plain/session", params={"first": True})
+    client.get("/listen/plain/session", params={"first": False})
+    client.get("/listen/plain/session")
+    client.get(
+        "/listen/plain/session", params={"first": True, "rater": preview.new_token(opened.key)}
+    )
+    rater = Rater(client, "plain")
+    client.get("/listen/plain/session", params={"first": True, "rater": rater.token})
+    conduct = tests.store.conduct(opened.test)
+    assert (conduct.opened, conduct.consented) == (1, 1)
+    page = client.get("/results/plain", params={"key": opened.key}).text
+    assert "Opened the page (browsers)" in page

@@ -11,7 +11,7 @@ from typing import Final
 
 import soundfile
 
-from earshot.study.analysis.exclusions import in_time, in_words
+from earshot.study.analysis.exclusions import in_time, said
 from earshot.study.analysis.report.tables import Sheet
 from earshot.study.analysis.report.words import counted
 from earshot.study.analysis.results import Results
@@ -52,8 +52,7 @@ def _asked(results: Results) -> Iterator[tuple[str, str]]:
         yield "What is said", "shown with every sound"
     yield "Systems", ", ".join(test.conditions)
     yield "Sounds", sounds(test)
-    levelled = f"set to {test.loudness:g} LUFS" if test.loudness is not None else "as in the files"
-    yield "Loudness", UNKNOWN if test.source else levelled
+    yield "Loudness", loudness(test)
     if dates := _dates(answers):
         yield "Dates", dates
     yield "Ratings of a rater", _spread(answers.groupby("rater").size())
@@ -85,8 +84,7 @@ def _asked(results: Results) -> Iterator[tuple[str, str]]:
         yield "Minutes of a rater", f"{minutes.median():.0f} at the median, {_spread(minutes)}"
     same = results.rules == test.rules
     origin = "as in the test" if same else "CHANGED from those of the test"
-    rules = "; ".join(in_words(results.rules, test)) or "none"
-    yield "Who is left out", f"{rules} ({origin})"
+    yield "Who is left out", f"{said(results.rules, test)} ({origin})"
     if results.conduct is not None:
         looks = results.conduct.looks
         yield (
@@ -101,7 +99,23 @@ def scale(asked: Scale) -> str:
     """Say the answers of a scale, from best to worst; without words between labelled ends."""
     if asked.typed:
         return "what raters heard, as they wrote it"
-    return "; ".join(f"{value}: {word}" if word else str(value) for value, word in asked.answers)
+    said = (f"{value}: {word}" if word else str(value) for value, word in asked.answers)
+    return "; ".join(said) + line(asked)
+
+
+def line(asked: Scale) -> str:
+    """Say that the words of a scale are those of intervals of a line, where they are."""
+    low, high = asked.bounds
+    if not asked.scores or min(asked.numbers, default=low) <= low:
+        return ""
+    return f" (the upper ends of intervals of a line from {low} to {high})"
+
+
+def loudness(test: Test) -> str:
+    """Say how loud sounds were."""
+    if test.source:
+        return UNKNOWN
+    return "as in the files" if test.loudness is None else f"set to {test.loudness:g} LUFS"
 
 
 def sounds(test: Test) -> str:
@@ -137,7 +151,7 @@ def flow(results: Results) -> Sheet:
     conduct = results.conduct
     if conduct is not None:
         if conduct.opened is not None:
-            rows.append(("Opened the page", str(conduct.opened)))
+            rows.append(("Opened the page (browsers)", str(conduct.opened)))
         room = [("Screened out by the test of their room", str(conduct.failed_environment))]
         room = room if results.test.environment else []
         rows += [
@@ -164,16 +178,20 @@ def paragraph(results: Results) -> str:
     """Write a Methods paragraph to paste into a paper; what only its authors know is in
     brackets."""
     test, kept, scales = results.test, results.kept, results.by_scale
-    ratings = sum(len(each.kept.answers) for each in scales)
+    answers, ratings = kept.answers, sum(len(each.kept.answers) for each in scales)
+    approved = f"approval: {test.approval}" if test.approval else "approval"
+    when = f" ({dates})" if (dates := _dates(answers)) else ""
+    stated = "that were stated before" if results.rules == test.rules else "chosen afterwards"
     parts = [
-        f"We ran a listening test ({test.design.title}) with {test.source or 'Earshot'}"
-        f" [recruitment and payment of raters, their languages, and approval].",
+        f"We ran a listening test, {test.design.source}, with {test.source or 'Earshot'}{when} "
+        f"[recruitment and payment of raters, their languages; {approved}].",
         *(f"Raters were asked: “{each.scale.question}” {_on(each.scale)}." for each in scales),
         f"There were {counted(len(test.systems), 'system')} and "
-        f"{counted(kept.stimuli, 'stimulus')} ({sounds(test)}).",
+        f"{counted(kept.stimuli, 'stimulus')} ({sounds(test)}; {loudness(test)}).",
         f"{counted(results.started, 'rater')} took part; {len(results.exclusions)} were left out "
-        f"by {'its own rules' if results.rules == test.rules else 'rules chosen afterwards'}"
-        f"{_why(results)}, which leaves {kept.raters} with {counted(ratings, 'rating')}.",
+        f"by rules {stated}{_why(results)}, which leaves {kept.raters} with "
+        f"{counted(ratings, 'rating')}.",
+        *_checked(test, answers),
         "95 % intervals and p-values have raters and stimuli as clusters (Cameron, Gelbach and "
         "Miller 2011, by the jackknife), and p-values are corrected by Holm's method.",
     ]
@@ -184,21 +202,21 @@ def _on(asked: Scale) -> str:
     if asked.typed:
         return "(they wrote it down)"
     answers = (f"{word} ({value})" if word else str(value) for value, word in asked.answers)
-    return f"on a scale of {', '.join(answers)}"
+    return f"on a scale of {', '.join(answers)}{line(asked)}"
 
 
 def checklist(results: Results) -> Sheet:
     """Fill in what Chiang, Huang and Lee (2023, Interspeech) find missing in most papers."""
     test, answers = results.test, results.kept.answers
-    rules = "; ".join(in_words(results.rules, test)) or "none"
     conduct = results.conduct
     rows = [
         ["Recruitment of raters", f"a panel ({UNKNOWN})" if test.panel.link else UNKNOWN],
         ["Their countries and languages", _languages(answers) or UNKNOWN],
         ["Payment", UNKNOWN],
-        ["Consent and approval", _short(test.consent) if test.consent else UNKNOWN],
+        ["Consent", _short(test.consent) if test.consent else UNKNOWN],
+        ["Approval", test.approval or UNKNOWN],
         ["Number of raters", f"{results.kept.raters} kept of {results.started}"],
-        ["Selection of raters", rules],
+        ["Selection of raters", said(results.rules, test)],
         [
             "Screened out before the end",
             UNKNOWN if conduct is None else str(conduct.screened_out),
@@ -226,6 +244,13 @@ def _passed(answers: Table, check: str) -> str:
     passed = f"{int(done.sum())} of {counted(len(done), 'rater')} passed the check"
     skipped = len(raters) - len(done)
     return passed + (f", {skipped} did not do it" if skipped else "")
+
+
+def _checked(test: Test, answers: Table) -> Iterator[str]:
+    """Say what raters' headphones and rooms were found to be, where they were checked."""
+    for name, check in (("Headphones", "headphones"), ("The quiet of rooms", "environment")):
+        if answers[check].notna().any():
+            yield f"{name}: {_passed(answers, check)}."
 
 
 def _listening(test: Test, answers: Table) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from importlib.metadata import version
 
-from earshot.study.analysis.exclusions import in_words
+from earshot.study.analysis.exclusions import said
 from earshot.study.analysis.mushra import MAX_EXACT
 from earshot.study.analysis.power import POWER
 from earshot.study.analysis.results import Results
@@ -73,10 +73,8 @@ def method(results: Results) -> Iterator[str]:
         f"tests the first of the pairs: by {_power(results.scale)} with the variances found here. "
         "Of all sizes that are enough, the one with the fewest ratings is named."
     )
-    rules = in_words(results.rules, test)
-    if rules:
-        changed = "" if results.rules == test.rules else ", which are not the rules of the test"
-        yield f"Raters are left out for: {'; '.join(rules)}{changed}."
+    changed = "" if results.rules == test.rules else " These are not the rules of the test."
+    yield f"Left out are: {said(results.rules, test)}{changed}"
     yield (
         f"Computed with statsmodels {version('statsmodels')} and SciPy {version('scipy')}. "
         "Practice, attention checks and gold trials are not scored."

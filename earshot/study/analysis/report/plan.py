@@ -5,8 +5,8 @@ rated.
 from collections.abc import Iterator
 from itertools import combinations
 
-from earshot.study.analysis.exclusions import in_words
-from earshot.study.analysis.report.contents import earshot
+from earshot.study.analysis.exclusions import said
+from earshot.study.analysis.report.contents import earshot, line
 from earshot.study.analysis.report.method import ADAPTIVE, estimates
 from earshot.study.analysis.report.words import counted
 from earshot.study.analysis.results import MIN_RATERS
@@ -25,7 +25,7 @@ SCREENED = {
 def plan(test: Test) -> Iterator[str]:
     """Write the plan of the analysis of this test, a paragraph each."""
     asked = (f"The question is “{each.question}”, {answers(each)}." for each in test.rated)
-    yield f"Measured are {test.design.source}. {' '.join(asked)}"
+    yield f"The design is {test.design.source}. {' '.join(asked)}"
     stimuli = counted(len({trial.stimulus for trial in test.of_kind("trial")}), "stimulus")
     wanted = "any number of raters" if test.raters is None else counted(test.raters, "rater")
     yield (
@@ -46,18 +46,16 @@ def plan(test: Test) -> Iterator[str]:
             f"The hypotheses, each that there is no difference, two-sided but for ABX, at 0.05: "
             f"{named}.{family}"
         )
-    rules = "; ".join(in_words(test.rules, test)) or "none"
     yield (
-        f"Ratings of a rater are left out, all of them, for: {rules}. Practice, attention checks "
-        f"and gold trials are not scored. {_screens(test)}Trials that a rater did not answer are "
-        "missing, and nothing is put in their place; raters who stopped are kept with what they "
-        "have answered."
+        f"Left out are: {said(test.rules, test)} Practice, attention checks and gold trials are "
+        f"not scored. {_screens(test)}Trials that a rater did not answer are missing, and nothing "
+        "is put in their place; raters who stopped are kept with what they have answered."
     )
     yield (
         "The report also shows all results with everyone, and, as secondary results from which "
         "nothing is concluded: effects of order, position, fatigue and day; other models of the "
         "same answers; agreement of raters. With fewer than "
-        f"{MIN_RATERS} raters nothing is concluded at all."
+        f"{MIN_RATERS} raters it calls every number a first hint."
     )
     yield f"The analysis is that of Earshot {earshot()}, run once, after the test has closed."
 
@@ -67,7 +65,7 @@ def answers(scale: Scale) -> str:
     if scale.typed:
         return "which raters answer in writing"
     said = (f"{word} ({value})" if word else str(value) for value, word in scale.answers)
-    return f"and the answers are: {', '.join(said)}"
+    return f"and the answers are: {', '.join(said)}{line(scale)}"
 
 
 def compared(test: Test) -> list[tuple[str, str]]:

@@ -71,7 +71,10 @@ function unstored(step) {
 
 async function begin() {
   // With what a panel's link says, by which the server knows a member who comes again.
-  test = await ask(`session?${new URLSearchParams({ ...Object.fromEntries(params), lang, claim })}`);
+  const first = !memory.get(`${place} opened`); // by this browser, for the count of who came
+  const asked = { ...Object.fromEntries(params), lang, claim, first };
+  test = await ask(`session?${new URLSearchParams(asked)}`);
+  memory.set(`${place} opened`, true);
   if (test.rater) enter(test.rater);
   rested = answered();
   if (test.outcome) return over();

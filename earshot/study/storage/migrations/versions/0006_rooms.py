@@ -1,4 +1,5 @@
-"""The test of a rater's room: its result, and how often it was tried."""
+"""The test of a rater's room, its result and how often it was tried, and how many have opened the
+page."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,8 +13,11 @@ def upgrade() -> None:
     op.add_column("raters", sa.Column("environment", sa.Boolean(), nullable=True))
     rooms = sa.Column("rooms", sa.Integer(), nullable=False, server_default="0")
     op.add_column("raters", rooms)
+    visits = sa.Column("visits", sa.Integer(), nullable=False, server_default="0")
+    op.add_column("tests", visits)
 
 
 def downgrade() -> None:
+    op.drop_column("tests", "visits")
     op.drop_column("raters", "rooms")
     op.drop_column("raters", "environment")
