@@ -36,6 +36,12 @@ consent: |
   Your answers are stored without your name or address, and used for research.
   You can stop at any time, and have your answers deleted.
 
+# Questions about raters, none of which has to be answered; a test of whether their room is quiet
+# enough (ITU-T P.808); and after how many trials they are asked to rest.
+# demographics: true
+# environment: true
+# break_every: 20
+
 # Recordings that say what to answer, to see who listens, and trials whose answer is known. With
 # tolerance: 1 with expected, an answer may be off by so much.
 {checks}"""
