@@ -43,7 +43,7 @@ MANY: Final = (
     "download yours and serve it yourself."
 )
 MANY_PREVIEWS: Final = (
-    f"{MAX_PREVIEWS} previews a day are shown to one network. Come back tomorrow."
+    f"{MAX_PREVIEWS} previews and changes a day are made for one network. Come back tomorrow."
 )
 PREVIEW: Final = (
     "This is the test as a rater takes it. Nothing is stored, and nobody else can come before you "
@@ -197,6 +197,8 @@ class StudyEvents:
         test, problems = self._checked(workspace, yaml)
         if test is None or problems:
             return self._report(test, problems)
+        if self._trials.take(address_of(request.request) if request.request else ""):
+            raise InputError(MANY_PREVIEWS)
         change(workspace.folder, workspace.open, self.tests)
         shown = links(self.tests, workspace.open, _page(request))
         return self._report(test, []) | {
