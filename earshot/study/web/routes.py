@@ -3,6 +3,7 @@
 import math
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any, Final
 
@@ -92,7 +93,8 @@ def router(library: Library) -> APIRouter:
         kept, test = raters.store_for(opened, rater)
         known = kept.resume(test, checked(rater)) if rater else None
         if first and known is None and kept is store:
-            store.visit(test)
+            with suppress(*UNAVAILABLE):  # who comes matters more than that they are counted
+                store.visit(test)
         if rater and known:
             kept.draw(test, rater)
             known = raters.rater(opened, rater)
