@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from benchmarks.support.listening import write_test
 from earshot.study import preregistration
+from earshot.study.analysis.tables import Table
 from earshot.study.design import Item
 from earshot.study.library import Library
 from earshot.study.storage import dataset
@@ -184,7 +185,7 @@ def test_three_raters_take_a_whole_test_and_its_export_reads_back(
     content = httpx.get(f"{link}/dataset.zip", params=key, timeout=60).content
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
 
-        def table(name: str) -> pd.DataFrame:
+        def table(name: str) -> Table:
             file = archive.read(f"whole/{dataset.path(opened.test, name)}")
             return pd.read_csv(io.BytesIO(file), keep_default_na=False)
 

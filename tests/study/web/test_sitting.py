@@ -105,7 +105,7 @@ def test_replies_and_room_read_back_from_the_data_set(client: TestClient, tests:
     assert row["What is your gender?"] == ""
     assert json.loads(raw[1])["rater"]["environment"] is True
     ratings = tests.store.ratings(opened.test)
-    assert ratings["environment"].all() and (ratings["minutes"] >= 0).all()
+    assert {*ratings["environment"]} == {True} and min(ratings["minutes"]) >= 0
 
 
 def test_browsers_that_opened_the_page_are_counted_once_and_previews_never(

@@ -6,6 +6,7 @@ from typing import Any
 
 import gradio as gr
 import pytest
+from gradio.components import Component
 
 from benchmarks.support.listening import write_test
 from earshot.app import launch, site
@@ -176,15 +177,14 @@ def test_open_test_comes_back_by_its_link_and_is_changed_by_the_form(
     handlers.open(workspace, (folder / "test.yaml").read_text(), "", request)
     name = workspace.open
     link = f"http://here/results/{name}?key={handlers.tests.open(name).key}"
-    values: dict[Any, Any] = dict.fromkeys(parts.form.components) | {
-        parts.workspace: None, parts.files: None, parts.link: link, parts.yaml: "",
-    }  # fmt: skip
+    values: dict[Component, Any] = dict.fromkeys(parts.form.components)
+    values |= {parts.workspace: None, parts.files: None, parts.link: link, parts.yaml: ""}
     back = handlers.edit(values, request)
     assert back[parts.form.title] == "Before" and back[parts.form.design] == "ab"
     other = back[parts.workspace]
-    form_values = {each: back[each] for each in parts.form.components}
-    values |= form_values | {parts.workspace: other, parts.yaml: back[parts.yaml]}
-    made = handlers.from_upload(values | {parts.form.title: "After"}, request)
+    values |= {each: back[each] for each in parts.form.components}
+    values |= {parts.workspace: other, parts.yaml: back[parts.yaml], parts.form.title: "After"}
+    made = handlers.from_upload(values, request)
     assert "systems:" in made[parts.yaml]
     shown = handlers.open(other, made[parts.yaml], "", request)
     assert f"/listen/{name}" in shown[parts.links] and "changed" in shown[parts.message]
@@ -194,7 +194,7 @@ def test_open_test_comes_back_by_its_link_and_is_changed_by_the_form(
     with pytest.raises(InputError, match="Somebody has begun"):
         handlers.edit(values, request)
     with pytest.raises(InputError, match="key in this link"):
-        handlers.edit(values | {parts.link: f"{link[:-1]}x"}, request)
+        handlers.edit({**values, parts.link: f"{link[:-1]}x"}, request)
 
 
 def test_rehearsal_is_shown_of_a_whole_test_only(tmp_path: Path, handlers: StudyEvents) -> None:
