@@ -65,6 +65,27 @@ def test_wav_with_the_high_byte_first_is_its_sound(subtype: str) -> None:
     check_beep(by_soundfile("WAV", subtype, "BIG"))
 
 
+def test_wav_with_the_high_byte_first_is_joined_and_cut_as_others_are() -> None:
+    """mackron/dr_libs#210, and streamproc/MediaStreamRecorder#44."""
+    whole = by_soundfile("WAV", "PCM_16", "BIG")
+    assert load(2 * whole).seconds == pytest.approx(6.0, abs=0.02)
+    assert "ends early" in load(whole[: len(whole) // 2]).notices[0]
+
+
+def test_w64_that_breaks_off_says_so() -> None:
+    """Plachtaa/Seed-VC#59."""
+    whole = by_soundfile("W64", "PCM_16")
+    assert load(whole).notices == () and "ends early" in load(whole[:-150_000]).notices[0]
+
+
+def test_mp4_in_fragments_that_breaks_off_says_so() -> None:
+    """Plachtaa/Seed-VC#59: the parts that had come by then passed for the whole."""
+    fragments = {"movflags": "frag_keyframe+empty_moov", "frag_duration": "500000"}
+    whole = film("mp4", [beep()], options=fragments)
+    assert load(whole).notices == ()
+    assert "ends early" in load(whole[: 2 * len(whole) // 3]).notices[0]
+
+
 def test_wav_of_64_bit_sizes_is_read() -> None:
     """godotengine/godot-proposals#14975: RF64."""
     buffer = io.BytesIO()

@@ -23,7 +23,7 @@ from earshot.media.audio.samples import (
     to_float,
 )
 from earshot.media.workers.container import Budget, Timeline, is_picture, open_container
-from earshot.media.workers.parts import parts
+from earshot.media.workers.parts import RIFF, is_cut, parts
 
 # Playlists stay out: they can name other files and addresses.
 FORMATS: Final = (
@@ -42,6 +42,7 @@ MAX_PADDING: Final = 0.1  # seconds after the declared end that codecs fill up
 MAX_MISSING: Final = 0.25  # seconds before the declared end, and 1 %, that no one misses
 MIN_GAP: Final = 0.1  # seconds; what is shorter is filled without a word
 WAV_UNKNOWN: Final = 2**30  # bytes; programs that write into a pipe declare some huge length
+W64: Final = b"riff"  # how Sony's WAV with sizes of 64 bits begins
 BIG_ENDIAN: Final = b"RIFX"  # how a WAV begins whose numbers have their high byte first
 OGG_TAIL: Final = 65_536  # bytes, more than one page
 OGG_LAST_PAGE: Final = b"\x04"  # the highest flag of a page
@@ -356,14 +357,18 @@ def _is_tag(data: bytes) -> bool:
 
 
 def _ends_early(file: BinaryIO) -> bool:
-    """Tell whether a WAV, Ogg or MP3 file is cut off, which FFmpeg does not."""
+    """Tell whether a WAV, W64, MP4, Ogg or MP3 file is cut off, which FFmpeg does not."""
     file.seek(0)
     head = file.read(MP3_HEAD)
     size = file.seek(0, io.SEEK_END)
-    if head[:4] == b"RIFF":
-        declared = int.from_bytes(head[4:8], "little") + 8
-        rate = int.from_bytes(head[28:32], "little") if head[12:16] == b"fmt " else 0  # bytes/s
+    if head[4:8] == b"ftyp":
+        return is_cut(file)
+    if order := RIFF.get(head[:4]):
+        declared = int.from_bytes(head[4:8], order) + 8
+        rate = int.from_bytes(head[28:32], order) if head[12:16] == b"fmt " else 0  # bytes/s
         return size + MAX_MISSING * rate < declared < WAV_UNKNOWN
+    if head[:4] == W64:
+        return size < int.from_bytes(head[16:24], "little") < WAV_UNKNOWN
     if head[:4] == b"OggS":
         file.seek(max(0, size - OGG_TAIL))
         tail = file.read()

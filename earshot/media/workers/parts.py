@@ -7,11 +7,13 @@ through by itself, such as WebM, MPEG-TS and MP3, is one part.
 
 import io
 from collections.abc import Iterator
-from typing import BinaryIO, Final, cast
+from typing import BinaryIO, Final, Literal, cast
 
 MAX_PARTS: Final = 1000
 OGG_HEAD: Final = 27  # bytes of a page before its table of segments
 OGG_FIRST: Final = 2  # flag of the first page of a stream
+# How WAV files begin, by which of the bytes of a number comes first.
+RIFF: Final[dict[bytes, Literal["little", "big"]]] = {b"RIFF": "little", b"RIFX": "big"}
 BOXES: Final = (b"moov", b"moof", b"mdat")  # of MP4: what a file has after its `ftyp`
 
 
@@ -23,7 +25,7 @@ def parts(file: BinaryIO) -> list[BinaryIO]:
     file.seek(0)
     if head[:4] == b"OggS":
         starts = list(_ogg(file, size))
-    elif head[:4] == b"RIFF":
+    elif head[:4] in RIFF:
         starts = list(_riff(file, size))
     elif head[4:] == b"ftyp":
         starts = list(_boxes(file, size))
@@ -57,11 +59,26 @@ def _riff(file: BinaryIO, size: int) -> Iterator[int]:
     while position + 12 < size:
         file.seek(position)
         head = file.read(8)
-        if head[:4] != b"RIFF":
+        if head[:4] not in RIFF:
             return
         yield position
-        length = int.from_bytes(head[4:], "little")
+        length = int.from_bytes(head[4:], RIFF[head[:4]])
         position += 8 + length + length % 2
+
+
+def is_cut(file: BinaryIO) -> bool:
+    """Tell whether a file of boxes, as MP4 is, ends within one of them."""
+    size, end = file.seek(0, io.SEEK_END), 0
+    while end + 8 <= size:
+        file.seek(end)
+        head = file.read(16)
+        length = int.from_bytes(head[:4], "big")
+        if length == 1:
+            length = int.from_bytes(head[8:], "big")
+        if length < 8:  # to the end, or damaged
+            return False
+        end += length
+    return end > size
 
 
 def _boxes(file: BinaryIO, size: int) -> Iterator[int]:
