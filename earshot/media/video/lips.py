@@ -136,7 +136,8 @@ def _check(track: FaceTrack, found: np.ndarray, shown: np.ndarray) -> None:
         raise InputError("This video has too few pictures to read lips: use 10 a second or more.")
     seen = shown[found]  # before the first face, and after the last, the mouth rests
     lost = 1 - found[np.argmax(found) : len(found) - np.argmax(found[::-1])].mean()
-    if lost > MAX_LOST or np.diff(seen).max(initial=0) > MAX_GAP or np.ptp(seen) < MIN_SEEN:
+    glimpse = not found.all() and np.ptp(seen) < MIN_SEEN
+    if glimpse or lost > MAX_LOST or np.diff(seen).max(initial=0) > MAX_GAP:
         raise InputError(
             "The face is lost for too long.",
             "Stay in the picture, facing the camera, and keep hands away from the mouth.",

@@ -48,7 +48,9 @@ def test_show_with_votes_presses_their_buttons_and_exports_them(
     assert "base64" not in re.sub(r"data:image/png;base64", "", best["html"])
     assert chart.constructor_args["value"]["html"].count('class="map-point"') == len(CAPTIONS)
     assert labels.constructor_args["visible"]
-    rows = list(csv.DictReader(Path(labels.constructor_args["value"]).read_text().splitlines()))
+    rows = list(
+        csv.DictReader(Path(labels.constructor_args["value"]).read_text("utf-8-sig").splitlines())
+    )
     assert [(row["query"], row["grade"]) for row in rows] == [("rain", "1")]
     # The map is sent once.
     again = view.show(update[view.search], result, library)
