@@ -51,13 +51,13 @@ def test_address_that_opened_five_tests_opens_no_sixth_in_another_visit(
     tmp_path: Path, handlers: StudyEvents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
-    workspace, yaml = Workspace(folder), (folder / "test.yaml").read_text()
+    yaml = (folder / "test.yaml").read_text()
     published: list[Path] = []
     monkeypatch.setattr(events, "publish", lambda folder, *_: published.append(folder) or "x")
     monkeypatch.setattr(events, "links", lambda *_: "")
     request = gr.Request(headers={"referer": "http://here"})
     for _ in range(MAX_OPENED):
-        handlers.open(workspace, yaml, "", request)
+        handlers.open(Workspace(folder), yaml, "", request)
     with pytest.raises(InputError, match=f"opens {MAX_OPENED} tests a day"):
         handlers.open(Workspace(folder), yaml, "", request)
     assert len(published) == MAX_OPENED == 5
