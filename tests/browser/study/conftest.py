@@ -9,12 +9,13 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
-from benchmarks.support.listening import write_test
+from benchmarks.support.listening import STIMULI, write_test
 from earshot.study.library import Library
 from earshot.study.sounds import headphones
 from earshot.study.web.server import app, library
 from tests.browser.visit import PATIENCE
 
+SCALES = {"similarity": None, "naturalness": {"points": 11}, "transcription": None}
 SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 
 
@@ -26,6 +27,8 @@ def tests(tmp_path_factory: pytest.TempPathFactory) -> Library:
     write_test(folder / "mushra", "mushra", trials=3)
     for design in ("acr", "ccr", "dcr", "abx", "similarity", "smos"):
         write_test(folder / design, design, trials=2)
+    said = dict.fromkeys(STIMULI, "The old cat sat on the mat.")
+    write_test(folder / "several", "smos", scales=SCALES, sentences=said, comment=True)
     return library(folder)
 
 

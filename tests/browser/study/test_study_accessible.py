@@ -69,7 +69,7 @@ def phone(browser: Browser, complaints: list[str]) -> Iterator[Page]:
     context.close()
 
 
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", [*DESIGNS, "several"])
 def test_trial_of_each_design_has_no_serious_finding_and_fits_a_phone_in_arabic(
     phone: Page, address: str, tests: Library, design: str
 ) -> None:
