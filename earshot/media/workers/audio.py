@@ -283,6 +283,7 @@ class _Frames:
             decoder.extradata = own.extradata
         elif self._big_endian and own.name.endswith("le"):
             decoder = av.AudioCodecContext.create(f"{own.name[:-2]}be", "r")
+            assert isinstance(decoder, av.AudioCodecContext)
             decoder.sample_rate, decoder.layout = own.sample_rate, own.layout
         else:
             return own
