@@ -128,7 +128,9 @@ def _parts(pipeline: AnyVoiceConversion) -> list[str]:
 
 
 def _knn_vc(samples: Tensor) -> dict[str, float]:
-    """Seconds of each part for a waveform (1, T); features of the target are there already."""
+    """Time each part for a waveform (1, T), in seconds; features of the target are there
+    already.
+    """
     wavlm, target = WavLMModel(WAVLM).eval(), torch.randn(TARGET, WAVLM.hidden_size)
     config = SpeechT5HifiGanConfig(
         model_in_dim=WAVLM.hidden_size,

@@ -115,7 +115,7 @@ def load_vocabulary(name: str | None = None) -> tuple[bytes, ...]:
 
 
 def _vocabulary(content: bytes) -> tuple[bytes, ...]:
-    """Each token with its length before it, of one byte below 128, or else of two."""
+    """Read each token with its length before it, of one byte below 128, or else of two."""
     tokens, place = [], 0
     while place < len(content):
         length = content[place]

@@ -1,4 +1,4 @@
-"""What a recogniser hears in speech, word by word, and how sure of it it is.
+"""A transcript of speech by a recogniser, word by word, and how sure of it it is.
 
 The encoder is the one that voice conversion stands on (earshot/pipelines/recogniser.py); here its
 decoder, trained with text by others, writes down the words. English only. It is not loaded unless
@@ -39,29 +39,29 @@ class HeardWord:
 
     @property
     def plain(self) -> str:
-        """The word as it is compared: letters and digits, in small."""
+        """Write the word as it is compared: letters and digits, in small."""
         return "".join(c for c in self.text.lower() if c.isalnum())
 
 
 @dataclass(frozen=True)
 class Transcript:
-    """What was heard in a recording."""
+    """The transcript of a recording."""
 
     words: tuple[HeardWord, ...]
 
     @property
     def text(self) -> str:
-        """The words as a sentence."""
+        """Write the words as a sentence."""
         return " ".join(word.text for word in self.words)
 
     @property
     def confidence(self) -> float:
-        """Mean over the words; 0 where there are none."""
+        """Average over the words; 0 where there are none."""
         return float(np.mean([word.confidence for word in self.words])) if self.words else 0.0
 
     @property
     def is_guess(self) -> bool:
-        """Whether the words are hardly heard, as where noise covers them."""
+        """Say whether the words are hardly heard, as where noise covers them."""
         return self.confidence < MIN_CONFIDENCE
 
     def kept_in(self, other: "Transcript") -> tuple[tuple[bool, ...], tuple[bool, ...]]:

@@ -105,8 +105,9 @@ class Library:
             raise InputError(CLOSED) from error
 
     def open(self, name: str, most_samples: int | None = None) -> Opened:
-        """The same, but waits, and raises SpecError with all that is wrong, for organisers.
-        most_samples: that all sounds together may hold."""
+        """Open the same test, but wait, and raise SpecError with all that is wrong, for organisers.
+        most_samples: that all sounds together may hold.
+        """
         return self._open(name, wait=True, most_samples=most_samples)
 
     def with_key(self, name: str, key: str) -> Opened:

@@ -220,7 +220,7 @@ class _Frames:
     """
 
     def __init__(self, container: InputContainer, index: int, big_endian: bool = False) -> None:
-        """big_endian: that of a WAV file, which FFmpeg reads as if it were not."""
+        """Open the stream. big_endian: that of a WAV file, which FFmpeg reads as if it were not."""
         self._big_endian = big_endian
         self.damaged, self.end = False, 0.0
         self.timeline = Timeline(container)

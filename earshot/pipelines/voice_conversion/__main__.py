@@ -29,7 +29,7 @@ ENDINGS: Final = (*FORMATS, ".json")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """See above."""
+    """Convert the recordings, or units, that the command line names."""
     parser = command_line.parser_of("voice_conversion", "recordings or units files", __doc__)
     command_line.add_output(parser, f"a {', '.join(ENDINGS)}", required=True)
     target = parser.add_mutually_exclusive_group()
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _installed() -> list[str]:
-    """The models whose checkpoint is here, the default first."""
+    """List the models whose checkpoint is here, the default first."""
     return [
         name
         for name, checkpoint in settings.MODELS.items()
@@ -151,7 +151,7 @@ def _convert(
 
 
 def _is_units(path: Path) -> bool:
-    """Whether a file holds units: by its name, or, without one, by how it begins."""
+    """Say whether a file holds units: by its name, or, without one, by how it begins."""
     if path.suffix:
         return path.suffix.lower() == ".json"
     with path.open("rb") as file:

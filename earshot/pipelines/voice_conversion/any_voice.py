@@ -32,8 +32,8 @@ from earshot.pipelines.voice_conversion.voice import Voice, check_one_voice, pit
 
 
 class AnyVoiceConversion(VoiceConversion):
-    """One set of networks for all bottlenecks and voices, shared by all visitors: nothing of
-    theirs stays. ``at`` gives the same networks with another bottleneck.
+    """A set of networks for all bottlenecks and voices, shared by all visitors: nothing of theirs
+    stays. ``at`` gives the same networks with another bottleneck.
 
     encode → units, which can be edited → decode in a voice; reference → voice → fit, from a
     recording of somebody.
@@ -61,7 +61,7 @@ class AnyVoiceConversion(VoiceConversion):
         return cls(Networks.load(folder, choose_device(device)), settings.CONTINUOUS)
 
     def at(self, bottleneck: str) -> "AnyVoiceConversion":
-        """The same networks with another bottleneck. Raises InputError for an unknown one."""
+        """Give the same networks another bottleneck. Raises InputError for an unknown one."""
         other = copy(self)
         other._choose(bottleneck)
         return other
@@ -98,7 +98,9 @@ class AnyVoiceConversion(VoiceConversion):
         )
 
     def bits_per_second(self, intonation: str) -> tuple[float, float]:
-        """Of the bottleneck, infinite where it is continuous, and of an intonation that is kept."""
+        """Compute the rate of the bottleneck, infinite where it is continuous, and of an intonation
+        that is kept.
+        """
         kept = BITS_PER_SECOND if intonation == "keep" else 0.0
         return self._bottleneck.bits_per_second(self.name), kept
 
@@ -118,7 +120,8 @@ class AnyVoiceConversion(VoiceConversion):
         return waveforms.speech(waveforms.muted(waveform, units.codes == MUTED), began)
 
     def reference(self, audio: Audio, reading: Reading | None = None) -> np.ndarray:
-        """The speech in a recording of 10 to 30 s, to make a voice of: float32 (T,) at 16 kHz.
+        """Cut out the speech in a recording of 10 to 30 s, to make a voice of: float32 (T,) at 16
+        kHz.
 
         reading: what must be read in it. Raises InputError where it is shorter or longer, silent,
         holds too little speech, or is not the reading.
@@ -143,7 +146,7 @@ class AnyVoiceConversion(VoiceConversion):
 
     @torch.inference_mode()
     def voice(self, reference: np.ndarray, name: str = "your voice") -> Voice:
-        """The voice of somebody's reference (T,). Raises InputError where two people speak."""
+        """Make the voice of somebody's reference (T,). Raises InputError where two people speak."""
         pieces = range(0, len(reference) - self.PIECE + 1, self.PIECE)
         mels = [features.log_mel(reference[start : start + self.PIECE]) for start in pieces]
         check_one_voice(np.stack([self.networks.voice(mel) for mel in mels]))
@@ -156,28 +159,28 @@ class AnyVoiceConversion(VoiceConversion):
     def fit(
         self, voice: Voice, reference: np.ndarray, on_progress: Callable[[float], object]
     ) -> Voice:
-        """The voice, fitted more closely to its reference (T,) in a minute at most.
+        """Fit the voice more closely to its reference (T,), in a minute at most.
 
         on_progress: called with the share that is done.
         """
         return fit(self.networks, reference, voice, on_progress)
 
     def nearest(self, content: Tensor) -> Tensor:
-        """Content (U, C) → the units that show it (U,)."""
+        """Find the units (U,) that show content (U, C)."""
         return self._bottleneck.encode(content, self._units_of)[:, 0]
 
     def passed(self, content: Tensor) -> Tensor:
-        """Content (U, C) → what passes the bottleneck (U, C)."""
+        """Pass content (U, C) through the bottleneck: (U, C)."""
         if self.name == settings.CONTINUOUS:
             return content
         return self._bottleneck.decode(self._bottleneck.encode(content, self.name), self.name)
 
     def content(self, units: Units) -> np.ndarray:
-        """What is decoded for units: float32 (U, C)."""
+        """Compute the content that units are decoded from: float32 (U, C)."""
         return self._vectors(units).cpu().numpy()
 
     def _vectors(self, units: Units) -> Tensor:
-        """What the inverter is given: (U, C).
+        """Look up the vectors that the inverter is given: (U, C).
 
         Where a unit was edited, its own vector is taken.
         """
@@ -194,7 +197,9 @@ class AnyVoiceConversion(VoiceConversion):
         return torch.where(replaced[:, None], single, vectors)
 
     def voice_of(self, target: str | Voice) -> Voice:
-        """The Voice, or the shipped one of that name. Raises InputError where there is none."""
+        """Find the shipped voice of a name; a Voice stays as it is. Raises InputError where there
+        is none.
+        """
         if isinstance(target, Voice):
             return target
         _check("voice", target, self.voices)

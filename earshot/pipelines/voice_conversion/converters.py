@@ -11,12 +11,12 @@ class Converters:
     """The models of settings.MODELS by name; the checkpoint that some share is loaded once."""
 
     def __init__(self, folder: Path, device: str = "auto") -> None:
-        """folder: of the checkpoints."""
+        """Keep the folder of the checkpoints."""
         self._folder, self._device = folder, device
         self._any_voice: AnyVoiceConversion | None = None
 
     def __call__(self, name: str) -> VoiceConversion:
-        """Raises FileNotFoundError where the model's checkpoint is not in the folder."""
+        """Load a model. Raises FileNotFoundError where its checkpoint is not in the folder."""
         folder = self._folder / MODELS[name]
         if folder.name != ANY_VOICE:
             return VoiceConversion.from_pretrained(folder, self._device)

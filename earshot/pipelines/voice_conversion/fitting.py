@@ -1,4 +1,5 @@
-"""Fit a voice vector to its reference: what speaks the reference's own content as it was said.
+"""Fit a voice vector to its reference, so that it speaks the reference's own content as it was
+said.
 
 On validation speakers, 60 steps on 20 s bring the L1 error of mels of their other speech down by
 5 % on average, in 10 to 30 s on a core.
@@ -32,7 +33,7 @@ RATE: Final = 0.03  # of Adam
 def fit(
     networks: Networks, speech: np.ndarray, voice: Voice, on_progress: Callable[[float], object]
 ) -> Voice:
-    """The voice, fitted to its reference speech (T,), of at least 2 s; only its vector changes.
+    """Fit the voice to its reference speech (T,), of at least 2 s; only its vector changes.
 
     on_progress: called with the share that is done. Can be stopped (core.cancellation) at every
     step.
@@ -59,7 +60,9 @@ def fit(
 
 @torch.no_grad()
 def _windows(networks: Networks, speech: np.ndarray, voice: Voice) -> tuple[Tensor, Tensor, Tensor]:
-    """Content (N, U, C), contour (N, S, 2) and normalised mel (N, S, M) of windows of speech."""
+    """Cut content (N, U, C), contour (N, S, 2) and normalised mel (N, S, M) of windows of
+    speech.
+    """
     frames = len(speech) // HOP_LENGTH // 2 * 2
     speech = speech[: frames * HOP_LENGTH]
     content = networks.encode(speech)
@@ -77,7 +80,7 @@ def _windows(networks: Networks, speech: np.ndarray, voice: Voice) -> tuple[Tens
 def _error(
     networks: Networks, content: Tensor, contour: Tensor, mel: Tensor, vector: Tensor, voice: Voice
 ) -> Tensor:
-    """L1 distance of what the voice would say from what was said."""
+    """Measure the L1 distance of what the voice would say from what was said."""
     batch = len(content)
     mean, std = (torch.full((batch,), x).to(mel) for x in (voice.pitch_mean, voice.pitch_std))
     voices = Voices(F.layer_norm(vector, vector.shape).expand(batch, -1), mean, std)

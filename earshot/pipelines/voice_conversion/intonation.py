@@ -19,15 +19,16 @@ BITS_PER_SECOND: Final = 50 + 25 * 6.0  # the voicing of each step; one of 64 le
 
 @dataclass(frozen=True, eq=False)
 class Intonation:
-    """voiced: bool (U,); log_f0: float32 (U,), relative to the speaker's mean and in the speaker's
-    standard deviations, interpolated where unvoiced."""
+    """The intonation of speech. voiced: bool (U,); log_f0: float32 (U,), relative to the speaker's
+    mean and in the speaker's standard deviations, interpolated where unvoiced.
+    """
 
     voiced: np.ndarray
     log_f0: np.ndarray
 
     @classmethod
     def of(cls, pitch: np.ndarray, statistics: tuple[float, float] | None = None) -> "Intonation":
-        """Of an F0 contour in Hz (S,), S even, 0 where unvoiced, after BITS_PER_SECOND.
+        """Quantise an F0 contour in Hz (S,), S even, 0 where unvoiced, to BITS_PER_SECOND.
 
         statistics: mean and standard deviation of the speaker's log-F0, where they are not those
         of the contour.
@@ -50,30 +51,33 @@ class Intonation:
         )
 
     def at(self, steps: np.ndarray | slice) -> "Intonation":
-        """The intonation of the steps with these indices, one after the other."""
+        """Take the intonation of the steps with these indices, one after the other."""
         return Intonation(self.voiced[steps], self.log_f0[steps])
 
     def then(self, other: "Intonation") -> "Intonation":
-        """This one, and another after it."""
+        """Append another intonation."""
         return Intonation(
             np.append(self.voiced, other.voiced), np.append(self.log_f0, other.log_f0)
         )
 
     def contour(self, pitch_std: float) -> np.ndarray:
-        """Voicing (0 or 1) and log-F0 relative to the mean of a voice with this standard
-        deviation, as the inverter takes them: float32 (S, 2)."""
+        """Compute voicing (0 or 1) and log-F0 relative to the mean of a voice with this standard
+        deviation, as the inverter takes them: float32 (S, 2).
+        """
         voiced = np.repeat(self.voiced, FRAMES_PER_STEP)
         centres = FRAMES_PER_STEP * np.arange(len(self.log_f0)) + (FRAMES_PER_STEP - 1) / 2
         relative = np.interp(np.arange(len(voiced)), centres, self.log_f0) * pitch_std
         return np.stack([voiced, voiced * relative], axis=1).astype(np.float32)
 
     def document(self) -> dict[str, Any]:
-        """For a JSON file; from_document reads it."""
+        """Write the intonation for a JSON file; from_document reads it."""
         return {"voiced": self.voiced.astype(int).tolist(), "log_f0": _rounded(self.log_f0)}
 
     @classmethod
     def from_document(cls, document: Any, steps: int) -> "Intonation":
-        """Raises ValueError, TypeError or KeyError unless it is one of this many steps."""
+        """Read an intonation. Raises ValueError, TypeError or KeyError unless it is one of this
+        many steps.
+        """
         voiced = np.array(document["voiced"], dtype=np.float32)
         log_f0 = np.array(document["log_f0"], dtype=np.float32)
         if voiced.shape != (steps,) or log_f0.shape != (steps,) or not np.isfinite(log_f0).all():

@@ -77,7 +77,9 @@ class Networks:
         )
 
     def encode(self, waveform: np.ndarray) -> Tensor:
-        """Speech (T,) at the level of the networks' input, T a multiple of 320 → content (U, C)."""
+        """Encode speech (T,) at the level of the networks' input, T a multiple of 320, as content
+        (U, C).
+        """
         samples = torch.from_numpy(waveform).to(self.device).reshape(-1, STEP)
 
         def encode(batch: Tensor) -> Tensor:
@@ -86,8 +88,9 @@ class Networks:
         return in_windows(encode, samples, HEARD, HEARD_OVERLAP)
 
     def invert(self, content: Tensor, contour: Tensor, voice: Voice, bottleneck: str) -> Tensor:
-        """Content (U, C) that passed a bottleneck and contour (S, 2) → log-mel spectrogram
-        (S, M)."""
+        """Map content (U, C) that passed a bottleneck and contour (S, 2) to a log-mel spectrogram
+        (S, M).
+        """
         width, number = content.shape[1], self.bottleneck.config.names.index(bottleneck)
         chosen, voices = torch.tensor([number], device=self.device), self._voices(voice)
 
@@ -101,7 +104,7 @@ class Networks:
         return in_windows(invert, given, WINDOW // STRIDE, OVERLAP // STRIDE, STRIDE)
 
     def predict_contour(self, content: Tensor, voice: Voice) -> Tensor:
-        """Content (U, C) → voicing and log-F0 relative to the voice's mean (S, 2)."""
+        """Predict, from content (U, C), voicing and log-F0 relative to the voice's mean (S, 2)."""
         voices = self._voices(voice)
 
         def predict(batch: Tensor) -> Tensor:
@@ -114,13 +117,15 @@ class Networks:
         return torch.stack([voiced, voiced * relative], dim=1)
 
     def vocode(self, mel: Tensor, pitch: Tensor, vocoder: str) -> np.ndarray:
-        """Log-mel spectrogram (S, M) and F0 (S,) in Hz, 0 where unvoiced → waveform (T,)."""
+        """Vocode a log-mel spectrogram (S, M) and F0 (S,) in Hz, 0 where unvoiced, as a waveform
+        (T,).
+        """
         if vocoder == "neural":
             return self.vocoder(mel[None], pitch[None])[0].cpu().numpy()
         return features.griffin_lim(features.linear_from_log_mel(mel.cpu().numpy()))
 
     def voice(self, log_mel: np.ndarray) -> np.ndarray:
-        """Log-mel spectrogram of somebody's speech (S, M) → their voice vector."""
+        """Encode a log-mel spectrogram of somebody's speech (S, M) as their voice vector."""
         mel = torch.from_numpy(log_mel)[None].to(self.device)
         return self.reference(self.inverter.normalize(mel))[0].cpu().numpy()
 
@@ -131,7 +136,7 @@ class Networks:
 
 
 def build(config: Mapping[str, Any]) -> nn.ModuleDict:
-    """Untrained networks of a checkpoint's config, all but those in files of their own."""
+    """Build untrained networks of a checkpoint's config, all but those in files of their own."""
     adapter, bottleneck = (
         {name: _tuple(value) for name, value in config[part].items()}
         for part in ("adapter", "bottleneck")
@@ -153,7 +158,7 @@ def _tuple(value: Any) -> Any:
 
 
 def _shipped(names: list[str], table: nn.Module) -> Mapping[str, Voice]:
-    """The voices of a table by name."""
+    """Read the voices of a table by name."""
     assert isinstance(table, VoiceTable)
     rows = zip(names, table.vector, table.pitch_mean, table.pitch_std, strict=True)
     return MappingProxyType(

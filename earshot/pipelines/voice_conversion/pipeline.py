@@ -32,7 +32,7 @@ KINDS: Final = {
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """What was heard in a recording, before it passes a bottleneck.
+    """The content of a recording, before it passes a bottleneck.
 
     source: the speech at the level of the networks' input; vectors: float32 (U, C); intonation:
     that of the source, None where the model predicts its own; loudness: of the recording, in LUFS;
@@ -136,7 +136,8 @@ class VoiceConversion(ABC):
         return Content(source, vectors, intonation, lufs, (*recording.notices, *covered))
 
     def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
-        """The speech at the level of the networks' input, its units, and notices about it.
+        """Encode a recording: the speech at the level of the networks' input, its units, and
+        notices about it.
 
         Raises InputError for audio that cannot be used.
         """
@@ -149,7 +150,7 @@ class VoiceConversion(ABC):
 
     @abstractmethod
     def units(self, content: Content) -> Units:
-        """The units of what was heard."""
+        """Find the units of what was heard."""
 
     @torch.inference_mode()
     def decode(
@@ -186,4 +187,6 @@ class VoiceConversion(ABC):
 
     @abstractmethod
     def bits_per_second(self, intonation: str) -> tuple[float, float]:
-        """Of what is decoded: of the units, infinite where not limited, and of the intonation."""
+        """Compute the rate of what is decoded: of the units, infinite where not limited, and of the
+        intonation.
+        """

@@ -1,4 +1,4 @@
-"""A text to read, new each time, and whether a recording is of somebody reading just that.
+"""A text to read, new each time, and a check that a recording is of somebody reading just that.
 
 Whoever gives a voice must be there to read words that nobody could have recorded beforehand: no
 voice is taken from a recording of somebody else. A recogniser that knows the text, but not the
@@ -51,14 +51,14 @@ class Reading:
 
     @classmethod
     def draw(cls, random: Random) -> "Reading":
-        """The opening, and some of the lines with words for their slots."""
+        """Draw the opening, and some of the lines with words for their slots."""
         lines = (OPENING, *random.sample(LINES, N_LINES))
         slots = [slot for line in lines for slot in _slots(line)]
         return cls(lines, tuple(random.choice(SLOTS[slot]) for slot in slots))
 
     @property
     def text(self) -> str:
-        """What is to be read, as one writes it."""
+        """Write what is to be read, as one writes it."""
         drawn = iter(self.words)
         spoken = [re.sub(r"\{\w+\}", lambda _: next(drawn), line) for line in self.lines]
         names = {"i": "I", "earshot": "Earshot", **{d: d.title() for d in SLOTS["weekday"]}}
@@ -66,7 +66,7 @@ class Reading:
         return " ".join(f"{line[0].upper()}{line[1:]}." for line in written)
 
     def check(self, waveform: np.ndarray) -> None:
-        """Raises InputError unless the waveform (T,) at 16 kHz is somebody reading the text."""
+        """Raise InputError unless the waveform (T,) at 16 kHz is somebody reading the text."""
         found = _recognised(self.lines, waveform)
         right = sum(a == b for a, b in zip(found, self.words, strict=False))
         if right < MIN_RIGHT * len(self.words):
@@ -78,7 +78,7 @@ class Reading:
 
 
 def _recognised(lines: Sequence[str], waveform: np.ndarray) -> list[str]:
-    """The words that were said in the slots, as far as the text was read."""
+    """Recognise the words that were said in the slots, as far as the text was read."""
     rule = " ".join(re.sub(r"\{(\w+)\}", r"<\1>", line) for line in lines)
     rules = "".join(f" <{slot}> = {' | '.join(words)};" for slot, words in SLOTS.items())
     decoder = pocketsphinx.Decoder(

@@ -1,4 +1,4 @@
-"""What a conversion returns."""
+"""The result of a conversion."""
 
 from dataclasses import dataclass
 
@@ -27,15 +27,15 @@ class Conversion:
 
     @property
     def bits_per_second(self) -> float:
-        """Of units and intonation together."""
+        """Add up the rate of units and intonation."""
         return self.unit_bits + self.intonation_bits
 
     @property
     def compression(self) -> float:
-        """How many times less that is than 16-bit PCM; 0 where it is not limited."""
+        """Compute how many times less that is than 16-bit PCM; 0 where it is not limited."""
         return PCM_BITS / self.bits_per_second
 
     @property
     def real_time_factor(self) -> float:
-        """Time taken per second of speech."""
+        """Compute the time taken per second of speech."""
         return self.compute_seconds * self.source.sample_rate / len(self.source.waveform)

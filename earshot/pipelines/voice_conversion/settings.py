@@ -1,4 +1,4 @@
-"""What voice conversion offers and where its limits are; needs no torch, so that tabs can ask."""
+"""The choices of voice conversion and its limits; needs no torch, so that tabs can ask."""
 
 from pathlib import Path
 from typing import Final
@@ -39,6 +39,8 @@ MUTED: Final = -1  # in place of a unit: silence for as long
 
 
 def live_checkpoint(folder: Path) -> Path:
-    """The checkpoint in a folder of them that converts live; where there is none, the first."""
+    """Find the checkpoint in a folder of them that converts live; where there is none, the
+    first.
+    """
     found = (folder / name for name in LIVE if (folder / name / "config.json").exists())
     return next(found, folder / LIVE[0])

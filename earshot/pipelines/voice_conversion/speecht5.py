@@ -1,4 +1,4 @@
-"""SpeechT5 of the Hugging Face hub, as a peer of our voice conversion (Ao et al. 2022).
+"""SpeechT5 of the Hugging Face hub, as a baseline of our voice conversion (Ao et al. 2022).
 
 A Transformer from waveform to log-mel spectrogram, given an x-vector of the target speaker, and a
 HiFi-GAN. Larger and slower than ours, and not shipped: whoever names it downloads it.
@@ -27,7 +27,9 @@ from earshot.pipelines.speech import Speech
 
 @dataclass(frozen=True, eq=False)
 class SpeechT5Result:
-    """source: as the network was given it; notices: for the visitor, about the input."""
+    """The result of a conversion by SpeechT5. source: as the network was given it; notices: for the
+    visitor, about the input.
+    """
 
     source: Speech
     converted: Speech
@@ -35,7 +37,9 @@ class SpeechT5Result:
 
 
 class SpeechT5Conversion:
-    """Speech of anybody → the same words in the voice of an x-vector. Keeps no state."""
+    """A conversion of anybody's speech to the same words in the voice of an x-vector. Keeps no
+    state.
+    """
 
     NAME: Final = "microsoft/speecht5_vc"
     VOCODER: Final = "microsoft/speecht5_hifigan"
@@ -81,7 +85,7 @@ class SpeechT5Conversion:
 
     @torch.inference_mode()
     def _generate(self, waveform: np.ndarray, voice: np.ndarray) -> np.ndarray:
-        """(T,), (512,) → the converted waveform (T',)."""
+        """Convert a waveform (T,), with an x-vector (512,), to a waveform (T',)."""
         shortest, longest = self.LENGTHS
         made = self._model.generate_speech(
             self._tensor(waveform),
@@ -93,12 +97,12 @@ class SpeechT5Conversion:
         return made.float().clamp(-1, 1).cpu().numpy()
 
     def _tensor(self, values: np.ndarray) -> torch.Tensor:
-        """(…) → (1, …) in the precision of the network."""
+        """Batch values (…) as (1, …) in the precision of the network."""
         return torch.from_numpy(values)[None].to(self._device, self._model.dtype)
 
 
 def read_voice(path: Path) -> np.ndarray:
-    """The x-vector of a .npy file, float32 (512,). Raises InputError where it holds none."""
+    """Read the x-vector of a .npy file, float32 (512,). Raises InputError where it holds none."""
     try:
         return np.load(path).astype(np.float32).reshape(-1)
     except (OSError, ValueError) as error:
@@ -106,7 +110,8 @@ def read_voice(path: Path) -> np.ndarray:
 
 
 def read_voices(archive: Path, speakers: Sequence[str]) -> dict[str, np.ndarray]:
-    """An x-vector (512,) of each speaker of CMU ARCTIC, from a zip file of one .npy an utterance.
+    """Read an x-vector (512,) of each speaker of CMU ARCTIC, from a zip file of one .npy an
+    utterance.
 
     Raises OSError where the archive lacks a speaker.
     """

@@ -35,7 +35,7 @@ class Units:
     edited: np.ndarray | None = None
 
     def check(self, model: str, fingerprint: str, codebook_size: int, step: float) -> None:
-        """Raises InputError unless the model with this codebook and step can decode the units."""
+        """Raise InputError unless the model with this codebook and step can decode the units."""
         if (self.model, self.fingerprint) != (model, fingerprint):
             raise InputError(
                 f"These units are of another model ({self.model}). Choose that one to speak them."
@@ -48,7 +48,7 @@ class Units:
             raise InputError(f"Units of this model are numbered 0 to {codebook_size - 1}.")
 
     def at(self, indices: np.ndarray) -> "Units":
-        """The units with these indices, one after the other, with all that goes with them."""
+        """Take the units with these indices, one after the other, with all that goes with them."""
         return replace(
             self,
             codes=self.codes[indices],
@@ -66,7 +66,7 @@ class Units:
         return replace(self, codes=codes, edited=edited)
 
     def to_json(self) -> str:
-        """The units as a JSON document, for from_json."""
+        """Write the units as a JSON document, for from_json."""
         document: dict[str, Any] = {
             "model": self.model,
             "fingerprint": self.fingerprint,
@@ -83,7 +83,7 @@ class Units:
 
     @classmethod
     def from_json(cls, text: str) -> "Units":
-        """Units from a JSON document. Raises InputError when it is not one of to_json."""
+        """Read units from a JSON document. Raises InputError when it is not one of to_json."""
         check_json(text.encode("utf-8", "surrogatepass"))
         try:
             document = json.loads(text)
@@ -130,7 +130,8 @@ def _edited(document: Any, steps: int) -> np.ndarray | None:
 
 
 def codebook_colors(codebook: np.ndarray) -> tuple[str, ...]:
-    """A colour for each unit, similar for similar codebook vectors: (K, D) → K times "#rrggbb".
+    """Choose a colour for each unit, similar for similar codebook vectors: (K, D) → K times
+    "#rrggbb".
 
     The angle of the first two principal components is the hue, the rank along the third the
     lightness.

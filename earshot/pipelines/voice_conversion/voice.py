@@ -15,8 +15,9 @@ BELIEF = 50.0  # frames' worth of belief in that, where little speech is voiced
 
 @dataclass(frozen=True, eq=False)
 class Voice:
-    """vector: float32 (128,) of mean 0 and variance 1; mean and standard deviation of log-F0 in
-    log Hz."""
+    """A voice. vector: float32 (128,) of mean 0 and variance 1; mean and standard deviation of
+    log-F0 in log Hz.
+    """
 
     name: str
     vector: np.ndarray
@@ -24,7 +25,7 @@ class Voice:
     pitch_std: float
 
     def blend(self, other: "Voice", share: float) -> "Voice":
-        """A voice between this one (share 0) and another (share 1).
+        """Blend a voice between this one (share 0) and another (share 1).
 
         Raises InputError for a share outside 0 to 1.
         """
@@ -41,7 +42,7 @@ class Voice:
 
 
 def check_one_voice(vectors: np.ndarray) -> None:
-    """Raises InputError where vectors of consecutive pieces of speech (N, 128) are of two voices.
+    """Raise InputError where vectors of consecutive pieces of speech (N, 128) are of two voices.
 
     A quarter of the pairs may differ: laughter, a cough, a piece that is mostly noise.
     """
@@ -55,7 +56,7 @@ def check_one_voice(vectors: np.ndarray) -> None:
 
 
 def pitch_statistics(pitch: np.ndarray) -> tuple[float, float]:
-    """Mean and standard deviation of the log-F0 of a contour in Hz (S,), 0 where unvoiced.
+    """Compute mean and standard deviation of the log-F0 of a contour in Hz (S,), 0 where unvoiced.
 
     Without a voiced frame the mean is that of 150 Hz.
     """

@@ -89,7 +89,9 @@ class VQVAEConversion(VoiceConversion):
         return Units(shown, self.unit_seconds, self.name, self.fingerprint)
 
     def bits_per_second(self, intonation: str) -> tuple[float, float]:
-        """Of the units, if all were as likely, and none of the intonation, which is predicted."""
+        """Compute the rate of the units, if all were as likely, and none of the intonation, which
+        is predicted.
+        """
         return log2(self.codebook_size) / self.unit_seconds, 0.0
 
     def _speak(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> Speech:
@@ -102,13 +104,15 @@ class VQVAEConversion(VoiceConversion):
         return waveforms.speech(waveforms.muted(waveform, muted), began)
 
     def _encode(self, frames: np.ndarray) -> Tensor:
-        """(S, n_features) → encoder outputs (U, code_width)."""
+        """Encode frames (S, n_features) as encoder outputs (U, code_width)."""
         normalized = self.vqvae.normalize(torch.from_numpy(frames)[None].to(self.device))[0]
         ratio = 1 / self.vqvae.config.stride
         return in_windows(self.vqvae.encoder, normalized, self.WINDOW, self.OVERLAP, ratio)
 
     def invert(self, vectors: Tensor, target: str) -> tuple[Tensor, Tensor]:
-        """(U, code_width) → spectrogram (S, n_outputs) and F0 (S,) in Hz, 0 where unvoiced."""
+        """Map vectors (U, code_width) to a spectrogram (S, n_outputs) and F0 (S,) in Hz, 0 where
+        unvoiced.
+        """
         number, config = self.voices.index(target), self.inverter.config
         voice = torch.tensor(number, device=self.device)
 
@@ -126,7 +130,7 @@ class VQVAEConversion(VoiceConversion):
         return spectrogram, torch.where(voicing > 0, pitch, 0.0)
 
     def _vocode(self, spectrogram: Tensor, pitch: Tensor, vocoder: str) -> np.ndarray:
-        """Spectrogram (S, n_outputs) and F0 (S,) in Hz → waveform (S * HOP_LENGTH,)."""
+        """Vocode a spectrogram (S, n_outputs) and F0 (S,) in Hz as a waveform (S * HOP_LENGTH,)."""
         if vocoder == "neural":
             return self.vocoder(spectrogram[None], pitch[None])[0].cpu().numpy()
         predicted = spectrogram.cpu().numpy()
@@ -149,6 +153,6 @@ class VQVAEConversion(VoiceConversion):
 
     @torch.inference_mode()
     def _silence_unit(self) -> int:
-        """The unit that a second of silence is encoded as most often."""
+        """Find the unit that a second of silence is encoded as most often."""
         z = self._encode(self._frames(np.zeros(SAMPLE_RATE, np.float32)))
         return int(self.vqvae.codebook.nearest(z[None])[0].mode().values)

@@ -46,8 +46,8 @@ def load_networks(
 
 
 def load_features(folder: Path, device: torch.device) -> Callable[[np.ndarray], np.ndarray]:
-    """What the units are made of: speech (T,) → frames of 10 ms (S, D). MFCC, or a frozen speech
-    model where the config names a front end.
+    """Load the function that the units are made by: speech (T,) → frames of 10 ms (S, D). MFCC, or
+    a frozen speech model where the config names a front end.
 
     Raises FileNotFoundError where that model cannot be loaded.
     """
@@ -58,5 +58,5 @@ def load_features(folder: Path, device: torch.device) -> Callable[[np.ndarray], 
 
 
 def vqvae_config(saved: dict[str, Any]) -> VQVAEConfig:
-    """The VQ-VAE's part of a config.json, whose keys may be older than the code's."""
+    """Read the VQ-VAE's part of a config.json, whose keys may be older than the code's."""
     return VQVAEConfig(**{RENAMED_SETTINGS.get(key, key): saved[key] for key in saved})

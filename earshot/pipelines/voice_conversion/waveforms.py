@@ -26,7 +26,9 @@ COVERED: Final = (
 
 
 def prepared(waveform: np.ndarray, unit_samples: int) -> np.ndarray:
-    """The waveform at the level of the networks' input, with silence up to whole units: (T,)."""
+    """Bring a waveform to the level of the networks' input, with silence up to whole units:
+    (T,).
+    """
     waveform = np.pad(waveform, (0, -len(waveform) % unit_samples))
     if 20 * np.log10(np.abs(waveform).max() + 1e-12) < GATE:
         return np.zeros_like(waveform)
@@ -47,14 +49,14 @@ def is_covered(waveform: np.ndarray) -> bool:
 
 
 def silent_units(waveform: np.ndarray, n_units: int) -> np.ndarray:
-    """Whether each unit and its neighbours are below the gate: (U,)."""
+    """Say whether each unit and its neighbours are below the gate: (U,)."""
     power = np.square(waveform.reshape(n_units, -1)).mean(axis=1)
     loudest = np.max([np.roll(power, -1), power, np.roll(power, 1)], axis=0)
     return loudest < 10 ** (GATE / 10)
 
 
 def muted(waveform: np.ndarray, silent: np.ndarray) -> np.ndarray:
-    """The waveform (T,) without its silent units (U,), fading over 5 ms at their edges."""
+    """Silence the silent units (U,) of a waveform (T,), fading over 5 ms at their edges."""
     gain = np.repeat(1.0 - silent, len(waveform) // len(silent))
     fade = np.hanning(round(0.01 * SAMPLE_RATE))
     gain = np.minimum(gain, np.convolve(gain, fade / fade.sum(), mode="same"))
@@ -62,5 +64,5 @@ def muted(waveform: np.ndarray, silent: np.ndarray) -> np.ndarray:
 
 
 def speech(waveform: np.ndarray, began: float) -> Speech:
-    """The waveform (T,) as a pipeline returns it; began: time.perf_counter() before it was made."""
+    """Wrap a waveform (T,) as pipelines do; began: time.perf_counter() before it was made."""
     return Speech(waveform, SAMPLE_RATE, log_mel(waveform), time.perf_counter() - began)

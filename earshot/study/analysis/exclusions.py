@@ -1,4 +1,4 @@
-"""Whose ratings are left out, by rules that are stated beforehand, and why."""
+"""The rules, stated beforehand, by which ratings are left out, and why."""
 
 import math
 from collections.abc import Iterator

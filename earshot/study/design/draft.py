@@ -82,7 +82,7 @@ def _name(system: str) -> str:
 
 
 def _write(path: Path, sound: bytes) -> None:
-    """The sound as a mono WAV file."""
+    """Write the sound as a mono WAV file."""
     # Late, for they load scipy.
     from earshot.media.audio.decode import decode_mono
     from earshot.media.audio.load import wav_bytes

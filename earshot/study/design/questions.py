@@ -17,8 +17,10 @@ OWN: Final = ""  # for the language of the test
 
 @dataclass(frozen=True)
 class Question:
-    """ask and choices are by language; no choices: the reply is a text. every: after how many
-    trials it is asked, where it is asked in between. optional: whether raters may leave it out."""
+    """A question to raters. ask and choices are by language; no choices: the reply is a text.
+    every: after how many trials it is asked, where it is asked in between. optional: whether raters
+    may leave it out.
+    """
 
     ask: Mapping[str, str]
     when: When = "before"
@@ -27,7 +29,7 @@ class Question:
     optional: bool = False
 
     def said(self, language: str) -> tuple[str, tuple[str, ...]]:
-        """The question and its choices in the language, else in the test's."""
+        """Choose the question and its choices in the language, else in the test's."""
         choices = self.choices or {}
         ask = self.ask.get(language) or next(iter(self.ask.values()))
         return ask, choices.get(language) or next(iter(choices.values()), ())

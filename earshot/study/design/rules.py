@@ -14,7 +14,7 @@ OFF: Final = False  # what is written for a rule that does not hold
 
 @dataclass(frozen=True)
 class Rules:
-    """Who is excluded; None switches a rule off.
+    """The rules of exclusion; None switches one off.
 
     failed_checks: in more than this share of attention checks and gold trials, the answer was
     farther from the expected one than the trial tolerates. too_fast: the median time for an answer

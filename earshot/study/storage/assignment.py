@@ -11,7 +11,7 @@ from earshot.study.design.model import UNDRAWN
 
 
 def assign(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
-    """The sequence of the rater who comes as that number: the same for the same arguments.
+    """Assign the sequence of the rater who comes as that number: the same for the same arguments.
 
     counts holds how many ratings each scored trial has, or is still going to get from those at it,
     by its id. The least rated trials come first, so that all stay within one rating of each other

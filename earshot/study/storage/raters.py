@@ -17,7 +17,7 @@ SIMULATED = "simulated-"  # how tokens of made-up raters begin, and their ids
 
 @dataclass(frozen=True)
 class Rater:
-    """Someone taking a test, as they stand now. token is the secret in their link.
+    """A person taking a test, as they stand now. token is the secret in their link.
 
     attempts: headphone checks so far; headphones: whether it was passed, None before the last.
     rooms, environment: the same of the test of their room. code: the completion code, None until

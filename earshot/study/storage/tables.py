@@ -31,7 +31,7 @@ class TestRow(Base):
 
 
 class RaterRow(Base):
-    """Someone who agreed to take a test; id is a hash of the token in their link.
+    """A person who agreed to take a test; id is a hash of the token in their link.
 
     seen is when they agreed or gave their last new answer, in UTC without a zone; no more than its
     hour leaves the store, and that of who has finished. attempts counts their headphone checks;

@@ -38,7 +38,8 @@ COLUMNS = {
 
 
 def ratings(session: Session, test: Test) -> pd.DataFrame:
-    """All ratings of a test, a row each (in mushra a row a condition), with these columns:
+    """Make a table of all ratings of a test, a row each (in mushra a row a condition), with these
+    columns:
 
     test; rater (hash); trial (its id); order (place in the rater's sequence); position (of system
     on the screen, 0 is left or A); system; other (what it was compared with, or ""); stimulus;

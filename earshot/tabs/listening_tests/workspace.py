@@ -13,9 +13,10 @@ from earshot.study.publishing import IGNORED
 
 @dataclass
 class Workspace:
-    """Where a visitor's test lies while they work on it; preview: what it is called among those
+    """The folder of a visitor's test while they work on it; preview: what it is called among those
     that open, while only they can try it; open: the same once raters can come. brought: the files
-    that its sounds came in."""
+    that its sounds came in.
+    """
 
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="earshot-test-")))
     preview: str = ""
@@ -92,7 +93,7 @@ class Workspace:
         return test, [*test.unwritten, *stimuli.check(test, stimuli.MAX_SAMPLES)]
 
     def empty(self) -> Path:
-        """The folder with nothing in it."""
+        """Empty the folder."""
         self.clear()
         self.open, self.brought = "", ()
         self.folder.mkdir()

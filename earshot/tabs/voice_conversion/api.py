@@ -91,7 +91,7 @@ def declare(
     vocoder: gr.Dropdown,
     intonation: gr.Dropdown,
 ) -> None:
-    """Adds the endpoints to the page. Their inputs have the types of the tab's components."""
+    """Add the endpoints to the page. Their inputs have the types of the tab's components."""
     api = ConversionAPI(models)
     with gr.Row(visible=False):
         call = gr.Button()

@@ -52,7 +52,7 @@ class Pair:
     voice: str
 
     def timeline(self) -> TimelineSpec:
-        """Source and both conversions on one time axis."""
+        """Lay out source and both conversions on one time axis."""
         sounds = {"Ours": self.ours.converted, "SpeechT5": self.baseline}
         if self.ours.source:
             sounds = {"Source": self.ours.source, **sounds}
@@ -61,7 +61,7 @@ class Pair:
         return TimelineSpec("Source, our conversion and SpeechT5’s", lanes, tracks)
 
     def draft_items(self) -> list[DraftItem]:
-        """Both conversions, of one source."""
+        """Make items of a listening test of both conversions, of one source."""
         ours = draft_item(self.ours)
         if ours is None:
             return []
@@ -71,7 +71,7 @@ class Pair:
 
 
 def baselines(permission: Permission, device: str) -> HubModels[Baseline]:
-    """SpeechT5 with its vocoder and voices, loaded when it is asked for."""
+    """Offer SpeechT5 with its vocoder and voices, loaded when it is asked for."""
 
     def load(name: str, folder: Path) -> Baseline:
         from earshot.pipelines.voice_conversion.speecht5 import (  # late: torch

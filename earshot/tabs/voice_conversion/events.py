@@ -1,4 +1,4 @@
-"""What the buttons of the voice conversion tab do."""
+"""Handlers of the events of the voice conversion tab."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -60,22 +60,23 @@ class Models:
 
     @property
     def any_voice(self) -> bool:
-        """Whether there are models that take any voice as their target."""
+        """Say whether there are models that take any voice as their target."""
         return settings.CONTINUOUS in self.names
 
     @property
     def live(self) -> bool:
-        """Whether a checkpoint that converts live is installed."""
+        """Say whether a checkpoint that converts live is installed."""
         return any(settings.MODELS[name] in settings.LIVE for name in self.names)
 
     @property
     def voices(self) -> Sequence[str]:
-        """The voices that can be chosen."""
+        """List the voices that can be chosen."""
         return settings.VOICES if self.any_voice else settings.VQVAE_VOICES
 
     def pipeline(self, model: str | None) -> "VoiceConversion":
-        """The pipeline of a model, None for the default. Raises InputError when it is not
-        installed."""
+        """Load the pipeline of a model, None for the default. Raises InputError when it is not
+        installed.
+        """
         model = model or self.names[0]
         if model not in self.names:
             raise InputError(f"There is no model {model!r} here, only {', '.join(self.names)}.")
@@ -84,7 +85,7 @@ class Models:
 
 @dataclass(frozen=True)
 class ConversionEvents:
-    """Handlers; each returns the components that change with their values.
+    """Handlers of events, of which each returns the components that change with their values.
 
     The result, which is a visitor's own, comes in from a gr.State and goes back to it.
     """
@@ -253,7 +254,8 @@ class ConversionEvents:
     def _converted(
         self, values: Values, pipeline: "VoiceConversion", spoken: Speaking
     ) -> tuple[Result, str]:
-        """The conversion of the recording, or of the source that is shown, and what to know of it.
+        """Convert the recording, or the source that is shown: the conversion, and what to know of
+        it.
 
         Raises InputError where there is neither.
         """
@@ -273,7 +275,9 @@ class ConversionEvents:
 
 
 def draft_item(result: Result | None) -> DraftItem | None:
-    """The conversion and its source, for a listening test; None where there is no source."""
+    """Make an item of a listening test of the conversion and its source; None where there is no
+    source.
+    """
     if result is None or result.source is None:
         return None
     units = result.spoken

@@ -13,7 +13,7 @@ FINISHED: Final = ASSETS / "examples" / "finished.json"
 
 
 def write_finished(result: Result) -> None:
-    """Writes the example that the tab shows before its first run, next to its sounds."""
+    """Write the example that the tab shows before its first run, next to its sounds."""
     sounds = {"source": result.source, "converted": result.converted}
     data: dict[str, Any] = {
         "units": json.loads(result.units.to_json()),
@@ -32,7 +32,7 @@ def write_finished(result: Result) -> None:
 
 
 def read_finished() -> Result | None:
-    """The example that the tab shows before its first run; None where none was made."""
+    """Read the example that the tab shows before its first run; None where none was made."""
     if not FINISHED.exists():
         return None
     data = json.loads(FINISHED.read_text())

@@ -96,7 +96,9 @@ class OwnVoicePanel:
         return cls(sessions, visit, panel, text, recorder, message, fit, stop, forget, anybody)
 
     def wire(self, pipeline: Callable[[], "AnyVoiceConversion"], cards: gr.HTML) -> None:
-        """pipeline: makes a voice of a recording; cards: their value OWN opens the panel."""
+        """Connect the panel. pipeline: makes a voice of a recording; cards: their value OWN opens
+        the panel.
+        """
         events = _Events(self, pipeline, cards)
         makers: list[tuple[Callable, Callable, list[Component]]] = [
             (self.recorder.stop_recording, events.recorded, [self.recorder, self.visit])
@@ -177,7 +179,7 @@ class _Anybody:
 
 @dataclass(frozen=True)
 class _Events:
-    """What the panel does; each returns the components that change with their values."""
+    """Handlers of the panel; each returns the components that change with their values."""
 
     to: OwnVoicePanel
     pipeline: Callable[[], "AnyVoiceConversion"]

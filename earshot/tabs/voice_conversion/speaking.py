@@ -1,4 +1,6 @@
-"""How a visitor wants to hear speech: the voice, the model, what makes waveform and intonation."""
+"""The way in which a visitor wants to hear speech: the voice, the model, what makes waveform and
+intonation.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -83,8 +85,9 @@ class ReferenceVoice(OwnVoice):
 
 @dataclass
 class VoiceVisit:
-    """What is kept of a visitor: what they were asked to read, and the voice that came of it, or
-    of a recording."""
+    """The data that is kept of a visitor: what they were asked to read, and the voice that came of
+    it, or of a recording.
+    """
 
     reading: "Reading | None" = None
     own: OwnVoice | None = None
@@ -95,7 +98,9 @@ class VoiceVisit:
 
     @property
     def voice(self) -> "Voice":
-        """The visitor's own voice. Raises InputError where it was not made, or is forgotten."""
+        """Take the visitor's own voice. Raises InputError where it was not made, or is
+        forgotten.
+        """
         if self.own is None:
             raise InputError(NO_OWN)
         return self.own.voice
@@ -103,7 +108,7 @@ class VoiceVisit:
 
 @dataclass(frozen=True)
 class Speaking:
-    """How units are to be spoken, as a visitor chose, recorded or live.
+    """The way in which units are to be spoken, as a visitor chose, recorded or live.
 
     voice, other: names of voices, or OWN; share: of the other, 0 to 1; model: None for the
     default; visit: holds the visitor's own voice.
@@ -125,17 +130,17 @@ class Speaking:
 
     @property
     def blended(self) -> bool:
-        """Whether another voice is blended in."""
+        """Say whether another voice is blended in."""
         return self.other != ALONE and self.share != 0
 
     @property
     def voices(self) -> tuple[str, ...]:
-        """The names of the voices that are heard."""
+        """Name the voices that are heard."""
         return (self.voice, self.other) if self.blended else (self.voice,)
 
     @property
     def label(self) -> str:
-        """The voice as people call it."""
+        """Name the voice as people call it."""
         made = self.visit.own if self.visit else None
         cards = {OWN: made.voice.name if made else "your voice"}
         cards |= {voice: card.name for voice, card in VOICES.items()}
@@ -143,7 +148,7 @@ class Speaking:
 
     @property
     def target(self) -> str:
-        """The voice as programs call it, and systems of listening tests are named."""
+        """Name the voice as programs call it, and systems of listening tests are named."""
         return self._of(self.voices)
 
     def _of(self, names: Sequence[str]) -> str:
@@ -152,12 +157,12 @@ class Speaking:
         return f"{names[0]} {1 - self.share:.0%} + {names[1]} {self.share:.0%}"
 
     def suits(self, pipeline: "VoiceConversion") -> bool:
-        """Whether the pipeline has the voice that was chosen."""
+        """Say whether the pipeline has the voice that was chosen."""
         plain = not self.blended and self.voice in pipeline.voices
         return plain or isinstance(pipeline.voices, Mapping)
 
     def arguments(self, pipeline: "VoiceConversion") -> tuple[Any, str, str]:
-        """The target, vocoder and intonation that a pipeline is given.
+        """Choose the target, vocoder and intonation that a pipeline is given.
 
         A model that cannot keep the intonation predicts it. Raises InputError for a voice that is
         not there, and for a blend by a model that has none.
@@ -167,7 +172,9 @@ class Speaking:
         return self._target(pipeline), self.vocoder, intonation
 
     def live(self) -> "Choice":
-        """What a live conversion is given. Raises InputError where their own voice is not there."""
+        """Choose what a live conversion is given. Raises InputError where their own voice is not
+        there.
+        """
         from earshot.pipelines.voice_conversion.live import Choice  # late, for it loads torch
 
         voice, *other = (self._own() if name == OWN else name for name in self.voices)
@@ -207,7 +214,7 @@ class SpeakingInputs:
 
     @property
     def components(self) -> set[Component]:
-        """The inputs of an event whose handler reads them."""
+        """Collect the inputs of an event whose handler reads them."""
         return {getattr(self, field.name) for field in fields(self)}
 
     def read(self, values: Mapping[Component, Any]) -> Speaking:

@@ -100,8 +100,8 @@ def build(
     allow_reference: bool = False,
     transcriber: "Callable[[], Transcriber] | None" = None,
 ) -> gr.Blocks:
-    """The tab. pipelines gives a model's pipeline by name, loaded when first asked for; models
-    are the names that it knows out of MODELS, the default first; drafts: of listening tests;
+    """Build the tab. pipelines gives a model's pipeline by name, loaded when first asked for;
+    models are the names that it knows out of MODELS, the default first; drafts: of listening tests;
     tickets: of the LiveServer; hub: whether visitors may hear SpeechT5 next to ours, on this
     device; tests: listening tests, with the vote; allow_reference: whether a recording of anybody
     may be uploaded as the voice to speak in; transcriber: gives what writes down the words of a
@@ -294,7 +294,7 @@ def _options(
 
 
 def _example_chips() -> list[tuple[gr.Button, Path]]:
-    """A button for each recording in assets/examples, named after its file."""
+    """Lay out a button for each recording in assets/examples, named after its file."""
     paths = sorted(p for p in (ASSETS / "examples").glob("*.ogg") if "finished" not in p.name)
     if not paths:
         return []

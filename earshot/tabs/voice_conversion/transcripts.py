@@ -1,4 +1,6 @@
-"""What a recogniser hears in source and conversion, word by word: shown with --transcripts only."""
+"""Transcripts of source and conversion by a recogniser, word by word: shown with --transcripts
+only.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

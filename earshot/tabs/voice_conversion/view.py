@@ -85,25 +85,25 @@ class Result:
 
     @property
     def stale(self) -> bool:
-        """Whether the units were edited after they were synthesised."""
+        """Say whether the units were edited after they were synthesised."""
         return self.units is not self.spoken
 
     def is_of(self, recording: str | None, pipeline: "VoiceConversion") -> bool:
-        """Whether its units are those of a recording, None: of what is shown, by a pipeline."""
+        """Say whether its units are those of a recording, None: of what is shown, by a pipeline."""
         own = self.units.model, self.units.fingerprint
         same = recording in (None, self.recording)
         return same and own == (pipeline.name, pipeline.fingerprint)
 
     def edited(self, units: Units) -> "Result":
-        """The result with other units, not synthesised yet."""
+        """Replace the units by others, not synthesised yet."""
         return replace(self, units=units, past=(*self.past, self.units)[-MAX_UNDO:])
 
     def undone(self) -> "Result":
-        """The result before its last edit, or unchanged where there was none."""
+        """Go back to the result before its last edit, or keep it where there was none."""
         return replace(self, units=self.past[-1], past=self.past[:-1]) if self.past else self
 
     def respoken(self, speech: "Speech", spoken: Speaking) -> "Result":
-        """The result after its units were synthesised again."""
+        """Replace the conversion after its units were synthesised again."""
         return replace(
             self,
             spoken=self.units,
@@ -115,16 +115,16 @@ class Result:
         )
 
     def line(self) -> Markup:
-        """The line of numbers as HTML, figures in bold."""
+        """Write the line of numbers as HTML, figures in bold."""
         return figures_in_bold(self.numbers)
 
     def source_lanes(self) -> list[Lane]:
-        """Its source, where it has one, and its units, to look at."""
+        """List the lanes of its source, where it has one, and its units, to look at."""
         source = self.source.lanes("Source") if self.source else []
         return [*source, self.unit_cells(selectable=False)]
 
     def unit_cells(self, selectable: bool) -> UnitCells:
-        """The units as a lane."""
+        """Draw the units as a lane."""
         return UnitCells(
             f"Units · {len(self.units.codes)} by {self.units.model}",
             tuple(self.units.codes.tolist()),
@@ -137,7 +137,7 @@ class Result:
         )
 
     def timeline(self, answer: bool) -> TimelineSpec:
-        """Source, units and conversion on one time axis, with the edit buttons.
+        """Lay out source, units and conversion on one time axis, with the edit buttons.
 
         answer: whether the conversion plays once it is shown.
         """
@@ -163,7 +163,7 @@ class Result:
 
 
 def actions(colors: Sequence[str], can_undo: bool) -> Sequence[Action]:
-    """The edit buttons of the unit strip. colors: of the codebook's units."""
+    """List the edit buttons of the unit strip. colors: of the codebook's units."""
     return (
         Action("mute", "Mute", key="m"),
         Action("delete", "Delete", key="Delete"),
@@ -175,7 +175,7 @@ def actions(colors: Sequence[str], can_undo: bool) -> Sequence[Action]:
 
 
 def numbers(conversion: "Conversion") -> str:
-    """The line of numbers under a conversion."""
+    """Write the line of numbers under a conversion."""
     return (
         f"{len(conversion.units.codes)} units · {rate(conversion)} · "
         f"{conversion.compute_seconds:.1f} s · {conversion.real_time_factor:.2f}× real time"
@@ -183,7 +183,7 @@ def numbers(conversion: "Conversion") -> str:
 
 
 def rate(conversion: "Conversion") -> str:
-    """What passed from the source to the conversion, in bit/s."""
+    """Write what passed from the source to the conversion, in bit/s."""
     if isinf(conversion.unit_bits):
         return "continuous content, not limited in bit/s"
     parts = f"{conversion.unit_bits:.0f} bit/s"
@@ -193,7 +193,7 @@ def rate(conversion: "Conversion") -> str:
 
 
 def spoken_numbers(units: Units, speech: "Speech") -> str:
-    """The line of numbers under units that were synthesised without a recording."""
+    """Write the line of numbers under units that were synthesised without a recording."""
     length = len(speech.waveform) / speech.sample_rate
     return (
         f"{len(units.codes)} units · {length:.1f} s of speech · "

@@ -56,7 +56,7 @@ def vote_panel(tests: Library) -> None:
     score = gr.HTML(elem_classes="numbers", elem_id="vote-score")
 
     def told(event: gr.EventData) -> dict[gr.HTML, str]:
-        """What was heard, and how the votes on this pair stand."""
+        """Say what was heard, and how the votes on this pair stand."""
         data = event_data(event)
         item, test = _voted(tests, data.get("rater"), data.get("order"))
         return {score: _standing(tests, test, item)}
@@ -72,7 +72,7 @@ def vote_panel(tests: Library) -> None:
 
 
 def _voted(tests: Library, rater: Any, order: Any) -> tuple[Item, Test]:
-    """The item that a rater has answered. Raises InputError where they have not."""
+    """Find the item that a rater has answered. Raises InputError where they have not."""
     test = tests.get(VOTE.name).test
     known = tests.store.resume(test, rater) if isinstance(rater, str) else None
     answered = [item for item in known.items if item.order in known.answered] if known else []
@@ -83,7 +83,7 @@ def _voted(tests: Library, rater: Any, order: Any) -> tuple[Item, Test]:
 
 
 def _standing(tests: Library, test: Test, item: Item) -> str:
-    """The systems that were heard, and the share of votes for the better one, as HTML."""
+    """Write the systems that were heard, and the share of votes for the better one, as HTML."""
     from earshot.study.analysis.preference import both_ways, estimates  # late: statsmodels
     from earshot.study.analysis.tables import estimate_row
 

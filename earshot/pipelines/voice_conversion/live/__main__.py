@@ -48,7 +48,7 @@ def main(checkpoint: str) -> None:
 
 
 def _warm_up(networks: LiveNetworks) -> None:
-    """The first pass of a network takes longer than the others."""
+    """Run the networks once, for their first pass takes longer than the others."""
     LiveSession(networks, 48_000, Choice()).push(np.zeros(48_000, np.float32))
 
 

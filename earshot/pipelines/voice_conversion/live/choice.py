@@ -1,4 +1,4 @@
-"""What may be changed while a stream is spoken: the voice, the bits, the intonation."""
+"""The choices that may change while a stream is spoken: the voice, the bits, the intonation."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,9 +11,10 @@ from earshot.pipelines.voice_conversion.voice import Voice
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """How to speak. voice: a name, or somebody's own; other: one that is blended in, its share
-    from 0 to 1; model: one of LiveNetworks.models, None for the first; intonation: one of
-    settings.INTONATIONS, where the networks can keep it."""
+    """A choice of how to speak. voice: a name, or somebody's own; other: one that is blended in,
+    its share from 0 to 1; model: one of LiveNetworks.models, None for the first; intonation: one of
+    settings.INTONATIONS, where the networks can keep it.
+    """
 
     voice: str | Voice = DEFAULT_VOICE
     other: str | Voice | None = None
@@ -22,14 +23,14 @@ class Choice:
     intonation: str = INTONATIONS[0]
 
     def document(self) -> dict[str, Any]:
-        """As JSON has it; from_document reads it."""
+        """Write the choice as JSON has it; from_document reads it."""
         voices = {"voice": _described(self.voice), "other": _described(self.other)}
         rest = {"share": self.share, "model": self.model, "intonation": self.intonation}
         return voices | rest
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Choice":
-        """Trusts what document gave."""
+        """Read a choice; it trusts what document gave."""
         voices = {name: _voice(document[name]) for name in ("voice", "other")}
         return cls(**document | voices)
 

@@ -30,9 +30,10 @@ FADE: Final = round(0.005 * SAMPLE_RATE)  # samples, at the edges of silence
 
 @dataclass(frozen=True)
 class Timing:
-    """hop: frames that are spoken at once, whole points of the intonation; ahead: frames after
-    them that the networks see. delay: seconds between a sound and its conversion; latency: the
-    same, with the wait until a hop is full."""
+    """The timing of a stream. hop: frames that are spoken at once, whole points of the intonation;
+    ahead: frames after them that the networks see. delay: seconds between a sound and its
+    conversion; latency: the same, with the wait until a hop is full.
+    """
 
     hop: int = 8
     ahead: int = 2
@@ -59,7 +60,7 @@ class LiveConversion:
     def __init__(
         self, networks: LiveNetworks, choice: Choice | None = None, timing: Timing = TIMING
     ) -> None:
-        """The choice must be one that the networks have."""
+        """Begin a stream; the choice must be one that the networks have."""
         self.choice = choice or Choice()
         self.timing = timing
         self.units: list[int] = []
@@ -78,7 +79,8 @@ class LiveConversion:
 
     @torch.inference_mode()
     def push(self, samples: np.ndarray) -> np.ndarray:
-        """The next samples heard (T,), at SAMPLE_RATE and of any number → those to be played.
+        """Convert the next samples heard (T,), at SAMPLE_RATE and of any number → those to be
+        played.
 
         As many come back as have gone in, in whole hops; each says what went in ``timing.delay``
         before.
@@ -92,7 +94,7 @@ class LiveConversion:
         return np.concatenate(spoken)
 
     def _step(self, samples: np.ndarray) -> np.ndarray:
-        """The samples of a hop heard → as many spoken."""
+        """Convert the samples of a hop heard → as many spoken."""
         networks, timing = self._networks, self.timing
         self._window = np.append(self._window[self._hop_samples :], self._level(samples))
         self._frames = min(self._frames + timing.hop, networks.window)
@@ -110,7 +112,7 @@ class LiveConversion:
         return spoken.numpy() * self._gate(muted)
 
     def _encode(self) -> torch.Tensor:
-        """The content of the frames to speak and of those ahead: (U, C)."""
+        """Encode the content of the frames to speak and of those ahead: (U, C)."""
         timing, networks = self.timing, self._networks
         leaving = max(self._frames + timing.hop - networks.window, 0)
         content = self._hear(self._window, self._frames, leaving)
@@ -119,14 +121,16 @@ class LiveConversion:
         return torch.cat([silence, content])[-wanted:]
 
     def _intonation_of(self, new: int, ahead: int) -> Intonation | None:
-        """Of all units that the inverter sees; None where it is to be predicted."""
+        """Track the intonation of all units that the inverter sees; None where it is to be
+        predicted.
+        """
         if self._intonation is None:
             return None
         known = self._intonation(self._window[-TRACKED * HOP_LENGTH :], new, ahead)
         return known if self.choice.intonation == "keep" else None
 
     def _muted(self) -> np.ndarray:
-        """Whether each unit to speak and its neighbours are under the gate: (hop / stride,)."""
+        """Say whether each unit to speak and its neighbours are under the gate: (hop / stride,)."""
         stride, timing = self._networks.stride, self.timing
         power = np.square(self._window.reshape(-1, stride * HOP_LENGTH)).mean(axis=1)
         first = (self._networks.window - timing.ahead - timing.hop) // stride
@@ -134,7 +138,9 @@ class LiveConversion:
         return np.max(around, axis=0) < 10 ** (GATE / 10)
 
     def _gate(self, muted: np.ndarray) -> np.ndarray:
-        """Gain of the samples to be played, BEHIND frames late, fading at the edges of silence."""
+        """Compute the gain of the samples to be played, BEHIND frames late, fading at the edges of
+        silence.
+        """
         wanted = np.repeat(1 - muted, self._networks.stride * HOP_LENGTH)
         steps = np.append(self._gains, wanted)
         self._gains = steps[self._hop_samples :]

@@ -36,7 +36,7 @@ ANY_VOICE_WINDOW: Final = 150  # frames: what shorter ones cost in words, in ben
 
 
 class LiveNetworks(Protocol):
-    """Shared by all streams: nothing of theirs stays.
+    """The interface of networks that are shared by all streams: nothing of theirs stays.
 
     models: what a Choice may name, the default first; keeps_intonation: whether invert takes the
     source's; stride: frames of a unit; window: frames that the encoder sees; silence: content of
@@ -57,7 +57,7 @@ class LiveNetworks(Protocol):
     def silence(self) -> Tensor: ...
 
     def check(self, choice: Choice) -> None:
-        """Raises InputError for a choice that these networks do not have."""
+        """Raise InputError for a choice that these networks do not have."""
         ...
 
     def hearing(self) -> Hearing:
@@ -65,23 +65,24 @@ class LiveNetworks(Protocol):
         ...
 
     def units(self, content: Tensor, choice: Choice) -> np.ndarray:
-        """Content (U, C) → the units that show it (U,)."""
+        """Find the units (U,) that show content (U, C)."""
         ...
 
     def colors(self, choice: Choice) -> Sequence[str]:
-        """Of these units, as "#rrggbb"."""
+        """List the colours of these units, as "#rrggbb"."""
         ...
 
     def invert(
         self, content: Tensor, intonation: Intonation | None, choice: Choice
     ) -> tuple[Tensor, Tensor]:
-        """Content (U, C), and the intonation to keep → log-mel spectrogram (S, M) and F0 in Hz
-        (S,), 0 where unvoiced."""
+        """Map content (U, C), and the intonation to keep, to a log-mel spectrogram (S, M) and F0 in
+        Hz (S,), 0 where unvoiced.
+        """
         ...
 
 
 class AnyVoiceNetworks:
-    """Those of AnyVoiceConversion: every bottleneck, voice and blend."""
+    """The networks of AnyVoiceConversion: every bottleneck, voice and blend."""
 
     def __init__(self, pipeline: AnyVoiceConversion) -> None:
         self.keeps_intonation, self.stride = True, STRIDE
@@ -140,7 +141,9 @@ class AnyVoiceNetworks:
 
 
 class VQVAENetworks:
-    """Those of VQVAEConversion: one codebook, and five voices that predict the intonation."""
+    """The networks of VQVAEConversion: one codebook, and five voices that predict the
+    intonation.
+    """
 
     def __init__(self, pipeline: VQVAEConversion) -> None:
         network = pipeline.vqvae
@@ -191,7 +194,7 @@ class VQVAENetworks:
 
 
 def load_networks(checkpoint: Path) -> LiveNetworks:
-    """The networks of a folder that settings.live_checkpoint found, on the CPU.
+    """Load the networks of a folder that settings.live_checkpoint found, on the CPU.
 
     Raises FileNotFoundError when there are none, CheckpointError when they cannot be used.
     """

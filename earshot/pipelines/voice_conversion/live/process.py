@@ -27,7 +27,8 @@ logger = logging.getLogger("earshot")
 
 
 class LiveProcess:
-    """One process: one session at a time. Its methods block; WorkerError where it is gone or late.
+    """A process with one session at a time. Its methods block; WorkerError where it is gone or
+    late.
 
     ready: whether it has its networks.
     """
@@ -53,14 +54,14 @@ class LiveProcess:
         return self._process.poll() is None
 
     def wait_until_ready(self) -> None:
-        """Returns when the networks are loaded. Several threads may wait."""
+        """Wait until the networks are loaded. Several threads may wait."""
         with self._loading:
             if not self.ready:
                 self._answer(START_SECONDS)
                 self.ready = True
 
     def begin(self, rate: int, choice: Choice) -> None:
-        """A new session, and the end of the one before. rate: of the device in Hz.
+        """Begin a new session, and end the one before. rate: of the device in Hz.
 
         Raises InputError for a rate or a choice that does not exist.
         """
@@ -68,8 +69,8 @@ class LiveProcess:
         self._answer(WAIT_SECONDS)
 
     def push(self, samples: np.ndarray, choice: Choice) -> tuple[dict, np.ndarray]:
-        """float32 samples (T,) heard → those to be played, (T',), and about them: their units by
-        colour, how many samples they are behind, and how many seconds they took.
+        """Convert float32 samples (T,) heard → those to be played, (T',), and about them: their
+        units by colour, how many samples they are behind, and how many seconds they took.
 
         Raises InputError for a choice that does not exist.
         """
@@ -79,7 +80,7 @@ class LiveProcess:
         return header, spoken if spoken is not None else np.zeros(0, np.float32)
 
     def close(self) -> None:
-        """Ends the process, at once, whatever it does."""
+        """End the process, at once, whatever it does."""
         self._process.kill()
         self._process.wait()
 
@@ -99,7 +100,9 @@ class LiveProcess:
 
 
 class LiveProcesses:
-    """Keeps processes from one session to the next; makes them as they are needed."""
+    """A pool that keeps processes from one session to the next; it makes them as they are
+    needed.
+    """
 
     def __init__(self, checkpoint: Path) -> None:
         self.checkpoint = checkpoint
@@ -121,7 +124,7 @@ class LiveProcesses:
         return LiveProcess(self.checkpoint)
 
     def give_back(self, process: LiveProcess, healthy: bool) -> None:
-        """Keeps a healthy process for the next session, and ends another."""
+        """Keep a healthy process for the next session, and end another."""
         if healthy and process.alive:
             with self._lock:
                 self._idle.append(process)
@@ -129,7 +132,7 @@ class LiveProcesses:
             process.close()
 
     def close(self) -> None:
-        """Ends those that wait."""
+        """End the processes that wait."""
         with self._lock:
             while self._idle:
                 self._idle.pop().close()

@@ -10,7 +10,7 @@ HALF: Final = 16  # samples of the lower rate: half of libswresample's filter
 
 
 class Resampler:
-    """One stream from a sampling rate to another, by FFmpeg's libswresample.
+    """A resampler of one stream, by FFmpeg's libswresample.
 
     It is a millisecond behind at 16 kHz; soxr's streams, computed in blocks, are 20 to 60. Of what
     16 kHz can hold it takes 0.4 dB off at 7 kHz, and 3 dB at 7.5 kHz. Silence goes in before the
@@ -20,7 +20,7 @@ class Resampler:
     """
 
     def __init__(self, rate: int, to: int) -> None:
-        """Both in Hz."""
+        """Make the resampler; both rates are in Hz."""
         self._rate = rate
         self._resampler = av.AudioResampler("flt", "mono", to) if rate != to else None
         before = math.ceil((HALF + 1) * max(1, rate / to)) if rate != to else 0
@@ -28,7 +28,7 @@ class Resampler:
         self(np.zeros(before, np.float32))
 
     def __call__(self, samples: np.ndarray) -> np.ndarray:
-        """The next samples in float32, (T,) → (T',)."""
+        """Resample the next samples in float32, (T,) → (T',)."""
         if not self._resampler or not len(samples):
             return samples
         frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(samples[None]), "flt", "mono")

@@ -21,17 +21,19 @@ MAX_GAIN: Final = 10.0  # 20 dB either way
 
 
 class RunningLevel:
-    """Brings a stream to a loudness: that of its last SECONDS, looked at again every EVERY."""
+    """A gain that brings a stream to a loudness: that of its last SECONDS, looked at again every
+    EVERY.
+    """
 
     def __init__(self, level: float) -> None:
-        """level: in LUFS."""
+        """Start at unit gain. level: in LUFS."""
         self._level = level
         self._gain = 1.0
         self._recent = np.zeros(0, np.float32)
         self._unseen = 0  # samples since the last look
 
     def __call__(self, samples: np.ndarray) -> np.ndarray:
-        """(T,) → (T,); the gain glides over it to where it should be."""
+        """Level samples (T,) → (T,); the gain glides over them to where it should be."""
         self._recent = np.append(self._recent, samples)[-round(SECONDS * SAMPLE_RATE) :]
         self._unseen += len(samples)
         before = self._gain
@@ -46,32 +48,38 @@ class RunningLevel:
 
 
 class RunningMean:
-    """Normalises features as the encoder's network does, the last SECONDS being the utterance."""
+    """A normaliser of features as the encoder's network has it, the last SECONDS being the
+    utterance.
+    """
 
     def __init__(self, network: VQVAE) -> None:
         self._network = network
         self._past = torch.zeros(0, network.config.n_features)
 
     def __call__(self, window: Tensor, leaving: int) -> Tensor:
-        """(S, n_features) → the same. The first ``leaving`` frames are not in the next window, and
-        are remembered."""
+        """Normalise features (S, n_features) → the same shape. The first ``leaving`` frames are not
+        in the next window, and are remembered.
+        """
         known = torch.cat([self._past, window])
         self._past = torch.cat([self._past, window[:leaving]])[-FRAMES:]
         return self._network.normalize(known[None])[0, -len(window) :]
 
 
 class RunningIntonation:
-    """Intonation relative to the mean and the standard deviation of the last SECONDS. What was
-    spoken once stays as it was."""
+    """The intonation relative to the mean and the standard deviation of the last SECONDS. What was
+    spoken once stays as it was.
+    """
 
     def __init__(self, spoken: int) -> None:
-        """spoken: steps that are kept."""
+        """Begin with silence. spoken: steps that are kept."""
         self._past = np.zeros(0, np.float32)  # Hz of each frame
         self._spoken = Intonation(np.zeros(spoken, bool), np.zeros(spoken, np.float32))
 
     def __call__(self, window: np.ndarray, new: int, ahead: int) -> Intonation:
-        """Samples up to the present (T,), of which ``new`` steps are to be spoken, and ``ahead``
-        follow → the intonation of what was and is spoken, and of those ahead, from its bits."""
+        """Track samples up to the present (T,), of which ``new`` steps are to be spoken, and
+        ``ahead`` follow → the intonation of what was and is spoken, and of those ahead, from its
+        bits.
+        """
         pitch = track_pitch(window)
         statistics = pitch_statistics(np.append(self._past, pitch))
         leaving = new * FRAMES_PER_STEP

@@ -19,8 +19,10 @@ MAX_RATE: Final = 192_000
 
 @dataclass(frozen=True, eq=False)
 class Spoken:
-    """What a push gave: samples (T,) at the rate of the device; the units spoken, by their colours,
-    None for silence; behind: how many samples the last of them is behind the last that went in."""
+    """The result of a push: samples (T,) at the rate of the device; the units spoken, by their
+    colours, None for silence; behind: how many samples the last of them is behind the last that
+    went in.
+    """
 
     samples: np.ndarray
     units: list[str | None]
@@ -31,7 +33,9 @@ class LiveSession:
     """A LiveConversion between two resamplers."""
 
     def __init__(self, networks: LiveNetworks, rate: int, choice: Choice) -> None:
-        """rate: in Hz. Raises InputError for a rate that no device has, and as change does."""
+        """Begin a session. rate: in Hz. Raises InputError for a rate that no device has, and as
+        change does.
+        """
         if not MIN_RATE <= rate <= MAX_RATE:
             raise InputError(f"A microphone at {rate} Hz cannot be used.")
         networks.check(choice)
@@ -43,12 +47,14 @@ class LiveSession:
         self._heard = self._played = 0  # samples
 
     def change(self, choice: Choice) -> None:
-        """Goes on so. Raises InputError for a choice that the networks do not have."""
+        """Go on with another choice. Raises InputError for a choice that the networks do not
+        have.
+        """
         self._networks.check(choice)
         self._conversion.choice = choice
 
     def push(self, samples: np.ndarray) -> Spoken:
-        """The next samples heard (T,) → those to be played."""
+        """Convert the next samples heard (T,) → those to be played."""
         self._heard += len(samples)
         spoken = self._up(self._conversion.push(self._down(samples)))
         self._played += len(spoken)

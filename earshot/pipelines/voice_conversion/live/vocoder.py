@@ -19,7 +19,7 @@ OVERLAP_POWER: Final = 1.5  # sum of the squares of four overlapping Hann window
 
 
 class StreamingVocoder:
-    """One sound that a vocoder makes hop by hop."""
+    """A vocoder that makes one sound hop by hop."""
 
     def __init__(self, vocoder: Vocoder) -> None:
         self.vocoder = vocoder
@@ -30,7 +30,8 @@ class StreamingVocoder:
         self._overlap = torch.zeros(self._carried)
 
     def speak(self, log_mel: Tensor, pitch: Tensor, start: int, frames: int) -> Tensor:
-        """The next ``frames`` frames of sound. They end BEHIND frames before ``start + frames``.
+        """Make the next ``frames`` frames of sound. They end BEHIND frames before ``start +
+        frames``.
 
         log_mel: (S, n_mels); pitch: (S,) in Hz, 0 where unvoiced; both hold the frames to speak,
         those before that are known, and AHEAD or more after them. Returns (frames * hop_length,).
@@ -52,7 +53,7 @@ class StreamingVocoder:
         return self._overlap_add(torch.fft.irfft(spectrum.T) * window / OVERLAP_POWER)
 
     def _pulses(self, pitch: Tensor) -> Tensor:
-        """The pulses of all frames but the first and the last, whose F0 is interpolated to.
+        """Make the pulses of all frames but the first and the last, whose F0 is interpolated to.
 
         (S,) → ((S - 2) * hop_length,).
         """
@@ -65,7 +66,7 @@ class StreamingVocoder:
         return (harmonic_sum(half, hz, config.sample_rate) * voiced).to(pitch.dtype)
 
     def _overlap_add(self, windowed: Tensor) -> Tensor:
-        """Adds frames (S, n_fft) to what was carried; returns what no later frame reaches."""
+        """Add frames (S, n_fft) to what was carried; return what no later frame reaches."""
         hop = self.vocoder.config.hop_length
         total = F.pad(self._overlap, (0, len(windowed) * hop))
         for number, frame in enumerate(windowed):

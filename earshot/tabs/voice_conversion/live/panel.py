@@ -1,4 +1,4 @@
-"""The Live switch of the voice conversion tab, and what is seen while it is on."""
+"""The Live switch of the voice conversion tab, and its display while it is on."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -56,7 +56,7 @@ NO_FILE: Final = "This recording did not arrive. Press Live and try again."
 
 @dataclass(frozen=True)
 class LivePanel:
-    """The switch; wish: what its page is to tell the socket."""
+    """The switch of live conversion; wish: what its page is to tell the socket."""
 
     panel: gr.HTML
     wish: gr.JSON
@@ -96,7 +96,7 @@ class LivePanel:
         comes after that is told by what is returned."""
 
         def keep(event: gr.EventData) -> dict:
-            """The uploaded recording as the tab's own input."""
+            """Take the uploaded recording as the tab's own input."""
             path = event_data(event).get("path")
             if not isinstance(path, str) or not is_upload(path) or not Path(path).exists():
                 raise InputError(NO_FILE)
@@ -107,7 +107,7 @@ class LivePanel:
 
 
 def wished(models: Sequence[str], tickets: Tickets, speaking: Speaking) -> dict[str, Any]:
-    """Return what the page tells the socket, with a note for the visitor; or the error there is."""
+    """Write what the page tells the socket, with a note for the visitor; or the error there is."""
     if settings.CONTINUOUS not in models:
         return {"wish": tickets.write(Speaking(speaking.voice)), "note": ""}
     note = ""

@@ -1,4 +1,4 @@
-"""Who is converted now, and who waits in line."""
+"""The visitors who are converted now, and those who wait in line."""
 
 import asyncio
 import time
@@ -18,13 +18,14 @@ class Places:
 
     @property
     def waiting(self) -> int:
-        """How many wait in line."""
+        """Count the visitors who wait in line."""
         return len(self._line)
 
     @asynccontextmanager
     async def place(self, tell: Told) -> AsyncIterator[None]:
-        """Waits for a place and holds it. tell is called with one's place in line, from 1, and in
-        how many seconds at most it is one's turn, whenever that has changed."""
+        """Wait for a place and hold it. tell is called with one's place in line, from 1, and in how
+        many seconds at most it is one's turn, whenever that has changed.
+        """
         await self._wait(tell)
         until = time.monotonic() + self.seconds
         self._taken.append(until)
@@ -49,7 +50,7 @@ class Places:
             self._move()
 
     def _left(self, ahead: int) -> float:
-        """Seconds until one's turn, at most, with so many ahead in line."""
+        """Compute the seconds until one's turn, at most, with so many ahead in line."""
         rounds, turn = divmod(ahead, self.most)
         free = sorted(self._taken)[turn] if turn < len(self._taken) else time.monotonic()
         return max(free - time.monotonic(), 0.0) + rounds * self.seconds

@@ -50,18 +50,18 @@ class LiveServer:
     def __init__(
         self, processes: LiveProcesses, tickets: Tickets, most: int, seconds: float = SECONDS
     ) -> None:
-        """tickets: that the page gets."""
+        """Keep the processes. tickets: that the page gets."""
         self._processes, self._tickets = processes, tickets
         self._places = Places(most, seconds)
         self._newcomers = RateLimit(burst=30, per_minute=30)  # of one address
         self._sockets: Counter[str] = Counter()
 
     def routes(self) -> list[BaseRoute]:
-        """The socket, and the scripts that the page runs outside its main thread."""
+        """List the socket, and the scripts that the page runs outside its main thread."""
         return [WebSocketRoute("/live", self.serve), Route("/live/{name}", _script)]
 
     async def serve(self, socket: WebSocket) -> None:
-        """One visitor, from the first message to the last."""
+        """Serve one visitor, from the first message to the last."""
         if is_foreign(socket):
             return await socket.close(REFUSED)  # before it is accepted: 403
         await socket.accept()
@@ -82,7 +82,7 @@ class LiveServer:
         return None
 
     async def _visit(self, socket: WebSocket) -> str:
-        """Returns what is to be said at the end."""
+        """Convert for a visitor, and return what is to be said at the end."""
         visitor = await asyncio.wait_for(Visitor.met(socket, self._tickets), GREETING)
         if self._places.waiting >= MAX_WAITING:
             return FULL
@@ -111,8 +111,9 @@ class LiveServer:
 
     @asynccontextmanager
     async def _process(self, socket: WebSocket) -> AsyncIterator[LiveProcess]:
-        """A process that is ready. One that was left in the middle of an answer is ended; one
-        that is left while it loads goes on loading, for the next."""
+        """Lend a process that is ready. One that was left in the middle of an answer is ended; one
+        that is left while it loads goes on loading, for the next.
+        """
         process, healthy = self._processes.take(), True
         try:
             if not process.ready:
@@ -143,7 +144,7 @@ class LiveServer:
 
 
 async def _convert(socket: WebSocket, visitor: Visitor, process: LiveProcess, until: float) -> None:
-    """Converts what is heard until the visitor is gone or their time is over.
+    """Convert what is heard until the visitor is gone or their time is over.
 
     Raises TimeoutError where nothing comes from them for LOST seconds, or nothing reaches them.
     """
@@ -165,7 +166,7 @@ async def _convert(socket: WebSocket, visitor: Visitor, process: LiveProcess, un
 
 
 def packed(about: dict[str, Any], samples: np.ndarray) -> bytes:
-    """A message for the page: the length of a JSON text, the text, and samples of 16 bits."""
+    """Pack a message for the page: the length of a JSON text, the text, and samples of 16 bits."""
     text = json.dumps(about).encode()
     text += b" " * (len(text) % 2)  # samples begin at an even byte
     sound = np.round(np.clip(samples, -1, 1) * (FULL_SCALE - 1)).astype("<i2")
@@ -173,12 +174,12 @@ def packed(about: dict[str, Any], samples: np.ndarray) -> bytes:
 
 
 async def tell(socket: WebSocket, **what: Any) -> None:
-    """Says something to the page in words."""
+    """Say something to the page in words."""
     await socket.send_text(json.dumps(what))
 
 
 def is_foreign(request: HTTPConnection) -> bool:
-    """Whether another site's page asks. Programs, which send no origin, may."""
+    """Say whether another site's page asks. Programs, which send no origin, may."""
     origin = request.headers.get("origin")
     # Behind a proxy, Host may be the proxy's; no page can make up either header.
     own = {request.headers.get("host"), request.headers.get("x-forwarded-host")}

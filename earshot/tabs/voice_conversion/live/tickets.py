@@ -1,5 +1,6 @@
-"""What a page tells the socket, and the tickets that lend a visitor's own voice to it, which does
-not know whose visit it belongs to."""
+"""The messages of a page to the socket, and the tickets that lend a visitor's own voice to it,
+which does not know whose visit it belongs to.
+"""
 
 import secrets
 import threading
@@ -22,7 +23,9 @@ KINDS: Final[dict[str, Any]] = {
 
 
 class Tickets:
-    """Each names a visit, for SECONDS. What the visit forgets is gone, whoever has its ticket."""
+    """Tickets, of which each names a visit, for SECONDS. What the visit forgets is gone, whoever
+    has its ticket.
+    """
 
     def __init__(self) -> None:
         self._issued: dict[str, tuple[float, VoiceVisit]] = {}  # until when, of time.monotonic()

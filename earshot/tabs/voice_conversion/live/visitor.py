@@ -1,4 +1,4 @@
-"""What comes from a visitor's socket: their microphone, and how they want to be heard."""
+"""The messages from a visitor's socket: their microphone, and how they want to be heard."""
 
 import asyncio
 import json
@@ -21,11 +21,11 @@ OVERDUE: Final = "Your own voice was lent for three minutes, and they are over. 
 
 
 class RefusedError(Exception):
-    """A message that no page of ours sends; what it says is for whoever wrote it."""
+    """A message that no page of ours sends; its text is for the person who wrote it."""
 
 
 class Visitor:
-    """One socket. Nothing of what comes is kept but what waits to be converted.
+    """A visitor at one socket. Nothing of what comes is kept but what waits to be converted.
 
     rate: of the microphone in Hz; dropped: samples that were left out because the conversion was
     behind; came: set when there is sound, or they are gone; gone: whether the visitor has left, or
@@ -45,7 +45,7 @@ class Visitor:
 
     @classmethod
     async def met(cls, socket: WebSocket, tickets: Tickets) -> "Visitor":
-        """The visitor, by the first message. Raises RefusedError where it is something else."""
+        """Meet the visitor by the first message. Raises RefusedError where it is something else."""
         match _read(await _next(socket)):
             case {"rate": int(rate), **rest} if speaking := tickets.read(rest):
                 return cls(socket, rate, speaking, tickets)
@@ -53,13 +53,15 @@ class Visitor:
 
     @property
     def choice(self) -> Choice:
-        """How to speak now. Raises InputError where their own voice is not there, or any more."""
+        """Choose how to speak now. Raises InputError where their own voice is not there, or any
+        more.
+        """
         if OWN in self._speaking.voices and not self._speaking.visit:
             raise InputError(OVERDUE)
         return self._speaking.live()
 
     async def listen(self) -> None:
-        """Takes in what comes until the visitor is gone. Raises RefusedError."""
+        """Take in what comes until the visitor is gone. Raises RefusedError."""
         try:
             while not self.gone:
                 self._take(await _next(self._socket))
@@ -70,8 +72,9 @@ class Visitor:
             self.came.set()
 
     def heard(self) -> tuple[np.ndarray, int]:
-        """float32 samples (T,) that have come and were not taken, but for those that are more than
-        MAX_BACKLOG old; and how many samples had been recorded up to the last of them."""
+        """Take the float32 samples (T,) that have come and were not taken, but for those that are
+        more than MAX_BACKLOG old; and how many samples had been recorded up to the last of them.
+        """
         most = round(MAX_BACKLOG * self.rate)
         samples = np.concatenate([*self._waiting, np.zeros(0, np.int16)])
         self._waiting.clear()
