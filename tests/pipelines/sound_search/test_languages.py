@@ -1,4 +1,4 @@
-"""Queries in other languages: recognised by their words, and put into English."""
+"""Queries in other languages: recognised by their words, and translated into English."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""SpeechT5 as a peer, on tiny networks of the real classes."""
+"""SpeechT5 as a baseline, on tiny networks of the real classes."""
 
 from io import BytesIO
 from pathlib import Path
