@@ -80,7 +80,7 @@ def test_folder_of_ones_own_is_ranked_and_only_labelled(
     assert "below 2.00, the score of a match" in update[view.found]
     assert "matches" not in update[view.best]["html"]
     found = replace(result, threshold=-1.0, matched=True)
-    assert "class=matches" in view.show(Search("a dog barks"), found, library)[view.best]["html"]
+    assert 'class="matches"' in view.show(Search("a dog barks"), found, library)[view.best]["html"]
     assert library.threshold == search.encoder.own_threshold
 
 
