@@ -45,6 +45,10 @@ WHOLE: dict[str, Any] = {
     "loudness": -23,
     "rules": {"least_seconds": 0.2, "most_minutes": 60, "failed_checks": 0.5},
 }
+TRIAL = "a trial"
+# What is on the page, once it is there.
+SHOWN = f"""() => !document.querySelector('.loading') && (document.querySelector('.trial')
+  ? '{TRIAL}' : document.querySelector('h1')?.textContent)"""
 GONE = "title => document.querySelector('h1')?.textContent !== title"
 RATERS = [("desktop", "light"), ("phone", "dark"), ("desktop", "dark")]
 
@@ -91,16 +95,15 @@ class Sitting:
         page.reload()
         taking.listen()
         taking.check_room()
+        page.wait_for_function(GONE, arg=taking.say("room.title"))
 
     def go_on(self) -> bool:
         """Does what the page asks for now → whether there is more."""
         taking, page = self.taking, self.page
-        expect(page.locator(".trial, h1").first).to_be_visible()
-        expect(page.locator(".loading")).to_have_count(0)
-        if page.locator(".trial").count():
+        title = page.wait_for_function(SHOWN).json_value()
+        if title == TRIAL:
             self.judge()
             return True
-        title = taking.heading.inner_text()
         self.seen.append(title)
         if title == taking.say("break.title"):
             self.shoot("break")
