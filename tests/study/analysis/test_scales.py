@@ -78,7 +78,7 @@ def test_fewest_word_errors_are_best(results: Results) -> None:
 
 
 def test_notes_of_all_scales_are_said_once(test: Test, ratings: pd.DataFrame) -> None:
-    few = ratings[ratings["rater"].isin(["rater-1", "rater-2"])].copy()
+    few = ratings.loc[ratings["rater"].isin(["rater-1", "rater-2"])].copy()
     few.loc[few["scale"] == "naturalness", "answer"] = 3.0
     notes = analyse(test, few).notes
     assert sum("take every number as a first hint" in note for note in notes) == 1
