@@ -9,7 +9,10 @@ import pytest
 import soundfile
 import torch
 
+from earshot.core.paths import ASSETS
 from earshot.media.text.grammar import DIGITS
+from earshot.pipelines.voice_conversion.settings import VOICES
+from training.common.corpora import Item
 from training.common.report import markdown
 from training.judges import whisper_base
 from training.judges.evaluator import EvaluationModels
@@ -17,9 +20,10 @@ from training.judges.kmeans import K
 from training.judges.open_vocabulary import Spoken
 from training.judges.recogniser import Recogniser
 from training.judges.speaker_encoder import SpeakerEncoder, nearer_to_target
-from training.voice_conversion.evaluate import open_vocabulary
+from training.voice_conversion.evaluate import noise_notice, open_vocabulary
 from training.voice_conversion.evaluate.card import publish
 from training.voice_conversion.evaluate.evaluate import evaluate, evaluate_in_noise
+from training.voice_conversion.evaluate.noise_notice import BABBLE
 from training.voice_conversion.evaluate.open_vocabulary import in_babble
 
 FIELDS = "path speaker lang word pron seconds start end official_split".split()
@@ -157,3 +161,17 @@ def test_table_in_noise_has_a_column_a_level_and_errors_that_grow_with_it(
     errors = [rows[0][f"noise_{snr}db"] for snr in (20, 10, 5, 0)]
     assert errors == [0, 0, 100, 100]
     assert json.loads((tmp_path / "rows.json").read_text())["rows"] == rows
+
+
+def test_notice_of_noise_comes_in_loud_babble_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = ASSETS / "voices"
+    items = [Item(BABBLE, folder / f"{name}.ogg", name, "val") for name in VOICES]
+    monkeypatch.setattr(noise_notice, "speech_items", lambda _: items)
+    (row,) = noise_notice.notice_rows(tmp_path)
+    assert row["group"] == f"validation, {len(VOICES)} recordings"
+    assert row["warned_clean"] == row["warned_20db"] == 0
+    assert row["warned_-5db"] == 100
+    shares = [row[f"warned_{snr}db"] for snr in (20, 10, 5, 0, -5)]
+    assert shares == sorted(shares)

@@ -8,7 +8,7 @@ import numpy as np
 
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pipelines.voice_conversion.waveforms import MIN_SECONDS, is_covered
-from training.common.corpora import speech_items, waveforms
+from training.common.corpora import Item, speech_items, waveforms
 from training.common.processes import Row
 from training.voice_conversion.evaluate.open_vocabulary import in_babble
 
@@ -24,27 +24,27 @@ def notice_rows(data: Path) -> list[Row]:
     They are of all corpora, of MIN_SECONDS or more; the babble is of other speakers. There is no
     row without recordings.
     """
-    said: dict[tuple[str, str | None], list[np.ndarray]] = defaultdict(list)
-    for item, waveform in waveforms([i for i in speech_items(data) if i.split == "val"]):
-        if len(waveform) >= MIN_SECONDS * SAMPLE_RATE:
-            said[item.corpus, item.speaker].append(waveform[: round(MAX_SECONDS * SAMPLE_RATE)])
+    every: dict[tuple[str, str | None], list[Item]] = defaultdict(list)
+    for item in speech_items(data):
+        if item.split == "val":
+            every[item.corpus, item.speaker].append(item)
+    some = [i for items in every.values() for i in items[:: -(-len(items) // MAX_OF_SPEAKER)]]
     recordings = [
-        (speaker, waveform)
-        for speaker, every in said.items()
-        for waveform in every[:: -(-len(every) // MAX_OF_SPEAKER)]
+        (item, waveform[: round(MAX_SECONDS * SAMPLE_RATE)])
+        for item, waveform in waveforms(some)
+        if len(waveform) >= MIN_SECONDS * SAMPLE_RATE
     ]
+    if not recordings:
+        return []
     warned = {f"warned_{level:.0f}db": [] for level in LEVELS} | {"warned_clean": []}
-    for seed, (speaker, waveform) in enumerate(recordings):
-        talking = [
-            w for other in said if other[0] == BABBLE and other != speaker for w in said[other]
-        ]
-        others = np.concatenate(talking)
+    for seed, (said, waveform) in enumerate(recordings):
+        others = np.concatenate(
+            [w for i, w in recordings if i.corpus == BABBLE and i.speaker != said.speaker]
+        )
         warned["warned_clean"].append(is_covered(waveform))
         for level in LEVELS:
             noisy = in_babble(waveform, others, seed, level)
             warned[f"warned_{level:.0f}db"].append(is_covered(noisy))
-    if not recordings:
-        return []
     shares = {column: 100 * float(np.mean(found)) for column, found in warned.items()}
     group = f"validation, {len(recordings)} recordings"
     return [{"system": "notice of noise", "group": group, "shipped": False, **shares}]
