@@ -56,6 +56,7 @@ def test_filters_and_the_export_of_results(visit: Visit, page: Page) -> None:
     expect(page.locator("#best-sound h4")).to_have_text("A church bell rings.")
     heading = page.locator("#found").bounding_box()
     assert heading and heading["width"] >= 300, "the buttons next to it leave it no room"
+    assert heading["height"] <= 120, "nor does it keep more than it needs"
     with page.expect_download() as download:
         page.get_by_role("button", name="Export 1 result").click()
     with zipfile.ZipFile(download.value.path()) as file:
