@@ -11,6 +11,7 @@ import pytest
 
 from earshot.app import launch, site
 from earshot.app.front_page import DESCRIPTION, qr_code
+from earshot.core.paths import ASSETS
 
 pytestmark = pytest.mark.slow
 
@@ -53,6 +54,14 @@ def test_qr_code_is_read_as_the_text(text: str) -> None:
 
 def test_qr_code_of_the_page_is_of_its_own_address(address: str) -> None:
     assert httpx.get(f"{address}qr.svg").text == qr_code(address)
+    refused = httpx.get(f"{address}qr.svg", headers={"Host": "a" * 5000})
+    assert refused.status_code == 414 and "too long" in refused.text
+
+
+def test_shipped_examples_are_served_before_a_page_shows_one(address: str) -> None:
+    """As to a page that was open before the app was started again."""
+    example = ASSETS / "examples" / "finished-lips.mp4"
+    assert httpx.get(f"{address}gradio_api/file={example}").content == example.read_bytes()
 
 
 def test_kiosk_keeps_files_for_minutes_only(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.gzip import GZipResponder
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -26,6 +26,7 @@ GRADIOS: Final = re.compile(
 COMPRESSED: Final = ("/", "/config", "/gradio_api/info", "/gradio_api/openapi.json")
 LEVEL: Final = 5  # of 9: a fifth of the size in a sixth of the time
 MARGIN: Final = 4  # modules around a QR code
+MAX_ADDRESS: Final = 500  # characters of an address that is drawn as one
 META: Final = """<meta name="description" content="{description}">
 <meta property="og:type" content="website"><meta property="og:title" content="{title}">
 <meta property="og:url" content="{address}"><meta property="og:description" content="{description}">
@@ -106,4 +107,7 @@ async def _picture(request: Request) -> Response:
 
 
 def _code(request: Request) -> Response:
-    return Response(qr_code(str(request.base_url)), media_type="image/svg+xml")
+    address = str(request.base_url)
+    if len(address) > MAX_ADDRESS:
+        return PlainTextResponse("This address is too long for a QR code.", status_code=414)
+    return Response(qr_code(address), media_type="image/svg+xml")

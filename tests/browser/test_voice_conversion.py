@@ -85,6 +85,15 @@ def test_convert_of_a_file_without_sound_shows_an_error_and_changes_nothing_else
     visit.complaints.clear()
 
 
+def test_sentence_of_a_voice_is_heard(visit: Visit) -> None:
+    page = visit.page
+    page.get_by_role("button", name="Play a sentence of Sophie").click()
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.voice audio')].some((a) => !a.paused)"
+    )
+    assert page.evaluate(PLAYING) == 1
+
+
 def test_example_converts_in_one_click(visit: Visit) -> None:
     chips = visit.page.locator(".chips button")
     assert chips.count() >= 3

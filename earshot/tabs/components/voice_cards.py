@@ -1,9 +1,9 @@
 """Cards to choose a voice from, each with a sentence that it says."""
 
-import base64
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote
 
 import gradio as gr
 
@@ -59,9 +59,9 @@ def voice_cards(
 ) -> gr.HTML:
     """Lay out cards whose value is the chosen voice, and whose event select is a click on one.
 
-    voices: by what the pipelines call them; samples: a folder that may hold VOICE.ogg, a sentence
-    of each; own: the value and the card of a voice that the visitor makes, the last one; its
-    property made says whether it is made.
+    voices: by what the pipelines call them; samples: a folder that the app serves, and that may
+    hold VOICE.ogg, a sentence of each; own: the value and the card of a voice that the visitor
+    makes, the last one; its property made says whether it is made.
     """
     every = dict(voices) | (dict([own]) if own else {})
     cards = [
@@ -81,5 +81,6 @@ def voice_cards(
 
 
 def _sample(path: Path) -> str:
-    """Read a sound file in base64, or nothing where there is none."""
-    return base64.b64encode(path.read_bytes()).decode() if path.exists() else ""
+    """Give the address of a sound file, seen from the page, or nothing where there is none. In the
+    page itself, all of them would be a third of what it fetches."""
+    return f"gradio_api/file={quote(str(path.resolve()))}" if path.exists() else ""

@@ -82,13 +82,13 @@ def served_file(content: bytes | Path, name: str) -> dict[str, Any]:
     """
     path: str | Path | None = content if isinstance(content, Path) else None
     if isinstance(content, bytes):
-        path = _shipped().get(sha256(content).digest())
+        path = shipped_examples().get(sha256(content).digest())
         path = path or processing_utils.save_bytes_to_cache(content, name, get_upload_folder())
     return FileData(path=str(path), orig_name=name).model_dump()
 
 
 @cache
-def _shipped() -> dict[bytes, Path]:
+def shipped_examples() -> dict[bytes, Path]:
     """Index the shipped examples by the hash of their content, from now on served by their
     paths."""
     folders = [ASSETS / name for name in ("examples", "heads", "voices")]
