@@ -51,6 +51,7 @@ from earshot.tabs.shared.gradio_internals import (
     limit_unread,
     limit_waiting,
     refuse_strange,
+    shipped_examples,
     upload_folder,
     write_results_whole,
 )
@@ -107,6 +108,7 @@ def launch(
     keep_uploads_apart()
     keep_sessions_light()
     write_results_whole()
+    shipped_examples()  # also for pages that were open before the app was started again
     limit_queue(page, chosen.max_queue, chosen.allow_urls)
     offer_tools(page)
     # A deep link would write a visitor's whole page to the disk, for whoever knows their session.
@@ -158,7 +160,7 @@ def launch(
     if chosen.preload:
         processes.warm_up()
     if health:  # behind the page that is already served: to import torch alone takes seconds
-        threading.Thread(target=_warm_up, args=[health], daemon=True).start()
+        threading.Thread(target=_warm_up, args=[health, processes], daemon=True).start()
     if block:
         page.block_thread()
     return address
@@ -208,10 +210,13 @@ def main() -> None:
         launch(page, chosen, tests=tests, health=health, tickets=tickets)
 
 
-def _warm_up(health: Health) -> None:
-    """Load the first model, then keep all that is there out of garbage collections: a full one, of
-    a million objects, would stop everybody for a second."""
+def _warm_up(health: Health, processes: LiveProcesses) -> None:
+    """Load the first model, and start the process of the first live conversion; then keep all that
+    is there out of garbage collections: a full one, of a million objects, would stop everybody for
+    a second."""
     health.warm_up()
+    if processes.checkpoint.exists() and not processes.waiting:
+        processes.warm_up()
     gc.collect()
     gc.freeze()
 

@@ -114,6 +114,11 @@ class LiveProcesses:
         """Starts a process now, so that the first session does not wait for it; returns at once."""
         self.give_back(LiveProcess(self.checkpoint), healthy=True)
 
+    @property
+    def waiting(self) -> int:
+        """Count the processes that wait for a session."""
+        return len(self._idle)
+
     def take(self) -> LiveProcess:
         """A process, which may not be ready yet. Give it back."""
         with self._lock:
