@@ -74,11 +74,11 @@ export class Choice {
   }
 
   get keys() {
-    const rated = this.fields.find((field) => field.pick);
+    const digits = [...new Set(this.fields.filter((field) => field.pick).map((field) => field.keys))];
     return [
       [t("key.space"), t("keys.play")],
       ...(this.letters.length > 1 ? [[this.letters.join(" "), t("keys.pick")]] : []),
-      ...(rated ? [[rated.keys, t("keys.answer")]] : []),
+      ...digits.map((keys) => [keys, t("keys.answer")]),
       ...(this.fields.length > 1 ? [["Tab", t("keys.scale")]] : []),
       ["Enter", t("keys.next")],
     ];
