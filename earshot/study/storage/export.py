@@ -29,7 +29,7 @@ FORMULA = re.compile(r"\s*[=+@＝＋＠－\t\r-]")  # how a cell begins that a s
 
 
 def export(test: Test, store: Store, folder: Path) -> tuple[Path, Path]:
-    """Writes NAME.jsonl and NAME.csv into the folder: see lines, and study.storage.tidy."""
+    """Write NAME.jsonl and NAME.csv into the folder: see lines, and study.storage.tidy."""
     everything, table = folder / f"{test.name}.jsonl", folder / f"{test.name}.csv"
     write(everything, jsonl(test, store).encode())
     write(table, csv(store.ratings(test)).encode("utf-8-sig"))  # for spreadsheets

@@ -111,7 +111,7 @@ class LiveProcesses:
         atexit.register(self.close)
 
     def warm_up(self) -> None:
-        """Starts a process now, so that the first session does not wait for it; returns at once."""
+        """Start a process now, so that the first session does not wait for it; returns at once."""
         self.give_back(LiveProcess(self.checkpoint), healthy=True)
 
     @property
@@ -120,7 +120,7 @@ class LiveProcesses:
         return len(self._idle)
 
     def take(self) -> LiveProcess:
-        """A process, which may not be ready yet. Give it back."""
+        """Lend a process, which may not be ready yet. Give it back."""
         with self._lock:
             while self._idle:
                 process = self._idle.pop()
