@@ -1,11 +1,11 @@
 """The command line's options."""
 
 import argparse
-import ipaddress
 import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from earshot.core.connections import network
 from earshot.pipelines.sound_search.library import BACKENDS
 
 ON = ("1", "true", "yes", "on")
@@ -129,14 +129,6 @@ def duration(text: str) -> int:
     if seconds > DELETE:
         raise argparse.ArgumentTypeError("the page promises that files are deleted within 1h")
     return seconds
-
-
-def network(text: str) -> str:
-    """Check the address, or network, of a proxy."""
-    try:
-        return str(ipaddress.ip_network(text))
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text} is no address, such as 10.0.0.2") from error
 
 
 def cores() -> int:

@@ -4,7 +4,9 @@ nobody.
 Nothing of uvicorn's protocols is part of its public interface: check this when it is upgraded.
 """
 
+import argparse
 import asyncio
+import ipaddress
 import resource
 import socket
 from collections.abc import Mapping, Sequence
@@ -18,6 +20,14 @@ MAX_CONNECTIONS: Final = 300  # of one address: a conference of fifty, with six 
 DEAD: Final = 60  # seconds in which the other side takes nothing of what is sent
 # The networks that the proxy of a Space is in.
 PRIVATE: Final = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "::1")
+
+
+def network(text: str) -> str:
+    """Check the address, or network, of a proxy on a command line."""
+    try:
+        return str(ipaddress.ip_network(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text} is no address, such as 10.0.0.2") from error
 
 
 def believed_proxies(named: Sequence[str], environment: Mapping[str, str]) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from earshot.core.connections import network
 from earshot.core.errors import InputError
 from earshot.core.files import replacing
 from earshot.core.files import write as write_file
@@ -68,7 +69,7 @@ def serve(options: argparse.Namespace) -> None:
     """Serve the rater's page."""
     from earshot.study.web.server import serve  # loads a web server
 
-    serve(options.folder, options.database, options.host, options.port)
+    serve(options.folder, options.database, options.host, options.port, options.proxy)
 
 
 def invite(options: argparse.Namespace) -> None:
@@ -208,6 +209,14 @@ def main() -> None:
     command.add_argument("--database", metavar="URL", help=f"default: FOLDER/{ANSWERS}")
     command.add_argument("--host", default="127.0.0.1")
     command.add_argument("--port", type=int, default=8000)
+    command.add_argument(
+        "--proxy",
+        nargs="+",
+        default=[],
+        type=network,
+        metavar="ADDRESS",
+        help="believe these about whom they forward (X-Forwarded-For)",
+    )
     command.set_defaults(run=serve)
     command = commands.add_parser("invite", help="print links that let one rater in each")
     command.add_argument("test", type=Path)

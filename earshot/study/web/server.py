@@ -1,12 +1,19 @@
 """Serves listening tests on their own: `python -m earshot.study serve FOLDER`."""
 
+import os
+import socket
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 from fastapi import APIRouter, FastAPI
+from starlette.middleware import Middleware
 
+from earshot.core.bodies import CutStalledBodies, LimitBodies
+from earshot.core.connections import limit_connections
 from earshot.core.errors import InputError
+from earshot.core.headers import SafeHeaders
 from earshot.study.design.yaml_lines import SpecError
 from earshot.study.library import Library
 from earshot.study.storage.store import Store
@@ -30,7 +37,12 @@ def routers(tests: Library) -> list[APIRouter]:
 
 def app(tests: Library) -> FastAPI:
     """An app that serves the tests and nothing else."""
-    served = FastAPI(title="Listening tests", openapi_url=None)
+    limits = [
+        Middleware(SafeHeaders, os.environ),
+        Middleware(CutStalledBodies),
+        Middleware(LimitBodies),
+    ]
+    served = FastAPI(title="Listening tests", openapi_url=None, middleware=limits)
     for router in routers(tests):
         served.include_router(router)
     return served
@@ -53,11 +65,30 @@ def links(tests: Library, address: str) -> str:
     return "\n".join(lines) or "There is no test in this folder: a test is a folder with test.yaml."
 
 
+class LimitedServer(uvicorn.Server):
+    """A server whose connections are limited from the beginning. proxies: those to believe."""
+
+    def __init__(self, config: uvicorn.Config, proxies: Sequence[str]) -> None:
+        super().__init__(config)
+        self._proxies = proxies
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen, and limit what comes."""
+        await super().startup(sockets)
+        limit_connections(self, self._proxies)
+
+
 def serve(
-    folder: Path, database: str | None = None, host: str = "127.0.0.1", port: int = 8000
+    folder: Path,
+    database: str | None = None,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    proxies: Sequence[str] = (),
 ) -> None:
-    """Serves the test in the folder, or the tests in its folders, until it is stopped."""
+    """Serve the test in the folder, or the tests in its folders, until it is stopped. proxies:
+    addresses and networks that are believed about whom they forward."""
     tests = library(folder, database=database)
     print(links(tests, f"http://{host}:{port}"), flush=True)
     # No log of requests: it would hold addresses of raters.
-    uvicorn.run(app(tests), host=host, port=port, access_log=False, log_level="warning")
+    quiet: dict[str, Any] = {"access_log": False, "log_level": "warning"}
+    LimitedServer(uvicorn.Config(app(tests), host, port, **quiet), proxies).run()

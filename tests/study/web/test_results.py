@@ -1,10 +1,13 @@
 """The organiser's page of a test that runs."""
 
+import re
 import threading
 import time
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 
 import pytest
 from fastapi.testclient import TestClient
@@ -174,3 +177,17 @@ def test_comparison_with_what_is_no_readable_test_of_the_design_is_refused(
     assert page.status_code == 403 and reason in page.text
     other_key = {"key": "x", "other": f"/results/second?key={tests.open('second').key}"}
     assert client.get("/results/first/compare", params=other_key).status_code == 403
+
+
+def test_page_of_results_runs_its_own_script_only(client: TestClient, tests: Library) -> None:
+    for name in ("first", "closed"):
+        reply = client.get(f"/results/{name}", params={"key": tests.open(name).key})
+        hashes = [
+            f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+            for script in re.findall(r"<script>(.*?)</script>", reply.text, re.DOTALL)
+        ]
+        policy = reply.headers["Content-Security-Policy"]
+        assert hashes and f"script-src {' '.join(hashes)};" in policy
+        assert "default-src 'none'" in policy and "frame-ancestors 'self'" in policy
+        assert not re.search(r"<script[^>]+src|\son\w+=", reply.text)
+        assert reply.headers["X-Content-Type-Options"] == "nosniff"

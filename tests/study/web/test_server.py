@@ -1,6 +1,7 @@
 """A served process under load, and killed in the middle."""
 
 import itertools
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +12,8 @@ import httpx
 import pytest
 
 from benchmarks.support.listening import Rater, write_test
-from benchmarks.support.served import PATIENCE, Served
+from benchmarks.support.served import PATIENCE, PROXY, Served
+from earshot.core.connections import HEAD
 from earshot.study.web.server import library, links
 
 pytestmark = pytest.mark.slow
@@ -19,15 +21,16 @@ pytestmark = pytest.mark.slow
 RATERS = 50
 SHORT = 0.02  # seconds of a sound
 
-Start = Callable[[Path], "Served"]
+Start = Callable[..., Served]
 
 
 @pytest.fixture
 def start() -> Iterator[Start]:
     started: list[Served] = []
 
-    def run(folder: Path) -> Served:
-        started.append(Served("-m", "earshot.study", "serve", str(folder), path="/listen/ab"))
+    def run(folder: Path, *options: str) -> Served:
+        command = ["-m", "earshot.study", "serve", str(folder), *options]
+        started.append(Served(*command, path="/listen/ab"))
         return started[-1]
 
     yield run
@@ -39,7 +42,7 @@ def test_server_with_fifty_concurrent_raters_stores_every_answer(
     tmp_path: Path, start: Start
 ) -> None:
     write_test(tmp_path / "ab", "ab", SHORT)
-    served = start(tmp_path)
+    served = start(tmp_path, *PROXY)
     key = library(tmp_path).open("ab").key
     together = threading.Barrier(RATERS)
 
@@ -80,7 +83,7 @@ def test_server_when_killed_loses_no_acknowledged_answer(tmp_path: Path, start: 
     acknowledged: set[tuple[str, int]] = set()
     numbers = itertools.count()
     for moment in (0.7, 1.3, 2.1):
-        served = start(tmp_path)
+        served = start(tmp_path, *PROXY)
         going = threading.Event()
 
         def answer_on(address: str = served.address, going: threading.Event = going) -> None:
@@ -124,3 +127,29 @@ def test_links_gives_the_organiser_links_or_the_mistakes(tmp_path: Path) -> None
     assert "http://here/listen/good" in told
     assert "bad: not open" in told and "test.yaml, line" in told
     assert "no test" in links(library(tmp_path / "empty"), "")
+
+
+def test_address_is_forged_by_nobody_but_a_named_proxy(tmp_path: Path, start: Start) -> None:
+    write_test(tmp_path / "ab", "ab", SHORT)
+
+    def consents(*options: str) -> list[int]:
+        address = f"{start(tmp_path, *options).address}/listen/ab/consent"
+        with httpx.Client(timeout=PATIENCE) as client:
+            forged = ({"X-Forwarded-For": f"192.0.2.{number}"} for number in range(32))
+            return [client.post(address, json={}, headers=each).status_code for each in forged]
+
+    assert consents() == [200] * 30 + [429] * 2
+    assert consents(*PROXY) == [200] * 32
+
+
+def test_server_limits_bodies_and_heads_and_forbids_guessed_types(
+    tmp_path: Path, start: Start
+) -> None:
+    write_test(tmp_path / "ab", "ab", SHORT)
+    served = start(tmp_path)
+    assert httpx.get(f"{served.address}/listen/ab").headers["X-Content-Type-Options"] == "nosniff"
+    large = httpx.post(f"{served.address}/results/ab/delete", content=b"a" * 2_000_000)
+    assert large.status_code == 413
+    with socket.create_connection(("127.0.0.1", served.port), 3 * HEAD) as connection:
+        connection.sendall(b"GET / HT")
+        assert connection.recv(1) == b""

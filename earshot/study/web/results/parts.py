@@ -1,5 +1,7 @@
 """What the organiser's page has besides the report: how it stands, what to take along, to do."""
 
+from base64 import b64encode
+from hashlib import sha256
 from typing import Final
 
 from markupsafe import Markup
@@ -10,8 +12,15 @@ from earshot.study.storage.places import Places
 from earshot.study.web.templates import render
 
 # Not while something is unfolded, in which somebody may be typing.
-RELOADS: Final = """<script>setInterval(() => document.querySelector("details[open]") ??
-location.reload(), 60000)</script>"""
+SCRIPT: Final = """setInterval(() => document.querySelector("details[open]") ??
+location.reload(), 60000)"""
+RELOADS: Final = f"<script>{SCRIPT}</script>"
+HASH: Final = b64encode(sha256(SCRIPT.encode()).digest()).decode()
+# What a page of results may do: run this one script, and fetch nothing.
+POLICY: Final = (
+    f"default-src 'none'; script-src 'sha256-{HASH}'; style-src 'unsafe-inline'; "
+    "img-src 'self' data:; form-action 'self'; base-uri 'self'; frame-ancestors 'self'"
+)
 NO_ICON: Final = '<link rel="icon" href="data:,">'  # or browsers ask for one
 STYLE: Final = """<style>button, input { padding: .15rem .6rem; border: 1px solid var(--quiet);
 border-radius: .4rem; font: inherit; color: inherit; background: none }

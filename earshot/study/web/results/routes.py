@@ -26,7 +26,11 @@ from earshot.study.web.results.reports import Reports
 NOT_TYPED: Final = "To delete a test, type its name as it is in the link."
 GONE: Final = ("The test is deleted", "Nothing of it is left.")
 EMPTIED: Final = ("All answers are deleted", "Raters may begin the test anew.")
-PRIVATE: Final = {"Cache-Control": "private, no-store", "Referrer-Policy": "no-referrer"}
+PRIVATE: Final = {
+    "Cache-Control": "private, no-store",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": parts.POLICY,
+}
 FILES: Final = {
     "ratings.csv": "text/csv",
     "answers.jsonl": "application/jsonl",
