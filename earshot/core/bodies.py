@@ -4,9 +4,11 @@ A body is parsed where all others wait: what is too large, too deep or never end
 """
 
 import asyncio
+import os
 import shutil
 import time
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -168,11 +170,9 @@ def bytes_of_uploads(folder: Path) -> int:
     """Add up the uploads that lie in a folder, each in a folder "upload-…"."""
     folder.mkdir(parents=True, exist_ok=True)
     total = 0
-    for path in folder.glob("upload-*/*"):
-        try:
-            total += path.stat().st_size
-        except FileNotFoundError:  # used, and deleted, just now
-            continue
+    for place in folder.glob("upload-*"):
+        with suppress(FileNotFoundError, NotADirectoryError):  # used, and deleted, just now
+            total += sum(each.stat().st_size for each in os.scandir(place))
     return total
 
 

@@ -8,6 +8,7 @@ import pytest
 from benchmarks.index_scale.engines import ENGINES, sound_id
 from benchmarks.index_scale.vectors import NEAREST, pieces, questions
 from benchmarks.support.fake_sound_encoder import FakeEncoder
+from earshot.core.errors import InputError
 from earshot.pipelines import nearest
 from earshot.pipelines.sound_search.indexing.index import SoundIndex
 from earshot.pipelines.sound_search.library.arrays import ArrayWriter, StoredArray
@@ -20,14 +21,18 @@ class Wide(FakeEncoder):
     dimension = 64
 
 
-def test_disk_index_of_many_vectors_finds_nearly_all_of_the_nearest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
+    """Vectors (4000, D), of which 1000 are few enough to be compared one by one."""
     monkeypatch.setattr(nearest, "EXACT_LIMIT", 1000)
     monkeypatch.setattr("earshot.pipelines.sound_search.library.disk.EXACT_LIMIT", 1000)
     monkeypatch.setattr("earshot.pipelines.sound_search.library.library.EXACT_LIMIT", 1000)
-    vectors = clusters(4000, Wide.dimension)
-    entries = [
+    return clusters(4000, Wide.dimension)
+
+
+def entries_of(vectors: np.ndarray) -> list[Entry]:
+    """A sound of a segment for each vector."""
+    return [
         Entry(
             Sound(f"{n:04}", Path(f"/{n}.wav"), f"{n}.wav", "", str(n % 2), 1.0, f"{n:064}"),
             vectors[n : n + 1],
@@ -35,6 +40,31 @@ def test_disk_index_of_many_vectors_finds_nearly_all_of_the_nearest(
         )
         for n in range(len(vectors))
     ]
+
+
+@pytest.mark.parametrize("backend", ["memory", "disk"])
+def test_lists_of_other_bytes_are_damaged(few: np.ndarray, tmp_path: Path, backend: str) -> None:
+    library = Library(entries_of(few), nearest.Nearest(few), np.zeros((len(few), 2)))
+    SoundIndex(Wide(), library).save(tmp_path, backend)
+    assert not SoundIndex.open(tmp_path, Wide()).library.nearest.exact
+    path = next(tmp_path.glob("nearest-*.faiss"))
+    content = bytearray(path.read_bytes())
+    content[-1000:] = np.random.default_rng(0).bytes(1000)
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="damaged"):
+        SoundIndex.open(tmp_path, Wide())
+    # As an index of an earlier version has it: the hash is that of the vectors.
+    vectors = next(tmp_path.glob("vectors-*.npy")).stem.rpartition("-")[2]
+    path.rename(tmp_path / f"nearest-{vectors}.faiss")
+    manifest = tmp_path / "index.json"
+    manifest.write_text(manifest.read_text().replace(path.name, f"nearest-{vectors}.faiss"))
+    assert len(SoundIndex.open(tmp_path, Wide()).sounds) == len(few)
+
+
+def test_disk_index_of_many_vectors_finds_nearly_all_of_the_nearest(
+    few: np.ndarray, tmp_path: Path
+) -> None:
+    vectors, entries = few, entries_of(few)
     library = Library(entries, nearest.Nearest(vectors[:1]), np.zeros((len(vectors), 2)))
     SoundIndex(Wide(), library).save(tmp_path / "index", "disk")
     index = SoundIndex.open(tmp_path / "index", Wide())

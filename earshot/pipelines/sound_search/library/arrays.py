@@ -16,8 +16,8 @@ BLOCK: Final = 16_384  # rows read at once
 
 
 def check_content(path: Path) -> None:
-    """Check an array once a start. Raises ValueError unless its content has the hash in its name,
-    as NAME-HASH.npy."""
+    """Check a file once a start. Raises ValueError unless its content has the hash in its name, as
+    NAME-HASH.npy."""
     about = path.stat()
     if content_hash(path, about.st_size, about.st_mtime_ns) != path.stem.rpartition("-")[2]:
         raise ValueError(f"{path.name} does not hold what its name says.")
@@ -25,14 +25,28 @@ def check_content(path: Path) -> None:
 
 @cache
 def content_hash(path: Path, *_: int) -> str:
-    """Compute the hash of an array's content, once for each version of the file."""
+    """Compute the hash of a file's content, of an array without its header, once for each version
+    of the file."""
     with path.open("rb") as file:
-        np.lib.format.read_magic(file)
-        np.lib.format.read_array_header_1_0(file)
-        digest = hashlib.blake2b(digest_size=8)
-        for block in iter(partial(file.read, 2**20), b""):
-            digest.update(block)
+        if path.suffix == ".npy":
+            np.lib.format.read_magic(file)
+            np.lib.format.read_array_header_1_0(file)
+        return hash_of(file)
+
+
+def hash_of(file: BinaryIO) -> str:
+    """Compute the hash of what is left to read of a file."""
+    digest = hashlib.blake2b(digest_size=8)
+    for block in iter(partial(file.read, 2**20), b""):
+        digest.update(block)
     return digest.hexdigest()
+
+
+def check_lists(path: Path, vectors: str) -> None:
+    """Check FAISS' lists as ``check_content`` does. vectors: the file that they are of, whose hash
+    their name had instead of their own in an index of an earlier version."""
+    if path.stem.rpartition("-")[2] != Path(vectors).stem.rpartition("-")[2]:
+        check_content(path)
 
 
 class StoredArray:

@@ -13,7 +13,13 @@ import numpy as np
 from earshot.core.files import replacing
 from earshot.pipelines import map_layout
 from earshot.pipelines.nearest import EXACT_LIMIT, Nearest, write_compact
-from earshot.pipelines.sound_search.library.arrays import ArrayWriter, StoredArray, check_content
+from earshot.pipelines.sound_search.library.arrays import (
+    ArrayWriter,
+    StoredArray,
+    check_content,
+    check_lists,
+    hash_of,
+)
 from earshot.pipelines.sound_search.library.filter import Filter
 from earshot.pipelines.sound_search.library.library import Library
 from earshot.pipelines.sound_search.library.manifest import About, commit
@@ -53,6 +59,8 @@ class StoredLibrary(Library):
         if self.starts[-1].tolist() != counts or len(sizes) != 1:
             raise ValueError("the files belong to other sounds")
         lists = folder / files["nearest"] if "nearest" in files else None
+        if lists:
+            check_lists(lists, files["vectors"])
         self.nearest = Nearest.read(lists, self.vectors, mapped=True)
         self.first_rows = self.starts[:, 0]
         self.sounds, self.numbers = self.rows, Numbers(self.rows)
@@ -154,7 +162,8 @@ class Writer:
         if len(vectors) > EXACT_LIMIT:
             with replacing(self._file("nearest")) as file:
                 write_compact(vectors, vectors.blocks(), Path(file.name))
-            hashes["nearest"] = hashes["vectors"]
+            with self._file("nearest").open("rb") as file:
+                hashes["nearest"] = hash_of(file)
         files = {name: f"{name}-{h}.{ENDINGS.get(name, 'npy')}" for name, h in hashes.items()}
         for name, final in files.items():
             os.replace(self._file(name), self._folder / final)

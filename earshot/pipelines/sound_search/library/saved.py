@@ -18,7 +18,7 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.core.files import replacing
 from earshot.pipelines.nearest import Nearest
-from earshot.pipelines.sound_search.library.arrays import check_content
+from earshot.pipelines.sound_search.library.arrays import check_content, check_lists, hash_of
 from earshot.pipelines.sound_search.library.library import Library
 from earshot.pipelines.sound_search.library.manifest import (
     DAMAGED,
@@ -53,9 +53,11 @@ def write(folder: Path, library: Library, about: About) -> None:
         "layout": _write_array(folder, "layout", [library.layout], 2),
     }
     if not library.nearest.exact:
-        files["nearest"] = files["vectors"].replace("vectors", "nearest")
-        with replacing(folder / files["nearest"]) as file:
-            library.nearest.write(Path(file.name))
+        lists = folder / "nearest.new"
+        library.nearest.write(lists)
+        with lists.open("rb") as file:
+            files["nearest"] = f"nearest-{hash_of(file)}.faiss"
+        os.replace(lists, folder / files["nearest"])
     sounds = [
         {
             **asdict(entry.sound),
@@ -119,8 +121,10 @@ def _read(folder: Path, manifest: dict[str, Any]) -> Library:
         parts = vectors[first : first + row.rows], per_second[cell : cell + row.cells]
         entries.append(Entry(sound, *parts))
         first, cell = first + row.rows, cell + row.cells
-    quantised = files.get("nearest")
-    nearest = Nearest.read(folder / quantised, vectors) if quantised else Nearest(vectors)
+    if "nearest" not in files:
+        return Library(entries, Nearest(vectors), layout)
+    check_lists(folder / files["nearest"], files["vectors"])
+    nearest = Nearest.read(folder / files["nearest"], vectors)
     return Library(entries, nearest, layout)
 
 
