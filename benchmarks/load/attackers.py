@@ -111,7 +111,8 @@ def reports(attacker: Visitor) -> Iterator[Came]:
             return _asked(attacker, f"/results/{name}/report.pdf", key=key)
 
         while True:
-            Rater(attacker.client, name)  # so that the last one is out of date
+            with suppress(httpx.HTTPStatusError):  # too many of an address
+                Rater(attacker.client, name)  # so that the last report is out of date
             yield sum(pool.map(report, range(REPORTS)), Came())
 
 
@@ -270,7 +271,7 @@ def _told(do: Callable[..., object], *given: Any) -> Came:
         done = do(*given)
     except (RuntimeError, httpx.HTTPError) as error:
         return Came([f"“{str(error)[:90]}”"])
-    message = _message(json.dumps(done))
+    message = _message(json.dumps(done, ensure_ascii=False))
     return Came([f"“{message[:90]}”" if message else "done"])
 
 
@@ -297,7 +298,7 @@ def _opened(attacker: Visitor) -> tuple[str, str]:
         file = shutil.make_archive(f"{place}/test", "zip", written)
         sounds = attacker.upload(Path(file))
     attacker.event(SOUNDS, {SOUNDS: [sounds]})
-    shown = json.dumps(attacker.event(OPENING, {YAML: yaml}))
+    shown = json.dumps(attacker.event(OPENING, {YAML: yaml}), ensure_ascii=False)
     if found := KEY.search(unescape(shown)):
         return found[1], found[2]
     raise RuntimeError(_message(shown) or "It was not opened.")

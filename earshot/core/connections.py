@@ -9,6 +9,7 @@ import asyncio
 import ipaddress
 import resource
 import socket
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -66,20 +67,24 @@ def limit_connections(
     believed = ProxyHeadersMiddleware(config.loaded_app, list(proxies)).trusted_hosts
     config.loaded_app.trusted_hosts = believed
     protocol: Any = config.http_protocol_class
+    open_now: Counter[str] = Counter()  # connections, by address
 
     class Limited(protocol):
         """The server's protocol, which waits for a head no longer than that."""
 
         _timer: asyncio.TimerHandle | None = None
+        _host = ""  # that it is counted for
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             """Refuse one too many of an address, without a word, before anything is read."""
             super().connection_made(transport)
-            host = self.client and self.client[0]
-            same = sum(bool(one.client) and one.client[0] == host for one in self.connections)
-            if host and host not in believed and same > most:
-                transport.abort()
-                return
+            host = self.client[0] if self.client else ""
+            if host and host not in believed:
+                self._host = host
+                open_now[host] += 1
+                if open_now[host] > most:
+                    transport.abort()
+                    return
             self._watch()
 
         def data_received(self, data: bytes) -> None:
@@ -92,6 +97,10 @@ def limit_connections(
             super().connection_lost(exc)
             if self._timer:
                 self._timer.cancel()
+            if self._host:
+                open_now[self._host] -= 1
+                if not open_now[self._host]:
+                    del open_now[self._host]
 
         def _watch(self) -> None:
             serving = self.cycle is not None and not self.cycle.response_complete

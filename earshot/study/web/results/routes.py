@@ -53,24 +53,22 @@ def router(library: Library) -> APIRouter:
         public = not key and library.get(test).public
         return library.get(test) if public else mine(test, key)
 
-    async def shown(opened: Opened, key: str, estimates: bool) -> HTMLResponse:
+    def shown(opened: Opened, key: str, estimates: bool) -> HTMLResponse:
         """The page of results: with estimates where the test has ended, or a look at those of the
         raters who have finished by now is recorded."""
         store, name = library.store, opened.test.name
-        places = await run_in_threadpool(store.places, opened.test)
-        looks = await run_in_threadpool(store.looks, opened.test)
-        published = await run_in_threadpool(publishing.published, name, library)
+        places, looks = store.places(opened.test), store.looks(opened.test)
+        published = publishing.published(name, library)
         looked = estimates and looks[-1:] == [places.finished]
         whole = looked or places.ended or not key
-        make = reports.page if whole else partial(reports.running, key=key)
-        page = await reports.make(partial(make, opened))
+        page = reports.page(opened) if whole else reports.running(opened, key)
         live = parts.live(page, opened.test, key, places, published, reloads=not looked)
         return HTMLResponse(live, headers=PRIVATE)
 
     async def look(*shown: Opened) -> None:
         """Record that what these tests have found is shown: see preregistration.look."""
         tests = [(library.store, opened.test) for opened in shown if not opened.public]
-        await run_in_threadpool(preregistration.look, *tests)
+        await reports.make(partial(preregistration.look, *tests))
 
     def zip_of(opened: Opened) -> bytes:
         file = io.BytesIO()
@@ -81,7 +79,7 @@ def router(library: Library) -> APIRouter:
     async def page(test: str, key: str = "", estimates: bool = False) -> HTMLResponse:
         with refused("No results here"):
             opened = await run_in_threadpool(readable, test, key)
-            return await shown(opened, key, estimates)
+            return await reports.make(partial(shown, opened, key, estimates))
 
     @routes.post("/results/{test}/look")
     async def estimates(test: str, key: str = "") -> Response:
