@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 from unittest.mock import Mock
@@ -15,6 +16,7 @@ import httpx
 import pytest
 from gradio.state_holder import SessionState
 
+from benchmarks.support.served import free_port
 from earshot.app import launch, models, site
 from earshot.app.health import Health
 from earshot.core.connections import limit_connections
@@ -48,6 +50,25 @@ def test_sigterm_ends_the_app_and_deletes_what_it_kept() -> None:
     running.terminate()
     running.wait(timeout=30)
     assert not kept.exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux only")
+def test_sigterm_ends_the_app_whose_log_is_on_a_full_disk(tmp_path: Path) -> None:
+    port = free_port()
+    command = [sys.executable, "app.py", "--port", str(port), "--studies", str(tmp_path)]
+    with Path("/dev/full").open("wb") as full:
+        running = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=full)
+    try:
+        state, end = {}, time.monotonic() + 300
+        while not state and time.monotonic() < end:
+            time.sleep(0.2)
+            with suppress(httpx.TransportError):
+                state = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60).json()
+        assert state and {*state.values()} == {"ok"}  # models load, whose bars cannot be drawn
+        running.terminate()
+        running.wait(timeout=60)
+    finally:
+        running.kill()
 
 
 def test_a_page_that_answers_late_at_first_is_served_all_the_same(

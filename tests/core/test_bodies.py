@@ -2,7 +2,9 @@
 
 import errno
 import json
+import shutil
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -194,3 +196,23 @@ def test_uploads_of_an_address_without_end_are_refused(
         for _ in range(4)
     ]
     assert statuses == [200, 200, 429, 429]
+
+
+def test_uploads_are_counted_while_others_come_and_go(tmp_path: Path) -> None:
+    ended = threading.Event()
+
+    def come_and_go() -> None:
+        while not ended.is_set():
+            (tmp_path / "upload-a").mkdir()
+            (tmp_path / "upload-a" / "a.wav").write_bytes(b"a")
+            shutil.rmtree(tmp_path / "upload-a")
+
+    (tmp_path / "upload-b").mkdir()
+    (tmp_path / "upload-b" / "b.wav").write_bytes(b"bbb")
+    others = threading.Thread(target=come_and_go)
+    others.start()
+    try:
+        assert {bodies.bytes_of_uploads(tmp_path) for _ in range(5000)} <= {3, 4}
+    finally:
+        ended.set()
+        others.join()

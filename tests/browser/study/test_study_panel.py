@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -11,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.support.listening import write_test
 from earshot.study.library import Library
+from earshot.study.publishing import MARK
 from earshot.study.web.languages import words
 from tests.browser.study.test_study import in_order
 from tests.browser.taking import Taking
@@ -141,3 +143,17 @@ def test_member_who_does_not_agree_goes_back_at_once(taking: Taking, panel: Pane
     taking.button(taking.words["consent.decline"]).click()
     taking.page.wait_for_url(f"{panel.address}/back?cc=NO")
     assert taking.tests.store.raters(taking.test.name) == 0
+
+
+def test_rater_of_a_visitors_test_is_taken_to_no_address_by_itself(
+    taking: Taking, panel: Panel, tests: Library
+) -> None:
+    page = taking.page
+    (tests.folders[0] / taking.test.name / MARK).write_text(datetime.now(UTC).isoformat())
+    tests.store.enrol(taking.test)  # who has the one place
+    page.clock.install()
+    page.goto(f"{panel.sends_to}?PROLIFIC_PID=another&lang=de")
+    expect(page.get_by_role("heading", level=1)).to_have_text(taking.words["end.full.title"])
+    page.clock.fast_forward(60_000)
+    expect(page.locator(".hint")).to_have_text(urlsplit(panel.address).netloc)
+    assert page.url.startswith(panel.sends_to) and panel.returned == []

@@ -13,7 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import write_test
-from earshot.study import analysis
+from earshot.study import analysis, preregistration
 from earshot.study.library import Library
 from earshot.study.simulation.raters import simulate
 from earshot.study.web.results.reports import MAX_AT_ONCE, MAX_WAITING, Reports
@@ -191,3 +191,29 @@ def test_page_of_results_runs_its_own_script_only(client: TestClient, tests: Lib
         assert "default-src 'none'" in policy and "frame-ancestors 'self'" in policy
         assert not re.search(r"<script[^>]+src|\son\w+=", reply.text)
         assert reply.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_organisers_who_look_wait_in_no_raters_way(
+    tests: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, params = threading.Event(), {"key": tests.open("first").key}
+    monkeypatch.setattr(preregistration, "look", lambda *_: go_on.wait(PATIENCE))
+    with TestClient(app(tests)) as client, ThreadPoolExecutor(60) as pool:
+        path = "/results/first/ratings.csv"
+        asked = [pool.submit(client.get, path, params=params) for _ in range(60)]
+        deadline = time.monotonic() + PATIENCE
+        while sum(each.done() for each in asked) < 60 - MAX_AT_ONCE - MAX_WAITING:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert client.get("/listen/pairs/session").status_code == 200
+        go_on.set()
+        assert {each.result().status_code for each in asked} == {200, 503}
+
+
+def test_look_at_the_same_answers_takes_no_lock(tests: Library) -> None:
+    test = tests.open("taken").test
+    tests.store.look(test)
+    with tests.store.engine.execution_options(write=True).begin():  # somebody else writes
+        began = time.monotonic()
+        tests.store.look(test)
+    assert time.monotonic() - began < 5
