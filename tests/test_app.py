@@ -24,7 +24,7 @@ from earshot.core.http import address_of
 from earshot.pipelines.voice_conversion import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.settings import MODELS
 from earshot.tabs.shared.addresses import Addresses
-from earshot.tabs.shared.gradio_internals import Waiting, limit_waiting
+from earshot.tabs.shared.gradio_internals import MAX_SESSIONS, Waiting, limit_waiting
 from earshot.tabs.shared.page import model_cards
 
 pytestmark = pytest.mark.slow
@@ -298,6 +298,26 @@ def test_session_has_no_copy_of_the_page() -> None:
             reply = httpx.get(f"{address}gradio_api/queue/data", params=seen, timeout=60)
             assert f'"data":[null,{told}]' in reply.text.replace(" ", "")
         assert page.state_holder["a"].config_values.keys() <= {kept._id}
+    finally:
+        page.close()
+
+
+def test_calls_of_programs_without_a_page_keep_no_more_sessions_than_pages_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(launch, "SESSIONS", 3)
+    with gr.Blocks() as page:
+        gr.Button().click(lambda n: n, gr.State(0), gr.State(0), api_name="keep")
+    address = launch.launch(page, launch.options([], {}), block=False)
+    try:
+        for _ in range(30):
+            joined = httpx.post(f"{address}gradio_api/call/keep", json={"data": []})
+            event = joined.raise_for_status().json()["event_id"]
+            told = httpx.get(f"{address}gradio_api/call/keep/{event}", timeout=60)
+            assert "event: complete" in told.text
+        assert len(page.state_holder.session_data) == 3
+        assert len(page._queue.pending_messages_per_session) <= MAX_SESSIONS
+        assert len(page._queue.pending_event_ids_session) <= MAX_SESSIONS
     finally:
         page.close()
 

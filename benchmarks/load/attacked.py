@@ -95,6 +95,7 @@ def main() -> None:
     )
     parser.add_argument("record", type=Path, help="file of what happened")
     parser.add_argument("--table", action="store_true", help="print what it says, and measure not")
+    parser.add_argument("--since", type=float, default=0, help="minutes that the table leaves out")
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument(
         "--turn", type=float, default=10, help="minutes with, or without, attackers"
@@ -104,7 +105,7 @@ def main() -> None:
     chosen = parser.parse_args()
     if not chosen.table:
         measure(chosen.record, chosen.minutes, chosen.turn, chosen.visitors, chosen.raters)
-    print(table(chosen.record))
+    print(table(chosen.record, chosen.since))
 
 
 def measure(file: Path, minutes: float, turn: float, visitors: int, raters: int) -> None:
@@ -138,9 +139,9 @@ def measure(file: Path, minutes: float, turn: float, visitors: int, raters: int)
             served.kill()
 
 
-def table(file: Path) -> str:
-    """Write what a record says as Markdown."""
-    rows = list(_rows(file))
+def table(file: Path, since: float = 0) -> str:
+    """Write what a record says, after so many minutes of it, as Markdown."""
+    rows = [row for row in _rows(file) if row["at"] >= 60 * since]
     seconds: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
     failed: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows:
@@ -175,8 +176,8 @@ def _course(rows: list[dict[str, Any]]) -> list[str]:
     minutes = [row for row in rows if "memory" in row]
     if not minutes:
         return []
-    ends = minutes[-1]["at"]
-    wanted = [*np.arange(0, ends - 60, 1800), ends]
+    begins, ends = (minutes[end]["at"] for end in (0, -1))
+    wanted = [*np.arange(begins, ends - 60, 1800), ends]
     shown = [min(minutes, key=lambda row, at=at: abs(row["at"] - at)) for at in wanted]
     lines = [
         "| after | " + " | ".join(f"{row['at'] / 60:.0f} min" for row in shown) + " |",

@@ -37,6 +37,7 @@ test</a>
 NO_TEST: Final = "Bring your sounds first: this YAML is the example’s."
 MAX_OPENED: Final = 5  # tests of one address, a day
 MAX_PREVIEWS: Final = 30
+MAX_ADDRESS: Final = 300  # characters of a page's: a QR code holds more, which no camera reads
 MINUTES_OF_A_DAY: Final = 24 * 60
 MANY: Final = (
     f"One network opens {MAX_OPENED} tests a day here, and yours has. Come back tomorrow, or "
@@ -305,18 +306,19 @@ def preview_link(tests: Library, name: str, page: str) -> str:
     return LINKS.render(links=[Link("Preview", urljoin(page, path), "For you only.")], code="")
 
 
-def _page(request: gr.Request) -> str:
-    """Tell where the visitor is. Some browsers do not tell the page; the address that they asked is
-    nearly as good."""
-    return request.headers.get("referer") or str(request.base_url)
-
-
 class Link(NamedTuple):
     """A link to hand on: what it is, its address, and what the person who has it can do."""
 
     label: str
     address: str
     note: str
+
+
+def _page(request: gr.Request) -> str:
+    """Tell where the visitor's page is. Some browsers do not say; the address that they asked is
+    nearly as good."""
+    said = request.headers.get("referer") or ""
+    return said if 0 < len(said) <= MAX_ADDRESS else str(request.base_url)
 
 
 def _verdict(problems: list[str]) -> str:
