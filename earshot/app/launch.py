@@ -68,6 +68,7 @@ MAX_WAITING: Final = 2  # jobs of one visitor
 # A conference shares one address: it may take most of the queue, and never all of it.
 SHARE_OF_ADDRESS: Final = 0.75
 MAX_BYTES: Final = 131_072  # of a WebSocket's message
+COLLECTIONS: Final = (10_000, 10, 50)  # see gc.set_threshold; Python's own are 700, 10, 10
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 WAITING: Final = (
     f"You have {MAX_WAITING} jobs waiting already. Wait until one of them is done, or stop it."
@@ -212,13 +213,14 @@ def main() -> None:
 
 def _warm_up(health: Health, processes: LiveProcesses) -> None:
     """Load the first model, and start the process of the first live conversion; then keep all that
-    is there out of garbage collections: a full one, of a million objects, would stop everybody for
-    a second."""
+    is there out of garbage collections, and let them be rarer: a full one, of a million objects,
+    would stop everybody for a second."""
     health.warm_up()
     if processes.checkpoint.exists() and not processes.waiting:
         processes.warm_up()
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*COLLECTIONS)
 
 
 def _not_found(request: Request) -> Response:

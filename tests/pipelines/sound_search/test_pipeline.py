@@ -252,6 +252,13 @@ def test_labels_csv_has_a_row_for_each_vote(index: SoundIndex) -> None:
     assert rows[0]["content_hash"] == index[low].content_hash
 
 
+def test_labels_csv_runs_no_formula(index: SoundIndex) -> None:
+    asked = '=HYPERLINK("http://somewhere")'
+    votes = {asked: {identity(index, "low"): 1}}
+    (row,) = csv.DictReader(io.StringIO(labels_csv(index, votes)))
+    assert row["query"] == f"'{asked}"
+
+
 def test_search_with_a_filter_finds_only_what_passes(
     search: SoundSearch, index: SoundIndex
 ) -> None:
