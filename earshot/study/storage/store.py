@@ -155,7 +155,9 @@ class Store:
     def headphones(
         self, test: Test, token: str, passed: bool, attempt: int = 0, last: bool = True
     ) -> bool | None:
-        """Keep the result of an attempt at the headphone check: see _check."""
+        """Keep the result of an attempt at the headphone check → the final one, None where the
+        rater may try again.
+        """
         return self._check(test, token, "headphones", passed, attempt, last)
 
     def environment(
@@ -365,7 +367,7 @@ class Store:
                 row.fingerprint, row.sounds, row.events, row.looks = test.fingerprint, None, 0, None
 
     def raters(self, name: str) -> int:
-        """How many have agreed to take the test of that name, with those who withdrew."""
+        """Count all who have agreed to take the test of that name, with those who withdrew."""
         with Session(self.engine) as session:
             of_test = select(func.count()).select_from(RaterRow).where(RaterRow.test == name)
             return session.scalars(of_test).one()

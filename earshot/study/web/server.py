@@ -1,4 +1,4 @@
-"""Serves listening tests on their own: `python -m earshot.study serve FOLDER`."""
+"""Serve listening tests on their own: `python -m earshot.study serve FOLDER`."""
 
 import os
 import socket
@@ -36,7 +36,7 @@ def routers(tests: Library) -> list[APIRouter]:
 
 
 def app(tests: Library) -> FastAPI:
-    """An app that serves the tests and nothing else."""
+    """Make an app that serves the tests and nothing else."""
     limits = [
         Middleware(SafeHeaders, os.environ),
         Middleware(CutStalledBodies),
@@ -86,7 +86,8 @@ def serve(
     proxies: Sequence[str] = (),
 ) -> None:
     """Serve the test in the folder, or the tests in its folders, until it is stopped. proxies:
-    addresses and networks that are believed about whom they forward."""
+    addresses and networks that are believed about whom they forward.
+    """
     tests = library(folder, database=database)
     print(links(tests, f"http://{host}:{port}"), flush=True)
     # No log of requests: it would hold addresses of raters.

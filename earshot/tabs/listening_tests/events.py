@@ -74,10 +74,10 @@ alt="QR code of the link for raters">{% endif %}"""
 
 @dataclass(frozen=True)
 class Parts:
-    """What the handlers read and change: workspace holds a Workspace; message is for the visitor;
-    yaml is the editor; numbers say what raters are asked; links lead to the open test; zip
-    downloads it; files were uploaded; form says what is asked, and whom; link is
-    that of the results of a test to be changed."""
+    """The components that the handlers read and change: workspace holds a Workspace; message is for
+    the visitor; yaml is the editor; numbers say what raters are asked; links lead to the open test;
+    zip downloads it; files were uploaded; form says what is asked, and whom.
+    """
 
     workspace: gr.State
     message: gr.HTML
@@ -138,7 +138,7 @@ class StudyEvents:
         return self._shown(workspace, workspace.yaml(form))
 
     def check(self, workspace: Workspace | None, yaml: str) -> Update:
-        """What is wrong with the test that the YAML describes."""
+        """Check the test that the YAML describes, and show what is wrong with it."""
         return self._report(*self._checked(workspace, yaml))
 
     def open(self, workspace: Workspace | None, yaml: str, key: str, request: gr.Request) -> Update:
@@ -221,7 +221,7 @@ class StudyEvents:
         return rehearsal(rehearse(test))
 
     def download(self, workspace: Workspace | None, yaml: str) -> Update:
-        """Packs the test, and shows the button that downloads it."""
+        """Pack the test, and show the button that downloads it."""
         if workspace is None or not workspace.folder.exists():
             raise InputError(NO_TEST)
         workspace.write(yaml)
@@ -240,7 +240,7 @@ class StudyEvents:
         return shown | found | (self.parts.form.show(form) if form else {})
 
     def _report(self, test: Test | None, problems: list[str]) -> Update:
-        """What was found; links and zip were those of the test before."""
+        """Show what was found; links and zip were those of the test before."""
         return {
             self.parts.message: _verdict(problems),
             self.parts.numbers: _numbers(test),

@@ -1,4 +1,6 @@
-"""What the organiser's page has besides the report: how it stands, what to take along, to do."""
+"""The parts of the organiser's page apart from the report: how the test stands, what to take along,
+to do.
+"""
 
 from base64 import b64encode
 from hashlib import sha256

@@ -54,8 +54,9 @@ def router(library: Library) -> APIRouter:
         return library.get(test) if public else mine(test, key)
 
     def shown(opened: Opened, key: str, estimates: bool) -> HTMLResponse:
-        """The page of results: with estimates where the test has ended, or a look at those of the
-        raters who have finished by now is recorded."""
+        """Show the page of results: with estimates where the test has ended, or a look at those of
+        the raters who have finished by now is recorded.
+        """
         store, name = library.store, opened.test.name
         places, looks = store.places(opened.test), store.looks(opened.test)
         published = publishing.published(name, library)
