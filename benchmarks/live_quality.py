@@ -40,10 +40,10 @@ from earshot.pipelines.voice_conversion.settings import MUTED
 from training.judges import naturalness
 from training.judges.evaluator import EvaluationModels
 from training.judges.metrics import word_error_rate
-from training.judges.open_vocabulary import open_material, recogniser
+from training.judges.open_vocabulary import open_test_set, recogniser
 from training.judges.speaker_encoder import nearer_to_target
 from training.judges.sphinx import Sphinx
-from training.voice_conversion.evaluate.material import Budget, choose
+from training.voice_conversion.evaluate.test_set import Budget, choose
 
 TARGET: Final = settings.DEFAULT_VOICE
 JUDGED: Final = 6  # sentences, by DNSMOS
@@ -92,17 +92,17 @@ class Judges:
         kind.
         """
         budget = Budget(abx_speakers=0, parallel=0, sentences=most, seen_sentences=0, digits=0)
-        material = choose(data, "test", budget)
-        sentences = material.sentences
+        test_set = choose(data, "test", budget)
+        sentences = test_set.sentences
         self._said = [sentence.waveform for sentence in sentences]
         self._words = [sentence.words for sentence in sentences]
         self._sphinx = Sphinx(word for slot in GRID for word in slot.items())
         self._open = {
             group: (every[:: max(1, len(every) // most)], recogniser(group, every))
-            for group, every in open_material(data).items()
+            for group, every in open_test_set(data).items()
         }
         self._embed = EvaluationModels.load().speaker_encoder.embed
-        self._target = self._embed(material.speakers[TARGET]).mean(0)
+        self._target = self._embed(test_set.speakers[TARGET]).mean(0)
         self._units: list[np.ndarray] | None = None  # of the whole recordings
         self.columns = ("word errors %", *(f"{group} %" for group in self._open), *MEASURES)
 

@@ -24,7 +24,7 @@ from earshot.pipelines.words import Spoken, Words, Written
 from earshot.pipelines.words.pronunciation import Pronunciation
 from earshot.pipelines.words.word_search import MAX_SECONDS_SEARCHED, THRESHOLDS, Place, WordSearch
 from training.common.corpora import data_root
-from training.words.evaluate.material import Material, Recording, WordType, select_material
+from training.words.evaluate.test_set import Recording, TestSet, WordType, select_test_set
 
 ROOT = Path(__file__).parents[1]
 PAUSES: Final = (0.1, 0.5)  # seconds between two words
@@ -61,22 +61,22 @@ def main() -> None:
     )
     parser.add_argument("--split", choices=["test", "val"], default="test")
     options = parser.parse_args()
-    material = select_material(data_root(options.data), options.split, limit=900)
-    task = string_together(material, options.seconds, zero_shot_too=options.split == "test")
+    test_set = select_test_set(data_root(options.data), options.split, limit=900)
+    task = string_together(test_set, options.seconds, zero_shot_too=options.split == "test")
     text = "\n".join(lines(task)) + "\n"
     print(text)
     if options.split == "test":
         Path(__file__).with_suffix(".md").write_text(text)
 
 
-def string_together(material: Material, seconds: float, zero_shot_too: bool = True) -> Task:
+def string_together(test_set: TestSet, seconds: float, zero_shot_too: bool = True) -> Task:
     """String words together in random order, at one level, with pauses; as queries words that are
     said in it, and that another speaker says outside it. zero_shot_too: also the words held out
     from training.
     """
     rng = np.random.default_rng(0)
-    chosen = np.flatnonzero(zero_shot_too | ~material.zero_shot[material.labels])
-    order = [material.recordings[i] for i in rng.permutation(chosen)]
+    chosen = np.flatnonzero(zero_shot_too | ~test_set.zero_shot[test_set.labels])
+    order = [test_set.recordings[i] for i in rng.permutation(chosen)]
     parts, said, position = [], [], 0
     rest: list[Recording] = []
     for recording in order:
@@ -90,7 +90,7 @@ def string_together(material: Material, seconds: float, zero_shot_too: bool = Tr
         said.append((recording, start / SAMPLE_RATE, position / SAMPLE_RATE))
         parts += [pause, word]
     new = {
-        w for w, held_out in zip(material.vocabulary, material.zero_shot, strict=True) if held_out
+        w for w, held_out in zip(test_set.vocabulary, test_set.zero_shot, strict=True) if held_out
     }
     queries: dict[WordType, tuple[WordType, np.ndarray, bool]] = {}
     for recording in rest:

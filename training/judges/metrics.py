@@ -9,7 +9,7 @@ from earshot.media.audio.dtw import path_mean
 from earshot.media.text.phonemes import edit_distance
 
 CEPSTRA = 24
-QUIETEST = np.log(100.0)  # 40 dB below the loudest frame, as a logarithm of magnitude
+MIN_LEVEL = np.log(100.0)  # 40 dB below the loudest frame, as a logarithm of magnitude
 
 
 def bitrate(streams: Iterable[np.ndarray], seconds: float) -> float:
@@ -41,7 +41,7 @@ def mel_cepstral_distortion(log_mel: np.ndarray, reference: np.ndarray) -> float
 def _cepstra(log_mel: np.ndarray) -> np.ndarray:
     """Compute mel-cepstra 1 to 24 of the frames that are not silent: (S, bands) → (S', 24)."""
     level = log_mel.mean(1)
-    loud = log_mel[level >= level.max() - QUIETEST]
+    loud = log_mel[level >= level.max() - MIN_LEVEL]
     cepstra = np.asarray(dct(loud, norm="ortho", axis=1))[:, 1 : CEPSTRA + 1]
     return np.sqrt(2 / log_mel.shape[1]) * cepstra
 

@@ -68,7 +68,7 @@ class OpenRecogniser:
         return hypothesis.hypstr.split() if hypothesis else []
 
 
-def open_material(data: Path, every: bool = False) -> dict[str, list[Spoken]]:
+def open_test_set(data: Path, every: bool = False) -> dict[str, list[Spoken]]:
     """Load the recordings of each group that the data folder has: studio and visitors.
 
     every: take all English recordings with texts of the two corpora, whatever speaker and split.
@@ -88,11 +88,11 @@ def open_material(data: Path, every: bool = False) -> dict[str, list[Spoken]]:
     }
 
 
-def recogniser(group: str, material: list[Spoken]) -> OpenRecogniser:
-    """Make the recogniser that judges a group of open_material."""
+def recogniser(group: str, test_set: list[Spoken]) -> OpenRecogniser:
+    """Make the recogniser that judges a group of open_test_set."""
     if group == "studio":
         return OpenRecogniser()
-    return OpenRecogniser(utterance.words for utterance in material)
+    return OpenRecogniser(utterance.words for utterance in test_set)
 
 
 def spoken_words(text: str) -> list[str]:

@@ -63,7 +63,7 @@ def train_recogniser(data: Path, state: Path, seed: int) -> tuple[Recogniser, di
     state: a folder that keeps the state of each stage, to go on from there.
     """
     items = speech_items(data)
-    sentences, words = _training_material(items)
+    sentences, words = _training_set(items)
     model = Recogniser()
     measured: dict[str, float] = {}
     hours = 0.0
@@ -103,7 +103,7 @@ def validate(model: Recogniser, items: list[Item]) -> dict[str, float]:
     }
 
 
-def _training_material(
+def _training_set(
     items: list[Item],
 ) -> tuple[dict[str, list[Example]], dict[str, list[Example]]]:
     """Load GRID sentences and English words, each by speaker (or by file where that is unknown)."""

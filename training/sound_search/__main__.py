@@ -49,7 +49,7 @@ class SoundSearchTraining:
         from training.common.report import publish_table
         from training.sound_search.evaluate.card import publish
         from training.sound_search.evaluate.evaluate import evaluate
-        from training.sound_search.evaluate.material import QUERIES
+        from training.sound_search.evaluate.test_set import QUERIES
 
         page = CHECKPOINTS.parent / "docs" / "sound_search.md"
         if arguments.languages:

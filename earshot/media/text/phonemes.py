@@ -76,7 +76,7 @@ _ALIASES: Final[Mapping[str, str]] = {
     "ɑː": "ɑ", "ɔː": "ɔ", "ɝː": "ɝ", "ɜː": "ɝ", "ɥ": "y",
 }  # fmt: skip
 _MARKS: Final = str.maketrans("", "", "ˈˌ'.‿/[]- ̪̩̯")
-_LONGEST: Final = max(map(len, (*PHONEMES, *_ALIASES)))
+_MAX_LETTERS: Final = max(map(len, (*PHONEMES, *_ALIASES)))
 
 
 def from_arpabet(text: str) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ def from_ipa(text: str) -> tuple[str, ...]:
     rest = unicodedata.normalize("NFC", rest).replace(":", "ː")
     phonemes = []
     while rest:
-        for length in range(min(_LONGEST, len(rest)), 0, -1):
+        for length in range(min(_MAX_LETTERS, len(rest)), 0, -1):
             piece = rest[:length]
             phoneme = piece if piece in _NUMBERS else _ALIASES.get(piece)
             if phoneme:

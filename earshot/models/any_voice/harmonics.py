@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from earshot.media.audio.mel import hz_to_mel, mel_to_hz
 
-LOWEST, HIGHEST = 55.0, 550.0  # Hz
+MIN_PITCH, MAX_PITCH = 55.0, 550.0  # Hz
 PITCHES = 400  # a tenth of a semitone apart
 FLOOR = 0.05  # of a flat spectrum
 
@@ -28,7 +28,9 @@ class Harmonics(nn.Module):
     def forward(self, pitch: Tensor) -> Tensor:
         """Map pitch in Hz (B, S), 0 where unvoiced, to patterns (B, S, M), 0 where unvoiced."""
         voiced = (pitch > 0)[..., None]
-        octave = (pitch.clamp(LOWEST, HIGHEST) / LOWEST).log() / math.log(HIGHEST / LOWEST)
+        octave = (pitch.clamp(MIN_PITCH, MAX_PITCH) / MIN_PITCH).log() / math.log(
+            MAX_PITCH / MIN_PITCH
+        )
         place = octave * (PITCHES - 1)
         left = place.floor().long().clamp(max=PITCHES - 2)
         weight = (place - left)[..., None]
@@ -39,7 +41,7 @@ class Harmonics(nn.Module):
 def _patterns(n_mels: int, n_fft: int, sample_rate: int) -> Tensor:
     """Compute the log-mel magnitude of pulses through a Hann window, per pitch: (P, M)."""
     hz = torch.linspace(0, sample_rate / 2, n_fft // 2 + 1)
-    pitch = LOWEST * (HIGHEST / LOWEST) ** (torch.arange(PITCHES) / (PITCHES - 1))
+    pitch = MIN_PITCH * (MAX_PITCH / MIN_PITCH) ** (torch.arange(PITCHES) / (PITCHES - 1))
     # Distance to the nearest harmonic, in bins; the window's main lobe is 2 bins to each side.
     number = (hz / pitch[:, None]).round().clamp(min=1)
     away = (hz - number * pitch[:, None]).abs() * n_fft / sample_rate

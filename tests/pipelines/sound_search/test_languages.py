@@ -12,7 +12,7 @@ from earshot.pipelines.sound_search.languages.translation import MAX_CHARACTERS
 from earshot.pipelines.sound_search.search.compound import parse
 from training.sound_search.data.corpus import kinds
 from training.sound_search.evaluate.languages import TRANSLATED
-from training.sound_search.evaluate.material import QUERIES
+from training.sound_search.evaluate.test_set import QUERIES
 
 TWO_SOUNDS = [
     ("de", "ein Hund bellt, dann klingelt ein Telefon"),

@@ -9,7 +9,7 @@ from benchmarks.support.fake_sound_encoder import FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search import SoundIndex, SoundSearch
 from earshot.pipelines.sound_search.search.negation import split_unwanted
-from training.sound_search.evaluate.material import QUERIES
+from training.sound_search.evaluate.test_set import QUERIES
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The recogniser of open vocabulary: its texts, its bigram model, and its material."""
+"""The recogniser of open vocabulary: its texts, its bigram model, and its test_set."""
 
 import csv
 from pathlib import Path
@@ -9,7 +9,7 @@ import soundfile
 
 from training.judges.open_vocabulary import (
     bigram_arpa,
-    open_material,
+    open_test_set,
     spoken_words,
 )
 
@@ -55,7 +55,7 @@ def test_bigram_arpa_leaves_out_unpronounceable_words() -> None:
     assert "xqzt" not in bigram_arpa([["the", "xqzt", "cat"]])
 
 
-def test_open_material_gives_the_test_utterances_of_the_folder(tmp_path: Path) -> None:
+def test_open_test_set_gives_the_test_utterances_of_the_folder(tmp_path: Path) -> None:
     folder = tmp_path / "speech" / "librispeech_251"
     folder.mkdir(parents=True)
     noise = 0.05 * np.random.default_rng(0).standard_normal(16_000)
@@ -69,6 +69,6 @@ def test_open_material_gives_the_test_utterances_of_the_folder(tmp_path: Path) -
         writer.writerows(rows)
     for row in rows:
         soundfile.write(folder / row[0], noise, 16_000)
-    material = open_material(tmp_path)
-    assert list(material) == ["visitors"]
-    assert [utterance.words for utterance in material["visitors"]] == [["one", "two"]]
+    test_set = open_test_set(tmp_path)
+    assert list(test_set) == ["visitors"]
+    assert [utterance.words for utterance in test_set["visitors"]] == [["one", "two"]]

@@ -16,7 +16,6 @@ from training.judges.recogniser import Recogniser
 from training.judges.speaker_encoder import SpeakerEncoder
 from training.lip_to_speech.evaluate.card import publish
 from training.lip_to_speech.evaluate.evaluate import evaluate
-from training.lip_to_speech.evaluate.material import choose
 from training.lip_to_speech.evaluate.metrics import (
     PESQ_INSTALLED,
     comparable,
@@ -28,6 +27,7 @@ from training.lip_to_speech.evaluate.metrics import (
     voice_ranks,
 )
 from training.lip_to_speech.evaluate.systems import Output, SynchronisedAudio
+from training.lip_to_speech.evaluate.test_set import choose
 
 pytestmark = pytest.mark.slow
 

@@ -15,7 +15,7 @@ from training.sound_search.evaluate import evaluator, languages
 from training.sound_search.evaluate.card import publish
 from training.sound_search.evaluate.evaluate import calibrate, evaluate, score
 from training.sound_search.evaluate.evaluator import Evaluator
-from training.sound_search.evaluate.material import Budget, choose
+from training.sound_search.evaluate.test_set import Budget, choose
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 
 from training.sound_search.evaluate import games
 from training.sound_search.evaluate.games import lay_out, member
-from training.sound_search.evaluate.material import QUERIES, Budget, choose
+from training.sound_search.evaluate.test_set import QUERIES, Budget, choose
 
 PLAIN, PACKED = b"OggS of a cow", b"RIFF" + bytes(500)
 

@@ -153,7 +153,7 @@ def test_table_in_noise_has_a_column_a_level_and_errors_that_grow_with_it(
     """Who hears a word unless a recording is louder than with babble 7 dB below it."""
     speech = 0.05 * np.random.default_rng(0).standard_normal((4, 16000)).astype(np.float32)
     said = [Spoken(waveform, ["word"], "somebody") for waveform in speech]
-    monkeypatch.setattr(open_vocabulary, "open_material", lambda *_: {"visitors": said})
+    monkeypatch.setattr(open_vocabulary, "open_test_set", lambda *_: {"visitors": said})
     monkeypatch.setattr(whisper_base, "available", lambda: True)
     monkeypatch.setattr(whisper_base, "words", lambda w: ["word"] if w.std() < 0.0545 else [])
     rows = evaluate_in_noise(tmp_path, tiny_checkpoints, tmp_path / "rows.json", quick=True)

@@ -15,7 +15,7 @@ from training.words.evaluate import systems
 from training.words.evaluate.card import publish
 from training.words.evaluate.conditions import far, in_noise
 from training.words.evaluate.evaluate import evaluate
-from training.words.evaluate.material import WordType, select_material
+from training.words.evaluate.test_set import WordType, select_test_set
 
 FIELDS = "path speaker lang word pron start end official_split".split()
 
@@ -58,24 +58,24 @@ def checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @pytest.mark.slow
-def test_select_material_takes_speakers_who_are_not_trained_on(data: Path) -> None:
-    material = select_material(data, "test")
-    assert set(material.speakers[material.test]) == {
+def test_select_test_set_takes_speakers_who_are_not_trained_on(data: Path) -> None:
+    test_set = select_test_set(data, "test")
+    assert set(test_set.speakers[test_set.test]) == {
         "arabic_speech_commands one",
         "arabic_speech_commands two",
     }
-    assert material.test.sum() == 12
+    assert test_set.test.sum() == 12
     unseen = {
-        material.vocabulary[label].phonemes for label in material.labels[material.of_zero_shot]
+        test_set.vocabulary[label].phonemes for label in test_set.labels[test_set.of_zero_shot]
     }
     assert unseen == {("b", "ɝ", "d"), ("s", "i", "t", "t", "a")}
-    assert material.of_zero_shot.sum() == 8  # by everybody
-    assert len(material.vocabulary) == 6
-    assert select_material(data, "all").test.sum() == 25
-    assert select_material(data, "all", limit=5).test.sum() == 5
+    assert test_set.of_zero_shot.sum() == 8  # by everybody
+    assert len(test_set.vocabulary) == 6
+    assert select_test_set(data, "all").test.sum() == 25
+    assert select_test_set(data, "all", limit=5).test.sum() == 5
     _write_manifest(data / "speech/arabic_speech_commands/manifest.csv", [])
     with pytest.raises(SystemExit, match="no recordings of words"):
-        select_material(data, "test")
+        select_test_set(data, "test")
 
 
 @pytest.mark.slow

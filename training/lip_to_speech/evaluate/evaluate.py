@@ -7,10 +7,10 @@ from typing import Final
 
 from training.judges.pretrained.judges import Judges
 from training.lip_to_speech.evaluate.evaluator import LipEvaluator, Row
-from training.lip_to_speech.evaluate.material import GROUPS, choose, summary
 from training.lip_to_speech.evaluate.metrics import PESQ_INSTALLED
 from training.lip_to_speech.evaluate.systems import systems
 from training.lip_to_speech.evaluate.tables import details, table
+from training.lip_to_speech.evaluate.test_set import GROUPS, choose, summary
 
 QUICK: Final = 4  # videos of each group at most
 
@@ -27,7 +27,7 @@ def evaluate(
     """Evaluate every system, see evaluator.py; print and return the rows of the table.
 
     vocoder, folders: checkpoints; folders that do not exist are left out. split: see
-    material.choose. quick: a seeded sample. judges: of the hub, instead of ours.
+    test_set.choose. quick: a seeded sample. judges: of the hub, instead of ours.
     Raises SystemExit where there is nothing to measure, FileNotFoundError without
     the trained evaluators.
     """

@@ -23,7 +23,6 @@ from training.judges.metrics import word_error_rate
 from training.judges.pretrained.judges import Judges
 from training.judges.sphinx import Sphinx
 from training.lip_to_speech.data.prepare import voiced_pitch
-from training.lip_to_speech.evaluate.material import GROUPS, Clip
 from training.lip_to_speech.evaluate.metrics import (
     comparable,
     earlier,
@@ -34,6 +33,7 @@ from training.lip_to_speech.evaluate.metrics import (
     voice_ranks,
 )
 from training.lip_to_speech.evaluate.systems import Output, System
+from training.lip_to_speech.evaluate.test_set import GROUPS, Clip
 
 Row = dict[str, Any]
 

@@ -19,8 +19,8 @@ from training.common.corpora import Item
 from training.lip_to_speech.data.augment import centre_crop
 from training.lip_to_speech.data.av_sync import av_offset
 from training.lip_to_speech.data.prepare import SECONDS, grid_items, sentence, voiced_pitch
-from training.lip_to_speech.evaluate.material import Clip
 from training.lip_to_speech.evaluate.metrics import comparable, earlier
+from training.lip_to_speech.evaluate.test_set import Clip
 from training.lip_to_speech.recipe import BASELINE, SHIPPED
 from training.lip_to_speech.train.eigenlips import Eigenlips, EigenlipsConfig
 

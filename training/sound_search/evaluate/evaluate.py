@@ -15,7 +15,7 @@ from training.common.report import markdown
 from training.judges.metrics import equal_error
 from training.sound_search.evaluate.compound import Answers, answer, embed, measure
 from training.sound_search.evaluate.evaluator import Evaluator
-from training.sound_search.evaluate.material import QUERIES, QUICK, Budget, choose
+from training.sound_search.evaluate.test_set import QUERIES, QUICK, Budget, choose
 
 DEFAULT_NAMES, ENSEMBLE_NAMES = (
     [folder.name for folder in folders] for folders in (DEFAULT_MODEL, ENSEMBLE)
@@ -38,7 +38,7 @@ def evaluate(
     """Rank the clips of a fold by every system; print and return the rows of the table.
 
     checkpoints: folders of our models; those of ENSEMBLE, or else all, also form an ensemble.
-    fold, split and queries: see material.choose; quick: a seeded sample. Raises SystemExit if there
+    fold, split and queries: see test_set.choose; quick: a seeded sample. Raises SystemExit if there
     are no clips, no queries or no checkpoints.
     """
     if not checkpoints:

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from training.sound_search.evaluate.material import Clip, Mixture, Query
 from training.sound_search.evaluate.ranking import auroc, best_scores, rank_metrics
+from training.sound_search.evaluate.test_set import Clip, Mixture, Query
 
 FOUND: Final = 10  # a mixture is found when it is among the first so many
 

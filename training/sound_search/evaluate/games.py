@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from training.sound_search.evaluate.material import CORPUS
+from training.sound_search.evaluate.test_set import CORPUS
 
 LIST: Final = Path(__file__).with_name("games.csv")
 INSTALLED: Final = Path("/usr/share")

@@ -19,7 +19,7 @@ from earshot.pipelines.sound_search.languages import LANGUAGES, translate
 from training.common.report import markdown
 from training.sound_search.evaluate.compound import Embedded, answer, embed
 from training.sound_search.evaluate.evaluator import Evaluator
-from training.sound_search.evaluate.material import QUERIES, QUICK, Budget, choose
+from training.sound_search.evaluate.test_set import QUERIES, QUICK, Budget, choose
 
 TRANSLATED: Final = Path(__file__).parent / "translated.csv"
 COLUMNS: Final = {
@@ -43,7 +43,7 @@ def evaluate_languages(
 ) -> list[dict[str, Any]]:
     """Rank the clips of a fold for translated queries; print and return the rows of the table.
 
-    fold, split: see material.choose. The clips may be among the training data of the model: rows
+    fold, split: see test_set.choose. The clips may be among the training data of the model: rows
     compare languages, not models. Raises SystemExit if there are no clips.
     """
     encoder = EarshotEncoder.from_pretrained(folders)

@@ -24,7 +24,6 @@ from training.judges.metrics import bitrate, mel_cepstral_distortion, word_error
 from training.judges.pretrained.judges import Judges
 from training.judges.speaker_encoder import nearer_to_target
 from training.judges.sphinx import Sphinx
-from training.voice_conversion.evaluate.material import QUICK, Budget, Material, Utterance, choose
 from training.voice_conversion.evaluate.noise_notice import notice_rows
 from training.voice_conversion.evaluate.open_vocabulary import (
     noise_jobs,
@@ -44,6 +43,7 @@ from training.voice_conversion.evaluate.systems import (
     Speaker,
     VQVAEUnits,
 )
+from training.voice_conversion.evaluate.test_set import QUICK, Budget, TestSet, Utterance, choose
 
 DEFAULT: Final = f"{next(iter(MODELS))}, {VOCODERS[0]}"  # of the app
 # These are measured with both vocoders, and on open vocabulary.
@@ -139,15 +139,15 @@ def _any_voice_systems(networks: AnyVoiceConversion) -> Iterator[System]:
 class Evaluator:
     """An evaluator of systems, all on the same recordings and by the same models."""
 
-    def __init__(self, material: Material, quick: bool, judges: Judges) -> None:
-        self.material = material
+    def __init__(self, test_set: TestSet, quick: bool, judges: Judges) -> None:
+        self.test_set = test_set
         self.models = EvaluationModels.load()
         self._sphinx = Sphinx(word for slot in (*GRID, DIGITS) for word in slot.items())
         self._voices_each = QUICK.voices if quick else Budget().voices
         self._asr = judges.asr
         self._embed = (judges.speakers or self.models.speaker_encoder).embed
         self._voices_of = {
-            name: self._embed(recordings).mean(0) for name, recordings in material.speakers.items()
+            name: self._embed(recordings).mean(0) for name, recordings in test_set.speakers.items()
         }
 
     def representation(self, representation: Representation) -> list[Row]:
@@ -161,17 +161,17 @@ class Evaluator:
     def units(self, representation: Representation) -> Row:
         """Measure ABX errors, and the bitrate of all recordings measured, words and sentences."""
         row: Row = {"system": representation.name, "shipped": False}
-        encoded = [representation(waveform) for waveform in self.material.abx_waveforms]
-        if self.material.abx_items:
-            result = abx(self.material.abx_items, [frames for frames, _ in encoded])
+        encoded = [representation(waveform) for waveform in self.test_set.abx_waveforms]
+        if self.test_set.abx_items:
+            result = abx(self.test_set.abx_items, [frames for frames, _ in encoded])
             errors = {"abx_across": result.across, "abx_within": result.within}
             row |= {metric: error for metric, error in errors.items() if np.isfinite(error)}
-        others = [p.source_waveform for p in self.material.pairs]
-        others += [u.waveform for u in self.material.sentences]
+        others = [p.source_waveform for p in self.test_set.pairs]
+        others += [u.waveform for u in self.test_set.sentences]
         streams = [codes for _, codes in [*encoded, *map(representation, others)]]
         known = [codes for codes in streams if codes is not None]
         if known:
-            encoded_waveforms = [*self.material.abx_waveforms, *others]
+            encoded_waveforms = [*self.test_set.abx_waveforms, *others]
             row["bitrate"] = bitrate(known, sum(map(len, encoded_waveforms)) / SAMPLE_RATE)
         return row
 
@@ -179,18 +179,18 @@ class Evaluator:
         """Measure similarity to the target, and the errors of two recognisers."""
         row: Row = {"system": speaker.name, "shipped": speaker.name == DEFAULT}
         row |= self._similarity(speaker)
-        unseen = [u for u in self.material.sentences if not u.seen]
-        seen = [u for u in self.material.sentences if u.seen]
+        unseen = [u for u in self.test_set.sentences if not u.seen]
+        seen = [u for u in self.test_set.sentences if u.seen]
         row |= self._intelligibility(speaker, unseen, GRID, "wer")
         row |= self._intelligibility(speaker, seen, GRID, "wer_seen")
-        digits = self.material.digits
+        digits = self.test_set.digits
         return row | self._intelligibility(speaker, digits, [DIGITS], "digit_error")
 
     def _similarity(self, speaker: Speaker) -> Row:
         """Measure MCD and speaker similarity over the pairs whose target the system has as a
         voice.
         """
-        pairs = [p for p in self.material.pairs if p.target in (speaker.voices or [p.target])]
+        pairs = [p for p in self.test_set.pairs if p.target in (speaker.voices or [p.target])]
         if not pairs:
             return {}
         converted = [speaker.pair(pair) for pair in pairs]

@@ -23,14 +23,14 @@ from training.judges.metrics import word_error_rate
 from training.judges.open_vocabulary import (
     OpenRecogniser,
     Spoken,
-    open_material,
+    open_test_set,
     recogniser,
 )
 from training.judges.pretrained.judges import Whisper
 from training.voice_conversion.evaluate.systems import Original, Speaker
 
 TARGETS: Final = ("TF2", "SM1")
-MOST, QUICK = 20, 4  # recordings of each group, spread over all of them
+MAX_SENTENCES, QUICK = 20, 4  # recordings of each group, spread over all of them
 REFERENCES: Final = (10, 20, 30)  # seconds of a voice
 UNSEEN_SOURCES: Final = 8  # recordings converted to each unseen voice
 VISITORS: Final = "visitors"  # the group that no training knew
@@ -53,9 +53,9 @@ def open_jobs(
     shipped: the name of the system that is the app's default; asr: instead of pocketsphinx.
     """
     jobs: list[Job] = []
-    for group, material in open_material(data, every=split == "all").items():
-        some = material[:: max(1, len(material) // (QUICK if quick else MOST))]
-        judge = asr or recogniser(group, material)
+    for group, test_set in open_test_set(data, every=split == "all").items():
+        some = test_set[:: max(1, len(test_set) // (QUICK if quick else MAX_SENTENCES))]
+        judge = asr or recogniser(group, test_set)
         jobs += [partial(_open_row, s, group, judge, some, shipped) for s in systems]
     return jobs
 
@@ -84,8 +84,8 @@ def noise_jobs(data: Path, systems: list[Speaker], shipped: str, quick: bool) ->
 
     shipped: the name of the system that is the app's default.
     """
-    material = open_material(data).get(VISITORS, [])
-    some = material[:: max(1, len(material) // (QUICK if quick else MOST))]
+    test_set = open_test_set(data).get(VISITORS, [])
+    some = test_set[:: max(1, len(test_set) // (QUICK if quick else MAX_SENTENCES))]
     return [partial(_noise_row, system, some, shipped) for system in systems if some]
 
 
@@ -146,9 +146,9 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
     """Measure a row: shares of conversions to unseen speakers, from 10, 20 and 30 s, nearest to
     them.
     """
-    material = open_material(data).get(VISITORS, [])
+    test_set = open_test_set(data).get(VISITORS, [])
     own: dict[str, list[Spoken]] = {}
-    for spoken in material:
+    for spoken in test_set:
         own.setdefault(spoken.speaker, []).append(spoken)
     if not similarity.available() or len(own) < 2:
         return []
@@ -163,7 +163,7 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
         for target, utterances in own.items():
             speech = np.concatenate([s.waveform for s in utterances])[: seconds * SAMPLE_RATE]
             voice = pipeline.voice(pipeline.reference((SAMPLE_RATE, speech)))
-            sources = [s for s in material if s.speaker != target]
+            sources = [s for s in test_set if s.speaker != target]
             for source in sources[:: max(1, len(sources) // UNSEEN_SOURCES)]:
                 made = pipeline((SAMPLE_RATE, source.waveform), voice).converted.waveform
                 others = np.stack([centres[source.speaker], *strangers])

@@ -11,7 +11,7 @@ from earshot.pipelines.voice_conversion import AnyVoiceConversion, VQVAEConversi
 from earshot.pipelines.voice_conversion.settings import MUTED
 from training.common.corpora import TARGET_VOICES
 from training.judges.kmeans import nearest, normalized_mfcc
-from training.voice_conversion.evaluate.material import Pair
+from training.voice_conversion.evaluate.test_set import Pair
 
 
 class Representation(ABC):

@@ -8,10 +8,10 @@ from typing import Final
 from training.common.report import markdown
 from training.words.evaluate.conditions import noises
 from training.words.evaluate.evaluator import Curves, Evaluator, Row
-from training.words.evaluate.material import select_material
 from training.words.evaluate.plot import plot_curves
 from training.words.evaluate.systems import systems
 from training.words.evaluate.tables import details
+from training.words.evaluate.test_set import select_test_set
 
 QUICK: Final = 300  # recordings of each kind at most
 
@@ -28,17 +28,17 @@ def evaluate(
 ) -> list[Row]:
     """Measure every system (see evaluator.py); print and return the rows of the table.
 
-    folders: checkpoints; missing ones are skipped. split: see material.select_material. quick: use
+    folders: checkpoints; missing ones are skipped. split: see test_set.select_test_set. quick: use
     a seeded sample. plot: file for the precision–recall curves. speech_models: of the hub, "ID" or
     "ID:LAYER". only: names of the systems to measure; all without it.
     Raises SystemExit where there is nothing to measure.
     """
-    material = select_material(data, split, QUICK if quick else None)
-    print(material)
+    test_set = select_test_set(data, split, QUICK if quick else None)
+    print(test_set)
     sounds = noises(data)
     if not sounds:
         print(f"There are no sounds in {data}: nothing is measured in noise.")
-    evaluator = Evaluator(material, sounds)
+    evaluator = Evaluator(test_set, sounds)
     rows: list[Row] = []
     curves: dict[str, Curves] = {}
     for system in systems(folders, speech_models):

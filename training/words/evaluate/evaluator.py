@@ -22,9 +22,9 @@ import numpy as np
 from training.common.zero_shot import PARSERS
 from training.words.evaluate.calibration import calibration_error, probabilities
 from training.words.evaluate.conditions import far, in_noise
-from training.words.evaluate.material import Material, WordType
 from training.words.evaluate.metrics import average_precision, pairs, precisions
 from training.words.evaluate.systems import System
+from training.words.evaluate.test_set import TestSet, WordType
 
 NEAR_HOMOPHONES: Final = {
     "语音/语言": ("zh", "yu3 yin1", "yu3 yan2"),
@@ -43,22 +43,22 @@ Curves = dict[str, np.ndarray]  # measure → precision (POINTS,) at recalls fro
 class Evaluator:
     """An evaluator of systems on recordings and written words."""
 
-    def __init__(self, material: Material, noises: Sequence[np.ndarray]) -> None:
+    def __init__(self, test_set: TestSet, noises: Sequence[np.ndarray]) -> None:
         """Keep recordings and noises: (T,) each; without any, nothing is measured in noise."""
-        self._material = material
+        self._test_set = test_set
         self._noises = noises
-        self._languages = sorted(set(material.languages))
+        self._languages = sorted(set(test_set.languages))
 
     def measure(self, system: System) -> tuple[Row, Curves]:
         """Measure all metrics that apply to the system, and its precision–recall curves without
         noise.
         """
         row: Row = {"system": system.name, "shipped": system.shipped}
-        chosen = np.flatnonzero(self._material.test)
+        chosen = np.flatnonzero(self._test_set.test)
         if system.max_recordings and len(chosen) > system.max_recordings:
             row["note"] = f"{system.max_recordings:,} of {len(chosen):,} recordings"
             chosen = np.sort(np.random.default_rng(0).permutation(chosen)[: system.max_recordings])
-        labels, vocabulary = self._material.labels, self._material.vocabulary
+        labels, vocabulary = self._test_set.labels, self._test_set.vocabulary
         encoded = system.encode(self._waveforms(chosen))
         similarity = system.similarity(encoded)
         to_written = system.similarity_to_written(encoded, vocabulary)
@@ -81,7 +81,7 @@ class Evaluator:
         return row, curves
 
     def _acoustic(self, similarity: np.ndarray, chosen: np.ndarray) -> Row:
-        labels, speakers = self._material.labels[chosen], self._material.speakers[chosen]
+        labels, speakers = self._test_set.labels[chosen], self._test_set.speakers[chosen]
         row = _ap("acoustic_ap", *pairs(similarity, labels))
         row |= _ap("acoustic_ap_across", *pairs(similarity, labels, speakers))
         for suffix, part in self._parts(chosen).items():
@@ -95,7 +95,7 @@ class Evaluator:
     def _written(
         self, to_written: np.ndarray, chosen: np.ndarray, temperature: float | None
     ) -> Row:
-        labels, trained = self._material.labels[chosen], ~self._material.zero_shot
+        labels, trained = self._test_set.labels[chosen], ~self._test_set.zero_shot
         row = _cross_view(to_written, labels, temperature)
         row |= _p_at_1("p_at_1", to_written, labels)
         for suffix, part in self._parts(chosen).items():
@@ -107,32 +107,32 @@ class Evaluator:
         return row
 
     def _unseen(self, system: System) -> Row:
-        chosen = np.flatnonzero(self._material.of_zero_shot)
+        chosen = np.flatnonzero(self._test_set.of_zero_shot)
         if not len(chosen):
             return {}
         encoded = system.encode(self._waveforms(chosen))
-        to_written = system.similarity_to_written(encoded, self._material.vocabulary)
+        to_written = system.similarity_to_written(encoded, self._test_set.vocabulary)
         assert to_written is not None
         parts = {"": np.ones(len(chosen), bool)}
         parts |= {
-            f"_{language}": self._material.languages[chosen] == language
+            f"_{language}": self._test_set.languages[chosen] == language
             for language in self._languages
         }
         row: Row = {}
         for suffix, part in parts.items():
-            labels = self._material.labels[chosen][part]
+            labels = self._test_set.labels[chosen][part]
             found = _cross_view(to_written[part], labels, system.temperature, suffix)
             found |= _p_at_1(f"p_at_1{suffix}", to_written[part], labels)
             row |= {f"unseen_{metric}": value for metric, value in found.items()}
         return row
 
     def _near_homophones(self, to_written: np.ndarray, chosen: np.ndarray) -> Row:
-        labels, row, right = self._material.labels[chosen], {}, []
+        labels, row, right = self._test_set.labels[chosen], {}, []
         for name, (language, *phones) in NEAR_HOMOPHONES.items():
             both = [WordType(language, PARSERS[language](phone)) for phone in phones]
-            if not set(both) <= set(self._material.vocabulary):
+            if not set(both) <= set(self._test_set.vocabulary):
                 continue
-            one, other = map(self._material.vocabulary.index, both)
+            one, other = map(self._test_set.vocabulary.index, both)
             lead = to_written[:, one] - to_written[:, other]
             nearer = np.concatenate([lead[labels == one] > 0, lead[labels == other] < 0])
             if len(nearer):
@@ -163,12 +163,12 @@ class Evaluator:
 
     def _parts(self, chosen: np.ndarray) -> dict[str, np.ndarray]:
         """Make masks (len(chosen),) of each language, and of the words that are trained on."""
-        languages = self._material.languages[chosen]
+        languages = self._test_set.languages[chosen]
         parts = {language: languages == language for language in self._languages}
-        return parts | {"trained": ~self._material.zero_shot[self._material.labels[chosen]]}
+        return parts | {"trained": ~self._test_set.zero_shot[self._test_set.labels[chosen]]}
 
     def _waveforms(self, chosen: np.ndarray) -> list[np.ndarray]:
-        return [self._material.recordings[i].waveform for i in chosen]
+        return [self._test_set.recordings[i].waveform for i in chosen]
 
 
 def _split(to_written: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from numba import njit, prange
 from earshot.media.audio.dtw import mfcc_frames, path_mean
 from earshot.pipelines.checkpoint import read_config
 from earshot.pipelines.words import Words
-from training.words.evaluate.material import WordType
+from training.words.evaluate.test_set import WordType
 
 DEFAULT_NAME: Final = "words"  # of the checkpoint that is shipped
 FRAMES: Final = 10

@@ -1,7 +1,7 @@
 """Live conversions in processes of their own, so that nothing in the app can make them wait.
 
 In a thread, every one of the hundreds of small steps of a hop would wait for whatever Python code
-runs beside it. Loads no torch: its processes do.
+runs next to it. Loads no torch: its processes do.
 """
 
 import atexit

@@ -39,7 +39,7 @@ class Recording:
 
 
 @dataclass(frozen=True)
-class Material:
+class TestSet:
     """N recordings, the M written words of all corpora, and masks that select them.
 
     test (N,): recordings of the split, of any word; of_zero_shot (N,): recordings of zero-shot
@@ -78,7 +78,7 @@ class Material:
         return np.array([recording.word.language for recording in self.recordings])
 
 
-def select_material(data: Path, split: str, limit: int | None = None) -> Material:
+def select_test_set(data: Path, split: str, limit: int | None = None) -> TestSet:
     """Select the recordings of a split; with a limit, a seeded sample of at most so many recordings
     of each kind.
 
@@ -99,7 +99,7 @@ def select_material(data: Path, split: str, limit: int | None = None) -> Materia
         Recording(words[i], f"{item.corpus} {item.speaker}", waveform)
         for i, (item, waveform) in zip(rows, loaded, strict=True)
     ]
-    return Material(
+    return TestSet(
         recordings,
         vocabulary,
         test[rows],

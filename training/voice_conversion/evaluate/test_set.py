@@ -73,7 +73,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Material:
+class TestSet:
     """The recordings that the systems are measured on. Empty where the corpus is not there."""
 
     abx_waveforms: list[np.ndarray]
@@ -84,7 +84,7 @@ class Material:
     digits: list[Utterance]
 
 
-def choose(data: Path, split: str, budget: Budget) -> Material:
+def choose(data: Path, split: str, budget: Budget) -> TestSet:
     """Choose the recordings of a split, ``test`` or ``all``, in a folder laid out as the data
     folder.
     """
@@ -95,7 +95,7 @@ def choose(data: Path, split: str, budget: Budget) -> Material:
     unseen = [item for item in chosen if item.speaker not in trained]
     abx_waveforms, abx_items = _abx(unseen, budget, rng)
     pairs, speakers = _parallel([i for i in chosen if i.corpus == "npvcc2016"], budget, rng)
-    return Material(
+    return TestSet(
         abx_waveforms,
         abx_items,
         pairs,
