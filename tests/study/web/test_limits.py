@@ -37,17 +37,20 @@ def client(tests: Library) -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_answer_with_a_body_of_3_mb_is_refused_before_it_is_parsed(
-    client: TestClient, chunked: bool
+@pytest.mark.parametrize(("mistakes", "said"), [(10**6, "more than 1,000 kB"), (10**4, "too long")])
+def test_answer_with_a_large_body_is_refused_before_it_is_parsed(
+    client: TestClient, mistakes: int, said: str, chunked: bool
 ) -> None:
-    body = '{"rater":"x","order":0,"answer":[%s1],"milliseconds":5,"plays":[1]}' % ("[]," * 10**6)
+    """By the limit of all requests, or that of an answer."""
+    answer = "[" + "[]," * mistakes + "1]"
+    body = f'{{"rater":"x","order":0,"answer":{answer},"milliseconds":5,"plays":[1]}}'
     parts = (body[i : i + 65_536].encode() for i in range(0, len(body), 65_536))
     headers = {"Content-Type": "application/json"}
     began = time.monotonic()
     reply = client.post(
         "/listen/ab/answer", content=parts if chunked else body.encode(), headers=headers
     )
-    assert reply.status_code == 413 and "too long" in reply.json()["detail"]
+    assert reply.status_code == 413 and said in reply.json()["detail"]
     assert time.monotonic() - began < PATIENCE
 
 
