@@ -104,6 +104,8 @@ function play(track) {
 function start(track) {
   const player = players()[track];
   current = track;
+  // At once: the page silences other sounds only when it is told that this one plays.
+  for (const other of players()) if (other !== player) other.pause();
   // A sound that is over starts again; else tracks change places under the same playhead.
   if (time >= (player.duration || seconds()) - 0.05) time = 0;
   player.currentTime = time;
