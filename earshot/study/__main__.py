@@ -62,6 +62,9 @@ def freeze(options: argparse.Namespace) -> None:
     test = spec.load(options.test)
     if problems := [*test.unwritten, *stimuli.check(test)]:
         sys.exit("\n".join(problems))
+    known = options.database or _kept(test)
+    if known and _store(test, options.database).raters(test.name):
+        sys.exit("Somebody has begun this test: it is frozen before anybody rates, or not at all.")
     print(preregistration.freeze(test), preregistration.said(test), sep="\n")
 
 
@@ -197,6 +200,7 @@ def main() -> None:
     command.set_defaults(run=check)
     command = commands.add_parser("freeze", help="write down the test before anybody rates")
     command.add_argument("test", type=Path)
+    command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
     command.set_defaults(run=freeze)
     command = commands.add_parser("simulate", help="rehearse with simulated raters")
     command.add_argument("test", type=Path)

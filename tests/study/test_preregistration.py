@@ -36,6 +36,19 @@ def test_frozen_test_says_what_was_changed_since(tmp_path: Path) -> None:
     assert "itself was changed" in preregistration.said(load(folder))
 
 
+def test_test_that_somebody_has_begun_is_not_frozen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_folder(tmp_path / "t")
+    Store(url := f"sqlite:///{tmp_path / 'elsewhere.db'}").enrol(load(folder))
+    with pytest.raises(SystemExit, match="begun"):
+        run(monkeypatch, "freeze", folder, "--database", url)
+    Store(f"sqlite:///{folder / 'answers.db'}").enrol(load(folder))
+    with pytest.raises(SystemExit, match="begun"):
+        run(monkeypatch, "freeze", folder)
+    assert not preregistration.frozen(load(folder))
+
+
 def test_results_of_a_frozen_test_are_shown_when_it_is_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -143,6 +156,6 @@ def test_ratings_taken_along_before_the_end_are_a_look_and_of_a_frozen_test_are_
     store.enrol(test)
     run(monkeypatch, "export", folder)
     assert store.looks(test) == [0]
-    run(monkeypatch, "freeze", folder)
+    preregistration.freeze(test)
     with pytest.raises(SystemExit, match="shown when it is closed"):
         run(monkeypatch, "export", folder)

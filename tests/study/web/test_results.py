@@ -83,7 +83,7 @@ def test_ratings_taken_along_before_the_end_are_a_recorded_look(
     assert tests.store.looks(opened.test) == [6]
 
 
-def test_estimates_of_a_closed_test_are_shown_and_are_no_look(
+def test_estimates_of_a_closed_test_are_a_look_only_where_it_is_opened_again(
     client: TestClient, tests: Library
 ) -> None:
     opened = tests.open("closed")
@@ -91,6 +91,9 @@ def test_estimates_of_a_closed_test_are_shown_and_are_no_look(
     page = client.get("/results/closed", params={"key": opened.key}).text
     assert page.count("<svg") >= 3 and "Which sounds decide?" in page
     assert tests.store.looks(opened.test) == []
+    client.post("/results/closed/reopen", params={"key": opened.key})  # after the results
+    client.post("/results/closed/reopen", params={"key": opened.key})  # twice, by mistake
+    assert tests.store.looks(opened.test) == [6]
 
 
 def test_report_is_made_once_until_somebody_answers(

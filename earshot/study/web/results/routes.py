@@ -113,8 +113,12 @@ def router(library: Library) -> APIRouter:
     @routes.post("/results/{test}/{what}")
     def close(test: str, what: Literal["close", "reopen"], key: str = "") -> Response:
         with refused("Not changed"):
-            mine(test, key)
-        library.store.close(test, what == "close")
+            opened = mine(test, key)
+        store = library.store
+        shown = store.places(opened.test).ended
+        store.close(test, what == "close")
+        if shown and what == "reopen":  # more raters come, and what these have found was open
+            store.look(opened.test)
         return RedirectResponse(f"../{test}?key={key}", 303)
 
     @routes.get("/results/{test}/{file}")
