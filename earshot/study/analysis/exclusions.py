@@ -89,6 +89,11 @@ def _reasons(test: Test, ratings: Table, rules: Rules) -> Iterator[tuple[str, st
         for rater, took in ratings.groupby("rater")["minutes"].max().items():
             if took > rules.most_minutes:
                 yield "too long", str(rater), f"took {took:.0f} minutes"
+    if in_time(rules):
+        trials = ratings[ratings["kind"] == "trial"]
+        for rater, late in untimely(trials, rules).groupby(trials["rater"]):
+            if late.all():
+                yield "time of single answers", str(rater), "gave no answer in the time allowed"
     if rules.post_screening and test.design.together and test.referenced:
         for rater, reasons in post_screening(ratings[ratings["kind"] == "trial"]).items():
             for reason in reasons:

@@ -26,6 +26,8 @@ SOMETIMES = (
 )
 TIMES = ("least_seconds", "most_seconds", "most_minutes")  # rules that few tests have
 FORMULA = re.compile(r"\s*[=+@＝＋＠－\t\r-]")  # how a cell begins that a spreadsheet may run
+LINE_END = re.compile(r"\r\n?")  # which, unquoted, would begin another row
+CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")  # what ends a text for some that read tables
 
 
 def export(test: Test, store: Store, folder: Path) -> tuple[Path, Path]:
@@ -38,11 +40,14 @@ def export(test: Test, store: Store, folder: Path) -> tuple[Path, Path]:
 
 def csv(ratings: pd.DataFrame) -> str:
     """Write the tidy table as CSV; text that a spreadsheet would run as a formula gets an
-    apostrophe.
+    apostrophe, lines end as in the table, and control characters are left out.
     """
 
     def plain(cell: object) -> object:
-        return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
+        if not isinstance(cell, str):
+            return cell
+        text = CONTROL.sub("", LINE_END.sub("\n", cell))
+        return f"'{text}" if FORMULA.match(text) else text
 
     return ratings.map(plain).to_csv(index=False)
 

@@ -183,6 +183,17 @@ def test_room_and_time_leave_raters_and_single_answers_out_and_are_told() -> Non
     assert "single answers that took less than 1 s or more than 60 s" in left_out
 
 
+def test_rater_without_an_answer_in_time_is_counted_as_left_out() -> None:
+    test = replace(make_test("acr"), rules=Rules(most_seconds=60))
+    ratings = rate(test, 8, lambda rater, system, *_: 3.0 + (system == "first"))
+    ratings.loc[ratings["rater"].isin(["rater-0", "rater-1"]), "milliseconds"] = 61_000
+    results = analyse(test, ratings, conduct=CONDUCT)
+    assert "8 raters, 2 of them left out by the rules" in came(results)
+    assert "The rules leave out 2 of 8 raters" in results.notes[0]
+    flow = _named(contents.flow(results).rows)
+    assert flow["Left out by rule: time of single answers"] == "2" and flow["Kept"] == "6"
+
+
 def test_rules_of_room_and_time_can_be_switched_off() -> None:
     results = _timed(Rules(environment=False))
     assert results.exclusions == () and results.untimely == 0

@@ -65,3 +65,10 @@ def test_csv_marks_what_a_rater_wrote_as_a_formula(text: str) -> None:
     written = csv(pd.DataFrame({"text": [text, "a = b", "5 - 3"]}))
     read = [row["text"] for row in DictReader(io.StringIO(written, newline=""))]
     assert read == [f"'{text}", "a = b", "5 - 3"]
+
+
+def test_no_text_of_a_rater_begins_a_row_of_csv_or_ends_one() -> None:
+    written = ["good\rforged,5", "two\r\nlines", "cut\0 short", "\0=1+1", "\x07"]
+    read = pd.read_csv(io.StringIO(csv(pd.DataFrame({"text": written, "answer": range(5)}))))
+    told = ["good\nforged,5", "two\nlines", "cut short", "'=1+1"]
+    assert list(read["text"].fillna("")) == [*told, ""] and list(read["answer"]) == [*range(5)]
