@@ -1,12 +1,24 @@
-"""Files that are replaced in one step: a reader sees the old content or the new."""
+"""Files that are replaced on request, and in one step: a reader sees the old content or the new."""
 
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
+
+from earshot.core.errors import InputError
+
+
+def check_new(paths: Iterable[Path], overwrite: bool) -> None:
+    """Check that nothing is where a command is to write, but what it may ``overwrite``.
+
+    Raises InputError. What is no regular file and no folder, /dev/stdout for example, may be there.
+    """
+    for path in paths:
+        if not overwrite and (path.is_file() or path.is_dir()):
+            raise InputError(f"{path} is there already: name another, or add --overwrite.")
 
 
 @contextmanager

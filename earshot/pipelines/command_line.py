@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from earshot.core.errors import InputError
+from earshot.core.files import check_new
 from earshot.core.paths import as_stored
 
 WIDTH: Final = 30  # characters of the progress bar
@@ -180,8 +181,7 @@ def _check_results(
             raise InputError(f"{result} is an input: its result would replace it.")
         if result.is_dir():
             raise InputError(f"{result} is a folder: name the result otherwise.")
-        if result.is_file() and not overwrite:
-            raise InputError(f"{result} is there already: name another, or add --overwrite.")
+        check_new([result], overwrite)
 
 
 def _number(path: Path) -> tuple[int, int] | None:

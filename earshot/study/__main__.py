@@ -14,7 +14,7 @@ import pandas as pd
 
 from earshot.core.connections import network
 from earshot.core.errors import InputError
-from earshot.core.files import replacing
+from earshot.core.files import check_new, replacing
 from earshot.core.files import write as write_file
 from earshot.study import invitations, preregistration
 from earshot.study.design import DESIGNS, Test, spec
@@ -24,7 +24,7 @@ from earshot.study.imports.p808 import CLIPS, SCALES
 from earshot.study.sounds import stimuli
 from earshot.study.storage import dataset
 from earshot.study.storage.conduct import Conduct
-from earshot.study.storage.export import export
+from earshot.study.storage.export import export, exported
 from earshot.study.storage.store import Store
 
 REHEARSAL = "simulated"  # the folder of what simulated raters answer
@@ -89,10 +89,15 @@ def results(options: argparse.Namespace) -> None:
     test = spec.load(options.test)
     store, folder = _store(test, options.database), options.out or test.folder / "results"
     store.open(test)  # which tells if it is another test of that name
+    if options.command == "export":
+        archive = folder / f"{test.name}.zip"
+        written = (*exported(test, folder), dataset.root(test, folder), archive)
+    else:
+        written = _reported(test, folder)
+    check_new(written, options.overwrite)
     preregistration.look((store, test))
     if options.command == "export":
         print(*export(test, store, folder), dataset.write(test, store, folder), sep="\n")
-        archive = folder / f"{test.name}.zip"
         with replacing(archive) as file:
             dataset.zipped(test, store, file)
         print(archive)
@@ -109,6 +114,7 @@ def compare(options: argparse.Namespace) -> None:
 
     if options.out.suffix.lower() != ".html":  # nor can it replace a test or its answers
         raise InputError(f"{options.out} does not say that it is a page: end it in .html.")
+    check_new([options.out], options.overwrite)
     both = [
         (_store(test, options.database), test)
         for test in map(spec.load, (options.test, options.other))
@@ -132,6 +138,7 @@ def read_ratings(options: argparse.Namespace) -> None:
         raise InputError(f"{options.out} has the ratings in it, which results could replace.")
     found = read(options.file, options.clips, options.scale)
     folder = options.out or options.file.with_name(f"{options.file.stem}-results")
+    check_new(_reported(found.test, folder), options.overwrite)
     _report(found.test, found.table, notes=found.notes, folder=folder)
 
 
@@ -141,12 +148,14 @@ def simulate(options: argparse.Namespace) -> None:
 
     test = spec.load(options.test)
     folder = options.out or test.folder / REHEARSAL
-    folder.mkdir(parents=True, exist_ok=True)
     for file in (ANSWERS, REHEARSED):
         if (folder / file).exists() and Store(f"sqlite:///{folder / file}").real_raters():
             raise InputError(
                 f"{folder / file} holds answers of real raters: choose another folder with --out."
             )
+    written = (folder / REHEARSED, *exported(test, folder), *_reported(test, folder))
+    check_new(written, options.overwrite)
+    folder.mkdir(parents=True, exist_ok=True)
     for file in folder.glob(f"{REHEARSED}*"):  # of the rehearsal before, with SQLite's own files
         file.unlink()
     store = Store(f"sqlite:///{folder / REHEARSED}")
@@ -154,6 +163,12 @@ def simulate(options: argparse.Namespace) -> None:
     export(test, store, folder)
     print("These raters are simulated, and so is what they say:")
     _report(test, store.ratings(test), folder, conduct=store.conduct(test))
+
+
+def _reported(test: Test, folder: Path) -> list[Path]:
+    from earshot.study.analysis import paths  # loads statsmodels and matplotlib
+
+    return paths(test, folder)
 
 
 def _report(
@@ -249,6 +264,11 @@ def main() -> None:
     command.add_argument("--scale", choices=SCALES, default=SCALES[0], help="of P.835: %(default)s")
     command.add_argument("--out", type=Path, help="folder, default: FILE-results")
     command.set_defaults(run=read_ratings)
+    for name in ("simulate", "export", "analyse", "compare", "import"):
+        command = commands.choices[name]
+        command.add_argument(
+            "--overwrite", action="store_true", help="replace results that are there"
+        )
     options = parser.parse_args()
     try:
         options.run(options)

@@ -87,8 +87,49 @@ def test_rehearsal_never_touches_answers_of_real_raters(
         run(monkeypatch, "simulate", made, "--raters", 3, "--out", made)
     assert len(Store(f"sqlite:///{made / kept}").ratings(test)) == 1
     run(monkeypatch, "simulate", made, "--raters", 3)
-    run(monkeypatch, "simulate", made, "--raters", 2)
+    with pytest.raises(SystemExit, match="is there already"):
+        run(monkeypatch, "simulate", made, "--raters", 2)
+    run(monkeypatch, "simulate", made, "--raters", 2, "--overwrite")
     assert Store(f"sqlite:///{made / 'simulated' / 'rehearsal.db'}").raters("mine") == 2
+
+
+@pytest.mark.parametrize(
+    ("command", "kept"),
+    [
+        ("analyse", "report.html"),
+        ("analyse", "everyone-systems.csv"),
+        ("export", "mine.csv"),
+        ("export", "mine-dataset/README.md"),
+        ("simulate", "mine.jsonl"),
+        ("simulate", "figure.pdf"),
+        ("compare", "page.html"),
+        ("import", "pairs.csv"),
+    ],
+)
+def test_results_of_a_test_are_replaced_only_on_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, kept: str
+) -> None:
+    """DeaDBeeF-Player/deadbeef#1147: what somebody has written into a report is lost."""
+    made, out = make_folder(tmp_path / "mine"), tmp_path / "results"
+    test, store = spec.load(made), Store(f"sqlite:///{made / 'answers.db'}")
+    rater = store.enrol(test)
+    store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 900)
+    (out / kept).parent.mkdir(parents=True)
+    (out / kept).write_text("by hand")
+    csv = tmp_path / "mushra.csv"
+    csv.write_text(
+        "session_test_id,trial_id,rating_stimulus,rating_score,rating_time\n"
+        "one,a,reference,100,9\none,a,C1,50,9\n"
+    )
+    inputs = {"compare": [made, made], "import": [csv]}.get(command, [made])
+    target = out / kept if command == "compare" else out
+    with pytest.raises(SystemExit, match="is there already: name another, or add --overwrite"):
+        run(monkeypatch, command, *inputs, "--out", target)
+    assert [path for path in out.rglob("*") if path.is_file()] == [out / kept]
+    assert (out / kept).read_text() == "by hand" and store.looks(test) == []
+    if command in {"export", "compare"}:
+        run(monkeypatch, command, *inputs, "--out", target, "--overwrite")
+        assert (out / kept).read_text() != "by hand"
 
 
 def test_sound_exchanged_after_a_rater_began_is_told_by_check_and_export(

@@ -77,7 +77,7 @@ def test_simulate_rehearses_beside_the_real_answers(
 ) -> None:
     folder = make_folder(tmp_path / "t")
     for _ in range(2):
-        run(monkeypatch, "simulate", folder, "--raters", 3)
+        run(monkeypatch, "simulate", folder, "--raters", 3, "--overwrite")
     made = folder / "simulated"
     assert "These raters are simulated" in (made / "report.html").read_text()
     assert len((made / "t.jsonl").read_text().splitlines()) == 1 + 3

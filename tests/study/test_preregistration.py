@@ -71,7 +71,7 @@ def test_analysis_before_the_end_is_a_recorded_look(
     store, test = Store(f"sqlite:///{folder / 'answers.db'}"), load(folder)
     store.enrol(test)
     for _ in range(2):
-        run(monkeypatch, "analyse", folder)
+        run(monkeypatch, "analyse", folder, "--overwrite")
     assert store.looks(test) == [0]
 
 
@@ -138,7 +138,7 @@ def test_comparison_before_the_end_is_a_look_at_both_and_none_at_a_frozen_one(
     preregistration.freeze(tests[2])
     for seed, test in enumerate(tests):
         simulate(test, store, 3, seed)
-    out = ["--out", tmp_path / "both.html"]
+    out = ["--overwrite", "--out", tmp_path / "both.html"]
     run(monkeypatch, "compare", folders[0], folders[1], *out)
     assert [store.looks(test) for test in tests] == [[3], [3], []]
     with pytest.raises(SystemExit, match="shown when it is closed"):

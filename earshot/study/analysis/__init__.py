@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from earshot.core.files import replacing
+from earshot.core.files import write as write_file
 from earshot.study.analysis.exclusions import Exclusion, screen, untimely
 from earshot.study.analysis.report import figures, page, pdf
 from earshot.study.analysis.results import Analysis, Results, evaluate
@@ -19,12 +19,15 @@ from earshot.study.design.rules import Rules
 from earshot.study.storage.conduct import Conduct
 from earshot.study.storage.export import csv
 
-__all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse", "write"]
+__all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse", "paths", "write"]
 
 COLUMNS = (
     "test rater trial order position system other stimulus answer kind expected plays "
     "milliseconds headphones environment minutes finished started language scale"
 ).split()
+REPORTS = ("report.html", "report.pdf")
+FIGURES, TABLES = ("figure", "stimuli"), ("systems", "pairs", "power")
+EVERYONE = "everyone-"  # before the names of what counts those who are left out too
 
 
 def analyse(
@@ -83,33 +86,42 @@ def _noted(analysis: Analysis, notes: Sequence[str]) -> Analysis:
     return replace(analysis, notes=(*notes, *analysis.notes))
 
 
+def paths(test: Test, folder: Path) -> list[Path]:
+    """List the files that write may write for the test."""
+    figured = [f"{name}.{kind}" for name in FIGURES for kind in figures.FORMATS]
+    names = [*figured, *(f"{name}.csv" for name in TABLES)]
+    prefixes = [f"{before}{who}" for before in _prefixes(test) for who in ("", EVERYONE)]
+    return [folder / name for name in REPORTS] + [
+        folder / f"{prefix}{name}" for prefix in prefixes for name in names
+    ]
+
+
+def _prefixes(test: Test) -> list[str]:
+    return [f"{scale.name}-" for scale in test.scales] or [""]
+
+
 def write(results: Results, folder: Path) -> None:
     """Write report.html and .pdf; the figure and the map of stimuli, as figure.* and stimuli.*
     (pdf, svg and png), and the tables as CSV; the same with everyone in everyone-*, where raters
     are left out, and with the scale before all of it, where a trial has several. The folder is made
     where there is none."""
-    folder.mkdir(parents=True, exist_ok=True)
-    _replace(folder / "report.html", page.page(results).encode())
-    _replace(folder / "report.pdf", pdf.document(results))
-    for each in results.by_scale:
-        prefix = f"{each.scale.name}-" if results.test.scales else ""
+    html, document = (folder / name for name in REPORTS)
+    write_file(html, page.page(results).encode())
+    write_file(document, pdf.document(results))
+    for each, prefix in zip(results.by_scale, _prefixes(results.test), strict=True):
         _write_analysis(each.test, each.kept, folder, prefix)
         if each.exclusions:
-            _write_analysis(each.test, each.everyone, folder, f"{prefix}everyone-")
-
-
-def _replace(path: Path, content: bytes) -> None:
-    with replacing(path) as file:
-        file.write(content)
+            _write_analysis(each.test, each.everyone, folder, f"{prefix}{EVERYONE}")
 
 
 def _write_analysis(test: Test, analysis: Analysis, folder: Path, prefix: str) -> None:
     if analysis.answers.empty:
         return
-    figures.save(partial(figures.figure, test, analysis), folder / f"{prefix}figure")
-    figures.save(partial(figures.stimuli, analysis), folder / f"{prefix}stimuli")
-    for name in ("systems", "pairs", "power"):
+    draws = (partial(figures.figure, test, analysis), partial(figures.stimuli, analysis))
+    for name, draw in zip(FIGURES, draws, strict=True):
+        figures.save(draw, folder / f"{prefix}{name}")
+    for name in TABLES:
         table: Table = getattr(analysis, name)
         if len(table):
             # With a mark, or a spreadsheet takes UTF-8 for the letters of one country.
-            _replace(folder / f"{prefix}{name}.csv", csv(table).encode("utf-8-sig"))
+            write_file(folder / f"{prefix}{name}.csv", csv(table).encode("utf-8-sig"))

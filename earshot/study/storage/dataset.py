@@ -80,12 +80,17 @@ EVERYTHING: Final = "data/raw/{name}.jsonl"
 IGNORED: Final = "data/raw\n"  # what a validator of Psych-DS need not know
 
 
+def root(test: Test, folder: Path) -> Path:
+    """Name the data set's own folder in the folder."""
+    return folder / f"{test.name}-dataset"
+
+
 def write(test: Test, store: Store, folder: Path) -> Path:
     """Write the data set into a folder of its own in the folder → that folder."""
-    root = folder / f"{test.name}-dataset"
+    written = root(test, folder)
     for name, content in files(test, store).items():
-        write_file(root / name, content)
-    return root
+        write_file(written / name, content)
+    return written
 
 
 def zipped(test: Test, store: Store, file: Any) -> None:

@@ -30,9 +30,14 @@ LINE_END = re.compile(r"\r\n?")  # which, unquoted, would begin another row
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")  # what ends a text for some that read tables
 
 
+def exported(test: Test, folder: Path) -> tuple[Path, Path]:
+    """Name the files that export writes."""
+    return folder / f"{test.name}.jsonl", folder / f"{test.name}.csv"
+
+
 def export(test: Test, store: Store, folder: Path) -> tuple[Path, Path]:
     """Write NAME.jsonl and NAME.csv into the folder: see lines, and study.storage.tidy."""
-    everything, table = folder / f"{test.name}.jsonl", folder / f"{test.name}.csv"
+    everything, table = exported(test, folder)
     write(everything, jsonl(test, store).encode())
     write(table, csv(store.ratings(test)).encode("utf-8-sig"))  # for spreadsheets
     return everything, table

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
+from earshot.core.files import replacing
 from earshot.study.analysis.report import heatmap, panels
 from earshot.study.analysis.report.panels import INK, LINE, QUIET
 from earshot.study.analysis.results import Analysis
@@ -43,7 +44,10 @@ def save(draw: Draw, stem: Path) -> list[Path]:
         for path in paths:
             stamp = {"CreationDate": None} if path.suffix == ".pdf" else {"Date": None}
             metadata = None if path.suffix == ".png" else stamp
-            drawn.savefig(path, dpi=300, facecolor="white", metadata=metadata)
+            with replacing(path) as file:
+                drawn.savefig(
+                    file, format=path.suffix[1:], dpi=300, facecolor="white", metadata=metadata
+                )
     return paths
 
 
