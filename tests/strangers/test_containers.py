@@ -78,6 +78,18 @@ def test_w64_that_breaks_off_says_so() -> None:
     assert load(whole).notices == () and "ends early" in load(whole[:-150_000]).notices[0]
 
 
+@pytest.mark.parametrize(
+    ("form", "codec"),
+    [("caf", "pcm_s16le"), ("voc", "pcm_u8"), ("voc", "pcm_s16le"), ("flv", "libmp3lame")],
+)
+def test_what_tells_the_length_of_its_parts_says_that_it_breaks_off(form: str, codec: str) -> None:
+    """Plachtaa/Seed-VC#59, in older formats: half of them passed for the whole."""
+    whole = encoded(form, codec, np.tile(TONE, 2), 44_100)
+    assert load(whole).notices == ()
+    for end in (len(whole) // 2, len(whole) - 600):
+        assert "ends early" in load(whole[:end]).notices[0]
+
+
 def test_mp4_in_fragments_that_breaks_off_says_so() -> None:
     """Plachtaa/Seed-VC#59: the parts that had come by then passed for the whole."""
     fragments = {"movflags": "frag_keyframe+empty_moov", "frag_duration": "500000"}

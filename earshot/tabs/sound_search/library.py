@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from earshot.pipelines.sound_search.indexing.index import SoundIndex
     from earshot.pipelines.sound_search.library.sound import Description, Sound
 
+Remark = tuple[str, str]  # the name of a file, and what is said of it
 NOSNIFF: Final = {"X-Content-Type-Options": "nosniff"}
 SHIPPED: Final = ASSETS / "sounds.index"
 MAX_FILES: Final = 200  # of one visitor
@@ -88,17 +89,18 @@ class VisitorLibrary(IndexedCatalogue):
             self.index = index = _embedded(self, search, progress)
             self.stored = lambda: index.library
 
-    def add(self, files: Sequence[str]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
-        """Add uploaded files in small steps. Yields after each step the number of files done, and
-        (name, reason) of all that were skipped; what was added can be searched by then. A
-        captions.csv among them describes the others (see captions.py)."""
+    def add(self, files: Sequence[str]) -> Iterator[tuple[int, list[Remark], list[Remark]]]:
+        """Add uploaded files in small steps. Yields after each step the number of files done,
+        (name, reason) of all that were skipped, and (name, notice) of what was added; that can be
+        searched by then. A captions.csv among them describes the others (see captions.py)."""
         from earshot.pipelines.sound_search.indexing.captions import (
             CAPTIONS,
             described,
             read_captions,
         )
 
-        skipped: list[tuple[str, str]] = []
+        skipped: list[Remark] = []
+        noticed: list[Remark] = []
         captions: dict[str, Description] = {}
         for table in (file for file in map(Path, files) if file.name == CAPTIONS):
             try:
@@ -107,23 +109,28 @@ class VisitorLibrary(IndexedCatalogue):
                 skipped.append((table.name, str(error)))
         sounds = [file for file in map(Path, files) if file.name != CAPTIONS]
         if not sounds:
-            yield 0, skipped or [(CAPTIONS, "Add it together with the sounds that it describes.")]
+            alone = (CAPTIONS, "Add it together with the sounds that it describes.")
+            yield 0, skipped or [alone], noticed
         known, problems = described(captions, sounds)
         skipped += ((CAPTIONS, problem) for problem in problems)
         for first in range(0, len(sounds), FILES_AT_ONCE):
             copies: dict[Path, Path] = {}
             for file in sounds[first : first + FILES_AT_ONCE]:
                 try:
-                    copies[self._copy(file, len(copies))] = file
+                    copy, notices = self._copy(file, len(copies))
+                    copies[copy] = file
+                    noticed += ((file.name, notice) for notice in notices)
                 except InputError as error:
                     skipped.append((file.name, str(error)))
             about = {copy: known[file] for copy, file in copies.items() if file in known}
             report = self.index.add(copies, about)
             skipped += ((path.name, reason) for path, reason in report.skipped)
-            yield min(first + FILES_AT_ONCE, len(sounds)), skipped
+            noticed += ((copies[path].name, notice) for path, notice in report.noticed)
+            yield min(first + FILES_AT_ONCE, len(sounds)), skipped, [*dict.fromkeys(noticed)]
 
-    def _copy(self, file: Path, waiting: int) -> Path:
-        """Copy an upload to the visitor's folder, in a format that browsers play.
+    def _copy(self, file: Path, waiting: int) -> tuple[Path, Sequence[str]]:
+        """Copy an upload to the visitor's folder, in a format that browsers play; with the notices
+        of what was converted.
 
         The upload itself stays: another visitor who uploads the same file has the same path. Its
         folder is named by a hash of its content, and so is its folder here, so that files with the
@@ -138,13 +145,13 @@ class VisitorLibrary(IndexedCatalogue):
         folder = Path(self.folder.name) / file.parent.name
         folder.mkdir(exist_ok=True)
         if file.suffix.lower() in PLAYABLE:
-            return _link(file, folder / file.name)
+            return _link(file, folder / file.name), ()
         from earshot.media.audio.load import load, wav_bytes  # late, for it loads scipy
 
         recording = load(file, 32_000, max_seconds=3600)
         path = folder / f"{file.stem}.wav"
         path.write_bytes(wav_bytes(recording.waveform, recording.sample_rate))
-        return path
+        return path, recording.notices
 
 
 class JointCatalogue(IndexedCatalogue):

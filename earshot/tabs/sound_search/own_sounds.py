@@ -11,7 +11,7 @@ from earshot.core.errors import InputError
 from earshot.tabs.shared.events import EMPTIED, HIDDEN, Update, on_model, reporting, say
 from earshot.tabs.shared.sessions import SessionStore
 from earshot.tabs.sound_search.events import SoundEvents
-from earshot.tabs.sound_search.library import VisitorLibrary
+from earshot.tabs.sound_search.library import Remark, VisitorLibrary
 from earshot.tabs.sound_search.search import BOTH, DEMO, OWN, Search
 
 INTRO: Final = """<p class="hint">Search your own recordings: up to 200 files, 2 hours
@@ -19,7 +19,7 @@ together. Nobody else sees them. They leave the library when you do, and are del
 hour.</p>"""
 EMPTY: Final = "There are no files in this. Choose files, or a folder with sounds in it."
 DELETED: Final = "Your sounds are deleted."
-MAX_NAMED: Final = 8  # skipped files that a message lists
+MAX_NAMED: Final = 8  # remarks on files that a message lists
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,11 @@ class OwnSoundEvents:
         own = self.sessions.of(own, request)
         own.embed_by(self.events.engine(past.model)[0], progress)
         search = Search(scope=OWN, labels=past.labels, model=past.model)
-        for done, skipped in own.add(files):
+        for done, skipped, noticed in own.add(files):
             progress((done, len(files)), desc="Embedding your sounds", unit="files")
             yield {
                 **self.events.wait(search, own),
-                self.events.result.message: _skipped(skipped),
+                self.events.result.message: said(skipped, noticed),
                 self.own: own,
                 self.section.scope: gr.Radio(value=OWN, visible=True),
                 self.section.contents: _contents(own),
@@ -136,13 +136,17 @@ class OwnSoundEvents:
         section.scope.input(switch, [result.search, self.own, section.scope], shown, **HIDDEN)
 
 
-def _skipped(skipped: Sequence[tuple[str, str]]) -> str:
-    """Write a message that lists the files that were not added, each with the reason."""
-    if not skipped:
-        return ""
-    named = " ".join(f"{name}: {reason}" for name, reason in skipped[:MAX_NAMED])
-    more = f" And {len(skipped) - MAX_NAMED} more." if len(skipped) > MAX_NAMED else ""
-    return say(f"Not added: {named}{more}")
+def said(skipped: Sequence[Remark], noticed: Sequence[Remark]) -> str:
+    """Write a message that lists the files that were not added, each with the reason, and what
+    there is to say of those that were."""
+    lists = (("Not added: ", skipped), ("Added: ", noticed))
+    return say(" ".join(f"{head}{_listed(remarks)}" for head, remarks in lists if remarks))
+
+
+def _listed(remarks: Sequence[Remark]) -> str:
+    named = " ".join(f"{name}: {text}" for name, text in remarks[:MAX_NAMED])
+    more = f" And {len(remarks) - MAX_NAMED} more." if len(remarks) > MAX_NAMED else ""
+    return f"{named}{more}"
 
 
 def _contents(own: VisitorLibrary) -> str:

@@ -6,13 +6,14 @@ from typing import Any
 
 import gradio as gr
 import pytest
+import soundfile
 
 from earshot.core.errors import InputError
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.tabs.shared.sessions import SessionStore
 from earshot.tabs.sound_search.catalogue import YOURS
 from earshot.tabs.sound_search.library import MAX_FILES, VisitorLibrary
-from earshot.tabs.sound_search.own_sounds import OwnSoundEvents, own_section
+from earshot.tabs.sound_search.own_sounds import OwnSoundEvents, own_section, said
 from earshot.tabs.sound_search.search import BOTH, Search
 from earshot.tabs.sound_search.view import ResultView
 from tests.support.sounds import CAPTIONS, write_sound
@@ -55,7 +56,7 @@ def test_add_of_one_upload_by_two_visitors_gives_it_to_both(
     upload = str(write_sound(uploads / "hash" / "dog.wav", 0))
     mine, yours = VisitorLibrary(search), VisitorLibrary(search)
     for own in (mine, yours):
-        assert list(own.add([upload])) == [(1, [])]
+        assert list(own.add([upload])) == [(1, [], [])]
     mine.clear()
     (kept,) = yours.sounds
     assert kept.path.read_bytes() == Path(upload).read_bytes()
@@ -67,7 +68,7 @@ def test_add_of_an_upload_in_another_format_leaves_it_there(
     upload = write_sound(uploads / "hash" / "dog.aiff", 0)
     for _ in range(2):
         own = VisitorLibrary(search)
-        assert list(own.add([str(upload)])) == [(1, [])]
+        assert list(own.add([str(upload)])) == [(1, [], [])]
         assert own.sounds[0].path.suffix == ".wav"
 
 
@@ -98,11 +99,29 @@ def test_add_with_unusable_files_names_them_and_adds_the_rest(
     files[1:1] = [uploads / "t" / "notes.txt", uploads / "t" / "broken.wav"]
     own = VisitorLibrary(search)
     steps = list(own.add([*map(str, files), str(uploads / "gone.wav")]))
-    assert [done for done, _ in steps] == [4, 6]
+    assert [done for done, *_ in steps] == [4, 6]
     skipped = dict(steps[-1][1])
     assert set(skipped) == {"notes.txt", "broken.wav", "gone.wav"}
     assert "cannot be read as audio" in skipped["notes.txt"]
     assert len(own.sounds) == 3 and len(own.stored().layout) == 3
+    own.clear()
+
+
+@pytest.mark.parametrize("name", ["cut.wav", "cut.w64"])
+def test_add_of_a_recording_that_breaks_off_adds_it_and_says_so(
+    search: SoundSearch, uploads: Path, name: str
+) -> None:
+    """Formats that browsers play are embedded as they are; others are converted before."""
+    file = uploads / "h" / name
+    samples, rate = soundfile.read(write_sound(uploads / "h" / "whole.wav", 1))
+    soundfile.write(file, samples, rate)
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    own = VisitorLibrary(search)
+    [(done, skipped, noticed)] = own.add([str(file)])
+    assert (done, skipped, len(own.sounds)) == (1, [], 1)
+    [(named, notice)] = noticed
+    assert named == name and "ends early" in notice
+    assert f"Added: {name}: The file is damaged" in said(skipped, noticed)
     own.clear()
 
 
@@ -113,7 +132,7 @@ def test_add_beyond_the_limit_of_files_is_refused(
     assert MAX_FILES > 2
     own = VisitorLibrary(search)
     files = [str(write_sound(uploads / f"{i}" / f"{i}.wav", i)) for i in range(3)]
-    _, skipped = list(own.add(files))[-1]
+    _, skipped, _ = list(own.add(files))[-1]
     assert len(own.sounds) == 2 and skipped[0][0] == "2.wav" and "room" in skipped[0][1]
     own.clear()
 
