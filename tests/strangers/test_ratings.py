@@ -2,6 +2,7 @@
 
 import csv
 import io
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,13 +113,25 @@ def test_session_stored_twice_is_one_rater(tmp_path: Path, times: int) -> None:
     assert found.notes[0] in analyse(found.test, found.table, notes=found.notes).kept.notes
 
 
-def test_space_behind_a_name_makes_no_other_system(tmp_path: Path) -> None:
+@pytest.mark.parametrize("space", [" ", "\xa0", "\u200e", "\u3000"])
+def test_space_behind_a_name_makes_no_other_system(tmp_path: Path, space: str) -> None:
     """frictionlessdata/frictionless-py#1172, ONSdigital/sdg-indicators#303."""
-    rows = [[f"{cell} " if k % 3 else cell for cell in row] for k, row in enumerate(table())]
+    rows = [[f"{cell}{space}" if k % 3 else cell for cell in row] for k, row in enumerate(table())]
     file = tmp_path / "mushra.csv"
-    file.write_text(text(rows))
+    file.write_text(text(rows), encoding="utf-8")
     found = read(file)
     assert {*found.table["system"]} == {"reference", "C1", "C2", "anchor-3.5k"}
+
+
+def test_system_in_either_normal_form_is_one(tmp_path: Path) -> None:
+    """cryptomator/cryptomator#264: é of macOS was another system than é."""
+    rows = [
+        [unicodedata.normalize(form, str(cell).replace("C1", "Clé")) for cell in row]
+        for row, form in zip(table(), 17 * ["NFC"] + 16 * ["NFD"], strict=True)
+    ]
+    file = tmp_path / "mushra.csv"
+    file.write_text(text(rows), encoding="utf-8")
+    assert {*read(file).table["system"]} == {"reference", "Clé", "C2", "anchor-3.5k"}
 
 
 def test_ids_that_a_spreadsheet_shortened_are_named(tmp_path: Path) -> None:
@@ -127,6 +140,27 @@ def test_ids_that_a_spreadsheet_shortened_are_named(tmp_path: Path) -> None:
     file = tmp_path / "votes.csv"
     file.write_text(text(rows))
     with pytest.raises(InputError, match=r"Row 3: workerid is “6.1E\+23”, as a spreadsheet"):
+        read(file)
+
+
+@pytest.mark.parametrize("nobody", ["", "null", "########", "#REF!", "${e://Field/ID}"])
+def test_ids_that_are_nobodys_are_named(tmp_path: Path, nobody: str) -> None:
+    """FelixHenninger/lab.js#206: all whose gap was not filled were one rater."""
+    file = tmp_path / "mushra.csv"
+    rows = [
+        [cell if k < 9 or cell != "session-1" else nobody for cell in row]
+        for k, row in enumerate(table())
+    ]
+    file.write_text(text(rows))
+    with pytest.raises(InputError, match=r"Row 10: session_uuid is “.*”, which is nobody's"):
+        read(file)
+
+
+def test_number_of_programs_is_none_of_a_rating(tmp_path: Path) -> None:
+    """instructure/canvas-lms#1394, of Python's own: 1_0 was read as 10."""
+    file = tmp_path / "votes.csv"
+    file.write_text(text([[*VOTES], ["W1", "a/1.wav", "0_3"]]))
+    with pytest.raises(InputError, match="vote is “0_3”, and no number"):
         read(file)
 
 

@@ -154,8 +154,8 @@ def test_ratings_taken_along_before_the_end_are_a_look_and_of_a_frozen_test_are_
     folder = make_folder(tmp_path / "t")
     store, test = Store(f"sqlite:///{folder / 'answers.db'}"), load(folder)
     store.enrol(test)
-    run(monkeypatch, "export", folder)
+    run(monkeypatch, "export", folder, "--overwrite")
     assert store.looks(test) == [0]
     preregistration.freeze(test)
     with pytest.raises(SystemExit, match="shown when it is closed"):
-        run(monkeypatch, "export", folder)
+        run(monkeypatch, "export", folder, "--overwrite")

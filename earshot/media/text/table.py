@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,8 @@ MAX_COLUMNS: Final = 1000
 MAX_CELLS: Final = 5_000_000
 MAX_LENGTH: Final = 10_000  # characters of a cell
 DELIMITERS: Final = ",;\t"
-BLANK: Final = " \t\r\n\v\f\xa0\ufeff\u200b"
+# Also what is not to be seen, as spaces of no width and marks of direction.
+BLANK: Final = " \t\r\n\v\f\xa0\ufeff\u200b\u200e\u200f\u202f\u2060\u3000"
 # By the bytes that such a file begins with; the first is UTF-8's.
 MARKS: Final = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 NO_CSV: Final = (
@@ -69,6 +71,8 @@ class Row:
         text = self.cells[column]
         try:
             value = float(text.replace(",", ".") if text.count(",") == 1 else text)
+            if "_" in text:  # a number of Python's only
+                raise ValueError
         except ValueError:
             value = float("nan")
         if not low <= value <= high:  # nor is NaN
@@ -184,13 +188,13 @@ def _fits(text: str, dialect: Mapping[str, Any]) -> bool:
 
 
 def _records(text: str, dialect: Mapping[str, Any]) -> Iterator[tuple[int, list[str]]]:
-    """Read the number of each row and its cells, without the space about them."""
+    """Read the number of each row and its cells in NFC, without the space about them."""
     seen = 0
     try:
         for line, cells in enumerate(csv.reader(io.StringIO(text, newline=""), **dialect), 1):
             seen += len(cells)
             if seen > MAX_CELLS:
                 raise InputError(f"This file has more than {MAX_CELLS:,} cells.")
-            yield line, [cell.strip(BLANK) for cell in cells]
+            yield line, [unicodedata.normalize("NFC", cell.strip(BLANK)) for cell in cells]
     except csv.Error as error:
         raise InputError(NO_CSV) from error

@@ -2,7 +2,7 @@
 
 import io
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
 import av
@@ -23,7 +23,8 @@ from earshot.media.audio.samples import (
     to_float,
 )
 from earshot.media.workers.container import Budget, Timeline, is_picture, open_container
-from earshot.media.workers.parts import RIFF, is_cut, parts
+from earshot.media.workers.cut import MAX_MISSING, ends_early
+from earshot.media.workers.parts import parts
 
 # Playlists stay out: they can name other files and addresses.
 FORMATS: Final = (
@@ -39,17 +40,8 @@ WITH_LENGTH: Final = (
 WITH_GAPS: Final = ("asf", "avi", "flv", "matroska", "mov", "mpeg", "ogg")
 MAX_JITTER: Final = 0.015  # seconds of silence between two frames that are no gap
 MAX_PADDING: Final = 0.1  # seconds after the declared end that codecs fill up
-MAX_MISSING: Final = 0.25  # seconds before the declared end, and 1 %, that no one misses
 MIN_GAP: Final = 0.1  # seconds; what is shorter is filled without a word
-WAV_UNKNOWN: Final = 2**30  # bytes; programs that write into a pipe declare some huge length
-W64: Final = b"riff"  # how Sony's WAV with sizes of 64 bits begins
 BIG_ENDIAN: Final = b"RIFX"  # how a WAV begins whose numbers have their high byte first
-CAF: Final = b"caff"
-FLV: Final = b"FLV"
-VOC: Final = b"Creative Voice File"
-OGG_TAIL: Final = 65_536  # bytes, more than one page
-OGG_LAST_PAGE: Final = b"\x04"  # the highest flag of a page
-MP3_HEAD: Final = 4096  # bytes in which the table of an MP3 begins
 TAGS: Final = (b"Xing", b"Info", b"ID3", b"TAG", b"APETAGEX")  # in packets of MP3 without sound
 MESSAGE_VALUES: Final = 2**18  # samples that go into one message, about
 MAX_PLANES: Final = (
@@ -112,7 +104,7 @@ class _Track:
 
     def add(self, file: BinaryIO) -> Iterator[Message]:
         """Decode a recording that begins where all before it end."""
-        self.damaged |= _ends_early(file)
+        self.damaged |= ends_early(file)
         file.seek(0)
         index, tracks = _choose_track(file)
         self._track, self._tracks = max(self._track, index + 1), max(self._tracks, tracks)
@@ -358,68 +350,3 @@ def _declared_end(container: InputContainer, index: int, timeline: Timeline) -> 
 def _is_tag(data: bytes) -> bool:
     """Tell whether a packet of MP3 is none of its sound: text, or the table of a second file."""
     return any(tag in data[:256] for tag in TAGS)
-
-
-def _ends_early(file: BinaryIO) -> bool:
-    """Tell whether a recording of a common format is cut off, where FFmpeg does not."""
-    file.seek(0)
-    head = file.read(MP3_HEAD)
-    size = file.seek(0, io.SEEK_END)
-    if head[4:8] == b"ftyp":
-        return is_cut(file)
-    if order := RIFF.get(head[:4]):
-        declared = int.from_bytes(head[4:8], order) + 8
-        rate = int.from_bytes(head[28:32], order) if head[12:16] == b"fmt " else 0  # bytes/s
-        return size + MAX_MISSING * rate < declared < WAV_UNKNOWN
-    if head[:4] == W64:
-        return size < int.from_bytes(head[16:24], "little") < WAV_UNKNOWN
-    if head[:4] == b"OggS":
-        file.seek(max(0, size - OGG_TAIL))
-        tail = file.read()
-        page = tail.rfind(b"OggS")
-        return tail[page + 5 : page + 6] < OGG_LAST_PAGE
-    if head[:3] == FLV:
-        return _flv_is_cut(file, size)
-    if head[: len(VOC)] == VOC:
-        return _ends_within(file, size, int.from_bytes(head[20:22], "little"), 4, _voc_length)
-    if head[:4] == CAF:
-        return _ends_within(file, size, 8, 12, _caf_length)
-    table = max(head.find(b"Xing"), head.find(b"Info"))
-    if table > 0 and head[:2] in (b"ID", b"\xff\xfb", b"\xff\xf3", b"\xff\xfa", b"\xff\xf2"):
-        flags = int.from_bytes(head[table + 4 : table + 8], "big")
-        place = table + 8 + 4 * (flags & 1)
-        declared = int.from_bytes(head[place : place + 4], "big") if flags & 2 else 0
-        return size < 0.99 * declared
-    return False
-
-
-def _flv_is_cut(file: BinaryIO, size: int) -> bool:
-    """Tell whether what lies before the last size of a tag, which ends a file, is no such tag."""
-    file.seek(max(0, size - 4))
-    length = int.from_bytes(file.read(4), "big")
-    file.seek(max(0, size - 4 - length))
-    return int.from_bytes(file.read(4)[1:], "big") + 11 != length  # bytes of a tag's head
-
-
-def _ends_within(
-    file: BinaryIO, size: int, end: int, head: int, length: Callable[[bytes], int]
-) -> bool:
-    """Tell whether a file of blocks, the first of which begins at ``end``, ends within one.
-
-    length: reads the length of a block (bytes) from its head; negative: there is none, or no more.
-    """
-    while end < size:
-        file.seek(end)
-        block = length(file.read(head))
-        if block < 0:
-            return False
-        end += head + block
-    return end > size
-
-
-def _caf_length(head: bytes) -> int:
-    return int.from_bytes(head[4:], "big", signed=True)
-
-
-def _voc_length(head: bytes) -> int:
-    return int.from_bytes(head[1:], "little") if head[0] else -1

@@ -66,21 +66,6 @@ def _riff(file: BinaryIO, size: int) -> Iterator[int]:
         position += 8 + length + length % 2
 
 
-def is_cut(file: BinaryIO) -> bool:
-    """Tell whether a file of boxes, as MP4 is, ends within one of them."""
-    size, end = file.seek(0, io.SEEK_END), 0
-    while end + 8 <= size:
-        file.seek(end)
-        head = file.read(16)
-        length = int.from_bytes(head[:4], "big")
-        if length == 1:
-            length = int.from_bytes(head[8:], "big")
-        if length < 8:  # to the end, or damaged
-            return False
-        end += length
-    return end > size
-
-
 def _boxes(file: BinaryIO, size: int) -> Iterator[int]:
     position, filled = 0, True
     while position + 8 <= size:

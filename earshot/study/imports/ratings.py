@@ -12,6 +12,7 @@ from earshot.core.errors import InputError
 from earshot.media.text.table import Row
 from earshot.study.design import ANCHORS, REFERENCE, Design, Test, Trial
 from earshot.study.design.model import Kind
+from earshot.study.storage.panel import is_gap
 from earshot.study.storage.tidy import COLUMNS
 
 MAX_RATINGS: Final = 50_000
@@ -61,10 +62,17 @@ class Names:
 
 
 def check_id(row: Row, column: str) -> None:
-    """Raise InputError for an id that a spreadsheet has shortened, and so made the same of many."""
-    if SHORTENED.fullmatch(row.cells[column]):
+    """Raise InputError for an id that is nobody's, or that a spreadsheet has shortened, and so made
+    the same of many."""
+    value = row.cells[column]
+    if not value or value.startswith("#") or is_gap(value, column):
         raise InputError(
-            f"Row {row.line}: {column} is “{row.cells[column]}”, as a spreadsheet shortens a long "
+            f"Row {row.line}: {column} is “{value[:20]}”, which is nobody's, and so raters cannot "
+            "be told apart. Use the file as it was downloaded, or give each rater one of their own."
+        )
+    if SHORTENED.fullmatch(value):
+        raise InputError(
+            f"Row {row.line}: {column} is “{value}”, as a spreadsheet shortens a long "
             "number, and so raters cannot be told apart. Use the file as it was downloaded, not "
             "as a spreadsheet saved it."
         )
