@@ -29,6 +29,7 @@ PAIR = np.stack([WAVE, WAVE])
         (RATE, PAIR),
         (PAIR.T, RATE),
         (torch.from_numpy(PAIR).requires_grad_(), RATE),
+        (torch.from_numpy(WAVE).bfloat16(), RATE),
         [RATE, WAVE],
         (WAVE.tolist(), float(RATE)),
         (np.int64(RATE), WAVE.astype(np.float64)),
@@ -44,8 +45,9 @@ def test_samples_are_taken_as_other_libraries_give_them(source: tuple) -> None:
 
 @pytest.mark.parametrize(
     "source",
-    [WAVE, (WAVE,), (WAVE, WAVE), (RATE, 3), (RATE, [[1, 2], [3]]), (RATE, np.zeros((1, 2, 9))), 3],
-    ids=range(7),
+    [WAVE, (WAVE,), (WAVE, WAVE), (RATE, 3), (RATE, [[1, 2], [3]]), (RATE, np.zeros((1, 2, 9))), 3]
+    + [(RATE, WAVE.astype(complex))],
+    ids=range(8),
 )
 def test_what_is_no_recording_says_which_order_is_wanted(source: object) -> None:
     """csteinmetz1/pyloudnorm#25: an error from deep within."""

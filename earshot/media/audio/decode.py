@@ -132,7 +132,7 @@ def _checked(source: Any, max_seconds: float) -> tuple[int, np.ndarray]:
     if rate.dtype.kind not in "iuf" or rate != np.round(rate):
         raise InputError(ORDER)
     if samples.ndim not in (1, 2) or samples.dtype.kind not in "iuf":
-        raise InputError(f"Samples cannot have the shape {samples.shape}. {ORDER}")
+        raise InputError(f"Samples cannot be {samples.dtype} of shape {samples.shape}. {ORDER}")
     check_rate(int(rate))
     if samples.ndim == 1:
         samples = samples[None]
@@ -146,6 +146,8 @@ def _array(values: Any) -> np.ndarray:
     """Make an array of a list, or of a tensor, wherever it is and whether or not it is trained."""
     if hasattr(values, "detach"):
         values = values.detach().cpu()
+        if str(values.dtype) == "torch.bfloat16":  # which numpy lacks
+            values = values.float()
     try:
         return np.asarray(values)
     except ValueError:  # lists of unequal lengths
