@@ -10,10 +10,12 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.study import preregistration
 from earshot.study.__main__ import main
+from earshot.study.analysis.report.plan import plan
 from earshot.study.design.spec import load
 from earshot.study.simulation.raters import simulate
 from earshot.study.storage.store import Store
 from tests.support.stimuli import make_folder, noise
+from tests.support.studies import make_test
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
@@ -47,6 +49,13 @@ def test_test_that_somebody_has_begun_is_not_frozen(
     with pytest.raises(SystemExit, match="begun"):
         run(monkeypatch, "freeze", folder)
     assert not preregistration.frozen(load(folder))
+
+
+@pytest.mark.parametrize(("design", "same"), [("acr", True), ("abx", False)])
+def test_plan_says_of_which_design_p_is_that_of_the_interval(design: str, same: bool) -> None:
+    told = " ".join(plan(make_test(design)))
+    assert ("Each p is that of the interval" in told) is same
+    assert ("is not that of its interval" in told) is not same
 
 
 def test_results_of_a_frozen_test_are_shown_when_it_is_closed(

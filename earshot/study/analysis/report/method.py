@@ -16,8 +16,14 @@ INTERVALS = (
     "Satterthwaite's degrees of freedom: 95 % intervals speak of other raters and other stimuli of "
     "the same kinds. Those of a mean or share on a scale with ends are Wilson's score intervals "
     "with the effective number of answers (Korn and Graubard 1998), those of a difference t "
-    "intervals. Each p is that of the interval which is printed. No variance is less than what the "
+    "intervals. {p} No variance is less than what the "
     "steps of the scale hide."
+)
+OF_INTERVAL = "Each p is that of the interval which is printed."
+OF_CHANCE = (
+    "The p of a share of right answers is not that of its interval, which speaks of other raters "
+    "and stimuli and is the wider one: it says whether these raters heard any difference in these "
+    "sounds."
 )
 UNMENTIONED = (
     "Other than in ITU-R BS.1534, raters were not told of a reference, which was one of the "
@@ -90,7 +96,8 @@ def _power(scale: Scale) -> str:
 def estimates(test: Test) -> Iterator[str]:
     """Say how the values of a test are estimated and tested."""
     yield test.design.tested.format(exact=MAX_EXACT)
-    yield INTERVALS
+    chance = any(scale.chance for scale in test.rated)
+    yield INTERVALS.format(p=OF_CHANCE if chance else OF_INTERVAL)
     yield HOLM
     if test.scales:
         yield SCALES.format(scales=", ".join(scale.name for scale in test.scales))
