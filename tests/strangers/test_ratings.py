@@ -11,6 +11,7 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.study.analysis import analyse
 from earshot.study.imports import read
+from earshot.study.storage.panel import is_gap
 
 HEAD = (
     "session_test_id,email,session_uuid,trial_id,rating_stimulus,rating_score,rating_time,"
@@ -220,3 +221,15 @@ def test_systems_that_share_no_stimulus_are_named(tmp_path: Path) -> None:
     found = read(file)
     notes = " ".join(analyse(found.test, found.table).kept.notes)
     assert "share no stimulus" in notes
+
+
+@pytest.mark.parametrize(
+    ("value", "gap"),
+    [
+        *[(each, True) for each in ("{{%PID%}}", "[PID]", "*|PID|*", "#PID#", "__PID__", "pid")],
+        *[(each, False) for each in ("65f0a1b2c3", "auth0|65f0", "W_1", "")],
+    ],
+)
+def test_gap_that_a_panel_left_is_nobodys_number(value: str, gap: bool) -> None:
+    """FelixHenninger/lab.js#206: such links, as mailings and surveys write their gaps."""
+    assert is_gap(value, "PID") == gap

@@ -22,8 +22,9 @@ UNFILLED: Final = (
     "This link is not complete: your panel should have put your number into it. Tell whoever sent "
     "it to you, who can then write the gap as the panel wants it."
 )
-# What a panel leaves where it does not fill a gap: {{%ID%}}, ${e://Field/ID}, [ID], %ID%, <ID> …
-BRACKETS: Final = re.compile(r"[{}\[\]<>%$]")
+# What a panel leaves where it does not fill a gap: {{%ID%}}, ${e://Field/ID}, [ID], %ID%, <ID>,
+# *|ID|*, #ID#, __ID__ (shorter than a rater's token, whose letters may be such).
+BRACKETS: Final = re.compile(r"[{}\[\]<>%$]|^(\*.*\*|#.*#|__\w{1,16}__)$")
 NOTHING: Final = ("undefined", "null", "(null)", "none", "nan", "n/a", "anonymous")
 TEST_OF_MTURK: Final = "ASSIGNMENT_ID_NOT_AVAILABLE"  # what it says while a worker only looks
 ALGORITHMS: Final = ("RS256", "ES256")
@@ -34,7 +35,7 @@ def is_gap(value: str, name: str = "") -> bool:
     anybody's.
     """
     said = value.strip()
-    unsaid = said.lower() in NOTHING or said in (name, TEST_OF_MTURK)
+    unsaid = said.lower() in (*NOTHING, name.lower()) or said == TEST_OF_MTURK
     return unsaid or BRACKETS.search(said) is not None
 
 
