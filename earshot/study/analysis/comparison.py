@@ -6,10 +6,11 @@ from typing import Final
 import pandas as pd
 
 from earshot.core.errors import InputError
-from earshot.study.analysis.clustered import difference
+from earshot.study.analysis import mos
+from earshot.study.analysis.clustered import ROUNDING, difference
 from earshot.study.analysis.results import Results
 from earshot.study.analysis.stimuli import told
-from earshot.study.analysis.tables import Table, codes, estimate_row, holm, mean_of
+from earshot.study.analysis.tables import Table, codes, estimate_row, holm
 from earshot.study.design import Test
 
 OTHER_DESIGN: Final = "These tests have different designs, so their ratings cannot be compared."
@@ -53,7 +54,8 @@ def compare(one: Results, two: Results) -> Comparison:
     check_comparable(one.test, two.test)
     scale = one.scale
     keys = ["system", "other"] if scale.of_pairs else ["system"]
-    first, second = (told(scale, results.kept.answers) for results in (one, two))
+    first, second = map(_told, (one, two))
+    rounding = 0.0 if scale.bounds == (0, 1) else ROUNDING  # as in the report of each
     ranked = one.kept.pairs if scale.of_pairs else one.kept.systems
     rows = []
     for key in ranked[keys].itertuples(index=False) if len(ranked) else []:
@@ -62,13 +64,19 @@ def compare(one: Results, two: Results) -> Comparison:
             continue
         both = pd.concat(own, keys=["one", "two"], names=["test_of"]).reset_index("test_of")
         is_first = (both["test_of"] == "one").to_numpy(bool)
-        gap = difference(both["answer"].to_numpy(float), is_first, *codes(both))
+        gap = difference(both["answer"].to_numpy(float), is_first, *codes(both), rounding)
         row = dict(zip(keys, key, strict=True))
         for name, table in zip(("one", "two"), own, strict=True):
-            found = estimate_row(mean_of(table), scale.bounds)
+            found = mos.systems(table, scale.bounds).iloc[0]
             row |= {f"{name}_{end}": found[end] for end in ("value", "low", "high")}
         rows.append(row | estimate_row(gap))
     if not rows:
         raise InputError(NOTHING)
     table = pd.DataFrame(rows)
     return Comparison(one, two, table.assign(p_holm=holm(table["p"])))
+
+
+def _told(results: Results) -> Table:
+    """Turn the answers of a test into those whose means its report gives."""
+    scale, answers = results.scale, results.kept.answers
+    return mos.scored(results.test, scale, answers) if scale.typed else told(scale, answers)

@@ -16,7 +16,8 @@ from earshot.study.analysis.tables import (
     mean_of,
     size,
 )
-from earshot.study.design import Scale
+from earshot.study.design import Scale, Test
+from earshot.study.design.scales import words_in
 
 Differences = dict[tuple[str, str], Estimate]
 
@@ -67,6 +68,14 @@ def pairs(estimates: Differences) -> Table:
     ]
     table = pd.DataFrame(rows, columns=["system", "other", *_ESTIMATE])
     return table.assign(p_holm=holm(table["p"]))
+
+
+def scored(test: Test, scale: Scale, answers: Table) -> Table:
+    """Turn answers into those whose means are given: shares of some answers, word errors by the
+    words of each sentence, or the answers as they are."""
+    if not scale.typed:
+        return counted(answers, scale)
+    return by_words(answers, {name: len(words_in(said)) for name, said in test.sentences.items()})
 
 
 def counted(ratings: Table, scale: Scale) -> Table:

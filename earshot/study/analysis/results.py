@@ -15,7 +15,6 @@ from earshot.study.analysis.power import at_null, plan, smallest_p
 from earshot.study.analysis.tables import Table, holm, percent, simulated
 from earshot.study.design import REFERENCE, Scale, Test
 from earshot.study.design.rules import Rules
-from earshot.study.design.scales import words_in
 from earshot.study.storage.conduct import Conduct
 
 MIN_RATERS: Final = 5  # of whom one may say more than a first hint
@@ -152,10 +151,7 @@ class Found:
 
 def _scores(test: Test, answers: Table, scale: Scale) -> Found:
     """Estimate the mean of each system, or its share of some answers, and their differences."""
-    scored, rounding = mos.counted(answers, scale), ROUNDING
-    if scale.typed:
-        words = {stimulus: len(words_in(said)) for stimulus, said in test.sentences.items()}
-        scored, rounding = mos.by_words(answers, words), 0.0
+    scored, rounding = mos.scored(test, scale, answers), 0.0 if scale.typed else ROUNDING
     systems = mos.systems(scored, scale.bounds, lowest_first=scale.typed)
     tested = [name for name in systems["system"] if name in (*test.systems, REFERENCE)]
     differences = mos.differences(scored, tested, rounding)

@@ -9,6 +9,8 @@ from earshot.core.errors import InputError
 from earshot.study.analysis import Results, analyse
 from earshot.study.analysis.comparison import compare
 from earshot.study.analysis.report.comparison import page
+from earshot.study.design import Scale
+from earshot.study.design.scales import TRANSCRIPTION
 from tests.study.analysis.made import make_test, rate
 
 BETTER = {"ours": 1.0}
@@ -45,6 +47,21 @@ def test_compare_tells_pairs_of_the_same_system() -> None:
     ours = table[table["system"] == "ours"]
     assert len(table) == 3 and len(ours) == 2
     assert (ours["one_value"] > 0.6).all() and (ours["two_value"] < 0.4).all()
+
+
+@pytest.mark.parametrize("scale", [None, TRANSCRIPTION])
+def test_each_test_has_the_value_and_interval_of_its_report(scale: Scale | None) -> None:
+    """Shares too, and word errors, which are by the words of each sentence."""
+    test = make_test("acr")
+    stimuli = sorted({trial.stimulus for trial in test.trials})
+    said = {name: "word " * (2 + place) for place, name in enumerate(stimuli)}
+    test = replace(test, scales=(scale,), sentences=said) if scale else test
+    rng = np.random.default_rng(0)
+    ratings = rate(test, 8, lambda *_: float(rng.integers(0, 2) if scale else rng.integers(1, 6)))
+    results = analyse(test, ratings.assign(scale=test.rated[0].name))
+    table, own = compare(results, results).table, results.kept.systems
+    for end in ("value", "low", "high"):
+        assert table[f"one_{end}"].tolist() == pytest.approx(own[end].tolist())
 
 
 def test_compared_page_fetches_nothing_and_escapes() -> None:
