@@ -126,12 +126,11 @@ def test_space_behind_a_name_makes_no_other_system(tmp_path: Path, space: str) -
 
 def test_system_in_either_normal_form_is_one(tmp_path: Path) -> None:
     """cryptomator/cryptomator#264: é of macOS was another system than é."""
-    rows = [
-        [unicodedata.normalize(form, str(cell).replace("C1", "Clé")) for cell in row]
-        for row, form in zip(table(), 17 * ["NFC"] + 16 * ["NFD"], strict=True)
-    ]
+    composed = text(table()).replace("C1", "Clé")
+    half = len(composed) // 2
+    mixed = composed[:half] + unicodedata.normalize("NFD", composed[half:])
     file = tmp_path / "mushra.csv"
-    file.write_text(text(rows), encoding="utf-8")
+    file.write_text(mixed, encoding="utf-8")
     assert {*read(file).table["system"]} == {"reference", "Clé", "C2", "anchor-3.5k"}
 
 
