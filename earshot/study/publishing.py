@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from earshot.core.errors import InputError
+from earshot.study import preregistration
 from earshot.study.design import spec
 from earshot.study.design.trials import PREPARED
 from earshot.study.library import UNKNOWN, Library
@@ -72,7 +73,9 @@ def change(folder: Path, name: str, tests: Library) -> None:
         if shutil.disk_usage(target).free - size(folder) < KEEP_FREE:
             raise InputError(FULL)
         shutil.copytree(folder, made, ignore=IGNORED)
-        shutil.copyfile(target / MARK, made / MARK)
+        for kept in (MARK, preregistration.FILE):  # of a frozen test: it is told what was changed
+            if (target / kept).exists():
+                shutil.copyfile(target / kept, made / kept)
         changed = spec.load(made)
         tests.store.change(changed)
         target.rename(made.parent / "before")

@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
 from earshot.core.errors import InputError
-from earshot.study import publishing
+from earshot.study import preregistration, publishing
 from earshot.study.design.yaml_lines import SpecError
 from earshot.study.library import Library
 from earshot.study.publishing import MARK, change, delete, expire, publish
@@ -135,6 +135,14 @@ def test_open_test_is_changed_until_somebody_has_begun_it(workspace: Path, tests
         change(workspace, name, tests)
     assert tests.open(name).test.title == "Another"
     assert [path.name for path in tests.folders[0].iterdir() if path.is_dir()] == [name]
+
+
+def test_change_of_a_frozen_test_says_so(workspace: Path, tests: Library) -> None:
+    name = publish(workspace, "Mine", tests)
+    preregistration.freeze(tests.open(name).test)
+    write_test(workspace, "acr", title="Another")
+    change(workspace, name, tests)
+    assert "changed since" in preregistration.said(tests.open(name).test)
 
 
 def test_change_that_cannot_be_read_leaves_the_open_test(workspace: Path, tests: Library) -> None:
