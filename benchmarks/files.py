@@ -24,7 +24,7 @@ from benchmarks import other_files
 from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
 from earshot.media.audio.load import load, wav_bytes
-from synthetic.films import RATE, beep, encoded, film, onset
+from synthetic.videos import RATE, beep, encoded, onset, video_file
 
 DOCUMENT: Final = ROOT / "docs" / "reliability.md"
 BEGIN, END = "<!-- files -->\n", "<!-- /files -->"
@@ -176,10 +176,10 @@ CASES: Final = (
         report="m-bain/whisperX#987",
     ),
     Case("two MP3", "MP3", partial(joined, partial(encoded, "mp3", "libmp3lame", beep())), 6.0),
-    Case("Ogg", "Opus", partial(film, "ogg", [beep()])),
+    Case("Ogg", "Opus", partial(video_file, "ogg", [beep()])),
     Case("Ogg", "Vorbis", partial(by_soundfile, "OGG", "VORBIS")),
-    Case("chained Ogg", "Opus", partial(joined, partial(film, "ogg", [beep()])), 6.0),
-    Case("ADTS", "AAC", partial(film, "adts", [beep()])),
+    Case("chained Ogg", "Opus", partial(joined, partial(video_file, "ogg", [beep()])), 6.0),
+    Case("ADTS", "AAC", partial(video_file, "adts", [beep()])),
     Case("LATM", "AAC", partial(encoded, "latm", "aac", beep())),
     Case("AC-3", "AC-3", partial(encoded, "ac3", "ac3", beep()), report="justdan96/tsMuxer#468"),
     Case(
@@ -190,7 +190,7 @@ CASES: Final = (
     ),
     Case("M4A", "AAC", partial(encoded, "ipod", "aac", beep())),
     *(
-        Case(name, codec, partial(film, form, [beep()], picture_seconds=3.0))
+        Case(name, codec, partial(video_file, form, [beep()], picture_seconds=3.0))
         for name, form, codec in (
             ("MP4", "mp4", "AAC"),
             ("MOV", "mov", "AAC"),
@@ -201,12 +201,12 @@ CASES: Final = (
             ("FLV", "flv", "AAC"),
         )
     ),
-    Case("fragmented MP4", "AAC", partial(film, "mp4", [beep()], options=FRAGMENTED)),
+    Case("fragmented MP4", "AAC", partial(video_file, "mp4", [beep()], options=FRAGMENTED)),
     *(
         Case(
             f"{name}, sound from 2 s",
             codec,
-            partial(film, form, [beep()], **LATE),
+            partial(video_file, form, [beep()], **LATE),
             5.0,
             3.0,
             report,
@@ -222,7 +222,7 @@ CASES: Final = (
         Case(
             f"{name}, gap of 10 s",
             codec,
-            partial(film, form, [beep(5, at=4)], 5.0, gap=(2.0, 10.0)),
+            partial(video_file, form, [beep(5, at=4)], 5.0, gap=(2.0, 10.0)),
             15.0,
             14.0,
             "SYSTRAN/faster-whisper#128" if form == "webm" else "",
@@ -232,14 +232,14 @@ CASES: Final = (
     Case(
         "two WebM",
         "Opus",
-        partial(joined, partial(film, "webm", [beep()], 3.0)),
+        partial(joined, partial(video_file, "webm", [beep()], 3.0)),
         6.0,
         report="streamproc/MediaStreamRecorder#44",
     ),
     Case(
         "Matroska, first track silent",
         "AAC",
-        partial(film, "matroska", [np.zeros(3 * RATE), beep()]),
+        partial(video_file, "matroska", [np.zeros(3 * RATE), beep()]),
         report="SubtitleEdit/subtitleedit#6110",
     ),
 )

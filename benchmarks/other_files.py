@@ -24,7 +24,7 @@ from earshot.media.video import frames
 from earshot.pipelines.sound_search.indexing.captions import CAPTIONS, read_captions
 from earshot.study.design import folder
 from earshot.study.imports import read
-from synthetic.films import RATE, beep, film
+from synthetic.videos import RATE, beep, video_file
 
 TONE: Final = beep().astype(np.float32)
 WAV: Final = wav_bytes(TONE, RATE)
@@ -102,7 +102,7 @@ def ratings(quote: str = "", space: str = "", comment: str = "fine", end: str = 
 
 def louder_opus(gain: float) -> bytes:
     """Let the head of an Opus file ask for so many dB more."""
-    data = bytearray(film("ogg", [beep()]))
+    data = bytearray(video_file("ogg", [beep()]))
     place = data.find(b"OpusHead") + 16
     data[place : place + 2] = struct.pack("<h", round(gain * 256))
     end = 27 + data[26] + sum(data[27 : 27 + data[26]])
@@ -162,7 +162,7 @@ KINDS: Final = (
     Kind(
         "an MP4 that was never finished",
         "jhj0517/Whisper-WebUI#415",
-        lambda: of_recording(film("mp4", [beep()])[:-900]),
+        lambda: of_recording(video_file("mp4", [beep()])[:-900]),
         "never finished",
     ),
     Kind(
@@ -227,7 +227,7 @@ KINDS: Final = (
     Kind(
         "a video whose pictures stop for 10 s",
         "SYSTRAN/faster-whisper#128",
-        lambda: of_video(film("webm", [beep(2)], 2.0, gap=(1.0, 10.0))),
+        lambda: of_video(video_file("webm", [beep(2)], 2.0, gap=(1.0, 10.0))),
         "50 pictures, until 12.0 s",
     ),
     Kind(

@@ -197,7 +197,7 @@ def _course(rows: list[dict[str, Any]]) -> list[str]:
 
 
 def _attempts(file: Path) -> list[str]:
-    """What attackers tried, and what came of it."""
+    """Tabulate what attackers tried, and what came of it."""
     if not file.exists():
         return []
     lines = ["| attacker | tries | what came of them |", "|---|---|---|"]
@@ -237,7 +237,7 @@ def _watch(record: Record, served: Served, going: Any, until: float) -> None:
 
 
 def _cpu_seconds(process: int) -> float:
-    """What a process, and its children that ended, have computed."""
+    """Count the CPU seconds of a process and of its children that ended."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / TICKS
 

@@ -45,7 +45,7 @@ class Visitor:
 
     @cached_property
     def config(self) -> dict[str, Any]:
-        """What the page is made of: its components and events."""
+        """Fetch what the page is made of: its components and events."""
         return self.client.get("/config").raise_for_status().json()
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Footsteps."""
+"""Recipes of footsteps."""
 
 from collections.abc import Callable, Sequence
 

@@ -17,7 +17,7 @@ import numpy as np
 import soundfile
 from av.container import OutputContainer
 
-from synthetic.films import film
+from synthetic.videos import video_file
 
 RATE: Final = 16_000
 FRAGMENTED: Final = {"movflags": "frag_keyframe+empty_moov+default_base_moof"}
@@ -135,9 +135,9 @@ SOUNDS: Final[dict[str, Callable[[], bytes]]] = {
     "opus-chained": lambda: 2 * audio("ogg", "libopus", 48_000),
     "m4a-joined": lambda: 2 * audio("mp4", "aac"),
     "webm-joined": lambda: 2 * audio("webm", "libopus", 48_000),
-    "ts-late": lambda: film("mpegts", [tone(rate=48_000)], 0.4, sound_from=0.3),
-    "mkv-tracks": lambda: film("matroska", [0 * tone(rate=48_000), tone(rate=48_000)]),
-    "mp4-gap": lambda: film("mp4", [tone(rate=48_000)], 0.4, gap=(0.2, 1.0)),
+    "ts-late": lambda: video_file("mpegts", [tone(rate=48_000)], 0.4, sound_from=0.3),
+    "mkv-tracks": lambda: video_file("matroska", [0 * tone(rate=48_000), tone(rate=48_000)]),
+    "mp4-gap": lambda: video_file("mp4", [tone(rate=48_000)], 0.4, gap=(0.2, 1.0)),
 }
 OGG: Final = ("vorbis", "opus", "opus-chained")
 VIDEOS: Final[dict[str, Callable[[], bytes]]] = {

@@ -17,7 +17,7 @@ from earshot.core.files import write
 from earshot.media.audio.load import load, wav_bytes
 from earshot.media.audio.voice_activity import words
 from earshot.media.video import frames
-from synthetic.films import RATE, beep, encoded, film, onset
+from synthetic.videos import RATE, beep, encoded, onset, video_file
 
 TONE = beep().astype(np.float32)
 WAV = wav_bytes(TONE, RATE)
@@ -93,7 +93,7 @@ def test_what_tells_the_length_of_its_parts_says_that_it_breaks_off(form: str, c
 def test_mp4_in_fragments_that_breaks_off_says_so() -> None:
     """Plachtaa/Seed-VC#59: the parts that had come by then passed for the whole."""
     fragments = {"movflags": "frag_keyframe+empty_moov", "frag_duration": "500000"}
-    whole = film("mp4", [beep()], options=fragments)
+    whole = video_file("mp4", [beep()], options=fragments)
     assert load(whole).notices == ()
     assert "ends early" in load(whole[: 2 * len(whole) // 3]).notices[0]
 
@@ -145,7 +145,7 @@ def test_table_of_an_mp3_that_counts_too_many_frames_is_no_damage(frames_flag: i
 
 def test_trimmed_mp4_begins_where_its_edit_list_says() -> None:
     """polimediaupv/paella#260, HandBrake/HandBrake#568: what was cut off was counted."""
-    source, trimmed = io.BytesIO(film("mp4", [beep(5, at=3)])), io.BytesIO()
+    source, trimmed = io.BytesIO(video_file("mp4", [beep(5, at=3)])), io.BytesIO()
     with av.open(source, "r") as whole, av.open(trimmed, "w", format="mp4") as cut:
         stream = whole.streams.audio[0]
         copy = cut.add_stream_from_template(stream)
@@ -226,7 +226,7 @@ def test_offset_of_a_microphone_does_not_hide_speech(offset: float) -> None:
 def test_time_of_a_broadcast_may_wrap() -> None:
     """video-dev/hls.js#6892: MPEG-TS counts to 2^33, and begins again."""
     wrap = 2**33 / 90_000
-    data = film("mpegts", [beep()], 3.0, sound_from=wrap - 2.5, picture_from=wrap - 2.5)
+    data = video_file("mpegts", [beep()], 3.0, sound_from=wrap - 2.5, picture_from=wrap - 2.5)
     recording = load(data)
     assert recording.seconds == pytest.approx(3.0, abs=0.1)
     assert onset(recording.waveform, 16_000) == pytest.approx(1.0, abs=0.06)

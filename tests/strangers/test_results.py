@@ -25,7 +25,7 @@ from earshot.pipelines.command_line import (
     parser_of,
 )
 from earshot.pipelines.voice_conversion import __main__ as voice_conversion
-from synthetic.films import RATE, beep, onset
+from synthetic.videos import RATE, beep, onset
 from tests.support.sounds import write_sound
 
 

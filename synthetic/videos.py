@@ -24,7 +24,7 @@ def onset(waveform: np.ndarray, rate: int) -> float:
     return float(np.argmax(np.abs(waveform) > 0.1 * np.abs(waveform).max()) / rate)
 
 
-def film(
+def video_file(
     form: str,
     tracks: Sequence[np.ndarray],
     picture_seconds: float = 0.0,
